@@ -1,0 +1,62 @@
+import { oc } from '@orpc/contract'
+import type { z } from 'zod'
+
+/**
+ * How an operation describes itself. Everything a surface needs (route, check, command, help, table, form, reference
+ * page) is derived from this and from the schemas; nothing is stated twice.
+ */
+export interface OperationMeta {
+  /** One line, imperative, for `--help`, console and reference. */
+  summary: string
+  /** The least role that may call it. */
+  role: 'viewer' | 'admin' | 'owner'
+  /** `danger` asks for confirmation on every surface (`--yes` answers it). */
+  effect: 'read' | 'write' | 'danger'
+  show: Show
+  /** Input fields that stand as plain arguments on the command line, in order. */
+  positional?: readonly string[]
+  /** Other verbs that mean the same (`add` and `create`). */
+  aliases?: readonly string[]
+  /** Command lines without the leading `spgw`. */
+  examples?: readonly string[]
+  /** What `danger` will do, asked before it is done; `{field}` is filled from the input. */
+  confirm?: string
+}
+
+export type Show =
+  | { as: 'table'; columns: readonly Column[]; empty: string }
+  | { as: 'record'; columns?: readonly Column[] }
+  /** A stream of rows, pushed. */
+  | { as: 'live'; columns: readonly Column[] }
+  /** One field alone on stdout (a key shown once), the rest as a note on stderr. */
+  | { as: 'once'; field: string }
+
+export interface Column {
+  /** Path into a row: `key.name`. */
+  field: string
+  title: string
+  format?: 'text' | 'number' | 'bytes' | 'duration' | 'age' | 'money' | 'state' | 'list' | 'id'
+}
+
+/**
+ * What an input field says about itself beyond its type, through zod's `.meta()`:
+ * `z.string().meta({ description: 'Name of the provider', prompt: 'Name' })`.
+ */
+export interface FieldMeta {
+  description: string
+  /** Asked on a terminal when missing; the text of the question. */
+  prompt?: string
+  /** Never a plain argument: `--NAME-stdin`, `--NAME-env VAR` or a hidden prompt. */
+  secret?: boolean
+  /** The flag's name where it is not the field's in kebab case (`--header` for `headers`). */
+  flag?: string
+  /** How the command line writes it: `K=V` pairs, a duration, a size, a repeated value, `PROVIDER[:MODEL][,weight=N]`. */
+  syntax?: 'pairs' | 'duration' | 'size' | 'list' | 'target'
+}
+
+/** `operation({...meta}).input(schema).output(schema)`; its name is its place in the contract (`providers.add`). */
+export function operation(meta: OperationMeta) {
+  return oc.$meta<OperationMeta>(meta)
+}
+
+export type Schema = z.ZodType

@@ -1,0 +1,49 @@
+import type { RequestRecord } from '../../core/record.ts'
+import type { Secret } from '../../core/secret.ts'
+import type { LaneName } from '../../core/lane.ts'
+import type { CheckResult, ProviderKind, ProviderTarget } from '../../providers/contract.ts'
+import type { Keyring } from '../../sealing/keyring.ts'
+import type { StoreClient } from '../../store/api.ts'
+import type { ConfigurationSnapshot, SnapshotKey } from '../../store/snapshot.ts'
+
+/** What handlers may use, handed in by the composition root. */
+export interface AdminContext {
+  store: StoreClient
+  keyring: Keyring
+  kinds: readonly ProviderKind[]
+  /** Who calls, through which surface. */
+  caller: { name: string; surface: 'cli' | 'tui' | 'console' | 'api'; role: 'viewer' | 'admin' | 'owner' }
+  runtime: Runtime
+}
+
+/** The running gateway as its control plane sees it. */
+export interface Runtime {
+  version: string
+  startedAt: string
+  gatewayUrl: string
+  consoleUrl: string | null
+  dataDirectory: string
+  /** Rebuilds the snapshot from the store and publishes it; resolves when every data-plane thread has it. */
+  publish(): Promise<void>
+  /** The snapshot as published last, for `routes explain` and the like. */
+  snapshot(): { configuration: ConfigurationSnapshot; keys: readonly SnapshotKey[] }
+  /** Everything journaled so far is in the store when this resolves. */
+  ingest(): Promise<void>
+  /** The free check of a provider, with a credential that may not be stored yet. */
+  check(kind: ProviderKind, target: ProviderTarget, credential: Secret | null): Promise<CheckResult>
+  /** Records as they settle, pushed. Ends when the signal fires. */
+  records(signal: AbortSignal): AsyncIterable<RequestRecord>
+  /** Sends one small real request through the data plane, as a key of that scope would. */
+  tryRoute(call: { projectId: string; environmentId: string; model: string; lane: LaneName }): Promise<{ requestId: string; status: number; body: string }>
+  status(): RuntimeStatus
+  /** Seal state of the machine key in use. */
+  seal(): { source: string; keyId: string; format: string }
+}
+
+export interface RuntimeStatus {
+  workers: number
+  inFlight: number
+  requestsSinceStart: number
+  /** Reasons; empty is well. */
+  degraded: string[]
+}

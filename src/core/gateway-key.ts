@@ -1,0 +1,42 @@
+import { crc32 } from './crc32.ts'
+
+/**
+ * A gateway key: `sp_live_`, 43 base62 characters from a CSPRNG (256 bits), 6 characters of CRC-32 over them.
+ * The checksum tells a typing error from an unknown key without a look-up, and lets secret scanners match the form.
+ */
+export const keyPrefix = 'sp_live_'
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const bodyLength = 43
+const form = /^sp_live_[0-9A-Za-z]{49}$/
+
+export function mintGatewayKey(): string {
+  let body = ''
+  while (body.length < bodyLength) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(64))) {
+      // 248 is the largest multiple of 62 below 256: larger bytes would favour the first characters.
+      if (byte < 248 && body.length < bodyLength) body += alphabet[byte % 62]
+    }
+  }
+  return keyPrefix + body + checksum(body)
+}
+
+function checksum(body: string): string {
+  let rest = crc32(new TextEncoder().encode(body))
+  let text = ''
+  for (let position = 0; position < 6; position++) {
+    text = alphabet[rest % 62] + text
+    rest = Math.floor(rest / 62)
+  }
+  return text
+}
+
+export type KeyForm = 'valid' | 'mistyped' | 'provider' | 'foreign'
+
+/** What a presented credential looks like, before any look-up. `provider`: a provider's own key, never logged nor stored. */
+export function keyForm(text: string): KeyForm {
+  if (text.startsWith(keyPrefix)) {
+    if (!form.test(text)) return 'mistyped'
+    return checksum(text.slice(keyPrefix.length, -6)) === text.slice(-6) ? 'valid' : 'mistyped'
+  }
+  return /^(sk-|AIza|gsk_|xai-|AQ\.|ya29\.)/.test(text) ? 'provider' : 'foreign'
+}

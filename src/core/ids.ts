@@ -1,0 +1,55 @@
+/**
+ * Ids: a prefix and a time-ordered 128-bit number (48 bits of milliseconds, 80 random) as 26 characters of
+ * lower-case Crockford base32. Sorted as text they are sorted by time.
+ */
+export const idPrefixes = ['prj', 'env', 'prv', 'rte', 'key', 'pol', 'opr', 'req', 'aud', 'cre'] as const
+export type IdPrefix = (typeof idPrefixes)[number]
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+const poolSize = 4096
+const pool = new Uint8Array(poolSize)
+let poolOffset = poolSize
+
+/** Entropy is drawn in blocks: one call into the generator serves 409 ids. */
+function nextRandomBytes(count: number): number {
+  if (poolOffset + count > poolSize) {
+    crypto.getRandomValues(pool)
+    poolOffset = 0
+  }
+  poolOffset += count
+  return poolOffset - count
+}
+
+export function newId(prefix: IdPrefix, now: number = Date.now()): string {
+  return `${prefix}_${encodeTime(now)}${encodeRandom()}`
+}
+
+function encodeTime(milliseconds: number): string {
+  let text = ''
+  let rest = milliseconds
+  for (let position = 0; position < 10; position++) {
+    text = alphabet[rest % 32] + text
+    rest = Math.floor(rest / 32)
+  }
+  return text
+}
+
+function encodeRandom(): string {
+  const offset = nextRandomBytes(16)
+  let text = ''
+  for (let index = 0; index < 16; index++) text += alphabet[(pool[offset + index] ?? 0) & 31]
+  return text
+}
+
+/** The millisecond an id was made at, or null when the text is no id of ours. */
+export function idTime(id: string): number | null {
+  const match = /^[a-z]{3}_([0-9a-hjkmnp-tv-z]{10})[0-9a-hjkmnp-tv-z]{16}$/.exec(id)
+  if (!match?.[1]) return null
+  let time = 0
+  for (const character of match[1]) time = time * 32 + alphabet.indexOf(character)
+  return time
+}
+
+export function isId(text: string, prefix: IdPrefix): boolean {
+  return text.startsWith(`${prefix}_`) && idTime(text) !== null
+}

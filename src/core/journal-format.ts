@@ -1,0 +1,35 @@
+import type { RequestRecord } from './record.ts'
+
+/**
+ * The request journal: append-only segments, one writer thread each, read by ingestion.
+ *
+ * A segment is a preallocated file of zeros named `<boot>-<thread>-<sequence>.journal`; names are never reused.
+ * An entry is a little-endian u32 payload length, a u32 CRC-32 of the payload, and the payload (UTF-8 JSON of a
+ * `JournalEntry`). A length of zero ends the segment; an entry whose checksum differs is torn and ends it too.
+ */
+export const segmentBytes = 4 * 1024 * 1024
+export const entryHeaderBytes = 8
+const segmentForm = /^([0-9a-z]+)-(\d+)-(\d+)\.journal$/
+
+export type JournalEntry =
+  /** Written before anything is sent to a provider. `record.state` is `admitted`. */
+  | { kind: 'admitted'; record: RequestRecord }
+  /** Written before the terminal event or last byte is given to the client. Holds the whole record. */
+  | { kind: 'settled'; record: RequestRecord }
+  /** Refusals without a valid key beyond the first hundred a second from one address: they share `id`. */
+  | { kind: 'repeated'; id: string; count: number; lastTime: string }
+
+export interface SegmentName {
+  boot: string
+  thread: number
+  sequence: number
+}
+
+export function formatSegmentName(name: SegmentName): string {
+  return `${name.boot}-${name.thread}-${String(name.sequence).padStart(8, '0')}.journal`
+}
+
+export function parseSegmentName(file: string): SegmentName | null {
+  const match = segmentForm.exec(file)
+  return match?.[1] === undefined ? null : { boot: match[1], thread: Number(match[2]), sequence: Number(match[3]) }
+}

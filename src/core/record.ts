@@ -1,0 +1,75 @@
+import type { ErrorOrigin, RecordErrorCode } from './errors.ts'
+import type { LaneName } from './lane.ts'
+
+/**
+ * The request record: a public format (product.md section 3). Field names do not change once released;
+ * a missing value is null, never left out. Times are RFC 3339 UTC, durations milliseconds.
+ */
+export interface RequestRecord {
+  id: string
+  state: 'admitted' | 'settled' | 'interrupted'
+  time: string
+  lane: LaneName | null
+  operation: string | null
+  project: string | null
+  environment: string | null
+  key: { id: string; name: string } | null
+  model: string | null
+  route: string | null
+  provider: string | null
+  upstream_model: string | null
+  status: number | null
+  error: { code: RecordErrorCode; origin: ErrorOrigin; message: string } | null
+  streamed: boolean
+  tokens: TokenUsage | null
+  cost: { usd: number; price_version: string } | null
+  duration_ms: number | null
+  first_byte_ms: number | null
+  attempts: AttemptRecord[]
+  timeline: TimelineEntry[]
+  policy_signals: Signal[]
+  routing_signals: Signal[]
+  losses: string[]
+  provider_request_id: string | null
+  request_bytes: number
+  response_bytes: number
+  client: { address: string | null; user_agent: string | null }
+  tags: Record<string, string>
+}
+
+/** `input` is the whole prompt with cached tokens in it, `output` with reasoning in it, whatever the provider's own convention. */
+export interface TokenUsage {
+  input: number
+  output: number
+  cache_read: number
+  cache_write: number
+  reasoning: number
+  source: 'reported' | 'estimated'
+}
+
+export interface AttemptRecord {
+  provider: string
+  upstream_model: string
+  status: number | null
+  /** `answered`, `retry`, `fallback`, `passed`, `aborted`, or an error code. */
+  outcome: string
+  started_ms: number
+  connected_ms: number | null
+  first_byte_ms: number | null
+  ended_ms: number | null
+  message: string | null
+}
+
+/** `at_ms` counts from the moment the request was received. */
+export interface TimelineEntry {
+  event: 'received' | 'admitted' | 'attempt' | 'connected' | 'first_byte' | 'content' | 'last_byte' | 'done'
+  at_ms: number
+}
+
+/** One rule looked at (policy) or one decision taken (routing); `text` is the sentence people read. */
+export interface Signal {
+  rule: string
+  verdict: 'pass' | 'deny' | 'flag' | 'taken' | 'skipped' | 'note'
+  text: string
+  data?: Record<string, string | number | boolean | null>
+}

@@ -1,0 +1,137 @@
+import type { ErrorOrigin, Fault, RecordErrorCode } from '../core/errors.ts'
+import type { LaneName } from '../core/lane.ts'
+import type { TokenUsage } from '../core/record.ts'
+
+/**
+ * What a lane must say about its protocol. A lane knows wire facts only: no keys, no routes, no sockets.
+ * Everything here is synchronous and pure; bodies stay bytes.
+ */
+export interface Lane {
+  name: LaneName
+  /** `/v1`, `/v1/anthropic`, `/v1/gemini`. */
+  prefix: string
+  endpoints: readonly Endpoint[]
+  /** Finds the endpoint for a path below the lane's prefix (still percent-encoded, no query). Null: the lane's 404. */
+  match(method: string, path: string): Match | null
+  /** Reads `model` and `stream` (and what usage needs) without reserialising. */
+  inspect(match: Match, query: string, body: Buffer): Inspection | Fault
+  /** The body to send when the route renames the model or usage must be asked for; the same buffer when neither. */
+  splice(body: Buffer, inspection: Inspection, change: BodyChange): Buffer
+  /** Path and query below the provider's origin or base URL, with the model renamed where it stands in the path. */
+  upstreamPath(match: Match, inspection: Inspection, upstreamModel: string): string
+  /** A gateway error in this lane's shape. The caller adds `x-sp-*` headers and the ids. */
+  renderError(fault: Fault, requestId: string): RenderedError
+  /** The event that ends an open stream with an error, its closing blank line included. `state` carries what the shape needs (for responses the last sequence number). */
+  streamError(match: Match, fault: Fault, requestId: string, reader: AnswerReader): Buffer
+  /** Sent on a silent stream between events; null where the lane's SDKs do not bear one. */
+  heartbeat(match: Match): Buffer | null
+  /** A fresh reader of one answer. */
+  reader(match: Match, inspection: Inspection, change: BodyChange): AnswerReader
+  /** The lane's own list of models, and one model's entry. */
+  renderModels(match: Match, models: ListedModel[], query: string): Buffer
+  renderModel(match: Match, model: ListedModel): Buffer
+}
+
+export interface Endpoint {
+  /** Stable word on the record: `chat`, `completions`, `responses`, `embeddings`, `moderations`, `models.list`, `models.get`, `messages`, `count_tokens`, `generate`, `embed`, … */
+  operation: string
+  method: 'GET' | 'POST'
+  /** Below the lane's prefix, with `{model}` and, on Gemini, `{version}`. */
+  path: string
+  model: 'body' | 'body-optional' | 'path' | 'none'
+  /** Who answers: the provider, or the gateway from its snapshot. */
+  served: 'provider' | 'model-list' | 'model-entry'
+  /** Shape of a streamed answer; null where the endpoint never streams. */
+  stream: 'sse' | 'json-array' | null
+}
+
+export interface Match {
+  endpoint: Endpoint
+  /** Decoded; null when the path names none. */
+  pathModel: string | null
+  /** Path below the prefix as the client sent it. */
+  path: string
+  /** Gemini: `v1`, `v1beta`, `v1alpha`; null elsewhere. */
+  version: string | null
+}
+
+export interface Inspection {
+  /** The name the client asked for; null where the call has none. */
+  model: string | null
+  streamed: boolean
+  /** The query to send on, without credentials; '' or '?…'. */
+  query: string
+  /** Byte spans of every top-level `model` value in the body, quotes included (a repeated key is spliced everywhere). */
+  modelSpans: Span[]
+  /** Whether usage must be asked for (`stream_options.include_usage`) and where; null when the client asked or the endpoint has none. */
+  usageSplice: { span: Span; text: string } | null
+}
+
+export interface Span {
+  start: number
+  end: number
+}
+
+export interface BodyChange {
+  /** null: not renamed. */
+  renameTo: string | null
+  askForUsage: boolean
+}
+
+export interface RenderedError {
+  status: number
+  headers: [string, string][]
+  body: Buffer
+}
+
+export interface ListedModel {
+  name: string
+  /** Slug of the provider kind, shown as the owner where the shape has one. */
+  owner: string
+  contextTokens: number | null
+  outputTokens: number | null
+  /** Seconds since the epoch. */
+  created: number
+}
+
+/**
+ * Reads one answer as it passes. Never changes bytes, except that `pass` may return less than it was given
+ * where the gateway asked for usage that the client did not ask for (closed list of product.md section 2, item 2).
+ */
+export interface AnswerReader {
+  /** One whole stream event (an SSE block with its blank line, or a JSON-array element with its separators). */
+  event(event: StreamEvent): EventReading
+  /** A whole JSON answer. Fault: not what the endpoint promises. */
+  body(bytes: Buffer): BodyReading
+  /** The bytes end here (stream only): null when the stream ended as the protocol says, else what is missing. */
+  end(): string | null
+  /** What has been seen so far; null when the provider reported none. */
+  usage(): TokenUsage | null
+  /** The model's name as the answer shows it, the answer's own id; null when not seen. */
+  seen(): { model: string | null; responseId: string | null }
+}
+
+export interface StreamEvent {
+  /** All bytes of the event with its delimiter. */
+  bytes: Buffer
+  /** SSE `event:` value, '' when absent. */
+  name: string
+  /** SSE `data:` payload (several lines joined by \n), or the array element. */
+  data: Buffer
+}
+
+export interface EventReading {
+  /** First content in the sense of contract.md rule 10 is in this event. */
+  content: boolean
+  /** This is the terminal event: the settled entry is journaled before it goes out. */
+  terminal: boolean
+  /** The provider's own error event. */
+  error: { code: RecordErrorCode; origin: ErrorOrigin; message: string } | null
+  /** Bytes to hand on: `event.bytes` untouched, a shortened copy, or null to swallow it. */
+  pass: Buffer | null
+}
+
+export interface BodyReading {
+  /** null: as promised; else why it is `provider_bad_response`. */
+  wrong: string | null
+}

@@ -1,0 +1,109 @@
+import type { z } from 'zod'
+import type { LaneName } from '../core/lane.ts'
+import type { Secret } from '../core/secret.ts'
+
+/** What a provider kind must say. One file a kind; what differs between vendors of one kind is a preset row. */
+export interface ProviderKind {
+  kind: string
+  title: string
+  /** Lanes whose format it speaks natively. */
+  speaks: readonly LaneName[]
+  /** '' where the operator must give one. */
+  defaultBaseUrl: string
+  credential: 'required' | 'optional' | 'none'
+  /** The kind's own settings; drives CLI flags and forms. */
+  settings: z.ZodObject
+  /** Where a call goes. `path` is what the lane's `upstreamPath` gave, query included. Source: contract.md rule 1. */
+  address(provider: ProviderTarget, lane: LaneName, path: string): { origin: string; path: string }
+  /** Headers that authenticate and identify; they replace any of the same name from the client. */
+  headers(provider: ProviderTarget, lane: LaneName, credential: Secret | null): [string, string][]
+  /** What a status (and, for errors, the body's first 64 KiB) means. Source: contract.md rule 3. */
+  classify(lane: LaneName, answer: AnswerHead, body: Buffer): Meaning
+  /** Removes account, project and organisation ids from an error body; the same buffer when there are none. */
+  scrub(body: Buffer): Buffer
+  /** The free request that proves address and credential, and lists models. Null: nothing to check (demo). */
+  check: CheckPlan | null
+  /** Answers in the process instead of over the network (demo). */
+  transport: Transport | null
+  /** Body features that a vendor does not know (`stream_options`), from its preset. */
+  lacks(provider: ProviderTarget): readonly ('stream_options')[]
+}
+
+export interface ProviderTarget {
+  name: string
+  baseUrl: string
+  settings: Record<string, string | number | boolean>
+}
+
+export interface AnswerHead {
+  status: number
+  /** Lower-case names. */
+  headers: ReadonlyMap<string, string>
+}
+
+export type Meaning =
+  | { verdict: 'answer' }
+  /** Worth another attempt here or elsewhere; `retryAfterMs` as the provider asked. */
+  | { verdict: 'retry'; retryAfterMs: number | null }
+  /** The stored credential is refused. */
+  | { verdict: 'credential-rejected' }
+  /** 403 outside an object's own endpoint: passes, and starts the free check. */
+  | { verdict: 'credential-doubtful' }
+  | { verdict: 'quota-exhausted' }
+  /** The caller's own mistake: passes byte for byte. */
+  | { verdict: 'caller' }
+
+export interface CheckPlan {
+  method: 'GET' | 'POST'
+  /** Below the base URL. */
+  path: string
+  read(status: number, body: Buffer): CheckResult
+}
+
+export interface CheckResult {
+  ok: boolean
+  /** `credential_rejected`, `unreachable`, `wrong_url`, `unexpected`; null when ok. */
+  reason: string | null
+  /** A sentence for the operator: what was found and what to do. */
+  message: string
+  models: { name: string; contextTokens: number | null; outputTokens: number | null }[]
+}
+
+/** One call out. `connectMs` bounds the time to a usable connection; all other limits belong to the caller. */
+export interface OutboundRequest {
+  method: string
+  origin: string
+  path: string
+  /** Name, value, name, value, … */
+  headers: string[]
+  body: Buffer | null
+  connectMs: number
+}
+
+export interface ResponseSink {
+  /** The connection stands and the request is being written. */
+  onConnected(): void
+  /** `headers`: name, value, name, value, … as received, names in lower case. */
+  onHead(status: number, headers: string[]): void
+  onData(chunk: Buffer): void
+  onEnd(): void
+  /** Called at most once, and nothing after it. Not called after `abort()`. */
+  onError(fault: TransportFault): void
+}
+
+export interface TransportFault {
+  kind: 'connect-timeout' | 'unreachable' | 'tls' | 'reset' | 'protocol'
+  /** Says what happened without host credentials; safe for records. */
+  message: string
+}
+
+/** A call under way. All methods may be called at any time, also twice. */
+export interface Sending {
+  abort(): void
+  pause(): void
+  resume(): void
+}
+
+export interface Transport {
+  send(request: OutboundRequest, sink: ResponseSink): Sending
+}

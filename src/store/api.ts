@@ -1,0 +1,272 @@
+import type { LaneName, TimeLimits } from '../core/lane.ts'
+import type { RequestRecord } from '../core/record.ts'
+import type { Readiness, ProviderModel, SnapshotPolicy, SnapshotTarget } from './snapshot.ts'
+
+/**
+ * What the store can do, by table. The implementation lives in the store thread (`thread.ts`); everybody else holds
+ * a `StoreClient`, whose methods are these, asynchronous. Each write runs in one transaction with its audit line.
+ * Times are RFC 3339 UTC. `find` takes a name or an id. A broken uniqueness or reference throws `StoreConflict`.
+ */
+export interface StoreTables {
+  workspace: {
+    get(): Workspace
+    rename(name: string): Workspace
+  }
+  projects: {
+    list(): Project[]
+    find(nameOrId: string): Project | null
+    insert(project: Project): Project
+    update(id: string, change: Partial<Pick<Project, 'name'>>): Project
+    /** Refused while routes or keys that are not revoked stand in it. */
+    remove(id: string): void
+  }
+  environments: {
+    list(projectId: string | null): Environment[]
+    find(projectId: string, nameOrId: string): Environment | null
+    insert(environment: Environment): Environment
+    update(id: string, change: Partial<Pick<Environment, 'name' | 'defaultProviders'>>): Environment
+    remove(id: string): void
+  }
+  providers: {
+    list(): Provider[]
+    find(nameOrId: string): Provider | null
+    /** Inserts the configuration with its first revision, active. */
+    insert(provider: Provider, revision: ProviderRevision): Provider
+    update(id: string, change: Partial<Pick<Provider, 'name' | 'active' | 'projects' | 'tags'>>): Provider
+    /** Not audited: what the gateway found, not what an operator did. */
+    setReadiness(id: string, readiness: Readiness, models: ProviderModel[] | null): void
+    revisions(id: string): ProviderRevision[]
+    /** Adds the next revision and makes it the active one. */
+    addRevision(id: string, revision: ProviderRevision): Provider
+    activateRevision(id: string, number: number): Provider
+    /** Refused while a route's target names it. */
+    remove(id: string): void
+  }
+  routes: {
+    list(projectId: string | null): Route[]
+    find(projectId: string, environmentId: string | null, modelOrId: string): Route | null
+    insert(route: Route): Route
+    update(id: string, change: Partial<Omit<Route, 'id' | 'projectId' | 'createdAt'>>): Route
+    remove(id: string): void
+  }
+  keys: {
+    list(projectId: string | null, environmentId: string | null): Key[]
+    /** By id, by last four characters, or by name in the given scope. */
+    find(nameOrId: string, projectId: string | null, environmentId: string | null): Key | null
+    insert(key: Key): Key
+    update(id: string, change: Partial<Pick<Key, 'name' | 'tags' | 'expiresAt' | 'revokedAt' | 'policyId' | 'secrets'>>): Key
+    /** Not audited; last use by key id, from ingestion. */
+    touch(lastUsed: Record<string, string>): void
+    remove(id: string): void
+  }
+  policies: {
+    list(): Policy[]
+    find(nameOrId: string): Policy | null
+    insert(policy: Policy): Policy
+    update(id: string, change: Partial<Omit<Policy, 'id' | 'createdAt'>>): Policy
+    remove(id: string): void
+  }
+  audit: {
+    list(filter: AuditFilter): AuditEvent[]
+  }
+  records: {
+    list(filter: RecordFilter): RequestRecord[]
+    /** A `req_` id; an id that shared a record (contract.md rule 16) resolves to that record. */
+    get(id: string): RequestRecord | null
+    stats(filter: RecordFilter, by: StatsBy): StatsRow[]
+  }
+  seal: {
+    /** Every sealed value with its identity, for status and (later) rotation. */
+    sealed(): { identity: string; sealed: string }[]
+    /** A known text sealed at init, by which a wrong machine key is recognised at start. */
+    witness(): string | null
+    setWitness(sealed: string): void
+  }
+}
+
+export interface Workspace {
+  id: string
+  name: string
+  createdAt: string
+}
+
+export interface Project {
+  id: string
+  name: string
+  createdAt: string
+}
+
+export interface Environment {
+  id: string
+  projectId: string
+  name: string
+  defaultProviders: Partial<Record<LaneName, string>>
+  createdAt: string
+}
+
+export interface Provider {
+  id: string
+  name: string
+  kind: string
+  active: boolean
+  projects: string[] | null
+  tags: Record<string, string>
+  activeRevision: number
+  readiness: Readiness
+  models: ProviderModel[]
+  createdAt: string
+  /** The active revision, joined in. */
+  revision: ProviderRevision
+}
+
+export interface ProviderRevision {
+  number: number
+  baseUrl: string
+  headers: Record<string, string>
+  timeouts: Partial<TimeLimits>
+  settings: Record<string, string | number | boolean>
+  credentials: SealedCredential[]
+  createdAt: string
+  createdBy: string
+}
+
+export interface SealedCredential {
+  id: string
+  /** Seal format of `sealing/`; identity `credential:<provider id>:<credential id>`. */
+  sealed: string
+  lastFour: string
+  addedAt: string
+}
+
+export interface Route {
+  id: string
+  projectId: string
+  environmentId: string | null
+  model: string
+  enabled: boolean
+  strategy: 'priority' | 'weighted' | 'latency' | 'cost'
+  targets: SnapshotTarget[]
+  retries: number
+  fallbackOn: string[]
+  timeouts: Partial<TimeLimits>
+  strict: boolean
+  createdAt: string
+}
+
+export interface Key {
+  id: string
+  name: string
+  projectId: string
+  environmentId: string
+  policyId: string | null
+  tags: Record<string, string>
+  createdAt: string
+  createdBy: string
+  expiresAt: string | null
+  revokedAt: string | null
+  lastUsedAt: string | null
+  /** One, or two while a rotation's grace runs. `hash`: SHA-256 of the key, base64. `expiresAt`: the end of the grace. */
+  secrets: { hash: string; lastFour: string; expiresAt: string | null }[]
+}
+
+export interface Policy extends Omit<SnapshotPolicy, never> {
+  createdAt: string
+}
+
+export interface AuditEvent {
+  id: string
+  time: string
+  /** `local owner` on the admin socket, an operator's name elsewhere. */
+  actor: string
+  surface: 'cli' | 'tui' | 'console' | 'api' | 'gateway'
+  /** `providers.add`. */
+  operation: string
+  resource: { kind: string; id: string; name: string }
+  /** Never holds a secret: credentials show as their last four. */
+  before: unknown
+  after: unknown
+}
+
+export interface AuditFilter {
+  operation?: string
+  resource?: string
+  since?: string
+  until?: string
+  limit: number
+}
+
+export interface RecordFilter {
+  project?: string
+  environment?: string
+  key?: string
+  model?: string
+  provider?: string
+  /** A status (`429`), or a class (`4xx`). */
+  status?: string
+  error?: string
+  lane?: LaneName
+  since?: string
+  until?: string
+  /** Part of an id. */
+  id?: string
+  /** Records older than this id (paging backwards). */
+  before?: string
+  limit: number
+}
+
+export type StatsBy = 'key' | 'model' | 'provider' | 'project' | 'day' | 'total'
+
+export interface StatsRow {
+  group: string
+  requests: number
+  errors: number
+  interrupted: number
+  input: number
+  output: number
+  cache_read: number
+  cache_write: number
+  reasoning: number
+  usd: number | null
+  duration_p50_ms: number | null
+  duration_p95_ms: number | null
+  duration_p99_ms: number | null
+}
+
+type Asynchronous<Table> = {
+  [Method in keyof Table]: Table[Method] extends (...input: infer Input) => infer Output
+    ? (...input: Input) => Promise<Output>
+    : never
+}
+
+type Tables = { [Name in keyof StoreTables]: Asynchronous<StoreTables[Name]> }
+
+/** The store as seen from another thread. */
+export interface StoreClient extends Tables {
+  /** The same tables, whose writes are committed together with this audit line (`before`/`after` included). */
+  audited(event: Omit<AuditEvent, 'id' | 'time'>): Tables
+  /** The read models, built in one read transaction. Credentials are still sealed. */
+  snapshot(): Promise<StoredSnapshot>
+  /** Reads every journal segment to its present end. Returns the records that were added or changed. */
+  ingest(): Promise<number>
+  health(): Promise<StoreHealth>
+  close(): Promise<void>
+}
+
+export interface StoredSnapshot {
+  providers: Provider[]
+  routes: (Route & { project: string; environment: string | null })[]
+  policies: Policy[]
+  environments: Environment[]
+  projects: Project[]
+  keys: Key[]
+}
+
+export interface StoreHealth {
+  /** null: well; else why it is degraded. */
+  degraded: string | null
+  databaseBytes: number
+  journalBytes: number
+  schemaVersion: string
+  /** Segments set aside as torn or corrupt. */
+  setAside: string[]
+}
