@@ -1,0 +1,50 @@
+import type { TimeLimits } from '../core/lane.ts'
+import type { Secret } from '../core/secret.ts'
+
+/** The settings of one run, merged from flags, environment and file (`contract.md`, Settings) and frozen. */
+export interface Settings {
+  /** Absolute. */
+  readonly dataDirectory: string
+  readonly gateway: {
+    readonly host: string
+    /** 0 asks the system for a free one. */
+    readonly port: number
+    /** As clients see it, without a trailing slash; null: made from the address that was bound. */
+    readonly url: string | null
+    readonly workers: number | 'auto'
+    /** Bytes of a JSON body. */
+    readonly bodyLimit: number
+    readonly timeouts: Readonly<TimeLimits>
+    /** Addresses or CIDR blocks whose `x-forwarded-for` is believed. */
+    readonly trustedProxies: readonly string[]
+    /** Origins (`https://app.example`), or `*`. */
+    readonly corsOrigins: readonly string[]
+  }
+  readonly console: {
+    readonly host: string
+    readonly port: number
+    readonly url: string | null
+    readonly metricsToken: Secret | null
+  }
+  readonly admin: {
+    /** Absolute path, never longer than a socket address holds. */
+    readonly socket: string
+    /** Group name or number; the socket's mode is then 0660. */
+    readonly socketGroup: string | null
+  }
+  readonly log: {
+    readonly level: LogLevel
+    /** null: `text` on a terminal, `json` elsewhere. */
+    readonly format: LogFormat | null
+  }
+  readonly records: {
+    readonly retentionMs: number
+  }
+  /** Where the machine key is read from instead of the data directory. */
+  readonly machineKeyFile: string | null
+}
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof logLevels)[number]
+export const logFormats = ['json', 'text'] as const
+export type LogFormat = (typeof logFormats)[number]
