@@ -1,0 +1,113 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { addonName, bundle, entries, hostPlatform } from './bundle.ts'
+import { NotStrippable, stripElf } from './strip-elf.ts'
+
+const root = join(import.meta.dirname, '..')
+const scratch = join(root, '.build')
+const largestBytes = 135e6
+const node = process.version.slice(1)
+
+/**
+ * Makes `dist/spgw` for this machine's platform and returns its path; leaves it alone when nothing that goes into it has
+ * changed. Needs nothing beyond what npm installed: pkg finds its base Node, stripped, in a cache that is filled here.
+ */
+export async function packageExecutable(sources = entries, executable = join(root, 'dist/spgw')): Promise<string> {
+  const stamp = join(scratch, `${basename(executable)}.hash`)
+  await mkdir(scratch, { recursive: true })
+  // A place of its own for each run: two at once do not wipe each other's bundle.
+  const work = await mkdtemp(join(scratch, 'package-'))
+  try {
+    const directory = join(work, 'bundle')
+    await bundle(directory, hostPlatform(), sources)
+    await writeFile(join(directory, 'package.json'), JSON.stringify(packageJson()))
+    const hash = await hashInputs(directory)
+    if ((await readFile(stamp, 'utf8').catch(() => '')) === hash && (await exists(executable))) return executable
+    const fresh = join(work, 'spgw')
+    await runPackager(directory, fresh, await fillCache(work))
+    await refuseLarge(fresh)
+    await mkdir(dirname(executable), { recursive: true })
+    // Renamed, not overwritten: a gateway that runs from the old file keeps it.
+    await rename(fresh, executable)
+    await writeFile(stamp, hash)
+    return executable
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+}
+
+/** pkg takes as assets what no import leads to: the threads' bundles and the addon. */
+function packageJson(): object {
+  return { name: 'spgw', type: 'module', bin: 'main.js', pkg: { assets: ['*.js', addonName] } }
+}
+
+async function hashInputs(directory: string): Promise<string> {
+  const hash = createHash('sha256').update(`${node} ${hostPlatform()}`)
+  const packager = join(root, 'node_modules/@yao-pkg/pkg/package.json')
+  const scripts = ['package.ts', 'strip-elf.ts'].map((name) => join(import.meta.dirname, name))
+  const bundled = (await readdir(directory)).sort().map((name) => join(directory, name))
+  for (const file of [packager, ...scripts, ...bundled]) {
+    const bytes = await readFile(file)
+    hash.update(`\n${basename(file)} ${bytes.length}\n`).update(bytes)
+  }
+  return hash.digest('hex')
+}
+
+/**
+ * Lays out what pkg leaves behind after a download, below a home of the project's own, and returns that home.
+ * With both `.ok` marks pkg neither downloads nor unpacks, so the archive itself may be empty.
+ */
+async function fillCache(work: string): Promise<string> {
+  const home = join(work, 'home')
+  const name = `node-v${node}-${hostPlatform()}`
+  const sea = join(home, '.pkg-cache/sea')
+  await mkdir(join(sea, name, 'bin'), { recursive: true })
+  await writeFile(join(sea, `${name}.tar.gz`), '')
+  await writeFile(join(sea, `${name}.tar.gz.ok`), '')
+  // Stripped before the blob goes in: stripping afterwards would cut the blob off.
+  await writeFile(join(sea, name, 'bin/node'), strip(await readFile(process.execPath)), { mode: 0o755 })
+  await writeFile(join(sea, name, 'bin/node.ok'), '')
+  return home
+}
+
+function strip(binary: Buffer): Buffer {
+  try {
+    return stripElf(binary)
+  } catch (error) {
+    if (!(error instanceof NotStrippable)) throw error
+    process.stderr.write(`Node's binary is packed unstripped: ${error.message}\n`)
+    return binary
+  }
+}
+
+async function runPackager(directory: string, output: string, home: string): Promise<void> {
+  const pkg = join(root, 'node_modules/@yao-pkg/pkg/lib-es5/bin.js')
+  const target = `node${node}-${hostPlatform().replace('darwin', 'macos')}`
+  const environment = { ...process.env, HOME: home, USERPROFILE: home, TMPDIR: home, NODE_OPTIONS: '' }
+  await promisify(execFile)(process.execPath, [pkg, directory, '--sea', '--targets', target, '--output', output], {
+    cwd: directory,
+    env: environment,
+    maxBuffer: 64e6,
+  })
+}
+
+async function refuseLarge(file: string): Promise<void> {
+  const { size } = await stat(file)
+  if (size > largestBytes) throw new Error(`The executable has ${size} bytes; at most ${largestBytes} are allowed.`)
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  )
+}
+
+if (import.meta.main) {
+  const executable = await packageExecutable()
+  const { size } = await stat(executable)
+  process.stdout.write(`${executable}: ${(size / 1e6).toFixed(1)} MB, ${hostPlatform()}, Node ${node}\n`)
+}

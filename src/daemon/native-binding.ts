@@ -1,0 +1,48 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isSea } from 'node:sea'
+
+declare const __BUNDLED__: boolean | undefined
+
+/** Beside the bundle; `scripts/bundle.ts` puts it there. */
+const addonName = 'better-sqlite3.node'
+
+/**
+ * The path of better-sqlite3's binary for its `nativeBinding` option; undefined where the library finds its own (run from source).
+ * The dynamic loader reads real files only, so the executable's copy goes into the data directory, under its hash.
+ * Throws the file system's error when the data directory cannot be written.
+ */
+export function extractNativeBinding(dataDirectory: string): string | undefined {
+  if (typeof __BUNDLED__ === 'undefined' || !__BUNDLED__) return undefined
+  const embedded = join(import.meta.dirname, addonName)
+  return isSea() ? placeAddon(readFileSync(embedded), dataDirectory) : embedded
+}
+
+/** Writes the addon where no file of exactly these bytes stands yet, and returns its path. */
+export function placeAddon(addon: Uint8Array, dataDirectory: string): string {
+  const hash = hashOf(addon)
+  const directory = join(dataDirectory, 'native')
+  const path = join(directory, `better-sqlite3-${hash.slice(0, 32)}.node`)
+  if (holds(path, hash)) return path
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  // Renamed into place: a process that loads it at this moment sees the old file or the new one, whole.
+  const fresh = `${path}.${randomUUID()}`
+  writeFileSync(fresh, addon, { mode: 0o500, flag: 'wx' })
+  chmodSync(fresh, 0o500)
+  renameSync(fresh, path)
+  return path
+}
+
+function holds(path: string, hash: string): boolean {
+  try {
+    return hashOf(readFileSync(path)) === hash
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
+    throw error
+  }
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
