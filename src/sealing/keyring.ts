@@ -1,4 +1,8 @@
-import type { Secret } from '../core/secret.ts'
+import { Secret } from '../core/secret.ts'
+import { openBytes, sealBytes } from './aead.ts'
+import { loadMachineKey, type MachineKey, type MachineKeySources } from './machine-key.ts'
+import { MachineKeyWrong, SealBroken } from './seal-error.ts'
+import { formatSealed, parseSealed, sealVersion } from './seal-format.ts'
 
 /** Seals and opens bytes under the machine key. Knows no tables: `identity` is the caller's word for the row it stands in. */
 export interface Keyring {
@@ -8,4 +12,56 @@ export interface Keyring {
   open(sealed: string, identity: string): Secret
   /** Short name of the key in use (from its hash), and where it was loaded from. */
   describe(): { keyId: string; source: string; format: string }
+}
+
+/** Throws `MachineKeyMissing`, `MachineKeyUnsafe` or `MachineKeyWrong`. */
+export function loadKeyring(sources: MachineKeySources): Keyring {
+  return makeKeyring(loadMachineKey(sources))
+}
+
+/** Seals under `current`; opens whatever names a key that is here (`older`: while a rotation runs). */
+export function makeKeyring(current: MachineKey, older: readonly MachineKey[] = []): Keyring {
+  const keys = new Map([...older, current].map((entry) => [entry.keyId, entry.key]))
+  return {
+    seal: (clear, identity) => formatSealed(sealBytes(current.key, current.keyId, identity, clear)),
+    open(sealed, identity) {
+      const parts = parseSealed(sealed)
+      if (parts === null) throw broken(identity, 'is not a sealed value')
+      const key = keys.get(parts.keyId)
+      if (key === undefined)
+        throw broken(identity, `was sealed under the machine key ${parts.keyId}, which is not here`)
+      const clear = openBytes(key, parts, identity)
+      if (clear === null) throw broken(identity, 'was changed, or belongs to another row')
+      return new Secret(clear)
+    },
+    describe: () => ({ keyId: current.keyId, source: current.source, format: sealVersion }),
+  }
+}
+
+function broken(identity: string, what: string): SealBroken {
+  return new SealBroken(`The sealed value of ${identity} ${what}.`, 'Enter the credential anew, or restore a backup.')
+}
+
+const witnessIdentity = 'witness'
+const witnessText = 'spgw'
+
+/** The known text that the store keeps, by which a wrong machine key is recognised at start. */
+export function sealWitness(keyring: Keyring): string {
+  return keyring.seal(witnessText, witnessIdentity)
+}
+
+/** Throws `MachineKeyWrong` when the database was sealed under another key. A database without a witness has nothing sealed yet. */
+export function checkWitness(keyring: Keyring, witness: string | null): 'right' | 'absent' {
+  if (witness === null) return 'absent'
+  const { keyId, source } = keyring.describe()
+  try {
+    if (keyring.open(witness, witnessIdentity).reveal() === witnessText) return 'right'
+  } catch (error) {
+    if (!(error instanceof SealBroken)) throw error
+  }
+  const sealedBy = parseSealed(witness)?.keyId ?? 'an unknown key'
+  throw new MachineKeyWrong(
+    `The machine key ${keyId} (${source}) is not the one that this database was sealed with (${sealedBy}).`,
+    `Put the key ${sealedBy} there, or start with the data directory that belongs to the key ${keyId}.`,
+  )
 }

@@ -1,0 +1,129 @@
+import { createHash, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { crc32 } from '../core/crc32.ts'
+import { MachineKeyExists, MachineKeyMissing, MachineKeyUnsafe, MachineKeyWrong } from './seal-error.ts'
+
+/**
+ * The machine key's file: one line, `spgw-machine-key-1 <key id> <32 bytes in base64url> <CRC-32 of what stands before>`.
+ * The checksum tells a damaged copy from a foreign key; the key id, from a hash of the key, names it without showing it.
+ */
+const formatName = 'spgw-machine-key-1'
+const form = /^(spgw-machine-key-1 ([0-9a-f]{12}) ([\w-]{43})) ([0-9a-f]{8})\n?$/
+export const machineKeyFile = 'machine.key'
+
+export interface MachineKey {
+  keyId: string
+  key: KeyObject
+  /** The file it was loaded from. */
+  source: string
+}
+
+/** Where to look, in this order. Whoever reads the environment hands these in. */
+export interface MachineKeySources {
+  /** Configured by the operator: when it is given, nothing else is tried. */
+  explicitPath: string | null
+  /** systemd's `$CREDENTIALS_DIRECTORY`. */
+  credentialsDirectory: string | null
+  dataDirectory: string
+}
+
+/** Makes a new key. Never overwrites: throws `MachineKeyExists` when anything stands at that path. */
+export function createMachineKey(path: string): MachineKey {
+  const bytes = randomBytes(32)
+  const keyId = keyIdOf(bytes)
+  const line = `${formatName} ${keyId} ${bytes.toString('base64url')}`
+  writeNewFile(path, `${line} ${checksum(line)}\n`)
+  return { keyId, key: createSecretKey(bytes), source: path }
+}
+
+function writeNewFile(path: string, text: string): void {
+  const file = openNewFile(path)
+  try {
+    writeSync(file, text)
+    fsyncSync(file)
+  } catch (error) {
+    // Ours and incomplete; left there, it would stand in the way of the next try.
+    unlinkSync(path)
+    throw error
+  } finally {
+    closeSync(file)
+  }
+}
+
+function openNewFile(path: string): number {
+  try {
+    return openSync(path, 'wx', 0o600)
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error
+    throw new MachineKeyExists(`${path} exists already; it was not touched.`, 'Use it as it is, or move it away first.')
+  }
+}
+
+/** Throws `MachineKeyMissing`, `MachineKeyUnsafe` or `MachineKeyWrong`. */
+export function loadMachineKey(sources: MachineKeySources): MachineKey {
+  const { path, forbidden } = locate(sources)
+  const text = readKeyFile(path, sources)
+  refuseUnsafe(path, forbidden)
+  const [, line, keyId, encoded, sum] = form.exec(text) ?? []
+  const bytes = Buffer.from(encoded ?? '', 'base64url')
+  if (line === undefined || checksum(line) !== sum || keyIdOf(bytes) !== keyId) {
+    throw new MachineKeyWrong(
+      `${path} is not a machine key, or is damaged.`,
+      'Restore it from your backup. Without it no stored credential can be opened.',
+    )
+  }
+  return { keyId, key: createSecretKey(bytes), source: path }
+}
+
+function locate(sources: MachineKeySources): { path: string; forbidden: number } {
+  if (sources.explicitPath !== null) return { path: sources.explicitPath, forbidden: 0o077 }
+  for (const name of sources.credentialsDirectory === null ? [] : ['spgw-machine-key', machineKeyFile]) {
+    const path = join(sources.credentialsDirectory ?? '', name)
+    // systemd opens a credential to the service's user by an access list, which shows as group-readable.
+    if (existsSync(path)) return { path, forbidden: 0o007 }
+  }
+  return { path: join(sources.dataDirectory, machineKeyFile), forbidden: 0o077 }
+}
+
+function readKeyFile(path: string, sources: MachineKeySources): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) {
+      const hint =
+        path === sources.explicitPath
+          ? 'Put the key there, or correct the setting that names this path.'
+          : 'Restore it from your backup. On a new data directory, `spgw init` makes one.'
+      throw new MachineKeyMissing(`There is no machine key at ${path}.`, hint)
+    }
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new MachineKeyMissing(
+      `The machine key cannot be read: ${reason}.`,
+      `Let the user that runs spgw read ${path}.`,
+    )
+  }
+}
+
+function refuseUnsafe(path: string, forbidden: number): void {
+  // Windows has no such mode bits; its data directory is the user's own by its access list.
+  if (process.platform === 'win32') return
+  const mode = statSync(path).mode & 0o777
+  if ((mode & forbidden) === 0) return
+  throw new MachineKeyUnsafe(
+    `Other users can read the machine key ${path} (mode 0${mode.toString(8)}).`,
+    `Run: chmod 600 '${path.replaceAll("'", "'\\''")}'`,
+  )
+}
+
+function keyIdOf(bytes: Buffer): string {
+  return createHash('sha256').update('spgw machine key id\0').update(bytes).digest('hex').slice(0, 12)
+}
+
+function checksum(line: string): string {
+  return crc32(Buffer.from(line)).toString(16).padStart(8, '0')
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}

@@ -1,0 +1,25 @@
+/** What can be wrong with the machine key or with a sealed value. `message` is the cause, `hint` what to do about it. */
+export class SealError extends Error {
+  readonly hint: string
+
+  constructor(message: string, hint: string) {
+    super(message)
+    this.name = new.target.name
+    this.hint = hint
+  }
+}
+
+/** There is no key where one was expected. */
+export class MachineKeyMissing extends SealError {}
+
+/** There is a key, but it is damaged, or not the one that this database was sealed with. */
+export class MachineKeyWrong extends SealError {}
+
+/** Other users of the machine can read the key. */
+export class MachineKeyUnsafe extends SealError {}
+
+/** A key was to be made where a file stands already. Nothing was changed. */
+export class MachineKeyExists extends SealError {}
+
+/** A sealed value does not open: changed, moved to another row, or sealed under a key that is not here. */
+export class SealBroken extends SealError {}
