@@ -1,6 +1,6 @@
 import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { RequestRecord } from '../core/record.ts'
-import type { Readiness, ProviderModel, SnapshotPolicy, SnapshotTarget } from './snapshot.ts'
+import type { ProviderModel, Readiness, SnapshotPolicy, SnapshotTarget } from './snapshot.ts'
 
 /**
  * What the store can do, by table. The implementation lives in the store thread (`thread.ts`); everybody else holds
@@ -54,7 +54,10 @@ export interface StoreTables {
     /** By id, by last four characters, or by name in the given scope. */
     find(nameOrId: string, projectId: string | null, environmentId: string | null): Key | null
     insert(key: Key): Key
-    update(id: string, change: Partial<Pick<Key, 'name' | 'tags' | 'expiresAt' | 'revokedAt' | 'policyId' | 'secrets'>>): Key
+    update(
+      id: string,
+      change: Partial<Pick<Key, 'name' | 'tags' | 'expiresAt' | 'revokedAt' | 'policyId' | 'secrets'>>,
+    ): Key
     /** Not audited; last use by key id, from ingestion. */
     touch(lastUsed: Record<string, string>): void
     remove(id: string): void
@@ -73,6 +76,7 @@ export interface StoreTables {
     list(filter: RecordFilter): RequestRecord[]
     /** A `req_` id; an id that shared a record (contract.md rule 16) resolves to that record. */
     get(id: string): RequestRecord | null
+    /** Busiest group first, days in order. `limit` and `before` do not apply. */
     stats(filter: RecordFilter, by: StatsBy): StatsRow[]
   }
   seal: {
@@ -238,16 +242,19 @@ type Asynchronous<Table> = {
     : never
 }
 
-type Tables = { [Name in keyof StoreTables]: Asynchronous<StoreTables[Name]> }
+/** Every table's methods, asynchronous: what the store implements, and what a client is. */
+export type Tables = { [Name in keyof StoreTables]: Asynchronous<StoreTables[Name]> }
 
 /** The store as seen from another thread. */
 export interface StoreClient extends Tables {
   /** The same tables, whose writes are committed together with this audit line (`before`/`after` included). */
   audited(event: Omit<AuditEvent, 'id' | 'time'>): Tables
   /** The read models, built in one read transaction. Credentials are still sealed. */
-  snapshot(): Promise<StoredSnapshot>
-  /** Reads every journal segment to its present end. Returns the records that were added or changed. */
+  snapshot(keysSince?: number): Promise<StoredSnapshot>
+  /** Reads every journal segment to its present end. Returns how many records were added or changed. */
   ingest(): Promise<number>
+  /** Records as ingestion adds or changes them, in journal order; the result ends it. */
+  onRecords(listener: (records: RequestRecord[]) => void): () => void
   health(): Promise<StoreHealth>
   close(): Promise<void>
 }
@@ -258,7 +265,12 @@ export interface StoredSnapshot {
   policies: Policy[]
   environments: Environment[]
   projects: Project[]
+  /** With `keysSince`, only the keys added or changed after that version; else all. Revoked ones are included. */
   keys: Key[]
+  /** The version of the key set: what to give as `keysSince` next time. A last use does not raise it. */
+  keysVersion: number
+  /** Hashes of key secrets that were removed after `keysSince`; a hash that a key still has is not among them. */
+  removedHashes: string[]
 }
 
 export interface StoreHealth {
