@@ -1,0 +1,149 @@
+import { dirname, join, resolve } from 'node:path'
+import type { z } from 'zod'
+import { Secret } from '../core/secret.ts'
+import { closestName } from './closest-name.ts'
+import { type Environment, findDataDirectory } from './data-directory.ts'
+import { findUnknownVariables, readVariables } from './environment.ts'
+import { type FileSettings, fileSchema, resourceSections, settingNames } from './schema.ts'
+import type { Settings } from './settings.ts'
+import { isTree, readSettingsFile, type SettingsFile, type SettingTree } from './settings-file.ts'
+import { type SettingProblem, SettingsRefused } from './settings-refused.ts'
+import { fitSocketPath } from './socket-path.ts'
+
+export interface SettingSources {
+  /** `--config`; without it `<data dir>/config.yaml` where there is one. */
+  file?: string | undefined
+  environment: Environment
+  flags: { dataDir?: string | undefined; listen?: string | undefined; consoleListen?: string | undefined }
+}
+
+/** Flag beats environment beats file beats default. Throws `SettingsRefused` with every problem and its place. */
+export function loadSettings(sources: SettingSources): Settings {
+  const { environment, flags } = sources
+  const dataDirectory = findDataDirectory(flags.dataDir, environment)
+  const path = resolve(sources.file ?? join(dataDirectory, 'config.yaml'))
+  const file = readSettingsFile(path)
+  if (file === null && sources.file !== undefined)
+    throw new SettingsRefused([{ place: path, message: 'there is no such file' }])
+
+  const merged = merge(file, overlays(sources))
+  const unknown = findUnknownVariables(environment)
+  const parsed = fileSchema.safeParse(merged.tree)
+  const problems = [...unknown, ...(parsed.error?.issues ?? []).flatMap((issue) => describe(issue, merged.place))]
+  if (!parsed.success || problems.length > 0) throw new SettingsRefused(problems)
+  const locate = (setting: string, value: string) => resolve(merged.isInFile(setting) ? dirname(path) : '.', value)
+  return freeze(toSettings(parsed.data, dataDirectory, environment, locate, merged.place))
+}
+
+interface Overlay {
+  setting: string
+  value: string
+  place: string
+}
+
+function overlays({ environment, flags }: SettingSources): Overlay[] {
+  const variables = readVariables(environment).map(({ setting, value, variable }) => ({
+    setting,
+    value,
+    place: variable,
+  }))
+  const given: Overlay[] = []
+  if (flags.listen !== undefined) given.push({ setting: 'gateway.listen', value: flags.listen, place: '--listen' })
+  if (flags.consoleListen !== undefined) {
+    given.push({ setting: 'console.listen', value: flags.consoleListen, place: '--console-listen' })
+  }
+  return [...variables, ...given]
+}
+
+interface Merged {
+  tree: SettingTree
+  place(path: readonly string[]): string
+  isInFile(setting: string): boolean
+}
+
+function merge(file: SettingsFile | null, overlays: Overlay[]): Merged {
+  const tree = structuredClone(file?.tree ?? {})
+  const places = new Map<string, string>()
+  for (const overlay of overlays) {
+    // A section that is no mapping stays as it is, to be refused for what it is.
+    if (setAt(tree, overlay.setting.split('.'), overlay.value)) places.set(overlay.setting, overlay.place)
+  }
+  return {
+    tree,
+    place: (path) => places.get(path.join('.')) ?? file?.place(path) ?? path.join('.'),
+    isInFile: (setting) => !places.has(setting),
+  }
+}
+
+function setAt(tree: SettingTree, [name = '', ...rest]: string[], value: string): boolean {
+  if (rest.length === 0) {
+    tree[name] = value
+    return true
+  }
+  tree[name] ??= {}
+  const inner = tree[name]
+  return isTree(inner) && setAt(inner, rest, value)
+}
+
+function describe(issue: z.core.$ZodIssue, place: Merged['place']): SettingProblem[] {
+  const path = issue.path.map(String)
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ place: place([...path, key]), message: unknownSetting([...path, key]) }))
+  }
+  const expected = issue.code === 'invalid_type' ? 'expected settings below it, each on its own line' : issue.message
+  return [{ place: place(path), message: `${path.join('.')}: ${expected}` }]
+}
+
+const sections = [...new Set(settingNames.flatMap((name) => [name, name.split('.').slice(0, -1).join('.')]))]
+
+function unknownSetting(path: string[]): string {
+  const name = path.join('.')
+  const known = [...sections, ...resourceSections]
+  const near = closestName(name, known) ?? settingNames.find((setting) => setting.endsWith(`.${path.at(-1)}`))
+  return `unknown setting ${name}${near ? `; did you mean ${near}?` : ''}`
+}
+
+function toSettings(
+  file: FileSettings,
+  dataDirectory: string,
+  environment: Environment,
+  locate: (setting: string, value: string) => string,
+  place: Merged['place'],
+): Settings {
+  const { gateway, console, admin, log, records, seal } = file
+  const socket = admin.socket === undefined ? join(dataDirectory, 'admin.sock') : locate('admin.socket', admin.socket)
+  return {
+    dataDirectory,
+    gateway: {
+      ...gateway.listen,
+      url: gateway.url ?? null,
+      workers: gateway.workers,
+      bodyLimit: gateway.body_limit,
+      timeouts: {
+        connect: gateway.timeouts.connect,
+        firstByte: gateway.timeouts.first_byte,
+        betweenChunks: gateway.timeouts.between_chunks,
+        total: gateway.timeouts.total,
+      },
+      trustedProxies: gateway.trusted_proxies,
+      corsOrigins: gateway.cors_origins,
+    },
+    console: {
+      ...console.listen,
+      url: console.url ?? null,
+      metricsToken: console.metrics_token === undefined ? null : new Secret(console.metrics_token),
+    },
+    admin: {
+      socket: fitSocketPath(socket, place(['admin', 'socket']), environment),
+      socketGroup: admin.socket_group ?? null,
+    },
+    log: { level: log.level, format: log.format ?? null },
+    records: { retentionMs: records.retention },
+    machineKeyFile: seal.machine_key_file === undefined ? null : locate('seal.machine_key_file', seal.machine_key_file),
+  }
+}
+
+function freeze<Value extends object>(value: Value): Value {
+  for (const inner of Object.values(value)) if (typeof inner === 'object' && inner !== null) freeze(inner)
+  return Object.freeze(value)
+}

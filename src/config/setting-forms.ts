@@ -1,0 +1,83 @@
+import { isIP } from 'node:net'
+import { z } from 'zod'
+import { parseDuration, parseSize } from '../core/units.ts'
+
+/**
+ * The forms a setting may have. Each takes what YAML gives or the text of an environment variable or flag, and refuses
+ * with what it expected and an example.
+ */
+function form<Value>(expected: string, read: (value: unknown) => Value | null) {
+  return z.unknown().transform((value, context): Value => {
+    const result = read(value)
+    if (result !== null) return result
+    context.issues.push({ code: 'custom', input: value, message: `expected ${expected}` })
+    return z.NEVER
+  })
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : null
+}
+
+export const address = form('host:port, like 127.0.0.1:8787 or [::1]:8787', (value) => {
+  const match = /^(\[[0-9a-fA-F:.]+\]|[^:[\]\s]+):(\d{1,5})$/.exec(text(value) ?? '')
+  const host = match?.[1]?.replace(/^\[|\]$/g, '')
+  const port = Number(match?.[2])
+  if (host === undefined || port > 65_535) return null
+  return { host, port }
+})
+
+export const duration = form('a duration, like 250ms, 5s, 30m or 90d', (value) =>
+  positive(parseDuration(text(value) ?? '')),
+)
+export const size = form('a size, like 64KB, 100MB or 2GiB', (value) => positive(parseSize(text(value) ?? '')))
+
+function positive(amount: number | null): number | null {
+  return amount !== null && amount > 0 ? amount : null
+}
+
+/** `auto`, or a number of threads. */
+export const workers = form('auto or a number from 1 to 256', (value): number | 'auto' | null => {
+  if (value === 'auto') return value
+  const count = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
+  return typeof count === 'number' && Number.isInteger(count) && count >= 1 && count <= 256 ? count : null
+})
+
+/** Without a trailing slash. */
+export const url = form('an http or https URL without a query, like https://gateway.example.com', (value) => {
+  const parsed = URL.parse(text(value) ?? '')
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.search || parsed.hash || parsed.username) return null
+  return parsed.href.replace(/\/+$/, '')
+})
+
+export const origins = list('origins, like https://app.example.com, or *', (item) => {
+  return item === '*' || (URL.canParse(item) && new URL(item).origin === item) ? item : null
+})
+
+export const networks = list('addresses or CIDR blocks, like 10.0.0.0/8 or ::1', (item) => {
+  const [host = '', bits, ...rest] = item.split('/')
+  const family = isIP(host)
+  if (family === 0 || rest.length > 0) return null
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)) ? item : null
+})
+
+/** A list in YAML; comma-separated in an environment variable. */
+function list(expected: string, read: (item: string) => string | null) {
+  return form(`a list of ${expected}`, (value) => {
+    const items = typeof value === 'string' ? value.split(',').map((item) => item.trim()) : value
+    if (!Array.isArray(items)) return null
+    const found = items.map((item) => (typeof item === 'string' ? read(item) : null))
+    return found.every((item) => item !== null) ? found : null
+  })
+}
+
+export function choice<const Word extends string>(words: readonly Word[]) {
+  return form(`one of ${words.join(', ')}`, (value) => words.find((word) => word === value) ?? null)
+}
+
+export const path = form('a path', text)
+export const word = form('a text', text)
+/** A group's name or number. */
+export const group = form('the name or number of a group', (value) =>
+  text(typeof value === 'number' ? `${value}` : value),
+)

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs'
+import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
+import { type SettingProblem, SettingsRefused } from './settings-refused.ts'
+
+export type SettingTree = { [name: string]: unknown }
+
+export interface SettingsFile {
+  tree: SettingTree
+  /** `config.yaml:3:5` of the setting, or of the nearest section above it that the file has. */
+  place(path: readonly string[]): string
+}
+
+/** Reads a settings file; null when there is none. Throws `SettingsRefused` when it cannot be read or is not YAML. */
+export function readSettingsFile(path: string): SettingsFile | null {
+  const text = readText(path)
+  return text === null ? null : parseSettingsFile(text, path)
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    if (code === 'ENOENT') return null
+    throw new SettingsRefused([{ place: path, message: `cannot be read (${code})` }])
+  }
+}
+
+export function parseSettingsFile(text: string, path: string): SettingsFile {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const placeAt = (offset: number) => {
+    const { line, col } = lines.linePos(offset)
+    return `${path}:${line}:${col}`
+  }
+  const faults: SettingProblem[] = [...document.errors, ...document.warnings].map((error) => ({
+    place: placeAt(error.pos[0]),
+    message: error.message,
+  }))
+  if (faults.length > 0) throw new SettingsRefused(faults)
+  if (document.contents !== null && !isMap(document.contents)) {
+    throw new SettingsRefused([
+      { place: placeAt(0), message: 'expected settings, like gateway: and below it listen: …' },
+    ])
+  }
+  return { tree: toTree(document, path), place: (path) => placeAt(offsetOf(document, path)) }
+}
+
+function toTree(document: Document.Parsed, path: string): SettingTree {
+  try {
+    return dropUnset(document.toJS({ maxAliasCount: 100 }) ?? {})
+  } catch {
+    // The library's own guard against an alias that multiplies itself.
+    throw new SettingsRefused([{ place: path, message: 'too many aliases' }])
+  }
+}
+
+/** A section or setting with nothing behind its colon is one that is not set. */
+function dropUnset(tree: SettingTree): SettingTree {
+  const kept = Object.entries(tree).filter(([, value]) => value !== null)
+  return Object.fromEntries(kept.map(([name, value]) => [name, isTree(value) ? dropUnset(value) : value]))
+}
+
+export function isTree(value: unknown): value is SettingTree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function offsetOf(document: Document.Parsed, path: readonly string[]): number {
+  let node: unknown = document.contents
+  let offset = 0
+  for (const name of path) {
+    const pair = isMap(node)
+      ? node.items.find((item) => isScalar(item.key) && String(item.key.value) === name)
+      : undefined
+    if (pair === undefined) break
+    if (isNode(pair.key)) offset = pair.key.range?.[0] ?? offset
+    node = pair.value
+  }
+  return offset
+}
