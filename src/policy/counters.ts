@@ -1,0 +1,83 @@
+/**
+ * Counters with reservations in shared memory, on which all threads agree exactly: an amount is held before the work
+ * and settled from what it really was. A row has the amount used (held or spent) and, a column a thread, what of it
+ * that thread holds, so that the holds of a thread that died can be given back.
+ *
+ * Amounts are whole numbers (requests, tokens, micro-dollars) up to 2^53.
+ */
+
+/** Requests that were admitted and are not settled: the whole gateway's; a thread's own is its held column. */
+export const requestsInFlight = 0
+
+export type Reservation =
+  | { granted: true }
+  /** `room` is the largest amount that would have been granted, at least 0. */
+  | { granted: false; room: number }
+
+export interface Counters {
+  /** Holds `amount` for this thread as long as the row stays within `limit`; `Infinity` only counts. */
+  reserve(row: number, amount: number, limit: number): Reservation
+  /** Gives back what was held and books what it came to. Once for each granted reservation. */
+  settle(row: number, held: number, actual: number): void
+  /** Gives back all that a dead thread holds. Never for one that runs: it would settle the same holds again. */
+  reverseThread(thread: number): void
+  /** What is used: held and spent. */
+  read(row: number): number
+  /** What of it that thread holds. */
+  readHeld(row: number, thread: number): number
+}
+
+export interface CounterLayout {
+  rows: number
+  threads: number
+}
+
+export function createCounterMemory({ rows, threads }: CounterLayout): SharedArrayBuffer {
+  return new SharedArrayBuffer(rows * (1 + threads) * BigInt64Array.BYTES_PER_ELEMENT)
+}
+
+const granted: Reservation = Object.freeze({ granted: true })
+
+/** `thread` is the caller's own column; only it writes there while it lives. */
+export function attachCounters(buffer: SharedArrayBuffer, layout: CounterLayout, thread: number): Counters {
+  const words = new BigInt64Array(buffer)
+  const used = (row: number) => row * (1 + layout.threads)
+  const held = (row: number, holder: number) => used(row) + 1 + holder
+
+  return {
+    // A thread can die between the two steps of `reserve` and of `settle`. Their order leaves a little too much
+    // counted then, never too little: a limit may be reached early, but is never overspent.
+    reserve(row, amount, limit) {
+      const room = take(words, used(row), BigInt(amount), limit)
+      if (room !== null) return { granted: false, room }
+      Atomics.add(words, held(row, thread), BigInt(amount))
+      return granted
+    },
+    settle(row, amount, actual) {
+      Atomics.sub(words, held(row, thread), BigInt(amount))
+      Atomics.add(words, used(row), BigInt(actual - amount))
+    },
+    reverseThread(dead) {
+      for (let row = 0; row < layout.rows; row++) {
+        const left = Atomics.exchange(words, held(row, dead), 0n)
+        Atomics.sub(words, used(row), left)
+      }
+    },
+    read: (row) => Number(Atomics.load(words, used(row))),
+    readHeld: (row, holder) => Number(Atomics.load(words, held(row, holder))),
+  }
+}
+
+/** Null: taken; else the room that is left. */
+function take(words: BigInt64Array, index: number, amount: bigint, limit: number): number | null {
+  if (limit === Number.POSITIVE_INFINITY) {
+    Atomics.add(words, index, amount)
+    return null
+  }
+  const most = BigInt(limit)
+  for (;;) {
+    const found = Atomics.load(words, index)
+    if (found + amount > most) return Number(found < most ? most - found : 0n)
+    if (Atomics.compareExchange(words, index, found, found + amount) === found) return null
+  }
+}

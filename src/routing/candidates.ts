@@ -1,0 +1,136 @@
+import type { LaneName } from '../core/lane.ts'
+import { captureStar, fillStar, type Pattern } from '../core/pattern.ts'
+import type { Signal } from '../core/record.ts'
+import type { SnapshotProvider, SnapshotTarget } from '../store/snapshot.ts'
+import type { CompiledTarget } from './compile.ts'
+import type { HealthView } from './health.ts'
+
+export interface Candidate {
+  provider: SnapshotProvider
+  /** '' for a call that names no model. */
+  upstreamModel: string
+  target: SnapshotTarget
+  /** In words, for operators. */
+  reason: string
+}
+
+export type SkipCode = 'missing' | 'limited' | 'format' | 'inactive' | 'failing' | 'resting' | 'open' | 'probing'
+
+export interface Skipped {
+  /** Its name; its id when the snapshot has no such provider. */
+  provider: string
+  upstreamModel: string
+  reason: string
+  code: SkipCode
+  /** Epoch milliseconds at which it may take requests again, where that is known. */
+  until: number | null
+  /** What it speaks, where it is known. */
+  speaks: readonly LaneName[]
+}
+
+/** What of a query decides whether a target can take it. */
+export interface TargetQuery {
+  lane: LaneName
+  projectId: string
+  /** The lanes whose format a provider kind speaks; none for an unknown kind. */
+  speaks(kind: string): readonly LaneName[]
+  /** Epoch milliseconds. */
+  now: number
+  /** `Health.view` with the size of the provider's pool. */
+  health(slot: number, credentials: number): HealthView
+}
+
+export type Judgement = { taken: Candidate } | { skipped: Skipped }
+
+/** Whether one target can take the call, and why. */
+export function judgeTarget(
+  query: TargetQuery,
+  { target, provider }: CompiledTarget,
+  upstreamModel: string,
+): Judgement {
+  if (provider === null) {
+    const reason = 'no such provider'
+    return { skipped: { provider: target.providerId, upstreamModel, reason, code: 'missing', until: null, speaks: [] } }
+  }
+  const speaks = query.speaks(provider.kind)
+  const obstacle = findObstacle(query, provider, speaks)
+  if ('code' in obstacle) return { skipped: { provider: provider.name, upstreamModel, speaks, ...obstacle } }
+  return { taken: { provider, upstreamModel, target, reason: obstacle.ready } }
+}
+
+type Obstacle = Pick<Skipped, 'code' | 'reason' | 'until'>
+
+/** What can never change for this call comes before what may change by the minute. */
+function findObstacle(
+  query: TargetQuery,
+  provider: SnapshotProvider,
+  speaks: readonly LaneName[],
+): Obstacle | { ready: string } {
+  if (provider.projects !== null && !provider.projects.includes(query.projectId)) {
+    return { code: 'limited', reason: 'limited to other projects', until: null }
+  }
+  if (!speaks.includes(query.lane)) {
+    const format = speaks.length === 0 ? 'no format of a lane' : speaks.join(' and ')
+    return { code: 'format', reason: `speaks ${format}, the lane needs ${query.lane}`, until: null }
+  }
+  if (!provider.active) return { code: 'inactive', reason: 'not active', until: null }
+  const { state, since, reason } = provider.readiness
+  if (state === 'failing') {
+    const from = since === null ? null : Date.parse(since)
+    return { code: 'failing', reason: describeFailing(from, reason ?? 'the last check failed', query.now), until: null }
+  }
+  return describeHealth(query.health(provider.slot, provider.credentials.length), state, query.now)
+}
+
+function describeHealth(view: HealthView, state: 'ready' | 'unchecked', now: number): Obstacle | { ready: string } {
+  switch (view.state) {
+    case 'ready':
+      return { ready: state === 'ready' ? 'ready' : 'not checked yet, counts as ready' }
+    case 'half-open':
+      return { ready: 'failed lately; one request may try whether it is well again' }
+    case 'failing':
+      return { code: 'failing', reason: describeFailing(view.since, 'credential rejected', now), until: null }
+    case 'probing':
+      return { code: 'probing', reason: 'failed lately; another request is trying it', until: view.until }
+    case 'open':
+      return { code: 'open', reason: `left alone for ${seconds(view.until - now)} after failures`, until: view.until }
+    case 'resting':
+      return { code: 'resting', reason: `every credential rests, ${seconds(view.until - now)} more`, until: view.until }
+  }
+}
+
+function describeFailing(since: number | null, reason: string, now: number): string {
+  const words = reason.replaceAll('_', ' ')
+  return since === null || Number.isNaN(since) ? `failing: ${words}` : `failing since ${clock(since, now)}: ${words}`
+}
+
+/** `14:02 UTC`, with the day when it is not today. */
+function clock(time: number, now: number): string {
+  const text = new Date(time).toISOString()
+  const minute = `${text.slice(11, 16)} UTC`
+  return text.slice(0, 10) === new Date(now).toISOString().slice(0, 10) ? minute : `${text.slice(0, 10)} ${minute}`
+}
+
+function seconds(ms: number): string {
+  return `${Math.max(1, Math.ceil(ms / 1000))} s`
+}
+
+/** The name to ask the provider for. A star in it takes what the route's star took. */
+export function upstreamName(route: Pattern, upstream: Pattern | null, model: string): string {
+  if (upstream === null) return model
+  return upstream.parts.length === 1 ? upstream.text : fillStar(upstream, captureStar(route, model))
+}
+
+export function takenSignal({ provider, upstreamModel, reason }: Candidate): Signal {
+  return targetSignal('taken', provider.name, upstreamModel, reason)
+}
+
+export function skippedSignal({ provider, upstreamModel, reason }: Skipped): Signal {
+  return targetSignal('skipped', provider, upstreamModel, reason)
+}
+
+function targetSignal(verdict: 'taken' | 'skipped', provider: string, upstreamModel: string, reason: string): Signal {
+  const named = upstreamModel === '' ? provider : `${provider} (${upstreamModel})`
+  const data = { provider, upstream_model: upstreamModel === '' ? null : upstreamModel }
+  return { rule: 'target', verdict, text: `${named}: ${reason}.`, data }
+}

@@ -1,0 +1,75 @@
+/** Larger pools are refused when they are made. */
+export const poolLimit = 64
+
+/** Words that a pool takes in its row: whose turn it is, and until when each credential rests. */
+export const poolWords = 1 + poolLimit
+const rejectedUntil = 2n ** 62n
+
+/**
+ * Which credential of each provider is next, and which rest, shared by all threads. `count` is the size of the pool,
+ * at least 1. A credential keeps its index for as long as its provider's revision is active.
+ */
+export class CredentialPool {
+  readonly #words: BigInt64Array
+  readonly #rowWords: number
+  readonly #offset: number
+
+  constructor(words: BigInt64Array, rowWords: number, offset: number) {
+    this.#words = words
+    this.#rowWords = rowWords
+    this.#offset = offset
+  }
+
+  pick(row: number, size: number, now: number): number | null {
+    const count = Math.min(size, poolLimit)
+    const turn = Atomics.add(this.#words, this.#at(row, 0), 1n)
+    const first = Number(BigInt.asUintN(32, turn)) % count
+    for (let step = 0; step < count; step++) {
+      const index = (first + step) % count
+      if (this.#until(row, index) <= now) return index
+    }
+    return null
+  }
+
+  /** When the first credential is free again, in epoch milliseconds; 0: one is free now. */
+  freeAt(row: number, count: number, now: number): number {
+    let soonest = Number.POSITIVE_INFINITY
+    for (let index = 0; index < Math.min(count, poolLimit); index++) {
+      const until = this.#until(row, index)
+      if (until <= now) return 0
+      soonest = Math.min(soonest, until)
+    }
+    return soonest
+  }
+
+  /** Never shortens a rest: another thread may have been told to wait longer. */
+  rest(row: number, index: number, until: number): void {
+    const place = this.#at(row, 1 + index)
+    const wanted = BigInt(Math.ceil(until))
+    for (;;) {
+      const found = Atomics.load(this.#words, place)
+      if (found >= wanted || Atomics.compareExchange(this.#words, place, found, wanted) === found) return
+    }
+  }
+
+  /** True when every credential has been rejected. */
+  reject(row: number, index: number, count: number): boolean {
+    Atomics.store(this.#words, this.#at(row, 1 + index), rejectedUntil)
+    for (let other = 0; other < Math.min(count, poolLimit); other++) {
+      if (Atomics.load(this.#words, this.#at(row, 1 + other)) !== rejectedUntil) return false
+    }
+    return true
+  }
+
+  wake(row: number): void {
+    for (let index = 0; index < poolLimit; index++) Atomics.store(this.#words, this.#at(row, 1 + index), 0n)
+  }
+
+  #until(row: number, index: number): number {
+    return Number(Atomics.load(this.#words, this.#at(row, 1 + index)))
+  }
+
+  #at(row: number, column: number): number {
+    return row * this.#rowWords + this.#offset + column
+  }
+}

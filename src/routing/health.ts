@@ -1,0 +1,97 @@
+import { Breaker, breakerWords, type Entry } from './breaker.ts'
+import { CredentialPool, poolWords } from './credential-pool.ts'
+
+export type { Entry } from './breaker.ts'
+export { poolLimit } from './credential-pool.ts'
+
+const failingSince = breakerWords + poolWords
+const rowWords = failingSince + 1
+
+export type HealthView =
+  | { state: 'ready' }
+  /** The breaker has been open long enough: one request may probe. */
+  | { state: 'half-open' }
+  /** Another request is probing. */
+  | { state: 'probing'; until: number }
+  | { state: 'open'; until: number }
+  /** Every credential of the pool rests. */
+  | { state: 'resting'; until: number }
+  /** Every credential was refused; only `markReady` ends it. */
+  | { state: 'failing'; since: number }
+
+/**
+ * What all threads know together of each provider, by its slot. Times are epoch milliseconds (`Date.now()`): one clock
+ * for all threads. A slot beyond the memory throws a `RangeError`.
+ */
+export interface Health {
+  /** What a request would meet now; changes nothing. `credentials` is the size of the pool, 0 for a provider without. */
+  view(slot: number, now: number, credentials?: number): HealthView
+  /** Called just before a call is sent. Null: not now, take the next target. */
+  enter(slot: number, now: number): Entry | null
+  /** The provider answered as it should, or the error was the caller's own. */
+  recordSuccess(slot: number, entry: Entry, now: number): void
+  /** It could not be reached, timed out, broke off, or answered with a status that is retried. */
+  recordFailure(slot: number, entry: Entry, now: number): void
+  /** The call ended without saying anything about the provider (the client hung up, the credential was refused). */
+  abandon(slot: number, entry: Entry): void
+  markFailing(slot: number, now: number): void
+  /** Forgets everything about the slot: after a good check, a new revision, or when a new provider takes it. */
+  markReady(slot: number): void
+  /** The credential is left out until then. Never shortens a rest. */
+  restCredential(slot: number, index: number, until: number): void
+  /** The provider refused this credential of `count`. True: none is left, and the provider is failing from now on. */
+  rejectCredential(slot: number, index: number, count: number, now: number): boolean
+  /** The next credential in turn that does not rest; null when all do. `count` is at least 1. */
+  pickCredential(slot: number, count: number, now: number): number | null
+}
+
+/** Zeroed memory is a table in which all is well. */
+export function createHealthMemory(slots: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(slots * rowWords * BigInt64Array.BYTES_PER_ELEMENT)
+}
+
+const ready: HealthView = Object.freeze({ state: 'ready' })
+const halfOpen: HealthView = Object.freeze({ state: 'half-open' })
+
+export function attachHealth(buffer: SharedArrayBuffer): Health {
+  const words = new BigInt64Array(buffer)
+  const breaker = new Breaker(words, rowWords)
+  const pool = new CredentialPool(words, rowWords, breakerWords)
+  const failing = (slot: number) => Number(Atomics.load(words, slot * rowWords + failingSince))
+
+  function markFailing(slot: number, now: number): void {
+    // The first to notice says since when.
+    Atomics.compareExchange(words, slot * rowWords + failingSince, 0n, BigInt(Math.floor(now)))
+  }
+
+  function view(slot: number, now: number, credentials = 0): HealthView {
+    const since = failing(slot)
+    if (since !== 0) return { state: 'failing', since }
+    const free = credentials === 0 ? 0 : pool.freeAt(slot, credentials, now)
+    if (free !== 0) return { state: 'resting', until: free }
+    const { phase, until } = breaker.state(slot, now)
+    if (phase === 'closed') return ready
+    return phase === 'half-open' ? halfOpen : { state: phase, until }
+  }
+
+  return {
+    view,
+    enter: (slot, now) => (failing(slot) !== 0 ? null : breaker.enter(slot, now)),
+    recordSuccess: (slot, entry, now) => breaker.recordSuccess(slot, entry, now),
+    recordFailure: (slot, entry, now) => breaker.recordFailure(slot, entry, now),
+    abandon: (slot, entry) => breaker.abandon(slot, entry),
+    markFailing,
+    markReady(slot) {
+      pool.wake(slot)
+      breaker.close(slot)
+      Atomics.store(words, slot * rowWords + failingSince, 0n)
+    },
+    restCredential: (slot, index, until) => pool.rest(slot, index, until),
+    rejectCredential(slot, index, count, now) {
+      const none = pool.reject(slot, index, count)
+      if (none) markFailing(slot, now)
+      return none
+    },
+    pickCredential: (slot, count, now) => pool.pick(slot, count, now),
+  }
+}

@@ -1,0 +1,110 @@
+import type { Fault } from '../core/errors.ts'
+import type { Signal } from '../core/record.ts'
+import type { SnapshotRoute } from '../store/snapshot.ts'
+import {
+  type Candidate,
+  judgeTarget,
+  type Skipped,
+  skippedSignal,
+  type TargetQuery,
+  takenSignal,
+  upstreamName,
+} from './candidates.ts'
+import { type CompiledRoutes, type CompiledTarget, findRoute, type Scope } from './compile.ts'
+import { chooseProvider } from './provider-choice.ts'
+import { modelNotFound, noneUsable } from './refusals.ts'
+import { orderCandidates } from './strategy.ts'
+
+export type { Candidate, SkipCode, Skipped } from './candidates.ts'
+export { type CompiledRoutes, compileRoutes } from './compile.ts'
+export { type RouteProblem, type RouteShape, validateRoute } from './validate-route.ts'
+export { type VisibleModel, visibleModels } from './visible-models.ts'
+
+export interface PlanQuery extends TargetQuery, Scope {
+  /** null: the call names none (contract.md rule 2). */
+  model: string | null
+  /** The header `x-sp-provider`; chooses only for calls without a model. */
+  providerName: string | null
+  /** Whether the key's policies let it see a model of that name; unset: all. */
+  maySee?(model: string): boolean
+  /** At least 0, less than 1. */
+  random(): number
+}
+
+export type Plan =
+  /** At least one candidate, in the order in which they are to be tried. `route` is null for a call without a model. */
+  | { fault: null; route: SnapshotRoute | null; candidates: Candidate[]; skipped: Skipped[]; signals: Signal[] }
+  /** `operatorNote` is for operators only; it stands among the signals too. */
+  | {
+      fault: Fault
+      route: SnapshotRoute | null
+      candidates: []
+      skipped: Skipped[]
+      signals: Signal[]
+      operatorNote: string | null
+    }
+
+/** Where a call may go, in order, and why. Pure: the same for a request and for `routes explain`. */
+export function plan(query: PlanQuery, compiled: CompiledRoutes): Plan {
+  return query.model === null ? planWithoutModel(query, compiled) : planModel(query, query.model, compiled)
+}
+
+function planModel(query: PlanQuery, model: string, compiled: CompiledRoutes): Plan {
+  const signals: Signal[] = []
+  const found = findRoute(compiled, query, model, (route) => signals.push(route.disabled))
+  if (found === null) {
+    const { fault, operatorNote } = modelNotFound(query, model, compiled)
+    if (operatorNote !== null) signals.push({ rule: 'route', verdict: 'note', text: operatorNote })
+    return { fault, route: null, candidates: [], skipped: [], signals, operatorNote }
+  }
+  signals.push(found.matched)
+  if (query.providerName !== null) signals.push(headerIgnored)
+  const judged = judgeTargets(query, found.targets, ({ upstream }) => upstreamName(found.pattern, upstream, model))
+  const { ordered, signal } = orderCandidates(found.route.strategy, judged.candidates, query.random)
+  if (signal !== null && ordered.length > 1) signals.push(signal)
+  return conclude(query, found.route, { candidates: ordered, skipped: judged.skipped }, signals)
+}
+
+function planWithoutModel(query: PlanQuery, compiled: CompiledRoutes): Plan {
+  const choice = chooseProvider(query, compiled)
+  if (choice.fault !== null) {
+    const { fault, signals } = choice
+    return { fault, route: null, candidates: [], skipped: [], signals, operatorNote: null }
+  }
+  const target = { providerId: choice.provider.id, upstreamModel: null, weight: 1, priority: 0 }
+  const judged = judgeTargets(query, [{ target, provider: choice.provider, upstream: null }], () => '')
+  return conclude(query, null, judged, choice.signals)
+}
+
+interface Judged {
+  candidates: Candidate[]
+  skipped: Skipped[]
+}
+
+function judgeTargets(
+  query: PlanQuery,
+  targets: readonly CompiledTarget[],
+  nameFor: (target: CompiledTarget) => string,
+): Judged {
+  const judged: Judged = { candidates: [], skipped: [] }
+  for (const target of targets) {
+    const judgement = judgeTarget(query, target, nameFor(target))
+    if ('taken' in judgement) judged.candidates.push(judgement.taken)
+    else judged.skipped.push(judgement.skipped)
+  }
+  return judged
+}
+
+function conclude(query: PlanQuery, route: SnapshotRoute | null, judged: Judged, signals: Signal[]): Plan {
+  const { candidates, skipped } = judged
+  for (const candidate of candidates) signals.push(takenSignal(candidate))
+  for (const skip of skipped) signals.push(skippedSignal(skip))
+  if (candidates.length > 0) return { fault: null, route, candidates, skipped, signals }
+  return { fault: noneUsable(query, skipped), route, candidates: [], skipped, signals, operatorNote: null }
+}
+
+const headerIgnored: Signal = Object.freeze({
+  rule: 'provider.choice',
+  verdict: 'note',
+  text: 'x-sp-provider was not looked at: the call names a model, and its route decides.',
+})

@@ -1,0 +1,82 @@
+import { type Fault, fault } from '../core/errors.ts'
+import { quote } from '../core/quote.ts'
+import type { Signal } from '../core/record.ts'
+import type { SnapshotProvider } from '../store/snapshot.ts'
+import type { TargetQuery } from './candidates.ts'
+import type { CompiledRoutes, Scope } from './compile.ts'
+
+interface ChoiceQuery extends TargetQuery, Scope {
+  providerName: string | null
+}
+
+export type ProviderChoice =
+  | { fault: null; provider: SnapshotProvider; signals: Signal[] }
+  | { fault: Fault; signals: Signal[] }
+
+/** Which provider a call without a model goes to. Source: contract.md rule 2. */
+export function chooseProvider(query: ChoiceQuery, compiled: CompiledRoutes): ProviderChoice {
+  const defaultId = compiled.defaultProviders[query.environmentId]?.[query.lane]
+  const byDefault = defaultId === undefined ? null : (compiled.providersById.get(defaultId) ?? null)
+  const pool = findPool(query, compiled)
+  if (query.providerName !== null) return chooseByName(query, query.providerName, pool, byDefault)
+  if (byDefault !== null) return choose(byDefault, 'is the default of the environment')
+  const active = pool.filter((provider) => provider.active)
+  const [only] = active
+  if (only !== undefined && active.length === 1) return choose(only, `is the only active one that speaks ${query.lane}`)
+  return active.length === 0 ? refuseWithNone(query, pool) : refuse(fault('provider_unspecified', ambiguous(active)))
+}
+
+/**
+ * What the scope's routes use; only when they use none of the lane's format, all that the scope may use. An inactive
+ * one keeps its place here, so that switching a provider off never sends its calls to a stranger.
+ */
+function findPool(query: ChoiceQuery, compiled: CompiledRoutes): SnapshotProvider[] {
+  const used = [query.environmentId, query.projectId].flatMap((id) => [...(compiled.scopes.get(id)?.providers ?? [])])
+  const routed = [...new Set(used)].filter((provider) => fits(query, provider))
+  return routed.length > 0 ? routed : compiled.providers.filter((provider) => fits(query, provider))
+}
+
+function fits(query: ChoiceQuery, { kind, projects }: SnapshotProvider): boolean {
+  return query.speaks(kind).includes(query.lane) && (projects === null || projects.includes(query.projectId))
+}
+
+function chooseByName(
+  query: ChoiceQuery,
+  name: string,
+  pool: readonly SnapshotProvider[],
+  byDefault: SnapshotProvider | null,
+): ProviderChoice {
+  const found = [...pool, ...(byDefault ? [byDefault] : [])].find((provider) => provider.name === name)
+  if (found) return choose(found, 'was named by x-sp-provider')
+  const active = pool.filter((provider) => provider.active)
+  const hint = active.length === 0 ? `None speaks ${query.lane}.` : `It may name ${listNames(active)}.`
+  return refuse(fault('provider_unspecified', `x-sp-provider names ${quote(name)}, which this key cannot use. ${hint}`))
+}
+
+function refuseWithNone(query: ChoiceQuery, pool: readonly SnapshotProvider[]): ProviderChoice {
+  const why =
+    pool.length === 0 ? `No provider that speaks ${query.lane} is set up for this key` : 'No provider is active'
+  return refuse(fault('provider_not_ready', `${why}; ask the operator.`))
+}
+
+function ambiguous(active: readonly SnapshotProvider[]): string {
+  return (
+    `The call names no model, and ${listNames(active)} could serve it. Name one with the header x-sp-provider, ` +
+    'or ask the operator to set a default for the environment.'
+  )
+}
+
+function listNames(providers: readonly SnapshotProvider[]): string {
+  const names = providers.map(({ name }) => name).sort()
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
+}
+
+function choose(provider: SnapshotProvider, why: string): ProviderChoice {
+  const text = `${provider.name} ${why}.`
+  const signal: Signal = { rule: 'provider.choice', verdict: 'taken', text, data: { provider: provider.name } }
+  return { fault: null, provider, signals: [signal] }
+}
+
+function refuse(reason: Fault): ProviderChoice {
+  return { fault: reason, signals: [{ rule: 'provider.choice', verdict: 'deny', text: reason.message }] }
+}

@@ -1,0 +1,79 @@
+import { type Fault, fault } from '../core/errors.ts'
+import type { LaneName } from '../core/lane.ts'
+import { matchesPattern } from '../core/pattern.ts'
+import { quote } from '../core/quote.ts'
+import type { Skipped } from './candidates.ts'
+import { closestNames } from './closest-names.ts'
+import { type CompiledRoute, type CompiledRoutes, describeScope, type Scope } from './compile.ts'
+
+interface ModelQuery extends Scope {
+  maySee?(model: string): boolean
+}
+
+/** What the client is told names only what its key may see; what else there is, is the operator's. */
+export function modelNotFound(
+  query: ModelQuery,
+  model: string,
+  compiled: CompiledRoutes,
+): { fault: Fault; operatorNote: string | null } {
+  const close = closestNames(model, visibleNames(query, compiled))
+  const hint =
+    close.length === 0
+      ? 'Check the name, or ask the operator to add a route for it.'
+      : `Did you mean ${close.map(quote).join(' or ')}?`
+  const message = `There is no model ${quote(model)} for this key. ${hint}`
+  return {
+    fault: fault('model_not_found', message, { param: 'model' }),
+    operatorNote: noteOtherScope(query, model, compiled),
+  }
+}
+
+function* visibleNames(query: ModelQuery, compiled: CompiledRoutes): Iterable<string> {
+  for (const id of [query.environmentId, query.projectId]) {
+    for (const [name, { route }] of compiled.scopes.get(id)?.exact ?? []) {
+      if (route.enabled && (query.maySee?.(name) ?? true)) yield name
+    }
+  }
+}
+
+function noteOtherScope(query: Scope, model: string, compiled: CompiledRoutes): string | null {
+  for (const [id, scope] of compiled.scopes) {
+    if (id === query.environmentId || id === query.projectId) continue
+    const found = scope.exact.get(model) ?? scope.patterns.find(({ pattern }) => matchesPattern(pattern, model))
+    if (found) return describeOther(found)
+  }
+  return null
+}
+
+function describeOther({ route }: CompiledRoute): string {
+  const state = route.enabled ? '' : ' (disabled)'
+  return `Another scope has a route for this model${state}: ${route.model} of ${describeScope(route)}.`
+}
+
+/** Why no target can take the call: not now, or not in this format. */
+export function noneUsable(
+  query: { lane: LaneName; model: string | null; now: number },
+  skipped: readonly Skipped[],
+): Fault {
+  const what = query.model === null ? 'this call' : `the model ${quote(query.model)}`
+  const waiting = skipped.filter(({ code }) => code !== 'format' && code !== 'limited' && code !== 'missing')
+  const formats = skipped.filter(({ code }) => code === 'format')
+  if (waiting.length === 0 && formats.length > 0) return notTranslatable(query.lane, what, formats)
+  const message = `No provider for ${what} is active and ready; try again later, or ask the operator, who sees why.`
+  const retryAfterMs = soonest(waiting, query.now)
+  return fault('provider_not_ready', message, retryAfterMs === null ? {} : { retryAfterMs })
+}
+
+function notTranslatable(lane: LaneName, what: string, skipped: readonly Skipped[]): Fault {
+  const lanes = [...new Set(skipped.flatMap(({ speaks }) => speaks))]
+  const instead = lanes.length === 0 ? '' : `Call the ${lanes.join(' or ')} lane instead, or ask the operator`
+  const advice = instead === '' ? 'Ask the operator' : instead
+  const message = `No provider for ${what} speaks the format of the ${lane} lane. ${advice} to route it to another provider.`
+  return fault('not_translatable', message)
+}
+
+/** In milliseconds from now; null where only an operator can help. */
+function soonest(waiting: readonly Skipped[], now: number): number | null {
+  const times = waiting.flatMap(({ until }) => (until === null ? [] : [until - now]))
+  return times.length === 0 ? null : Math.max(0, Math.min(...times))
+}

@@ -1,0 +1,75 @@
+import { compilePattern, isExact, patternsOverlap } from '../core/pattern.ts'
+import { quote } from '../core/quote.ts'
+
+/** What of a route its validity depends on; the store's and the snapshot's routes both have it. */
+export interface RouteShape {
+  id: string
+  projectId: string
+  environmentId: string | null
+  model: string
+  targets: readonly { upstreamModel: string | null; weight: number; priority: number }[]
+}
+
+export interface RouteProblem {
+  field: 'model' | 'targets'
+  /** What is wrong and what to do. */
+  message: string
+}
+
+/** Why a route cannot be made or changed so; null: it can. `others` are all routes, itself included or not. */
+export function validateRoute(route: RouteShape, others: readonly RouteShape[]): RouteProblem | null {
+  return validateModel(route.model) ?? validateTargets(route) ?? validateAgainst(route, others)
+}
+
+function validateModel(model: string): RouteProblem | null {
+  if (model === '' || model !== model.trim())
+    return refuse('model', 'The model needs a name without surrounding blanks.')
+  if (countStars(model) > 1) return refuse('model', `${quote(model)} has more than one *; a pattern may have one.`)
+  return null
+}
+
+function validateTargets({ model, targets }: RouteShape): RouteProblem | null {
+  if (targets.length === 0) return refuse('targets', 'The route has no target; name at least one provider.')
+  for (const { upstreamModel, weight, priority } of targets) {
+    if (!(Number.isFinite(weight) && weight >= 0)) return refuse('targets', 'A weight is a number from 0 up.')
+    if (!Number.isInteger(priority)) return refuse('targets', 'A priority is a whole number; lower goes first.')
+    if (upstreamModel === null) continue
+    if (upstreamModel === '')
+      return refuse('targets', 'An upstream model cannot be empty; leave it out for the same name.')
+    if (countStars(upstreamModel) > countStars(model)) {
+      return refuse(
+        'targets',
+        `${quote(upstreamModel)} has a * that nothing fills: it takes what the one * of the route's model matched.`,
+      )
+    }
+  }
+  return null
+}
+
+/** Two patterns of one scope tie when some name matches both and neither has more literal characters. */
+function validateAgainst(route: RouteShape, others: readonly RouteShape[]): RouteProblem | null {
+  const pattern = compilePattern(route.model)
+  for (const other of others) {
+    if (other.id === route.id || other.projectId !== route.projectId) continue
+    if (other.environmentId !== route.environmentId) continue
+    if (other.model === route.model)
+      return refuse('model', `This scope already has a route for ${quote(route.model)}; edit that one.`)
+    const rival = compilePattern(other.model)
+    if (isExact(pattern) || isExact(rival) || rival.literals !== pattern.literals) continue
+    if (patternsOverlap(pattern, rival)) {
+      return refuse(
+        'model',
+        `${quote(route.model)} and ${quote(other.model)} match some of the same names and are equally exact; make one longer.`,
+      )
+    }
+  }
+  return null
+}
+
+function countStars(text: string): number {
+  return text.split('*').length - 1
+}
+
+function refuse(field: RouteProblem['field'], message: string): RouteProblem {
+  return { field, message }
+}

@@ -1,0 +1,82 @@
+import type { LaneName } from '../core/lane.ts'
+import { captureStar, fillStar, isExact, matchesPattern } from '../core/pattern.ts'
+import type { ProviderModel, SnapshotProvider } from '../store/snapshot.ts'
+import { upstreamName } from './candidates.ts'
+import { type CompiledRoute, type CompiledRoutes, type CompiledTarget, findRoute, type Scope } from './compile.ts'
+
+export interface VisibleModel {
+  name: string
+  /** Slug of the kind that serves it first. */
+  providerKind: string
+  contextTokens: number | null
+  outputTokens: number | null
+}
+
+interface ModelsQuery extends Scope {
+  lane: LaneName
+  speaks(kind: string): readonly LaneName[]
+  /** Whether the key's policies let it see a model of that name; unset: all. */
+  maySee?(model: string): boolean
+}
+
+/** The models that some enabled route with an active provider serves on the lane, by name. Source: contract.md rule 6. */
+export function visibleModels(query: ModelsQuery, compiled: CompiledRoutes): VisibleModel[] {
+  const found = new Map<string, VisibleModel>()
+  for (const id of [query.environmentId, query.projectId]) {
+    const scope = compiled.scopes.get(id)
+    for (const route of [...(scope?.exact.values() ?? []), ...(scope?.patterns ?? [])]) {
+      for (const name of namesOf(query, route)) {
+        if (found.has(name) || !(query.maySee?.(name) ?? true)) continue
+        // Another route may take the name before this one does: it then speaks for it, also when it cannot serve it.
+        if (findRoute(compiled, query, name, ignore) !== route) continue
+        const model = describe(query, route, name)
+        if (model) found.set(name, model)
+      }
+    }
+  }
+  return [...found.values()].sort((one, other) => (one.name < other.name ? -1 : 1))
+}
+
+/** An exact route's name; a pattern's names are those in its providers' own lists, mapped back through the renaming. */
+function namesOf(query: ModelsQuery, { route, pattern, targets }: CompiledRoute): string[] {
+  if (!route.enabled) return []
+  if (isExact(pattern)) return [route.model]
+  return targets
+    .filter((target) => canServe(query, target.provider))
+    .flatMap(({ provider, upstream }) => {
+      const asked = upstream ?? pattern
+      // A pattern that is renamed to one fixed name says nothing about the names it is asked for.
+      if (isExact(asked)) return []
+      const listed = provider?.models.filter((model) => matchesPattern(asked, model.name)) ?? []
+      return listed.map((model) => fillStar(pattern, captureStar(asked, model.name)))
+    })
+}
+
+function canServe(query: ModelsQuery, provider: SnapshotProvider | null): provider is SnapshotProvider {
+  if (!provider?.active || !query.speaks(provider.kind).includes(query.lane)) return false
+  return provider.projects === null || provider.projects.includes(query.projectId)
+}
+
+function describe(query: ModelsQuery, route: CompiledRoute, name: string): VisibleModel | null {
+  const target = route.targets.find(({ provider }) => canServe(query, provider))
+  if (!target?.provider) return null
+  const known = knownModel(route, target, name)
+  const { kind } = target.provider
+  return {
+    name,
+    providerKind: kind,
+    contextTokens: known?.contextTokens ?? null,
+    outputTokens: known?.outputTokens ?? null,
+  }
+}
+
+function knownModel(
+  { pattern }: CompiledRoute,
+  { provider, upstream }: CompiledTarget,
+  name: string,
+): ProviderModel | undefined {
+  const wanted = upstreamName(pattern, upstream, name)
+  return provider?.models.find((model) => model.name === wanted)
+}
+
+function ignore(): void {}
