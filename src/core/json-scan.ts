@@ -1,0 +1,251 @@
+/**
+ * Finds members of a JSON object in its bytes, without parsing or copying. The grammar is checked strictly
+ * (RFC 8259) but for the inside of strings, where escapes and control characters are skipped unread.
+ * Positions that mean "wrong here" are returned as `~offset`, a negative number.
+ */
+export interface Span {
+  start: number
+  end: number
+}
+
+export interface Member {
+  /** Unescaped. */
+  name: string
+  keyStart: number
+  /** The value, its quotes or brackets included. */
+  start: number
+  end: number
+}
+
+export type ObjectScan =
+  /** `start` is the opening brace, `end` the byte after the closing one; `members` are the wanted ones in order, repeated ones too. */
+  | { ok: true; start: number; end: number; empty: boolean; members: Member[] }
+  /** `at`: byte offset of what is wrong; the length of the input when it ends too early. */
+  | { ok: false; at: number }
+
+const quote = 0x22
+const backslash = 0x5c
+const comma = 0x2c
+const colon = 0x3a
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d
+
+/** Deeper nesting is refused: no real body has it, and it bounds the stack below. */
+export const maximumDepth = 10_000
+
+/** Scans the one object that fills `range` (white space around it allowed; a byte order mark is not). */
+export function scanObject(bytes: Buffer, wanted: readonly string[], range?: Span): ObjectScan {
+  const end = range?.end ?? bytes.length
+  const start = skipSpace(bytes, range?.start ?? 0, end)
+  const members: Member[] = []
+  if (start >= end || bytes[start] !== openBrace) return { ok: false, at: start }
+  let at = skipSpace(bytes, start + 1, end)
+  const empty = bytes[at] === closeBrace
+  while (!empty) {
+    const keyStart = at
+    const keyEnd = at < end && bytes[at] === quote ? skipString(bytes, at + 1, end) : ~at
+    if (keyEnd < 0) return { ok: false, at: ~keyEnd }
+    at = skipSpace(bytes, keyEnd, end)
+    if (at >= end || bytes[at] !== colon) return { ok: false, at }
+    const valueStart = skipSpace(bytes, at + 1, end)
+    const valueEnd = skipValue(bytes, valueStart, end)
+    if (valueEnd < 0) return { ok: false, at: ~valueEnd }
+    const name = wantedName(bytes, keyStart, keyEnd, wanted)
+    if (name !== null) members.push({ name, keyStart, start: valueStart, end: valueEnd })
+    at = skipSpace(bytes, valueEnd, end)
+    if (at < end && bytes[at] === closeBrace) break
+    if (at >= end || bytes[at] !== comma) return { ok: false, at }
+    at = skipSpace(bytes, at + 1, end)
+  }
+  const after = skipSpace(bytes, at + 1, end)
+  return after === end ? { ok: true, start, end: at + 1, empty, members } : { ok: false, at: after }
+}
+
+/** The elements of the array that fills `range`; null when it is none. */
+export function scanElements(bytes: Buffer, range: Span): Span[] | null {
+  let at = skipSpace(bytes, range.start, range.end)
+  if (bytes[at] !== openBracket) return null
+  const elements: Span[] = []
+  at = skipSpace(bytes, at + 1, range.end)
+  if (bytes[at] === closeBracket) return elements
+  for (;;) {
+    const end = skipValue(bytes, at, range.end)
+    if (end < 0) return null
+    elements.push({ start: at, end })
+    at = skipSpace(bytes, end, range.end)
+    if (bytes[at] === closeBracket) return elements
+    if (bytes[at] !== comma) return null
+    at = skipSpace(bytes, at + 1, range.end)
+  }
+}
+
+/** What to cut so that the object reads as if the member had never been written: with the comma before it, or, where it is the first, the one after. */
+export function cutSpan(bytes: Buffer, member: Member): Span {
+  let before = member.keyStart - 1
+  while (isSpace(bytes[before])) before--
+  if (bytes[before] === comma) return { start: before, end: member.end }
+  const after = skipSpace(bytes, member.end, bytes.length)
+  return bytes[after] === comma
+    ? { start: member.keyStart, end: skipSpace(bytes, after + 1, bytes.length) }
+    : { start: member.keyStart, end: member.end }
+}
+
+const expectValue = 0
+const expectValueOrClose = 1
+const expectKey = 2
+const expectKeyOrClose = 3
+const expectCommaOrClose = 4
+
+/** One stack for all calls: scanning is synchronous and never re-entered. */
+const containers = new Uint8Array(maximumDepth)
+
+/** The index after the value that starts at `at`, or `~offset` of what is wrong. Iterative: nesting costs no call stack. */
+export function skipValue(bytes: Buffer, at: number, end: number = bytes.length): number {
+  let depth = 0
+  let expect = expectValue
+  let index = at
+  do {
+    index = skipSpace(bytes, index, end)
+    if (index >= end) return ~end
+    const byte = bytes[index]
+    if (expect === expectCommaOrClose && byte === comma) {
+      expect = containers[depth - 1] === openBrace ? expectKey : expectValue
+      index++
+    } else if (byte === closeBrace || byte === closeBracket) {
+      const opener = byte === closeBrace ? openBrace : openBracket
+      const mayClose = expect === expectCommaOrClose || expect === expectKeyOrClose || expect === expectValueOrClose
+      if (!mayClose || containers[depth - 1] !== opener) return ~index
+      depth--
+      index++
+      expect = expectCommaOrClose
+    } else if (expect === expectKey || expect === expectKeyOrClose) {
+      index = skipKey(bytes, index, end)
+      if (index < 0) return index
+      expect = expectValue
+    } else if (expect === expectCommaOrClose) {
+      return ~index
+    } else if (byte === openBrace || byte === openBracket) {
+      if (depth === maximumDepth) return ~index
+      containers[depth++] = byte
+      expect = byte === openBrace ? expectKeyOrClose : expectValueOrClose
+      index++
+    } else {
+      index = byte === quote ? skipString(bytes, index + 1, end) : skipScalar(bytes, index, end)
+      if (index < 0) return index
+      expect = expectCommaOrClose
+    }
+  } while (depth > 0)
+  return index
+}
+
+function skipKey(bytes: Buffer, at: number, end: number): number {
+  if (bytes[at] !== quote) return ~at
+  const keyEnd = skipString(bytes, at + 1, end)
+  if (keyEnd < 0) return keyEnd
+  const index = skipSpace(bytes, keyEnd, end)
+  return index < end && bytes[index] === colon ? index + 1 : ~index
+}
+
+/** A native search costs as much as this many bytes in a loop, and most strings are shorter. */
+const nearBytes = 32
+
+/** `at` is the byte after the opening quote. */
+function skipString(bytes: Buffer, at: number, end: number): number {
+  let index = at
+  for (;;) {
+    const near = Math.min(index + nearBytes, end)
+    for (; index < near; index++) {
+      const byte = bytes[index]
+      if (byte === quote) return index + 1
+      if (byte === backslash) index++
+    }
+    if (index >= end) return ~end
+    const found = bytes.indexOf(quote, index)
+    if (found === -1 || found >= end) return ~end
+    if (!isEscaped(bytes, found, index)) return found + 1
+    index = found + 1
+  }
+}
+
+/** `from` must not itself be an escaped byte. */
+function isEscaped(bytes: Buffer, at: number, from: number): boolean {
+  let index = at
+  while (index > from && bytes[index - 1] === backslash) index--
+  return ((at - index) & 1) === 1
+}
+
+const literals = new Map([
+  [0x74, Buffer.from('true')],
+  [0x66, Buffer.from('false')],
+  [0x6e, Buffer.from('null')],
+])
+
+function skipScalar(bytes: Buffer, at: number, end: number): number {
+  const first = bytes[at] ?? 0
+  const literal = first < 0x40 ? undefined : literals.get(first)
+  if (literal === undefined) return skipNumber(bytes, at, end)
+  for (let offset = 0; offset < literal.length; offset++) {
+    if (at + offset >= end || bytes[at + offset] !== literal[offset]) return ~(at + offset)
+  }
+  return at + literal.length
+}
+
+function skipNumber(bytes: Buffer, at: number, end: number): number {
+  let index = bytes[at] === 0x2d ? at + 1 : at
+  const whole = bytes[index] === 0x30 ? index + 1 : skipDigits(bytes, index, end)
+  if (whole === index || index >= end) return ~index
+  index = whole
+  if (index < end && bytes[index] === 0x2e) {
+    const fraction = skipDigits(bytes, index + 1, end)
+    if (fraction === index + 1) return ~fraction
+    index = fraction
+  }
+  if (index < end && (bytes[index] === 0x65 || bytes[index] === 0x45)) {
+    const signed = bytes[index + 1] === 0x2b || bytes[index + 1] === 0x2d
+    const first = index + (signed ? 2 : 1)
+    index = skipDigits(bytes, first, end)
+    if (index === first) return ~index
+  }
+  return index
+}
+
+function skipDigits(bytes: Buffer, at: number, end: number): number {
+  let index = at
+  while (index < end) {
+    const byte = bytes[index] ?? 0
+    if (byte < 0x30 || byte > 0x39) break
+    index++
+  }
+  return index
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+}
+
+export function skipSpace(bytes: Buffer, at: number, end: number): number {
+  let index = at
+  while (index < end && isSpace(bytes[index])) index++
+  return index
+}
+
+/** Keys are decoded only when an escape makes it necessary or their length fits. */
+function wantedName(bytes: Buffer, start: number, end: number, wanted: readonly string[]): string | null {
+  const length = end - start - 2
+  const key = bytes.subarray(start + 1, end - 1)
+  if (key.includes(backslash)) return unescapedName(bytes.toString('utf8', start, end), wanted)
+  for (const name of wanted) if (name.length === length && key.toString('latin1') === name) return name
+  return null
+}
+
+function unescapedName(text: string, wanted: readonly string[]): string | null {
+  try {
+    const name: unknown = JSON.parse(text)
+    return typeof name === 'string' && wanted.includes(name) ? name : null
+  } catch {
+    // An invalid escape: no parser reads a wanted name out of it.
+    return null
+  }
+}
