@@ -1,6 +1,11 @@
 import type { ErrorOrigin, Fault, RecordErrorCode } from '../core/errors.ts'
+import type { Span } from '../core/json-scan.ts'
 import type { LaneName } from '../core/lane.ts'
 import type { TokenUsage } from '../core/record.ts'
+import type { StreamEvent } from '../core/stream-event.ts'
+
+export type { Span } from '../core/json-scan.ts'
+export type { StreamEvent, StreamFramer } from '../core/stream-event.ts'
 
 /**
  * What a lane must say about its protocol. A lane knows wire facts only: no keys, no routes, no sockets.
@@ -21,8 +26,11 @@ export interface Lane {
   upstreamPath(match: Match, inspection: Inspection, upstreamModel: string): string
   /** A gateway error in this lane's shape. The caller adds `x-sp-*` headers and the ids. */
   renderError(fault: Fault, requestId: string): RenderedError
-  /** The event that ends an open stream with an error, its closing blank line included. `state` carries what the shape needs (for responses the last sequence number). */
-  streamError(match: Match, fault: Fault, requestId: string, reader: AnswerReader): Buffer
+  /**
+   * The event that ends an open stream with an error, its closing blank line (or bracket) included. `reader` is that of
+   * the answer whose events went out, all of them; null when nothing but heartbeats did. It tells which shape fits.
+   */
+  streamError(match: Match, fault: Fault, requestId: string, reader: AnswerReader | null): Buffer
   /** Sent on a silent stream between events; null where the lane's SDKs do not bear one. */
   heartbeat(match: Match): Buffer | null
   /** A fresh reader of one answer. */
@@ -41,9 +49,11 @@ export interface Endpoint {
   model: 'body' | 'body-optional' | 'path' | 'none'
   /** Who answers: the provider, or the gateway from its snapshot. */
   served: 'provider' | 'model-list' | 'model-entry'
-  /** Shape of a streamed answer; null where the endpoint never streams. */
-  stream: 'sse' | 'json-array' | null
+  /** Shape of a streamed answer; null where the endpoint never streams. Gemini's `alt` overrides it: see `Inspection.framing`. */
+  stream: Framing | null
 }
+
+export type Framing = 'sse' | 'json-array'
 
 export interface Match {
   endpoint: Endpoint
@@ -59,17 +69,14 @@ export interface Inspection {
   /** The name the client asked for; null where the call has none. */
   model: string | null
   streamed: boolean
+  /** Shape of the streamed answer that this call asks for; null exactly when it is not streamed. */
+  framing: Framing | null
   /** The query to send on, without credentials; '' or '?…'. */
   query: string
-  /** Byte spans of every top-level `model` value in the body, quotes included (a repeated key is spliced everywhere). */
+  /** Byte spans of every value in the body that names the model, quotes included (a repeated key is spliced everywhere). */
   modelSpans: Span[]
   /** Whether usage must be asked for (`stream_options.include_usage`) and where; null when the client asked or the endpoint has none. */
   usageSplice: { span: Span; text: string } | null
-}
-
-export interface Span {
-  start: number
-  end: number
 }
 
 export interface BodyChange {
@@ -99,36 +106,51 @@ export interface ListedModel {
  * where the gateway asked for usage that the client did not ask for (closed list of product.md section 2, item 2).
  */
 export interface AnswerReader {
-  /** One whole stream event (an SSE block with its blank line, or a JSON-array element with its separators). */
+  /** One stream event, in the order of the framer; events after a terminal one are fine. */
   event(event: StreamEvent): EventReading
-  /** A whole JSON answer. Fault: not what the endpoint promises. */
+  /** A whole JSON answer. */
   body(bytes: Buffer): BodyReading
   /** The bytes end here (stream only): null when the stream ended as the protocol says, else what is missing. */
   end(): string | null
   /** What has been seen so far; null when the provider reported none. */
   usage(): TokenUsage | null
-  /** The model's name as the answer shows it, the answer's own id; null when not seen. */
-  seen(): { model: string | null; responseId: string | null }
+  seen(): Seen
 }
 
-export interface StreamEvent {
-  /** All bytes of the event with its delimiter. */
-  bytes: Buffer
-  /** SSE `event:` value, '' when absent. */
-  name: string
-  /** SSE `data:` payload (several lines joined by \n), or the array element. */
-  data: Buffer
+export interface Seen {
+  /** The model's name and the answer's own id as the answer shows them; null when not seen. */
+  model: string | null
+  responseId: string | null
+  /** Events that carried data. */
+  events: number
+  /** Of the last event (responses only). */
+  sequenceNumber: number | null
+  /** How the stream is framed; null for whole answers. */
+  framing: Framing | null
 }
 
 export interface EventReading {
-  /** First content in the sense of contract.md rule 10 is in this event. */
+  /** First content in the sense of contract.md rule 10 is in this event; later, that it is about a token's worth of content (judged by its kind, not read). */
   content: boolean
-  /** This is the terminal event: the settled entry is journaled before it goes out. */
+  /**
+   * The settled entry must be journaled before this event goes out. Where nothing can follow it goes out at once
+   * then. Gemini has no end mark: hold a terminal event until an event with data follows (release the held one, and
+   * look at the new one by itself) or the provider ends; an event without data (closing bracket) is held along with it.
+   */
   terminal: boolean
   /** The provider's own error event. */
-  error: { code: RecordErrorCode; origin: ErrorOrigin; message: string } | null
+  error: StreamedError | null
   /** Bytes to hand on: `event.bytes` untouched, a shortened copy, or null to swallow it. */
   pass: Buffer | null
+}
+
+export interface StreamedError {
+  code: RecordErrorCode
+  origin: ErrorOrigin
+  /** The status that this error would have had before the stream began, so that it can be classified alike; null when the event does not say. */
+  status: number | null
+  /** The provider's own words, cut short. */
+  message: string
 }
 
 export interface BodyReading {

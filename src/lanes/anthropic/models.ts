@@ -1,0 +1,39 @@
+import type { ListedModel } from '../contract.ts'
+import { readPageSize, readQuery } from '../query.ts'
+
+function entry(model: ListedModel) {
+  return {
+    type: 'model',
+    id: model.name,
+    display_name: model.name,
+    created_at: new Date(model.created * 1000).toISOString().replace('.000Z', 'Z'),
+    ...(model.contextTokens === null ? {} : { max_input_tokens: model.contextTokens }),
+    ...(model.outputTokens === null ? {} : { max_tokens: model.outputTokens }),
+  }
+}
+
+/** Pages by `limit`, `after_id`, `before_id`. Source: wire/lanes.md, section 2.4. An unknown cursor starts anew. */
+export function renderModels(models: readonly ListedModel[], query: string): Buffer {
+  const parameters = readQuery(query)
+  const limit = readPageSize(parameters.get('limit'), 20, 1000)
+  const before = position(models, parameters.get('before_id'))
+  const first = before === -1 ? position(models, parameters.get('after_id')) + 1 : Math.max(0, before - limit)
+  const page = models.slice(first, before === -1 ? first + limit : before)
+  const hasMore = before === -1 ? first + page.length < models.length : first > 0
+  return Buffer.from(
+    JSON.stringify({
+      data: page.map(entry),
+      has_more: hasMore,
+      first_id: page[0]?.name ?? null,
+      last_id: page.at(-1)?.name ?? null,
+    }),
+  )
+}
+
+function position(models: readonly ListedModel[], id: string | null): number {
+  return id === null ? -1 : models.findIndex((model) => model.name === id)
+}
+
+export function renderModel(model: ListedModel): Buffer {
+  return Buffer.from(JSON.stringify(entry(model)))
+}

@@ -1,0 +1,45 @@
+import type { TokenUsage } from '../../core/record.ts'
+import { asCount, asObject, isCount, type JsonObject } from '../json-value.ts'
+
+const counted = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens', 'output_tokens'] as const
+
+/** Counts as the provider wrote them; later ones replace earlier ones, and null replaces nothing. */
+export class MessageUsage {
+  #counts: Partial<Record<(typeof counted)[number], number>> = {}
+  #thinking = 0
+
+  /** Source: wire/streaming.md, section 3: `message_delta.usage` is cumulative and may leave members out or null. */
+  take(value: unknown): void {
+    const usage: JsonObject | null = asObject(value)
+    if (usage === null) return
+    for (const name of counted) {
+      const count = usage[name]
+      if (isCount(count)) this.#counts[name] = count
+    }
+    const thinking = asObject(usage.output_tokens_details)?.thinking_tokens
+    if (isCount(thinking)) this.#thinking = thinking
+  }
+
+  /** `input_tokens` leaves cached tokens out: the whole prompt is the sum. Source: wire/streaming.md, section 5. */
+  read(): TokenUsage | null {
+    const counts = this.#counts
+    if (counts.input_tokens === undefined && counts.output_tokens === undefined) return null
+    const cacheRead = asCount(counts.cache_read_input_tokens)
+    const cacheWrite = asCount(counts.cache_creation_input_tokens)
+    return {
+      input: asCount(counts.input_tokens) + cacheRead + cacheWrite,
+      output: asCount(counts.output_tokens),
+      cache_read: cacheRead,
+      cache_write: cacheWrite,
+      reasoning: this.#thinking,
+      source: 'reported',
+    }
+  }
+}
+
+/** Of a whole message. */
+export function readMessageUsage(value: unknown): TokenUsage | null {
+  const usage = new MessageUsage()
+  usage.take(value)
+  return usage.read()
+}

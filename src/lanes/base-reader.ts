@@ -1,0 +1,92 @@
+import { scanObject } from '../core/json-scan.ts'
+import type { TokenUsage } from '../core/record.ts'
+import type { AnswerReader, BodyReading, EventReading, Framing, Seen, StreamEvent } from './contract.ts'
+import { asObject, type JsonObject, parseObject, readValue } from './json-value.ts'
+
+/** Up to here a whole answer is parsed to prove that it is JSON; larger ones flow on unproved, and only what is needed is read. */
+const parsedBytes = 1024 * 1024
+
+/** What the readers of all lanes have in common: whole answers, and events too large to be held. */
+export abstract class BaseReader implements AnswerReader {
+  protected model: string | null = null
+  protected responseId: string | null = null
+  protected events = 0
+  protected readonly framing: Framing | null
+
+  constructor(framing: Framing | null) {
+    this.framing = framing
+  }
+
+  /** Top-level members of a whole answer that `learn` looks at. */
+  protected abstract readonly wanted: readonly string[]
+
+  /** Takes model, id and usage from an answer (or from a stream event of the same shape). */
+  protected abstract learn(answer: JsonObject): void
+
+  protected abstract readEvent(event: StreamEvent): EventReading
+
+  /** The end of an event whose head has gone out: whether it is terminal, and what usage stands there. */
+  protected abstract readTail(event: StreamEvent): EventReading
+
+  /** Called with what was parsed of an oversized event's beginning. */
+  protected readHead(_event: StreamEvent): void {}
+
+  abstract end(): string | null
+  abstract usage(): TokenUsage | null
+
+  event(event: StreamEvent): EventReading {
+    if (event.part === 'whole') {
+      if (event.data.length > 0) this.events++
+      return this.readEvent(event)
+    }
+    if (event.part === 'tail') return this.readTail(event)
+    if (event.part === 'head') {
+      this.events++
+      this.readHead(event)
+    }
+    // Whatever is larger than the hold must flow, so it counts as content.
+    return { content: true, terminal: false, error: null, pass: event.bytes }
+  }
+
+  body(bytes: Buffer): BodyReading {
+    const answer = bytes.length <= parsedBytes ? parseObject(bytes) : this.#scan(bytes)
+    if (answer === null) return { wrong: 'the answer is not a complete JSON object' }
+    this.learn(answer)
+    return { wrong: null }
+  }
+
+  seen(): Seen {
+    return {
+      model: this.model,
+      responseId: this.responseId,
+      events: this.events,
+      sequenceNumber: this.sequenceNumber(),
+      framing: this.framing,
+    }
+  }
+
+  protected sequenceNumber(): number | null {
+    return null
+  }
+
+  #scan(bytes: Buffer): JsonObject | null {
+    const scan = scanObject(bytes, this.wanted)
+    if (!scan.ok) return null
+    return Object.fromEntries(scan.members.map((member) => [member.name, readValue(bytes, member)]))
+  }
+}
+
+export function ordinary(event: StreamEvent, content = false): EventReading {
+  return { content, terminal: false, error: null, pass: event.bytes }
+}
+
+/** A provider's message may be long and holds whatever it likes; records keep the beginning. */
+export function shortMessage(value: unknown): string {
+  const text = typeof value === 'string' && value !== '' ? value : 'The provider reported an error without a message.'
+  return text.length <= 500 ? text : `${text.slice(0, 500)}…`
+}
+
+/** `error` of an event, where it is an object or a bare text. */
+export function errorObject(value: unknown): JsonObject | null {
+  return typeof value === 'string' ? { message: value } : asObject(value)
+}

@@ -1,0 +1,66 @@
+import type { Endpoint, Match } from './contract.ts'
+
+/** What stands for `{model}` and `{version}` in a lane's paths, as the source of a regular expression without groups. */
+export interface PathForms {
+  model: string
+  version: string
+}
+
+export type Matcher = (method: string, path: string) => Match | null
+
+/** Builds the look-up: fixed paths by map, the others in the order of the table. A path listed twice is a mistake. */
+export function compileEndpoints(endpoints: readonly Endpoint[], forms: PathForms): Matcher {
+  const fixed = new Map<string, Endpoint>()
+  const variable: { endpoint: Endpoint; form: RegExp }[] = []
+  for (const endpoint of endpoints) {
+    if (endpoint.path.includes('{')) {
+      variable.push({ endpoint, form: compilePath(endpoint.path, forms) })
+      continue
+    }
+    const call = `${endpoint.method} ${endpoint.path}`
+    if (fixed.has(call)) throw new Error(`endpoint listed twice: ${call}`)
+    fixed.set(call, endpoint)
+  }
+  return (method, path) => {
+    const endpoint = fixed.get(`${method} ${path}`)
+    if (endpoint !== undefined) return { endpoint, pathModel: null, path, version: null }
+    return matchVariable(variable, method, path)
+  }
+}
+
+function compilePath(path: string, forms: PathForms): RegExp {
+  const source = path
+    .replace(':', '(?::|%3[Aa])')
+    .replace('{version}', `(?<version>${forms.version})`)
+    .replace('{model}', `(?<model>${forms.model})`)
+  return new RegExp(`^${source}$`)
+}
+
+function matchVariable(
+  variable: readonly { endpoint: Endpoint; form: RegExp }[],
+  method: string,
+  path: string,
+): Match | null {
+  for (const { endpoint, form } of variable) {
+    const groups = endpoint.method === method ? form.exec(path)?.groups : undefined
+    if (groups === undefined) continue
+    const model = groups.model === undefined ? null : decode(groups.model)
+    if (model === '') return null
+    return { endpoint, pathModel: model, path, version: groups.version ?? null }
+  }
+  return null
+}
+
+/** '' for a broken escape: no such path. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return ''
+  }
+}
+
+/** A model's name in a path: `/` and `:` stand as they are, the way the vendors' own SDKs write them. */
+export function encodeModel(model: string): string {
+  return encodeURIComponent(model).replaceAll('%2F', '/').replaceAll('%3A', ':')
+}

@@ -1,0 +1,33 @@
+import { skipSpace, skipValue } from '../core/json-scan.ts'
+import { readValue } from './json-value.ts'
+
+const colon = 0x3a
+
+/**
+ * Byte searches that spare parsing ordinary events. A quoted name that a colon follows is a member's key: inside a
+ * string the quotes would be escaped, so `"name"` cannot match there. The level is not known.
+ */
+function valueStart(data: Buffer, quotedName: string, at: number): number {
+  const after = skipSpace(data, at + quotedName.length, data.length)
+  return data[after] === colon ? skipSpace(data, after + 1, data.length) : -1
+}
+
+/** First byte of the value of any member of this name that is not null; 0 when there is none. */
+export function findMember(data: Buffer, quotedName: string): number {
+  for (let at = data.indexOf(quotedName); at !== -1; at = data.indexOf(quotedName, at + quotedName.length)) {
+    const start = valueStart(data, quotedName, at)
+    const first = start === -1 ? 0 : (data[start] ?? 0)
+    if (first !== 0 && first !== 0x6e) return first
+  }
+  return 0
+}
+
+/** The value of the last member of this name that can be read; for the end of an event whose head is gone. */
+export function readLastMember(data: Buffer, quotedName: string): unknown {
+  for (let at = data.lastIndexOf(quotedName); at > 0; at = data.lastIndexOf(quotedName, at - 1)) {
+    const start = valueStart(data, quotedName, at)
+    const end = start === -1 ? -1 : skipValue(data, start)
+    if (end > 0) return readValue(data, { start, end })
+  }
+  return undefined
+}

@@ -1,0 +1,44 @@
+import type { Endpoint } from '../contract.ts'
+
+/** Source: wire/lanes.md, section 3.3. `{model}` covers `models/x` and `tunedModels/x`. */
+export const endpoints: readonly Endpoint[] = [
+  call('generate', 'generateContent', null),
+  // Without `alt=sse` the answer is a JSON array.
+  call('generate', 'streamGenerateContent', 'json-array'),
+  call('count_tokens', 'countTokens', null),
+  call('embed', 'embedContent', null),
+  call('embed', 'batchEmbedContents', null),
+  {
+    operation: 'models.list',
+    method: 'GET',
+    path: '/{version}/models',
+    model: 'none',
+    served: 'model-list',
+    stream: null,
+  },
+  {
+    operation: 'models.get',
+    method: 'GET',
+    path: '/{version}/{model}',
+    model: 'path',
+    served: 'model-entry',
+    stream: null,
+  },
+]
+
+function call(operation: string, verb: string, stream: Endpoint['stream']): Endpoint {
+  return { operation, method: 'POST', path: `/{version}/{model}:${verb}`, model: 'path', served: 'provider', stream }
+}
+
+/** Path forms. The model runs to the last colon, since names may hold colons themselves. */
+export const pathForms = { version: 'v1|v1beta|v1alpha', model: '(?:models|tunedModels)(?:/|%2[Ff]).+' }
+
+/** A model's resource name: `models/x` unless the name says another collection. */
+export function resourceName(model: string): string {
+  return model.startsWith('models/') || model.startsWith('tunedModels/') ? model : `models/${model}`
+}
+
+/** What people call the model: without `models/`; a tuned model keeps its collection. */
+export function modelName(resource: string): string {
+  return resource.startsWith('models/') ? resource.slice('models/'.length) : resource
+}

@@ -1,0 +1,98 @@
+import type { TokenUsage } from '../../core/record.ts'
+import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
+import type { EventReading, StreamEvent } from '../contract.ts'
+import { findMember, readLastMember } from '../event-search.ts'
+import { asArray, asObject, asText, type JsonObject, parseObject } from '../json-value.ts'
+import { readStreamedError } from './errors.ts'
+import { readGenerateUsage } from './usage.ts'
+
+/** generateContent and streamGenerateContent, as SSE and as JSON array. Source: wire/streaming.md, section 4. */
+export class GenerateReader extends BaseReader {
+  protected readonly wanted = ['modelVersion', 'responseId', 'usageMetadata']
+  #tokens: TokenUsage | null = null
+  /** The last event with usage: values run, so only the last one is parsed, and only when asked for. */
+  #lastUsage: Buffer | null = null
+  #begun = false
+  #finished = false
+  #failed = false
+
+  protected learn(answer: JsonObject): void {
+    this.model ??= asText(answer.modelVersion)
+    this.responseId ??= asText(answer.responseId)
+    this.#tokens = readGenerateUsage(answer.usageMetadata) ?? this.#tokens
+  }
+
+  protected readEvent(event: StreamEvent): EventReading {
+    const { data } = event
+    // The array's closing bracket: held along with the last element.
+    if (data.length === 0) return { ...ordinary(event), terminal: this.#finished }
+    if (findMember(data, '"usageMetadata"') !== 0) this.#lastUsage = data
+    if (this.#isEnd(data)) this.#finished = true
+    if (this.#begun && !data.includes('"error"')) return this.#reading(event)
+    return this.#readClosely(event)
+  }
+
+  #isEnd(data: Buffer): boolean {
+    return findMember(data, '"finishReason"') !== 0 || findMember(data, '"blockReason"') !== 0
+  }
+
+  #readClosely(event: StreamEvent): EventReading {
+    const chunk = parseObject(event.data)
+    if (chunk === null) return ordinary(event, this.#begun)
+    const error = errorObject(chunk.error)
+    if (error !== null && chunk.candidates === undefined) {
+      this.#failed = true
+      return { content: false, terminal: true, error: readStreamedError(error), pass: event.bytes }
+    }
+    this.learn(chunk)
+    this.#begun ||= hasContent(chunk)
+    return this.#reading(event)
+  }
+
+  /** After a finish reason every event may be the last: usage can come by itself. */
+  #reading(event: StreamEvent): EventReading {
+    return { content: this.#begun, terminal: this.#finished, error: null, pass: event.bytes }
+  }
+
+  protected readTail(event: StreamEvent): EventReading {
+    this.#begun = true
+    if (this.#isEnd(event.data)) this.#finished = true
+    const usage = readLastMember(event.data, '"usageMetadata"')
+    if (usage !== undefined) {
+      this.#lastUsage = null
+      this.#tokens = readGenerateUsage(usage) ?? this.#tokens
+    }
+    return this.#reading(event)
+  }
+
+  end(): string | null {
+    return this.#finished || this.#failed ? null : 'the stream ended without a finishReason'
+  }
+
+  usage(): TokenUsage | null {
+    if (this.#lastUsage !== null) {
+      this.#tokens = readGenerateUsage(parseObject(this.#lastUsage)?.usageMetadata) ?? this.#tokens
+      this.#lastUsage = null
+    }
+    return this.#tokens
+  }
+}
+
+/** Contract.md rule 10. */
+function hasContent(chunk: JsonObject): boolean {
+  if (asObject(chunk.promptFeedback) !== null) return true
+  return asArray(chunk.candidates).some((value) => {
+    const candidate = asObject(value)
+    if (asText(candidate?.finishReason) !== null) return true
+    return asArray(asObject(candidate?.content)?.parts).some(isFilledPart)
+  })
+}
+
+/** Any member counts (call, data, code, signature) but a text that is empty. */
+function isFilledPart(value: unknown): boolean {
+  const part = asObject(value)
+  return (
+    part !== null &&
+    Object.entries(part).some(([name, member]) => name !== 'thought' && member !== '' && member !== null)
+  )
+}

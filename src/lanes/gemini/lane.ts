@@ -1,0 +1,81 @@
+import type { Fault } from '../../core/errors.ts'
+import type { AnswerReader, BodyChange, Inspection, Lane, Match } from '../contract.ts'
+import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
+import { forwardedQuery, readQuery } from '../query.ts'
+import { applyEdits, isFault, scanBody } from '../request-body.ts'
+import { WholeReader } from '../whole-reader.ts'
+import { endpoints, modelName, pathForms, resourceName } from './endpoints.ts'
+import { renderError, streamError } from './errors.ts'
+import { GenerateReader } from './generate-reader.ts'
+import { findModelSpans, modelHolders } from './model-spans.ts'
+import { renderModel, renderModels } from './models.ts'
+import { readGenerateUsage } from './usage.ts'
+
+const findEndpoint = compileEndpoints(endpoints, pathForms)
+
+/** The Gemini lane. Source: wire/lanes.md, section 3. */
+export const gemini: Lane = {
+  name: 'gemini',
+  prefix: '/v1/gemini',
+  endpoints,
+  match(method, path) {
+    const found = findEndpoint(method, path)
+    return found === null || found.pathModel === null ? found : { ...found, pathModel: modelName(found.pathModel) }
+  },
+  inspect,
+  splice,
+  upstreamPath,
+  renderError,
+  streamError: (_match, fault, requestId, reader) => streamError(fault, requestId, reader),
+  // Its SDKs bear no comment, no name and no extra chunk (wire/streaming.md, section 0).
+  heartbeat: () => null,
+  reader,
+  renderModels: (_match, models, query) => renderModels(models, query),
+  renderModel: (_match, model) => renderModel(model),
+}
+
+function inspect(match: Match, query: string, body: Buffer): Inspection | Fault {
+  const { endpoint, pathModel } = match
+  const streamed = endpoint.stream !== null
+  const found: Inspection = {
+    model: pathModel,
+    streamed,
+    framing: streamed && readAlt(query) === 'sse' ? 'sse' : endpoint.stream,
+    query: forwardedQuery(query),
+    modelSpans: [],
+    usageSplice: null,
+  }
+  if (endpoint.method === 'GET') return found
+  const scan = scanBody(body, modelHolders(match))
+  if (isFault(scan)) return scan
+  return { ...found, modelSpans: findModelSpans(body, scan.members, pathModel ?? '') }
+}
+
+/** `$alt` is the same parameter in Google's other spelling. */
+function readAlt(query: string): string | null {
+  const parameters = readQuery(query)
+  return parameters.get('alt') ?? parameters.get('$alt')
+}
+
+function splice(body: Buffer, inspection: Inspection, change: BodyChange): Buffer {
+  if (change.renameTo === null) return body
+  const text = JSON.stringify(resourceName(change.renameTo))
+  return applyEdits(
+    body,
+    inspection.modelSpans.map((span) => ({ span, text })),
+  )
+}
+
+function upstreamPath(match: Match, inspection: Inspection, upstreamModel: string): string {
+  const path = match.endpoint.path
+    .replace('{version}', match.version ?? 'v1beta')
+    .replace('{model}', () => encodeModel(resourceName(upstreamModel)))
+  return path + inspection.query
+}
+
+function reader(match: Match, inspection: Inspection): AnswerReader {
+  if (match.endpoint.operation === 'generate') return new GenerateReader(inspection.framing)
+  // Counting tokens uses none; embeddings report usage only in newer versions.
+  const readUsage = match.endpoint.operation === 'embed' ? readGenerateUsage : () => null
+  return new WholeReader({ model: 'modelVersion', id: 'responseId', usage: 'usageMetadata', readUsage })
+}

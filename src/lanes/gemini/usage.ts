@@ -1,0 +1,17 @@
+import type { TokenUsage } from '../../core/record.ts'
+import { asCount, asObject } from '../json-value.ts'
+
+/** Zero members are left out on the wire. Source: wire/streaming.md, sections 4 and 5. */
+export function readGenerateUsage(value: unknown): TokenUsage | null {
+  const usage = asObject(value)
+  if (usage === null) return null
+  const reasoning = asCount(usage.thoughtsTokenCount)
+  return {
+    input: asCount(usage.promptTokenCount) + asCount(usage.toolUsePromptTokenCount),
+    output: asCount(usage.candidatesTokenCount) + reasoning,
+    cache_read: asCount(usage.cachedContentTokenCount),
+    cache_write: 0,
+    reasoning,
+    source: 'reported',
+  }
+}

@@ -1,0 +1,128 @@
+import { cutSpan, scanObject } from '../../core/json-scan.ts'
+import type { TokenUsage } from '../../core/record.ts'
+import { locateInEvent } from '../../core/sse.ts'
+import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
+import type { EventReading, Framing, StreamEvent } from '../contract.ts'
+import { findMember, readLastMember } from '../event-search.ts'
+import { asArray, asObject, asText, type JsonObject, parseObject } from '../json-value.ts'
+import { readStreamedError } from './errors.ts'
+import { readChatUsage } from './usage.ts'
+
+const doneMark = Buffer.from('[DONE]')
+const quoteByte = 0x22
+
+/** Chat completions and legacy completions, whole and streamed. Source: wire/streaming.md, section 1. */
+export class ChatReader extends BaseReader {
+  protected readonly wanted = ['model', 'id', 'usage']
+  readonly #hidesUsage: boolean
+  #tokens: TokenUsage | null = null
+  #begun = false
+  #finished = false
+  #done = false
+  #failed = false
+
+  /** `hidesUsage`: the gateway asked for usage that the client must not see. */
+  constructor(framing: Framing | null, hidesUsage: boolean) {
+    super(framing)
+    this.#hidesUsage = hidesUsage
+  }
+
+  protected learn(answer: JsonObject): void {
+    this.model ??= asText(answer.model)
+    this.responseId ??= asText(answer.id)
+    this.#tokens = readChatUsage(answer.usage) ?? this.#tokens
+  }
+
+  protected readEvent(event: StreamEvent): EventReading {
+    const { data } = event
+    if (data.length === 0) return ordinary(event)
+    if (data.length <= 8 && isDone(data)) {
+      this.#done = true
+      return { content: false, terminal: true, error: null, pass: event.bytes }
+    }
+    // A finish reason is always text; other members of this name are null.
+    if (!this.#finished && findMember(data, '"finish_reason"') === quoteByte) this.#finished = true
+    const carriesUsage = data.includes('"usage"')
+    if (this.#begun && !carriesUsage && !data.includes('"error"')) return ordinary(event, true)
+    return this.#readClosely(event, carriesUsage)
+  }
+
+  /** Parsed in full: events before the first content, with usage, or with something called error. */
+  #readClosely(event: StreamEvent, carriesUsage: boolean): EventReading {
+    const chunk = parseObject(event.data)
+    if (chunk === null) return ordinary(event, this.#begun)
+    const choices = asArray(chunk.choices)
+    const error = errorObject(chunk.error)
+    if (error !== null && choices.length === 0) {
+      this.#failed = true
+      return { content: false, terminal: true, error: readStreamedError(error), pass: event.bytes }
+    }
+    this.learn(chunk)
+    this.#begun ||= choices.some(hasContent)
+    const content = this.#begun && choices.length > 0
+    const pass = carriesUsage && this.#hidesUsage ? hideUsage(event, chunk, choices) : event.bytes
+    return { content, terminal: false, error: null, pass }
+  }
+
+  protected readTail(event: StreamEvent): EventReading {
+    this.#begun = true
+    if (findMember(event.data, '"finish_reason"') === quoteByte) this.#finished = true
+    this.#tokens = readChatUsage(readLastMember(event.data, '"usage"')) ?? this.#tokens
+    return ordinary(event, true)
+  }
+
+  /** Some compatible vendors leave `[DONE]` out: a finish reason is then end enough. */
+  end(): string | null {
+    return this.#done || this.#finished || this.#failed
+      ? null
+      : 'the stream ended without a finish reason and without [DONE]'
+  }
+
+  usage(): TokenUsage | null {
+    return this.#tokens
+  }
+}
+
+function isDone(data: Buffer): boolean {
+  return data.subarray(0, doneMark.length).equals(doneMark) && data.toString('latin1').trim() === '[DONE]'
+}
+
+/** Contract.md rule 10; `reasoning…` are the names that compatible vendors use. */
+const contentMembers = [
+  'content',
+  'refusal',
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+  'tool_calls',
+  'function_call',
+  'audio',
+]
+
+function hasContent(value: unknown): boolean {
+  const choice = asObject(value)
+  if (choice === null) return false
+  if (asText(choice.text) !== null) return true
+  const delta = asObject(choice.delta)
+  return delta !== null && contentMembers.some((name) => isFilled(delta[name]))
+}
+
+function isFilled(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null && value !== ''
+}
+
+/**
+ * The extra chunk is swallowed and `usage: null` is cut out. Usage beside real choices came unasked (some vendors
+ * always send it there), so the client would have got it without the gateway too: it stays.
+ */
+function hideUsage(event: StreamEvent, chunk: JsonObject, choices: readonly unknown[]): Buffer | null {
+  if (chunk.usage !== null) return choices.length === 0 && asObject(chunk.usage) !== null ? null : event.bytes
+  const scan = scanObject(event.data, ['usage'])
+  const member = scan.ok ? scan.members.at(-1) : undefined
+  if (member === undefined) return event.bytes
+  const cut = cutSpan(event.data, member)
+  return Buffer.concat([
+    event.bytes.subarray(0, locateInEvent(event, cut.start)),
+    event.bytes.subarray(locateInEvent(event, cut.end)),
+  ])
+}

@@ -1,0 +1,84 @@
+import type { TokenUsage } from '../../core/record.ts'
+import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
+import type { EventReading, StreamEvent } from '../contract.ts'
+import { readLastMember } from '../event-search.ts'
+import { eventType } from '../event-type.ts'
+import { asObject, asText, isCount, type JsonObject, parseObject } from '../json-value.ts'
+import { readStreamedError } from './errors.ts'
+import { readResponsesUsage } from './usage.ts'
+
+const terminalTypes = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error'])
+
+/** Responses, whole and streamed. Source: wire/streaming.md, section 2. */
+export class ResponsesReader extends BaseReader {
+  protected readonly wanted = ['model', 'id', 'usage']
+  #tokens: TokenUsage | null = null
+  #last: Buffer | null = null
+  #ended = false
+  /** Type of an event whose head has gone out. */
+  #oversized = ''
+
+  protected learn(answer: JsonObject): void {
+    this.model ??= asText(answer.model)
+    this.responseId ??= asText(answer.id)
+    this.#tokens = readResponsesUsage(answer.usage) ?? this.#tokens
+  }
+
+  protected readEvent(event: StreamEvent): EventReading {
+    if (event.data.length === 0) return ordinary(event)
+    const type = eventType(event)
+    this.#last = event.data
+    if (type.endsWith('.delta')) return ordinary(event, true)
+    if (terminalTypes.has(type)) return this.#readTerminal(event, type)
+    if (type === 'response.output_item.added') return ordinary(event, isCallOrReasoning(event.data))
+    if (type === 'response.created') this.learn(asObject(parseObject(event.data)?.response) ?? {})
+    return ordinary(event)
+  }
+
+  #readTerminal(event: StreamEvent, type: string): EventReading {
+    this.#ended = true
+    const body = parseObject(event.data)
+    const response = asObject(body?.response)
+    if (response !== null) this.learn(response)
+    if (type === 'response.completed' || type === 'response.incomplete') {
+      return { content: false, terminal: true, error: null, pass: event.bytes }
+    }
+    // The flat form is the documented one; some vendors nest it as for chat.
+    const error = errorObject(response?.error) ?? errorObject(body?.error) ?? body ?? {}
+    return { content: false, terminal: true, error: readStreamedError(error), pass: event.bytes }
+  }
+
+  protected override readHead(event: StreamEvent): void {
+    this.#oversized = eventType(event)
+    const number = /"sequence_number"\s*:\s*\d+/.exec(event.data.toString('latin1', 0, 4096))?.[0]
+    if (number !== undefined) this.#last = Buffer.from(`{${number}}`)
+  }
+
+  protected readTail(event: StreamEvent): EventReading {
+    const terminal = terminalTypes.has(this.#oversized)
+    if (terminal) {
+      this.#ended = true
+      this.#tokens = readResponsesUsage(readLastMember(event.data, '"usage"')) ?? this.#tokens
+    }
+    return { content: true, terminal, error: null, pass: event.bytes }
+  }
+
+  protected override sequenceNumber(): number | null {
+    const value = this.#last === null ? null : readLastMember(this.#last, '"sequence_number"')
+    return isCount(value) ? value : null
+  }
+
+  end(): string | null {
+    return this.#ended ? null : 'the stream ended without response.completed, response.incomplete or response.failed'
+  }
+
+  usage(): TokenUsage | null {
+    return this.#tokens
+  }
+}
+
+/** Contract.md rule 10: a message item is announced before it has content, a call or reasoning is content itself. */
+function isCallOrReasoning(data: Buffer): boolean {
+  const type = asText(asObject(parseObject(data)?.item)?.type)
+  return type !== null && type !== 'message'
+}

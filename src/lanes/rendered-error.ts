@@ -1,0 +1,16 @@
+import { errorTable, type Fault } from '../core/errors.ts'
+import type { RenderedError } from './contract.ts'
+
+/** The part of an error answer that all lanes share: status by the error table, and the headers that SDKs obey. */
+export function renderAnswer(fault: Fault, body: object): RenderedError {
+  const row = errorTable[fault.code]
+  const headers: [string, string][] = [['content-type', 'application/json']]
+  if (fault.retryAfterMs !== undefined) headers.push(['retry-after', String(retrySeconds(fault.retryAfterMs))])
+  const mayRetry = fault.shouldRetry ?? row.final !== true
+  if (!mayRetry) headers.push(['x-should-retry', 'false'])
+  return { status: row.status, headers, body: Buffer.from(JSON.stringify(body)) }
+}
+
+export function retrySeconds(milliseconds: number): number {
+  return Math.max(1, Math.ceil(milliseconds / 1000))
+}

@@ -1,0 +1,110 @@
+import { type Fault, fault } from '../core/errors.ts'
+import { type Member, type ObjectScan, type Span, scanObject } from '../core/json-scan.ts'
+import { readValue } from './json-value.ts'
+
+/** Up to here a body is also parsed, so that the answer can say where a string is malformed; larger ones are only scanned. */
+const parsedBytes = 64 * 1024
+
+export type ScannedObject = Extract<ObjectScan, { ok: true }>
+
+export type RequestBody = ScannedObject | Fault
+
+export function isFault(value: object): value is Fault {
+  return 'code' in value
+}
+
+/** Finds the wanted top-level members of a request body that must be one JSON object. */
+export function scanBody(body: Buffer, wanted: readonly string[]): RequestBody {
+  if (body.length === 0) return fault('invalid_request', 'The body is empty; send a JSON object.')
+  const scan = scanObject(body, wanted)
+  if (!scan.ok) return notJson(body, scan.at)
+  if (body.length > parsedBytes) return scan
+  return findMalformedString(body) ?? scan
+}
+
+function notJson(body: Buffer, at: number): Fault {
+  const first = body.subarray(0, 3).toString('latin1')
+  if (first === '\xef\xbb\xbf') {
+    return fault('invalid_request', 'The body begins with a byte order mark; send plain UTF-8 JSON.')
+  }
+  const place = at >= body.length ? 'it ends too early' : `see byte ${at}`
+  return fault('invalid_request', `The body is not a valid JSON object: ${place}.`)
+}
+
+/** The parser's own message is not shown: it quotes the body, and that may be anything. */
+function findMalformedString(body: Buffer): Fault | null {
+  try {
+    JSON.parse(body.toString('utf8'))
+    return null
+  } catch (error) {
+    const position = /at position (\d+)/.exec(String(error))?.[1]
+    const place = position === undefined ? '' : `, at character ${position}`
+    return fault('invalid_request', `The body is not valid JSON: a string is malformed${place}.`)
+  }
+}
+
+/**
+ * The one name that all members called `model` carry; null when there is none and it is optional. Different values are refused:
+ * parsers disagree on which one counts, and what was checked here must be what the provider uses.
+ */
+export function readModel(
+  body: Buffer,
+  members: readonly Member[],
+  optional: boolean,
+): { model: string | null; spans: Span[] } | Fault {
+  let model: string | null = null
+  const spans: Span[] = []
+  for (const member of members) {
+    if (member.name !== 'model') continue
+    const value = readValue(body, member)
+    if (value === null && optional) continue
+    if (typeof value !== 'string') return badModel('`model` must be a string.')
+    if (value.trim() === '') return badModel('`model` is empty; name the model.')
+    if (model !== null && model !== value)
+      return badModel('`model` is given twice with different values; send it once.')
+    model = value
+    spans.push({ start: member.start, end: member.end })
+  }
+  return model === null && !optional ? badModel('`model` is missing; name the model in the body.') : { model, spans }
+}
+
+function badModel(message: string): Fault {
+  return fault('invalid_request', message, { param: 'model' })
+}
+
+/** Absent and null are false. */
+export function readStream(body: Buffer, members: readonly Member[]): boolean | Fault {
+  let streamed: boolean | null = null
+  for (const member of members) {
+    if (member.name !== 'stream') continue
+    const value = readValue(body, member)
+    if (value !== null && typeof value !== 'boolean') {
+      return fault('invalid_request', '`stream` must be true or false.', { param: 'stream' })
+    }
+    if (streamed !== null && streamed !== (value ?? false)) {
+      return fault('invalid_request', '`stream` is given twice with different values; send it once.', {
+        param: 'stream',
+      })
+    }
+    streamed = value ?? false
+  }
+  return streamed ?? false
+}
+
+export interface Edit {
+  span: Span
+  text: string
+}
+
+/** The body with each span replaced; the same buffer when there is nothing to replace. Spans do not overlap. */
+export function applyEdits(body: Buffer, edits: readonly Edit[]): Buffer {
+  if (edits.length === 0) return body
+  const pieces: Buffer[] = []
+  let from = 0
+  for (const edit of edits.toSorted((one, other) => one.span.start - other.span.start)) {
+    pieces.push(body.subarray(from, edit.span.start), Buffer.from(edit.text))
+    from = edit.span.end
+  }
+  pieces.push(body.subarray(from))
+  return Buffer.concat(pieces)
+}

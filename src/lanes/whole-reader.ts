@@ -1,0 +1,47 @@
+import type { TokenUsage } from '../core/record.ts'
+import { BaseReader, ordinary } from './base-reader.ts'
+import type { EventReading, StreamEvent } from './contract.ts'
+import { asText, type JsonObject } from './json-value.ts'
+
+/** Where an endpoint's whole answer keeps its model, id and usage. */
+export interface AnswerShape {
+  model: string
+  id: string
+  usage: string
+  readUsage(value: unknown): TokenUsage | null
+}
+
+/** For endpoints that never stream: events are handed on unread. */
+export class WholeReader extends BaseReader {
+  readonly #shape: AnswerShape
+  protected readonly wanted: readonly string[]
+  #tokens: TokenUsage | null = null
+
+  constructor(shape: AnswerShape) {
+    super(null)
+    this.#shape = shape
+    this.wanted = [shape.model, shape.id, shape.usage]
+  }
+
+  protected learn(answer: JsonObject): void {
+    this.model = asText(answer[this.#shape.model])
+    this.responseId = asText(answer[this.#shape.id])
+    this.#tokens = this.#shape.readUsage(answer[this.#shape.usage])
+  }
+
+  protected readEvent(event: StreamEvent): EventReading {
+    return ordinary(event, event.data.length > 0)
+  }
+
+  protected readTail(event: StreamEvent): EventReading {
+    return ordinary(event)
+  }
+
+  end(): string | null {
+    return null
+  }
+
+  usage(): TokenUsage | null {
+    return this.#tokens
+  }
+}
