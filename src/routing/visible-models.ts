@@ -6,6 +6,7 @@ import { type CompiledRoute, type CompiledRoutes, type CompiledTarget, findRoute
 
 export interface VisibleModel {
   name: string
+  routeId: string
   /** Slug of the kind that serves it first. */
   providerKind: string
   contextTokens: number | null
@@ -64,6 +65,7 @@ function describe(query: ModelsQuery, route: CompiledRoute, name: string): Visib
   const { kind } = target.provider
   return {
     name,
+    routeId: route.route.id,
     providerKind: kind,
     contextTokens: known?.contextTokens ?? null,
     outputTokens: known?.outputTokens ?? null,

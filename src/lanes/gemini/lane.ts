@@ -28,6 +28,7 @@ export const gemini: Lane = {
   renderError,
   streamError: (_match, fault, requestId, reader) => streamError(fault, requestId, reader),
   // Its SDKs bear no comment, no name and no extra chunk (wire/streaming.md, section 0).
+  endMark: false,
   heartbeat: () => null,
   reader,
   renderModels: (_match, models, query) => renderModels(models, query),

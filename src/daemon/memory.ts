@@ -1,0 +1,34 @@
+import { availableParallelism } from 'node:os'
+import { attachCounters, type Counters, type CounterLayout, createCounterMemory } from '../policy/counters.ts'
+import { attachHealth, createHealthMemory, type Health } from '../routing/health.ts'
+
+/** Providers that one run of the gateway can know; the health table is made once, for the life of the process. */
+export const slotLimit = 4096
+const rowLimit = 16
+
+/** What all threads share. The control plane's own column stands behind those of the data-plane threads. */
+export interface SharedMemory {
+  health: SharedArrayBuffer
+  counters: SharedArrayBuffer
+  layout: CounterLayout
+}
+
+export function createSharedMemory(workers: number): SharedMemory {
+  const layout = { rows: rowLimit, threads: workers + 1 }
+  return { health: createHealthMemory(slotLimit), counters: createCounterMemory(layout), layout }
+}
+
+export function attachShared(memory: SharedMemory): { health: Health; counters: Counters } {
+  const own = memory.layout.threads - 1
+  return { health: attachHealth(memory.health), counters: attachCounters(memory.counters, memory.layout, own) }
+}
+
+/** One core is left for the control plane; platforms without `reusePort` can listen on one thread only. */
+export function countWorkers(setting: number | 'auto'): number {
+  if (!canSharePort()) return 1
+  return setting === 'auto' ? Math.max(1, availableParallelism() - 1) : setting
+}
+
+export function canSharePort(): boolean {
+  return process.platform === 'linux' || process.platform === 'freebsd'
+}

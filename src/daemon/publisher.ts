@@ -1,0 +1,164 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Keyring } from '../sealing/keyring.ts'
+import type { Key, Provider, StoreClient, StoredSnapshot } from '../store/api.ts'
+import type { ConfigurationSnapshot, KeyDelta, SnapshotKey, SnapshotProvider } from '../store/snapshot.ts'
+import { slotLimit } from './memory.ts'
+
+/** Where snapshots go: every data-plane thread, present and future. Resolves when all that live have it. */
+export interface SnapshotAudience {
+  configuration(snapshot: ConfigurationSnapshot): Promise<void>
+  keys(delta: KeyDelta): Promise<void>
+  /** A provider's address or credentials changed: what was found of it before no longer counts. */
+  forgetHealth(slot: number): void
+}
+
+/** Builds the read model of the data plane from the store and publishes what changed of it. One run at a time. */
+export class Publisher {
+  configuration: ConfigurationSnapshot = { version: 0, providers: [], routes: [], policies: [], defaultProviders: {} }
+  #keys = new Map<string, SnapshotKey>()
+  #keysVersion = 0
+  readonly #slots = new Map<string, number>()
+  readonly #temporary = new Map<string, SnapshotKey>()
+  readonly #store: StoreClient
+  readonly #keyring: Keyring
+  readonly #audience: SnapshotAudience
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(store: StoreClient, keyring: Keyring, audience: SnapshotAudience) {
+    this.#store = store
+    this.#keyring = keyring
+    this.#audience = audience
+  }
+
+  get keys(): readonly SnapshotKey[] {
+    return [...this.#keys.values()]
+  }
+
+  /** All that a thread which has just started must be told. */
+  whole(): { snapshot: ConfigurationSnapshot; delta: KeyDelta } {
+    const delta = { full: true, version: this.#keysVersion, upsert: [...this.#keys.values()], remove: [] }
+    return { snapshot: this.configuration, delta }
+  }
+
+  /** Publishes what the store holds now; a call during a run waits for a run of its own, since its change may be newer. */
+  publish(): Promise<void> {
+    const run = this.#running.catch(() => {}).then(() => this.#run())
+    this.#running = run
+    return run
+  }
+
+  /** A key that lives only in memory (for `routes test`); `drop` ends it. */
+  async lend(key: SnapshotKey): Promise<{ drop: () => Promise<void> }> {
+    this.#temporary.set(key.hash, key)
+    await this.publish()
+    const drop = () => {
+      this.#temporary.delete(key.hash)
+      return this.publish()
+    }
+    return { drop }
+  }
+
+  async #run(): Promise<void> {
+    const stored = await this.#store.snapshot()
+    await this.#publishConfiguration(stored)
+    await this.#publishKeys(stored)
+  }
+
+  async #publishConfiguration(stored: StoredSnapshot): Promise<void> {
+    const next = buildConfiguration(stored, this.#keyring, (id) => this.#slotOf(id), this.configuration.version)
+    if (next.version > 1 && isDeepStrictEqual(next, this.configuration)) return
+    for (const provider of next.providers) {
+      const before = this.configuration.providers.find(({ id }) => id === provider.id)
+      if (before !== undefined && before.revision !== provider.revision) this.#audience.forgetHealth(provider.slot)
+    }
+    this.configuration = { ...next, version: next.version + 1 }
+    await this.#audience.configuration(this.configuration)
+  }
+
+  async #publishKeys(stored: StoredSnapshot): Promise<void> {
+    const next = new Map(buildKeys(stored).map((key) => [key.hash, key]))
+    for (const [hash, key] of this.#temporary) next.set(hash, key)
+    const upsert = [...next.values()].filter((key) => !isDeepStrictEqual(key, this.#keys.get(key.hash)))
+    const remove = [...this.#keys.keys()].filter((hash) => !next.has(hash))
+    this.#keys = next
+    if (upsert.length === 0 && remove.length === 0) return
+    this.#keysVersion++
+    await this.#audience.keys({ full: false, version: this.#keysVersion, upsert, remove })
+  }
+
+  #slotOf(providerId: string): number {
+    const known = this.#slots.get(providerId)
+    if (known !== undefined) return known
+    if (this.#slots.size >= slotLimit) throw new Error(`more than ${slotLimit} providers in one run of the gateway`)
+    this.#slots.set(providerId, this.#slots.size)
+    return this.#slots.size - 1
+  }
+}
+
+function buildConfiguration(
+  stored: StoredSnapshot,
+  keyring: Keyring,
+  slotOf: (id: string) => number,
+  version: number,
+): ConfigurationSnapshot {
+  return {
+    version,
+    providers: stored.providers.map((provider) => buildProvider(provider, keyring, slotOf(provider.id))),
+    routes: stored.routes,
+    policies: stored.policies,
+    defaultProviders: Object.fromEntries(stored.environments.map(({ id, defaultProviders }) => [id, defaultProviders])),
+  }
+}
+
+function buildProvider(provider: Provider, keyring: Keyring, slot: number): SnapshotProvider {
+  const { id, name, kind, active, readiness, projects, models, revision } = provider
+  return {
+    id,
+    name,
+    kind,
+    slot,
+    revision: revision.number,
+    active,
+    readiness,
+    baseUrl: revision.baseUrl,
+    credentials: revision.credentials.map(({ id: credential, sealed }) => ({
+      id: credential,
+      value: keyring.open(sealed, `credential:${id}:${credential}`).reveal(),
+    })),
+    headers: revision.headers,
+    timeouts: revision.timeouts,
+    projects,
+    models,
+    settings: revision.settings,
+  }
+}
+
+function buildKeys(stored: StoredSnapshot): SnapshotKey[] {
+  const projects = new Map(stored.projects.map(({ id, name }) => [id, name]))
+  const environments = new Map(stored.environments.map(({ id, name }) => [id, name]))
+  return stored.keys.flatMap((key) => secretsOf(key, projects.get(key.projectId) ?? '', environments.get(key.environmentId) ?? ''))
+}
+
+function secretsOf(key: Key, project: string, environment: string): SnapshotKey[] {
+  const { id, name, projectId, environmentId, policyId, tags } = key
+  return key.secrets.map(({ hash, lastFour, expiresAt }) => ({
+    hash,
+    id,
+    name,
+    lastFour,
+    projectId,
+    project,
+    environmentId,
+    environment,
+    policyId,
+    tags,
+    expiresAt: earlier(key.expiresAt, expiresAt),
+    revokedAt: key.revokedAt === null ? null : Date.parse(key.revokedAt),
+  }))
+}
+
+/** A rotated secret ends with its grace, or with the key itself when that comes first. */
+function earlier(one: string | null, other: string | null): number | null {
+  const times = [one, other].filter((time) => time !== null).map((time) => Date.parse(time))
+  return times.length === 0 ? null : Math.min(...times)
+}

@@ -1,0 +1,279 @@
+import { type Fault, fault } from '../core/errors.ts'
+import { formatDuration } from '../core/units.ts'
+import type { TimeLimits } from '../core/lane.ts'
+import type { StreamEvent, StreamFramer } from '../core/stream-event.ts'
+import type { AnswerReader, EventReading } from '../lanes/contract.ts'
+import type { ResponseSink, Sending, TransportFault } from '../providers/contract.ts'
+import { Deadline, type Deadlines } from './deadlines.ts'
+
+/** What is held before the first content, and what of a whole answer is held until it is complete (contract.md rule 22). */
+const heldLimit = 1024 * 1024
+/** An event larger than this flows on in pieces. */
+const eventLimit = 1024 * 1024
+
+export interface Head {
+  status: number
+  headers: string[]
+}
+
+/** What a call came to before anything reached the client. */
+export type Gated =
+  /** Content has begun (or the stream ended as it should): the events come through `attach`. */
+  | { kind: 'stream'; head: Head }
+  | { kind: 'whole'; head: Head; body: Buffer }
+  /** Too large to hold, or compressed against our asking: bytes flow, through `attach`. */
+  | { kind: 'flow'; head: Head }
+  /** Not 2xx. The body is whole, or its first part when larger than what is held. */
+  | { kind: 'error'; head: Head; body: Buffer }
+  /** The provider's error event came first. */
+  | { kind: 'error-event'; head: Head; error: NonNullable<EventReading['error']> }
+  | { kind: 'failed'; fault: Fault; transport: TransportFault['kind'] | null }
+  /** Aborted from this side. */
+  | { kind: 'aborted' }
+
+/** Where a call's bytes go once it is let through. Nothing is called after `ended` or `failed`. */
+export interface CallConsumer {
+  event(event: StreamEvent, reading: EventReading): void
+  chunk(chunk: Buffer): void
+  ended(missing: string | null): void
+  failed(fault: Fault): void
+}
+
+export interface CallTimes {
+  connected: number | null
+  firstByte: number | null
+}
+
+export interface CallOptions {
+  deadlines: Deadlines
+  limits: TimeLimits
+  /** Monotonic moment at which the whole exchange must be over. */
+  totalAt: number
+  streamed: boolean
+  /** The type that a streamed answer must have; another type is taken for a whole document. */
+  streamType: string
+  reader: AnswerReader
+  framer: StreamFramer | null
+}
+
+/**
+ * One call to a provider: takes its bytes, holds them behind the commit gate until content has begun, keeps the time
+ * limits, and lets them through. All its methods run on one thread; the sink's come from the transport.
+ */
+export class Call implements ResponseSink {
+  readonly gate: Promise<Gated>
+  readonly times: CallTimes = { connected: null, firstByte: null }
+  readonly reader: AnswerReader
+  readonly #options: CallOptions
+  readonly #deadline: Deadline
+  readonly #resolve: (gated: Gated) => void
+  #sending: Sending | null = null
+  #framer: StreamFramer | null = null
+  #head: Head | null = null
+  #phase: 'connect' | 'first-byte' | 'between-chunks' = 'connect'
+  #phaseLimit = 0
+  #form: 'undecided' | 'stream' | 'whole' | 'flow' | 'error' = 'undecided'
+  #open = false
+  #over = false
+  #held: Buffer[] = []
+  #heldEvents: [StreamEvent, EventReading][] = []
+  #heldBytes = 0
+  #consumer: CallConsumer | null = null
+  #late: (() => void)[] = []
+
+  constructor(options: CallOptions) {
+    this.#options = options
+    this.reader = options.reader
+    const { promise, resolve } = Promise.withResolvers<Gated>()
+    this.gate = promise
+    this.#resolve = resolve
+    this.#deadline = new Deadline(() => this.#timeOut())
+    this.#deadline.at = options.totalAt
+    options.deadlines.add(this.#deadline)
+  }
+
+  begin(sending: Sending): void {
+    this.#sending = sending
+    if (this.#over) sending.abort()
+  }
+
+  /** Lets the call's bytes through to `consumer`, those held first. */
+  attach(consumer: CallConsumer): void {
+    this.#consumer = consumer
+    const events = this.#heldEvents
+    const chunks = this.#held
+    this.#heldEvents = []
+    this.#held = []
+    for (const [event, reading] of events) consumer.event(event, reading)
+    for (const chunk of chunks) consumer.chunk(chunk)
+    for (const act of this.#late.splice(0)) act()
+  }
+
+  abort(): void {
+    this.#finish()
+    this.#sending?.abort()
+    // Has no effect when the gate is open already.
+    this.#resolve({ kind: 'aborted' })
+  }
+
+  pause(): void {
+    // A client that reads slowly is no silence of the provider's.
+    this.#deadline.at = this.#options.totalAt
+    this.#sending?.pause()
+  }
+
+  resume(): void {
+    this.#rearm()
+    this.#sending?.resume()
+  }
+
+  onConnected(): void {
+    this.times.connected = performance.now()
+    this.#enter('first-byte', this.#options.streamed ? this.#options.limits.firstByte : Number.POSITIVE_INFINITY)
+  }
+
+  onHead(status: number, headers: string[]): void {
+    if (this.#over) return
+    this.#head = { status, headers }
+    this.#form = this.#decideForm(status, headers)
+    if (this.#form === 'stream') this.#framer = this.#options.framer
+    if (this.#form === 'flow') this.#let({ kind: 'flow', head: this.#head })
+  }
+
+  onData(chunk: Buffer): void {
+    if (this.#over) return
+    this.times.firstByte ??= performance.now()
+    if (this.#form === 'stream') {
+      for (const event of this.#framer!.push(chunk)) this.#onEvent(event)
+      if (this.#framer!.pending > eventLimit) this.#onEvent(this.#framer!.release())
+    } else if (this.#open) {
+      this.#consumer === null ? this.#held.push(chunk) : this.#consumer.chunk(chunk)
+    } else {
+      this.#hold(chunk)
+    }
+    // The gate's own limit runs until content: what comes before it (pings, headers) does not extend it.
+    if (this.#open || !this.#options.streamed) this.#enter('between-chunks', this.#options.limits.betweenChunks)
+  }
+
+  onEnd(): void {
+    if (this.#over) return
+    const head = this.#head!
+    if (this.#form === 'error') return this.#let({ kind: 'error', head, body: Buffer.concat(this.#held) }, true)
+    if (this.#form === 'whole') return this.#endWhole(head)
+    if (this.#form === 'flow') return this.#end(null)
+    const rest = this.#framer!.rest()
+    if (rest !== null) this.#onEvent(rest)
+    if (this.#over) return
+    const missing = this.reader.end()
+    if (this.#open) return this.#end(missing)
+    if (missing === null && this.#heldEvents.length > 0) this.#let({ kind: 'stream', head })
+    else this.#fail(fault('provider_bad_response', `The provider's stream ended too early: ${missing ?? 'it was empty'}. Try again.`))
+    if (this.#open) this.#end(null)
+  }
+
+  onError(error: TransportFault): void {
+    if (this.#over) return
+    if (error.kind === 'connect-timeout') return this.#fail(timeoutFault('connect', this.#options.limits.connect), error.kind)
+    if (this.#head === null) return this.#fail(fault('provider_unreachable', `The provider could not be reached: ${error.message}.`), error.kind)
+    this.#fail(fault('provider_bad_response', `The provider broke off its answer: ${error.message}. Try again.`), error.kind)
+  }
+
+  #decideForm(status: number, headers: string[]): 'stream' | 'whole' | 'flow' | 'error' {
+    if (status < 200 || status > 299) return 'error'
+    const type = header(headers, 'content-type')
+    const encoding = header(headers, 'content-encoding')
+    if (encoding !== '' && encoding !== 'identity') return 'flow'
+    if (!this.#options.streamed) return 'whole'
+    if (this.#options.framer === null) return 'whole'
+    // A provider that answers a streamed call with one JSON document is passed as such (some do for errors or short answers).
+    return type === '' || type.startsWith(this.#options.streamType) ? 'stream' : 'whole'
+  }
+
+  #hold(chunk: Buffer): void {
+    this.#held.push(chunk)
+    this.#heldBytes += chunk.length
+    if (this.#heldBytes <= heldLimit) return
+    if (this.#form === 'error') {
+      this.#let({ kind: 'error', head: this.#head!, body: Buffer.concat(this.#held) }, true)
+      this.#sending?.abort()
+      return
+    }
+    this.#form = 'flow'
+    this.#let({ kind: 'flow', head: this.#head! })
+  }
+
+  #onEvent(event: StreamEvent | null): void {
+    if (event === null || this.#over) return
+    const reading = this.reader.event(event)
+    if (this.#open) {
+      this.#consumer === null ? this.#heldEvents.push([event, reading]) : this.#consumer.event(event, reading)
+      return
+    }
+    this.#heldEvents.push([event, reading])
+    if (reading.error !== null) return this.#let({ kind: 'error-event', head: this.#head!, error: reading.error })
+    this.#heldBytes += event.bytes.length
+    if (reading.content || reading.terminal || this.#heldBytes > heldLimit) this.#let({ kind: 'stream', head: this.#head! })
+  }
+
+  #endWhole(head: Head): void {
+    const body = this.#held.length === 1 ? this.#held[0]! : Buffer.concat(this.#held)
+    const { wrong } = this.reader.body(body)
+    if (wrong !== null) return this.#fail(fault('provider_bad_response', `The provider's answer is not what it promised: ${wrong}.`))
+    this.#let({ kind: 'whole', head, body }, true)
+  }
+
+  #let(gated: Gated, last = false): void {
+    this.#open = true
+    if (last) this.#finish()
+    this.#resolve(gated)
+  }
+
+  #end(missing: string | null): void {
+    this.#finish()
+    this.#tell((consumer) => consumer.ended(missing))
+  }
+
+  #fail(reason: Fault, transport: TransportFault['kind'] | null = null): void {
+    if (this.#over) return
+    this.#finish()
+    this.#sending?.abort()
+    if (this.#open) this.#tell((consumer) => consumer.failed(reason))
+    else this.#resolve({ kind: 'failed', fault: reason, transport })
+  }
+
+  #tell(act: (consumer: CallConsumer) => void): void {
+    if (this.#consumer !== null) act(this.#consumer)
+    else this.#late.push(() => act(this.#consumer!))
+  }
+
+  #finish(): void {
+    this.#over = true
+    this.#options.deadlines.remove(this.#deadline)
+  }
+
+  #enter(phase: 'first-byte' | 'between-chunks', limit: number): void {
+    this.#phase = phase
+    this.#phaseLimit = limit
+    this.#rearm()
+  }
+
+  #rearm(): void {
+    this.#deadline.at = Math.min(this.#options.totalAt, performance.now() + this.#phaseLimit)
+  }
+
+  #timeOut(): void {
+    const total = performance.now() >= this.#options.totalAt
+    const { limits } = this.#options
+    if (total) return this.#fail(timeoutFault('total', limits.total))
+    this.#fail(this.#phase === 'first-byte' ? timeoutFault('first_byte', limits.firstByte) : timeoutFault('between_chunks', limits.betweenChunks))
+  }
+}
+
+function timeoutFault(limit: string, ms: number): Fault {
+  return fault('provider_timeout', `The provider kept silent beyond the ${limit} limit of ${formatDuration(ms)}. Try again, or ask for a longer limit.`)
+}
+
+function header(headers: readonly string[], name: string): string {
+  for (let index = 0; index + 1 < headers.length; index += 2) if (headers[index] === name) return headers[index + 1]!.toLowerCase()
+  return ''
+}

@@ -1,0 +1,143 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ErrorOrigin, RecordErrorCode } from '../core/errors.ts'
+import { newId } from '../core/ids.ts'
+import type { AttemptRecord, RequestRecord, Signal, TimelineEntry, TokenUsage } from '../core/record.ts'
+import type { Inspection, Lane, Match } from '../lanes/contract.ts'
+import type { Hold } from '../policy/admit.ts'
+import type { SnapshotKey } from '../store/snapshot.ts'
+
+/** Strings that a client chooses are cut to this on the record, so that a record's size is bounded. */
+const textLimit = 512
+
+/**
+ * One request on its way through: plain fields that the steps of the pipeline fill in, and from which the record is
+ * made. Only the server and the relay touch `request` and `response`.
+ */
+export class Exchange {
+  readonly id: string
+  readonly receivedAt = Date.now()
+  /** Monotonic; all `…_ms` of the record count from here. */
+  readonly started = performance.now()
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly clientAddress: string | null
+
+  lane: Lane | null = null
+  match: Match | null = null
+  /** Path and query as asked; the query never leaves the exchange unstripped. */
+  readonly path: string
+  readonly query: string
+  /** The gateway key as presented, so that it can be kept from going up anywhere. Never printed. */
+  presented: string | null = null
+  key: SnapshotKey | null = null
+  body: Buffer = Buffer.alloc(0)
+  inspection: Inspection | null = null
+  tags: Record<string, string>
+  /** What policy reserved; given back when the exchange settles. */
+  hold: Hold | null = null
+
+  route: string | null = null
+  provider: string | null = null
+  upstreamModel: string | null = null
+  attempts: AttemptRecord[] = []
+  timeline: TimelineEntry[] = [{ event: 'received', at_ms: 0 }]
+  policySignals: Signal[] = []
+  routingSignals: Signal[] = []
+  providerRequestId: string | null = null
+  firstByteMs: number | null = null
+  responseBytes = 0
+
+  /** The response head has gone out (200) before the provider answered: what follows can only end in an error event. */
+  opened = false
+  /** Monotonic moment of the last bytes to the client, and whether they ended an event: heartbeats go only between events. */
+  lastWriteAt = 0
+  betweenEvents = true
+  stopHeartbeat: (() => void) | null = null
+  /** The client hung up. */
+  gone = false
+  settled = false
+  /** Whom to tell that the client hung up, or that the gateway ends this exchange; one at a time. */
+  onGone: (() => void) | null = null
+
+  constructor(request: IncomingMessage, response: ServerResponse, clientAddress: string | null) {
+    this.id = newId('req', this.receivedAt)
+    this.request = request
+    this.response = response
+    this.clientAddress = clientAddress
+    const url = request.url ?? '/'
+    const mark = url.indexOf('?')
+    this.path = mark < 0 ? url : url.slice(0, mark)
+    this.tags = readTags(request.headers['x-sp-tag'])
+    this.query = mark < 0 ? '' : url.slice(mark)
+  }
+
+  header(name: string): string | null {
+    const value = this.request.headers[name]
+    return typeof value === 'string' ? value : null
+  }
+
+  elapsed(): number {
+    return Math.round((performance.now() - this.started) * 1000) / 1000
+  }
+
+  mark(event: TimelineEntry['event']): void {
+    this.timeline.push({ event, at_ms: this.elapsed() })
+  }
+
+  record(state: RequestRecord['state'], end: ExchangeEnd | null): RequestRecord {
+    const key = this.key
+    return {
+      id: this.id,
+      state,
+      time: new Date(this.receivedAt).toISOString(),
+      lane: this.lane?.name ?? null,
+      operation: this.match?.endpoint.operation ?? null,
+      project: key?.project ?? null,
+      environment: key?.environment ?? null,
+      key: key === null ? null : { id: key.id, name: key.name },
+      model: cut(this.inspection?.model ?? this.match?.pathModel ?? null),
+      route: this.route,
+      provider: this.provider,
+      upstream_model: cut(this.upstreamModel),
+      status: end?.status ?? null,
+      error: end?.error ?? null,
+      streamed: this.inspection?.streamed ?? false,
+      tokens: end?.tokens ?? null,
+      cost: null,
+      duration_ms: end === null ? null : this.elapsed(),
+      first_byte_ms: this.firstByteMs,
+      attempts: this.attempts,
+      timeline: this.timeline,
+      policy_signals: this.policySignals,
+      routing_signals: this.routingSignals,
+      losses: [],
+      provider_request_id: cut(this.providerRequestId),
+      request_bytes: this.body.length,
+      response_bytes: this.responseBytes,
+      client: { address: this.clientAddress, user_agent: cut(this.request.headers['user-agent'] ?? null) },
+      tags: key === null ? this.tags : { ...key.tags, ...this.tags },
+    }
+  }
+}
+
+export interface ExchangeEnd {
+  /** As the client saw it; 499 when it hung up before any status. */
+  status: number
+  error: { code: RecordErrorCode; origin: ErrorOrigin; message: string } | null
+  tokens: TokenUsage | null
+}
+
+const tagLimit = 8
+const tagBytes = 64
+
+/** `x-sp-tag: k=v`, repeated or separated by commas (contract.md rule 21); what does not fit is left out. */
+function readTags(header: string | string[] | undefined): Record<string, string> {
+  if (header === undefined) return {}
+  const pairs = String(header).split(',').map((pair) => pair.trim()).filter((pair) => Buffer.byteLength(pair) <= tagBytes)
+  const tags = pairs.map((pair) => /^([^=]+)=(.*)$/.exec(pair)).filter((match) => match !== null)
+  return Object.fromEntries(tags.slice(0, tagLimit).map(([, name = '', value = '']) => [name.trim(), value.trim()]))
+}
+
+function cut(text: string | null): string | null {
+  return text !== null && text.length > textLimit ? `${text.slice(0, textLimit)}…` : text
+}

@@ -1,0 +1,49 @@
+import type { BlockList } from 'node:net'
+import type { LaneName, TimeLimits } from '../core/lane.ts'
+import type { Counters } from '../policy/counters.ts'
+import type { Transport } from '../providers/contract.ts'
+import type { Health } from '../routing/health.ts'
+import type { Deadlines } from './deadlines.ts'
+import type { Exchange } from './exchange.ts'
+import type { Journal } from './journal.ts'
+import type { ReadModel } from './read-model.ts'
+
+/** What the steps of the pipeline share on one data-plane thread. */
+export interface Gateway {
+  settings: GatewaySettings
+  thread: number
+  model: ReadModel
+  journal: Journal
+  deadlines: Deadlines
+  transport: Transport
+  health: Health
+  counters: Counters
+  /** Which lanes a provider kind answers without translation. */
+  speaks(kind: string): readonly LaneName[]
+  /** Open exchanges, for draining and for ending a revoked key's streams. */
+  exchanges: Set<Exchange>
+  trustedProxies: BlockList
+  /** Tells the control plane what only traffic can see. */
+  report(event: TrafficEvent): void
+  random(): number
+}
+
+export interface GatewaySettings {
+  host: string
+  port: number
+  reusePort: boolean
+  bodyLimit: number
+  timeouts: TimeLimits
+  heartbeatMs: number
+  trustedProxies: readonly string[]
+  corsOrigins: readonly string[]
+}
+
+/** A provider's state as traffic found it; the control plane checks and decides. */
+export type TrafficEvent =
+  | { type: 'credential-rejected'; providerId: string; credentialId: string | null; reason: string }
+  | { type: 'credential-doubtful'; providerId: string; credentialId: string | null }
+  | { type: 'quota-exhausted'; providerId: string; credentialId: string | null; reason: string }
+  | { type: 'degraded'; reason: string | null }
+  /** A fault of the gateway's own, which ended one exchange. */
+  | { type: 'fault'; requestId: string; reason: string }

@@ -1,0 +1,123 @@
+/** Header hygiene, both ways (product.md section 2, wire/lanes.md sections 1.5, 2.5, 3.6). Unknown headers pass. */
+
+const hopByHop = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]
+
+/** Never sent up: credentials of any form, the client's own way here, and what only its account would mean. */
+const keptFromProvider = new Set([
+  ...hopByHop,
+  'host',
+  'content-length',
+  'expect',
+  'authorization',
+  'x-api-key',
+  'api-key',
+  'x-goog-api-key',
+  'x-goog-user-project',
+  'cookie',
+  'origin',
+  'referer',
+  'forwarded',
+  'via',
+  'x-real-ip',
+  // Usage is read from the answer on its way: it must come uncompressed.
+  'accept-encoding',
+  'openai-organization',
+  'openai-project',
+])
+const keptFromProviderPrefixes = ['x-sp-', 'x-forwarded-', 'cf-', 'sec-']
+
+/** Never handed down: who the provider's account is, and what belongs to the provider's own front. */
+const keptFromClient = new Set([
+  ...hopByHop,
+  'content-length',
+  'date',
+  'server',
+  'via',
+  'set-cookie',
+  'alt-svc',
+  'server-timing',
+  'strict-transport-security',
+  'nel',
+  'report-to',
+  'openai-organization',
+  'openai-project',
+  'anthropic-organization-id',
+  'anthropic-workspace-id',
+  'x-gemini-service-tier',
+  'x-powered-by',
+  'x-served-by',
+  'retry-after',
+  'retry-after-ms',
+])
+const keptFromClientPrefixes = ['x-sp-', 'cf-', 'x-envoy-', 'access-control-', 'x-amz-', 'x-goog-upload-']
+
+/**
+ * The client's headers that go up, as a flat list, followed by `own` (the provider's), which replace any of the same
+ * name, and by `defaults`, which do not. A header whose value holds the presented gateway key does not go up, whatever its name.
+ */
+export function headersUp(
+  raw: readonly string[],
+  presented: string | null,
+  own: readonly (readonly [string, string])[],
+  defaults: readonly (readonly [string, string])[],
+): string[] {
+  const named = connectionNamed(raw)
+  const result: string[] = []
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index]!.toLowerCase()
+    const value = raw[index + 1]!
+    if (keptFromProvider.has(name) || startsWithAny(name, keptFromProviderPrefixes) || named?.has(name)) continue
+    if (presented !== null && value.includes(presented)) continue
+    if (own.some(([ownName]) => ownName === name)) continue
+    result.push(name, value)
+  }
+  for (const [name, value] of own) result.push(name, value)
+  for (const [name, value] of defaults) if (findHeader(result, name) === null) result.push(name, value)
+  result.push('accept-encoding', 'identity')
+  return result
+}
+
+/** The provider's headers that the client may see, as a flat list; `retry-after` is the route's, not one target's. */
+export function headersDown(raw: readonly string[], retryAfterMs: number | null): string[] {
+  const named = connectionNamed(raw)
+  const result: string[] = []
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index]!
+    if (keptFromClient.has(name) || startsWithAny(name, keptFromClientPrefixes) || named?.has(name)) continue
+    result.push(name, raw[index + 1]!)
+  }
+  if (retryAfterMs !== null) result.push('retry-after', String(Math.ceil(retryAfterMs / 1000)))
+  return result
+}
+
+/** Headers that the `Connection` header declares hop-by-hop; null in the common case of none. */
+function connectionNamed(raw: readonly string[]): Set<string> | null {
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index]!
+    if (name.length !== 10 || name.toLowerCase() !== 'connection') continue
+    const value = raw[index + 1]!.toLowerCase()
+    if (value === 'keep-alive' || value === 'close') continue
+    return new Set(value.split(',').map((each) => each.trim()))
+  }
+  return null
+}
+
+function startsWithAny(name: string, prefixes: readonly string[]): boolean {
+  for (const prefix of prefixes) if (name.startsWith(prefix)) return true
+  return false
+}
+
+export function findHeader(raw: readonly string[], wanted: string): string | null {
+  for (let index = 0; index + 1 < raw.length; index += 2) if (raw[index] === wanted) return raw[index + 1]!
+  return null
+}

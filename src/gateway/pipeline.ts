@@ -1,0 +1,132 @@
+import { fault } from '../core/errors.ts'
+import type { Inspection } from '../lanes/contract.ts'
+import { admitCall, admitKey, effectivePolicy, maxBody, mayUseModel } from '../policy/admit.ts'
+import { type Plan, plan } from '../routing/plan.ts'
+import { type Attempted, attempt } from '../routing/attempt.ts'
+import { readBody } from './body.ts'
+import { findCredential, hashCredential } from './credentials.ts'
+import type { Exchange } from './exchange.ts'
+import type { Gateway } from './gateway.ts'
+import { answerModels } from './model-answers.ts'
+import { relay } from './relay.ts'
+import { refuse } from './respond.ts'
+import { type Answer, sender } from './send.ts'
+import { clientClosed, settle } from './settle.ts'
+import type { Fault } from '../core/errors.ts'
+
+/** The story of one request: admit → plan → attempt → relay → settle. Every way out settles exactly once. */
+export async function serve(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const refused = identify(gateway, exchange) ?? (await receive(gateway, exchange)) ?? admit(gateway, exchange)
+  if (exchange.gone) return settleGone(gateway, exchange)
+  if (refused !== null) return refuse(gateway, exchange, refused)
+  if (exchange.match!.endpoint.served !== 'provider') return answerModels(gateway, exchange)
+
+  const planned = planFor(gateway, exchange)
+  if (planned.fault !== null) return refuse(gateway, exchange, planned.fault)
+  exchange.mark('admitted')
+  await gateway.journal.append({ kind: 'admitted', record: exchange.record('admitted', null) })
+  if (exchange.gone) return settleGone(gateway, exchange)
+
+  const outcome = await attemptAll(gateway, exchange, planned)
+  if (outcome.kind === 'gone') return settleGone(gateway, exchange)
+  if (outcome.kind === 'failed') return refuse(gateway, exchange, outcome.fault)
+  return relay(gateway, exchange, outcome.answer, outcome.retryAfterMs)
+}
+
+/** Whose request this is and what it asks for, from the head alone: nobody without a key gets a byte of body read. */
+function identify(gateway: Gateway, exchange: Exchange): Fault | null {
+  const { request } = exchange
+  const credential = findCredential(request.headers, exchange.query)
+  if (typeof credential !== 'string') return credential
+  exchange.presented = credential
+  const hashed = hashCredential(credential)
+  if ('code' in hashed) return hashed
+  const key = gateway.model.findKey(hashed.hash)
+  if (key === undefined) return fault('invalid_key', 'No such gateway key. Check that it is whole and belongs to this gateway.')
+  exchange.key = key
+  const scope = { project: exchange.header('x-sp-project'), environment: exchange.header('x-sp-environment') }
+  const admission = admitKey(key, { ...scope, now: exchange.receivedAt })
+  exchange.policySignals.push(...admission.signals)
+  if (admission.fault !== null) return admission.fault
+  if (exchange.match === null) {
+    return fault('unknown_path', `There is nothing at ${request.method} ${exchange.path}. Check the base URL and the path.`)
+  }
+  return null
+}
+
+async function receive(gateway: Gateway, exchange: Exchange): Promise<Fault | null> {
+  if (exchange.match!.endpoint.method === 'GET') return inspect(exchange)
+  const bytes = maxBody(effectivePolicy(gateway.model.configuration.policies, exchange.key!), gateway.settings.bodyLimit)
+  const limits = { bytes, betweenChunksMs: gateway.settings.timeouts.betweenChunks }
+  const body = await readBody(exchange.request, limits, gateway.deadlines)
+  if (body === null) return null
+  if (!Buffer.isBuffer(body)) return body
+  exchange.body = body
+  return inspect(exchange)
+}
+
+function inspect(exchange: Exchange): Fault | null {
+  const found: Inspection | Fault = exchange.lane!.inspect(exchange.match!, exchange.query, exchange.body)
+  if ('code' in found) return found
+  exchange.inspection = found
+  return null
+}
+
+function admit(gateway: Gateway, exchange: Exchange): Fault | null {
+  if (exchange.gone) return null
+  const policy = effectivePolicy(gateway.model.configuration.policies, exchange.key!)
+  const { bodyLimit } = gateway.settings
+  const call = { lane: exchange.lane!.name, model: exchange.inspection!.model, bytes: exchange.body.length, bodyLimit }
+  const admission = admitCall(call, policy, gateway.counters)
+  exchange.policySignals.push(...admission.signals)
+  exchange.hold = admission.hold
+  return admission.fault
+}
+
+function planFor(gateway: Gateway, exchange: Exchange): Plan {
+  const { configuration } = gateway.model
+  const policy = effectivePolicy(configuration.policies, exchange.key!)
+  const planned = plan(
+    {
+      lane: exchange.lane!.name,
+      model: exchange.inspection!.model,
+      projectId: exchange.key!.projectId,
+      environmentId: exchange.key!.environmentId,
+      providerName: exchange.header('x-sp-provider'),
+      speaks: gateway.speaks,
+      health: (slot, credentials) => gateway.health.view(slot, exchange.receivedAt, credentials),
+      now: exchange.receivedAt,
+      maySee: (model) => mayUseModel(policy, model),
+      random: gateway.random,
+    },
+    configuration.routes,
+  )
+  exchange.routingSignals.push(...planned.signals)
+  exchange.route = planned.route?.model ?? null
+  return planned
+}
+
+async function attemptAll(gateway: Gateway, exchange: Exchange, planned: Plan): Promise<Attempted<Answer>> {
+  const { send, stop } = sender(gateway, exchange, planned.route)
+  const outcome = await attempt(planned.candidates, planned.route?.retries ?? 1, {
+    send,
+    wait: (ms) => waitUnlessGone(gateway, exchange, ms),
+    describe: ({ provider, upstreamModel }) => (upstreamModel === '' ? provider.name : `${provider.name}/${upstreamModel}`),
+    note: (signal) => exchange.routingSignals.push(signal),
+    random: gateway.random,
+  })
+  stop()
+  return outcome
+}
+
+async function waitUnlessGone(gateway: Gateway, exchange: Exchange, ms: number): Promise<boolean> {
+  const { done, cancel } = gateway.deadlines.sleep(ms)
+  exchange.onGone = cancel
+  await done
+  exchange.onGone = null
+  return !exchange.gone
+}
+
+async function settleGone(gateway: Gateway, exchange: Exchange): Promise<void> {
+  await settle(gateway, exchange, { status: 499, error: clientClosed, tokens: null })
+}

@@ -1,0 +1,62 @@
+import { Secret } from '../core/secret.ts'
+import { type CompiledPolicies, compilePolicies } from '../policy/admit.ts'
+import type { ProviderKind } from '../providers/contract.ts'
+import { findKind } from '../providers/index.ts'
+import { type CompiledRoutes, compileRoutes } from '../routing/plan.ts'
+import type { ConfigurationSnapshot, KeyDelta, SnapshotKey, SnapshotProvider } from '../store/snapshot.ts'
+
+/** A provider configuration as this thread uses it: its kind found, its credentials wrapped. */
+export interface LiveProvider {
+  row: SnapshotProvider
+  kind: ProviderKind
+  credentials: readonly Secret[]
+}
+
+/** The configuration compiled for one thread; replaced whole, so that a request sees one version from end to end. */
+export interface LiveConfiguration {
+  version: number
+  providers: ReadonlyMap<string, LiveProvider>
+  routes: CompiledRoutes
+  policies: CompiledPolicies
+}
+
+/** What this thread knows of the control plane's state: the last valid configuration, and the keys. */
+export class ReadModel {
+  configuration: LiveConfiguration
+  keysVersion = 0
+  #keys = new Map<string, SnapshotKey>()
+
+  constructor(empty: ConfigurationSnapshot) {
+    this.configuration = compileConfiguration(empty)
+  }
+
+  /** Throws before anything is replaced when the snapshot is not valid; the old one stays. */
+  replaceConfiguration(snapshot: ConfigurationSnapshot): void {
+    this.configuration = compileConfiguration(snapshot)
+  }
+
+  applyKeys(delta: KeyDelta): void {
+    if (delta.full) this.#keys = new Map()
+    for (const key of delta.upsert) this.#keys.set(key.hash, key)
+    for (const hash of delta.remove) this.#keys.delete(hash)
+    this.keysVersion = delta.version
+  }
+
+  findKey(hash: string): SnapshotKey | undefined {
+    return this.#keys.get(hash)
+  }
+}
+
+function compileConfiguration(snapshot: ConfigurationSnapshot): LiveConfiguration {
+  const providers = new Map<string, LiveProvider>()
+  for (const row of snapshot.providers) {
+    const kind = findKind(row.kind)
+    if (kind === null) throw new Error(`provider ${row.name} is of the unknown kind ${row.kind}`)
+    const credentials = row.credentials.map(({ value }) => new Secret(value))
+    // The clear text stays nowhere but inside the Secret.
+    providers.set(row.id, { row: { ...row, credentials: row.credentials.map(({ id }) => ({ id, value: '' })) }, kind, credentials })
+  }
+  const rows = [...providers.values()].map(({ row }) => row)
+  const bare = { ...snapshot, providers: rows }
+  return { version: snapshot.version, providers, routes: compileRoutes(bare), policies: compilePolicies(bare) }
+}

@@ -1,0 +1,45 @@
+import { errorTable, type Fault } from '../core/errors.ts'
+import { findLane } from '../lanes/index.ts'
+import type { Exchange } from './exchange.ts'
+import type { Gateway } from './gateway.ts'
+import { endOfFault, settle } from './settle.ts'
+
+/** Headers that every answer carries. */
+export function ownHeaders(gateway: Gateway, exchange: Exchange): string[] {
+  const headers = ['x-sp-request-id', exchange.id]
+  const origin = exchange.request.headers.origin
+  if (origin !== undefined && allowsOrigin(gateway, origin)) {
+    headers.push('access-control-allow-origin', origin, 'access-control-expose-headers', '*', 'vary', 'origin')
+  }
+  return headers
+}
+
+export function allowsOrigin(gateway: Gateway, origin: string): boolean {
+  return gateway.settings.corsOrigins.includes(origin) || gateway.settings.corsOrigins.includes('*')
+}
+
+/** Ends an exchange with a fault of the gateway's own: recorded first, then in the lane's shape, or as its error event. */
+export async function refuse(gateway: Gateway, exchange: Exchange, reason: Fault): Promise<void> {
+  if (exchange.opened) return endOpened(gateway, exchange, reason)
+  const lane = exchange.lane ?? findLane('/v1')!
+  const rendered = lane.renderError(reason, exchange.id)
+  exchange.responseBytes += rendered.body.length
+  await settle(gateway, exchange, endOfFault(reason))
+  const { request, response } = exchange
+  if (exchange.gone || response.destroyed) return
+  const headers = [...ownHeaders(gateway, exchange), 'x-sp-error', reason.code, 'x-sp-error-origin', errorTable[reason.code].origin]
+  for (const [name, value] of rendered.headers) headers.push(name, value)
+  headers.push('content-length', String(rendered.body.length))
+  // What is left of a body that nobody will read is not worth keeping the connection for.
+  if (!request.complete) headers.push('connection', 'close')
+  response.writeHead(rendered.status, headers)
+  response.end(request.method === 'HEAD' ? undefined : rendered.body)
+}
+
+/** The head has gone out with 200: the only place left for the fault is the stream itself. */
+async function endOpened(gateway: Gateway, exchange: Exchange, reason: Fault): Promise<void> {
+  const event = exchange.lane!.streamError(exchange.match!, reason, exchange.id, null)
+  exchange.responseBytes += event.length
+  await settle(gateway, exchange, endOfFault(reason, null, 200))
+  if (!exchange.gone) exchange.response.end(event)
+}

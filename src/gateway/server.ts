@@ -1,0 +1,123 @@
+import http, { type IncomingMessage, type ServerResponse } from 'node:http'
+import { BlockList, isIP, type Socket } from 'node:net'
+import { fault } from '../core/errors.ts'
+import { findLane } from '../lanes/index.ts'
+import { Exchange } from './exchange.ts'
+import type { Gateway } from './gateway.ts'
+import { serve } from './pipeline.ts'
+import { answerProbe } from './probes.ts'
+import { allowsOrigin, ownHeaders, refuse } from './respond.ts'
+
+/** Only a guard against heads that never end; everything else is bounded by the four limits of contract.md. */
+const headTimeoutMs = 60_000
+/** Longer than the keep-alive of common clients and proxies, so that it is they who close idle connections. */
+const keepAliveMs = 75_000
+const maxHeadBytes = 64 * 1024
+
+/** The listener of one data-plane thread: accepts, mints the id, wires the client's hanging up, and tells the story. */
+export function createGatewayServer(gateway: Gateway): http.Server {
+  const server = http.createServer({
+    requestTimeout: 0,
+    headersTimeout: headTimeoutMs,
+    keepAliveTimeout: keepAliveMs,
+    maxHeaderSize: maxHeadBytes,
+    noDelay: true,
+  })
+  server.timeout = 0
+  server.on('request', (request, response) => accept(gateway, request, response))
+  // Without this Node would invite the body before the key has been looked at.
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    request.once('newListener', (event) => event === 'data' && response.writeContinue())
+    accept(gateway, request, response)
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseMalformed(gateway, error, socket))
+  return server
+}
+
+function accept(gateway: Gateway, request: IncomingMessage, response: ServerResponse): void {
+  const exchange = new Exchange(request, response, clientAddress(gateway, request))
+  if (answerProbe(gateway, exchange)) return
+  exchange.lane = findLane(exchange.path)
+  if (request.method === 'OPTIONS' && answerPreflight(gateway, exchange)) return
+  if (exchange.lane !== null) exchange.match = exchange.lane.match(request.method ?? '', exchange.path.slice(exchange.lane.prefix.length))
+  watchClient(exchange)
+  gateway.exchanges.add(exchange)
+  serve(gateway, exchange)
+    .catch((error: unknown) => fail(gateway, exchange, error))
+    .finally(() => {
+      exchange.stopHeartbeat?.()
+      gateway.exchanges.delete(exchange)
+    })
+}
+
+function watchClient(exchange: Exchange): void {
+  exchange.response.once('close', () => {
+    if (exchange.response.writableFinished) return
+    exchange.gone = true
+    exchange.onGone?.()
+  })
+  exchange.response.on('error', () => {})
+}
+
+/** A fault of the gateway's own ends this exchange and no other. */
+async function fail(gateway: Gateway, exchange: Exchange, error: unknown): Promise<void> {
+  gateway.report({ type: 'fault', requestId: exchange.id, reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  exchange.onGone?.()
+  if (exchange.response.headersSent && !exchange.opened) exchange.response.destroy()
+  await refuse(gateway, exchange, fault('internal')).catch(() => exchange.response.destroy())
+}
+
+function answerPreflight(gateway: Gateway, exchange: Exchange): boolean {
+  const origin = exchange.request.headers.origin
+  if (origin === undefined || !allowsOrigin(gateway, origin)) return false
+  const asked = exchange.header('access-control-request-headers') ?? '*'
+  exchange.response.writeHead(204, [
+    ...ownHeaders(gateway, exchange),
+    'access-control-allow-methods',
+    'GET, POST, DELETE, PATCH, PUT',
+    'access-control-allow-headers',
+    asked,
+    'access-control-max-age',
+    '600',
+  ])
+  exchange.response.end()
+  return true
+}
+
+function clientAddress(gateway: Gateway, request: IncomingMessage): string | null {
+  const remote = request.socket.remoteAddress ?? null
+  const forwarded = request.headers['x-forwarded-for']
+  if (remote === null || typeof forwarded !== 'string' || !trusts(gateway.trustedProxies, remote)) return remote
+  // From the right: the first address that no trusted proxy stands behind is the client.
+  const chain = forwarded.split(',').map((each) => each.trim())
+  return chain.findLast((address) => isIP(address) !== 0 && !trusts(gateway.trustedProxies, address)) ?? remote
+}
+
+function trusts(proxies: BlockList, address: string): boolean {
+  return proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** Addresses and CIDR blocks; settings have checked their form. */
+export function readProxies(entries: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const entry of entries) {
+    const [address = '', bits] = entry.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    if (bits === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(bits), family)
+  }
+  return list
+}
+
+/** Bytes that are no HTTP request: there is no path to tell a lane by, so the OpenAI shape serves all. */
+function refuseMalformed(gateway: Gateway, error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
+  const reason = fault('invalid_request', tooLarge ? `The request's head is larger than ${maxHeadBytes} bytes.` : 'This is no valid HTTP/1.1 request.')
+  const request = Object.assign(new http.IncomingMessage(socket), { url: '/', method: 'GET', complete: true })
+  const response = new http.ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket)
+  response.once('finish', () => socket.destroySoon())
+  void refuse(gateway, new Exchange(request, response, socket.remoteAddress ?? null), reason)
+}

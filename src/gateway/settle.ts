@@ -1,0 +1,46 @@
+import { errorTable, type Fault } from '../core/errors.ts'
+import type { TokenUsage } from '../core/record.ts'
+import type { AnswerReader } from '../lanes/contract.ts'
+import { releaseHold } from '../policy/admit.ts'
+import type { Exchange, ExchangeEnd } from './exchange.ts'
+import type { Gateway } from './gateway.ts'
+
+/**
+ * Journals the end of an exchange, once; resolves when the entry stands, so that the caller may give the client its
+ * last byte. Whatever comes later for the same exchange is ignored: the first end is the true one.
+ */
+export async function settle(gateway: Gateway, exchange: Exchange, end: ExchangeEnd): Promise<void> {
+  if (exchange.settled) return
+  exchange.settled = true
+  exchange.mark('done')
+  if (exchange.hold !== null) releaseHold(exchange.hold, gateway.counters)
+  await gateway.journal.append({ kind: 'settled', record: exchange.record('settled', end) })
+}
+
+export function endOfFault(fault: Fault, tokens: TokenUsage | null = null, status = errorTable[fault.code].status): ExchangeEnd {
+  return { status, error: { code: fault.code, origin: errorTable[fault.code].origin, message: fault.message }, tokens }
+}
+
+export const clientClosed = {
+  code: 'client_closed',
+  origin: 'client',
+  message: 'The client hung up before the answer was complete.',
+} as const
+
+/**
+ * Tokens of an answer: as the provider reported them, else an estimate where content has gone out (a stream that was
+ * cut). The estimate takes a token for four bytes of request and one for each content event, since providers send
+ * about a token an event; it never pretends to be more than an estimate.
+ */
+export function tokensOf(exchange: Exchange, reader: AnswerReader, contentEvents: number, complete: boolean): TokenUsage | null {
+  const reported = reader.usage()
+  if (complete || contentEvents === 0) return reported
+  return {
+    input: reported?.input ?? Math.ceil(exchange.body.length / 4),
+    output: Math.max(reported?.output ?? 0, contentEvents),
+    cache_read: reported?.cache_read ?? 0,
+    cache_write: reported?.cache_write ?? 0,
+    reasoning: reported?.reasoning ?? 0,
+    source: 'estimated',
+  }
+}

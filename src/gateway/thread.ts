@@ -1,0 +1,82 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { attachCounters } from '../policy/counters.ts'
+import { createHttpTransport } from '../providers/http.ts'
+import { findKind } from '../providers/index.ts'
+import { attachHealth } from '../routing/health.ts'
+import { Deadlines } from './deadlines.ts'
+import type { Gateway } from './gateway.ts'
+import { Journal } from './journal.ts'
+import type { FromThread, ThreadStart, ToThread } from './messages.ts'
+import { ReadModel } from './read-model.ts'
+import { createGatewayServer, readProxies } from './server.ts'
+
+/** Entry of a data-plane thread. It owns nothing that another thread waits for. */
+const start = workerData as ThreadStart
+const port = parentPort!
+const tell = (message: FromThread) => port.postMessage(message)
+const transport = createHttpTransport()
+
+const gateway: Gateway = {
+  settings: start.settings,
+  thread: start.journal.thread,
+  model: new ReadModel({ version: 0, providers: [], routes: [], policies: [], defaultProviders: {} }),
+  journal: new Journal(start.journal, (reason) => tell({ type: 'traffic', event: { type: 'degraded', reason } })),
+  deadlines: new Deadlines(),
+  transport,
+  health: attachHealth(start.healthMemory),
+  counters: attachCounters(start.counterMemory, start.counterLayout, start.column),
+  speaks: (kind) => findKind(kind)?.speaks ?? [],
+  exchanges: new Set(),
+  trustedProxies: readProxies(start.settings.trustedProxies),
+  report: (event) => tell({ type: 'traffic', event }),
+  random: Math.random,
+}
+const server = createGatewayServer(gateway)
+setInterval(() => gateway.journal.checkPlace(), 1000).unref()
+
+port.on('message', (message: ToThread) => {
+  switch (message.type) {
+    case 'configuration':
+      return accept(() => gateway.model.replaceConfiguration(message.snapshot))
+    case 'keys':
+      return accept(() => gateway.model.applyKeys(message.delta))
+    case 'listen':
+      return listen()
+    case 'drain':
+      return void drain(message.limitMs)
+  }
+})
+
+/** A snapshot that does not compile is refused whole, and the old one goes on serving. */
+function accept(apply: () => void): void {
+  try {
+    apply()
+  } catch (error) {
+    tell({ type: 'refused', reason: error instanceof Error ? error.message : String(error) })
+  }
+  tell({ type: 'has', configuration: gateway.model.configuration.version, keys: gateway.model.keysVersion })
+}
+
+function listen(): void {
+  const { host, port: wanted, reusePort } = start.settings
+  server.once('error', (error) => tell({ type: 'failed', reason: error.message }))
+  server.listen({ host, port: wanted, reusePort, backlog: 4096 }, () => {
+    const address = server.address()
+    tell({ type: 'listening', port: address !== null && typeof address === 'object' ? address.port : wanted })
+  })
+}
+
+/** New connections are refused, open requests end, up to the limit; what is left then ends with the thread, interrupted. */
+async function drain(limitMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  server.closeIdleConnections()
+  const limit = gateway.deadlines.sleep(limitMs)
+  await Promise.race([closed, limit.done])
+  limit.cancel()
+  server.closeAllConnections()
+  gateway.journal.close()
+  await transport.close()
+  tell({ type: 'drained' })
+}
+
+tell({ type: 'started' })

@@ -1,0 +1,92 @@
+import { type Fault, fault } from '../core/errors.ts'
+import type { Signal } from '../core/record.ts'
+import { retryAfterToPass, retryDelay } from './backoff.ts'
+
+/** What one sending came to, as its sender classified it. */
+export type Sent<Answer> =
+  /** Something that goes to the client: content has begun, the answer is whole, or the error is the caller's own. */
+  | { kind: 'answered'; answer: Answer }
+  /** Nothing has reached the client. */
+  | { kind: 'failed'; failure: Failure<Answer> }
+  | { kind: 'gone' }
+
+export interface Failure<Answer> {
+  fault: Fault
+  /** The provider's own error, which passes when nothing else helps; null when there is none to pass. */
+  answer: Answer | null
+  /** `credential`: the same target at once with another of its credentials. */
+  next: 'retry' | 'credential' | 'target'
+  /** Whether the route's conditions let this failure move on to the next target. */
+  fallback: boolean
+  /** As the provider asked; null when it did not. */
+  retryAfterMs: number | null
+  /** In words, for the record. */
+  reason: string
+}
+
+export type Attempted<Answer> =
+  /** `retryAfterMs`: the wait to pass on, true of the whole route; null when some target did not ask for one. */
+  | { kind: 'answered'; answer: Answer; retryAfterMs: number | null }
+  | { kind: 'failed'; fault: Fault }
+  | { kind: 'gone' }
+
+export interface AttemptPorts<Candidate, Answer> {
+  send(candidate: Candidate): Promise<Sent<Answer>>
+  /** False when the client hung up while waiting. */
+  wait(ms: number): Promise<boolean>
+  describe(candidate: Candidate): string
+  note(signal: Signal): void
+  random(): number
+}
+
+/**
+ * Tries the candidates in order until one answers. Whoever calls it guarantees that `send` resolves before any content
+ * has reached the client, so that trying again can never show the client two answers.
+ */
+export async function attempt<Candidate, Answer>(
+  candidates: readonly Candidate[],
+  retries: number,
+  ports: AttemptPorts<Candidate, Answer>,
+): Promise<Attempted<Answer>> {
+  let last: Failure<Answer> | null = null
+  const asked: (number | null)[] = []
+  for (const candidate of candidates) {
+    const outcome = await tryTarget(candidate, retries, ports)
+    if (outcome.kind === 'gone') return outcome
+    if (outcome.kind === 'answered') return { kind: 'answered', answer: outcome.answer, retryAfterMs: null }
+    last = outcome.failure
+    asked.push(last.retryAfterMs)
+    if (!last.fallback) break
+    if (candidate !== candidates.at(-1)) ports.note(fallback(ports.describe(candidate), last.reason))
+  }
+  if (last === null) return { kind: 'failed', fault: fault('provider_not_ready') }
+  if (last.answer !== null) return { kind: 'answered', answer: last.answer, retryAfterMs: retryAfterToPass(asked) }
+  return { kind: 'failed', fault: last.fault }
+}
+
+async function tryTarget<Candidate, Answer>(
+  candidate: Candidate,
+  retries: number,
+  ports: AttemptPorts<Candidate, Answer>,
+): Promise<Sent<Answer>> {
+  for (let retried = 0; ; ) {
+    const sent = await ports.send(candidate)
+    if (sent.kind !== 'failed' || sent.failure.next === 'target') return sent
+    if (sent.failure.next === 'credential') continue
+    if (retried >= retries) return sent
+    const delay = retryDelay(retried, sent.failure.retryAfterMs, ports.random)
+    if (delay === null) return sent
+    retried++
+    ports.note(retry(ports.describe(candidate), sent.failure.reason, delay))
+    if (!(await ports.wait(delay))) return { kind: 'gone' }
+  }
+}
+
+function retry(target: string, reason: string, delayMs: number): Signal {
+  const waited = Math.round(delayMs)
+  return { rule: 'retry', verdict: 'note', text: `${target}: ${reason}; tried again after ${waited} ms.`, data: { delay_ms: waited } }
+}
+
+function fallback(target: string, reason: string): Signal {
+  return { rule: 'fallback', verdict: 'note', text: `${target}: ${reason}; fell back to the next target.` }
+}
