@@ -1,5 +1,6 @@
 import { oc } from '@orpc/contract'
 import type { z } from 'zod'
+import { operationErrors } from './errors.ts'
 
 /**
  * How an operation describes itself. Everything a surface needs (route, check, command, help, table, form, reference
@@ -56,7 +57,12 @@ export interface FieldMeta {
 
 /** `operation({...meta}).input(schema).output(schema)`; its name is its place in the contract (`providers.add`). */
 export function operation(meta: OperationMeta) {
-  return oc.$meta<OperationMeta>(meta)
+  return oc.$meta<OperationMeta>(meta).errors(operationErrors)
+}
+
+/** Puts what a field says about itself on it. Stands last: a wrapper (`.optional()`) drops what its inside says. */
+export function field<Field extends z.ZodType>(schema: Field, meta: FieldMeta): Field {
+  return schema.meta({ ...meta })
 }
 
 export type Schema = z.ZodType

@@ -1,6 +1,6 @@
+import type { LaneName } from '../../core/lane.ts'
 import type { RequestRecord } from '../../core/record.ts'
 import type { Secret } from '../../core/secret.ts'
-import type { LaneName } from '../../core/lane.ts'
 import type { CheckResult, ProviderKind, ProviderTarget } from '../../providers/contract.ts'
 import type { Keyring } from '../../sealing/keyring.ts'
 import type { StoreClient } from '../../store/api.ts'
@@ -34,7 +34,12 @@ export interface Runtime {
   /** Records as they settle, pushed. Ends when the signal fires. */
   records(signal: AbortSignal): AsyncIterable<RequestRecord>
   /** Sends one small real request through the data plane, as a key of that scope would. */
-  tryRoute(call: { projectId: string; environmentId: string; model: string; lane: LaneName }): Promise<{ requestId: string; status: number; body: string }>
+  tryRoute(call: {
+    projectId: string
+    environmentId: string
+    model: string
+    lane: LaneName
+  }): Promise<{ requestId: string; status: number; body: string }>
   status(): RuntimeStatus
   /** Seal state of the machine key in use. */
   seal(): { source: string; keyId: string; format: string }

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { laneNames } from '../../core/lane.ts'
+import { parseDuration, parseSize } from '../../core/units.ts'
+import { field } from './operation.ts'
+
+/** Fields that several nouns share. Input: camelCase, as the command line writes it. Output: snake_case, null for a missing value. */
+
+export const slugForm = /^[a-z0-9][a-z0-9._-]{0,62}$/
+export const slug = z
+  .string()
+  .regex(slugForm, 'is lower-case letters, digits, dots, underscores and hyphens, up to 63, a letter or digit first')
+export const reference = z.string().min(1)
+export const laneName = z.enum(laneNames)
+export const time = z.string()
+export const tags = z.record(z.string(), z.string())
+
+export const durationText = z
+  .string()
+  .refine((text) => parseDuration(text) !== null, 'is a duration such as 250ms, 5s, 30m, 24h or 90d')
+export const sizeText = z.string().refine((text) => parseSize(text) !== null, 'is a size such as 64KB, 100MB or 2GiB')
+/** A duration (from now: back for `since`, ahead for `expires`) or an RFC 3339 time. */
+export const momentText = z
+  .string()
+  .refine(
+    (text) => parseDuration(text) !== null || !Number.isNaN(Date.parse(text)),
+    'is a duration such as 15m or 30d, or a time such as 2026-01-31T12:00:00Z',
+  )
+
+export const projectField = {
+  project: field(reference.default('default'), { description: 'Project, by name or id' }),
+}
+export const scopeFields = {
+  ...projectField,
+  environment: field(reference.default('production'), { description: 'Environment, by name or id' }),
+}
+export const anywhereField = {
+  all: field(z.boolean().default(false), { description: 'Of every project and environment' }),
+}
+
+export const nameField = (noun: string) => ({
+  name: field(reference, { description: `Name or id of the ${noun}`, prompt: `Which ${noun}?` }),
+})
+export const newNameField = (noun: string) => ({
+  name: field(slug, { description: `Name of the ${noun}`, prompt: 'Name' }),
+})
+export const renameField = (noun: string) => ({
+  rename: field(slug.optional(), { description: `New name of the ${noun}` }),
+})
+export const tagField = {
+  tags: field(tags.optional(), { description: 'Tag; an empty value removes it', flag: 'tag', syntax: 'pairs' }),
+}
+
+const limit = (description: string) => field(durationText.optional(), { description, syntax: 'duration' })
+export const timeoutFields = {
+  timeoutConnect: limit('Limit to a usable connection'),
+  timeoutFirstByte: limit('Limit to the first byte of a streamed answer'),
+  timeoutBetweenChunks: limit('Limit of silence within an answer'),
+  timeoutTotal: limit('Limit of the whole call'),
+}
+/** Milliseconds; null: the default of the level above holds. */
+export const timeouts = z.object({
+  connect_ms: z.number().nullable(),
+  first_byte_ms: z.number().nullable(),
+  between_chunks_ms: z.number().nullable(),
+  total_ms: z.number().nullable(),
+})
+
+/** What `remove` answers. */
+export const removed = z.object({ id: z.string(), name: z.string(), removed: z.literal(true) })

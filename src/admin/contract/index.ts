@@ -1,0 +1,28 @@
+import { audit } from './audit.ts'
+import { environments } from './environments.ts'
+import { keys } from './keys.ts'
+import { policies } from './policies.ts'
+import { projects } from './projects.ts'
+import { providers } from './providers.ts'
+import { requests } from './requests.ts'
+import { routes } from './routes.ts'
+import { seal } from './seal.ts'
+import { status } from './status.ts'
+import { workspace } from './workspace.ts'
+
+/** Every operation, once. An operation's name is its place here: `providers.add`. */
+export const contract = {
+  status,
+  workspace,
+  projects,
+  environments,
+  providers,
+  routes,
+  keys,
+  requests,
+  policies,
+  audit,
+  seal,
+}
+
+export type Contract = typeof contract

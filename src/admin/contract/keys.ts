@@ -1,0 +1,157 @@
+import { z } from 'zod'
+import {
+  anywhereField,
+  durationText,
+  momentText,
+  reference,
+  removed,
+  scopeFields,
+  slug,
+  tagField,
+  tags,
+  time,
+} from './fields.ts'
+import { field, operation } from './operation.ts'
+
+export const keyShape = z.object({
+  id: z.string(),
+  name: z.string(),
+  project: z.string(),
+  environment: z.string(),
+  last_four: z.string(),
+  state: z.enum(['active', 'expired', 'revoked']),
+  policy: z.string().nullable(),
+  tags,
+  created_at: time,
+  created_by: z.string(),
+  expires_at: time.nullable(),
+  revoked_at: time.nullable(),
+  last_used_at: time.nullable(),
+  /** While a rotation's grace runs: when the secret before stops working. */
+  grace_ends_at: time.nullable(),
+})
+
+/** The one place where a gateway key is shown. */
+export const createdKeyShape = z.object({
+  id: z.string(),
+  name: z.string(),
+  key: z.string(),
+  project: z.string(),
+  environment: z.string(),
+  expires_at: time.nullable(),
+})
+export const rotatedKeyShape = createdKeyShape.extend({ grace_ends_at: time.nullable() })
+
+const columns = [
+  { field: 'name', title: 'NAME' },
+  { field: 'last_four', title: 'ENDS IN' },
+  { field: 'state', title: 'STATE', format: 'state' },
+  { field: 'project', title: 'PROJECT' },
+  { field: 'environment', title: 'ENVIRONMENT' },
+  { field: 'last_used_at', title: 'LAST USED', format: 'age' },
+  { field: 'expires_at', title: 'EXPIRES', format: 'age' },
+] as const
+const record = { as: 'record' } as const
+const one = z.strictObject({
+  key: field(reference, { description: 'Name, id or last four of the key', prompt: 'Which key?' }),
+  ...scopeFields,
+})
+const policy = (description: string) => field(reference.optional(), { description })
+
+export const keys = {
+  create: operation({
+    summary: 'Create a gateway key for one project and environment; shown once',
+    role: 'admin',
+    effect: 'write',
+    show: { as: 'once', field: 'key' },
+    aliases: ['add'],
+    examples: ['keys create --name ci', 'keys create --name batch --environment staging --expires 90d'],
+  })
+    .input(
+      z.strictObject({
+        name: field(slug, { description: 'Name of the key', prompt: 'Name' }),
+        ...scopeFields,
+        expires: field(momentText.optional(), { description: 'How long, or until when, it works (default: for ever)' }),
+        policy: policy('Policy to put on it'),
+        ...tagField,
+      }),
+    )
+    .output(createdKeyShape),
+  list: operation({
+    summary: 'List keys',
+    role: 'viewer',
+    effect: 'read',
+    show: { as: 'table', columns, empty: 'No key yet. Create one: spgw keys create --name NAME' },
+    examples: ['keys list', 'keys list --all'],
+  })
+    .input(z.strictObject({ ...scopeFields, ...anywhereField }))
+    .output(z.array(keyShape)),
+  show: operation({
+    summary: 'Show a key (its secret is shown only when it is made)',
+    role: 'viewer',
+    effect: 'read',
+    show: record,
+    positional: ['key'],
+    examples: ['keys show ci'],
+  })
+    .input(one)
+    .output(keyShape),
+  edit: operation({
+    summary: 'Change the name, expiry, policy or tags of a key',
+    role: 'admin',
+    effect: 'write',
+    show: record,
+    positional: ['key'],
+    examples: ['keys edit ci --expires 30d', 'keys edit ci --policy none'],
+  })
+    .input(
+      one.extend({
+        name: field(slug.optional(), { description: 'New name of the key' }),
+        expires: field(z.union([z.literal('never'), momentText]).optional(), {
+          description: 'How long from now, or until when, it works; or never',
+        }),
+        policy: policy('Policy to put on it; none takes it off'),
+        ...tagField,
+      }),
+    )
+    .output(keyShape),
+  rotate: operation({
+    summary: 'Give a key a second secret; the first works until the grace ends',
+    role: 'admin',
+    effect: 'write',
+    show: { as: 'once', field: 'key' },
+    positional: ['key'],
+    examples: ['keys rotate ci', 'keys rotate ci --grace 0s'],
+  })
+    .input(
+      one.extend({
+        grace: field(durationText.default('24h'), {
+          description: 'How long the secret before goes on working; 0s ends it at once',
+          syntax: 'duration',
+        }),
+      }),
+    )
+    .output(rotatedKeyShape),
+  revoke: operation({
+    summary: 'End a key at once',
+    role: 'admin',
+    effect: 'danger',
+    show: record,
+    positional: ['key'],
+    examples: ['keys revoke ci'],
+    confirm: 'Revoke key {key}? Every application that uses it is refused from then on.',
+  })
+    .input(one)
+    .output(keyShape),
+  remove: operation({
+    summary: 'Remove a key; its records keep its name',
+    role: 'admin',
+    effect: 'danger',
+    show: record,
+    positional: ['key'],
+    examples: ['keys remove ci'],
+    confirm: 'Remove key {key}? It stops working and leaves the list.',
+  })
+    .input(one)
+    .output(removed),
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { nameField, newNameField, removed, renameField, time } from './fields.ts'
+import { operation } from './operation.ts'
+
+export const projectShape = z.object({
+  id: z.string(),
+  name: z.string(),
+  environments: z.array(z.string()),
+  created_at: time,
+})
+
+const columns = [
+  { field: 'name', title: 'NAME' },
+  { field: 'environments', title: 'ENVIRONMENTS', format: 'list' },
+  { field: 'created_at', title: 'CREATED', format: 'age' },
+] as const
+const record = { as: 'record' } as const
+
+export const projects = {
+  add: operation({
+    summary: 'Add a project',
+    role: 'admin',
+    effect: 'write',
+    show: record,
+    positional: ['name'],
+    aliases: ['create'],
+    examples: ['projects add search', 'environments add staging --project search'],
+  })
+    .input(z.strictObject({ ...newNameField('project') }))
+    .output(projectShape),
+  list: operation({
+    summary: 'List projects',
+    role: 'viewer',
+    effect: 'read',
+    show: { as: 'table', columns, empty: 'No project yet. Add one: spgw projects add NAME' },
+    examples: ['projects list', 'projects list --json'],
+  })
+    .input(z.strictObject({}))
+    .output(z.array(projectShape)),
+  show: operation({
+    summary: 'Show a project',
+    role: 'viewer',
+    effect: 'read',
+    show: record,
+    positional: ['name'],
+    examples: ['projects show default'],
+  })
+    .input(z.strictObject({ ...nameField('project') }))
+    .output(projectShape),
+  edit: operation({
+    summary: 'Rename a project',
+    role: 'admin',
+    effect: 'write',
+    show: record,
+    positional: ['name'],
+    examples: ['projects edit search --rename discovery'],
+  })
+    .input(z.strictObject({ ...nameField('project'), ...renameField('project') }))
+    .output(projectShape),
+  remove: operation({
+    summary: 'Remove a project and its environments; refused while routes or keys stand in it',
+    role: 'owner',
+    effect: 'danger',
+    show: record,
+    positional: ['name'],
+    examples: ['projects remove search'],
+    confirm: 'Remove project {name} and its environments?',
+  })
+    .input(z.strictObject({ ...nameField('project') }))
+    .output(removed),
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { laneName, tags, time, timeouts } from './fields.ts'
+
+const settings = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+
+/** A stored credential as anybody may see it: it is write-only. */
+export const credentialShape = z.object({ id: z.string(), last_four: z.string(), added_at: time })
+
+export const providerShape = z.object({
+  id: z.string(),
+  name: z.string(),
+  kind: z.string(),
+  /** The operator's switch. */
+  active: z.boolean(),
+  /** What the gateway found. */
+  state: z.enum(['ready', 'failing', 'unchecked']),
+  state_reason: z.string().nullable(),
+  state_since: time.nullable(),
+  base_url: z.string(),
+  headers: z.record(z.string(), z.string()),
+  /** Names of the projects that may use it; null is all. */
+  projects: z.array(z.string()).nullable(),
+  tags,
+  timeouts,
+  settings,
+  credentials: z.array(credentialShape),
+  models: z.array(
+    z.object({ name: z.string(), context_tokens: z.number().nullable(), output_tokens: z.number().nullable() }),
+  ),
+  revision: z.number(),
+  /** How many routes have it as a target. */
+  routes: z.number(),
+  last_hour: z.object({ requests: z.number(), errors: z.number(), duration_p95_ms: z.number().nullable() }),
+  created_at: time,
+})
+
+export const revisionShape = z.object({
+  number: z.number(),
+  active: z.boolean(),
+  base_url: z.string(),
+  headers: z.record(z.string(), z.string()),
+  timeouts,
+  settings,
+  credentials: z.array(credentialShape),
+  created_at: time,
+  created_by: z.string(),
+})
+
+export const checkShape = z.object({
+  provider: z.string(),
+  ok: z.boolean(),
+  /** `credential_rejected`, `unreachable`, `wrong_url`, `unexpected`; null when ok. */
+  reason: z.string().nullable(),
+  message: z.string(),
+  models: z.array(z.string()),
+})
+
+export const kindShape = z.object({
+  kind: z.string(),
+  title: z.string(),
+  speaks: z.array(laneName),
+  /** null: the operator must give one. */
+  default_base_url: z.string().nullable(),
+  credential: z.enum(['required', 'optional', 'none']),
+  /** JSON Schema of the kind's own settings, from which forms are drawn. */
+  settings: z.record(z.string(), z.unknown()),
+})

@@ -1,0 +1,129 @@
+import { eventIterator } from '@orpc/contract'
+import { z } from 'zod'
+import { laneName, momentText, reference } from './fields.ts'
+import { field, operation } from './operation.ts'
+import { recordShape } from './record.ts'
+
+const columns = [
+  { field: 'time', title: 'TIME', format: 'age' },
+  { field: 'status', title: 'STATUS', format: 'state' },
+  { field: 'model', title: 'MODEL' },
+  { field: 'provider', title: 'PROVIDER' },
+  { field: 'key.name', title: 'KEY' },
+  { field: 'first_byte_ms', title: 'FIRST BYTE', format: 'duration' },
+  { field: 'duration_ms', title: 'TOTAL', format: 'duration' },
+  { field: 'tokens.input', title: 'IN', format: 'number' },
+  { field: 'tokens.output', title: 'OUT', format: 'number' },
+  { field: 'cost.usd', title: 'COST', format: 'money' },
+  { field: 'error.code', title: 'ERROR' },
+  { field: 'id', title: 'ID', format: 'id' },
+] as const
+
+const filters = {
+  project: field(reference.optional(), { description: 'Of this project' }),
+  environment: field(reference.optional(), { description: 'Of this environment' }),
+  key: field(reference.optional(), { description: 'Made with this key: name or id' }),
+  model: field(z.string().optional(), { description: 'Asking for this model' }),
+  provider: field(reference.optional(), { description: 'Served by this provider' }),
+  status: field(
+    z
+      .string()
+      .regex(/^[1-5](\d\d|xx)$/, 'is a status such as 429, or a class such as 4xx')
+      .optional(),
+    {
+      description: 'With this status (429) or class (4xx)',
+    },
+  ),
+  error: field(z.string().optional(), { description: 'With this error code' }),
+  lane: field(laneName.optional(), { description: 'On this lane' }),
+  id: field(z.string().optional(), { description: 'With this text in the id' }),
+}
+const window = {
+  since: field(momentText.optional(), { description: 'Not before: a duration back from now, or a time' }),
+  until: field(momentText.optional(), { description: 'Not after: a duration back from now, or a time' }),
+}
+
+export const statsShape = z.object({
+  group: z.string(),
+  requests: z.number(),
+  errors: z.number(),
+  interrupted: z.number(),
+  input: z.number(),
+  output: z.number(),
+  cache_read: z.number(),
+  cache_write: z.number(),
+  reasoning: z.number(),
+  usd: z.number().nullable(),
+  duration_p50_ms: z.number().nullable(),
+  duration_p95_ms: z.number().nullable(),
+  duration_p99_ms: z.number().nullable(),
+})
+
+export const requests = {
+  list: operation({
+    summary: 'List requests, newest first',
+    role: 'viewer',
+    effect: 'read',
+    show: { as: 'table', columns, empty: 'No request matches. Send one with a gateway key, or loosen the filters.' },
+    examples: ['requests list', 'requests list --status 4xx --since 1h', 'requests list --key ci --limit 100 --json'],
+  })
+    .input(
+      z.strictObject({
+        ...filters,
+        ...window,
+        limit: field(z.int().min(1).max(1000).default(50), { description: 'At most so many' }),
+        before: field(z.string().optional(), { description: 'Older than the request of this id (paging)' }),
+      }),
+    )
+    .output(z.array(recordShape)),
+  show: operation({
+    summary: 'Show what happened to one request',
+    role: 'viewer',
+    effect: 'read',
+    show: { as: 'record' },
+    positional: ['id'],
+    examples: ['requests show req_01jd3k4m5n6p7q8r9s0t1v2w3x'],
+  })
+    .input(z.strictObject({ id: field(reference, { description: 'The id in x-sp-request-id', prompt: 'Request id' }) }))
+    .output(recordShape),
+  tail: operation({
+    summary: 'Show requests as they end',
+    role: 'viewer',
+    effect: 'read',
+    show: { as: 'live', columns },
+    examples: ['requests tail', 'requests tail --error rate_limited --json'],
+  })
+    .input(z.strictObject(filters))
+    .output(eventIterator(recordShape)),
+  stats: operation({
+    summary: 'Sum requests, errors, tokens, cost and latency',
+    role: 'viewer',
+    effect: 'read',
+    show: {
+      as: 'table',
+      columns: [
+        { field: 'group', title: 'GROUP' },
+        { field: 'requests', title: 'REQUESTS', format: 'number' },
+        { field: 'errors', title: 'ERRORS', format: 'number' },
+        { field: 'input', title: 'IN', format: 'number' },
+        { field: 'output', title: 'OUT', format: 'number' },
+        { field: 'usd', title: 'COST', format: 'money' },
+        { field: 'duration_p50_ms', title: 'P50', format: 'duration' },
+        { field: 'duration_p95_ms', title: 'P95', format: 'duration' },
+        { field: 'duration_p99_ms', title: 'P99', format: 'duration' },
+      ],
+      empty: 'No request matches. Send one with a gateway key, or loosen the filters.',
+    },
+    examples: ['requests stats --since 24h', 'requests stats --by model --json'],
+  })
+    .input(
+      z.strictObject({
+        ...filters,
+        ...window,
+        by: field(z.enum(['total', 'key', 'model', 'provider', 'project', 'day']).default('total'), {
+          description: 'What a row sums up',
+        }),
+      }),
+    )
+    .output(z.array(statsShape)),
+}

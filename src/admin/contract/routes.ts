@@ -1,0 +1,234 @@
+import { z } from 'zod'
+import { anywhereField, laneName, reference, removed, scopeFields, time, timeoutFields, timeouts } from './fields.ts'
+import { field, operation } from './operation.ts'
+import { signalShape } from './record.ts'
+
+export const routeShape = z.object({
+  id: z.string(),
+  model: z.string(),
+  project: z.string(),
+  /** null: all environments of the project. */
+  environment: z.string().nullable(),
+  enabled: z.boolean(),
+  strategy: z.enum(['priority', 'weighted', 'latency', 'cost']),
+  targets: z.array(
+    z.object({
+      provider: z.string(),
+      /** null: the same name that the client asked for. */
+      upstream_model: z.string().nullable(),
+      weight: z.number(),
+      priority: z.number(),
+    }),
+  ),
+  retries: z.number(),
+  /** Empty: the default list. */
+  fallback_on: z.array(z.string()),
+  timeouts,
+  strict: z.boolean(),
+  created_at: time,
+})
+
+const columns = [
+  { field: 'model', title: 'MODEL' },
+  { field: 'targets.provider', title: 'PROVIDERS', format: 'list' },
+  { field: 'targets.upstream_model', title: 'UPSTREAM MODEL', format: 'list' },
+  { field: 'strategy', title: 'STRATEGY' },
+  { field: 'project', title: 'PROJECT' },
+  { field: 'environment', title: 'ENVIRONMENT' },
+  { field: 'enabled', title: 'ENABLED' },
+] as const
+const record = { as: 'record' } as const
+
+const allEnvironments = field(z.boolean().default(false), {
+  description: 'The route of all environments of the project',
+})
+const one = z.strictObject({
+  model: field(reference, { description: 'Model name, pattern, or id of the route', prompt: 'Which route?' }),
+  ...scopeFields,
+  allEnvironments,
+})
+const settable = {
+  provider: field(reference.optional(), { description: 'The one provider of the route' }),
+  upstreamModel: field(z.string().min(1).optional(), {
+    description: "The provider's name for the model (default: the same)",
+  }),
+  targets: field(z.array(z.string()).optional(), {
+    description: 'Target in order of priority: PROVIDER[:MODEL][,weight=N][,priority=N]',
+    flag: 'target',
+    syntax: 'target',
+  }),
+  strategy: field(z.enum(['priority', 'weighted', 'latency', 'cost']).optional(), {
+    description: 'How a target is chosen (default: priority)',
+  }),
+  retries: field(z.int().min(0).max(10).optional(), {
+    description: 'Further attempts on one target (default: 1)',
+  }),
+  fallbackOn: field(z.array(z.string()).optional(), {
+    description: 'Statuses and error codes that move on to the next target, separated by commas',
+    syntax: 'list',
+  }),
+  ...timeoutFields,
+  strict: field(z.boolean().optional(), { description: 'Refuse what cannot be translated without a loss' }),
+}
+
+export const tryShape = z.object({
+  ok: z.boolean(),
+  status: z.number(),
+  request_id: z.string(),
+  lane: laneName,
+  provider: z.string().nullable(),
+  upstream_model: z.string().nullable(),
+  duration_ms: z.number().nullable(),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+})
+
+const targetShape = z.object({ provider: z.string(), upstream_model: z.string(), reason: z.string() })
+export const explanationShape = z.object({
+  model: z.string(),
+  lane: laneName,
+  project: z.string(),
+  environment: z.string(),
+  key: z.object({ id: z.string(), name: z.string() }).nullable(),
+  route: z
+    .object({
+      id: z.string(),
+      model: z.string(),
+      project: z.string(),
+      environment: z.string().nullable(),
+      strategy: z.string(),
+    })
+    .nullable(),
+  /** In the order in which they would be tried. */
+  taken: z.array(targetShape),
+  skipped: z.array(targetShape),
+  /** With a key only: what its policies say. */
+  policy_signals: z.array(signalShape),
+  routing_signals: z.array(signalShape),
+  /** null: the request would be sent. */
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  /** For operators only: a hint that a client must not see. */
+  note: z.string().nullable(),
+})
+
+export const routes = {
+  add: operation({
+    summary: 'Add a route from a model name or pattern to providers',
+    role: 'admin',
+    effect: 'write',
+    show: record,
+    positional: ['model'],
+    aliases: ['create'],
+    examples: [
+      'routes add gpt-4o-mini --provider openai',
+      'routes add fast --provider groq --upstream-model llama-3.1-8b-instant',
+      "routes add 'gpt-*' --target openai --target azure --all-environments",
+    ],
+  })
+    .input(
+      z.strictObject({
+        model: field(reference, { description: 'Model name, or a pattern with one *', prompt: 'Model' }),
+        ...scopeFields,
+        allEnvironments,
+        ...settable,
+        disabled: field(z.boolean().default(false), { description: 'Add it without giving it traffic' }),
+      }),
+    )
+    .output(routeShape),
+  list: operation({
+    summary: 'List routes',
+    role: 'viewer',
+    effect: 'read',
+    show: { as: 'table', columns, empty: 'No route yet. Add one: spgw routes add MODEL --provider NAME' },
+    examples: ['routes list', 'routes list --all'],
+  })
+    .input(z.strictObject({ ...scopeFields, ...anywhereField }))
+    .output(z.array(routeShape)),
+  show: operation({
+    summary: 'Show a route',
+    role: 'viewer',
+    effect: 'read',
+    show: record,
+    positional: ['model'],
+    examples: ['routes show gpt-4o-mini'],
+  })
+    .input(one)
+    .output(routeShape),
+  edit: operation({
+    summary: 'Change a route',
+    role: 'admin',
+    effect: 'write',
+    show: record,
+    positional: ['model'],
+    examples: ['routes edit gpt-4o-mini --target openai --target azure', 'routes edit gpt-4o-mini --retries 2'],
+  })
+    .input(one.extend(settable))
+    .output(routeShape),
+  test: operation({
+    summary: 'Send one small real request through a route',
+    role: 'admin',
+    effect: 'write',
+    show: record,
+    positional: ['model'],
+    examples: ['routes test gpt-4o-mini', 'routes test claude-sonnet --lane anthropic'],
+  })
+    .input(
+      z.strictObject({
+        model: field(reference, { description: 'Model name as a client would send it', prompt: 'Model' }),
+        ...scopeFields,
+        lane: field(laneName.optional(), {
+          description: "Lane to send it on (default: what the route's provider speaks)",
+        }),
+      }),
+    )
+    .output(tryShape),
+  explain: operation({
+    summary: 'Say what would happen to a request, sending nothing',
+    role: 'viewer',
+    effect: 'read',
+    show: record,
+    positional: ['model'],
+    examples: ['routes explain gpt-4o --key ci', 'routes explain claude-sonnet --lane anthropic'],
+  })
+    .input(
+      z.strictObject({
+        model: field(reference, { description: 'Model name as a client would send it', prompt: 'Model' }),
+        ...scopeFields,
+        key: field(reference.optional(), { description: 'Key whose scope and policies hold: name, id or last four' }),
+        lane: field(laneName.optional(), {
+          description: "Lane it would come on (default: what the route's provider speaks)",
+        }),
+      }),
+    )
+    .output(explanationShape),
+  enable: operation({
+    summary: 'Give a route traffic',
+    role: 'admin',
+    effect: 'write',
+    show: record,
+    positional: ['model'],
+    examples: ['routes enable gpt-4o-mini'],
+  })
+    .input(one)
+    .output(routeShape),
+  disable: operation({
+    summary: 'Take a route out of traffic',
+    role: 'admin',
+    effect: 'write',
+    show: record,
+    positional: ['model'],
+    examples: ['routes disable gpt-4o-mini'],
+  })
+    .input(one)
+    .output(routeShape),
+  remove: operation({
+    summary: 'Remove a route',
+    role: 'admin',
+    effect: 'danger',
+    show: record,
+    positional: ['model'],
+    examples: ['routes remove gpt-4o-mini'],
+    confirm: 'Remove the route of {model}? Requests for it will get model_not_found.',
+  })
+    .input(one)
+    .output(removed),
+}
