@@ -17,16 +17,20 @@ export interface ProviderKind {
   address(provider: ProviderTarget, lane: LaneName, path: string): { origin: string; path: string }
   /** Headers that authenticate and identify; they replace any of the same name from the client. */
   headers(provider: ProviderTarget, lane: LaneName, credential: Secret | null): [string, string][]
+  /** Headers sent only where the client sent none of that name. */
+  defaults?: readonly (readonly [string, string])[]
   /** What a status (and, for errors, the body's first 64 KiB) means. Source: contract.md rule 3. */
   classify(lane: LaneName, answer: AnswerHead, body: Buffer): Meaning
   /** Removes account, project and organisation ids from an error body; the same buffer when there are none. */
   scrub(body: Buffer): Buffer
   /** The free request that proves address and credential, and lists models. Null: nothing to check (demo). */
   check: CheckPlan | null
+  /** What it can serve, where there is no list to ask for (demo). */
+  fixedModels?: readonly ListedProviderModel[]
   /** Answers in the process instead of over the network (demo). */
   transport: Transport | null
   /** Body features that a vendor does not know (`stream_options`), from its preset. */
-  lacks(provider: ProviderTarget): readonly ('stream_options')[]
+  lacks(provider: ProviderTarget): readonly 'stream_options'[]
 }
 
 export interface ProviderTarget {
@@ -57,7 +61,9 @@ export interface CheckPlan {
   method: 'GET' | 'POST'
   /** Below the base URL. */
   path: string
-  read(status: number, body: Buffer): CheckResult
+  read(status: number, body: Buffer, provider: ProviderTarget): CheckResult
+  /** The base URL as it was probably meant (version segment added or taken away); null when there is nothing to guess. */
+  otherSpelling(baseUrl: string): string | null
 }
 
 export interface CheckResult {
@@ -66,7 +72,13 @@ export interface CheckResult {
   reason: string | null
   /** A sentence for the operator: what was found and what to do. */
   message: string
-  models: { name: string; contextTokens: number | null; outputTokens: number | null }[]
+  models: ListedProviderModel[]
+}
+
+export interface ListedProviderModel {
+  name: string
+  contextTokens: number | null
+  outputTokens: number | null
 }
 
 /** One call out. `connectMs` bounds the time to a usable connection; all other limits belong to the caller. */
@@ -80,8 +92,9 @@ export interface OutboundRequest {
   connectMs: number
 }
 
+/** Data may still come after `pause()` when the provider has already ended its side. */
 export interface ResponseSink {
-  /** The connection stands and the request is being written. */
+  /** The connection stands and the request is being written. May be called before `send` returns; nothing else is. */
   onConnected(): void
   /** `headers`: name, value, name, value, … as received, names in lower case. */
   onHead(status: number, headers: string[]): void

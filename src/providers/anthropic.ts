@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import type { ListedProviderModel, ProviderKind } from './contract.ts'
+import { joinBaseUrl, replacePath, splitBaseUrl } from './wire/base-url.ts'
+import { readModelList, readName } from './wire/check-reading.ts'
+import { asCount, type JsonObject } from './wire/json.ts'
+import { anthropicRules, scrubWith } from './wire/scrub.ts'
+import { classifyStatus } from './wire/status.ts'
+
+export const anthropic: ProviderKind = {
+  kind: 'anthropic',
+  title: 'Anthropic',
+  speaks: ['anthropic'],
+  defaultBaseUrl: 'https://api.anthropic.com',
+  credential: 'required',
+  settings: z.strictObject({}),
+  address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),
+  headers: (_provider, _lane, credential) => (credential ? [['x-api-key', credential.reveal()]] : []),
+  // Without one the provider answers 400; the client's own version is never touched (product.md section 2).
+  defaults: [['anthropic-version', '2023-06-01']],
+  classify: (_lane, answer, body) => classifyStatus(answer, body),
+  scrub: (body) => scrubWith(anthropicRules, body),
+  check: {
+    method: 'GET',
+    path: '/v1/models?limit=1000',
+    read: (status, body) => readModelList(status, body, 'data', readModel),
+    otherSpelling,
+  },
+  transport: null,
+  lacks: () => [],
+}
+
+function readModel(entry: JsonObject): ListedProviderModel | null {
+  const name = readName(entry)
+  return name ? { name, contextTokens: asCount(entry.max_input_tokens), outputTokens: asCount(entry.max_tokens) } : null
+}
+
+/** The SDK appends `/v1/…` itself, so a base URL that ends in it doubles the segment. */
+function otherSpelling(baseUrl: string): string | null {
+  const base = splitBaseUrl(baseUrl)
+  const bare = base.path.replace(/(\/v1)+(\/(messages|models|complete))?$/, '')
+  return bare === base.path ? null : replacePath(base, bare)
+}

@@ -1,0 +1,95 @@
+import type { LaneName } from '../core/lane.ts'
+import type { Secret } from '../core/secret.ts'
+import type { CheckPlan, CheckResult, ProviderKind, ProviderTarget, Transport, TransportFault } from './contract.ts'
+import { fetchWhole, type WholeLimits } from './whole-answer.ts'
+import { baseUrlProblem } from './wire/base-url.ts'
+import { checkFailed, checkPassed } from './wire/check-reading.ts'
+
+export const checkLimits: WholeLimits = { bytes: 4 * 1024 * 1024, milliseconds: 10_000 }
+
+/**
+ * The free request that proves address and credential. Never throws: what goes wrong is the result.
+ * Where nothing answers at the path, one more free request tries the base URL as it was probably meant.
+ */
+export async function checkProvider(
+  kind: ProviderKind,
+  target: ProviderTarget,
+  credential: Secret | null,
+  transport: Transport,
+  limits: WholeLimits = checkLimits,
+): Promise<CheckResult> {
+  const plan = kind.check
+  if (!plan) return checkPassed([...(kind.fixedModels ?? [])], 'Built in: there is nothing to check.')
+  const problem = target.baseUrl || !kind.defaultBaseUrl ? addressProblem(kind, target) : null
+  if (problem) return checkFailed('wrong_url', problem)
+  const found = await ask(kind, plan, target, credential, transport, limits)
+  if (found.reason !== 'wrong_url') return found
+  const spelling = plan.otherSpelling(target.baseUrl)
+  if (!spelling) return found
+  const other = await ask(kind, plan, { ...target, baseUrl: spelling }, credential, transport, limits)
+  // A refused credential proves the address just as well.
+  if (!other.ok && other.reason !== 'credential_rejected') return found
+  return checkFailed('wrong_url', `${found.message} The provider answers at ${spelling}: make that the base URL.`)
+}
+
+/** The kind knows what it calls (a preset may stand in for an empty base URL), so it is asked rather than second-guessed. */
+function addressProblem(kind: ProviderKind, target: ProviderTarget): string | null {
+  if (target.baseUrl) return baseUrlProblem(target.baseUrl)
+  try {
+    kind.address(target, firstLane(kind), '/')
+    return null
+  } catch {
+    return 'Give a base URL, or a preset that has one.'
+  }
+}
+
+async function ask(
+  kind: ProviderKind,
+  plan: CheckPlan,
+  target: ProviderTarget,
+  credential: Secret | null,
+  transport: Transport,
+  limits: WholeLimits,
+): Promise<CheckResult> {
+  const lane = firstLane(kind)
+  const address = kind.address(target, lane, plan.path)
+  const headers = ['accept', 'application/json', 'accept-encoding', 'identity']
+  for (const [name, value] of [...kind.headers(target, lane, credential), ...(kind.defaults ?? [])])
+    headers.push(name, value)
+  const request = {
+    method: plan.method,
+    ...address,
+    headers,
+    body: null,
+    connectMs: Math.min(5000, limits.milliseconds),
+  }
+  const answer = await fetchWhole(transport, request, limits)
+  switch (answer.outcome) {
+    case 'answered':
+      return plan.read(answer.status, answer.body, target)
+    case 'failed':
+      return checkFailed('unreachable', unreachable(answer.fault))
+    case 'too-large':
+      return checkFailed('unexpected', 'The answer is far too long for a model list; check the base URL.')
+    case 'too-slow':
+      return checkFailed(
+        'unreachable',
+        `The provider did not answer within ${limits.milliseconds / 1000} s; check the address and try again.`,
+      )
+  }
+}
+
+function unreachable(fault: TransportFault): string {
+  const advice: Record<TransportFault['kind'], string> = {
+    'connect-timeout': 'Check the host and port, and that a firewall lets the gateway out.',
+    unreachable: 'Check the host and port of the base URL, and that the server runs.',
+    tls: 'Check whether the address is https or http, and whether the certificate is trusted here.',
+    reset: 'Check that the address and the scheme (http or https) are right.',
+    protocol: 'Check that the address and the scheme (http or https) are right.',
+  }
+  return `${fault.message} ${advice[fault.kind]}`
+}
+
+function firstLane(kind: ProviderKind): LaneName {
+  return kind.speaks[0] ?? 'openai'
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import type { ListedProviderModel, Meaning, ProviderKind } from './contract.ts'
+import { joinBaseUrl, replacePath, splitBaseUrl } from './wire/base-url.ts'
+import { readModelList } from './wire/check-reading.ts'
+import { asCount, asString, type JsonObject } from './wire/json.ts'
+import { geminiRules, scrubWith } from './wire/scrub.ts'
+import { classifyStatus, type ErrorBody } from './wire/status.ts'
+
+export const gemini: ProviderKind = {
+  kind: 'gemini',
+  title: 'Google Gemini',
+  speaks: ['gemini'],
+  defaultBaseUrl: 'https://generativelanguage.googleapis.com',
+  credential: 'required',
+  settings: z.strictObject({}),
+  address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),
+  headers: (_provider, _lane, credential) => (credential ? [['x-goog-api-key', credential.reveal()]] : []),
+  classify: (_lane, answer, body) => classifyStatus(answer, body, readGeminiError),
+  scrub: (body) => scrubWith(geminiRules, body),
+  check: {
+    method: 'GET',
+    path: '/v1beta/models?pageSize=1000',
+    read: (status, body) => readModelList(status, body, 'models', readModel),
+    otherSpelling,
+  },
+  transport: null,
+  lacks: () => [],
+}
+
+/** Google says 400, not 401, to a key that it does not know (wire/errors.md section 3). */
+function readGeminiError(status: number, error: ErrorBody): Meaning | null {
+  return status === 400 && error.reason === 'API_KEY_INVALID' ? { verdict: 'credential-rejected' } : null
+}
+
+function readModel(entry: JsonObject): ListedProviderModel | null {
+  const name = asString(entry.name).replace(/^models\//, '')
+  return name
+    ? { name, contextTokens: asCount(entry.inputTokenLimit), outputTokens: asCount(entry.outputTokenLimit) }
+    : null
+}
+
+/** The SDK appends the version itself. */
+function otherSpelling(baseUrl: string): string | null {
+  const base = splitBaseUrl(baseUrl)
+  const bare = base.path.replace(/(\/v1(beta|alpha)?)+(\/models|\/openai)?$/, '')
+  return bare === base.path ? null : replacePath(base, bare)
+}

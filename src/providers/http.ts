@@ -1,0 +1,165 @@
+import { type Dispatcher, Pool } from 'undici'
+import type { OutboundRequest, ResponseSink, Sending, Transport, TransportFault } from './contract.ts'
+import { describeTransportError } from './transport-error.ts'
+
+export interface HttpTransportOptions {
+  /** Connections per origin; absent is no limit (a stream holds its connection for minutes). */
+  connections?: number
+  /** Largest head of an answer, in bytes. */
+  maxHeaderSize?: number
+}
+
+/**
+ * uvicorn (vLLM, SGLang) closes an idle connection after 5 s without saying so, and connecting to a plain HTTP server costs little;
+ * behind TLS a new connection costs round trips, and the vendors' edges keep one for a minute and more.
+ * A `keep-alive: timeout` from the provider is obeyed in both cases.
+ */
+const idleMs = { plain: 4_000, tls: 30_000 }
+const maxIdleMs = 10 * 60_000
+const abandoned = new Error('The call was abandoned.')
+
+/** The only caller of the network. One pool per origin and connect limit, so that a limit also closes the socket that it gave up on. */
+export function createHttpTransport(options: HttpTransportOptions = {}): Transport & { close(): Promise<void> } {
+  const pools = new Map<number, Map<string, Pool>>()
+
+  function openPool(origin: string, connectMs: number): Pool {
+    const pool = new Pool(origin, {
+      connections: options.connections ?? null,
+      pipelining: 1,
+      allowH2: false,
+      bodyTimeout: 0,
+      headersTimeout: 0,
+      connectTimeout: connectMs,
+      keepAliveTimeout: origin.startsWith('https:') ? idleMs.tls : idleMs.plain,
+      keepAliveMaxTimeout: maxIdleMs,
+      maxHeaderSize: options.maxHeaderSize ?? 64 * 1024,
+    })
+    const sameLimit = pools.get(connectMs)
+    if (sameLimit) sameLimit.set(origin, pool)
+    else pools.set(connectMs, new Map([[origin, pool]]))
+    return pool
+  }
+
+  return {
+    send(request, sink) {
+      const pool = pools.get(request.connectMs)?.get(request.origin) ?? openPool(request.origin, request.connectMs)
+      return new Call(sink).start(pool, request)
+    },
+    async close() {
+      const open = [...pools.values()].flatMap((sameLimit) => [...sameLimit.values()])
+      await Promise.all(open.map((pool) => pool.destroy()))
+    },
+  }
+}
+
+/** One object per call: handler towards undici and `Sending` towards the caller, so that a call costs no closures. */
+class Call implements Dispatcher.DispatchHandler, Sending {
+  readonly #sink: ResponseSink
+  #controller: Dispatcher.DispatchController | null = null
+  #timer: NodeJS.Timeout | null = null
+  #starting = true
+  /** Ended, failed or abandoned: the sink hears nothing more. */
+  #done = false
+  #paused = false
+
+  constructor(sink: ResponseSink) {
+    this.#sink = sink
+  }
+
+  start(pool: Pool, request: OutboundRequest): this {
+    pool.dispatch(
+      {
+        method: request.method as Dispatcher.HttpMethod,
+        path: request.path,
+        headers: request.headers,
+        body: request.body,
+      },
+      this,
+    )
+    this.#starting = false
+    // A pooled connection has started within `dispatch`, so only a new one pays for a timer.
+    if (!this.#controller && !this.#done)
+      this.#timer = setTimeout(giveUpConnecting, request.connectMs, this, request.connectMs)
+    return this
+  }
+
+  abort(): void {
+    if (this.#done) return
+    this.#finish()
+    this.#controller?.abort(abandoned)
+  }
+
+  pause(): void {
+    this.#paused = true
+    this.#controller?.pause()
+  }
+
+  resume(): void {
+    this.#paused = false
+    if (!this.#done) this.#controller?.resume()
+  }
+
+  fail(fault: TransportFault): void {
+    if (this.#done) return
+    this.#finish()
+    this.#sink.onError(fault)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#done) {
+      controller.abort(abandoned)
+      return
+    }
+    this.#controller = controller
+    this.#stopTimer()
+    if (this.#paused) controller.pause()
+    this.#sink.onConnected()
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (this.#done || status < 200) return
+    const list: string[] = []
+    for (const name in headers) {
+      const value = headers[name]
+      if (typeof value === 'string') list.push(name, value)
+      else if (value) for (const each of value) list.push(name, each)
+    }
+    this.#sink.onHead(status, list)
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#done) this.#sink.onData(chunk)
+  }
+
+  onResponseEnd(): void {
+    if (this.#done) return
+    this.#finish()
+    this.#sink.onEnd()
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#done) return
+    const fault = describeTransportError(error, this.#controller !== null)
+    // undici reports a bad argument from within `dispatch`: the caller must first get its `Sending`.
+    if (this.#starting) queueMicrotask(() => this.fail(fault))
+    else this.fail(fault)
+  }
+
+  #finish(): void {
+    this.#done = true
+    this.#stopTimer()
+  }
+
+  #stopTimer(): void {
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+}
+
+function giveUpConnecting(call: Call, connectMs: number): void {
+  call.fail({ kind: 'connect-timeout', message: `No connection to the provider within ${connectMs} ms.` })
+}

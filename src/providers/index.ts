@@ -1,0 +1,37 @@
+import { anthropic } from './anthropic.ts'
+import type { ProviderKind } from './contract.ts'
+import { demo } from './demo.ts'
+import { gemini } from './gemini.ts'
+import { openai } from './openai.ts'
+import { openaiCompatible } from './openai-compatible.ts'
+import { findPreset } from './presets.ts'
+
+export const providerKinds: readonly ProviderKind[] = [openai, anthropic, gemini, openaiCompatible, demo]
+
+const byName = indexKinds(providerKinds)
+
+export function findKind(name: string): ProviderKind | null {
+  return byName.get(name) ?? null
+}
+
+/** Throws on a name that stands twice: better no start than half of the traffic through the wrong kind. */
+export function indexKinds(kinds: readonly ProviderKind[]): ReadonlyMap<string, ProviderKind> {
+  const index = new Map<string, ProviderKind>()
+  for (const kind of kinds) {
+    if (index.has(kind.kind)) throw new Error(`Two provider kinds are named ${kind.kind}.`)
+    index.set(kind.kind, kind)
+  }
+  return index
+}
+
+type Settings = Readonly<Record<string, unknown>>
+
+/** The base URL to store when the operator gives none; '' when one must be given. */
+export function defaultBaseUrl(kind: ProviderKind, settings: Settings): string {
+  return kind.defaultBaseUrl || (findPreset(settings)?.baseUrl ?? '')
+}
+
+/** Whether this configuration needs a credential; a preset is more exact than its kind. */
+export function credentialNeed(kind: ProviderKind, settings: Settings): ProviderKind['credential'] {
+  return findPreset(settings)?.credential ?? kind.credential
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import type { ProviderKind } from './contract.ts'
+import { joinBaseUrl } from './wire/base-url.ts'
+import { openaiCheck, readOpenaiError } from './wire/openai-format.ts'
+import { openaiRules, scrubWith } from './wire/scrub.ts'
+import { classifyStatus } from './wire/status.ts'
+
+const settings = z.strictObject({
+  organization: z.string().min(1).optional().describe('Organisation that calls are billed to (`OpenAI-Organization`)'),
+  project: z.string().min(1).optional().describe('Project that calls are billed to (`OpenAI-Project`)'),
+})
+
+export const openai: ProviderKind = {
+  kind: 'openai',
+  title: 'OpenAI',
+  speaks: ['openai'],
+  defaultBaseUrl: 'https://api.openai.com/v1',
+  credential: 'required',
+  settings,
+  address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),
+  headers(provider, _lane, credential) {
+    const headers: [string, string][] = []
+    if (credential) headers.push(['authorization', `Bearer ${credential.reveal()}`])
+    const { organization, project } = provider.settings
+    if (typeof organization === 'string') headers.push(['openai-organization', organization])
+    if (typeof project === 'string') headers.push(['openai-project', project])
+    return headers
+  },
+  classify: (_lane, answer, body) => classifyStatus(answer, body, readOpenaiError),
+  scrub: (body) => scrubWith(openaiRules, body),
+  check: openaiCheck(() => true),
+  transport: null,
+  lacks: () => [],
+}

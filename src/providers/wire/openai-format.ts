@@ -1,0 +1,62 @@
+import type { CheckPlan, ListedProviderModel, Meaning } from '../contract.ts'
+import { replacePath, splitBaseUrl } from './base-url.ts'
+import { checkPassed, readModelList, readName } from './check-reading.ts'
+import { asCount, asObject, type JsonObject } from './json.ts'
+import type { ErrorBody } from './status.ts'
+
+/** What `openai` and `openai-compatible` share. */
+const exhausted = new Set(['insufficient_quota', 'credit_balance_exhausted', 'billing_hard_limit_reached'])
+
+/** A 429 that says the account is empty is no rate limit (contract.md rule 3). */
+export function readOpenaiError(status: number, error: ErrorBody): Meaning | null {
+  return status === 429 && (exhausted.has(error.code) || exhausted.has(error.type))
+    ? { verdict: 'quota-exhausted' }
+    : null
+}
+
+/** Limits stand where the vendor puts them: vLLM, OpenRouter, Together, Groq, Mistral in this order. */
+function readModel(entry: JsonObject): ListedProviderModel | null {
+  const name = readName(entry)
+  if (!name) return null
+  const top = asObject(entry.top_provider)
+  return {
+    name,
+    contextTokens:
+      asCount(entry.max_model_len) ??
+      asCount(entry.context_length) ??
+      asCount(entry.context_window) ??
+      asCount(entry.max_context_length),
+    outputTokens: asCount(top?.max_completion_tokens) ?? asCount(entry.max_completion_tokens),
+  }
+}
+
+const endpoints = /\/(chat\/completions|completions|responses|embeddings|models|chat)$/
+
+export function otherOpenaiSpelling(baseUrl: string): string | null {
+  const base = splitBaseUrl(baseUrl)
+  const bare = base.path.replace(endpoints, '')
+  if (bare !== base.path) return replacePath(base, bare)
+  const single = base.path.replace(/(\/v\d+)(\/v\d+)+$/, '$1')
+  if (single !== base.path) return replacePath(base, single)
+  // Some vendors serve their API without a version segment (Perplexity).
+  if (/\/v\d+$/.test(base.path)) return replacePath(base, base.path.replace(/\/v\d+$/, ''))
+  return /\/v\d+\//.test(base.path) ? null : replacePath(base, `${base.path}/v1`)
+}
+
+/** `listsModels` false: a vendor without a list, whose "not found" proves the address but not the credential. */
+export function openaiCheck(listsModels: (settings: Record<string, unknown>) => boolean): CheckPlan {
+  return {
+    method: 'GET',
+    path: '/models',
+    read(status, body, provider) {
+      if (status === 404 && !listsModels(provider.settings)) {
+        return checkPassed(
+          [],
+          'The provider answers; it has no model list, so the first call will prove the credential.',
+        )
+      }
+      return readModelList(status, body, 'data', readModel)
+    },
+    otherSpelling: otherOpenaiSpelling,
+  }
+}
