@@ -54,7 +54,7 @@ export class Breaker {
   }
 
   recordSuccess(row: number, entry: Entry, now: number): void {
-    if (entry === 'probe') return this.close(row)
+    if (entry === 'probe') this.close(row)
     if (this.#load(row, word.state) !== 0n) return
     if (this.#load(row, word.inARow) !== 0n) this.#store(row, word.inARow, 0n)
     this.#count(row, now, oneSuccess)
@@ -62,9 +62,11 @@ export class Breaker {
 
   recordFailure(row: number, entry: Entry, now: number): void {
     const found = this.#load(row, word.state)
-    if (entry === 'probe' && isProbing(found)) return this.#open(row, found, now)
-    // A straggler that was sent before the breaker opened says nothing new.
-    if (found !== 0n) return
+    if (found !== 0n) {
+      // Stragglers that were sent before the breaker opened say nothing new.
+      if (entry === 'probe' && isProbing(found)) this.#open(row, found, now)
+      return
+    }
     const inARow = Atomics.add(this.#words, this.#at(row, word.inARow), 1n) + 1n
     this.#count(row, now, oneFailure)
     if (inARow >= failuresInARow || this.#windowIsBad(row, now)) this.#open(row, found, now)

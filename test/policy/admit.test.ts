@@ -1,0 +1,259 @@
+import fc, { array, constantFrom, property, record, shuffledSubarray, subarray } from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { LaneName } from '../../src/core/lane.ts'
+import {
+  admit,
+  admitBody,
+  admitCall,
+  admitKey,
+  type CallFacts,
+  compilePolicies,
+  effectivePolicy,
+  judgeCall,
+  maxBody,
+  mayUseModel,
+  releaseHold,
+} from '../../src/policy/admit.ts'
+import { attachCounters, createCounterMemory, requestsInFlight } from '../../src/policy/counters.ts'
+import type { SnapshotKey, SnapshotPolicy } from '../../src/store/snapshot.ts'
+import { makeConfiguration, makeKey, makePolicy } from '../support/snapshot.ts'
+
+const now = Date.parse('2026-11-21T16:00:00Z')
+const layout = { rows: 1, threads: 1 }
+const newCounters = () => attachCounters(createCounterMemory(layout), layout, 0)
+
+function apply(policies: SnapshotPolicy[], key: SnapshotKey = makeKey()) {
+  return effectivePolicy(compilePolicies(makeConfiguration({ policies })), key)
+}
+
+function call(parts: Partial<CallFacts> = {}): CallFacts {
+  return { lane: 'openai', model: 'gpt-4o', bytes: 100, bodyLimit: 1000, ...parts }
+}
+
+describe('admitKey', () => {
+  const nothingNamed = { project: null, environment: null, now }
+  const cases: [string, Partial<SnapshotKey>, { project?: string; environment?: string }, string | null, RegExp][] = [
+    ['a good key', {}, {}, null, /./],
+    ['a revoked key', { revokedAt: now - 1 }, {}, 'invalid_key', /has been revoked/],
+    ['an expired key', { expiresAt: now }, {}, 'invalid_key', /expired at 2026-11-21T16:00:00.000Z/],
+    ['a key that expires later', { expiresAt: now + 1 }, {}, null, /./],
+    ['a key that is both', { revokedAt: now - 1, expiresAt: now - 1 }, {}, 'invalid_key', /revoked/],
+    ['its own scope by name', {}, { project: 'a', environment: 'production' }, null, /./],
+    ['its own scope by id', {}, { project: 'prj_a', environment: 'env_a1' }, null, /./],
+    ['another project', {}, { project: 'b' }, 'scope_mismatch', /project "b", but its key belongs to "a"/],
+    ['another environment', {}, { project: 'a', environment: 'staging' }, 'scope_mismatch', /environment "staging"/],
+    ['a revoked key in another scope', { revokedAt: 1 }, { project: 'b' }, 'invalid_key', /revoked/],
+  ]
+  for (const [name, key, named, code, message] of cases) {
+    it(name, () => {
+      const { fault, signals } = admitKey(makeKey(key), { ...nothingNamed, ...named })
+      expect(fault?.code ?? null).toBe(code)
+      expect(fault?.message ?? 'none').toMatch(message)
+      expect(signals.at(-1)?.verdict).toBe(code === null ? 'pass' : 'deny')
+    })
+  }
+
+  it('shares its signals where nothing is named', () => {
+    expect(admitKey(makeKey(), nothingNamed)).toBe(admitKey(makeKey(), nothingNamed))
+  })
+})
+
+describe('judgeCall', () => {
+  const cases: [string, SnapshotPolicy[], Partial<CallFacts>, string | null, string[]][] = [
+    ['no policy', [], {}, null, ['policy pass']],
+    ['an allowed lane', [makePolicy('p', { lanes: ['openai'] })], {}, null, ['lane pass']],
+    ['a lane that is not allowed', [makePolicy('p', { lanes: ['gemini'] })], {}, 'policy_denied', ['lane deny']],
+    ['an allowed model', [makePolicy('p', { allowModels: ['gpt-*'] })], {}, null, ['model.allow pass']],
+    [
+      'a model that is not allowed',
+      [makePolicy('p', { allowModels: ['o*'] })],
+      {},
+      'policy_denied',
+      ['model.allow deny'],
+    ],
+    ['a denied model', [makePolicy('p', { denyModels: ['gpt-4o'] })], {}, 'policy_denied', ['model.deny deny']],
+    [
+      'a denied model in other letters',
+      [makePolicy('p', { denyModels: ['GPT-*'] })],
+      { model: 'gPt-4O' },
+      'policy_denied',
+      ['model.deny deny'],
+    ],
+    ['a model that is not denied', [makePolicy('p', { denyModels: ['o*'] })], {}, null, ['model.deny pass']],
+    [
+      'two allowances, of which one lacks the model',
+      [makePolicy('p', { allowModels: ['gpt-*'] }), makePolicy('q', { allowModels: ['gpt-5', '*-mini'] })],
+      {},
+      'policy_denied',
+      ['model.allow pass', 'model.allow deny'],
+    ],
+    [
+      'a denial beside an allowance',
+      [makePolicy('p', { allowModels: ['gpt-4o'] }), makePolicy('q', { denyModels: ['gpt-4*'] })],
+      {},
+      'policy_denied',
+      ['model.deny deny'],
+    ],
+    ['a call without a model', [makePolicy('p', { allowModels: ['x'] })], { model: null }, null, ['model pass']],
+    ['a body within', [makePolicy('p', { maxBody: 100 })], {}, null, ['body pass']],
+    [
+      'a body beyond',
+      [makePolicy('p', { maxBody: 99 }), makePolicy('q', { maxBody: 5000 })],
+      {},
+      'request_too_large',
+      ['body deny'],
+    ],
+    ["a body beyond the gateway's limit", [], { bytes: 1001 }, 'request_too_large', ['body deny']],
+  ]
+  for (const [name, policies, facts, code, signals] of cases) {
+    it(name, () => {
+      const verdict = judgeCall(call(facts), apply(policies))
+      expect(verdict.fault?.code ?? null).toBe(code)
+      expect(verdict.signals.map(({ rule, verdict: found }) => `${rule} ${found}`)).toEqual(signals)
+    })
+  }
+
+  it('names the policy, its limit and the figures', () => {
+    const { fault, signals } = judgeCall(
+      call({ bytes: 70_000, bodyLimit: 1e8 }),
+      apply([makePolicy('small', { maxBody: 64_000 })]),
+    )
+    expect(fault?.message).toBe('The body is larger than the 64KB that the policy small allows; send a smaller one.')
+    expect(signals[0]?.data).toEqual({ policy: 'small', bytes: 70_000, limit: 64_000 })
+  })
+})
+
+describe('what applies to a key', () => {
+  const attach = (...ids: string[]) => ({ attachedTo: { workspace: false, ids } })
+
+  it('is what is attached to workspace, project, environment and key, and what the key names', () => {
+    const policies = [
+      makePolicy('workspace'),
+      makePolicy('project', attach('prj_a')),
+      makePolicy('environment', attach('env_a1', 'env_a2')),
+      makePolicy('key', attach('key_1')),
+      makePolicy('named', attach()),
+      makePolicy('stranger', attach('prj_b', 'env_a2', 'key_2')),
+    ]
+    const found = apply(policies, makeKey({ policyId: 'pol_named' })).policies.map(({ name }) => name)
+    expect(found).toEqual(['environment', 'key', 'named', 'project', 'workspace'])
+  })
+
+  it('is remembered for a key, not for the key as it was before', () => {
+    const compiled = compilePolicies(makeConfiguration({ policies: [makePolicy('p', attach()), makePolicy('q')] }))
+    const key = makeKey()
+    expect(effectivePolicy(compiled, key)).toBe(effectivePolicy(compiled, key))
+    expect(effectivePolicy(compiled, makeKey({ id: 'key_2' }))).toBe(effectivePolicy(compiled, key))
+    expect(effectivePolicy(compiled, makeKey({ policyId: 'pol_p' })).policies).toHaveLength(2)
+  })
+
+  it('is nothing allowed when the policy that the key names is missing', () => {
+    const effective = apply([], makeKey({ policyId: 'pol_gone' }))
+    expect(judgeCall(call(), effective).fault?.code).toBe('policy_denied')
+    expect(mayUseModel(effective, 'gpt-4o')).toBe(false)
+  })
+})
+
+describe('bodies', () => {
+  const effective = apply([makePolicy('p', { maxBody: 64 }), makePolicy('q', { maxBody: 128 })])
+
+  it('may have what the strictest allows', () => {
+    expect([maxBody(effective, 1000), maxBody(effective, 10), maxBody(apply([]), 1000)]).toEqual([64, 10, 1000])
+  })
+
+  it('are refused before they are read, with the limit that applied', () => {
+    expect(admitBody(65, effective, 1000).fault?.message).toContain('the policy p allows')
+    expect(admitBody(11, effective, 10).fault?.message).toContain('the gateway allows')
+    expect(admitBody(64, effective, 1000).fault).toBeNull()
+  })
+})
+
+describe('holds', () => {
+  it('count a request from its admission to its settlement', () => {
+    const counters = newCounters()
+    const { hold } = admitCall(call(), apply([makePolicy('p')]), counters)
+    expect(counters.read(requestsInFlight)).toBe(1)
+    if (hold) releaseHold(hold, counters)
+    expect([hold === null, counters.read(requestsInFlight)]).toEqual([false, 0])
+  })
+
+  it('are not taken by a refused request', () => {
+    const counters = newCounters()
+    const refusal = admitCall(call(), apply([makePolicy('p', { lanes: ['gemini'] })]), counters)
+    expect([refusal.hold, counters.read(requestsInFlight)]).toEqual([null, 0])
+  })
+
+  it('are taken without a new object where no policy applies', () => {
+    const counters = newCounters()
+    expect(admitCall(call(), apply([]), counters)).toBe(admitCall(call(), apply([]), counters))
+  })
+})
+
+describe('admit', () => {
+  const request = { key: makeKey(), project: 'a', environment: null, now, ...call() }
+
+  it('runs all checks in their order and keeps the signals of each', () => {
+    const { fault, signals } = admit(
+      request,
+      apply([makePolicy('p', { lanes: ['openai'], maxBody: 500 })]),
+      newCounters(),
+    )
+    expect([fault, ...signals.map(({ rule }) => rule)]).toEqual([null, 'key', 'scope', 'lane', 'body'])
+  })
+
+  it('ends at the first refusal', () => {
+    const denied = apply([makePolicy('p', { lanes: ['gemini'], denyModels: ['*'], maxBody: 1 })])
+    const ofKey = admit({ ...request, key: makeKey({ revokedAt: 1 }) }, denied, newCounters())
+    expect([ofKey.fault?.code, ofKey.hold, ofKey.signals.length]).toEqual(['invalid_key', null, 1])
+    expect(admit(request, denied, newCounters()).signals.map(({ rule }) => rule)).toEqual(['key', 'scope', 'lane'])
+  })
+})
+
+const models = ['gpt-4o', 'gpt-4o-mini', 'claude', '*', 'gpt-*', '*mini', 'g*o*i']
+const anyPolicy = record({
+  allowModels: subarray(models),
+  denyModels: subarray(models, { maxLength: 2 }),
+  lanes: subarray<LaneName>(['openai', 'anthropic', 'gemini']),
+  maxBody: constantFrom(null, 50, 99, 100, 5000),
+  attachedTo: constantFrom(
+    { workspace: true, ids: [] },
+    { workspace: false, ids: ['key_1', 'prj_a'] },
+    { workspace: false, ids: ['env_x'] },
+  ),
+})
+const anyPolicies = array(anyPolicy, { maxLength: 5 }).map((drafts) =>
+  drafts.map((draft, index) => makePolicy(`p${index}`, draft)),
+)
+const anyModel = constantFrom('gpt-4o', 'gpt-4o-mini', 'claude', 'other')
+
+describe('policies together', () => {
+  it('come to the same whatever their order', () => {
+    const shuffled = anyPolicies.chain((policies) =>
+      record({ policies: constantFrom(policies), other: shuffledSubarray(policies, { minLength: policies.length }) }),
+    )
+    fc.assert(
+      property(shuffled, anyModel, ({ policies, other }, model) => {
+        expect(judgeCall(call({ model }), apply(other))).toEqual(judgeCall(call({ model }), apply(policies)))
+      }),
+    )
+  })
+
+  it('admit exactly what each alone admits', () => {
+    fc.assert(
+      property(anyPolicies, anyModel, (policies, model) => {
+        const each = policies.every((policy) => judgeCall(call({ model }), apply([policy])).fault === null)
+        expect(judgeCall(call({ model }), apply(policies)).fault === null).toBe(each)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('deny what one denies, whatever the others allow', () => {
+    fc.assert(
+      property(anyPolicies, anyModel, (policies, model) => {
+        const denied = makePolicy('z', { denyModels: [model] })
+        expect(mayUseModel(apply([...policies, denied, makePolicy('a', { allowModels: ['*'] })]), model)).toBe(false)
+      }),
+    )
+  })
+})

@@ -1,0 +1,195 @@
+import fc, { array, constantFrom, integer, oneof, property, record } from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { attachHealth, createHealthMemory, type Entry, type Health, poolLimit } from '../../src/routing/health.ts'
+
+const start = 1_790_000_000_000
+
+function make(): Health {
+  return attachHealth(createHealthMemory(2))
+}
+
+function fail(health: Health, times: number, now = start): void {
+  for (let count = 0; count < times; count++) health.recordFailure(0, 'pass', now)
+}
+
+describe('the breaker', () => {
+  it('opens after five failures in a row, for five seconds', () => {
+    const health = make()
+    fail(health, 4)
+    expect(health.view(0, start)).toEqual({ state: 'ready' })
+    fail(health, 1)
+    expect(health.view(0, start)).toEqual({ state: 'open', until: start + 5000 })
+    expect(health.enter(0, start + 4999)).toBeNull()
+    expect(health.view(0, start + 5000)).toEqual({ state: 'half-open' })
+    expect(health.view(1, start)).toEqual({ state: 'ready' })
+  })
+
+  it('counts failures in a row only', () => {
+    const health = make()
+    for (let round = 0; round < 3; round++) {
+      fail(health, 4)
+      health.recordSuccess(0, 'pass', start)
+    }
+    expect(health.view(0, start)).toEqual({ state: 'ready' })
+  })
+
+  it('opens when half of twenty calls within thirty seconds failed, and not for older ones', () => {
+    for (const [step, state] of [
+      [1400, 'open'],
+      [3000, 'ready'],
+    ] as const) {
+      const health = make()
+      for (let call = 0; call < 10; call++) {
+        health.recordSuccess(0, 'pass', start + 2 * call * step)
+        health.recordFailure(0, 'pass', start + (2 * call + 1) * step)
+      }
+      expect(health.view(0, start + 19 * step).state).toBe(state)
+    }
+  })
+
+  it('grants one probe, whose success closes it with a clean slate', () => {
+    const health = make()
+    fail(health, 5)
+    const later = start + 6000
+    expect(health.enter(0, later)).toBe('probe')
+    expect(health.enter(0, later)).toBeNull()
+    expect(health.view(0, later)).toMatchObject({ state: 'probing' })
+    health.recordSuccess(0, 'probe', later)
+    expect(health.enter(0, later)).toBe('pass')
+    fail(health, 4, later)
+    expect(health.view(0, later)).toEqual({ state: 'ready' })
+  })
+
+  it('doubles its time with each failed probe, up to five minutes', () => {
+    const health = make()
+    fail(health, 5)
+    let now = start
+    const durations: number[] = []
+    for (let round = 0; round < 9; round++) {
+      const view = health.view(0, now)
+      const until = view.state === 'open' ? view.until : now
+      durations.push(until - now)
+      now = until
+      expect(health.enter(0, now)).toBe('probe')
+      health.recordFailure(0, 'probe', now)
+    }
+    expect(durations).toEqual([5000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000, 300_000])
+  })
+
+  it('lets the next one probe when a probe ends without a word, or never ends', () => {
+    const health = make()
+    fail(health, 5)
+    expect(health.enter(0, start + 5000)).toBe('probe')
+    health.abandon(0, 'probe')
+    expect(health.enter(0, start + 5000)).toBe('probe')
+    expect(health.enter(0, start + 64_999)).toBeNull()
+    expect(health.enter(0, start + 65_000)).toBe('probe')
+  })
+
+  it('is not moved by stragglers while it is open', () => {
+    const health = make()
+    fail(health, 5)
+    health.recordSuccess(0, 'pass', start + 1)
+    fail(health, 50, start + 4000)
+    health.abandon(0, 'pass')
+    expect(health.view(0, start + 4000)).toEqual({ state: 'open', until: start + 5000 })
+  })
+
+  it('never waits longer than its longest when the clock steps back', () => {
+    const health = make()
+    fail(health, 5, start + 86_400_000)
+    expect(health.enter(0, start)).toBe('probe')
+  })
+})
+
+describe('credentials', () => {
+  it('take turns, resting ones left out', () => {
+    const health = make()
+    const pick = () => health.pickCredential(0, 3, start)
+    expect([pick(), pick(), pick(), pick()]).toEqual([0, 1, 2, 0])
+    health.restCredential(0, 1, start + 1000)
+    expect(new Set([pick(), pick(), pick(), pick()])).toEqual(new Set([0, 2]))
+    expect(health.pickCredential(0, 3, start + 1000)).toBeTypeOf('number')
+  })
+
+  it('all resting leave the provider out until the first is free', () => {
+    const health = make()
+    health.restCredential(0, 0, start + 9000)
+    health.restCredential(0, 1, start + 4000)
+    health.restCredential(0, 1, start + 1000)
+    expect(health.pickCredential(0, 2, start)).toBeNull()
+    expect(health.view(0, start, 2)).toEqual({ state: 'resting', until: start + 4000 })
+    expect(health.view(0, start + 4000, 2)).toEqual({ state: 'ready' })
+    expect(health.view(0, start)).toEqual({ state: 'ready' })
+  })
+
+  it('rejected one by one, make the provider fail until it is marked ready', () => {
+    const health = make()
+    expect(health.rejectCredential(0, 0, 2, start)).toBe(false)
+    expect(health.pickCredential(0, 2, start + 1e9)).toBe(1)
+    expect(health.rejectCredential(0, 1, 2, start + 1)).toBe(true)
+    health.markFailing(0, start + 2)
+    expect(health.view(0, start + 3, 2)).toEqual({ state: 'failing', since: start + 1 })
+    expect(health.enter(0, start + 3)).toBeNull()
+    health.markReady(0)
+    expect(health.view(0, start + 3, 2)).toEqual({ state: 'ready' })
+    expect(health.enter(0, start + 3)).toBe('pass')
+  })
+
+  it('a pool beyond its limit never reaches into the next provider', () => {
+    const health = make()
+    for (let turn = 0; turn < 3 * poolLimit; turn++) {
+      const index = health.pickCredential(0, poolLimit * 2, start) ?? 0
+      expect(index).toBeLessThan(poolLimit)
+      health.rejectCredential(0, index, poolLimit * 2, start)
+    }
+    expect(health.view(1, start, 1)).toEqual({ state: 'ready' })
+  })
+})
+
+const anyStep = oneof(
+  record({ act: constantFrom('enter' as const), wait: integer({ min: 0, max: 4000 }) }),
+  record({
+    act: constantFrom('fail' as const, 'fail' as const, 'succeed' as const, 'abandon' as const),
+    wait: integer({ min: 0, max: 200 }),
+  }),
+)
+
+/** Calls enter and end in any order; the oldest one under way ends first. */
+it('whatever happens, lets at most one probe go at a time, and nobody in while it is open', () => {
+  fc.assert(
+    property(array(anyStep, { minLength: 20, maxLength: 150 }), (steps) => {
+      const health = make()
+      let now = start
+      let leasedUntil = 0
+      const underWay: Entry[] = []
+      for (const { act, wait } of steps) {
+        now += wait
+        const before = health.view(0, now)
+        if (act === 'enter') {
+          const entry = health.enter(0, now)
+          const wanted = { ready: 'pass', 'half-open': 'probe' }[before.state as string] ?? null
+          expect(entry).toBe(wanted)
+          if (entry === 'probe') {
+            expect(leasedUntil).toBeLessThanOrEqual(now)
+            leasedUntil = now + 60_000
+          }
+          if (entry) underWay.push(entry)
+          continue
+        }
+        const entry = underWay.shift()
+        if (!entry) continue
+        if (entry === 'probe') leasedUntil = 0
+        if (act === 'fail') health.recordFailure(0, entry, now)
+        if (act === 'succeed') health.recordSuccess(0, entry, now)
+        if (act === 'abandon') health.abandon(0, entry)
+        const after = health.view(0, now)
+        if (before.state !== 'ready' && entry === 'pass') expect(after).toEqual(before)
+        if (entry === 'probe' && before.state === 'probing') {
+          expect(after.state).toBe({ fail: 'open', succeed: 'ready', abandon: 'half-open' }[act])
+        }
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
