@@ -1,4 +1,4 @@
-import { HeldBytes, noData, ReleasedEvent, type StreamEvent, type StreamFramer } from './stream-event.ts'
+import { HeldBytes, ReleasedEvent, type StreamEvent, type StreamFramer } from './stream-event.ts'
 
 const quote = 0x22
 const backslash = 0x5c
@@ -6,7 +6,7 @@ const comma = 0x2c
 
 /**
  * Splits a streamed JSON array into its elements. Bracket, commas and white space before an element belong to its
- * bytes; what follows the last element is an event without data. A lone object instead of an array is one element.
+ * bytes; what follows the last element is the rest, an event without data. A lone object instead of an array is one element.
  */
 export class JsonArrayFramer implements StreamFramer {
   readonly #held = new HeldBytes()
@@ -19,7 +19,6 @@ export class JsonArrayFramer implements StreamFramer {
   #elementStart = -1
   #finishedStart = 0
   #opened = false
-  #closed = false
 
   get pending(): number {
     return this.#held.length
@@ -40,7 +39,6 @@ export class JsonArrayFramer implements StreamFramer {
       start = cut
     }
     this.#held.add(chunk.subarray(start))
-    if (this.#closed && this.#held.length > 0) events.push(this.#trailing())
     return events
   }
 
@@ -104,7 +102,6 @@ export class JsonArrayFramer implements StreamFramer {
       this.#depth = 0
       return this.#finish('after')
     }
-    this.#closed = true
     return this.#elementStart >= 0 ? this.#finish('before') : 'no'
   }
 
@@ -123,10 +120,5 @@ export class JsonArrayFramer implements StreamFramer {
     const bytes = this.#held.take()
     if (this.#released.open) return this.#released.tail(bytes)
     return { bytes, name: '', data: bytes.subarray(this.#finishedStart), part: 'whole' }
-  }
-
-  #trailing(): StreamEvent {
-    const bytes = this.#held.take()
-    return this.#released.open ? this.#released.tail(bytes) : { bytes, name: '', data: noData, part: 'whole' }
   }
 }

@@ -31,6 +31,8 @@ export interface Lane {
    * the answer whose events went out, all of them; null when nothing but heartbeats did. It tells which shape fits.
    */
   streamError(match: Match, fault: Fault, requestId: string, reader: AnswerReader | null): Buffer
+  /** The header in which its SDKs look for the request's id, for answers of the gateway's own; null: they read none. */
+  requestIdHeader: string | null
   /** Whether its streams have an event that nothing can follow, so that a terminal event may go out at once. */
   endMark: boolean
   /** Sent on a silent stream between events; null where the lane's SDKs do not bear one. */

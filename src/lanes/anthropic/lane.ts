@@ -27,6 +27,7 @@ export const anthropic: Lane = {
     match.endpoint.path.replace('{model}', () => encodeModel(upstreamModel)) + inspection.query,
   renderError,
   streamError: (_match, fault, requestId) => streamError(fault, requestId),
+  requestIdHeader: 'request-id',
   endMark: true,
   heartbeat: (match) => (match.endpoint.stream === null ? null : heartbeat),
   reader,

@@ -31,8 +31,8 @@ export class MessagesReader extends BaseReader {
         this.#usage.take(parseObject(event.data)?.usage)
         return ordinary(event)
       case 'message_stop':
-        this.#ended = true
-        return { content: false, terminal: true, error: null, pass: event.bytes }
+        this.#ended = parseObject(event.data) !== null
+        return { content: false, terminal: this.#ended, error: null, pass: event.bytes }
       case 'error':
         this.#ended = true
         return { content: false, terminal: true, error: readStreamedError(parseObject(event.data)), pass: event.bytes }

@@ -14,6 +14,8 @@ export class GenerateReader extends BaseReader {
   #lastUsage: Buffer | null = null
   #begun = false
   #finished = false
+  /** The array's bracket was seen. */
+  #closed = false
   #failed = false
 
   protected learn(answer: JsonObject): void {
@@ -24,21 +26,24 @@ export class GenerateReader extends BaseReader {
 
   protected readEvent(event: StreamEvent): EventReading {
     const { data } = event
-    // The array's closing bracket: held along with the last element.
-    if (data.length === 0) return { ...ordinary(event), terminal: this.#finished }
+    if (data.length === 0) return this.#readClosing(event)
     if (findMember(data, '"usageMetadata"') !== 0) this.#lastUsage = data
-    if (this.#isEnd(data)) this.#finished = true
-    if (this.#begun && !data.includes('"error"')) return this.#reading(event)
-    return this.#readClosely(event)
+    const ends = isEnd(data)
+    if (this.#begun && !ends && !data.includes('"error"')) return this.#reading(event)
+    return this.#readClosely(event, ends)
   }
 
-  #isEnd(data: Buffer): boolean {
-    return findMember(data, '"finishReason"') !== 0 || findMember(data, '"blockReason"') !== 0
+  /** The array's closing bracket: held along with the last element. */
+  #readClosing(event: StreamEvent): EventReading {
+    this.#closed ||= event.bytes.includes(']')
+    return { ...ordinary(event), terminal: this.#finished }
   }
 
-  #readClosely(event: StreamEvent): EventReading {
+  /** Parsed in full: events before the first content, the last one, and those with something called error. */
+  #readClosely(event: StreamEvent, ends: boolean): EventReading {
     const chunk = parseObject(event.data)
     if (chunk === null) return ordinary(event, this.#begun)
+    this.#finished ||= ends
     const error = errorObject(chunk.error)
     if (error !== null && chunk.candidates === undefined) {
       this.#failed = true
@@ -56,7 +61,7 @@ export class GenerateReader extends BaseReader {
 
   protected readTail(event: StreamEvent): EventReading {
     this.#begun = true
-    if (this.#isEnd(event.data)) this.#finished = true
+    if (isEnd(event.data)) this.#finished = true
     const usage = readLastMember(event.data, '"usageMetadata"')
     if (usage !== undefined) {
       this.#lastUsage = null
@@ -66,7 +71,9 @@ export class GenerateReader extends BaseReader {
   }
 
   end(): string | null {
-    return this.#finished || this.#failed ? null : 'the stream ended without a finishReason'
+    if (this.#failed) return null
+    if (!this.#finished) return 'the stream ended without a finishReason'
+    return this.framing === 'json-array' && !this.#closed ? 'the array was not closed' : null
   }
 
   usage(): TokenUsage | null {
@@ -76,6 +83,10 @@ export class GenerateReader extends BaseReader {
     }
     return this.#tokens
   }
+}
+
+function isEnd(data: Buffer): boolean {
+  return findMember(data, '"finishReason"') !== 0 || findMember(data, '"blockReason"') !== 0
 }
 
 /** Contract.md rule 10. */

@@ -27,8 +27,9 @@ export const gemini: Lane = {
   upstreamPath,
   renderError,
   streamError: (_match, fault, requestId, reader) => streamError(fault, requestId, reader),
-  // Its SDKs bear no comment, no name and no extra chunk (wire/streaming.md, section 0).
+  requestIdHeader: null,
   endMark: false,
+  // Its SDKs bear no comment, no name and no extra chunk (wire/streaming.md, section 0).
   heartbeat: () => null,
   reader,
   renderModels: (_match, models, query) => renderModels(models, query),

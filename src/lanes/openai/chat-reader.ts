@@ -40,17 +40,18 @@ export class ChatReader extends BaseReader {
       this.#done = true
       return { content: false, terminal: true, error: null, pass: event.bytes }
     }
-    // A finish reason is always text; other members of this name are null.
-    if (!this.#finished && findMember(data, '"finish_reason"') === quoteByte) this.#finished = true
+    // A finish reason is always text; before the last chunk of a choice it is null.
+    const finishes = !this.#finished && findMember(data, '"finish_reason"') === quoteByte
     const carriesUsage = data.includes('"usage"')
-    if (this.#begun && !carriesUsage && !data.includes('"error"')) return ordinary(event, true)
-    return this.#readClosely(event, carriesUsage)
+    if (this.#begun && !finishes && !carriesUsage && !data.includes('"error"')) return ordinary(event, true)
+    const chunk = parseObject(data)
+    if (chunk === null) return ordinary(event, this.#begun)
+    this.#finished ||= finishes
+    return this.#readChunk(event, chunk, carriesUsage)
   }
 
-  /** Parsed in full: events before the first content, with usage, or with something called error. */
-  #readClosely(event: StreamEvent, carriesUsage: boolean): EventReading {
-    const chunk = parseObject(event.data)
-    if (chunk === null) return ordinary(event, this.#begun)
+  /** Events before the first content, with a finish reason, usage or something called error. */
+  #readChunk(event: StreamEvent, chunk: JsonObject, carriesUsage: boolean): EventReading {
     const choices = asArray(chunk.choices)
     const error = errorObject(chunk.error)
     if (error !== null && choices.length === 0) {

@@ -26,6 +26,7 @@ export const openai: Lane = {
     match.endpoint.path.replace('{model}', () => encodeModel(upstreamModel)) + inspection.query,
   renderError,
   streamError: (match, fault, _requestId, reader) => streamError(match, fault, reader),
+  requestIdHeader: 'x-request-id',
   endMark: true,
   heartbeat: (match) => (match.endpoint.stream === null ? null : heartbeat),
   reader,

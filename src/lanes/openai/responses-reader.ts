@@ -36,15 +36,16 @@ export class ResponsesReader extends BaseReader {
   }
 
   #readTerminal(event: StreamEvent, type: string): EventReading {
-    this.#ended = true
     const body = parseObject(event.data)
-    const response = asObject(body?.response)
+    if (body === null) return ordinary(event)
+    this.#ended = true
+    const response = asObject(body.response)
     if (response !== null) this.learn(response)
     if (type === 'response.completed' || type === 'response.incomplete') {
       return { content: false, terminal: true, error: null, pass: event.bytes }
     }
     // The flat form is the documented one; some vendors nest it as for chat.
-    const error = errorObject(response?.error) ?? errorObject(body?.error) ?? body ?? {}
+    const error = errorObject(response?.error) ?? errorObject(body.error) ?? body
     return { content: false, terminal: true, error: readStreamedError(error), pass: event.bytes }
   }
 
