@@ -1,0 +1,153 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { cutSpan, maximumDepth, scanElements, scanObject, skipValue } from '../../src/core/json-scan.ts'
+
+const bytesOf = (text: string) => Buffer.from(text)
+
+function found(text: string, ...wanted: string[]): [string, string][] {
+  const bytes = bytesOf(text)
+  const scan = scanObject(bytes, wanted)
+  if (!scan.ok) throw new Error(`wrong at ${scan.at}`)
+  return scan.members.map((member) => [member.name, bytes.toString('utf8', member.start, member.end)])
+}
+
+function wrongAt(text: string): number | null {
+  const scan = scanObject(bytesOf(text), [])
+  return scan.ok ? null : scan.at
+}
+
+function isObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+  } catch {
+    return false
+  }
+}
+
+describe('scanObject', () => {
+  it.each([
+    ['{"model":"a"}', [['model', '"a"']]],
+    [' \t\r\n{ "model" : "a\\"b" } \n', [['model', '"a\\"b"']]],
+    ['{"mod\\u0065l":"a"}', [['model', '"a"']]],
+    [
+      '{"model":"a","x":{"model":"inner"},"model":"b"}',
+      [
+        ['model', '"a"'],
+        ['model', '"b"'],
+      ],
+    ],
+    ['{"n":123456789012345678901234567890,"model":1e+400}', [['model', '1e+400']]],
+    ['{"text":"\\\\","model":"é😀"}', [['model', '"é😀"']]],
+    [`{"long":"${'x'.repeat(100)}\\"model\\":","model":[1,{"a":"]"}]}`, [['model', '[1,{"a":"]"}]']]],
+    [`{"long":"${'\\\\'.repeat(60)}","model":null}`, [['model', 'null']]],
+    ['{"models":1,"Model":2,"mode":3}', []],
+    ['{}', []],
+  ])('finds the member in %s', (text, members) => {
+    expect(found(text, 'model')).toEqual(members)
+  })
+
+  it.each([
+    ['', 0],
+    ['\ufeff{}', 0],
+    ['[]', 0],
+    ['{"a":1', 6],
+    ['{"a":1}}', 7],
+    ['{"a":1} x', 8],
+    ['{"a" 1}', 5],
+    ['{"a":}', 5],
+    ['{"a":1,}', 7],
+    ['{a:1}', 1],
+    ['{"a":[1,]}', 8],
+    ['{"a":[1}', 7],
+    ['{"a":{"b":1]}', 11],
+    ['{"a":tru}', 8],
+    ['{"a":01}', 6],
+    ['{"a":1.}', 7],
+    ['{"a":-}', 6],
+    ['{"a":1e}', 7],
+    ['{"a":"open', 10],
+    ["{'a':1}", 1],
+    ['{"a":NaN}', 5],
+  ])('says where %j is wrong', (text, at) => {
+    expect(wrongAt(text)).toBe(at)
+  })
+
+  it('refuses nesting deeper than its stack, in bounded memory', () => {
+    const nested = (depth: number) => `{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`
+    expect(wrongAt(nested(maximumDepth))).toBeNull()
+    expect(wrongAt(nested(maximumDepth + 1))).toBe(5 + maximumDepth)
+  })
+
+  it('reads every member as JSON.parse does', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        fc.constantFrom(0, 1, '\t', '\r\n '),
+        (object, indent) => {
+          const text = JSON.stringify(object, null, indent)
+          const members = found(text, ...Object.keys(object))
+          expect(members.map(([name, value]) => [name, JSON.parse(value)])).toEqual(
+            Object.entries(JSON.parse(text) as object),
+          )
+        },
+      ),
+    )
+  })
+
+  it('agrees with JSON.parse on what is an object, for texts with one edit', () => {
+    const edit = fc.record({
+      at: fc.nat(),
+      cut: fc.nat(3),
+      text: fc.string({ unit: fc.constantFrom(...'{}[]:,"01-.eE+ truefalsn'), maxLength: 3 }),
+    })
+    const plain = fc.dictionary(
+      fc.constantFrom('a', 'model', 'b'),
+      fc.jsonValue({ maxDepth: 3, stringUnit: fc.constantFrom('a', ' ', '{', '}', '[', ',', ':', 'é') }),
+    )
+    fc.assert(
+      fc.property(plain, edit, (object, { at, cut, text }) => {
+        const whole = JSON.stringify(object)
+        const from = at % (whole.length + 1)
+        const edited = whole.slice(0, from) + text + whole.slice(from + cut)
+        expect(wrongAt(edited) === null).toBe(isObject(edited))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+describe('scanElements', () => {
+  it('gives the spans of elements', () => {
+    const bytes = bytesOf('x[ {"a":[1]} , "b,c" ,3]y')
+    const elements = scanElements(bytes, { start: 1, end: bytes.length - 1 })
+    expect(elements?.map(({ start, end }) => bytes.toString('utf8', start, end))).toEqual(['{"a":[1]}', '"b,c"', '3'])
+    expect(scanElements(bytesOf('[ ]'), { start: 0, end: 3 })).toEqual([])
+    expect(scanElements(bytesOf('{}'), { start: 0, end: 2 })).toBeNull()
+    expect(scanElements(bytesOf('[1 2]'), { start: 0, end: 5 })).toBeNull()
+  })
+})
+
+describe('cutSpan', () => {
+  it.each([
+    ['{"a":1,"usage":null,"b":2}', '{"a":1,"b":2}'],
+    ['{"a": 1, "usage": null, "b": 2}', '{"a": 1, "b": 2}'],
+    ['{"usage": null, "b": 2}', '{"b": 2}'],
+    ['{ "usage":null\n,\n "b":2}', '{ "b":2}'],
+    ['{"a":1 , "usage" : null }', '{"a":1  }'],
+    ['{"usage":null}', '{}'],
+  ])('leaves %s as %s', (text, expected) => {
+    const bytes = bytesOf(text)
+    const scan = scanObject(bytes, ['usage'])
+    const member = scan.ok ? scan.members[0] : undefined
+    if (member === undefined) throw new Error('no member')
+    const cut = cutSpan(bytes, member)
+    expect(text.slice(0, cut.start) + text.slice(cut.end)).toBe(expected)
+  })
+})
+
+it('skipValue stops at the end of the value', () => {
+  expect(skipValue(bytesOf('  {"a":1}tail'), 0)).toBe(9)
+  expect(skipValue(bytesOf('12,'), 0)).toBe(2)
+  expect(skipValue(bytesOf(' '), 0)).toBe(~1)
+})

@@ -1,0 +1,238 @@
+import { describe, expect, it } from 'vitest'
+import type { BodyChange, Inspection, Lane, Match } from '../../src/lanes/contract.ts'
+import { findLane } from '../../src/lanes/index.ts'
+import { isFault } from '../../src/lanes/request-body.ts'
+
+function find(call: string): { lane: Lane; match: Match | null; query: string } {
+  const [method = '', target = ''] = call.split(' ')
+  const [path = '', query = ''] = target.split('?')
+  const lane = findLane(path)
+  if (lane === null) throw new Error(`no lane for ${path}`)
+  return { lane, match: lane.match(method, path.slice(lane.prefix.length)), query }
+}
+
+function inspect(call: string, body = '') {
+  const { lane, match, query } = find(call)
+  if (match === null) throw new Error(`no endpoint for ${call}`)
+  const result = lane.inspect(match, query, Buffer.from(body))
+  return { lane, match, result }
+}
+
+function accepted(call: string, body = ''): { lane: Lane; match: Match; inspection: Inspection } {
+  const { lane, match, result } = inspect(call, body)
+  if (isFault(result)) throw new Error(result.message)
+  return { lane, match, inspection: result }
+}
+
+function spliced(call: string, body: string, change: Partial<BodyChange>): string {
+  const { lane, inspection } = accepted(call, body)
+  return lane.splice(Buffer.from(body), inspection, { renameTo: null, askForUsage: false, ...change }).toString()
+}
+
+const chat = 'POST /v1/chat/completions'
+
+describe('endpoints', () => {
+  it.each([
+    ['POST /v1/chat/completions', 'openai', 'chat', null],
+    ['POST /v1/completions', 'openai', 'completions', null],
+    ['POST /v1/responses', 'openai', 'responses', null],
+    ['POST /v1/embeddings', 'openai', 'embeddings', null],
+    ['POST /v1/moderations', 'openai', 'moderations', null],
+    ['GET /v1/models', 'openai', 'models.list', null],
+    ['GET /v1/models/meta%2Fllama:3%20b', 'openai', 'models.get', 'meta/llama:3 b'],
+    ['GET /v1/models/meta/llama', 'openai', 'models.get', 'meta/llama'],
+    ['POST /v1/anthropic/v1/messages', 'anthropic', 'messages', null],
+    ['POST /v1/anthropic/v1/v1/messages', 'anthropic', 'messages', null],
+    ['POST /v1/anthropic/messages', 'anthropic', 'messages', null],
+    ['POST /v1/anthropic/messages/count_tokens', 'anthropic', 'count_tokens', null],
+    ['GET /v1/anthropic/v1/models', 'anthropic', 'models.list', null],
+    ['GET /v1/anthropic/v1/models/claude', 'anthropic', 'models.get', 'claude'],
+    ['POST /v1/gemini/v1/models/g:generateContent', 'gemini', 'generate', 'g'],
+    ['POST /v1/gemini/v1beta/models/g%3AstreamGenerateContent', 'gemini', 'generate', 'g'],
+    ['POST /v1/gemini/v1alpha/tunedModels/g:countTokens', 'gemini', 'count_tokens', 'tunedModels/g'],
+    ['POST /v1/gemini/v1beta/models/a%2Fb:3.5:embedContent', 'gemini', 'embed', 'a/b:3.5'],
+    ['POST /v1/gemini/v1beta/models/g:batchEmbedContents', 'gemini', 'embed', 'g'],
+    ['GET /v1/gemini/v1beta/models', 'gemini', 'models.list', null],
+    ['GET /v1/gemini/v1beta/models/g', 'gemini', 'models.get', 'g'],
+  ])('%s is %s %s', (call, lane, operation, model) => {
+    const found = find(call)
+    expect([found.lane.name, found.match?.endpoint.operation, found.match?.pathModel]).toEqual([lane, operation, model])
+  })
+
+  it.each([
+    'GET /v1/chat/completions',
+    'POST /v1/chat/completions/',
+    'POST /v1/files',
+    'POST /v1/models',
+    'GET /v1/models/%zz',
+    'GET /v1',
+    'POST /v1/anthropic/v1/complete',
+    'POST /v1/gemini/v2/models/g:generateContent',
+    'POST /v1/gemini/v1beta/models/g:predict',
+    'POST /v1/gemini/v1beta/openai/chat/completions',
+    'GET /v1/gemini/v1beta/files/x',
+  ])('%s is none', (call) => {
+    expect(find(call).match).toBeNull()
+  })
+
+  it('belongs to a lane only below its whole prefix', () => {
+    expect(findLane('/v1/anthropics')?.name).toBe('openai')
+    expect(findLane('/v10/models')).toBeNull()
+    expect(findLane('/healthz')).toBeNull()
+  })
+})
+
+describe('inspect', () => {
+  it('reads model and stream', () => {
+    expect(accepted(chat, '{"model":"m"}').inspection).toMatchObject({ model: 'm', streamed: false, framing: null })
+    expect(accepted(chat, '{"stream":true,"mod\\u0065l":"m"}').inspection).toMatchObject({
+      model: 'm',
+      streamed: true,
+      framing: 'sse',
+    })
+    expect(accepted(chat, '{"model":"m","stream":null}').inspection.streamed).toBe(false)
+    expect(accepted(chat, '{"model":"m","model":"m","stream":true,"stream":true}').inspection.modelSpans).toHaveLength(
+      2,
+    )
+    expect(accepted('POST /v1/moderations', '{"input":"x"}').inspection.model).toBeNull()
+    expect(accepted('POST /v1/embeddings', '{"model":"m","stream":"whatever"}').inspection.streamed).toBe(false)
+  })
+
+  it.each([
+    ['', null, /empty/],
+    ['hello', null, /see byte 0/],
+    ['{"model":"m"', null, /ends too early/],
+    ['{"model":"m",}', null, /see byte 13/],
+    ['\ufeff{"model":"m"}', null, /byte order mark/],
+    ['{"model":"m","x":"a\\q"}', null, /string is malformed, at character 20/],
+    ['[]', null, /not a valid JSON object/],
+    ['{}', 'model', /missing/],
+    ['{"model":7}', 'model', /must be a string/],
+    ['{"model":null}', 'model', /must be a string/],
+    ['{"model":" "}', 'model', /is empty/],
+    ['{"model":"a","model":"b"}', 'model', /twice/],
+    ['{"model":"a","stream":"yes"}', 'stream', /true or false/],
+    ['{"model":"a","stream":true,"stream":false}', 'stream', /twice/],
+  ])('refuses %j', (body, param, message) => {
+    for (const call of [chat, 'POST /v1/anthropic/v1/messages']) {
+      const { result } = inspect(call, body)
+      expect(result).toMatchObject({ code: 'invalid_request', message: expect.stringMatching(message) })
+      expect(isFault(result) ? (result.param ?? null) : null).toBe(param)
+    }
+  })
+
+  it('never shows what stands in the body', () => {
+    const { result } = inspect(chat, '{"model":"m","messages":top-secret}')
+    expect(JSON.stringify(result)).not.toContain('secret')
+  })
+
+  it('refuses a Gemini body that is no object, and reads the framing from alt', () => {
+    const stream = 'POST /v1/gemini/v1beta/models/g:streamGenerateContent'
+    expect(inspect(stream, '[').result).toMatchObject({ code: 'invalid_request' })
+    expect(accepted(stream, '{}').inspection).toMatchObject({ streamed: true, framing: 'json-array' })
+    expect(accepted(`${stream}?alt=sse`, '{}').inspection).toMatchObject({ framing: 'sse', query: '?alt=sse' })
+    expect(accepted(`${stream}?%24alt=sse`, '{}').inspection.framing).toBe('sse')
+    expect(accepted('POST /v1/gemini/v1/models/g:generateContent', '{}').inspection.framing).toBeNull()
+  })
+
+  it.each([
+    ['', ''],
+    ['beta=true', '?beta=true'],
+    ['key=sp_live_x', ''],
+    ['?alt=sse&key=sp_live_x&%6bey=y&access_token=z&q=%20+', '?alt=sse&q=%20+'],
+    ['monkey=1&keys=2', '?monkey=1&keys=2'],
+  ])('sends the query %j on as %j', (query, expected) => {
+    const { lane, match } = accepted(chat, '{"model":"m"}')
+    expect(lane.inspect(match, query, Buffer.from('{"model":"m"}'))).toMatchObject({ query: expected })
+  })
+})
+
+describe('splice', () => {
+  it('is the same buffer when nothing changes', () => {
+    const { lane, inspection } = accepted(chat, '{"model":"m","stream":true}')
+    const body = Buffer.from('{"model":"m","stream":true}')
+    expect(lane.splice(body, inspection, { renameTo: null, askForUsage: false })).toBe(body)
+  })
+
+  it('renames every top-level model, and nothing else', () => {
+    const body = '{ "model" : "m" , "n":12345678901234567890, "x":{"model":"m"}, "model":"\\u006d" }'
+    expect(spliced(chat, body, { renameTo: 'up "1"' })).toBe(
+      '{ "model" : "up \\"1\\"" , "n":12345678901234567890, "x":{"model":"m"}, "model":"up \\"1\\"" }',
+    )
+  })
+
+  it.each([
+    ['{"model":"m","stream":true}', '{"stream_options":{"include_usage":true},"model":"m","stream":true}'],
+    [
+      '{"model":"m","stream":true,"stream_options":null}',
+      '{"model":"m","stream":true,"stream_options":{"include_usage":true}}',
+    ],
+    [
+      '{"model":"m","stream":true,"stream_options":{}}',
+      '{"model":"m","stream":true,"stream_options":{"include_usage":true}}',
+    ],
+    [
+      '{"model":"m","stream":true,"stream_options":{ "include_obfuscation":false}}',
+      '{"model":"m","stream":true,"stream_options":{"include_usage":true, "include_obfuscation":false}}',
+    ],
+    [
+      '{"stream_options":{"include_usage": false},"model":"m","stream":true}',
+      '{"stream_options":{"include_usage": true},"model":"m","stream":true}',
+    ],
+  ])('asks for usage in %s', (body, expected) => {
+    for (const call of [chat, 'POST /v1/completions']) expect(spliced(call, body, { askForUsage: true })).toBe(expected)
+    expect(spliced('POST /v1/responses', body, { askForUsage: true })).toBe(body)
+  })
+
+  it.each([
+    '{"model":"m"}',
+    '{"model":"m","stream":false}',
+    '{"model":"m","stream":true,"stream_options":{"include_usage":true}}',
+    '{"model":"m","stream":true,"stream_options":{"include_usage":"yes"}}',
+    '{"model":"m","stream":true,"stream_options":7}',
+  ])('does not ask for usage in %s', (body) => {
+    expect(spliced(chat, body, { askForUsage: true })).toBe(body)
+  })
+
+  it('renames and asks in one body', () => {
+    expect(
+      spliced(chat, '{"stream_options":null,"stream":true,"model":"m"}', { renameTo: 'u', askForUsage: true }),
+    ).toBe('{"stream_options":{"include_usage":true},"stream":true,"model":"u"}')
+  })
+
+  it('renames a Gemini model where the body repeats it', () => {
+    const batch = 'POST /v1/gemini/v1beta/models/g:batchEmbedContents'
+    const body = '{"requests":[{"model":"models/g","content":{"model":"models/g"}},{"model":"models/other"},{}]}'
+    expect(spliced(batch, body, { renameTo: 'up' })).toBe(
+      '{"requests":[{"model":"models/up","content":{"model":"models/g"}},{"model":"models/other"},{}]}',
+    )
+    const count = 'POST /v1/gemini/v1beta/models/g:countTokens'
+    expect(spliced(count, '{"generate_content_request":{"model":"models/g"}}', { renameTo: 'tunedModels/t' })).toBe(
+      '{"generate_content_request":{"model":"tunedModels/t"}}',
+    )
+    const generate = 'POST /v1/gemini/v1beta/models/g:generateContent'
+    expect(spliced(generate, '{"requests":[{"model":"models/g"}]}', { renameTo: 'up' })).toBe(
+      '{"requests":[{"model":"models/g"}]}',
+    )
+  })
+})
+
+describe('upstreamPath', () => {
+  it.each([
+    [`${chat}?key=x`, '{"model":"m"}', '/chat/completions'],
+    ['POST /v1/anthropic/messages?beta=true', '{"model":"m"}', '/v1/messages?beta=true'],
+    [
+      'POST /v1/gemini/v1/models/g%3AstreamGenerateContent?alt=sse',
+      '{}',
+      '/v1/models/a/b:c%20%24%26:streamGenerateContent?alt=sse',
+    ],
+  ])('of %s', (call, body, expected) => {
+    const { lane, match, inspection } = accepted(call, body)
+    expect(lane.upstreamPath(match, inspection, 'a/b:c $&')).toBe(expected)
+  })
+
+  it('keeps a tuned model in its collection', () => {
+    const { lane, match, inspection } = accepted('POST /v1/gemini/v1beta/models/g:generateContent', '{}')
+    expect(lane.upstreamPath(match, inspection, 'tunedModels/t')).toBe('/v1beta/tunedModels/t:generateContent')
+  })
+})

@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import type { AnswerReader, Inspection, Match } from '../../src/lanes/contract.ts'
+import { openFramer } from '../../src/lanes/framer.ts'
+import { findLane } from '../../src/lanes/index.ts'
+import { isFault } from '../../src/lanes/request-body.ts'
+import { frame } from '../support/framing.ts'
+
+interface Expectation {
+  content: number | null
+  terminal: number[]
+  usage: unknown
+  end: string | null
+  model: string | null
+  id: string | null
+  error?: { status: number | null; message: string }
+  sequence?: number | null
+  framing?: string
+}
+
+const folder = new URL('../fixtures/lanes/', import.meta.url)
+
+function readCase(file: string) {
+  const text = readFileSync(new URL(file, folder), 'utf8')
+  const [, head = '', input = '', output = '', expectation = ''] =
+    /^(.*?)--- in\n(.*)--- out\n(.*)--- expect\n(.*)$/s.exec(text) ?? []
+  const setting = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(head)?.[1] ?? ''
+  const ends = (part: string) => Buffer.from(setting('ends') === 'crlf' ? part.replaceAll('\n', '\r\n') : part)
+  return {
+    call: setting('call'),
+    body: Buffer.from(setting('body')),
+    input: ends(input),
+    output: output === 'same\n' ? ends(input) : ends(output),
+    expected: JSON.parse(expectation) as Expectation,
+  }
+}
+
+function openCall(call: string, body: Buffer): { match: Match; inspection: Inspection; reader: AnswerReader } {
+  const [method = '', target = ''] = call.split(' ')
+  const [path = '', query = ''] = target.split('?')
+  const lane = findLane(path)
+  const match = lane?.match(method, path.slice(lane.prefix.length)) ?? null
+  if (lane === null || match === null) throw new Error(`no endpoint for ${call}`)
+  const inspection = lane.inspect(match, query, body)
+  if (isFault(inspection)) throw new Error(inspection.message)
+  return { match, inspection, reader: lane.reader(match, inspection, { renameTo: null, askForUsage: true }) }
+}
+
+const files = readdirSync(folder).filter((file) => file.endsWith('.txt'))
+
+describe.each(files)('%s', (file) => {
+  const { call, body, input, output, expected } = readCase(file)
+
+  it.each([[[1 << 20]], [[1]], [[7, 2, 11]]])('reads and hands on, fed in pieces of %j', (sizes) => {
+    const { inspection, reader } = openCall(call, body)
+    if (inspection.framing === null) throw new Error('not streamed')
+    const readings = frame(openFramer(inspection.framing), input, sizes).map((event) => reader.event(event))
+    const passed = Buffer.concat(readings.map((reading) => reading.pass ?? Buffer.alloc(0)))
+    const errors = readings.flatMap(({ error }) => (error === null ? [] : [error]))
+    const indexes = (wanted: (reading: (typeof readings)[number]) => boolean) =>
+      readings.flatMap((reading, index) => (wanted(reading) ? [index] : []))
+    const seen = reader.seen()
+
+    expect(passed.toString()).toBe(output.toString())
+    expect({
+      content: indexes(({ content }) => content)[0] ?? null,
+      terminal: indexes(({ terminal }) => terminal),
+      usage: reader.usage(),
+      end: reader.end(),
+      model: seen.model,
+      id: seen.responseId,
+      ...(expected.sequence === undefined ? {} : { sequence: seen.sequenceNumber }),
+      ...(expected.framing === undefined ? {} : { framing: seen.framing }),
+    }).toEqual({ ...expected, error: undefined })
+    expect(errors.map(({ status, message }) => ({ status, message }))).toEqual(expected.error ? [expected.error] : [])
+    for (const error of errors) expect(error).toMatchObject({ code: 'provider_error', origin: 'provider' })
+  })
+})
