@@ -1,5 +1,7 @@
 const most = 3
 const longestName = 100
+/** A courtesy to whoever mistyped must not become a cost to everybody: about a millisecond. */
+const mostCompared = 2000
 
 /** At most three names that a person may have meant, the likeliest first. */
 export function closestNames(asked: string, names: Iterable<string>): string[] {
@@ -7,8 +9,13 @@ export function closestNames(asked: string, names: Iterable<string>): string[] {
   const wanted = asked.toLowerCase()
   const limit = wanted.length <= 4 ? 1 : wanted.length <= 8 ? 2 : 3
   const found = new Map<string, number>()
+  let compared = 0
   for (const name of names) {
-    const distance = distanceTo(wanted, name.toLowerCase(), limit)
+    const lower = name.toLowerCase()
+    if (isDatedForm(wanted, lower)) found.set(name, limit)
+    if (Math.abs(wanted.length - lower.length) > limit) continue
+    if (++compared > mostCompared) break
+    const distance = editDistance(wanted, lower, limit)
     if (distance <= limit) found.set(name, distance)
   }
   return [...found]
@@ -18,35 +25,43 @@ export function closestNames(asked: string, names: Iterable<string>): string[] {
 }
 
 /** A dated name and its undated family are as good as a slip or two, however long the date. */
-function distanceTo(wanted: string, name: string, limit: number): number {
-  if (wanted !== '' && (name.startsWith(`${wanted}-`) || wanted.startsWith(`${name}-`))) return limit
-  if (Math.abs(wanted.length - name.length) > limit) return Number.POSITIVE_INFINITY
-  return editDistance(wanted, name, limit)
+function isDatedForm(wanted: string, name: string): boolean {
+  return wanted !== '' && (name.startsWith(`${wanted}-`) || wanted.startsWith(`${name}-`))
 }
 
 /**
  * Characters put in, left out, changed, or swapped with their neighbour (optimal string alignment). Gives up with
- * infinity once the distance is over `limit`.
+ * infinity once the distance is over `limit`. Cells further than `limit` from the diagonal cannot matter and stay
+ * infinite.
  */
 export function editDistance(one: string, other: string, limit: number): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: other.length + 1 }, (_, column) => column)
   for (let row = 1; row <= one.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= other.length; column++) {
-      const same = one[row - 1] === other[column - 1]
-      let best = Math.min(at(last, column) + 1, at(current, column - 1) + 1, at(last, column - 1) + (same ? 0 : 1))
-      const swapped = row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1]
-      if (swapped) best = Math.min(best, at(beforeLast, column - 2) + 1)
-      current.push(best)
-    }
+    const current = fillRow(one, other, row, limit, last, beforeLast)
     // Two rows: a swap may reach over one that is already too far.
-    if (Math.min(...current) > limit && Math.min(...last) > limit) return Number.POSITIVE_INFINITY
+    if (current.least > limit && Math.min(...last) > limit) return Number.POSITIVE_INFINITY
     beforeLast = last
-    last = current
+    last = current.cells
   }
   const distance = at(last, other.length)
   return distance > limit ? Number.POSITIVE_INFINITY : distance
+}
+
+function fillRow(one: string, other: string, row: number, limit: number, last: number[], beforeLast: number[]) {
+  const cells = new Array<number>(other.length + 1).fill(Number.POSITIVE_INFINITY)
+  cells[0] = row
+  let least = row
+  const end = Math.min(other.length, row + limit)
+  for (let column = Math.max(1, row - limit); column <= end; column++) {
+    const changed = one[row - 1] === other[column - 1] ? 0 : 1
+    let best = Math.min(at(last, column) + 1, at(cells, column - 1) + 1, at(last, column - 1) + changed)
+    const swapped = row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1]
+    if (swapped) best = Math.min(best, at(beforeLast, column - 2) + 1)
+    cells[column] = best
+    least = Math.min(least, best)
+  }
+  return { cells, least }
 }
 
 function at(row: readonly number[], column: number): number {

@@ -1,6 +1,7 @@
 import fc, { array, boolean, integer, property, record } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { attachCounters, createCounterMemory, requestsInFlight } from '../../src/policy/counters.ts'
+import { createMeetings } from '../support/meeting.ts'
 import { runThreads } from '../support/threads.ts'
 
 const layout = { rows: 2, threads: 4 }
@@ -93,12 +94,14 @@ describe('counters', () => {
 it('four threads on one row never overspend it, and their sums are exact', async () => {
   const buffer = createCounterMemory(layout)
   const limit = 200_000
+  const rounds = 20_000
   const module = new URL('./counter-thread.ts', import.meta.url)
   const answers = await runThreads<{ spent: number; refused: number; overspent: number }>(module, 4, {
     buffer,
     layout,
     limit,
-    rounds: 20_000,
+    rounds,
+    arrived: createMeetings(rounds / 10),
   })
   const counters = attachCounters(buffer, layout, 0)
   expect(counters.read(1)).toBe(answers.reduce((sum, { spent }) => sum + spent, 0))

@@ -36,6 +36,12 @@ describe('closestNames', () => {
     expect(closestNames('GPT-4O', ['gpt-4o'])).toEqual(['gpt-4o'])
   })
 
+  it('stops looking after a while', () => {
+    const many = Array.from({ length: 3000 }, (_, index) => `zz-${index + 1000}`)
+    expect(closestNames('gtp-4ox', ['gpt-4ox', ...many])).toEqual(['gpt-4ox'])
+    expect(closestNames('gtp-4ox', [...many, 'gpt-4ox'])).toEqual([])
+  })
+
   it('has nothing to say to a name that is no slip', () => {
     expect(closestNames('mistral-large', ['gpt-4o'])).toEqual([])
     expect(closestNames('x'.repeat(5000), ['x'.repeat(5000)])).toEqual([])

@@ -60,6 +60,22 @@ describe('the breaker', () => {
     expect(health.view(0, later)).toEqual({ state: 'ready' })
   })
 
+  it('forgets the window and the failed probes when it closes', () => {
+    const health = make()
+    for (let call = 0; call < 10; call++) {
+      health.recordSuccess(0, 'pass', start)
+      health.recordFailure(0, 'pass', start)
+    }
+    expect(health.enter(0, start + 5000)).toBe('probe')
+    health.recordFailure(0, 'probe', start + 5000)
+    expect(health.enter(0, start + 15_000)).toBe('probe')
+    health.recordSuccess(0, 'probe', start + 15_000)
+    fail(health, 2, start + 15_000)
+    expect(health.view(0, start + 15_000)).toEqual({ state: 'ready' })
+    fail(health, 3, start + 15_000)
+    expect(health.view(0, start + 15_000)).toEqual({ state: 'open', until: start + 20_000 })
+  })
+
   it('doubles its time with each failed probe, up to five minutes', () => {
     const health = make()
     fail(health, 5)

@@ -1,10 +1,16 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { attachHealth } from '../../src/routing/health.ts'
+import { meeting } from '../support/meeting.ts'
 
+const { gate, now, slots, threads } = workerData
 const health = attachHealth(workerData.buffer)
-const { gate, now, slots } = workerData
+const meet = meeting(workerData.arrived, threads)
 parentPort?.postMessage('up')
 Atomics.wait(new Int32Array(gate), 0, 0)
+
 const granted: number[] = []
-for (let slot = 0; slot < slots; slot++) if (health.enter(slot, now) === 'probe') granted.push(slot)
+for (let slot = 0; slot < slots; slot++) {
+  meet(slot)
+  if (health.enter(slot, now) === 'probe') granted.push(slot)
+}
 parentPort?.postMessage(granted)
