@@ -1,0 +1,107 @@
+import { CommandFault, exitStatus, usageFault } from './fault.ts'
+import type { Field } from './fields.ts'
+import { type ParsedFlags, readValue } from './flags.ts'
+import { canAsk, type Io } from './io.ts'
+import type { Operation } from './operation.ts'
+
+/** The whole input of an operation: what was given, its secrets fetched, and, on a terminal, what was missing asked for. */
+export async function completeInput(
+  operation: Operation,
+  fields: readonly Field[],
+  parsed: ParsedFlags,
+  io: Io,
+): Promise<Record<string, unknown>> {
+  const input = { ...parsed.input }
+  const missing = fields.filter((field) => field.required && isMissing(field, input, parsed))
+  if (missing.length > 0 && !canAsk(io)) throw nameMissing(operation, missing)
+  for (const field of fields) {
+    const source = parsed.secrets[field.name]
+    if (source !== undefined) input[field.name] = await fetchSecret(field, source, io)
+    else if (isMissing(field, input, parsed) && isAsked(operation, field, missing.length > 0, io)) {
+      const answer = await askField(field, io)
+      if (answer !== undefined) input[field.name] = answer
+    }
+  }
+  return input
+}
+
+function isMissing(field: Field, input: Record<string, unknown>, parsed: ParsedFlags): boolean {
+  return input[field.name] === undefined && parsed.secrets[field.name] === undefined
+}
+
+/**
+ * Required fields always. Optional ones only while making something new: a secret, which could not be a flag, and,
+ * of someone who is being asked anyway, what has a question.
+ */
+function isAsked(operation: Operation, field: Field, asking: boolean, io: Io): boolean {
+  if (field.required) return true
+  if (field.prompt === null || !canAsk(io) || !makesNew(operation)) return false
+  return field.secret || asking
+}
+
+function makesNew(operation: Operation): boolean {
+  return ['add', 'create'].includes(operation.path.at(-1) ?? '')
+}
+
+async function askField(field: Field, io: Io): Promise<unknown> {
+  const text = field.prompt ?? (field.description || field.flag)
+  const question = field.required ? text : `${text} (Enter for none)`
+  if (field.secret) return (await io.prompter.askHidden(question)).trim() || undefined
+  if (field.shape === 'boolean') return io.prompter.confirm(question)
+  if (field.choices !== null && field.shape !== 'list') return io.prompter.choose(text, field.choices)
+  const answer = (await io.prompter.ask(question, { required: field.required })).trim()
+  return answer === '' ? undefined : readValue(field, answer)
+}
+
+type Source = NonNullable<ParsedFlags['secrets'][string]>
+
+async function fetchSecret(field: Field, source: Source, io: Io): Promise<string> {
+  const value = await readSource(field, source, io)
+  // A trailing line end is `echo`'s, not the credential's; a whole document keeps its inner lines.
+  const secret = value.trim()
+  if (secret !== '') return secret
+  const place = source.from === 'stdin' ? 'Standard input' : `The variable ${source.name}`
+  throw usageFault(`${place} holds no ${field.flag}.`, `Give it through --${field.flag}-stdin or --${field.flag}-env.`)
+}
+
+async function readSource(field: Field, source: Source, io: Io): Promise<string> {
+  if (source.from === 'variable') return io.environment[source.name] ?? ''
+  if (io.stdin.isTerminal && canAsk(io)) return io.prompter.askHidden(field.prompt ?? field.description)
+  return io.stdin.readAll()
+}
+
+function nameMissing(operation: Operation, missing: readonly Field[]): CommandFault {
+  const positional = operation.meta.positional ?? []
+  const names = missing.map((field) => {
+    if (positional.includes(field.name)) return `the argument ${field.flag.toUpperCase()}`
+    return field.secret ? `--${field.flag}-stdin or --${field.flag}-env` : `--${field.flag}`
+  })
+  return usageFault(
+    `${operation.path.join(' ')} needs ${names.join(', ')}.`,
+    `See spgw ${operation.path.join(' ')} --help.`,
+  )
+}
+
+/** `danger` operations: the person types the name; a script says `--yes`. */
+export async function confirmDanger(
+  operation: Operation,
+  input: Record<string, unknown>,
+  io: Io,
+  yes: boolean,
+): Promise<void> {
+  if (operation.meta.effect !== 'danger' || yes) return
+  const consequence = fillIn(operation.meta.confirm ?? `${operation.meta.summary}.`, input)
+  if (!canAsk(io)) throw usageFault(`Not done without --yes: ${consequence}`, 'Add --yes if that is what you want.')
+  const name = input[operation.meta.positional?.at(-1) ?? '']
+  await io.stderr.write(`${consequence}\n`)
+  const agreed =
+    typeof name === 'string'
+      ? (await io.prompter.ask(`Type ${name} to go on`, { required: false })).trim() === name
+      : await io.prompter.confirm('Go on?')
+  if (!agreed) throw new CommandFault('Nothing was changed.', 'Run it again to decide anew.', exitStatus.failed)
+}
+
+/** Fills `{field}` from the input. */
+function fillIn(text: string, input: Record<string, unknown>): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => (input[name] === undefined ? whole : String(input[name])))
+}

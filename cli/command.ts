@@ -1,0 +1,79 @@
+import { Command } from 'commander'
+import { type Field, readFields } from './fields.ts'
+import { declareFields, readFlags } from './flags.ts'
+import { addGlobalOptions, type GlobalOptions, readGlobalOptions } from './global-options.ts'
+import { type HelpDevice, prepareHelp, renderExamples } from './help.ts'
+import type { Environment } from './io.ts'
+import type { Operation } from './operation.ts'
+import type { Invocation } from './run.ts'
+
+export function createCommand(name: string, device: HelpDevice): Command {
+  const command = new Command(name).helpCommand(false)
+  prepareHelp(command, device)
+  return command
+}
+
+/** One operation of the contract as a command; `start` gets what was read from its flags. */
+export function buildCommand(
+  operation: Operation,
+  device: HelpDevice,
+  environment: Environment,
+  start: (invocation: Invocation) => Promise<void>,
+): Command {
+  const { meta, path } = operation
+  const fields = readFields(operation.input)
+  const positional = meta.positional ?? []
+  const command = createCommand(path.at(-1) ?? '', device)
+    .description(`${meta.summary}.`)
+    .summary(meta.summary)
+    .usage([...positional.map((name) => argumentTerm(name, fields)), '[flags]'].join(' '))
+  for (const alias of aliasesOf(operation)) command.alias(alias)
+  declareFields(command, fields, positional)
+  addGlobalOptions(command, [])
+  command.addHelpText('after', renderExamples(meta.examples ?? []))
+  return command.action(async () => {
+    const options = givenOptions(command)
+    const settings = readGlobalOptions(options)
+    const parsed = readFlags(fields, positional, { arguments: command.processedArgs, options })
+    fillScope(parsed.input, fields, positional, settings, environment)
+    await start({ operation, fields, parsed, settings })
+  })
+}
+
+/** Areas say `add`, keys say `create`; both words are accepted everywhere. */
+function aliasesOf({ path, meta }: Operation): string[] {
+  const verb = path.at(-1) ?? ''
+  const twin = { add: 'create', create: 'add' }[verb]
+  return [...new Set([...(meta.aliases ?? []), ...(twin === undefined ? [] : [twin])])].filter((word) => word !== verb)
+}
+
+function argumentTerm(name: string, fields: readonly Field[]): string {
+  const field = fields.find((known) => known.name === name)
+  const term = field?.flag ?? name
+  return field?.required === false ? `[${term}]` : `<${term}>`
+}
+
+/** The options written on the command line, those before the area included (`spgw --json keys list`); nearer ones win. */
+export function givenOptions(command: Command): Record<string, unknown> {
+  const above = command.parent === null ? {} : givenOptions(command.parent)
+  const own = Object.entries(command.opts()).filter(([name]) => command.getOptionValueSource(name) === 'cli')
+  return { ...above, ...Object.fromEntries(own) }
+}
+
+/** `$SPGW_PROJECT` and `$SPGW_ENVIRONMENT` stand in for the flags; a field that limits to several projects is not meant. */
+function fillScope(
+  input: Record<string, unknown>,
+  fields: readonly Field[],
+  positional: readonly string[],
+  settings: GlobalOptions,
+  environment: Environment,
+): void {
+  const scope = {
+    project: settings.project ?? environment.SPGW_PROJECT,
+    environment: settings.environment ?? environment.SPGW_ENVIRONMENT,
+  }
+  for (const [name, value] of Object.entries(scope)) {
+    const field = fields.find((known) => known.name === name && known.shape === 'text')
+    if (field !== undefined && !positional.includes(name) && value) input[name] ??= value
+  }
+}

@@ -1,0 +1,95 @@
+import { ORPCError } from '@orpc/client'
+
+/** Exit statuses (product.md section 5); 130 is the shell's own word for Ctrl-C. */
+export const exitStatus = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  notRunning: 3,
+  notFound: 4,
+  refused: 5,
+  interrupted: 130,
+} as const
+
+/** Ends a command: one line with the cause, one with what to do, and the exit status. */
+export class CommandFault extends Error {
+  readonly hint: string
+  readonly exitStatus: number
+
+  constructor(message: string, hint: string, status: number = exitStatus.failed, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'CommandFault'
+    this.hint = hint
+    this.exitStatus = status
+  }
+}
+
+export function usageFault(message: string, hint: string): CommandFault {
+  return new CommandFault(message, hint, exitStatus.usage)
+}
+
+/** The person pressed Ctrl-C in a prompt. */
+export class Interrupted extends Error {}
+
+/** The reader of our output has gone (`| head`). */
+export class OutputClosed extends Error {}
+
+export interface FaultReport {
+  status: number
+  cause: string
+  hint: string
+  /** For `--verbose`. */
+  details: string
+}
+
+/** Everything that can end a command, in the same three parts. A fault of any other room is read by its `hint` and `exitStatus`. */
+export function reportFault(error: unknown): FaultReport {
+  if (error instanceof ORPCError) return reportAnswer(error)
+  const message = error instanceof Error ? error.message : String(error)
+  const name = error instanceof Error ? error.name : ''
+  const status =
+    numberIn(error, 'exitStatus') ?? (name === 'GatewayNotRunning' ? exitStatus.notRunning : exitStatus.failed)
+  const hint = textIn(error, 'hint') ?? 'Run it again with --verbose for the details.'
+  return { status, cause: firstLine(message), hint, details: describeChain(error) }
+}
+
+const answerStatus: Record<string, number> = {
+  not_found: exitStatus.notFound,
+  conflict: exitStatus.refused,
+  refused: exitStatus.refused,
+  forbidden: exitStatus.refused,
+  unauthorized: exitStatus.refused,
+  invalid: exitStatus.usage,
+  bad_request: exitStatus.usage,
+}
+
+/** An error that the gateway answered with, as the admin room codes it. */
+function reportAnswer(error: ORPCError<string, unknown>): FaultReport {
+  const code = error.code.toLowerCase()
+  return {
+    status: answerStatus[code] ?? exitStatus.failed,
+    cause: firstLine(error.message),
+    hint: textIn(error.data, 'hint') ?? 'Run it again with --verbose for the details.',
+    details: `${error.code} (${error.status})\n${JSON.stringify(error.data ?? null, null, 2)}`,
+  }
+}
+
+function describeChain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const own = error.stack ?? `${error.name}: ${error.message}`
+  return error.cause === undefined ? own : `${own}\ncaused by ${describeChain(error.cause)}`
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] || 'Something failed without saying what.'
+}
+
+function textIn(holder: unknown, key: string): string | null {
+  const value = typeof holder === 'object' && holder !== null ? Reflect.get(holder, key) : null
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+function numberIn(holder: unknown, key: string): number | null {
+  const value = typeof holder === 'object' && holder !== null ? Reflect.get(holder, key) : null
+  return typeof value === 'number' ? value : null
+}

@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import type { FieldMeta } from '../src/admin/contract/operation.ts'
+
+/** One input field of an operation, as the command line sees it. */
+export interface Field {
+  /** In the operation's input. */
+  name: string
+  /** On the command line, without dashes. */
+  flag: string
+  shape: 'text' | 'number' | 'boolean' | 'list' | 'pairs'
+  /** What a value, or each value of a list, may be; null: anything. */
+  choices: readonly string[] | null
+  required: boolean
+  nullable: boolean
+  fallback: unknown
+  description: string
+  prompt: string | null
+  secret: boolean
+  syntax: FieldMeta['syntax'] | null
+}
+
+/** Reads the fields of an object schema, in their order. */
+export function readFields(schema: z.ZodType | undefined): Field[] {
+  if (schema === undefined) return []
+  const { core } = unwrap(schema)
+  if (!(core instanceof z.ZodObject)) return []
+  return Object.entries(core.shape).map(([name, member]) => readField(name, member as z.ZodType))
+}
+
+function readField(name: string, schema: z.ZodType): Field {
+  const { core, meta, required, nullable, fallback } = unwrap(schema)
+  return {
+    name,
+    flag: (meta.flag ?? kebabCase(name)).replace(/^--/, ''),
+    shape: shapeOf(core),
+    choices: choicesOf(core),
+    required,
+    nullable,
+    fallback,
+    description: meta.description ?? '',
+    prompt: meta.prompt ?? null,
+    secret: meta.secret === true,
+    syntax: meta.syntax ?? null,
+  }
+}
+
+interface Unwrapped {
+  core: z.ZodType
+  meta: Partial<FieldMeta>
+  required: boolean
+  nullable: boolean
+  fallback: unknown
+}
+
+/** Takes off `.optional()`, `.default()` and the like. What a field says of itself may stand on any layer; the outer one wins. */
+function unwrap(schema: z.ZodType): Unwrapped {
+  const found: Unwrapped = { core: schema, meta: {}, required: true, nullable: false, fallback: undefined }
+  let layer: z.ZodType = schema
+  for (;;) {
+    found.meta = { ...(layer.meta() as Partial<FieldMeta> | undefined), ...found.meta }
+    found.core = layer
+    if (layer instanceof z.ZodOptional) {
+      found.required = false
+      layer = layer.unwrap() as z.ZodType
+    } else if (layer instanceof z.ZodNullable) {
+      found.nullable = true
+      layer = layer.unwrap() as z.ZodType
+    } else if (layer instanceof z.ZodDefault || layer instanceof z.ZodPrefault) {
+      found.required = false
+      found.fallback = layer.def.defaultValue
+      layer = layer.unwrap() as z.ZodType
+    } else if (layer instanceof z.ZodPipe) {
+      layer = layer.def.in as z.ZodType
+    } else {
+      return found
+    }
+  }
+}
+
+function shapeOf(schema: z.ZodType): Field['shape'] {
+  if (schema instanceof z.ZodBoolean) return 'boolean'
+  if (schema instanceof z.ZodNumber) return 'number'
+  if (schema instanceof z.ZodArray) return 'list'
+  if (schema instanceof z.ZodRecord) return 'pairs'
+  return 'text'
+}
+
+function choicesOf(schema: z.ZodType): readonly string[] | null {
+  if (schema instanceof z.ZodEnum) return schema.options.map(String)
+  if (schema instanceof z.ZodLiteral) return [...schema.values].map(String)
+  if (schema instanceof z.ZodArray) return choicesOf(unwrap(schema.element as z.ZodType).core)
+  return null
+}
+
+/** `firstByteMs` → `first-byte-ms` */
+export function kebabCase(name: string): string {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .replace(/_/g, '-')
+    .toLowerCase()
+}

@@ -1,0 +1,164 @@
+import { Argument, type Command, Option } from 'commander'
+import { parseDuration, parseSize } from '../src/core/units.ts'
+import { closest } from './closest.ts'
+import { usageFault } from './fault.ts'
+import type { Field } from './fields.ts'
+
+/** Where a secret comes from; the value itself is never on the command line. */
+export type SecretSource = { from: 'stdin' } | { from: 'variable'; name: string }
+
+export interface ParsedFlags {
+  /** What was given, in the types of the operation's input. */
+  input: Record<string, unknown>
+  secrets: Record<string, SecretSource>
+}
+
+/** Declares every field as an argument or as flags. All values arrive as text and are read by `readFlags`. */
+export function declareFields(command: Command, fields: readonly Field[], positional: readonly string[]): void {
+  for (const name of positional) {
+    const field = fields.find((known) => known.name === name)
+    if (field === undefined) throw new Error(`${command.name()}: the argument ${name} is no field of the input.`)
+    // Optional for commander, so that a missing one can be asked for on a terminal.
+    command.addArgument(new Argument(`[${field.flag}${field.shape === 'list' ? '...' : ''}]`, describe(field)))
+  }
+  for (const field of fields) {
+    if (!positional.includes(field.name)) for (const option of optionsOf(field)) command.addOption(option)
+  }
+}
+
+function optionsOf(field: Field): Option[] {
+  if (field.secret) return secretOptions(field)
+  const long = `--${field.flag}`
+  if (field.shape === 'boolean') {
+    return [
+      new Option(long, describe(field)).hideHelp(field.fallback === true),
+      new Option(`--no-${field.flag}`, field.fallback === true ? describe(field) : 'the opposite').hideHelp(
+        field.fallback !== true,
+      ),
+    ]
+  }
+  // `-p` and `-e` keep their letters where a command has its own meaning for the word.
+  const short = field.flag === 'project' ? '-p, ' : field.flag === 'environment' ? '-e, ' : ''
+  const option = new Option(`${short}${long} <${placeholder(field)}>`, describe(field))
+  return isRepeated(field) ? [option.argParser(collect)] : [option]
+}
+
+function secretOptions(field: Field): Option[] {
+  return [
+    new Option(`--${field.flag}-stdin`, `${describe(field)}; read from standard input (hidden question on a terminal)`),
+    new Option(`--${field.flag}-env <variable>`, 'the same, from an environment variable'),
+    // Declared only to be refused with a hint: arguments are seen in process lists and shell histories.
+    new Option(`--${field.flag} [value]`).hideHelp(),
+  ]
+}
+
+function collect(value: string, before: string[] | undefined): string[] {
+  return [...(before ?? []), value]
+}
+
+export function isRepeated(field: Field): boolean {
+  return field.shape === 'list' || field.shape === 'pairs'
+}
+
+function placeholder(field: Field): string {
+  if (field.shape === 'pairs' || field.syntax === 'pairs') return 'k=v'
+  if (field.syntax === 'duration' || field.syntax === 'size') return field.syntax
+  if (field.syntax === 'target') return 'provider[:model]'
+  if (field.shape === 'number') return 'number'
+  return field.choices === null ? (field.flag.split('-').at(-1) ?? 'value') : 'choice'
+}
+
+function describe(field: Field): string {
+  const notes: string[] = []
+  if (field.choices !== null) notes.push(field.choices.join(', '))
+  if (isRepeated(field) && !/repeat/.test(field.description)) notes.push('may be repeated')
+  if (isPlain(field.fallback) && typeof field.fallback !== 'boolean') notes.push(`default: ${field.fallback}`)
+  return notes.length === 0 ? field.description : `${field.description} (${notes.join('; ')})`
+}
+
+function isPlain(value: unknown): value is string | number | boolean {
+  return (typeof value === 'string' && value !== '') || typeof value === 'number' || typeof value === 'boolean'
+}
+
+/** Reads what commander parsed. `options` by flag in camel case, as commander keeps them. */
+export function readFlags(
+  fields: readonly Field[],
+  positional: readonly string[],
+  given: { arguments: readonly unknown[]; options: Record<string, unknown> },
+): ParsedFlags {
+  const parsed: ParsedFlags = { input: {}, secrets: {} }
+  for (const field of fields) {
+    const place = positional.indexOf(field.name)
+    const raw = place >= 0 ? given.arguments[place] : given.options[camelCase(field.flag)]
+    if (field.secret) readSecretSource(field, given.options, parsed)
+    else if (raw !== undefined) parsed.input[field.name] = readValue(field, raw, place >= 0)
+  }
+  return parsed
+}
+
+function readSecretSource(field: Field, options: Record<string, unknown>, parsed: ParsedFlags): void {
+  const name = camelCase(field.flag)
+  const hint = `Use --${field.flag}-stdin or --${field.flag}-env VARIABLE.`
+  if (options[name] !== undefined) {
+    throw usageFault(`--${field.flag} takes no value on the command line, where others could read it.`, hint)
+  }
+  const variable = options[`${name}Env`]
+  if (typeof variable === 'string' && options[`${name}Stdin`] === true) {
+    throw usageFault(`--${field.flag}-stdin and --${field.flag}-env are both given.`, 'Leave one of them out.')
+  }
+  if (typeof variable === 'string') parsed.secrets[field.name] = { from: 'variable', name: variable }
+  else if (options[`${name}Stdin`] === true) parsed.secrets[field.name] = { from: 'stdin' }
+}
+
+/** One field's text (or texts) in the type of the input. A nullable field is emptied by the word `none`. */
+export function readValue(field: Field, raw: unknown, asArgument = false): unknown {
+  const label = asArgument ? field.flag.toUpperCase() : `--${field.flag}`
+  if (field.shape === 'boolean') return raw === true
+  if (Array.isArray(raw)) return readMany(field, label, raw.map(String))
+  const text = String(raw)
+  if (isRepeated(field)) return readMany(field, label, [text])
+  if (field.nullable && text === 'none') return null
+  return readOne(field, label, text)
+}
+
+function readMany(field: Field, label: string, texts: readonly string[]): unknown {
+  if (field.nullable && texts.length === 1 && texts[0] === 'none') return null
+  if (field.shape === 'pairs') return Object.fromEntries(texts.map((text) => readPair(label, text)))
+  // A comma separates values only where the field says so: targets and patterns have their own use for it.
+  const single = field.syntax === 'list' ? texts.flatMap((text) => text.split(',')).map((text) => text.trim()) : texts
+  return single.filter((text) => text !== '').map((text) => readOne(field, label, text))
+}
+
+function readPair(label: string, text: string): [string, string] {
+  const at = text.indexOf('=')
+  if (at < 1) throw usageFault(`${label} ${text} is not of the form K=V.`, `Write it as ${label} NAME=VALUE.`)
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+function readOne(field: Field, label: string, text: string): string | number {
+  if (field.choices !== null && !field.choices.includes(text)) {
+    const near = closest(text, field.choices)
+    const hint = near === null ? `Use one of ${field.choices.join(', ')}.` : `Did you mean ${near}?`
+    throw usageFault(`${label} cannot be ${text}.`, hint)
+  }
+  if (field.syntax === 'duration' && field.shape === 'number') {
+    return readUnit(label, text, parseDuration(text), '250ms, 5s, 30m, 24h or 90d')
+  }
+  if (field.syntax === 'size' && field.shape === 'number') {
+    return readUnit(label, text, parseSize(text), '64KB, 100MB or 2GB')
+  }
+  if (field.shape !== 'number') return text
+  const number = text.trim() === '' ? Number.NaN : Number(text)
+  if (!Number.isFinite(number)) throw usageFault(`${label} ${text} is not a number.`, `Give ${label} a number.`)
+  return number
+}
+
+function readUnit(label: string, text: string, amount: number | null, forms: string): number {
+  if (amount === null) throw usageFault(`${label} cannot be ${text}.`, `Write it like ${forms}.`)
+  return amount
+}
+
+/** As commander names an option's value: `base-url` → `baseUrl`. */
+export function camelCase(flag: string): string {
+  return flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+}

@@ -1,0 +1,32 @@
+import type { Command } from 'commander'
+import { createCommand, givenOptions } from './command.ts'
+import { addGlobalOptions, type GlobalOptions } from './global-options.ts'
+import { type HelpDevice, renderExamples } from './help.ts'
+import type { Io } from './io.ts'
+
+/** A command that works without a running gateway (`init`, `serve`, `version`), handed in by the composition root. */
+export interface LocalCommand {
+  name: string
+  summary: string
+  /** `flags` as commander writes them: `--listen <host:port>`. */
+  options: readonly { flags: string; description: string }[]
+  /** Command lines without the leading `spgw`. */
+  examples: readonly string[]
+  /** Options by camel-case name. Resolves to the exit status; a thrown error is reported by its `message`, `hint` and `exitStatus`. */
+  run(options: Record<string, unknown>, io: Io, settings: GlobalOptions): Promise<number>
+}
+
+export function buildLocal(
+  local: LocalCommand,
+  device: HelpDevice,
+  start: (options: Record<string, unknown>) => Promise<void>,
+): Command {
+  const command = createCommand(local.name, device)
+    .description(`${local.summary}.`)
+    .summary(local.summary)
+    .usage('[flags]')
+  for (const { flags, description } of local.options) command.option(flags, description)
+  addGlobalOptions(command, [])
+  command.addHelpText('after', renderExamples(local.examples))
+  return command.action(() => start(givenOptions(command)))
+}

@@ -1,0 +1,52 @@
+import type { z } from 'zod'
+import { explanationShape } from '../../src/admin/contract/routes.ts'
+import { escapeControls } from './value.ts'
+import type { View } from './view.ts'
+
+type Explanation = z.infer<typeof explanationShape>
+
+/** `routes explain`: the route, each target in order with why it is taken or skipped, and whether the request would be sent. */
+export function renderExplanation(output: unknown, view: View): string {
+  const explanation = explanationShape.parse(output)
+  return `${[
+    describeRoute(explanation, view),
+    ...describeTargets(explanation, view),
+    ...describeVerdict(explanation, view),
+  ]
+    .map((line) => line.trimEnd())
+    .join('\n')}\n`
+}
+
+function describeRoute({ model, lane, route, project, environment }: Explanation, view: View): string {
+  const asked = view.paint('strong', escapeControls(model))
+  if (route === null) return `${asked} → no route in ${project}/${environment} (lane ${lane})`
+  const scope = `${route.project}/${route.environment ?? 'all environments'}`
+  return `${asked} → route ${escapeControls(route.model)} (${scope}), strategy ${route.strategy}`
+}
+
+function describeTargets({ taken, skipped }: Explanation, view: View): string[] {
+  const all = [
+    ...taken.map((target) => ({ ...target, taken: true })),
+    ...skipped.map((target) => ({ ...target, taken: false })),
+  ]
+  const names = all.map((target) => escapeControls(`${target.provider}/${target.upstream_model}`))
+  const width = Math.max(0, ...names.map((name) => name.length))
+  return all.map((target, index) => {
+    const verdict = target.taken ? view.paint('good', 'taken') : view.paint('warning', 'skipped')
+    const reason = target.reason === '' ? '' : `: ${escapeControls(target.reason)}`
+    return `  ${index + 1} ${(names[index] ?? '').padEnd(width)}  ${verdict}${reason}`
+  })
+}
+
+function describeVerdict({ error, key, policy_signals, note }: Explanation, view: View): string[] {
+  const lines: string[] = []
+  if (error !== null) {
+    lines.push(`${view.paint('bad', 'Would be refused')}: ${error.code}. ${escapeControls(error.message)}`)
+  } else {
+    const asked = key === null ? ' (no policy looked at: name a key with --key)' : ` for key ${key.name}`
+    lines.push(`${view.paint('good', 'Would be sent')}${asked}.`)
+  }
+  for (const signal of policy_signals) lines.push(`  ${signal.verdict.padEnd(5)} ${escapeControls(signal.text)}`)
+  if (note !== null) lines.push(`For operators: ${escapeControls(note)}`)
+  return lines
+}

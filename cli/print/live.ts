@@ -1,0 +1,122 @@
+import stringWidth from 'string-width'
+import type { Column } from '../../src/admin/contract/operation.ts'
+import type { GlobalOptions } from '../global-options.ts'
+import type { Io } from '../io.ts'
+import { csvHead, csvLine, renderDocument } from './machine.ts'
+import { alignText, cut, formatOf, isRightAligned } from './table.ts'
+import { formatValue, toneOf, valueAt } from './value.ts'
+import { stdoutView, type View } from './view.ts'
+
+/** Prints rows as they come, each handed to the system before the next is read. Ctrl-C ends it as if the stream had ended. */
+export async function printLive(
+  columns: readonly Column[],
+  open: (signal: AbortSignal) => Promise<AsyncIterable<unknown>>,
+  settings: GlobalOptions,
+  io: Io,
+): Promise<void> {
+  const stop = new AbortController()
+  const release = io.onInterrupt(() => stop.abort())
+  const stopped = new Promise<{ done: true; value: undefined }>((resolve) => {
+    stop.signal.addEventListener('abort', () => resolve({ done: true, value: undefined }), { once: true })
+  })
+  try {
+    const rows = (await open(stop.signal))[Symbol.asyncIterator]()
+    const render = rowRenderer(columns, settings, io)
+    for (;;) {
+      const next = await Promise.race([rows.next(), stopped])
+      if (next.done) break
+      await io.stdout.write(await render(next.value))
+    }
+  } catch (error) {
+    // Aborting the call makes it fail on its way out: that is how it was asked to end.
+    if (!stop.signal.aborted) throw error
+  } finally {
+    stop.abort()
+    release()
+  }
+}
+
+type RowRenderer = (row: unknown) => string | Promise<string>
+
+function rowRenderer(columns: readonly Column[], settings: GlobalOptions, io: Io): RowRenderer {
+  if (settings.output === 'json') return (row) => `${JSON.stringify(row)}\n`
+  if (settings.output === 'yaml') return async (row) => `---\n${await renderDocument('yaml', columns, row)}`
+  if (settings.output === 'csv') return withHead(csvHead(columns), (row) => csvLine(columns, row))
+  const table = new LiveTable(columns, settings.utc)
+  return withHead(null, (row) => table.render(row, stdoutView(io, settings.utc)))
+}
+
+function withHead(head: string | null, render: (row: unknown) => string): RowRenderer {
+  let first = true
+  return (row) => {
+    const line = render(row)
+    const text = first && head !== null ? head + line : line
+    first = false
+    return text
+  }
+}
+
+const startWidths = {
+  text: 14,
+  number: 7,
+  bytes: 7,
+  duration: 7,
+  age: 8,
+  money: 9,
+  state: 6,
+  list: 14,
+  id: 30,
+} as const
+
+/** Columns keep their place: they start at a usual width and only ever grow. The head comes with the first row. */
+export class LiveTable {
+  readonly #columns: readonly Column[]
+  readonly #widths: number[]
+  #started = false
+
+  constructor(columns: readonly Column[], utc: boolean) {
+    this.#columns = columns
+    this.#widths = columns.map((column) => {
+      const usual = utc && column.format === 'age' ? 20 : startWidths[formatOf(column)]
+      return Math.max(usual, stringWidth(column.title))
+    })
+  }
+
+  render(row: unknown, view: View): string {
+    const cells = this.#columns.map((column) => formatLive(valueAt(row, column.field), column, view))
+    for (const [index, cell] of cells.entries()) {
+      this.#widths[index] = Math.max(this.#widths[index] ?? 0, Math.min(stringWidth(cell), 40))
+    }
+    const tones = this.#columns.map((column) => toneOf(valueAt(row, column.field), formatOf(column)))
+    const line = this.#join(cells, view, (text, index) => {
+      const tone = tones[index]
+      return tone ? view.paint(tone, text) : text
+    })
+    if (this.#started) return line
+    this.#started = true
+    const head = this.#columns.map((column) => column.title.toUpperCase())
+    return this.#join(head, view, (text) => view.paint('quiet', text)) + line
+  }
+
+  #join(cells: readonly string[], view: View, paint: (text: string, index: number) => string): string {
+    let line = ''
+    let used = 0
+    for (const [index, column] of this.#columns.entries()) {
+      const width = this.#widths[index] ?? 0
+      if (view.width !== null && used > 0 && used + 2 + width > view.width) break
+      const text = alignText(cut(cells[index] ?? '', width), width, isRightAligned(column))
+      line += (used === 0 ? '' : '  ') + paint(text, index)
+      used += width + (used === 0 ? 0 : 2)
+    }
+    return `${line.trimEnd()}\n`
+  }
+}
+
+/** In a list that stays on the screen an age would soon be wrong: the time of day stays true. */
+function formatLive(value: unknown, column: Column, view: View): string {
+  if (column.format !== 'age' || view.utc || typeof value !== 'string') {
+    return formatValue(value, formatOf(column), view)
+  }
+  const time = new Date(value)
+  return Number.isNaN(time.getTime()) ? formatValue(value, 'text', view) : time.toTimeString().slice(0, 8)
+}

@@ -1,0 +1,53 @@
+import type { Column } from '../../src/admin/contract/operation.ts'
+import { alignText, formatOf, renderTable } from './table.ts'
+import { type Format, formatValue, toneOf, valueAt } from './value.ts'
+import type { View } from './view.ts'
+
+/** One object as `title  value` lines; lists of objects in it become tables below. Without columns all its fields are shown. */
+export function renderRecord(columns: readonly Column[] | undefined, record: unknown, view: View): string {
+  const chosen = columns ?? deriveColumns(record)
+  const plain = chosen.filter((column) => !isTable(valueAt(record, column.field)))
+  const width = Math.max(0, ...plain.map((column) => column.title.length))
+  const lines = plain.map((column) => renderLine(column, record, width, view))
+  const tables = chosen
+    .filter((column) => isTable(valueAt(record, column.field)))
+    .map((column) => renderSection(column, valueAt(record, column.field), view))
+  return [lines.length === 0 ? '' : `${lines.join('\n')}\n`, ...tables].filter((part) => part !== '').join('\n')
+}
+
+function renderLine(column: Column, record: unknown, width: number, view: View): string {
+  const value = valueAt(record, column.field)
+  const text = formatValue(value, formatOf(column), view)
+  const tone = toneOf(value, formatOf(column))
+  const title = view.paint('quiet', alignText(column.title, width, false))
+  return `${title}  ${tone === null ? text : view.paint(tone, text)}`
+}
+
+function renderSection(column: Column, rows: unknown, view: View): string {
+  const list = Array.isArray(rows) ? rows : []
+  return `${view.paint('strong', column.title)}\n${renderTable(deriveColumns(list[0]), list, view)}`
+}
+
+function isTable(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'object' && item !== null)
+}
+
+/** Columns of an object that nobody described: its own fields in order, their format guessed from the stable names. */
+export function deriveColumns(row: unknown): Column[] {
+  if (typeof row !== 'object' || row === null) return []
+  return Object.keys(row).map((field) => ({ field, title: titleOf(field), format: guessFormat(field) }))
+}
+
+function titleOf(field: string): string {
+  const words = field.replace(/_(ms|bytes)$/, '').replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+function guessFormat(field: string): Format {
+  if (/(^|_)at$|^time$/.test(field)) return 'age'
+  if (/(^|_)ms$/.test(field)) return 'duration'
+  if (/(^|_)bytes$/.test(field)) return 'bytes'
+  if (/(^|_)usd$/.test(field)) return 'money'
+  if (field === 'state' || field === 'status') return 'state'
+  return field === 'id' ? 'id' : 'text'
+}

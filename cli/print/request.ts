@@ -1,0 +1,94 @@
+import type { z } from 'zod'
+import { recordShape } from '../../src/admin/contract/record.ts'
+import { describeRecord } from '../../src/admin/contract/what-happened.ts'
+import type { Signal } from '../../src/core/record.ts'
+import { renderTimeline } from './timeline.ts'
+import { absent, escapeControls, formatMilliseconds, formatMoney, formatValue, toneOf } from './value.ts'
+import type { View } from './view.ts'
+
+type RequestRecord = z.infer<typeof recordShape>
+
+/** `requests show`: who asked for what, where the time went, what happened in sentences, the rules, tokens and cost. */
+export function renderRequest(output: unknown, view: View): string {
+  const record = recordShape.parse(output)
+  const parts = [
+    renderHead(record, view),
+    section('Time line', renderTimeline(record, view), view),
+    section('What happened', describeRecord(record).map(escapeControls), view),
+    section(
+      'Policy',
+      record.policy_signals.map((signal) => renderSignal(signal, view)),
+      view,
+    ),
+    section('Tokens and cost', renderTokens(record), view),
+    section('Exchange', renderExchange(record), view),
+  ]
+  return parts.filter((part) => part !== '').join('\n')
+}
+
+function section(title: string, lines: readonly string[], view: View): string {
+  if (lines.length === 0) return ''
+  return `${view.paint('strong', title)}\n${lines.map((line) => `  ${line}`.trimEnd()).join('\n')}\n`
+}
+
+function renderHead(record: RequestRecord, view: View): string {
+  const status = describeStatus(record)
+  const tone = toneOf(record.status, 'state')
+  const served =
+    record.provider === null ? '' : ` → ${record.provider}/${record.upstream_model ?? record.model ?? absent}`
+  const took = record.duration_ms === null ? '' : `, ${formatMilliseconds(record.duration_ms)}`
+  const lines = [
+    `${view.paint('strong', record.id)}  ${tone === null ? status : view.paint(tone, status)}`,
+    escapeControls(`${record.model ?? 'no model'}${served}${took}`),
+    escapeControls(describeCaller(record)),
+    `${formatValue(record.time, 'age', view)}${view.utc ? '' : ` (${record.time})`}`,
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+/** `200`, `429 rate_limited`, `still under way`, `interrupted`. */
+function describeStatus({ state, status, error }: RequestRecord): string {
+  if (state === 'admitted') return 'still under way'
+  const words = [status === null ? '' : String(status), error?.code ?? '', state === 'interrupted' ? 'interrupted' : '']
+  return words.filter((word) => word !== '').join(' ') || 'no status'
+}
+
+function describeCaller(record: RequestRecord): string {
+  const scope = record.project === null ? 'no scope' : `${record.project}/${record.environment ?? absent}`
+  const call = [record.lane ?? 'no lane', record.operation ?? '', record.streamed ? 'streamed' : ''].filter(Boolean)
+  return `key ${record.key?.name ?? absent}, ${scope}, ${call.join(' ')}, route ${record.route ?? absent}`
+}
+
+function renderSignal({ verdict, rule, text }: Signal, view: View): string {
+  const tone = verdict === 'deny' ? 'bad' : verdict === 'flag' ? 'warning' : null
+  const word = verdict.padEnd(5)
+  return `${tone === null ? word : view.paint(tone, word)} ${escapeControls(`${rule}: ${text}`)}`
+}
+
+function renderTokens({ tokens, cost }: RequestRecord): string[] {
+  const lines: string[] = []
+  if (tokens !== null) {
+    const count = (amount: number) => formatValue(amount, 'number', { now: 0, utc: true })
+    const cached = `${count(tokens.cache_read)} from cache, ${count(tokens.cache_write)} written to it`
+    lines.push(`${count(tokens.input)} in (${cached})`)
+    lines.push(`${count(tokens.output)} out (${count(tokens.reasoning)} for reasoning), ${tokens.source}`)
+  }
+  if (cost !== null) lines.push(`${formatMoney(cost.usd)}, prices ${cost.price_version}`)
+  else if (tokens !== null) lines.push('No price for this model.')
+  return lines
+}
+
+function renderExchange(record: RequestRecord): string[] {
+  const bytes = (amount: number) => formatValue(amount, 'bytes', { now: 0, utc: true })
+  const lines = [`${bytes(record.request_bytes)} received, ${bytes(record.response_bytes)} answered`]
+  const { address, user_agent } = record.client
+  if (address !== null || user_agent !== null) {
+    lines.push(escapeControls(`client ${[address, user_agent].filter((part) => part !== null).join(', ')}`))
+  }
+  if (record.provider_request_id !== null) {
+    lines.push(escapeControls(`provider's own request id ${record.provider_request_id}`))
+  }
+  const tags = Object.entries(record.tags)
+  if (tags.length > 0) lines.push(escapeControls(`tags ${tags.map(([name, value]) => `${name}=${value}`).join(', ')}`))
+  return lines
+}

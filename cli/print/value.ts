@@ -1,0 +1,132 @@
+import type { Column } from '../../src/admin/contract/operation.ts'
+import type { Tone, View } from './view.ts'
+
+export type Format = NonNullable<Column['format']>
+
+export const absent = '–'
+
+/** The value at a path like `key.name`, of each item where the path leads through a list; undefined where it ends early. */
+export function valueAt(row: unknown, path: string): unknown {
+  let place = row
+  for (const step of path.split('.')) place = stepInto(place, step)
+  return place
+}
+
+function stepInto(place: unknown, step: string): unknown {
+  if (Array.isArray(place)) return place.map((item) => stepInto(item, step))
+  return typeof place === 'object' && place !== null ? Reflect.get(place, step) : undefined
+}
+
+/** One value in words, without colour. Text from outside cannot move the cursor or change the terminal. */
+export function formatValue(value: unknown, format: Format, view: Pick<View, 'now' | 'utc'>): string {
+  if (value === null || value === undefined || value === '') return absent
+  if (typeof value === 'number') return formatNumber(value, format)
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (Array.isArray(value))
+    return value.length === 0 ? absent : value.map((item) => formatValue(item, 'text', view)).join(', ')
+  if (typeof value === 'object') return formatObject(value, view)
+  if (format === 'age') return formatTime(String(value), view)
+  return escapeControls(String(value))
+}
+
+function formatObject(value: object, view: Pick<View, 'now' | 'utc'>): string {
+  const members = Object.entries(value).filter(([, member]) => member !== null)
+  if (members.length === 0) return absent
+  return members.map(([name, member]) => `${escapeControls(name)}=${formatValue(member, 'text', view)}`).join(', ')
+}
+
+function formatNumber(value: number, format: Format): string {
+  if (format === 'duration') return formatMilliseconds(value)
+  if (format === 'bytes') return formatBytes(value)
+  if (format === 'money') return formatMoney(value)
+  if (format === 'number') return grouped.format(value)
+  return String(value)
+}
+
+const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 3 })
+
+/** `310 ms`, `1.2 s`, `3 min 20 s`, `2 h 5 min` */
+export function formatMilliseconds(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
+  if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`
+  const seconds = Math.round(milliseconds / 1000)
+  if (seconds < 3600) return joinUnits(Math.floor(seconds / 60), 'min', seconds % 60, 's')
+  return joinUnits(Math.floor(seconds / 3600), 'h', Math.floor((seconds % 3600) / 60), 'min')
+}
+
+function joinUnits(large: number, largeUnit: string, small: number, smallUnit: string): string {
+  return small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`
+}
+
+function formatBytes(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB']
+  let amount = bytes
+  let unit = 0
+  while (amount >= 999.5 && unit < units.length - 1) {
+    amount /= 1000
+    unit++
+  }
+  return unit === 0 ? `${amount} B` : `${amount < 10 ? amount.toFixed(1) : Math.round(amount)} ${units[unit]}`
+}
+
+/** As many digits as it needs to be non-zero: `$1.94`, `$0.0001`. */
+export function formatMoney(usd: number): string {
+  const size = Math.abs(usd)
+  const digits = size === 0 || size >= 0.01 ? 2 : Math.min(12, Math.ceil(-Math.log10(size)))
+  return `${usd < 0 ? '-' : ''}$${size.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}`
+}
+
+function formatTime(text: string, { now, utc }: Pick<View, 'now' | 'utc'>): string {
+  const time = Date.parse(text)
+  if (Number.isNaN(time)) return escapeControls(text)
+  if (utc) return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')
+  const distance = now - time
+  const amount = roughly(Math.abs(distance))
+  if (amount === null) return 'now'
+  return distance >= 0 ? `${amount} ago` : `in ${amount}`
+}
+
+/** One unit, rounded down: an age is read at a glance. */
+function roughly(milliseconds: number): string | null {
+  const seconds = Math.floor(milliseconds / 1000)
+  if (seconds < 1) return null
+  if (seconds < 60) return `${seconds} s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`
+  return `${Math.floor(seconds / 86_400)} d`
+}
+
+/** A model's name or a user agent comes from anybody: escape sequences in it are shown, not obeyed. */
+export function escapeControls(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, (character) =>
+    character === '\t' ? ' ' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** Colour of a state or status, by its first word. Unknown words stay plain. */
+export function toneOf(value: unknown, format: Format): Tone | null {
+  if (value === null || value === undefined) return 'quiet'
+  if (format !== 'state') return null
+  if (typeof value === 'number') return value < 400 ? 'good' : value < 500 ? 'warning' : 'bad'
+  if (typeof value === 'boolean') return value ? 'good' : 'quiet'
+  return tones[/^[a-z_]+/i.exec(String(value))?.[0].toLowerCase() ?? ''] ?? null
+}
+
+const tones: Record<string, Tone> = {
+  ready: 'good',
+  active: 'good',
+  enabled: 'good',
+  ok: 'good',
+  taken: 'good',
+  unchecked: 'warning',
+  degraded: 'warning',
+  resting: 'warning',
+  expiring: 'warning',
+  failing: 'bad',
+  failed: 'bad',
+  interrupted: 'bad',
+  expired: 'bad',
+  revoked: 'quiet',
+  inactive: 'quiet',
+  disabled: 'quiet',
+}

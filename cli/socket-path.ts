@@ -1,0 +1,61 @@
+import { posix, win32 } from 'node:path'
+import type { Environment } from './io.ts'
+
+/** Where the machine keeps things, handed in. */
+export interface Surroundings {
+  environment: Environment
+  /** The person's home; null for a user without one. */
+  home: string | null
+  platform: NodeJS.Platform
+}
+
+/** How the file system is asked; both answer for what may not be read as for what is not there. */
+export interface Files {
+  exists(path: string): boolean
+  /** The text of a small file, null where there is none. */
+  read(path: string): string | null
+}
+
+export interface SocketPlace {
+  dataDirectory: string
+  socketPath: string
+  /** The data directory is there, so a gateway that does not answer yet may be starting: worth a wait. */
+  exists: boolean
+}
+
+/** Data directories in the order in which the gateway is looked for (contract.md, `admin.socket`). What was named is not guessed around. */
+export function listDataDirectories(named: string | null, surroundings: Surroundings): string[] {
+  const chosen = named ?? surroundings.environment.SPGW_DATA_DIR
+  if (chosen) return [chosen]
+  const state = stateDirectory(surroundings)
+  const system = surroundings.platform === 'win32' ? [] : ['/var/lib/spgw']
+  return state === null ? system : [...system, state]
+}
+
+function stateDirectory({ environment, home, platform }: Surroundings): string | null {
+  if (platform === 'win32') return environment.LOCALAPPDATA ? win32.join(environment.LOCALAPPDATA, 'spgw') : null
+  if (environment.XDG_STATE_HOME) return posix.join(environment.XDG_STATE_HOME, 'spgw')
+  return home === null ? null : posix.join(home, '.local/state/spgw')
+}
+
+/** The gateway that answers: the first directory with a socket, else the first that is there at all, else the last looked at. */
+export function findSocket(named: string | null, surroundings: Surroundings, files: Files): SocketPlace | null {
+  const places = listDataDirectories(named, surroundings).map((directory) => placeOf(directory, surroundings, files))
+  return (
+    places.find((place) => files.exists(place.socketPath)) ??
+    places.find((place) => place.exists) ??
+    places.at(-1) ??
+    null
+  )
+}
+
+/** A socket that had to stand elsewhere (its path was too long, or it is a named pipe) is named by the file `admin.path`. */
+function placeOf(dataDirectory: string, { platform }: Surroundings, files: Files): SocketPlace {
+  const { join } = platform === 'win32' ? win32 : posix
+  const noted = files.read(join(dataDirectory, 'admin.path'))?.trim()
+  return {
+    dataDirectory,
+    socketPath: noted || join(dataDirectory, 'admin.sock'),
+    exists: files.exists(dataDirectory),
+  }
+}
