@@ -8,8 +8,10 @@
 
 /** Requests that were admitted and are not settled: the whole gateway's; a thread's own is its held column. */
 export const requestsInFlight = 0
+/** Requests that were settled since the start, refused ones too; only ever booked, never held. */
+export const requestsServed = 1
 
-export type Reservation =
+type Reservation =
   | { granted: true }
   /** `room` is the largest amount that would have been granted, at least 0. */
   | { granted: false; room: number }

@@ -41,7 +41,7 @@ export interface CompiledPolicies {
   bySet: Map<string, EffectivePolicy>
 }
 
-export const unlimited: EffectivePolicy = Object.freeze({ policies: [], body: null, missing: null })
+const unlimited: EffectivePolicy = Object.freeze({ policies: [], body: null, missing: null })
 
 /** Done once a snapshot. */
 export function compilePolicies(configuration: ConfigurationSnapshot): CompiledPolicies {

@@ -14,7 +14,7 @@ export interface Candidate {
   reason: string
 }
 
-export type SkipCode = 'missing' | 'limited' | 'format' | 'inactive' | 'failing' | 'resting' | 'open' | 'probing'
+type SkipCode = 'missing' | 'limited' | 'format' | 'inactive' | 'failing' | 'resting' | 'open' | 'probing'
 
 export interface Skipped {
   /** Its name; its id when the snapshot has no such provider. */

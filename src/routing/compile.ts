@@ -21,7 +21,7 @@ export interface CompiledRoute {
 }
 
 /** The routes of one environment, or of a project for all its environments. */
-export interface RouteScope {
+interface RouteScope {
   exact: Map<string, CompiledRoute>
   /** More literal characters first, so that the first match is the right one. */
   patterns: CompiledRoute[]

@@ -15,10 +15,10 @@ import { chooseProvider } from './provider-choice.ts'
 import { modelNotFound, noneUsable } from './refusals.ts'
 import { orderCandidates } from './strategy.ts'
 
-export type { Candidate, SkipCode, Skipped } from './candidates.ts'
+export type { Candidate } from './candidates.ts'
 export { type CompiledRoutes, compileRoutes } from './compile.ts'
-export { type RouteProblem, type RouteShape, validateRoute } from './validate-route.ts'
-export { type VisibleModel, visibleModels } from './visible-models.ts'
+export { type RouteShape, validateRoute } from './validate-route.ts'
+export { visibleModels } from './visible-models.ts'
 
 export interface PlanQuery extends TargetQuery, Scope {
   /** null: the call names none (contract.md rule 2). */

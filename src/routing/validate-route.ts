@@ -10,7 +10,7 @@ export interface RouteShape {
   targets: readonly { upstreamModel: string | null; weight: number; priority: number }[]
 }
 
-export interface RouteProblem {
+interface RouteProblem {
   field: 'model' | 'targets'
   /** What is wrong and what to do. */
   message: string

@@ -4,7 +4,7 @@ import type { ProviderModel, SnapshotProvider } from '../store/snapshot.ts'
 import { upstreamName } from './candidates.ts'
 import { type CompiledRoute, type CompiledRoutes, type CompiledTarget, findRoute, type Scope } from './compile.ts'
 
-export interface VisibleModel {
+interface VisibleModel {
   name: string
   routeId: string
   /** Slug of the kind that serves it first. */

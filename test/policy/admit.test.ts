@@ -215,7 +215,7 @@ const anyPolicy = record({
   denyModels: subarray(models, { maxLength: 2 }),
   lanes: subarray<LaneName>(['openai', 'anthropic', 'gemini']),
   maxBody: constantFrom(null, 50, 99, 100, 5000),
-  attachedTo: constantFrom(
+  attachedTo: constantFrom<SnapshotPolicy['attachedTo'][]>(
     { workspace: true, ids: [] },
     { workspace: false, ids: ['key_1', 'prj_a'] },
     { workspace: false, ids: ['env_x'] },
