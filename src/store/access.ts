@@ -1,0 +1,30 @@
+import type { StoreTables } from './api.ts'
+
+/**
+ * How each method runs: `write` in a transaction that takes the lock, together with its audit line; `read` in one
+ * that sees a single state; `paged` in none, reading window by window so that others get their turn.
+ */
+export type Access = 'read' | 'write' | 'paged'
+
+export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTables[Name], Access> } = {
+  workspace: { get: 'read', rename: 'write' },
+  projects: { list: 'read', find: 'read', insert: 'write', update: 'write', remove: 'write' },
+  environments: { list: 'read', find: 'read', insert: 'write', update: 'write', remove: 'write' },
+  providers: {
+    list: 'read',
+    find: 'read',
+    insert: 'write',
+    update: 'write',
+    setReadiness: 'write',
+    revisions: 'read',
+    addRevision: 'write',
+    activateRevision: 'write',
+    remove: 'write',
+  },
+  routes: { list: 'read', find: 'read', insert: 'write', update: 'write', remove: 'write' },
+  keys: { list: 'read', find: 'read', insert: 'write', update: 'write', touch: 'write', remove: 'write' },
+  policies: { list: 'read', find: 'read', insert: 'write', update: 'write', remove: 'write' },
+  audit: { list: 'read' },
+  records: { list: 'paged', get: 'read', stats: 'paged' },
+  seal: { sealed: 'read', witness: 'read', setWitness: 'write' },
+}

@@ -1,0 +1,67 @@
+import { closeSync, openSync, statSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+import { Kysely } from 'kysely'
+import type { Migration } from 'kysely/migration'
+import { Connection } from './connection.ts'
+import { migrate } from './migrate.ts'
+import { migrations as ownMigrations } from './migrations/index.ts'
+import type { Schema } from './schema.ts'
+import { openSqlite, type SqliteFile, sqliteDialect } from './sqlite.ts'
+import { isBusy, StoreRefused, translateSqliteError } from './store-error.ts'
+
+export interface OpenStore {
+  connection: Connection
+  schemaVersion: string
+  /** Moves what can be moved from the write-ahead log into the database, waiting for nobody. */
+  checkpoint(): void
+  /** Of the database and its write-ahead log. */
+  sizes(): { database: number; log: number }
+  close(): Promise<void>
+}
+
+const openTries = 50
+
+/** Opens the database, made with mode 0600 if it is new, and migrates it. Throws `StoreRefused`. */
+export async function openStore(
+  file: SqliteFile,
+  migrations: Record<string, Migration> = ownMigrations,
+): Promise<OpenStore> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await openOnce(file, migrations)
+    } catch (error) {
+      if (!isBusy(error) || tries === openTries) throw asRefusal(error, file.path)
+      await wait(100)
+    }
+  }
+}
+
+async function openOnce(file: SqliteFile, migrations: Record<string, Migration>): Promise<OpenStore> {
+  // The log and the shared memory file beside it take their mode from the database.
+  closeSync(openSync(file.path, 'a', 0o600))
+  const sqlite = openSqlite(file)
+  const connection = new Connection(new Kysely<Schema>({ dialect: sqliteDialect(sqlite) }))
+  try {
+    const schemaVersion = await migrate(connection.db, migrations)
+    return {
+      connection,
+      schemaVersion,
+      checkpoint: () => void sqlite.pragma('wal_checkpoint(passive)'),
+      sizes: () => ({ database: fileSize(file.path), log: fileSize(`${file.path}-wal`) }),
+      close: () => connection.close(),
+    }
+  } catch (error) {
+    sqlite.close()
+    throw error
+  }
+}
+
+function asRefusal(error: unknown, path: string): StoreRefused {
+  if (error instanceof StoreRefused) return new StoreRefused(`${path}: ${error.message}`)
+  const cause = translateSqliteError(error)
+  return new StoreRefused(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`)
+}
+
+function fileSize(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}

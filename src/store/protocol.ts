@@ -1,0 +1,34 @@
+import type { RequestRecord } from '../core/record.ts'
+import type { AuditEvent } from './api.ts'
+import type { PlainError } from './store-error.ts'
+
+/** What the composition root hands the store thread as `workerData`. */
+export interface StoreThreadData {
+  databasePath: string
+  journalDirectory: string
+  /** Name of this run of the gateway, as in its segments' names. */
+  boot: string
+  /** The SQLite addon's path in the packaged executable. */
+  nativeBinding?: string
+}
+
+export type StoreRequest =
+  | {
+      kind: 'table'
+      id: number
+      table: string
+      method: string
+      input: unknown[]
+      audit: Omit<AuditEvent, 'id' | 'time'> | null
+    }
+  | { kind: 'snapshot'; id: number; keysSince: number }
+  | { kind: 'ingest' | 'health' | 'close'; id: number }
+  /** Whether anybody wants records pushed: nobody pays for copies that nobody reads. */
+  | { kind: 'records'; wanted: boolean }
+
+export type StoreMessage =
+  | { kind: 'ready' }
+  | { kind: 'refused'; error: PlainError }
+  | { kind: 'answer'; id: number; output: unknown }
+  | { kind: 'failure'; id: number; error: PlainError }
+  | { kind: 'records'; records: RequestRecord[] }

@@ -1,0 +1,83 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { idTime, newId } from '../core/ids.ts'
+import type { RecordFilter } from './api.ts'
+import type { Database } from './schema.ts'
+
+/** Ids looked at in one statement: a few milliseconds, then it is somebody else's turn. */
+const windowIds = 10_000
+/** An id is made when its request arrives; `since` and `until` leave it this much room. */
+const idSlackMs = 60_000
+
+interface Window {
+  /** Newest id of the window, exclusive; null is no bound. */
+  below: string | null
+  /** Oldest id, inclusive. */
+  from: string
+}
+
+/** Slices of the records, newest first, so that a long search never holds the thread. */
+export async function* recordWindows(db: Database, filter: RecordFilter): AsyncGenerator<Window> {
+  const floor = filter.since === undefined ? '' : idAt(Date.parse(filter.since) - idSlackMs)
+  let below = upperBound(filter)
+  for (;;) {
+    let query = db.selectFrom('records').select('id').where('id', '>=', floor).orderBy('id', 'desc')
+    if (below !== null) query = query.where('id', '<', below)
+    const mark: { id: string } | undefined = await query
+      .offset(windowIds - 1)
+      .limit(1)
+      .executeTakeFirst()
+    yield { below, from: mark?.id ?? floor }
+    if (!mark) return
+    below = mark.id
+    await nextTurn()
+  }
+}
+
+function upperBound(filter: RecordFilter): string | null {
+  const until = filter.until === undefined ? null : idAt(Date.parse(filter.until) + idSlackMs)
+  if (filter.before === undefined) return until
+  return until === null || filter.before < until ? filter.before : until
+}
+
+/** The least id that a request of that moment could have. */
+function idAt(time: number): string {
+  return newId('req', Math.max(0, time)).slice(0, 'req_'.length + 10)
+}
+
+/** The records of one window that the filter lets through; whoever calls selects and sorts. */
+export function selectMatching(db: Database, filter: RecordFilter, window: Window) {
+  let query = db.selectFrom('records').where('id', '>=', window.from)
+  if (window.below !== null) query = query.where('id', '<', window.below)
+  for (const column of ['project', 'environment', 'model', 'provider', 'lane'] as const) {
+    const wanted = filter[column]
+    if (wanted !== undefined) query = query.where(column, '=', wanted)
+  }
+  const { key, error, status, since, until, id } = filter
+  if (key !== undefined)
+    query = query.where((where) => where.or([where('key_id', '=', key), where('key_name', '=', key)]))
+  if (error !== undefined) query = query.where('error_code', '=', error)
+  if (since !== undefined) query = query.where('time', '>=', new Date(since).toISOString())
+  if (until !== undefined) query = query.where('time', '<', new Date(until).toISOString())
+  if (status !== undefined) {
+    const [low, high] = statusRange(status)
+    query = query.where('status', '>=', low).where('status', '<=', high)
+  }
+  if (id !== undefined) {
+    query =
+      idTime(id) === null ? query.where(sql<boolean>`id like ${containing(id)} escape '!'`) : query.where('id', '=', id)
+  }
+  return query
+}
+
+/** `429` or `4xx`; a text that is neither matches nothing. */
+function statusRange(status: string): [number, number] {
+  const hundreds = /^([1-5])xx$/i.exec(status)?.[1]
+  if (hundreds !== undefined) return [Number(hundreds) * 100, Number(hundreds) * 100 + 99]
+  const exact = /^\d{3}$/.test(status) ? Number(status) : -1
+  return [exact, exact]
+}
+
+function containing(text: string): string {
+  return `%${text.toLowerCase().replace(/[!%_]/g, '!$&')}%`
+}

@@ -1,0 +1,151 @@
+import { sql } from 'kysely'
+import type { RequestRecord } from '../core/record.ts'
+import { readJson, writeJson } from './json-column.ts'
+import type { Database, RecordRow } from './schema.ts'
+
+/** One statement's rows: 22 values each stay far below every engine's limit. */
+const chunkRows = 100
+
+/**
+ * Writes records and returns those that were added or changed. An admitted record is only ever added; anything else
+ * replaces what stands there, so that reading a journal twice changes nothing.
+ */
+export async function upsertRecords(
+  db: Database,
+  records: readonly RequestRecord[],
+  boot: string,
+): Promise<RequestRecord[]> {
+  const changed: RequestRecord[] = []
+  for (let start = 0; start < records.length; start += chunkRows) {
+    const chunk = records.slice(start, start + chunkRows)
+    const rows = chunk.map((record) => toRow(record, boot))
+    const written = await db
+      .insertInto('records')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict
+          .column('id')
+          .doUpdateSet((set) => Object.fromEntries(replaced.map((column) => [column, set.ref(`excluded.${column}`)])))
+          .where(sql<string>`excluded.state`, '<>', 'admitted'),
+      )
+      .returning('id')
+      .execute()
+    const ids = new Set(written.map((row) => row.id))
+    changed.push(...chunk.filter((record) => ids.has(record.id)))
+  }
+  return changed
+}
+
+const replaced = [
+  'state',
+  'time',
+  'lane',
+  'project',
+  'environment',
+  'key_id',
+  'key_name',
+  'model',
+  'provider',
+  'status',
+  'error_code',
+  'streamed',
+  'input',
+  'output',
+  'cache_read',
+  'cache_write',
+  'reasoning',
+  'usd',
+  'duration_ms',
+  'record_json',
+] as const satisfies (keyof RecordRow)[]
+
+function toRow(record: RequestRecord, boot: string): RecordRow {
+  const { tokens, key } = record
+  return {
+    id: record.id,
+    boot,
+    state: record.state,
+    time: new Date(record.time).toISOString(),
+    lane: record.lane,
+    project: record.project,
+    environment: record.environment,
+    key_id: key?.id ?? null,
+    key_name: key?.name ?? null,
+    model: record.model,
+    provider: record.provider,
+    status: record.status,
+    error_code: record.error?.code ?? null,
+    streamed: Number(record.streamed),
+    input: tokens?.input ?? null,
+    output: tokens?.output ?? null,
+    cache_read: tokens?.cache_read ?? null,
+    cache_write: tokens?.cache_write ?? null,
+    reasoning: tokens?.reasoning ?? null,
+    usd: record.cost?.usd ?? null,
+    duration_ms: record.duration_ms,
+    record_json: writeJson(record),
+  }
+}
+
+export async function hasUnsettled(db: Database, liveBoot: string): Promise<boolean> {
+  const query = db.selectFrom('records').select('id').where('state', '=', 'admitted').where('boot', '<>', liveBoot)
+  return (await query.limit(1).executeTakeFirst()) !== undefined
+}
+
+/** What runs that are over left unsettled becomes `interrupted`. One page a call. */
+export async function interruptRecords(db: Database, liveBoot: string): Promise<RequestRecord[]> {
+  const rows = await db
+    .selectFrom('records')
+    .select(['boot', 'record_json'])
+    .where('state', '=', 'admitted')
+    .where('boot', '<>', liveBoot)
+    .orderBy('id')
+    .limit(chunkRows)
+    .execute()
+  const records: RequestRecord[] = []
+  for (const row of rows) {
+    const record: RequestRecord = { ...readJson<RequestRecord>(row.record_json), state: 'interrupted' }
+    records.push(...(await upsertRecords(db, [record], row.boot)))
+  }
+  return records
+}
+
+export interface Repeat {
+  id: string
+  count: number
+  lastTime: string
+}
+
+export async function addRepeats(db: Database, repeats: readonly Repeat[]): Promise<void> {
+  for (const { id, count, lastTime } of repeats) {
+    await db
+      .insertInto('repeated_records')
+      .values({ id, count, last_time: new Date(lastTime).toISOString() })
+      .onConflict((conflict) =>
+        conflict.column('id').doUpdateSet((set) => ({
+          count: set('repeated_records.count', '+', set.ref('excluded.count')),
+          last_time: set.ref('excluded.last_time'),
+        })),
+      )
+      .execute()
+  }
+}
+
+/** The records as stored, with a signal on those that stand for several refusals. */
+export async function readRecords(
+  db: Database,
+  rows: readonly Pick<RecordRow, 'id' | 'record_json'>[],
+): Promise<RequestRecord[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map((row) => row.id)
+  const repeats = await db.selectFrom('repeated_records').selectAll().where('id', 'in', ids).execute()
+  const byId = new Map(repeats.map((repeat) => [repeat.id, repeat]))
+  return rows.map((row) => {
+    const record = readJson<RequestRecord>(row.record_json)
+    const repeat = byId.get(row.id)
+    if (!repeat) return record
+    const text = `${repeat.count} more refusals from the same address share this record, the last at ${repeat.last_time}`
+    const data = { count: repeat.count, last_time: repeat.last_time }
+    return { ...record, policy_signals: [...record.policy_signals, { rule: 'repeated', verdict: 'note', text, data }] }
+  })
+}

@@ -1,0 +1,108 @@
+import type { RecordFilter, StatsBy, StatsRow } from './api.ts'
+import { DurationCounts } from './duration-counts.ts'
+import { recordWindows, selectMatching } from './record-filter.ts'
+import type { Database, RecordRow } from './schema.ts'
+
+const columns = [
+  'time',
+  'state',
+  'project',
+  'key_id',
+  'key_name',
+  'model',
+  'provider',
+  'status',
+  'error_code',
+  'input',
+  'output',
+  'cache_read',
+  'cache_write',
+  'reasoning',
+  'usd',
+  'duration_ms',
+] as const satisfies (keyof RecordRow)[]
+
+type StatsSource = Pick<RecordRow, (typeof columns)[number]>
+
+interface Group {
+  row: StatsRow
+  durations: DurationCounts
+}
+
+/**
+ * Summed here and not in SQL: the records are read window by window, and percentiles are not the same SQL on any two
+ * engines. A group of keys is one key, under its latest name. What has no such field counts under `-`.
+ */
+export async function recordStats(db: Database, filter: RecordFilter, by: StatsBy): Promise<StatsRow[]> {
+  const groups = new Map<string, Group>()
+  const { before: _before, ...unpaged } = filter
+  for await (const window of recordWindows(db, unpaged)) {
+    const rows = await selectMatching(db, unpaged, window).select(columns).orderBy('id', 'desc').execute()
+    for (const row of rows) add(groups, row, by)
+  }
+  const rows = [...groups.values()].map(finish)
+  return rows.sort((left, right) =>
+    by === 'day'
+      ? left.group.localeCompare(right.group)
+      : right.requests - left.requests || left.group.localeCompare(right.group),
+  )
+}
+
+function groupOf(source: StatsSource, by: StatsBy): { id: string; name: string } {
+  const plain = (name: string | null) => ({ id: name ?? '-', name: name ?? '-' })
+  switch (by) {
+    case 'key':
+      return { id: source.key_id ?? '-', name: source.key_name ?? '-' }
+    case 'day':
+      return plain(source.time.slice(0, 10))
+    case 'total':
+      return plain('total')
+    case 'model':
+    case 'provider':
+    case 'project':
+      return plain(source[by])
+  }
+}
+
+function add(groups: Map<string, Group>, source: StatsSource, by: StatsBy): void {
+  const { id, name } = groupOf(source, by)
+  const group = groups.get(id) ?? { row: emptyRow(name), durations: new DurationCounts() }
+  groups.set(id, group)
+  const { row } = group
+  row.requests++
+  if (source.error_code !== null || (source.status ?? 0) >= 400) row.errors++
+  if (source.state === 'interrupted') row.interrupted++
+  for (const column of ['input', 'output', 'cache_read', 'cache_write', 'reasoning'] as const)
+    row[column] += source[column] ?? 0
+  if (source.usd !== null) row.usd = (row.usd ?? 0) + source.usd
+  if (source.duration_ms !== null) group.durations.add(source.duration_ms)
+}
+
+function emptyRow(group: string): StatsRow {
+  return {
+    group,
+    requests: 0,
+    errors: 0,
+    interrupted: 0,
+    input: 0,
+    output: 0,
+    cache_read: 0,
+    cache_write: 0,
+    reasoning: 0,
+    usd: null,
+    duration_p50_ms: null,
+    duration_p95_ms: null,
+    duration_p99_ms: null,
+  }
+}
+
+function finish({ row, durations }: Group): StatsRow {
+  return {
+    ...row,
+    // Sums of binary fractions: a billionth of a dollar is below every price.
+    usd: row.usd === null ? null : Math.round(row.usd * 1e9) / 1e9,
+    duration_p50_ms: durations.percentile(0.5),
+    duration_p95_ms: durations.percentile(0.95),
+    duration_p99_ms: durations.percentile(0.99),
+  }
+}

@@ -1,0 +1,168 @@
+import type { Generated, Kysely, Selectable } from 'kysely'
+
+/**
+ * The tables as they are stored. Columns called `*_json` hold JSON, flags are 0 or 1, times RFC 3339 UTC text:
+ * forms that every engine has.
+ */
+export interface Schema {
+  workspace: { id: string; name: string; created_at: string }
+  projects: { id: string; name: string; created_at: string }
+  environments: { id: string; project_id: string; name: string; created_at: string }
+  environment_default_providers: { environment_id: string; lane: string; provider_id: string }
+  providers: ProviderRow
+  provider_projects: { provider_id: string; project_id: string }
+  provider_revisions: ProviderRevisionRow
+  provider_credentials: ProviderCredentialRow
+  routes: RouteRow
+  route_targets: RouteTargetRow
+  policies: PolicyRow
+  policy_attachments: { policy_id: string; target_id: string }
+  keys: KeyRow
+  key_secrets: KeySecretRow
+  removed_key_hashes: { hash: string; version: number }
+  key_version: { version: number }
+  audit: AuditTable
+  seal: { name: string; sealed: string }
+  records: RecordRow
+  repeated_records: { id: string; count: number; last_time: string }
+  /** How far each journal segment is in the store. Written in the transaction that brought its entries in. */
+  journal_segments: { name: string; bytes_read: number }
+}
+
+export interface ProviderRow {
+  id: string
+  name: string
+  kind: string
+  active: number
+  /** 1: only the projects of `provider_projects` may use it. */
+  limited: number
+  tags_json: string
+  active_revision: number
+  readiness_json: string
+  models_json: string
+  created_at: string
+}
+
+export interface ProviderRevisionRow {
+  provider_id: string
+  number: number
+  base_url: string
+  headers_json: string
+  timeouts_json: string
+  settings_json: string
+  created_at: string
+  created_by: string
+}
+
+export interface ProviderCredentialRow {
+  provider_id: string
+  revision: number
+  position: number
+  id: string
+  sealed: string
+  last_four: string
+  added_at: string
+}
+
+export interface RouteRow {
+  id: string
+  project_id: string
+  environment_id: string | null
+  model: string
+  enabled: number
+  strategy: string
+  retries: number
+  fallback_on_json: string
+  timeouts_json: string
+  strict: number
+  created_at: string
+}
+
+export interface RouteTargetRow {
+  route_id: string
+  position: number
+  provider_id: string
+  upstream_model: string | null
+  weight: number
+  priority: number
+}
+
+export interface PolicyRow {
+  id: string
+  name: string
+  workspace: number
+  /** All of the policy's rules: a new one needs no new column. */
+  rules_json: string
+  created_at: string
+}
+
+export interface KeyRow {
+  id: string
+  name: string
+  project_id: string
+  environment_id: string
+  policy_id: string | null
+  tags_json: string
+  created_at: string
+  created_by: string
+  expires_at: string | null
+  revoked_at: string | null
+  last_used_at: string | null
+  /** The version of the key set at its last change. */
+  version: number
+}
+
+export interface KeySecretRow {
+  key_id: string
+  position: number
+  hash: string
+  last_four: string
+  expires_at: string | null
+}
+
+interface AuditTable {
+  sequence: Generated<number>
+  id: string
+  time: string
+  actor: string
+  surface: string
+  operation: string
+  resource_kind: string
+  resource_id: string
+  resource_name: string
+  before_json: string
+  after_json: string
+  previous_hash: string
+  hash: string
+}
+
+export type AuditRow = Selectable<AuditTable>
+
+export interface RecordRow {
+  id: string
+  /** The run of the gateway that wrote it. */
+  boot: string
+  state: string
+  time: string
+  lane: string | null
+  project: string | null
+  environment: string | null
+  key_id: string | null
+  key_name: string | null
+  model: string | null
+  provider: string | null
+  status: number | null
+  error_code: string | null
+  streamed: number
+  input: number | null
+  output: number | null
+  cache_read: number | null
+  cache_write: number | null
+  reasoning: number | null
+  usd: number | null
+  duration_ms: number | null
+  record_json: string
+}
+
+/** A database or a transaction in it. */
+export type Database = Kysely<Schema>

@@ -1,0 +1,83 @@
+import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseSegmentName, type SegmentName } from '../core/journal-format.ts'
+
+export interface Segment extends SegmentName {
+  file: string
+  path: string
+  /** Of the running gateway: its last segment of each thread is still being written. */
+  live: boolean
+  /** Nothing is written to it any more. */
+  closed: boolean
+}
+
+const setAsideFolder = 'set-aside'
+
+/** In the order they were written, thread by thread; dead boots first. An absent directory has none. */
+export async function listSegments(directory: string, boot: string): Promise<Segment[]> {
+  const segments: Segment[] = []
+  for (const file of await names(directory)) {
+    const name = parseSegmentName(file)
+    if (name)
+      segments.push({
+        ...name,
+        file,
+        path: join(directory, file),
+        live: name.boot === boot,
+        closed: name.boot !== boot,
+      })
+  }
+  segments.sort(
+    (left, right) =>
+      Number(left.live) - Number(right.live) ||
+      left.boot.localeCompare(right.boot) ||
+      left.thread - right.thread ||
+      left.sequence - right.sequence,
+  )
+  // Read before the segment itself: what a writer put there before it went on is then certain to be seen.
+  for (const [index, segment] of segments.entries()) {
+    const next = segments[index + 1]
+    if (segment.live && next?.live && next.thread === segment.thread) segment.closed = await isBegun(next.path)
+  }
+  return segments
+}
+
+/** A segment made ahead of its time holds zeros only. */
+async function isBegun(path: string): Promise<boolean> {
+  await using file = await open(path)
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(4), 0, 4, 0)
+  return bytesRead === 4 && buffer.readUInt32LE(0) !== 0
+}
+
+export async function deleteSegment(segment: Segment): Promise<void> {
+  await unlink(segment.path)
+}
+
+/** Kept for whoever wants to look at it, out of the way of ingestion. */
+export async function setSegmentAside(directory: string, segment: Segment): Promise<void> {
+  await mkdir(join(directory, setAsideFolder), { recursive: true, mode: 0o700 })
+  await rename(segment.path, join(directory, setAsideFolder, segment.file))
+}
+
+export async function listSetAside(directory: string): Promise<string[]> {
+  return (await names(join(directory, setAsideFolder))).sort()
+}
+
+export async function journalBytes(directory: string): Promise<number> {
+  let bytes = 0
+  for (const file of await names(directory)) {
+    if (!parseSegmentName(file)) continue
+    const found = await stat(join(directory, file)).catch(ignoreMissing)
+    bytes += found?.size ?? 0
+  }
+  return bytes
+}
+
+async function names(directory: string): Promise<string[]> {
+  return (await readdir(directory).catch(ignoreMissing)) ?? []
+}
+
+export function ignoreMissing(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+  throw error
+}

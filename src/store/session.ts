@@ -1,0 +1,121 @@
+import type { RequestRecord } from '../core/record.ts'
+import type { StoredSnapshot, StoreHealth } from './api.ts'
+import { ingestJournal } from './ingest.ts'
+import type { OpenStore } from './open.ts'
+import { journalBytes, listSetAside } from './segment-files.ts'
+import { readSnapshot } from './snapshot-read.ts'
+import { callTable, type TableCall } from './tables.ts'
+
+const ingestEveryMs = 200
+const checkpointEveryMs = 1000
+const checkpointAtBytes = 1024 * 1024
+
+interface SessionData {
+  journalDirectory: string
+  boot: string
+}
+
+/** An open store at work: calls, the ingestion of the journal, and checkpoints between them. */
+export class StoreSession {
+  /** Whether records are pushed as ingestion brings them. */
+  pushing = false
+  readonly #store: OpenStore
+  readonly #data: SessionData
+  readonly #push: (records: RequestRecord[]) => void
+  #running: Promise<number> | null = null
+  #queued: Promise<number> | null = null
+  #ingestTrouble: string | null = null
+  #checkpointTrouble: string | null = null
+  #timers: NodeJS.Timeout[] = []
+
+  constructor(store: OpenStore, data: SessionData, push: (records: RequestRecord[]) => void) {
+    this.#store = store
+    this.#data = data
+    this.#push = push
+  }
+
+  start(): void {
+    this.#timers = [
+      setInterval(() => this.#ingestInBackground(), ingestEveryMs),
+      setInterval(() => this.#checkpoint(), checkpointEveryMs),
+    ]
+  }
+
+  async call(call: TableCall): Promise<unknown> {
+    return await callTable(this.#store.connection, call)
+  }
+
+  async snapshot(keysSince: number): Promise<StoredSnapshot> {
+    return await this.#store.connection.read((db) => readSnapshot(db, keysSince))
+  }
+
+  /**
+   * A pass that began after this call. While one runs, all who ask share the next: the running one may be past the
+   * entries they wait for.
+   */
+  async ingest(): Promise<number> {
+    if (!this.#running) return await this.#begin()
+    this.#queued ??= this.#running.then(
+      () => this.#beginQueued(),
+      () => this.#beginQueued(),
+    )
+    return await this.#queued
+  }
+
+  async health(): Promise<StoreHealth> {
+    const sizes = this.#store.sizes()
+    return {
+      degraded: this.#store.connection.trouble ?? this.#ingestTrouble ?? this.#checkpointTrouble,
+      databaseBytes: sizes.database + sizes.log,
+      journalBytes: await journalBytes(this.#data.journalDirectory),
+      schemaVersion: this.#store.schemaVersion,
+      setAside: await listSetAside(this.#data.journalDirectory),
+    }
+  }
+
+  /** What runs is finished first; what the journal still holds is read at the next start. */
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer)
+    await Promise.allSettled([this.#running, this.#queued])
+    await this.#store.close()
+  }
+
+  #beginQueued(): Promise<number> {
+    this.#queued = null
+    return this.#begin()
+  }
+
+  #begin(): Promise<number> {
+    const run = ingestJournal({
+      connection: this.#store.connection,
+      ...this.#data,
+      onRecords: (records) => this.pushing && this.#push(records),
+    })
+    this.#running = run.finally(() => {
+      this.#running = null
+    })
+    return this.#running
+  }
+
+  #ingestInBackground(): void {
+    if (this.#running) return
+    this.#begin().then(
+      () => {
+        this.#ingestTrouble = null
+      },
+      (error: unknown) => {
+        this.#ingestTrouble = `the journal is not being read: ${error instanceof Error ? error.message : String(error)}`
+      },
+    )
+  }
+
+  #checkpoint(): void {
+    if (this.#store.sizes().log < checkpointAtBytes) return
+    try {
+      this.#store.checkpoint()
+      this.#checkpointTrouble = null
+    } catch (error) {
+      this.#checkpointTrouble = `no checkpoint: ${error instanceof Error ? error.message : String(error)}`
+    }
+  }
+}

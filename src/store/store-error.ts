@@ -1,0 +1,65 @@
+/** It exists already, is still in use, or is gone; the message names what, and by whom. */
+export class StoreConflict extends Error {
+  override readonly name = 'StoreConflict'
+}
+
+/** The store does not start: a newer database, a failed migration, a file that is no database. Nothing was changed. */
+export class StoreRefused extends Error {
+  override readonly name = 'StoreRefused'
+}
+
+/** The storage is sick (full, locked, read-only, damaged), or its thread has ended. The call changed nothing. */
+export class StoreDegraded extends Error {
+  override readonly name = 'StoreDegraded'
+}
+
+/** An error as it crosses threads: a structured clone would drop its class. */
+export interface PlainError {
+  name: string
+  message: string
+}
+
+const classes = { StoreConflict, StoreRefused, StoreDegraded }
+
+export function toPlainError(error: unknown): PlainError {
+  return error instanceof Error
+    ? { name: error.name, message: error.message }
+    : { name: 'Error', message: String(error) }
+}
+
+export function fromPlainError({ name, message }: PlainError): Error {
+  const known = Object.entries(classes).find(([own]) => own === name)
+  if (known) return new known[1](message)
+  return Object.assign(new Error(message), { name })
+}
+
+/** SQLite's result codes, as what they mean for whoever called. Anything else is a fault of ours and passes. */
+export function translateSqliteError(error: unknown): unknown {
+  const code = sqliteCode(error)
+  if (code === null || !(error instanceof Error)) return error
+  if (/^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)/.test(code)) return new StoreConflict(`exists already (${error.message})`)
+  if (code.startsWith('SQLITE_CONSTRAINT_FOREIGNKEY'))
+    return new StoreConflict('still in use, or refers to what is gone')
+  const sickness = Object.entries(sicknesses).find(([prefix]) => code.startsWith(prefix))
+  return sickness ? new StoreDegraded(`${sickness[1]} (${code})`) : error
+}
+
+const sicknesses: Record<string, string> = {
+  SQLITE_FULL: 'the disk is full',
+  SQLITE_READONLY: 'the database is read-only',
+  SQLITE_IOERR: 'the disk failed to read or write the database',
+  SQLITE_CANTOPEN: 'the database cannot be opened',
+  SQLITE_CORRUPT: 'the database is damaged',
+  SQLITE_NOTADB: 'the file is not a database',
+  SQLITE_BUSY: 'another process holds the database locked',
+  SQLITE_LOCKED: 'another process holds the database locked',
+}
+
+export function isBusy(error: unknown): boolean {
+  return /^SQLITE_(BUSY|LOCKED)/.test(sqliteCode(error) ?? '')
+}
+
+function sqliteCode(error: unknown): string | null {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return null
+  return error.code.startsWith('SQLITE_') ? error.code : null
+}

@@ -1,0 +1,67 @@
+import { storeAccess } from './access.ts'
+import type { Tables } from './api.ts'
+import { type AuditInput, appendAudit, auditTable } from './audit.ts'
+import type { Connection } from './connection.ts'
+import { environmentsTable } from './environments.ts'
+import { keysTable } from './keys.ts'
+import { policiesTable } from './policies.ts'
+import { projectsTable } from './projects.ts'
+import { providersTable } from './providers.ts'
+import { recordsTable } from './records.ts'
+import { routesTable } from './routes.ts'
+import type { Database } from './schema.ts'
+import { sealTable } from './seal.ts'
+import { workspaceTable } from './workspace.ts'
+
+const tables: { [Name in keyof Tables]: (db: Database) => Tables[Name] } = {
+  workspace: workspaceTable,
+  projects: projectsTable,
+  environments: environmentsTable,
+  providers: providersTable,
+  routes: routesTable,
+  keys: keysTable,
+  policies: policiesTable,
+  audit: auditTable,
+  records: recordsTable,
+  seal: sealTable,
+}
+
+export interface TableCall {
+  table: string
+  method: string
+  input: unknown[]
+  /** Committed together with what the method writes; a method that only reads leaves no line. */
+  audit: AuditInput | null
+}
+
+/** Runs one method of one table as its access says. Throws what the method throws. */
+export async function callTable(connection: Connection, call: TableCall): Promise<unknown> {
+  const access = accessOf(call)
+  const run = async (db: Database): Promise<unknown> => await methodOf(db, call)(...call.input)
+  if (access === 'paged') return await run(connection.db)
+  if (access === 'read') return await connection.read(run)
+  return await connection.write(async (db) => {
+    const output = await run(db)
+    if (call.audit) await appendAudit(db, call.audit)
+    return output
+  })
+}
+
+function accessOf(call: TableCall): string {
+  const methods: Record<string, Record<string, string>> = storeAccess
+  const known = Object.hasOwn(methods, call.table) ? methods[call.table] : undefined
+  const access = known && Object.hasOwn(known, call.method) ? known[call.method] : undefined
+  if (access === undefined) throw new TypeError(`the store has no ${call.table}.${call.method}`)
+  return access
+}
+
+/** The call came as text from another thread; `accessOf` has vouched for both names. */
+function methodOf(db: Database, call: TableCall): (...input: unknown[]) => Promise<unknown> {
+  const table = tables[call.table as keyof Tables](db) as unknown as Record<
+    string,
+    (...input: unknown[]) => Promise<unknown>
+  >
+  const method = table[call.method]
+  if (!method) throw new TypeError(`the store has no ${call.table}.${call.method}`)
+  return method
+}

@@ -1,0 +1,52 @@
+import { mkdirSync } from 'node:fs'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { openStore } from './open.ts'
+import type { StoreMessage, StoreRequest, StoreThreadData } from './protocol.ts'
+import { StoreSession } from './session.ts'
+import { toPlainError } from './store-error.ts'
+
+/** The store's own thread: SQLite is synchronous, and here it stalls nobody but the store. */
+async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
+  const post = (message: StoreMessage): void => port.postMessage(message)
+  mkdirSync(data.journalDirectory, { recursive: true, mode: 0o700 })
+  const store = await openStore({ path: data.databasePath, nativeBinding: data.nativeBinding })
+  const session = new StoreSession(store, data, (records) => post({ kind: 'records', records }))
+  port.on('message', (request: StoreRequest) => {
+    if (request.kind === 'records') session.pushing = request.wanted
+    else void answer(session, request, post).then(() => request.kind === 'close' && port.close())
+  })
+  session.start()
+  post({ kind: 'ready' })
+}
+
+type Question = Exclude<StoreRequest, { kind: 'records' }>
+
+async function answer(session: StoreSession, question: Question, post: (message: StoreMessage) => void): Promise<void> {
+  try {
+    post({ kind: 'answer', id: question.id, output: await dispatch(session, question) })
+  } catch (error) {
+    post({ kind: 'failure', id: question.id, error: toPlainError(error) })
+  }
+}
+
+async function dispatch(session: StoreSession, question: Question): Promise<unknown> {
+  switch (question.kind) {
+    case 'table':
+      return await session.call(question)
+    case 'snapshot':
+      return await session.snapshot(question.keysSince)
+    case 'ingest':
+      return await session.ingest()
+    case 'health':
+      return await session.health()
+    case 'close':
+      return await session.close()
+  }
+}
+
+const port = parentPort
+if (!port) throw new Error('src/store/thread.ts is the entry of a worker thread')
+run(port, workerData as StoreThreadData).catch((error: unknown) => {
+  port.postMessage({ kind: 'refused', error: toPlainError(error) } satisfies StoreMessage)
+  port.close()
+})

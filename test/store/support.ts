@@ -1,0 +1,126 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { onTestFinished } from 'vitest'
+import { newId } from '../../src/core/ids.ts'
+import type { Key, Policy, Provider, ProviderRevision, Route, StoreClient } from '../../src/store/api.ts'
+import { startStore } from '../../src/store/client.ts'
+import type { StoreThreadData } from '../../src/store/protocol.ts'
+
+export const now = '2026-01-02T03:04:05.000Z'
+
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'spgw-store-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+export function storePaths(directory: string, boot = 'live'): StoreThreadData {
+  const journalDirectory = join(directory, 'journal')
+  mkdirSync(journalDirectory, { recursive: true })
+  return { databasePath: join(directory, 'spgw.db'), journalDirectory, boot }
+}
+
+/** The real thread on real files. Closed when the test is over. */
+export async function startTestStore(data: StoreThreadData): Promise<StoreClient> {
+  const store = await startStore(
+    new Worker(new URL('../../src/store/thread.ts', import.meta.url), { workerData: data }),
+  )
+  onTestFinished(() => store.close())
+  return store
+}
+
+export async function addScope(store: StoreClient) {
+  const project = await store.projects.insert({ id: newId('prj'), name: 'default', createdAt: now })
+  const environment = await store.environments.insert({
+    id: newId('env'),
+    projectId: project.id,
+    name: 'production',
+    defaultProviders: {},
+    createdAt: now,
+  })
+  return { project, environment }
+}
+
+export function sampleRevision(change: Partial<ProviderRevision> = {}): ProviderRevision {
+  return {
+    number: 1,
+    baseUrl: 'https://api.openai.com/v1',
+    headers: { 'x-team': 'a' },
+    timeouts: { total: 1000 },
+    settings: {},
+    credentials: [{ id: 'cre_1', sealed: 'sp1.x', lastFour: 'abcd', addedAt: now }],
+    createdAt: now,
+    createdBy: 'local owner',
+    ...change,
+  }
+}
+
+export function sampleProvider(change: Partial<Provider> = {}): Provider {
+  const revision = sampleRevision()
+  return {
+    id: newId('prv'),
+    name: 'openai',
+    kind: 'openai',
+    active: true,
+    projects: null,
+    tags: {},
+    activeRevision: 1,
+    readiness: { state: 'unchecked', reason: null, since: null },
+    models: [],
+    createdAt: now,
+    revision,
+    ...change,
+  }
+}
+
+export function sampleRoute(projectId: string, providerId: string, change: Partial<Route> = {}): Route {
+  return {
+    id: newId('rte'),
+    projectId,
+    environmentId: null,
+    model: 'gpt-4o-mini',
+    enabled: true,
+    strategy: 'priority',
+    targets: [{ providerId, upstreamModel: null, weight: 1, priority: 0 }],
+    retries: 1,
+    fallbackOn: [],
+    timeouts: {},
+    strict: false,
+    createdAt: now,
+    ...change,
+  }
+}
+
+export function sampleKey(scope: { projectId: string; environmentId: string }, change: Partial<Key> = {}): Key {
+  const id = newId('key')
+  return {
+    id,
+    name: 'ci',
+    ...scope,
+    policyId: null,
+    tags: { team: 'a' },
+    createdAt: now,
+    createdBy: 'local owner',
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+    secrets: [{ hash: `hash of ${id}`, lastFour: 'wxyz', expiresAt: null }],
+    ...change,
+  }
+}
+
+export function samplePolicy(change: Partial<Policy> = {}): Policy {
+  return {
+    id: newId('pol'),
+    name: 'small',
+    attachedTo: { workspace: false, ids: [] },
+    allowModels: ['gpt-*'],
+    denyModels: [],
+    lanes: ['openai'],
+    maxBody: 1000,
+    createdAt: now,
+    ...change,
+  }
+}
