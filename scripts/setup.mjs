@@ -39,9 +39,15 @@ function install() {
   // The npm that runs us, where it does; its warnings about the older Node are of no use to anybody.
   const npm = process.env.npm_execpath?.endsWith('.js') ? [process.execPath, process.env.npm_execpath] : ['npm']
   const [program = 'npm', ...first] = npm
-  const options = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+  // Not `npm ci`: it refuses a lock without an entry for each platform's build of a tool, and registries do not hold all.
+  const options = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   const { status } = spawnSync(program, [...first, ...options], { cwd: root, stdio: ['ignore', 2, 2] })
   if (status !== 0) process.exit(status ?? 1)
+  if (isInstalled()) return
+  process.stderr.write(
+    'npm installed other versions than package-lock.json names; remove node_modules and run this again.\n',
+  )
+  process.exit(1)
 }
 
 /** The pinned Node; on a platform for which there is no package of it, the machine's own where it is new enough. */
