@@ -54,8 +54,8 @@ export class JsonArrayFramer implements StreamFramer {
     if (this.#held.length === 0) return null
     const from = this.#elementStart < 0 ? this.#held.length : this.#elementStart
     const bytes = this.#held.take()
-    if (this.#released.open) return this.#released.tail(bytes)
-    return { bytes, name: '', data: bytes.subarray(from), part: 'whole' }
+    if (this.#released.open) return this.#released.remainder(bytes)
+    return { bytes, name: '', data: bytes.subarray(from), part: 'cut' }
   }
 
   /** Moves the state over one byte; says whether an element ends before or after it. `offset` counts from the event's start. */

@@ -84,8 +84,8 @@ export class SseFramer implements StreamFramer {
     const lines = [...this.#lines]
     if (this.#lineStart < this.#held.length && !this.#awaitsLineFeed) lines.push(this.#lineStart, this.#held.length)
     const bytes = this.#held.take()
-    if (this.#released.open) return this.#released.tail(bytes)
-    return { bytes, ...this.#read(bytes, lines), part: 'whole' }
+    if (this.#released.open) return this.#released.remainder(bytes)
+    return { bytes, ...this.#read(bytes, lines), part: 'cut' }
   }
 
   #close(chunk: Buffer, start: number, end: number): StreamEvent {

@@ -9,8 +9,11 @@ export interface StreamEvent {
    * comments, or the closing bracket). Of a `tail`: not parsed, the last bytes of the event as they came.
    */
   data: Buffer
-  /** `whole` but for an event that was too large to wait for: then `head`, any number of `middle`, and `tail`. */
-  part: 'whole' | 'head' | 'middle' | 'tail'
+  /**
+   * `whole` but for an event that was too large to wait for (`head`, any number of `middle`, `tail`), and for what the
+   * end of the input left without a delimiter (`cut`).
+   */
+  part: 'whole' | 'head' | 'middle' | 'tail' | 'cut'
 }
 
 /** Cuts a byte stream into events, however it was chunked. Zero-copy where a chunk holds a whole event. */
@@ -23,7 +26,7 @@ export interface StreamFramer {
    * looked for and ends a `tail`. Null when nothing is held.
    */
   release(): StreamEvent | null
-  /** At the end of the input: what stands after the last delimiter, read as an event; null when nothing does. */
+  /** At the end of the input: what stands after the last delimiter, read as a `cut` event (the last `middle` of a released one); null when nothing does. */
   rest(): StreamEvent | null
 }
 
@@ -69,6 +72,11 @@ export class ReleasedEvent {
     const head = read()
     this.#name = head.name
     return { bytes, ...head, part: 'head' }
+  }
+
+  /** What the input's end left of it: its tail never came. */
+  remainder(bytes: Buffer): StreamEvent {
+    return { bytes, name: this.#name ?? '', data: noData, part: 'middle' }
   }
 
   tail(bytes: Buffer): StreamEvent {

@@ -11,6 +11,7 @@ export abstract class BaseReader implements AnswerReader {
   protected model: string | null = null
   protected responseId: string | null = null
   protected events = 0
+  #insideEvent = false
   protected readonly framing: Framing | null
 
   constructor(framing: Framing | null) {
@@ -39,6 +40,8 @@ export abstract class BaseReader implements AnswerReader {
       if (event.data.length > 0) this.events++
       return this.readEvent(event)
     }
+    if (event.part === 'cut') return this.#readCut(event)
+    this.#insideEvent = event.part !== 'tail'
     if (event.part === 'tail') return this.readTail(event)
     if (event.part === 'head') {
       this.events++
@@ -62,11 +65,18 @@ export abstract class BaseReader implements AnswerReader {
       events: this.events,
       sequenceNumber: this.sequenceNumber(),
       framing: this.framing,
+      insideEvent: this.#insideEvent,
     }
   }
 
   protected sequenceNumber(): number | null {
     return null
+  }
+
+  /** Half an event is dropped, so that the stream can still end in a readable error; sloppy ends of a complete stream pass. */
+  #readCut(event: StreamEvent): EventReading {
+    const reading = this.readEvent(event)
+    return this.end() === null ? reading : { ...reading, pass: null }
   }
 
   #scan(bytes: Buffer): JsonObject | null {

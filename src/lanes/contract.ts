@@ -131,6 +131,8 @@ export interface Seen {
   sequenceNumber: number | null
   /** How the stream is framed; null for whole answers. */
   framing: Framing | null
+  /** An event too large to be held has gone out in part, and its end has not come. */
+  insideEvent: boolean
 }
 
 export interface EventReading {
@@ -144,7 +146,7 @@ export interface EventReading {
   terminal: boolean
   /** The provider's own error event. */
   error: StreamedError | null
-  /** Bytes to hand on: `event.bytes` untouched, a shortened copy, or null to swallow it. */
+  /** Bytes to hand on: `event.bytes` untouched, a shortened copy, or null to swallow it (hidden usage, half an event at a broken end). */
   pass: Buffer | null
 }
 

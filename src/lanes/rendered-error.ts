@@ -1,5 +1,5 @@
 import { errorTable, type Fault } from '../core/errors.ts'
-import type { RenderedError } from './contract.ts'
+import type { AnswerReader, RenderedError } from './contract.ts'
 
 /** The part of an error answer that all lanes share: status by the error table, and the headers that SDKs obey. */
 export function renderAnswer(fault: Fault, body: object): RenderedError {
@@ -9,6 +9,11 @@ export function renderAnswer(fault: Fault, body: object): RenderedError {
   const mayRetry = fault.shouldRetry ?? row.final !== true
   if (!mayRetry) headers.push(['x-should-retry', 'false'])
   return { status: row.status, headers, body: Buffer.from(JSON.stringify(body)) }
+}
+
+/** An SSE event of the gateway's own; it first ends one that was cut in the middle. */
+export function renderEvent(text: string, reader: AnswerReader | null): Buffer {
+  return Buffer.from(reader?.seen().insideEvent ? `\n\n${text}` : text)
 }
 
 export function retrySeconds(milliseconds: number): number {

@@ -63,7 +63,7 @@ describe('JsonArrayFramer', () => {
       ['head', '{"a":"xx'],
       ['tail', '[{"a":"xxyy","usageMetadata":{}}'],
       ['whole', '{"b":1}'],
-      ['whole', ''],
+      ['cut', ''],
     ])
     expect(joined(events)).toBe('[{"a":"xxyy","usageMetadata":{}},{"b":1}]')
   })

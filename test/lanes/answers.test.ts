@@ -123,6 +123,22 @@ describe('events too large to be held', () => {
   })
 })
 
+describe('a stream without its last blank line', () => {
+  it('passes when it is complete otherwise', () => {
+    const reader = open('/v1/chat/completions')
+    const framer = openFramer('sse')
+    for (const event of framer.push(Buffer.from('data: {"choices":[{"delta":{"content":"a"}}]}\n\ndata: [DONE]\n'))) {
+      reader.event(event)
+    }
+    const rest = framer.rest()
+    expect(rest === null ? null : reader.event(rest)).toMatchObject({
+      terminal: true,
+      pass: Buffer.from('data: [DONE]\n'),
+    })
+    expect(reader.end()).toBeNull()
+  })
+})
+
 describe('a stream that breaks off inside its last event', () => {
   it.each([
     ['/v1/chat/completions', 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]'],
@@ -135,7 +151,7 @@ describe('a stream that breaks off inside its last event', () => {
     const framer = openFramer(reader.seen().framing ?? 'sse')
     for (const event of framer.push(Buffer.from(text))) reader.event(event)
     const rest = framer.rest()
-    if (rest !== null) reader.event(rest)
+    expect(rest === null ? null : reader.event(rest).pass).toBeNull()
     expect(reader.end()).not.toBeNull()
   })
 })

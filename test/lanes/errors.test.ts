@@ -101,7 +101,7 @@ describe('renderError', () => {
 })
 
 /** The stream's last event after `sent` has gone out; `sent` null: nothing but heartbeats. */
-function brokenStream(call: string, body: string, sent: string | null): string {
+function brokenStream(call: string, body: string, sent: string | null, release = false): string {
   const [path = '', query = ''] = call.split('?')
   const of = lane(path)
   const match = of.match('POST', path.slice(of.prefix.length))
@@ -109,7 +109,10 @@ function brokenStream(call: string, body: string, sent: string | null): string {
   const inspection = of.inspect(match, query, Buffer.from(body))
   if (isFault(inspection) || inspection.framing === null) throw new Error(body)
   const reader = of.reader(match, inspection, { renameTo: null, askForUsage: false })
-  for (const event of openFramer(inspection.framing).push(Buffer.from(sent ?? ''))) reader.event(event)
+  const framer = openFramer(inspection.framing)
+  for (const event of framer.push(Buffer.from(sent ?? ''))) reader.event(event)
+  const last = release ? framer.release() : framer.rest()
+  if (last !== null) reader.event(last)
   const broken = fault('provider_timeout', 'too slow')
   return of.streamError(match, broken, requestId, sent === null ? null : reader).toString()
 }
@@ -152,6 +155,12 @@ describe('streamError', () => {
     const error = { type: 'error', code: 'provider_timeout', message: 'too slow', param: null, sequence_number: 0 }
     expect(onlyEvent(brokenStream(responses, body, null))).toEqual({ name: 'error', data: error })
     expect(onlyEvent(brokenStream(responses, body, ''))).toEqual({ name: 'error', data: error })
+  })
+
+  it('first ends a large event that was cut in the middle', () => {
+    const [path, sent] = ['/v1/chat/completions', 'data: {"choices":[{"delta":{"content":"half']
+    expect(brokenStream(path, body, sent, true)).toMatch(/^\n\ndata: \{"error"/)
+    expect(brokenStream(path, body, sent)).toMatch(/^data: \{"error"/)
   })
 
   it('is a named error for messages', () => {

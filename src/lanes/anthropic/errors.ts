@@ -1,8 +1,8 @@
 import { errorTable, type Fault } from '../../core/errors.ts'
 import { errorObject, shortMessage } from '../base-reader.ts'
-import type { RenderedError, StreamedError } from '../contract.ts'
+import type { AnswerReader, RenderedError, StreamedError } from '../contract.ts'
 import type { JsonObject } from '../json-value.ts'
-import { renderAnswer } from '../rendered-error.ts'
+import { renderAnswer, renderEvent } from '../rendered-error.ts'
 
 /** Source: wire/errors.md, section 2; the statuses are the gateway's own. */
 const types: Record<number, string> = {
@@ -30,8 +30,8 @@ export function renderError(fault: Fault, requestId: string): RenderedError {
 }
 
 /** The SDKs drop events without a name. Source: wire/streaming.md, sections 0 and 3. */
-export function streamError(fault: Fault, requestId: string): Buffer {
-  return Buffer.from(`event: error\ndata: ${JSON.stringify(errorBody(fault, requestId))}\n\n`)
+export function streamError(fault: Fault, requestId: string, reader: AnswerReader | null): Buffer {
+  return renderEvent(`event: error\ndata: ${JSON.stringify(errorBody(fault, requestId))}\n\n`, reader)
 }
 
 const statuses: Record<string, number> = {

@@ -26,7 +26,7 @@ export const anthropic: Lane = {
   upstreamPath: (match, inspection, upstreamModel) =>
     match.endpoint.path.replace('{model}', () => encodeModel(upstreamModel)) + inspection.query,
   renderError,
-  streamError: (_match, fault, requestId) => streamError(fault, requestId),
+  streamError: (_match, fault, requestId, reader) => streamError(fault, requestId, reader),
   requestIdHeader: 'request-id',
   endMark: true,
   heartbeat: (match) => (match.endpoint.stream === null ? null : heartbeat),

@@ -2,7 +2,7 @@ import { errorTable, type Fault } from '../../core/errors.ts'
 import { shortMessage } from '../base-reader.ts'
 import type { AnswerReader, RenderedError, StreamedError } from '../contract.ts'
 import type { JsonObject } from '../json-value.ts'
-import { renderAnswer, retrySeconds } from '../rendered-error.ts'
+import { renderAnswer, renderEvent, retrySeconds } from '../rendered-error.ts'
 
 /** Source: wire/errors.md, section 3. 502 has no status of its own there. */
 const statuses: Record<number, string> = {
@@ -47,7 +47,7 @@ export function renderError(fault: Fault, requestId: string): RenderedError {
 export function streamError(fault: Fault, requestId: string, reader: AnswerReader | null): Buffer {
   const body = JSON.stringify(errorBody(fault, requestId))
   const seen = reader?.seen()
-  if (seen?.framing !== 'json-array') return Buffer.from(`data: ${body}\r\n\r\n`)
+  if (seen?.framing !== 'json-array') return renderEvent(`data: ${body}\r\n\r\n`, reader)
   return Buffer.from(`${seen.events === 0 ? '[' : ',\n'}${body}\n]`)
 }
 

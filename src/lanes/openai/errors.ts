@@ -2,7 +2,7 @@ import { errorTable, type Fault } from '../../core/errors.ts'
 import { shortMessage } from '../base-reader.ts'
 import type { AnswerReader, Match, RenderedError, StreamedError } from '../contract.ts'
 import type { JsonObject } from '../json-value.ts'
-import { renderAnswer } from '../rendered-error.ts'
+import { renderAnswer, renderEvent } from '../rendered-error.ts'
 
 /** Source: wire/errors.md, section 1. */
 const types: Record<number, string> = {
@@ -32,12 +32,12 @@ export function renderError(fault: Fault): RenderedError {
 
 /** Source: wire/streaming.md, sections 1 and 2. Both SDKs raise on the unnamed form for chat; for responses see `responsesError`. */
 export function streamError(match: Match, fault: Fault, reader: AnswerReader | null): Buffer {
-  if (match.endpoint.operation === 'responses') return responsesError(fault, reader)
-  return Buffer.from(`data: ${JSON.stringify(errorBody(fault))}\n\n`)
+  if (match.endpoint.operation === 'responses') return renderEvent(responsesError(fault, reader), reader)
+  return renderEvent(`data: ${JSON.stringify(errorBody(fault))}\n\n`, reader)
 }
 
 /** `response.failed` once the client knows the response; before that only the flat `error` event fits. */
-function responsesError(fault: Fault, reader: AnswerReader | null): Buffer {
+function responsesError(fault: Fault, reader: AnswerReader | null): string {
   const seen = reader?.seen()
   const sequenceNumber = (seen?.sequenceNumber ?? -1) + 1
   const id = seen?.responseId ?? null
@@ -62,8 +62,8 @@ function responsesError(fault: Fault, reader: AnswerReader | null): Buffer {
   })
 }
 
-function named(event: { type: string; [member: string]: unknown }): Buffer {
-  return Buffer.from(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+function named(event: { type: string; [member: string]: unknown }): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 }
 
 /** What a provider's in-stream error would have been as a status. Codes: wire/streaming.md section 2, wire/errors.md section 1. */
