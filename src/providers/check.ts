@@ -20,11 +20,11 @@ export async function checkProvider(
 ): Promise<CheckResult> {
   const plan = kind.check
   if (!plan) return checkPassed([...(kind.fixedModels ?? [])], 'Built in: there is nothing to check.')
-  const problem = target.baseUrl || !kind.defaultBaseUrl ? addressProblem(kind, target) : null
+  const problem = addressProblem(kind, target)
   if (problem) return checkFailed('wrong_url', problem)
   const found = await ask(kind, plan, target, credential, transport, limits)
   if (found.reason !== 'wrong_url') return found
-  const spelling = plan.otherSpelling(target.baseUrl)
+  const spelling = target.baseUrl ? plan.otherSpelling(target.baseUrl) : null
   if (!spelling) return found
   const other = await ask(kind, plan, { ...target, baseUrl: spelling }, credential, transport, limits)
   // A refused credential proves the address just as well.

@@ -19,10 +19,10 @@ const accountMember: ScrubRule = {
   replacement: `$<before>${mask}`,
 }
 
-/** "organization (5d3c…)", "team 5d3c…": an account's UUID, told from other UUIDs by the word before it. */
+/** "organization (5d3c…)", "team id: 5d3c…": an account's UUID, told from other UUIDs by the word right before it. */
 const accountUuid: ScrubRule = {
   pattern: new RegExp(
-    `(?<before>\\b(?:organi[sz]ation|org|workspace|account|team|project)\\b[^"0-9]{0,24}?)${uuid}`,
+    `(?<before>\\b(?:organi[sz]ation|org|workspace|account|team|project)(?:[ _]?id)?[\\s:=#('\`"\\\\]{1,4})${uuid}`,
     'gi',
   ),
   replacement: `$<before>${mask}`,

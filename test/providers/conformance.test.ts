@@ -1,0 +1,145 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import type { LaneName } from '../../src/core/lane.ts'
+import { laneNames } from '../../src/core/lane.ts'
+import { Secret } from '../../src/core/secret.ts'
+import type { Meaning, ProviderKind, ProviderTarget } from '../../src/providers/contract.ts'
+import { credentialNeed, defaultBaseUrl, findKind, indexKinds, providerKinds } from '../../src/providers/index.ts'
+import { presets } from '../../src/providers/presets.ts'
+
+/** One recorded answer: a new case is a new file, no code. `scrubbed` is left out where the body must keep its bytes. */
+interface RecordedCase {
+  lane: LaneName
+  status: number
+  headers: Record<string, string>
+  body: unknown
+  meaning: Meaning
+  scrubbed?: unknown
+}
+
+const fixtures = new URL('../fixtures/providers/', import.meta.url)
+
+function readCases(kind: string): [string, RecordedCase][] {
+  const folder = new URL(`${kind}/`, fixtures)
+  return readdirSync(folder).map((file) => [file, JSON.parse(readFileSync(new URL(file, folder), 'utf8'))])
+}
+
+function encode(body: unknown): Buffer {
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+}
+
+function target(kind: ProviderKind, more: Partial<ProviderTarget> = {}): ProviderTarget {
+  return { name: 'one', baseUrl: kind.defaultBaseUrl || 'http://127.0.0.1:9/v1', settings: {}, ...more }
+}
+
+describe.each(providerKinds.map((kind) => [kind.kind, kind] as const))('provider kind %s', (name, kind) => {
+  it.each(readCases(name))('reads %s', (_file, recorded) => {
+    const body = encode(recorded.body)
+    const head = { status: recorded.status, headers: new Map(Object.entries(recorded.headers)) }
+    expect(kind.classify(recorded.lane, head, body)).toEqual(recorded.meaning)
+    const scrubbed = kind.scrub(body)
+    if (recorded.scrubbed === undefined) expect(scrubbed).toBe(body)
+    else expect(scrubbed.toString()).toBe(encode(recorded.scrubbed).toString())
+  })
+
+  it('bears any bytes as a body', () => {
+    for (const body of [
+      Buffer.alloc(0),
+      Buffer.from([0xff, 0x00, 0x7b]),
+      Buffer.from('[[]]'),
+      Buffer.from('{"error":7}'),
+    ]) {
+      expect(kind.classify('openai', { status: 418, headers: new Map() }, body)).toEqual({ verdict: 'caller' })
+      expect(kind.scrub(body)).toBe(body)
+    }
+  })
+
+  it('speaks a lane, and addresses it below its base URL', () => {
+    expect(kind.speaks.length).toBeGreaterThan(0)
+    for (const lane of kind.speaks) expect(laneNames).toContain(lane)
+    const address = kind.address(target(kind), kind.speaks[0] ?? 'openai', '/x/y?z=1')
+    expect(address.path.endsWith('/x/y?z=1')).toBe(true)
+    expect(address.origin).not.toMatch(/\/$/)
+  })
+
+  it('sends the credential in one header, and none where there is none', () => {
+    const credential = new Secret('key-under-test')
+    const holding = kind
+      .headers(target(kind), 'openai', credential)
+      .filter(([, value]) => value.includes('key-under-test'))
+    expect(holding).toHaveLength(kind.credential === 'none' ? 0 : 1)
+    expect(kind.headers(target(kind), 'openai', null)).toEqual([])
+    for (const [header] of holding) expect(header).toBe(header.toLowerCase())
+  })
+
+  it('refuses a setting that it does not know', () => {
+    expect(kind.settings.safeParse({}).success).toBe(true)
+    expect(kind.settings.safeParse({ nonsense: 1 }).success).toBe(false)
+  })
+})
+
+describe('the list of kinds', () => {
+  it('finds by name, and refuses a name that stands twice', () => {
+    expect(findKind('openai')?.title).toBe('OpenAI')
+    expect(findKind('toString')).toBeNull()
+    const [first] = providerKinds
+    expect(() => indexKinds(first ? [first, first] : [])).toThrow('Two provider kinds are named openai.')
+  })
+
+  it('places calls as contract.md rule 1 says', () => {
+    const at = (name: string, path: string, baseUrl?: string) => {
+      const kind = findKind(name)
+      if (!kind) throw new Error(name)
+      const { origin, path: full } = kind.address(
+        target(kind, baseUrl === undefined ? {} : { baseUrl }),
+        kind.speaks[0] ?? 'openai',
+        path,
+      )
+      return origin + full
+    }
+    expect(at('openai', '/chat/completions')).toBe('https://api.openai.com/v1/chat/completions')
+    expect(at('anthropic', '/v1/messages?beta=true')).toBe('https://api.anthropic.com/v1/messages?beta=true')
+    expect(at('gemini', '/v1beta/models/m:generateContent')).toBe(
+      'https://generativelanguage.googleapis.com/v1beta/models/m:generateContent',
+    )
+    expect(at('openai-compatible', '/models?a=1', 'https://h.example:8443/deep/v1/?region=eu')).toBe(
+      'https://h.example:8443/deep/v1/models?region=eu&a=1',
+    )
+  })
+
+  it('tells OpenAI which organisation and project pay', () => {
+    const settings = { organization: 'org-1', project: 'proj_1' }
+    const headers = findKind('openai')?.headers({ name: 'one', baseUrl: '', settings }, 'openai', null)
+    expect(headers).toEqual([
+      ['openai-organization', 'org-1'],
+      ['openai-project', 'proj_1'],
+    ])
+  })
+
+  it('fills in a version for Anthropic only as a default', () => {
+    expect(findKind('anthropic')?.defaults).toEqual([['anthropic-version', '2023-06-01']])
+  })
+})
+
+describe('presets', () => {
+  const kind = findKind('openai-compatible')
+
+  it.each(presets.map((preset) => [preset.name, preset] as const))('%s is a whole row', (name, preset) => {
+    expect(name).toMatch(/^[a-z0-9][a-z0-9-]*$/)
+    expect(presets.filter((other) => other.name === name)).toHaveLength(1)
+    expect(kind?.settings.safeParse({ preset: name }).success).toBe(true)
+    if (!kind) throw new Error('no kind')
+    expect(defaultBaseUrl(kind, { preset: name })).toBe(preset.baseUrl)
+    expect(credentialNeed(kind, { preset: name })).toBe(preset.credential)
+    const url = new URL(preset.baseUrl)
+    expect(url.protocol).toBe(preset.credential === 'optional' ? 'http:' : 'https:')
+    expect(kind.address({ name: 'one', baseUrl: '', settings: { preset: name } }, 'openai', '/models').origin).toBe(
+      url.origin,
+    )
+  })
+
+  it('says what a vendor lacks', () => {
+    expect(kind?.lacks({ name: 'one', baseUrl: '', settings: { preset: 'mistral' } })).toEqual(['stream_options'])
+    expect(kind?.lacks({ name: 'one', baseUrl: '', settings: {} })).toEqual([])
+  })
+})

@@ -1,0 +1,140 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { baseUrlProblem, joinBaseUrl } from '../../src/providers/wire/base-url.ts'
+import { otherOpenaiSpelling } from '../../src/providers/wire/openai-format.ts'
+import { readProtoDuration, readRetryAfter } from '../../src/providers/wire/retry-after.ts'
+import { anthropicRules, geminiRules, openaiRules, scrubWith } from '../../src/providers/wire/scrub.ts'
+
+describe('readRetryAfter', () => {
+  const now = Date.parse('2026-11-21T00:00:00Z')
+  it.each([
+    [{ 'retry-after': '3' }, 3000],
+    [{ 'retry-after': '0.25' }, 250],
+    [{ 'retry-after-ms': '1234.2', 'retry-after': '9' }, 1235],
+    [{ 'retry-after': 'Sat, 21 Nov 2026 00:00:30 GMT' }, 30_000],
+    [{ 'retry-after': 'Fri, 20 Nov 2026 00:00:30 GMT' }, 0],
+    [{ 'retry-after': '-5' }, null],
+    [{ 'retry-after': 'soon' }, null],
+    [{ 'retry-after-ms': 'x', 'retry-after': '1' }, 1000],
+    [{}, null],
+  ])('%j is %s', (headers, expected) => {
+    expect(readRetryAfter(new Map(Object.entries(headers)), now)).toBe(expected)
+  })
+
+  it('never gives a negative or broken number', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (exact, text) => {
+        const read = readRetryAfter(
+          new Map([
+            ['retry-after-ms', exact],
+            ['retry-after', text],
+          ]),
+          now,
+        )
+        return read === null || read >= 0
+      }),
+    )
+  })
+})
+
+describe('readProtoDuration', () => {
+  it.each([
+    ['37s', 37_000],
+    ['0.5s', 500],
+    ['37', null],
+    ['-1s', null],
+    [37, null],
+    [undefined, null],
+  ])('%s', (text, expected) => {
+    expect(readProtoDuration(text)).toBe(expected)
+  })
+})
+
+describe('base URLs', () => {
+  it.each([
+    ['api.openai.com/v1', /not a URL/],
+    ['ftp://h/v1', /https:\/\/ or http:\/\//],
+    ['https://user:secret@h/v1', /user name/],
+    ['https://h/v1#x', /#/],
+  ])('%s is refused', (text, expected) => {
+    expect(baseUrlProblem(text)).toMatch(expected)
+    expect(() => joinBaseUrl(text, '/x')).toThrow(TypeError)
+  })
+
+  it('never tells the secret of a refused one', () => {
+    expect(baseUrlProblem('https://user:secret@h/v1')).not.toContain('secret')
+  })
+
+  it.each([
+    ['https://h.example', 'https://h.example/v1'],
+    ['https://h.example/openai/', 'https://h.example/openai/v1'],
+    ['https://h.example/v1/v1', 'https://h.example/v1'],
+    ['https://h.example/v1/chat/completions', 'https://h.example/v1'],
+    ['https://h.example/v1/', 'https://h.example'],
+    ['https://h.example/v1/openai', null],
+    ['https://h.example?k=1', 'https://h.example/v1?k=1'],
+  ])('%s was probably meant as %s', (given, meant) => {
+    expect(otherOpenaiSpelling(given)).toBe(meant)
+  })
+})
+
+describe('scrubWith', () => {
+  const rules = [...openaiRules, ...anthropicRules, ...geminiRules]
+
+  it('keeps bytes that are no UTF-8', () => {
+    const body = Buffer.concat([
+      Buffer.from([0xff, 0xfe, 0x80]),
+      Buffer.from(' org-Abcdef123 '),
+      Buffer.from([0xc3, 0x28]),
+    ])
+    const expected = Buffer.concat([Buffer.from([0xff, 0xfe, 0x80]), Buffer.from(' *** '), Buffer.from([0xc3, 0x28])])
+    expect(scrubWith(openaiRules, body)).toEqual(expected)
+  })
+
+  it('leaves a scrubbed body alone', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.constantFrom(
+            'org-Abcdef123',
+            ' in organization ',
+            'X Ltd',
+            ' on t',
+            'projects/123',
+            '"consumer":"',
+            'abc',
+            '"',
+            ' ',
+          ),
+        ),
+        (parts) => {
+          const once = scrubWith(rules, Buffer.from(parts.join(' ')))
+          return scrubWith(rules, once).equals(once)
+        },
+      ),
+    )
+  })
+
+  it('keeps JSON whole', () => {
+    const member = fc.constantFrom('organization', 'project_id', 'consumer', 'message', 'account_id', 'team')
+    const text = fc.constantFrom(
+      'org-Abcdef123',
+      'projects/99',
+      'in organization A "quoted" B on tokens',
+      'a\\b',
+      'team 2f1b6c7e-1111-4a2b-9c3d-0123456789ab',
+    )
+    fc.assert(
+      fc.property(fc.dictionary(member, text), (error) => {
+        JSON.parse(scrubWith(rules, Buffer.from(JSON.stringify({ error }))).toString())
+      }),
+    )
+  })
+
+  it('stays quick on hostile bodies', () => {
+    for (const piece of ['in organization ', 'organization ', '"account_id": "', 'projects/', 'sk-', 'project:']) {
+      const body = Buffer.from(piece.repeat(Math.ceil(65_536 / piece.length)))
+      expect(scrubWith(rules, body).length).toBeGreaterThan(0)
+    }
+  }, 2000)
+})
