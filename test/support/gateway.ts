@@ -1,0 +1,174 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ORPCError } from '@orpc/client'
+import { type AdminClient, createAdminClient } from '../../src/admin/client.ts'
+import { openSocketTransport } from '../../src/admin/socket-transport.ts'
+import type { RequestRecord } from '../../src/core/record.ts'
+
+export interface GatewayOptions {
+  /** Text of config.yaml; the listen addresses stand on the command line and win over it. */
+  config?: string
+  environment?: Record<string, string>
+  /** An existing data directory, left in place afterwards; default: a new one, removed by `stop`. */
+  dataDirectory?: string
+  /** Further flags of `serve`. */
+  flags?: string[]
+}
+
+export interface CommandResult {
+  stdout: string
+  stderr: string
+  code: number
+}
+
+type Input<Operation> = Operation extends (input: infer Given, ...more: never[]) => unknown ? Given : never
+
+export interface TestGateway {
+  baseUrl: string
+  consoleUrl: string
+  dataDirectory: string
+  stdout(): string
+  stderr(): string
+  /** Runs a command of the CLI against this gateway. Never throws for an exit status. */
+  spgw(args: string[], input?: string): Promise<CommandResult>
+  /** The typed client on the admin socket: set-up without the price of a process a command. */
+  admin: AdminClient
+  addRoute(model: string, targets: string[], more?: Partial<Input<AdminClient['routes']['add']>>): Promise<void>
+  createKey(name: string, more?: Partial<Input<AdminClient['keys']['create']>>): Promise<{ id: string; key: string }>
+  /** The settled record of a request; waits for it to settle, since an aborted one does so after its client has gone. */
+  record(id: string): Promise<RequestRecord>
+  stop(): Promise<void>
+}
+
+const root = join(import.meta.dirname, '../..')
+
+/** `dist/spgw` when SPGW_TEST_EXECUTABLE names it, else the sources under this Node. */
+export function gatewayCommand(): { command: string; leading: string[] } {
+  const executable = process.env.SPGW_TEST_EXECUTABLE
+  if (executable) return { command: executable, leading: [] }
+  return { command: process.execPath, leading: ['--disable-warning=ExperimentalWarning', join(root, 'src/main.ts')] }
+}
+
+export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
+  const dataDirectory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), 'spgw-')))
+  if (options.config !== undefined) await writeFile(join(dataDirectory, 'config.yaml'), options.config)
+  const [port, consolePort] = await freePorts(2)
+  const addresses = ['--listen', `127.0.0.1:${port}`, '--console-listen', `127.0.0.1:${consolePort}`]
+  const { command, leading } = gatewayCommand()
+  const environment = bareEnvironment(options.environment)
+  const child = spawn(
+    command,
+    [...leading, 'serve', '--data-dir', dataDirectory, ...addresses, ...(options.flags ?? [])],
+    { env: environment, stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  const output = collectOutput(child)
+  const baseUrl = `http://127.0.0.1:${port}`
+  await ready(baseUrl, child, output)
+  const spgw = (args: string[], input?: string) =>
+    runCommand([...args, '--data-dir', dataDirectory], { input, environment: options.environment })
+  const transport = openSocketTransport(join(dataDirectory, 'admin.sock'), { waitMs: 3000 })
+  const admin = createAdminClient({ transport, version: 'test', surface: 'cli' })
+  return {
+    baseUrl,
+    consoleUrl: `http://127.0.0.1:${consolePort}`,
+    dataDirectory,
+    stdout: () => output.stdout,
+    stderr: () => output.stderr,
+    spgw,
+    admin,
+    ...shortcuts(admin),
+    async stop() {
+      await transport.close()
+      await end(child)
+      if (options.dataDirectory === undefined) await rm(dataDirectory, { recursive: true, force: true })
+    },
+  }
+}
+
+type Shortcuts = Pick<TestGateway, 'addRoute' | 'createKey' | 'record'>
+
+function shortcuts(admin: AdminClient): Shortcuts {
+  return {
+    async addRoute(model, targets, more = {}) {
+      await admin.routes.add({ model, targets, ...more })
+    },
+    createKey: (name, more = {}) => admin.keys.create({ name, ...more }),
+    async record(id) {
+      for (let attempt = 0; attempt < 400; attempt++) {
+        const record = await admin.requests.show({ id }).catch((error: unknown) => notYet(error))
+        if (record !== null && record.state !== 'admitted') return record
+        await new Promise((resolve) => setTimeout(resolve, 25))
+      }
+      throw new Error(`request ${id} has no settled record`)
+    },
+  }
+}
+
+function notYet(error: unknown): null {
+  if (error instanceof ORPCError && error.code === 'not_found') return null
+  throw error
+}
+
+/** Runs `spgw` once, by itself. */
+export async function runCommand(
+  args: string[],
+  options: { input?: string | undefined; environment?: Record<string, string> | undefined } = {},
+): Promise<CommandResult> {
+  const { command, leading } = gatewayCommand()
+  const child = spawn(command, [...leading, ...args], { env: bareEnvironment(options.environment) })
+  const output = collectOutput(child)
+  child.stdin.on('error', () => {})
+  child.stdin.end(options.input ?? '')
+  const [code] = await once(child, 'close')
+  return { ...output, code: Number(code ?? -1) }
+}
+
+/** Nothing of the developer's own set-up reaches the gateway. */
+function bareEnvironment(more: Record<string, string> = {}): Record<string, string> {
+  return { PATH: process.env.PATH ?? '', NO_COLOR: '1', ...more }
+}
+
+function collectOutput(child: ChildProcess): { stdout: string; stderr: string } {
+  const output = { stdout: '', stderr: '' }
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    output.stdout += text
+  })
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    output.stderr += text
+  })
+  return output
+}
+
+async function ready(baseUrl: string, child: ChildProcess, output: { stdout: string; stderr: string }): Promise<void> {
+  for (let attempt = 0; attempt < 600; attempt++) {
+    if (child.exitCode !== null)
+      throw new Error(`spgw serve ended with ${child.exitCode}\n${output.stdout}${output.stderr}`)
+    const answer = await fetch(`${baseUrl}/readyz`).catch(() => null)
+    if (answer?.status === 200) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  child.kill('SIGKILL')
+  throw new Error(`spgw serve did not get ready\n${output.stdout}${output.stderr}`)
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const closed = once(child, 'close')
+  child.kill('SIGTERM')
+  const stubborn = setTimeout(() => child.kill('SIGKILL'), 10_000)
+  await closed
+  clearTimeout(stubborn)
+}
+
+/** Asked from the system all at once, so that they differ. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer())
+  await Promise.all(servers.map((server) => once(server.listen(0, '127.0.0.1'), 'listening')))
+  const ports = servers.map((server) => (server.address() as AddressInfo).port)
+  await Promise.all(servers.map((server) => once(server.close(), 'close')))
+  return ports
+}

@@ -1,0 +1,174 @@
+import {
+  type JsonObject,
+  type MockAnswer,
+  type MockCall,
+  type MockFormat,
+  type MockUsage,
+  parseObject,
+  reported,
+  spoken,
+  spokenText,
+  streamAnswer,
+  wholeAnswer,
+} from './mock-format.ts'
+
+/** A strict Anthropic: messages, count_tokens, models. */
+export const mockAnthropic: MockFormat = {
+  name: 'anthropic',
+  basePath: '',
+  foreignHeaders: ['authorization', 'api-key', 'x-goog-api-key'],
+  refuse(call, credentials) {
+    const given = call.headers.get('x-api-key')
+    if (given === undefined) return refusal(call.number, 401, 'authentication_error', 'x-api-key header is required')
+    if (!credentials.has(given)) return refusal(call.number, 401, 'authentication_error', 'invalid x-api-key')
+    if (!/^\d{4}-\d\d-\d\d$/.test(call.headers.get('anthropic-version') ?? '')) {
+      return refusal(call.number, 400, 'invalid_request_error', 'anthropic-version: header is required')
+    }
+    return null
+  },
+  answer(call, usage) {
+    if (call.method === 'POST' && call.path === '/v1/messages') return serveMessages(call, usage)
+    if (call.method === 'POST' && call.path === '/v1/messages/count_tokens') return serveCount(call, usage)
+    if (call.method === 'GET' && call.path === '/v1/models') {
+      const page = { data: models.map(modelEntry), has_more: false, first_id: models[0], last_id: models.at(-1) }
+      return json(call, JSON.stringify(page))
+    }
+    const model = call.method === 'GET' ? /^\/v1\/models\/(.+)$/.exec(call.path)?.[1] : undefined
+    if (model !== undefined) return json(call, JSON.stringify(modelEntry(decodeURIComponent(model))))
+    return refusal(call.number, 404, 'not_found_error', 'Not Found')
+  },
+  error(status, message, number) {
+    return refusal(number, status, errorTypes[status] ?? 'api_error', message)
+  },
+  streamError(message) {
+    const error = { type: 'overloaded_error', message }
+    return Buffer.from(named('error', { type: 'error', error, request_id: 'req_anthropic_stream' }))
+  },
+}
+
+const models = ['claude-opus-5-5', 'claude-haiku-5']
+
+function modelEntry(id: string) {
+  return { type: 'model', id, display_name: id, created_at: '2026-02-01T00:00:00Z', max_input_tokens: 200_000 }
+}
+
+const errorTypes: Record<number, string> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  409: 'conflict_error',
+  413: 'request_too_large',
+  422: 'invalid_request_error',
+  429: 'rate_limit_error',
+  504: 'timeout_error',
+  529: 'overloaded_error',
+}
+
+function readBody(call: MockCall): JsonObject | MockAnswer {
+  const body = parseObject(call.body)
+  const wrong = (message: string) => refusal(call.number, 400, 'invalid_request_error', message)
+  if (!call.headers.get('content-type')?.startsWith('application/json'))
+    return wrong('content-type: must be application/json')
+  if (body === null) return wrong('The request body is not valid JSON')
+  if (typeof body.model !== 'string') return wrong('model: Field required')
+  if (!Array.isArray(body.messages)) return wrong('messages: Field required')
+  if (call.headers.get('anthropic-version') === '2026-10-21' && body.temperature !== undefined) {
+    return wrong('temperature: not supported by this version')
+  }
+  return body
+}
+
+function serveMessages(call: MockCall, usage: MockUsage): MockAnswer {
+  const body = readBody(call)
+  if (isAnswer(body)) return body
+  if (typeof body.max_tokens !== 'number') {
+    return refusal(call.number, 400, 'invalid_request_error', 'max_tokens: Field required')
+  }
+  const message = { id: `msg_${call.number}`, type: 'message', role: 'assistant', model: body.model }
+  const tool = { type: 'tool_use', id: 'toolu_mock', name: 'look', input: { at: 'the sky' } }
+  const called = Array.isArray(body.tools)
+  const stop = { stop_reason: called ? 'tool_use' : 'end_turn', stop_sequence: null }
+  const start = startUsage(usage)
+  if (body.stream !== true) {
+    const content = called ? [tool] : [{ type: 'text', text: spokenText }]
+    const used = { ...start, ...endUsage(usage) }
+    return json(call, JSON.stringify({ ...message, content, ...stop, usage: used }), usage)
+  }
+  const opening = {
+    ...message,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { ...start, output_tokens: 1 },
+  }
+  const shell = called ? { ...tool, input: {} } : { type: 'text', text: '' }
+  const deltas = called
+    ? ['', '{"at":', ' "the sky"}'].map((part) => ({ type: 'input_json_delta', partial_json: part }))
+    : spoken.map((part) => ({ type: 'text_delta', text: part }))
+  const events = [
+    named('message_start', { type: 'message_start', message: opening }),
+    named('ping', { type: 'ping' }),
+    named('content_block_start', { type: 'content_block_start', index: 0, content_block: shell }),
+    ...deltas.map((delta) => named('content_block_delta', { type: 'content_block_delta', index: 0, delta })),
+    named('content_block_stop', { type: 'content_block_stop', index: 0 }),
+    named('message_delta', { type: 'message_delta', delta: stop, usage: endUsage(usage) }),
+    named('message_stop', { type: 'message_stop' }),
+  ]
+  return streamAnswer(headers(call.number, 'text/event-stream; charset=utf-8'), events, reported(usage))
+}
+
+function serveCount(call: MockCall, usage: MockUsage): MockAnswer {
+  const body = readBody(call)
+  return isAnswer(body) ? body : json(call, JSON.stringify({ input_tokens: usage.input }))
+}
+
+function isAnswer(value: JsonObject | MockAnswer): value is MockAnswer {
+  return Array.isArray(value.parts)
+}
+
+/** Anthropic counts cached tokens beside `input_tokens`, not in it. */
+function startUsage(usage: MockUsage): JsonObject {
+  return {
+    input_tokens: usage.input - usage.cacheRead - usage.cacheWrite,
+    cache_creation_input_tokens: usage.cacheWrite,
+    cache_read_input_tokens: usage.cacheRead,
+    service_tier: 'standard',
+  }
+}
+
+function endUsage(usage: MockUsage): JsonObject {
+  return { output_tokens: usage.output, output_tokens_details: { thinking_tokens: usage.reasoning } }
+}
+
+function named(name: string, data: JsonObject): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`
+}
+
+function json(call: MockCall, text: string, usage: MockUsage | null = null): MockAnswer {
+  return wholeAnswer(200, headers(call.number), text, usage && reported(usage))
+}
+
+function refusal(number: number, status: number, type: string, message: string): MockAnswer {
+  const body = { type: 'error', error: { type, message }, request_id: `req_anthropic_${number}` }
+  return wholeAnswer(status, headers(number), JSON.stringify(body))
+}
+
+function headers(number: number, contentType = 'application/json'): [string, string][] {
+  return [
+    ['Content-Type', contentType],
+    ['request-id', `req_anthropic_${number}`],
+    ['anthropic-organization-id', '0f0f0f0f-mock-canary-0000-000000000000'],
+    ['anthropic-workspace-id', 'wrkspc_mockcanary'],
+    ['anthropic-ratelimit-requests-limit', '4000'],
+    ['anthropic-ratelimit-requests-remaining', '3999'],
+    ['set-cookie', '__cf_bm=mockcanary; path=/; HttpOnly'],
+    ['cf-ray', '8f01mockcanary-FRA'],
+    ['cf-cache-status', 'DYNAMIC'],
+    ['server', 'cloudflare'],
+    ['via', '1.1 mockcanary'],
+    ['x-envoy-upstream-service-time', '42'],
+    ['strict-transport-security', 'max-age=31536000'],
+  ]
+}
