@@ -17,13 +17,20 @@ export interface AdminClientOptions {
   version: string
   /** Who calls, for the audit. */
   surface: 'cli' | 'tui' | 'console'
+  /** Told of the gateway's version with each answer; another than one's own is worth a word. */
+  onVersion?(version: string): void
 }
 
 /** The typed client of the admin contract. Runs in a browser too: the socket is `socket-transport.ts`. */
 export function createAdminClient(options: AdminClientOptions): AdminClient {
   const link = new OpenAPILink(contract, {
     url: options.transport.url,
-    fetch: (request) => options.transport.fetch(request),
+    fetch: async (request) => {
+      const answer = await options.transport.fetch(request)
+      const version = answer.headers.get('x-spgw-version')
+      if (version !== null) options.onVersion?.(version)
+      return answer
+    },
     headers: { 'x-spgw-version': options.version, 'x-spgw-surface': options.surface },
   })
   return createORPCClient(link)

@@ -1,18 +1,19 @@
-import { Agent, fetch as undiciFetch } from 'undici'
+import { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Agent } from 'undici'
 import type { Transport } from './client.ts'
+import { socketHost } from './contract/socket-host.ts'
 
 /** Nobody listens on the admin socket. `hint` says what to do. */
 export class GatewayNotRunning extends Error {
+  override readonly name = 'GatewayNotRunning'
   readonly hint = 'Start it: spgw serve'
 
   constructor(socketPath: string, cause: unknown) {
-    super(`no gateway is running at ${socketPath}`, { cause })
-    this.name = 'GatewayNotRunning'
+    super(`No gateway is running at ${socketPath}.`, { cause })
   }
 }
 
-/** The one host that the admin socket answers to: a page cannot name it, for it does not resolve. */
-export const socketHost = 'spgw.socket'
 const retryMs = 50
 
 export interface SocketTransport extends Transport {
@@ -21,7 +22,7 @@ export interface SocketTransport extends Transport {
 
 /**
  * Calls over the admin socket. `waitMs`: how long a refused dial is tried again, for a gateway that is still starting.
- * Throws `GatewayNotRunning`.
+ * Throws `GatewayNotRunning`. Built on `request`, since undici's `fetch` sends `sec-fetch-mode`, a browser's sign.
  */
 export function openSocketTransport(socketPath: string, options: { waitMs: number }): SocketTransport {
   // A tail may be silent for ever, so no limit of the library's own.
@@ -37,25 +38,32 @@ async function send(request: Request, agent: Agent, socketPath: string, deadline
   const body = await request.text()
   while (true) {
     try {
-      const answer = await undiciFetch(request.url, {
-        method: request.method,
-        headers: [...request.headers],
-        body,
-        signal: request.signal,
-        dispatcher: agent,
-      })
-      // Undici's own Response and Node's are two classes of one shape; oRPC reads only what both have.
-      return new Response(answer.body as ReadableStream | null, { status: answer.status, headers: [...answer.headers] })
+      return await sendOnce(request, body, agent)
     } catch (error) {
       if (!isDialFailure(error)) throw error
       if (performance.now() >= deadline) throw new GatewayNotRunning(socketPath, error)
-      await new Promise((resolve) => setTimeout(resolve, retryMs))
+      await pause(retryMs, undefined, { signal: request.signal })
     }
   }
 }
 
+async function sendOnce(request: Request, body: string, agent: Agent): Promise<Response> {
+  const url = new URL(request.url)
+  const answer = await agent.request({
+    origin: url.origin,
+    path: url.pathname + url.search,
+    method: request.method === 'GET' ? 'GET' : 'POST',
+    headers: Object.fromEntries(request.headers),
+    body: body === '' ? null : body,
+    signal: request.signal,
+  })
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(answer.headers))
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value)
+  return new Response(Readable.toWeb(answer.body), { status: answer.statusCode, headers })
+}
+
 function isDialFailure(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
   return code === 'ENOENT' || code === 'ECONNREFUSED'
 }

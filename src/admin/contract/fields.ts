@@ -8,7 +8,10 @@ import { field } from './operation.ts'
 export const slugForm = /^[a-z0-9][a-z0-9._-]{0,62}$/
 export const slug = z
   .string()
-  .regex(slugForm, 'is lower-case letters, digits, dots, underscores and hyphens, up to 63, a letter or digit first')
+  .regex(
+    slugForm,
+    'must be lower-case letters, digits, dots, underscores and hyphens, up to 63, a letter or digit first',
+  )
 export const reference = z.string().min(1)
 export const laneName = z.enum(laneNames)
 export const time = z.string()
@@ -16,14 +19,16 @@ export const tags = z.record(z.string(), z.string())
 
 export const durationText = z
   .string()
-  .refine((text) => parseDuration(text) !== null, 'is a duration such as 250ms, 5s, 30m, 24h or 90d')
-export const sizeText = z.string().refine((text) => parseSize(text) !== null, 'is a size such as 64KB, 100MB or 2GiB')
+  .refine((text) => parseDuration(text) !== null, 'must be a duration such as 250ms, 5s, 30m, 24h or 90d')
+export const sizeText = z
+  .string()
+  .refine((text) => parseSize(text) !== null, 'must be a size such as 64KB, 100MB or 2GiB')
 /** A duration (from now: back for `since`, ahead for `expires`) or an RFC 3339 time. */
 export const momentText = z
   .string()
   .refine(
     (text) => parseDuration(text) !== null || !Number.isNaN(Date.parse(text)),
-    'is a duration such as 15m or 30d, or a time such as 2026-01-31T12:00:00Z',
+    'must be a duration such as 15m or 30d, or a time such as 2026-01-31T12:00:00Z',
   )
 
 export const projectField = {

@@ -28,7 +28,7 @@ const filters = {
   status: field(
     z
       .string()
-      .regex(/^[1-5](\d\d|xx)$/, 'is a status such as 429, or a class such as 4xx')
+      .regex(/^[1-5](\d\d|xx)$/, 'must be a status such as 429, or a class such as 4xx')
       .optional(),
     {
       description: 'With this status (429) or class (4xx)',

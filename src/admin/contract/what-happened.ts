@@ -1,10 +1,10 @@
-import type { RequestRecord, Signal } from '../../core/record.ts'
+import type { AttemptRecord, RequestRecord, Signal } from '../../core/record.ts'
 
 /** "What happened" in plain sentences, the same on every surface. Pure: all of it is in the record. */
 export function describeRecord(record: RequestRecord): string[] {
   return [
     ...record.routing_signals.filter(isDecision).map(sentence),
-    ...record.attempts.map((attempt, index) => describeAttempt(record, index)),
+    ...record.attempts.map((attempt, index) => describeAttempt(attempt, record.attempts[index - 1])),
     ...record.policy_signals.filter((signal) => signal.verdict === 'deny' || signal.verdict === 'flag').map(sentence),
     ...describeLosses(record),
     describeEnd(record),
@@ -30,10 +30,7 @@ const outcomes: Record<string, string> = {
   aborted: 'given up because the client hung up',
 }
 
-function describeAttempt(record: RequestRecord, index: number): string {
-  const attempt = record.attempts[index]
-  if (!attempt) return ''
-  const before = record.attempts[index - 1]
+function describeAttempt(attempt: AttemptRecord, before: AttemptRecord | undefined): string {
   const verb = before === undefined ? 'Tried' : before.provider === attempt.provider ? 'Tried again' : 'Fell back to'
   const status = attempt.status === null ? 'no answer' : String(attempt.status)
   const after = attempt.ended_ms === null ? '' : ` after ${describeDuration(attempt.ended_ms - attempt.started_ms)}`

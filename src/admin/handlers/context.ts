@@ -2,18 +2,32 @@ import type { LaneName } from '../../core/lane.ts'
 import type { RequestRecord } from '../../core/record.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { CheckResult, ProviderKind, ProviderTarget } from '../../providers/contract.ts'
+import type { HealthView } from '../../routing/health.ts'
 import type { Keyring } from '../../sealing/keyring.ts'
 import type { StoreClient } from '../../store/api.ts'
 import type { ConfigurationSnapshot, SnapshotKey } from '../../store/snapshot.ts'
 
 /** What handlers may use, handed in by the composition root. */
-export interface AdminContext {
+export interface AdminParts {
   store: StoreClient
   keyring: Keyring
   kinds: readonly ProviderKind[]
-  /** Who calls, through which surface. */
-  caller: { name: string; surface: 'cli' | 'tui' | 'console' | 'api'; role: 'viewer' | 'admin' | 'owner' }
   runtime: Runtime
+  /** Told of faults that are the gateway's own; the caller is told only that there was one. */
+  onFault(error: unknown, operation: string): void
+}
+
+/** Who calls, through which surface. */
+export interface Caller {
+  name: string
+  surface: 'cli' | 'tui' | 'console' | 'api'
+  role: 'viewer' | 'admin' | 'owner'
+}
+
+export interface AdminContext extends AdminParts {
+  caller: Caller
+  /** Fires when the server closes: what streams must end. */
+  closing: AbortSignal
 }
 
 /** The running gateway as its control plane sees it. */
@@ -40,6 +54,8 @@ export interface Runtime {
     model: string
     lane: LaneName
   }): Promise<{ requestId: string; status: number; body: string }>
+  /** What a request to the provider in this slot would meet now; `credentials` is the size of its pool. */
+  health(slot: number, credentials: number): HealthView
   status(): RuntimeStatus
   /** Seal state of the machine key in use. */
   seal(): { source: string; keyId: string; format: string }

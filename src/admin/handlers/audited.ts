@@ -1,0 +1,15 @@
+import type { AdminContext } from './context.ts'
+
+interface Change {
+  /** `providers.add` */
+  operation: string
+  resource: { kind: string; id: string; name: string }
+  /** As the operation's own output shows it, hence without secrets; null: was not, or is no more. */
+  before: unknown
+  after: unknown
+}
+
+/** The tables, whose writes are committed together with the line that says who changed what. */
+export function audited({ store, caller }: AdminContext, change: Change) {
+  return store.audited({ actor: caller.name, surface: caller.surface, ...change })
+}

@@ -1,0 +1,149 @@
+import type { Secret } from '../../core/secret.ts'
+import type { Provider, ProviderRevision, SealedCredential } from '../../store/api.ts'
+import { type AddProvider, checkNeed } from './add-provider.ts'
+import { audited } from './audited.ts'
+import type { AdminContext } from './context.ts'
+import { conflict, invalid } from './fault.ts'
+import { findProvider } from './find.ts'
+import { mergePairs, readTimeouts } from './moments.ts'
+import { checkFirst, type Found, openCredential, readCredential, sealCredential } from './provider-check.ts'
+import { checkHeaders, findProviderKind, readBaseUrl, readProjects, readSettings } from './provider-input.ts'
+import { auditProvider, loadUsage, resource, showProvider, type Usage } from './show-provider.ts'
+
+export interface EditProvider extends Omit<AddProvider, 'kind' | 'inactive'> {
+  rename?: string | undefined
+  replace?: string | undefined
+  allProjects: boolean
+}
+
+/** What its calls depend on becomes the next revision, checked before it becomes active; name, projects and tags do not. */
+export async function editProvider(context: AdminContext, input: EditProvider) {
+  const provider = await findProvider(context, input.name)
+  if (input.rename !== undefined && input.rename !== provider.name)
+    if ((await context.store.providers.find(input.rename)) !== null)
+      throw conflict(`The provider ${input.rename} exists already.`, 'Choose another name.')
+  const usage = await loadUsage(context)
+  const properties = {
+    name: input.rename ?? provider.name,
+    tags: mergePairs(provider.tags, input.tags),
+    projects: await changeProjects(context, provider, input),
+  }
+  const next = readNext(context, provider, input)
+  const checked = next.check ? await checkNext(context, provider, next, input.skipCheck) : null
+
+  if (!same(properties, { name: provider.name, tags: provider.tags, projects: provider.projects }))
+    await writeProperties(context, provider, properties, usage)
+  const current = { ...provider, ...properties }
+  if (next.changed) await addRevision(context, current, next.revision, checked, usage)
+  await context.runtime.publish()
+  return showProvider(await findProvider(context, provider.id), await loadUsage(context))
+}
+
+interface Next {
+  revision: ProviderRevision
+  changed: boolean
+  /** Address, settings or credential changed: what the check looks at. */
+  check: boolean
+  credential: Secret | null
+}
+
+function readNext(context: AdminContext, provider: Provider, input: EditProvider): Next {
+  const { revision: before } = provider
+  const kind = findProviderKind(context, provider.kind)
+  const settings = readSettings(kind, before.settings, input)
+  const credential = readCredential(input.credential)
+  const credentials =
+    credential === null ? before.credentials : replaceCredential(context, provider, credential, input.replace)
+  checkNeed(kind, settings, credentials.length > 0)
+  const after = {
+    baseUrl: input.baseUrl === undefined ? before.baseUrl : readBaseUrl(kind, settings, input.baseUrl),
+    headers: checkHeaders(mergePairs(before.headers, input.headers)),
+    timeouts: readTimeouts(input, before.timeouts),
+    settings,
+    credentials,
+  }
+  const revision = { ...before, ...after }
+  const check = after.baseUrl !== before.baseUrl || !same(settings, before.settings) || credential !== null
+  return { revision, changed: !same(revision, before), check, credential }
+}
+
+/** It keeps its place in the pool: its position, which resting and affinity go by. */
+function replaceCredential(
+  context: AdminContext,
+  provider: Provider,
+  credential: Secret,
+  which: string | undefined,
+): SealedCredential[] {
+  const pool = provider.revision.credentials
+  const sealed = sealCredential(context, provider.id, credential)
+  if (pool.length === 0) return [sealed]
+  const place = which === undefined ? (pool.length === 1 ? 0 : -1) : findCredential(pool, which)
+  if (place === -1)
+    throw invalid(
+      which === undefined
+        ? `${provider.name} has a pool of ${pool.length} credentials.`
+        : `${provider.name} has no credential ${JSON.stringify(which)}.`,
+      `Say which with --replace: spgw providers credentials list ${provider.name}`,
+    )
+  return pool.map((one, index) => (index === place ? sealed : one))
+}
+
+export function findCredential(pool: readonly SealedCredential[], which: string): number {
+  return pool.findIndex(({ id, lastFour }) => id === which || (lastFour !== '' && lastFour === which))
+}
+
+/** The new credential is what is asked with; without one, the first of the pool. */
+async function checkNext(context: AdminContext, provider: Provider, next: Next, skip: boolean): Promise<Found> {
+  const kind = findProviderKind(context, provider.kind)
+  const [first] = next.revision.credentials
+  const credential = next.credential ?? (first === undefined ? null : openCredential(context, provider.id, first))
+  return checkFirst(context, kind, { ...provider, revision: next.revision }, credential, skip)
+}
+
+type Properties = Pick<Provider, 'name' | 'tags' | 'projects'>
+
+async function writeProperties(context: AdminContext, provider: Provider, to: Properties, usage: Usage) {
+  const before = auditProvider(provider, usage)
+  const after = auditProvider({ ...provider, ...to }, usage)
+  const line = { operation: 'providers.edit', resource: resource(provider), before, after }
+  await audited(context, line).providers.update(provider.id, to)
+}
+
+/** Adds the next revision and makes it active; what the check found is kept with it. */
+export async function addRevision(
+  context: AdminContext,
+  provider: Provider,
+  change: ProviderRevision,
+  checked: Found | null,
+  usage: Usage,
+  operation = 'providers.edit',
+): Promise<void> {
+  const numbers = (await context.store.providers.revisions(provider.id)).map((one) => one.number)
+  const revision: ProviderRevision = {
+    ...change,
+    number: Math.max(0, ...numbers) + 1,
+    createdAt: new Date().toISOString(),
+    createdBy: context.caller.name,
+  }
+  const before = auditProvider(provider, usage)
+  const after = auditProvider({ ...provider, activeRevision: revision.number, revision }, usage)
+  const line = { operation, resource: resource(provider), before, after }
+  await audited(context, line).providers.addRevision(provider.id, revision)
+  if (checked !== null) await context.store.providers.setReadiness(provider.id, checked.readiness, checked.models)
+}
+
+async function changeProjects(
+  context: AdminContext,
+  provider: Provider,
+  input: EditProvider,
+): Promise<string[] | null> {
+  if (input.allProjects && input.projects !== undefined)
+    throw invalid('Both --project and --all-projects are given.', 'Give one of them.')
+  if (input.allProjects) return null
+  return input.projects === undefined ? provider.projects : readProjects(context, input.projects)
+}
+
+/** Plain data whose members come in one order. */
+function same(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}

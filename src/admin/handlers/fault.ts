@@ -1,0 +1,60 @@
+import { ORPCError } from '@orpc/server'
+import { SealError } from '../../sealing/seal-error.ts'
+import { StoreConflict, StoreDegraded } from '../../store/store-error.ts'
+import { type OperationErrorCode, operationErrors } from '../contract/errors.ts'
+
+/** `message` is the cause, `hint` what to do. Neither may hold a secret. */
+export function operationFault(code: OperationErrorCode, message: string, hint: string, options?: ErrorOptions) {
+  return new ORPCError(code, { status: operationErrors[code].status, message, data: { hint }, ...options })
+}
+
+export const notFound = (what: string, name: string, hint: string) =>
+  operationFault('not_found', `There is no ${what} ${JSON.stringify(name)}.`, hint)
+export const invalid = (message: string, hint: string) => operationFault('invalid', message, hint)
+export const refused = (message: string, hint: string) => operationFault('refused', message, hint)
+export const conflict = (message: string, hint: string) => operationFault('conflict', message, hint)
+
+/** What other rooms throw, as an operation's error; null: a fault of our own. */
+export function translateFault(error: unknown) {
+  if (error instanceof StoreConflict)
+    return operationFault('conflict', sentence(error.message), 'Choose another name, or change what uses it first.', {
+      cause: error,
+    })
+  if (error instanceof StoreDegraded)
+    return operationFault('degraded', sentence(error.message), 'See spgw status; requests go on being served.', {
+      cause: error,
+    })
+  if (error instanceof SealError) return operationFault('refused', error.message, error.hint, { cause: error })
+  if (error instanceof ORPCError) return error.code === 'BAD_REQUEST' ? invalidInput(error) : error
+  return null
+}
+
+interface Issue {
+  message: string
+  path?: readonly (PropertyKey | { key: PropertyKey })[]
+}
+
+function invalidInput(error: ORPCError<string, unknown>) {
+  const issues = readIssues(error.data)
+  const text = issues.map(describeIssue).join('; ')
+  return operationFault('invalid', sentence(text === '' ? error.message : text), 'See --help for what it takes.', {
+    cause: error,
+  })
+}
+
+function readIssues(data: unknown): Issue[] {
+  if (typeof data !== 'object' || data === null || !('issues' in data) || !Array.isArray(data.issues)) return []
+  return data.issues
+}
+
+/** Names the field and never its value, which may be a secret. */
+function describeIssue(issue: Issue): string {
+  const path = (issue.path ?? []).map((step) => String(typeof step === 'object' ? step.key : step)).join('.')
+  if (path === '') return issue.message
+  return issue.message.endsWith('received undefined') ? `${path} is missing` : `${path}: ${issue.message}`
+}
+
+function sentence(text: string): string {
+  const first = text.charAt(0).toUpperCase() + text.slice(1)
+  return /[.!?]$/.test(first) ? first : `${first}.`
+}

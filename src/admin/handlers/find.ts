@@ -1,0 +1,73 @@
+import type { Environment, Key, Policy, Project, Provider, Route } from '../../store/api.ts'
+import type { AdminContext } from './context.ts'
+import { notFound } from './fault.ts'
+
+/** Look-ups by name or id that end the operation with `not_found`, saying where the right names are. */
+
+type Store = Pick<AdminContext, 'store'>
+
+export interface FoundScope {
+  project: Project
+  environment: Environment
+}
+
+export async function findProject({ store }: Store, name: string): Promise<Project> {
+  return (await store.projects.find(name)) ?? fail(notFound('project', name, 'List them: spgw projects list'))
+}
+
+export async function findEnvironment({ store }: Store, project: Project, name: string): Promise<Environment> {
+  const found = await store.environments.find(project.id, name)
+  return found ?? fail(notFound(`environment in project ${project.name} named`, name, listing('environments', project)))
+}
+
+export async function findScope(context: Store, scope: { project: string; environment: string }): Promise<FoundScope> {
+  const project = await findProject(context, scope.project)
+  return { project, environment: await findEnvironment(context, project, scope.environment) }
+}
+
+export async function findProvider({ store }: Store, name: string): Promise<Provider> {
+  return (await store.providers.find(name)) ?? fail(notFound('provider', name, 'List them: spgw providers list'))
+}
+
+export async function findPolicy({ store }: Store, name: string): Promise<Policy> {
+  return (await store.policies.find(name)) ?? fail(notFound('policy', name, 'List them: spgw policies list'))
+}
+
+export async function findKey(context: Store, name: string, scope: FoundScope): Promise<Key> {
+  const found = await context.store.keys.find(name, scope.project.id, scope.environment.id)
+  return found ?? fail(notFound(`key in ${describeScope(scope)} named`, name, 'List them: spgw keys list --all'))
+}
+
+export interface RouteReference {
+  model: string
+  project: string
+  environment: string
+  allEnvironments: boolean
+}
+
+export async function findRoute(context: Store, reference: RouteReference): Promise<Route> {
+  const { project, environment } = await findScope(context, reference)
+  const environmentId = reference.allEnvironments ? null : environment.id
+  const found = await context.store.routes.find(project.id, environmentId, reference.model)
+  if (found !== null) return found
+  const elsewhere = await context.store.routes.find(project.id, null, reference.model)
+  const where = reference.allEnvironments
+    ? `all environments of ${project.name}`
+    : `${project.name}/${environment.name}`
+  const hint = elsewhere
+    ? `The project has one for all its environments: add --all-environments`
+    : 'List them: spgw routes list --all'
+  throw notFound(`route in ${where} for`, reference.model, hint)
+}
+
+export function describeScope({ project, environment }: FoundScope): string {
+  return `${project.name}/${environment.name}`
+}
+
+function listing(noun: string, project: Project): string {
+  return `List them: spgw ${noun} list --project ${project.name}`
+}
+
+function fail(error: Error): never {
+  throw error
+}

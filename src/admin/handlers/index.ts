@@ -1,0 +1,27 @@
+import { audit } from './audit.ts'
+import { operations } from './base.ts'
+import { environments } from './environments.ts'
+import { keys } from './keys.ts'
+import { policies } from './policies.ts'
+import { projects } from './projects.ts'
+import { providers } from './providers.ts'
+import { requests } from './requests.ts'
+import { routes } from './routes.ts'
+import { seal } from './seal.ts'
+import { status } from './status.ts'
+import { workspace } from './workspace.ts'
+
+/** Every operation of the contract; one that is missing does not compile. */
+export const router = operations.router({
+  status,
+  workspace,
+  projects,
+  environments,
+  providers,
+  routes,
+  keys,
+  requests,
+  policies,
+  audit,
+  seal,
+})

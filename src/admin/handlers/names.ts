@@ -1,0 +1,23 @@
+import type { AdminContext } from './context.ts'
+
+/** Names by id, for showing what refers to others. */
+export interface Names {
+  project(id: string): string
+  environment(id: string): string
+  provider(id: string): string
+}
+
+export async function loadNames({ store }: Pick<AdminContext, 'store'>): Promise<Names> {
+  const [projects, environments, providers] = await Promise.all([
+    store.projects.list(),
+    store.environments.list(null),
+    store.providers.list(),
+  ])
+  return { project: byId(projects), environment: byId(environments), provider: byId(providers) }
+}
+
+/** An id whose row went away between two reads shows as itself. */
+function byId(rows: { id: string; name: string }[]): (id: string) => string {
+  const names = new Map(rows.map((row) => [row.id, row.name]))
+  return (id) => names.get(id) ?? id
+}

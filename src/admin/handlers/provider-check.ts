@@ -1,0 +1,90 @@
+import { newId } from '../../core/ids.ts'
+import { Secret } from '../../core/secret.ts'
+import type { CheckResult, ProviderKind } from '../../providers/contract.ts'
+import type { Provider, SealedCredential } from '../../store/api.ts'
+import type { ProviderModel, Readiness } from '../../store/snapshot.ts'
+import type { AdminContext } from './context.ts'
+import { invalid, refused } from './fault.ts'
+
+/** What a check found, as it is kept. */
+export interface Found {
+  readiness: Readiness
+  /** null: not learnt now; what was known stays. */
+  models: ProviderModel[] | null
+}
+
+type Target = { name: string; kind: string; revision: Pick<Provider['revision'], 'baseUrl' | 'settings'> }
+
+export async function check(
+  context: AdminContext,
+  kind: ProviderKind,
+  { name, revision }: Target,
+  credential: Secret | null,
+): Promise<CheckResult> {
+  const { baseUrl, settings } = revision
+  if (kind.check === null)
+    return { ok: true, reason: null, message: 'There is nothing to check.', models: [...(kind.fixedModels ?? [])] }
+  return context.runtime.check(kind, { name, baseUrl, settings }, credential)
+}
+
+export function found(result: CheckResult): Found {
+  const since = new Date().toISOString()
+  return result.ok
+    ? { readiness: { state: 'ready', reason: null, since }, models: result.models }
+    : { readiness: { state: 'failing', reason: result.message, since }, models: null }
+}
+
+export const unchecked = (): Found => ({
+  readiness: { state: 'unchecked', reason: null, since: new Date().toISOString() },
+  models: null,
+})
+
+/** The check that stands before a change: a failed one refuses the command, and nothing is stored. */
+export async function checkFirst(
+  context: AdminContext,
+  kind: ProviderKind,
+  target: Target,
+  credential: Secret | null,
+  skip: boolean,
+): Promise<Found> {
+  if (skip && kind.check !== null) return unchecked()
+  const result = await check(context, kind, target, credential)
+  if (result.ok) return found(result)
+  throw refused(
+    `The check of ${target.name} failed: ${result.message}`,
+    'Mend it, or store it unchecked with --skip-check.',
+  )
+}
+
+/** Sealed to the row it will stand in; moved to another it does not open. */
+export function sealCredential({ keyring }: AdminContext, providerId: string, credential: Secret): SealedCredential {
+  const id = newId('cre')
+  const sealed = keyring.seal(credential.reveal(), credentialIdentity(providerId, id))
+  return { id, sealed, lastFour: lastFour(credential), addedAt: new Date().toISOString() }
+}
+
+export function openCredential({ keyring }: AdminContext, providerId: string, credential: SealedCredential): Secret {
+  return keyring.open(credential.sealed, credentialIdentity(providerId, credential.id))
+}
+
+const credentialIdentity = (providerId: string, id: string) => `credential:${providerId}:${id}`
+
+/** Of a short credential nothing is shown: four characters would be too much of it. */
+function lastFour(credential: Secret): string {
+  const text = credential.reveal()
+  return text.length >= 12 ? text.slice(-4) : ''
+}
+
+/** Pipes add a line end, which belongs to no credential; anything else that no header can carry is refused. */
+export function readCredential(text: string | undefined): Secret | null {
+  if (text === undefined) return null
+  const trimmed = text.trim()
+  if (trimmed === '')
+    throw invalid('The credential is empty.', 'Give it with --credential-stdin or --credential-env VAR.')
+  if (/[^\x21-\x7e]/.test(trimmed))
+    throw invalid(
+      'The credential has blanks, line breaks or characters outside ASCII in it.',
+      'Give one credential, alone.',
+    )
+  return new Secret(trimmed)
+}

@@ -1,0 +1,28 @@
+import { operations } from './base.ts'
+import { notFound } from './fault.ts'
+import { matchesFilter, readFilter } from './record-filter.ts'
+
+/** Every reading ingests first, so that whoever has an answer finds its record. */
+export const requests = {
+  list: operations.requests.list.handler(async ({ context, input }) => {
+    await context.runtime.ingest()
+    return context.store.records.list(await readFilter(context, input))
+  }),
+  show: operations.requests.show.handler(async ({ context, input }) => {
+    await context.runtime.ingest()
+    const record = await context.store.records.get(input.id)
+    if (record === null)
+      throw notFound('request', input.id, 'The id stands in the header x-sp-request-id. List them: spgw requests list')
+    return record
+  }),
+  tail: operations.requests.tail.handler(async function* ({ context, input, signal }) {
+    const filter = await readFilter(context, input)
+    const ends = signal === undefined ? context.closing : AbortSignal.any([signal, context.closing])
+    for await (const record of context.runtime.records(ends)) if (matchesFilter(record, filter)) yield record
+  }),
+  stats: operations.requests.stats.handler(async ({ context, input }) => {
+    await context.runtime.ingest()
+    const { by, ...filter } = input
+    return context.store.records.stats(await readFilter(context, filter), by)
+  }),
+}

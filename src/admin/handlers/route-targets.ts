@@ -1,0 +1,80 @@
+import type { Provider, Route } from '../../store/api.ts'
+import type { SnapshotTarget } from '../../store/snapshot.ts'
+import type { AdminContext } from './context.ts'
+import { invalid } from './fault.ts'
+import { findProvider } from './find.ts'
+
+export interface TargetInput {
+  provider?: string | undefined
+  upstreamModel?: string | undefined
+  targets?: string[] | undefined
+}
+
+interface WrittenTarget {
+  provider: string
+  upstreamModel: string | null
+  weight: number | null
+  priority: number | null
+}
+
+/** `PROVIDER[:MODEL][,weight=N][,priority=N]`. A provider's name has no colon, so a model may (`llama3:8b`). */
+export function parseTarget(text: string): WrittenTarget {
+  const match = /^([^:,]+)(?::(.*?))?((?:,(?:weight|priority)=\d+(?:\.\d+)?)*)$/.exec(text)
+  const [, provider, model, options] = match ?? []
+  if (provider === undefined || model === '')
+    throw invalid(`${JSON.stringify(text)} is no target.`, 'Write PROVIDER[:MODEL][,weight=N][,priority=N].')
+  return {
+    provider,
+    upstreamModel: model ?? null,
+    weight: readOption(options, 'weight'),
+    priority: readOption(options, 'priority'),
+  }
+}
+
+function readOption(options: string | undefined, name: string): number | null {
+  const match = new RegExp(`,${name}=([\\d.]+)`).exec(options ?? '')
+  return match?.[1] === undefined ? null : Number(match[1])
+}
+
+/** null: the input says nothing about targets. */
+export async function readTargets(
+  context: AdminContext,
+  input: TargetInput,
+  strategy: Route['strategy'],
+  projectId: string,
+): Promise<SnapshotTarget[] | null> {
+  const written = writtenTargets(input)
+  if (written === null) return null
+  const targets: SnapshotTarget[] = []
+  for (const [place, one] of written.entries()) {
+    const provider = await findProvider(context, one.provider)
+    refuseLimited(provider, projectId)
+    targets.push({
+      providerId: provider.id,
+      upstreamModel: one.upstreamModel,
+      weight: one.weight ?? 1,
+      // Only `priority` reads an order into the list; the others choose among equals.
+      priority: one.priority ?? (strategy === 'priority' ? place : 0),
+    })
+  }
+  return targets
+}
+
+function writtenTargets({ provider, upstreamModel, targets }: TargetInput): WrittenTarget[] | null {
+  if (provider !== undefined && targets !== undefined)
+    throw invalid('Both --provider and --target are given.', 'Give one of them.')
+  if (upstreamModel !== undefined && provider === undefined)
+    throw invalid('--upstream-model goes with --provider.', 'Add --provider NAME, or write --target PROVIDER:MODEL.')
+  if (targets !== undefined) return targets.map(parseTarget)
+  return provider === undefined
+    ? null
+    : [{ provider, upstreamModel: upstreamModel ?? null, weight: null, priority: null }]
+}
+
+function refuseLimited(provider: Provider, projectId: string): void {
+  if (provider.projects !== null && !provider.projects.includes(projectId))
+    throw invalid(
+      `The provider ${provider.name} is limited to other projects.`,
+      `Let this one use it: spgw providers edit ${provider.name} --all-projects, or --project for each`,
+    )
+}
