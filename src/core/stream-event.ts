@@ -31,7 +31,7 @@ export interface StreamFramer {
 }
 
 /** How much of a released event's end is kept, so that usage written across two pieces is still found in the tail. */
-export const carriedBytes = 16 * 1024
+const carriedBytes = 16 * 1024
 
 export const noData: Buffer = Buffer.alloc(0)
 

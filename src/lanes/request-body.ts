@@ -5,9 +5,9 @@ import { readValue } from './json-value.ts'
 /** Up to here a body is also parsed, so that the answer can say where a string is malformed; larger ones are only scanned. */
 const parsedBytes = 64 * 1024
 
-export type ScannedObject = Extract<ObjectScan, { ok: true }>
+type ScannedObject = Extract<ObjectScan, { ok: true }>
 
-export type RequestBody = ScannedObject | Fault
+type RequestBody = ScannedObject | Fault
 
 export function isFault(value: object): value is Fault {
   return 'code' in value

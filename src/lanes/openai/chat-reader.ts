@@ -10,6 +10,7 @@ import { readChatUsage } from './usage.ts'
 
 const doneMark = Buffer.from('[DONE]')
 const quoteByte = 0x22
+const nullByte = 0x6e
 
 /** Chat completions and legacy completions, whole and streamed. Source: wire/streaming.md, section 1. */
 export class ChatReader extends BaseReader {
@@ -42,16 +43,20 @@ export class ChatReader extends BaseReader {
     }
     // A finish reason is always text; before the last chunk of a choice it is null.
     const finishes = !this.#finished && findMember(data, '"finish_reason"') === quoteByte
-    const carriesUsage = data.includes('"usage"')
-    if (this.#begun && !finishes && !carriesUsage && !data.includes('"error"')) return ordinary(event, true)
+    const mentionsUsage = data.includes('"usage"')
+    const reportsUsage = mentionsUsage && findMember(data, '"usage"') !== 0
+    if (this.#begun && !finishes && !reportsUsage && !data.includes('"error"')) {
+      // `usage: null` stands on every chunk of a stream that was asked for usage: cut it without parsing.
+      return { ...ordinary(event, true), pass: mentionsUsage && this.#hidesUsage ? cutNullUsage(event) : event.bytes }
+    }
     const chunk = parseObject(data)
     if (chunk === null) return ordinary(event, this.#begun)
     this.#finished ||= finishes
-    return this.#readChunk(event, chunk, carriesUsage)
+    return this.#readChunk(event, chunk)
   }
 
   /** Events before the first content, with a finish reason, usage or something called error. */
-  #readChunk(event: StreamEvent, chunk: JsonObject, carriesUsage: boolean): EventReading {
+  #readChunk(event: StreamEvent, chunk: JsonObject): EventReading {
     const choices = asArray(chunk.choices)
     const error = errorObject(chunk.error)
     if (error !== null && choices.length === 0) {
@@ -61,7 +66,7 @@ export class ChatReader extends BaseReader {
     this.learn(chunk)
     this.#begun ||= choices.some(hasContent)
     const content = this.#begun && choices.length > 0
-    const pass = carriesUsage && this.#hidesUsage ? hideUsage(event, chunk, choices) : event.bytes
+    const pass = this.#hidesUsage ? hideUsage(event, chunk, choices) : event.bytes
     return { content, terminal: false, error: null, pass }
   }
 
@@ -117,10 +122,14 @@ function isFilled(value: unknown): boolean {
  * always send it there), so the client would have got it without the gateway too: it stays.
  */
 function hideUsage(event: StreamEvent, chunk: JsonObject, choices: readonly unknown[]): Buffer | null {
-  if (chunk.usage !== null) return choices.length === 0 && asObject(chunk.usage) !== null ? null : event.bytes
+  if (chunk.usage === null) return cutNullUsage(event)
+  return choices.length === 0 && asObject(chunk.usage) !== null ? null : event.bytes
+}
+
+function cutNullUsage(event: StreamEvent): Buffer {
   const scan = scanObject(event.data, ['usage'])
   const member = scan.ok ? scan.members.at(-1) : undefined
-  if (member === undefined) return event.bytes
+  if (member === undefined || event.data[member.start] !== nullByte) return event.bytes
   const cut = cutSpan(event.data, member)
   return Buffer.concat([
     event.bytes.subarray(0, locateInEvent(event, cut.start)),
