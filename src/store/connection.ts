@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Database } from './schema.ts'
 import { isBusy, StoreDegraded, translateSqliteError } from './store-error.ts'
 
-const patienceMs = 5000
 const pausesMs = [10, 20, 40, 80, 150]
 
 /** Transactions with patience: a lock held by another process is waited for by timer, so that the thread goes on answering. */
@@ -11,10 +10,12 @@ export class Connection {
   readonly db: Database
   /** Why the last write failed, until one succeeds. */
   trouble: string | null = null
+  readonly #patienceMs: number
   #closed = false
 
-  constructor(db: Database) {
+  constructor(db: Database, patienceMs: number) {
     this.db = db
+    this.#patienceMs = patienceMs
   }
 
   /** `run` may be run again from its beginning, in a new transaction. */
@@ -40,7 +41,7 @@ export class Connection {
   }
 
   async #patiently<Output>(attempt: () => Promise<Output>): Promise<Output> {
-    const deadline = performance.now() + patienceMs
+    const deadline = performance.now() + this.#patienceMs
     for (let tries = 0; ; tries++) {
       try {
         return await attempt()

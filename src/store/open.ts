@@ -21,14 +21,19 @@ export interface OpenStore {
 
 const openTries = 50
 
+export interface OpenOptions {
+  migrations: Record<string, Migration>
+  /** How long a call waits for a lock that another process holds. */
+  patienceMs: number
+}
+
+const defaults: OpenOptions = { migrations: ownMigrations, patienceMs: 5000 }
+
 /** Opens the database, made with mode 0600 if it is new, and migrates it. Throws `StoreRefused`. */
-export async function openStore(
-  file: SqliteFile,
-  migrations: Record<string, Migration> = ownMigrations,
-): Promise<OpenStore> {
+export async function openStore(file: SqliteFile, options: OpenOptions = defaults): Promise<OpenStore> {
   for (let tries = 1; ; tries++) {
     try {
-      return await openOnce(file, migrations)
+      return await openOnce(file, options)
     } catch (error) {
       if (!isBusy(error) || tries === openTries) throw asRefusal(error, file.path)
       await wait(100)
@@ -36,11 +41,11 @@ export async function openStore(
   }
 }
 
-async function openOnce(file: SqliteFile, migrations: Record<string, Migration>): Promise<OpenStore> {
+async function openOnce(file: SqliteFile, { migrations, patienceMs }: OpenOptions): Promise<OpenStore> {
   // The log and the shared memory file beside it take their mode from the database.
   closeSync(openSync(file.path, 'a', 0o600))
   const sqlite = openSqlite(file)
-  const connection = new Connection(new Kysely<Schema>({ dialect: sqliteDialect(sqlite) }))
+  const connection = new Connection(new Kysely<Schema>({ dialect: sqliteDialect(sqlite) }), patienceMs)
   try {
     const schemaVersion = await migrate(connection.db, migrations)
     return {
