@@ -25,7 +25,11 @@ interface Member {
   configuration: number
   keys: number
   alive: boolean
+  startedAt: number
 }
+
+/** A thread that dies younger than this is replaced only after as long, so that a fault at start is no busy loop. */
+const infancyMs = 1000
 
 /** The data-plane threads: started, told every snapshot, replaced when one dies, drained at the end. */
 export class Fleet implements SnapshotAudience {
@@ -57,7 +61,9 @@ export class Fleet implements SnapshotAudience {
 
   async configuration(snapshot: ConfigurationSnapshot): Promise<void> {
     this.#tellAll({ type: 'configuration', snapshot })
-    await this.#until(() => this.#members.every(({ alive, configuration }) => !alive || configuration >= snapshot.version))
+    await this.#until(() =>
+      this.#members.every(({ alive, configuration }) => !alive || configuration >= snapshot.version),
+    )
   }
 
   async keys(delta: KeyDelta): Promise<void> {
@@ -92,9 +98,18 @@ export class Fleet implements SnapshotAudience {
       counterLayout: memory.layout,
       column: thread % this.#options.workers,
     }
-    const member: Member = { worker: startThread('gateway', start), thread, configuration: -1, keys: -1, alive: true }
+    const member: Member = {
+      worker: startThread('gateway', start),
+      thread,
+      configuration: -1,
+      keys: -1,
+      alive: true,
+      startedAt: Date.now(),
+    }
     this.#members.push(member)
-    member.worker.on('error', (error) => this.#buried(member, error instanceof Error ? (error.stack ?? error.message) : String(error)))
+    member.worker.on('error', (error) =>
+      this.#buried(member, error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    )
     member.worker.on('exit', (code) => this.#buried(member, `exit ${code}`))
     member.worker.on('message', (message: FromThread) => this.#hear(member, message))
     await this.#heard(member, 'started')
@@ -154,7 +169,9 @@ export class Fleet implements SnapshotAudience {
     if (this.#draining) return
     attachShared(this.#options.memory).counters.reverseThread(member.thread % this.#options.workers)
     this.#options.onDeath(member.thread, reason)
-    this.#add().catch((error: unknown) => this.#options.onDeath(member.thread, String(error)))
+    const pause = Date.now() - member.startedAt < infancyMs ? infancyMs : 0
+    const replace = () => this.#add().catch((error: unknown) => this.#options.onDeath(member.thread, String(error)))
+    setTimeout(() => void replace(), pause)
   }
 
   async #until(holds: () => boolean): Promise<void> {

@@ -8,9 +8,11 @@ export type Log = Record<LogLevel, (message: string, fields?: Record<string, str
 export function createLog(level: LogLevel, format: LogFormat, write: (line: string) => void): Log {
   const render = format === 'json' ? renderJson : renderText
   const from = logLevels.indexOf(level)
-  const line = (at: LogLevel) => (message: string, fields: Record<string, unknown> = {}) => {
-    if (logLevels.indexOf(at) >= from) write(`${render(at, message, fields)}\n`)
-  }
+  const line =
+    (at: LogLevel) =>
+    (message: string, fields: Record<string, unknown> = {}) => {
+      if (logLevels.indexOf(at) >= from) write(`${render(at, message, fields)}\n`)
+    }
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
 }
 

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { attachCounters, type Counters, type CounterLayout, createCounterMemory } from '../policy/counters.ts'
+import { attachCounters, type CounterLayout, type Counters, createCounterMemory } from '../policy/counters.ts'
 import { attachHealth, createHealthMemory, type Health } from '../routing/health.ts'
 
 /** Providers that one run of the gateway can know; the health table is made once, for the life of the process. */

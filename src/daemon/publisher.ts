@@ -136,7 +136,9 @@ function buildProvider(provider: Provider, keyring: Keyring, slot: number): Snap
 function buildKeys(stored: StoredSnapshot): SnapshotKey[] {
   const projects = new Map(stored.projects.map(({ id, name }) => [id, name]))
   const environments = new Map(stored.environments.map(({ id, name }) => [id, name]))
-  return stored.keys.flatMap((key) => secretsOf(key, projects.get(key.projectId) ?? '', environments.get(key.environmentId) ?? ''))
+  return stored.keys.flatMap((key) =>
+    secretsOf(key, projects.get(key.projectId) ?? '', environments.get(key.environmentId) ?? ''),
+  )
 }
 
 function secretsOf(key: Key, project: string, environment: string): SnapshotKey[] {

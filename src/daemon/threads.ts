@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 
 /** Set by the bundler: the entries then lie beside the main bundle. */
@@ -12,5 +13,6 @@ const entries = {
 export function startThread(name: keyof typeof entries, workerData: unknown): Worker {
   const bundled = typeof __BUNDLED__ !== 'undefined' && __BUNDLED__
   const entry = new URL(bundled ? entries[name].bundle : entries[name].source, import.meta.url)
-  return new Worker(entry, { workerData, name: `spgw-${name}` })
+  // A path, not the URL: the packaged executable redirects only paths to the files within it.
+  return new Worker(fileURLToPath(entry), { workerData, name: `spgw-${name}` })
 }

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import { type Fault, fault } from '../core/errors.ts'
-import { formatSize } from '../core/units.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
 
 export interface BodyLimits {
@@ -9,24 +8,33 @@ export interface BodyLimits {
   betweenChunksMs: number
 }
 
+/** A body beyond the limit: as many bytes as were announced or counted when it was given up. */
+export interface TooLarge {
+  tooLarge: number
+}
+
+export type BodyOutcome = Buffer | Fault | TooLarge | null
+
 /** The whole body, as long as it stays within the limits; null when the client hung up while sending. */
-export function readBody(request: IncomingMessage, limits: BodyLimits, deadlines: Deadlines): Promise<Buffer | Fault | null> {
+export function readBody(request: IncomingMessage, limits: BodyLimits, deadlines: Deadlines): Promise<BodyOutcome> {
   const declared = Number(request.headers['content-length'] ?? 0)
-  if (declared > limits.bytes) return Promise.resolve(tooLarge(limits.bytes))
+  if (declared > limits.bytes) return Promise.resolve({ tooLarge: declared })
   if (declared === 0 && request.headers['transfer-encoding'] === undefined) return Promise.resolve(Buffer.alloc(0))
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') {
-    return Promise.resolve(fault('invalid_request', `A body in content-encoding ${encoding} is not accepted; send it uncompressed.`))
+    return Promise.resolve(
+      fault('invalid_request', `A body in content-encoding ${encoding} is not accepted; send it uncompressed.`),
+    )
   }
   return collect(request, limits, deadlines)
 }
 
-function collect(request: IncomingMessage, limits: BodyLimits, deadlines: Deadlines): Promise<Buffer | Fault | null> {
+function collect(request: IncomingMessage, limits: BodyLimits, deadlines: Deadlines): Promise<BodyOutcome> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
     let size = 0
     const silence = new Deadline(() => finish(fault('invalid_request', 'The body stopped arriving; send it again.')))
-    const finish = (result: Buffer | Fault | null) => {
+    const finish = (result: BodyOutcome) => {
       deadlines.remove(silence)
       request.off('data', take).off('end', end).off('close', close).off('error', close)
       resolve(result)
@@ -34,7 +42,7 @@ function collect(request: IncomingMessage, limits: BodyLimits, deadlines: Deadli
     const take = (chunk: Buffer) => {
       size += chunk.length
       silence.at = performance.now() + limits.betweenChunksMs
-      if (size > limits.bytes) return finish(tooLarge(limits.bytes))
+      if (size > limits.bytes) return finish({ tooLarge: size })
       chunks.push(chunk)
     }
     const end = () => finish(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
@@ -43,8 +51,4 @@ function collect(request: IncomingMessage, limits: BodyLimits, deadlines: Deadli
     deadlines.add(silence)
     request.on('data', take).on('end', end).on('close', close).on('error', close)
   })
-}
-
-function tooLarge(limit: number): Fault {
-  return fault('request_too_large', `The body is larger than the ${formatSize(limit)} that are allowed here. Send a smaller one.`)
 }

@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../core/errors.ts'
-import { formatDuration } from '../core/units.ts'
 import type { TimeLimits } from '../core/lane.ts'
 import type { StreamEvent, StreamFramer } from '../core/stream-event.ts'
+import { formatDuration } from '../core/units.ts'
 import type { AnswerReader, EventReading } from '../lanes/contract.ts'
 import type { ResponseSink, Sending, TransportFault } from '../providers/contract.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
@@ -167,15 +167,29 @@ export class Call implements ResponseSink {
     const missing = this.reader.end()
     if (this.#open) return this.#end(missing)
     if (missing === null && this.#heldEvents.length > 0) this.#let({ kind: 'stream', head })
-    else this.#fail(fault('provider_bad_response', `The provider's stream ended too early: ${missing ?? 'it was empty'}. Try again.`))
+    else
+      this.#fail(
+        fault(
+          'provider_bad_response',
+          `The provider's stream ended too early: ${missing ?? 'it was empty'}. Try again.`,
+        ),
+      )
     if (this.#open) this.#end(null)
   }
 
   onError(error: TransportFault): void {
     if (this.#over) return
-    if (error.kind === 'connect-timeout') return this.#fail(timeoutFault('connect', this.#options.limits.connect), error.kind)
-    if (this.#head === null) return this.#fail(fault('provider_unreachable', `The provider could not be reached: ${error.message}.`), error.kind)
-    this.#fail(fault('provider_bad_response', `The provider broke off its answer: ${error.message}. Try again.`), error.kind)
+    if (error.kind === 'connect-timeout')
+      return this.#fail(timeoutFault('connect', this.#options.limits.connect), error.kind)
+    if (this.#head === null)
+      return this.#fail(
+        fault('provider_unreachable', `The provider could not be reached: ${error.message}.`),
+        error.kind,
+      )
+    this.#fail(
+      fault('provider_bad_response', `The provider broke off its answer: ${error.message}. Try again.`),
+      error.kind,
+    )
   }
 
   #decideForm(status: number, headers: string[]): 'stream' | 'whole' | 'flow' | 'error' {
@@ -212,13 +226,15 @@ export class Call implements ResponseSink {
     this.#heldEvents.push([event, reading])
     if (reading.error !== null) return this.#let({ kind: 'error-event', head: this.#head!, error: reading.error })
     this.#heldBytes += event.bytes.length
-    if (reading.content || reading.terminal || this.#heldBytes > heldLimit) this.#let({ kind: 'stream', head: this.#head! })
+    if (reading.content || reading.terminal || this.#heldBytes > heldLimit)
+      this.#let({ kind: 'stream', head: this.#head! })
   }
 
   #endWhole(head: Head): void {
     const body = this.#held.length === 1 ? this.#held[0]! : Buffer.concat(this.#held)
     const { wrong } = this.reader.body(body)
-    if (wrong !== null) return this.#fail(fault('provider_bad_response', `The provider's answer is not what it promised: ${wrong}.`))
+    if (wrong !== null)
+      return this.#fail(fault('provider_bad_response', `The provider's answer is not what it promised: ${wrong}.`))
     this.#let({ kind: 'whole', head, body }, true)
   }
 
@@ -265,15 +281,23 @@ export class Call implements ResponseSink {
     const total = performance.now() >= this.#options.totalAt
     const { limits } = this.#options
     if (total) return this.#fail(timeoutFault('total', limits.total))
-    this.#fail(this.#phase === 'first-byte' ? timeoutFault('first_byte', limits.firstByte) : timeoutFault('between_chunks', limits.betweenChunks))
+    this.#fail(
+      this.#phase === 'first-byte'
+        ? timeoutFault('first_byte', limits.firstByte)
+        : timeoutFault('between_chunks', limits.betweenChunks),
+    )
   }
 }
 
 function timeoutFault(limit: string, ms: number): Fault {
-  return fault('provider_timeout', `The provider kept silent beyond the ${limit} limit of ${formatDuration(ms)}. Try again, or ask for a longer limit.`)
+  return fault(
+    'provider_timeout',
+    `The provider kept silent beyond the ${limit} limit of ${formatDuration(ms)}. Try again, or ask for a longer limit.`,
+  )
 }
 
 function header(headers: readonly string[], name: string): string {
-  for (let index = 0; index + 1 < headers.length; index += 2) if (headers[index] === name) return headers[index + 1]!.toLowerCase()
+  for (let index = 0; index + 1 < headers.length; index += 2)
+    if (headers[index] === name) return headers[index + 1]!.toLowerCase()
   return ''
 }

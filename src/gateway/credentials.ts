@@ -41,7 +41,10 @@ export function hashCredential(credential: string): { hash: string } | Fault {
   const form = keyForm(credential)
   if (form === 'provider') return fault('provider_key_rejected')
   if (form === 'foreign') {
-    return fault('invalid_key', 'This is no gateway key: gateway keys start with sp_live_. Send one as `Authorization: Bearer sp_live_…`.')
+    return fault(
+      'invalid_key',
+      'This is no gateway key: gateway keys start with sp_live_. Send one as `Authorization: Bearer sp_live_…`.',
+    )
   }
   if (form === 'mistyped') {
     return fault('invalid_key', 'The gateway key is mistyped (its checksum does not fit). Copy it again, whole.')

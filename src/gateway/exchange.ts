@@ -133,7 +133,10 @@ const tagBytes = 64
 /** `x-sp-tag: k=v`, repeated or separated by commas (contract.md rule 21); what does not fit is left out. */
 function readTags(header: string | string[] | undefined): Record<string, string> {
   if (header === undefined) return {}
-  const pairs = String(header).split(',').map((pair) => pair.trim()).filter((pair) => Buffer.byteLength(pair) <= tagBytes)
+  const pairs = String(header)
+    .split(',')
+    .map((pair) => pair.trim())
+    .filter((pair) => Buffer.byteLength(pair) <= tagBytes)
   const tags = pairs.map((pair) => /^([^=]+)=(.*)$/.exec(pair)).filter((match) => match !== null)
   return Object.fromEntries(tags.slice(0, tagLimit).map(([, name = '', value = '']) => [name.trim(), value.trim()]))
 }

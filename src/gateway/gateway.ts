@@ -7,6 +7,7 @@ import type { Deadlines } from './deadlines.ts'
 import type { Exchange } from './exchange.ts'
 import type { Journal } from './journal.ts'
 import type { ReadModel } from './read-model.ts'
+import type { RefusalFlood } from './refusal-flood.ts'
 
 /** What the steps of the pipeline share on one data-plane thread. */
 export interface Gateway {
@@ -20,6 +21,7 @@ export interface Gateway {
   counters: Counters
   /** Which lanes a provider kind answers without translation. */
   speaks(kind: string): readonly LaneName[]
+  refusals: RefusalFlood
   /** Open exchanges, for draining and for ending a revoked key's streams. */
   exchanges: Set<Exchange>
   trustedProxies: BlockList

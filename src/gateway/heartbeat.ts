@@ -1,16 +1,16 @@
 import { Deadline } from './deadlines.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
-import { ownHeaders } from './respond.ts'
+import { ownAnswerHeaders } from './respond.ts'
 
 /**
  * Keeps a silent stream alive where the lane's SDKs bear it (wire/streaming.md section 0): after each interval without
  * a byte the stream is opened, if it was not yet, and gets the lane's heartbeat. Never inside an event.
- * Returns what ends it.
+ * `exchange.stopHeartbeat` ends it.
  */
-export function startHeartbeat(gateway: Gateway, exchange: Exchange): () => void {
+export function startHeartbeat(gateway: Gateway, exchange: Exchange): void {
   const beat = exchange.inspection!.streamed ? exchange.lane!.heartbeat(exchange.match!) : null
-  if (beat === null || exchange.stopHeartbeat !== null) return () => {}
+  if (beat === null || exchange.stopHeartbeat !== null) return
   const interval = gateway.settings.heartbeatMs
   const deadline = new Deadline(() => {
     const silentSince = exchange.lastWriteAt
@@ -26,7 +26,6 @@ export function startHeartbeat(gateway: Gateway, exchange: Exchange): () => void
   deadline.at = exchange.lastWriteAt + interval
   gateway.deadlines.add(deadline)
   exchange.stopHeartbeat = () => gateway.deadlines.remove(deadline)
-  return exchange.stopHeartbeat
 }
 
 /** Gives the stream its head before any provider has answered; from here on a failure can only be an event in it. */
@@ -34,7 +33,7 @@ function openStream(gateway: Gateway, exchange: Exchange): void {
   if (exchange.response.headersSent) return
   exchange.opened = true
   exchange.response.writeHead(200, [
-    ...ownHeaders(gateway, exchange),
+    ...ownAnswerHeaders(gateway, exchange),
     'content-type',
     'text/event-stream; charset=utf-8',
     'cache-control',

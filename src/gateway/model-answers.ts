@@ -5,7 +5,7 @@ import { effectivePolicy, mayUseModel } from '../policy/admit.ts'
 import { visibleModels } from '../routing/plan.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
-import { ownHeaders, refuse } from './respond.ts'
+import { ownAnswerHeaders, refuse } from './respond.ts'
 import { settle } from './settle.ts'
 
 /** The lane's list of models, or one entry of it: those that the key may use, and nothing else (contract.md rule 6). */
@@ -13,10 +13,16 @@ export async function answerModels(gateway: Gateway, exchange: Exchange): Promis
   const models = modelsFor(gateway, exchange)
   const lane = exchange.lane!
   const match = exchange.match!
-  if (match.endpoint.served === 'model-list') return answer(gateway, exchange, lane.renderModels(match, models, exchange.query))
+  if (match.endpoint.served === 'model-list')
+    return answer(gateway, exchange, lane.renderModels(match, models, exchange.query))
   const wanted = match.pathModel
   const model = models.find(({ name }) => name === wanted)
-  if (model === undefined) return refuse(gateway, exchange, fault('model_not_found', `There is no model ${JSON.stringify(wanted)} for this key.`))
+  if (model === undefined)
+    return refuse(
+      gateway,
+      exchange,
+      fault('model_not_found', `There is no model ${JSON.stringify(wanted)} for this key.`),
+    )
   return answer(gateway, exchange, lane.renderModel(match, model))
 }
 
@@ -42,7 +48,13 @@ async function answer(gateway: Gateway, exchange: Exchange, body: Buffer): Promi
   exchange.responseBytes = body.length
   await settle(gateway, exchange, { status: 200, error: null, tokens: null })
   if (exchange.gone) return
-  const headers = [...ownHeaders(gateway, exchange), 'content-type', 'application/json', 'content-length', String(body.length)]
+  const headers = [
+    ...ownAnswerHeaders(gateway, exchange),
+    'content-type',
+    'application/json',
+    'content-length',
+    String(body.length),
+  ]
   exchange.response.writeHead(200, headers)
   exchange.response.end(body)
 }

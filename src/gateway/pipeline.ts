@@ -1,18 +1,20 @@
+import type { Fault } from '../core/errors.ts'
 import { fault } from '../core/errors.ts'
 import type { Inspection } from '../lanes/contract.ts'
-import { admitCall, admitKey, effectivePolicy, maxBody, mayUseModel } from '../policy/admit.ts'
-import { type Plan, plan } from '../routing/plan.ts'
+import { admitBody, admitCall, admitKey, effectivePolicy, maxBody, mayUseModel } from '../policy/admit.ts'
 import { type Attempted, attempt } from '../routing/attempt.ts'
+import { type Plan, plan } from '../routing/plan.ts'
 import { readBody } from './body.ts'
 import { findCredential, hashCredential } from './credentials.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
+import { startHeartbeat } from './heartbeat.ts'
+import type { Answer } from './judge.ts'
 import { answerModels } from './model-answers.ts'
 import { relay } from './relay.ts'
 import { refuse } from './respond.ts'
-import { type Answer, sender } from './send.ts'
+import { sendTo } from './send.ts'
 import { clientClosed, settle } from './settle.ts'
-import type { Fault } from '../core/errors.ts'
 
 /** The story of one request: admit → plan → attempt → relay → settle. Every way out settles exactly once. */
 export async function serve(gateway: Gateway, exchange: Exchange): Promise<void> {
@@ -42,27 +44,39 @@ function identify(gateway: Gateway, exchange: Exchange): Fault | null {
   const hashed = hashCredential(credential)
   if ('code' in hashed) return hashed
   const key = gateway.model.findKey(hashed.hash)
-  if (key === undefined) return fault('invalid_key', 'No such gateway key. Check that it is whole and belongs to this gateway.')
+  if (key === undefined)
+    return fault('invalid_key', 'No such gateway key. Check that it is whole and belongs to this gateway.')
   exchange.key = key
   const scope = { project: exchange.header('x-sp-project'), environment: exchange.header('x-sp-environment') }
   const admission = admitKey(key, { ...scope, now: exchange.receivedAt })
   exchange.policySignals.push(...admission.signals)
   if (admission.fault !== null) return admission.fault
   if (exchange.match === null) {
-    return fault('unknown_path', `There is nothing at ${request.method} ${exchange.path}. Check the base URL and the path.`)
+    return fault(
+      'unknown_path',
+      `There is nothing at ${request.method} ${exchange.path}. Check the base URL and the path.`,
+    )
   }
   return null
 }
 
 async function receive(gateway: Gateway, exchange: Exchange): Promise<Fault | null> {
   if (exchange.match!.endpoint.method === 'GET') return inspect(exchange)
-  const bytes = maxBody(effectivePolicy(gateway.model.configuration.policies, exchange.key!), gateway.settings.bodyLimit)
-  const limits = { bytes, betweenChunksMs: gateway.settings.timeouts.betweenChunks }
+  const { bodyLimit } = gateway.settings
+  const policy = effectivePolicy(gateway.model.configuration.policies, exchange.key!)
+  const limits = { bytes: maxBody(policy, bodyLimit), betweenChunksMs: gateway.settings.timeouts.betweenChunks }
   const body = await readBody(exchange.request, limits, gateway.deadlines)
   if (body === null) return null
-  if (!Buffer.isBuffer(body)) return body
-  exchange.body = body
-  return inspect(exchange)
+  if (Buffer.isBuffer(body)) {
+    exchange.body = body
+    return inspect(exchange)
+  }
+  if ('tooLarge' in body) {
+    const verdict = admitBody(body.tooLarge, policy, bodyLimit)
+    exchange.policySignals.push(...verdict.signals)
+    return verdict.fault
+  }
+  return body
 }
 
 function inspect(exchange: Exchange): Fault | null {
@@ -107,16 +121,15 @@ function planFor(gateway: Gateway, exchange: Exchange): Plan {
 }
 
 async function attemptAll(gateway: Gateway, exchange: Exchange, planned: Plan): Promise<Attempted<Answer>> {
-  const { send, stop } = sender(gateway, exchange, planned.route)
-  const outcome = await attempt(planned.candidates, planned.route?.retries ?? 1, {
-    send,
+  startHeartbeat(gateway, exchange)
+  return attempt(planned.candidates, planned.route?.retries ?? 1, {
+    send: (candidate) => sendTo(gateway, exchange, planned.route, candidate),
     wait: (ms) => waitUnlessGone(gateway, exchange, ms),
-    describe: ({ provider, upstreamModel }) => (upstreamModel === '' ? provider.name : `${provider.name}/${upstreamModel}`),
+    describe: ({ provider, upstreamModel }) =>
+      upstreamModel === '' ? provider.name : `${provider.name}/${upstreamModel}`,
     note: (signal) => exchange.routingSignals.push(signal),
     random: gateway.random,
   })
-  stop()
-  return outcome
 }
 
 async function waitUnlessGone(gateway: Gateway, exchange: Exchange, ms: number): Promise<boolean> {

@@ -9,8 +9,14 @@ export function answerProbe(gateway: Gateway, exchange: Exchange): boolean {
   const reasons: string[] = []
   if (configuration.version === 0) reasons.push('the configuration has not arrived yet')
   if (gateway.journal.degraded !== null) reasons.push(gateway.journal.degraded)
-  const providers = Object.fromEntries([...configuration.providers.values()].map(({ row }) => [row.name, stateOf(gateway, row)]))
-  return send(exchange, reasons.length === 0 ? 200 : 503, { status: reasons.length === 0 ? 'ready' : 'not ready', reasons, providers })
+  const providers = Object.fromEntries(
+    [...configuration.providers.values()].map(({ row }) => [row.name, stateOf(gateway, row)]),
+  )
+  return send(exchange, reasons.length === 0 ? 200 : 503, {
+    status: reasons.length === 0 ? 'ready' : 'not ready',
+    reasons,
+    providers,
+  })
 }
 
 function stateOf(gateway: Gateway, row: { slot: number; active: boolean; readiness: { state: string } }): string {
@@ -21,7 +27,11 @@ function stateOf(gateway: Gateway, row: { slot: number; active: boolean; readine
 
 function send(exchange: Exchange, status: number, body: object): true {
   const bytes = Buffer.from(`${JSON.stringify(body)}\n`)
-  exchange.response.writeHead(status, { 'content-type': 'application/json', 'content-length': bytes.length, 'x-sp-request-id': exchange.id })
+  exchange.response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': bytes.length,
+    'x-sp-request-id': exchange.id,
+  })
   exchange.response.end(exchange.request.method === 'HEAD' ? undefined : bytes)
   return true
 }

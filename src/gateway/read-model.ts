@@ -54,7 +54,11 @@ function compileConfiguration(snapshot: ConfigurationSnapshot): LiveConfiguratio
     if (kind === null) throw new Error(`provider ${row.name} is of the unknown kind ${row.kind}`)
     const credentials = row.credentials.map(({ value }) => new Secret(value))
     // The clear text stays nowhere but inside the Secret.
-    providers.set(row.id, { row: { ...row, credentials: row.credentials.map(({ id }) => ({ id, value: '' })) }, kind, credentials })
+    providers.set(row.id, {
+      row: { ...row, credentials: row.credentials.map(({ id }) => ({ id, value: '' })) },
+      kind,
+      credentials,
+    })
   }
   const rows = [...providers.values()].map(({ row }) => row)
   const bare = { ...snapshot, providers: rows }

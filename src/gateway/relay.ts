@@ -1,38 +1,62 @@
-import { fault } from '../core/errors.ts'
 import type { Fault } from '../core/errors.ts'
+import { fault } from '../core/errors.ts'
 import type { StreamEvent } from '../core/stream-event.ts'
 import type { EventReading } from '../lanes/contract.ts'
 import type { CallConsumer, Head } from './call.ts'
 import type { Exchange, ExchangeEnd } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
 import { findHeader, headersDown } from './headers.ts'
+import type { Answer } from './judge.ts'
 import { ownHeaders, refuse } from './respond.ts'
-import { type Answer, providerRequestId } from './send.ts'
+import { providerRequestId } from './send.ts'
 import { clientClosed, endOfFault, settle, tokensOf } from './settle.ts'
 
 /** Bytes to the client with back-pressure; the last of them only after the settled entry stands in the journal. */
-export async function relay(gateway: Gateway, exchange: Exchange, answer: Answer, retryAfterMs: number | null): Promise<void> {
+export async function relay(
+  gateway: Gateway,
+  exchange: Exchange,
+  answer: Answer,
+  retryAfterMs: number | null,
+): Promise<void> {
   const { gated } = answer
   exchange.providerRequestId = providerRequestId(gated.head)
   exchange.firstByteMs = answer.attempt.first_byte_ms
+  if (gated.kind === 'error' || gated.kind === 'whole') exchange.stopHeartbeat?.()
   if (gated.kind === 'error') return passError(gateway, exchange, answer, retryAfterMs)
   if (gated.kind === 'whole') return passWhole(gateway, exchange, answer, gated.body)
   exchange.mark('content')
   return new Promise((resolve) => {
-    const flow = gated.kind === 'stream' ? new StreamRelay(gateway, exchange, answer, resolve) : new FlowRelay(gateway, exchange, answer, resolve)
+    const flow =
+      gated.kind === 'stream'
+        ? new StreamRelay(gateway, exchange, answer, resolve)
+        : new FlowRelay(gateway, exchange, answer, resolve)
     flow.begin(gated.head)
   })
 }
 
-function writeHead(gateway: Gateway, exchange: Exchange, head: Head, more: readonly string[], retryAfterMs: number | null = null): void {
+function writeHead(
+  gateway: Gateway,
+  exchange: Exchange,
+  head: Head,
+  more: readonly string[],
+  retryAfterMs: number | null = null,
+): void {
   if (exchange.opened || exchange.gone) return
-  exchange.response.writeHead(head.status, [...headersDown(head.headers, retryAfterMs), ...ownHeaders(gateway, exchange), ...more])
+  exchange.response.writeHead(head.status, [
+    ...headersDown(head.headers, retryAfterMs),
+    ...ownHeaders(gateway, exchange),
+    ...more,
+  ])
 }
 
 async function passWhole(gateway: Gateway, exchange: Exchange, answer: Answer, body: Buffer): Promise<void> {
   if (exchange.opened) {
     // The client was promised a stream; a document in its place would be read as nothing.
-    return refuse(gateway, exchange, fault('provider_bad_response', 'The provider answered a streamed call with a whole document.'))
+    return refuse(
+      gateway,
+      exchange,
+      fault('provider_bad_response', 'The provider answered a streamed call with a whole document.'),
+    )
   }
   const { head } = answer.gated
   exchange.responseBytes = body.length
@@ -44,12 +68,25 @@ async function passWhole(gateway: Gateway, exchange: Exchange, answer: Answer, b
 }
 
 /** A provider's own error: status and body as they came, but for account ids. */
-async function passError(gateway: Gateway, exchange: Exchange, answer: Answer, retryAfterMs: number | null): Promise<void> {
+async function passError(
+  gateway: Gateway,
+  exchange: Exchange,
+  answer: Answer,
+  retryAfterMs: number | null,
+): Promise<void> {
   const { head } = answer.gated
   const body = answer.error!.body
-  const error = { code: 'provider_error', origin: 'provider', message: `The provider answered ${head.status}.` } as const
+  const error = {
+    code: 'provider_error',
+    origin: 'provider',
+    message: `The provider answered ${head.status}.`,
+  } as const
   if (exchange.opened) {
-    return refuse(gateway, exchange, fault('provider_bad_response', `The provider answered ${head.status} after the stream was opened.`))
+    return refuse(
+      gateway,
+      exchange,
+      fault('provider_bad_response', `The provider answered ${head.status} after the stream was opened.`),
+    )
   }
   exchange.responseBytes = body.length
   exchange.mark('last_byte')
@@ -185,7 +222,10 @@ class StreamRelay extends Relay {
   #complete(bytes: Buffer | null): void {
     this.#hold(bytes)
     const error = this.#providerError
-    void this.finish({ status: this.answer.gated.head.status, error, tokens: this.tokens(error === null) }, this.#heldTerminal)
+    void this.finish(
+      { status: this.answer.gated.head.status, error, tokens: this.tokens(error === null) },
+      this.#heldTerminal,
+    )
   }
 }
 

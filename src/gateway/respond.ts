@@ -18,8 +18,16 @@ export function allowsOrigin(gateway: Gateway, origin: string): boolean {
   return gateway.settings.corsOrigins.includes(origin) || gateway.settings.corsOrigins.includes('*')
 }
 
+/** For answers of the gateway's own, whose id is the gateway's in the SDK's place too. */
+export function ownAnswerHeaders(gateway: Gateway, exchange: Exchange): string[] {
+  const name = exchange.lane?.requestIdHeader ?? null
+  const headers = ownHeaders(gateway, exchange)
+  return name === null ? headers : [...headers, name, exchange.id]
+}
+
 /** Ends an exchange with a fault of the gateway's own: recorded first, then in the lane's shape, or as its error event. */
 export async function refuse(gateway: Gateway, exchange: Exchange, reason: Fault): Promise<void> {
+  exchange.stopHeartbeat?.()
   if (exchange.opened) return endOpened(gateway, exchange, reason)
   const lane = exchange.lane ?? findLane('/v1')!
   const rendered = lane.renderError(reason, exchange.id)
@@ -27,7 +35,13 @@ export async function refuse(gateway: Gateway, exchange: Exchange, reason: Fault
   await settle(gateway, exchange, endOfFault(reason))
   const { request, response } = exchange
   if (exchange.gone || response.destroyed) return
-  const headers = [...ownHeaders(gateway, exchange), 'x-sp-error', reason.code, 'x-sp-error-origin', errorTable[reason.code].origin]
+  const headers = [
+    ...ownAnswerHeaders(gateway, exchange),
+    'x-sp-error',
+    reason.code,
+    'x-sp-error-origin',
+    errorTable[reason.code].origin,
+  ]
   for (const [name, value] of rendered.headers) headers.push(name, value)
   headers.push('content-length', String(rendered.body.length))
   // What is left of a body that nobody will read is not worth keeping the connection for.

@@ -39,7 +39,8 @@ function accept(gateway: Gateway, request: IncomingMessage, response: ServerResp
   if (answerProbe(gateway, exchange)) return
   exchange.lane = findLane(exchange.path)
   if (request.method === 'OPTIONS' && answerPreflight(gateway, exchange)) return
-  if (exchange.lane !== null) exchange.match = exchange.lane.match(request.method ?? '', exchange.path.slice(exchange.lane.prefix.length))
+  if (exchange.lane !== null)
+    exchange.match = exchange.lane.match(request.method ?? '', exchange.path.slice(exchange.lane.prefix.length))
   watchClient(exchange)
   gateway.exchanges.add(exchange)
   serve(gateway, exchange)
@@ -61,7 +62,11 @@ function watchClient(exchange: Exchange): void {
 
 /** A fault of the gateway's own ends this exchange and no other. */
 async function fail(gateway: Gateway, exchange: Exchange, error: unknown): Promise<void> {
-  gateway.report({ type: 'fault', requestId: exchange.id, reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  gateway.report({
+    type: 'fault',
+    requestId: exchange.id,
+    reason: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  })
   exchange.onGone?.()
   if (exchange.response.headersSent && !exchange.opened) exchange.response.destroy()
   await refuse(gateway, exchange, fault('internal')).catch(() => exchange.response.destroy())
@@ -113,7 +118,10 @@ export function readProxies(entries: readonly string[]): BlockList {
 function refuseMalformed(gateway: Gateway, error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
-  const reason = fault('invalid_request', tooLarge ? `The request's head is larger than ${maxHeadBytes} bytes.` : 'This is no valid HTTP/1.1 request.')
+  const reason = fault(
+    'invalid_request',
+    tooLarge ? `The request's head is larger than ${maxHeadBytes} bytes.` : 'This is no valid HTTP/1.1 request.',
+  )
   const request = Object.assign(new http.IncomingMessage(socket), { url: '/', method: 'GET', complete: true })
   const response = new http.ServerResponse(request)
   response.shouldKeepAlive = false

@@ -2,6 +2,7 @@ import { errorTable, type Fault } from '../core/errors.ts'
 import type { TokenUsage } from '../core/record.ts'
 import type { AnswerReader } from '../lanes/contract.ts'
 import { releaseHold } from '../policy/admit.ts'
+import { requestsServed } from '../policy/counters.ts'
 import type { Exchange, ExchangeEnd } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
 
@@ -13,11 +14,17 @@ export async function settle(gateway: Gateway, exchange: Exchange, end: Exchange
   if (exchange.settled) return
   exchange.settled = true
   exchange.mark('done')
+  gateway.counters.settle(requestsServed, 0, 1)
   if (exchange.hold !== null) releaseHold(exchange.hold, gateway.counters)
+  if (exchange.key === null && !gateway.refusals.admits(exchange.clientAddress, exchange.id, Date.now())) return
   await gateway.journal.append({ kind: 'settled', record: exchange.record('settled', end) })
 }
 
-export function endOfFault(fault: Fault, tokens: TokenUsage | null = null, status = errorTable[fault.code].status): ExchangeEnd {
+export function endOfFault(
+  fault: Fault,
+  tokens: TokenUsage | null = null,
+  status = errorTable[fault.code].status,
+): ExchangeEnd {
   return { status, error: { code: fault.code, origin: errorTable[fault.code].origin, message: fault.message }, tokens }
 }
 
@@ -32,7 +39,12 @@ export const clientClosed = {
  * cut). The estimate takes a token for four bytes of request and one for each content event, since providers send
  * about a token an event; it never pretends to be more than an estimate.
  */
-export function tokensOf(exchange: Exchange, reader: AnswerReader, contentEvents: number, complete: boolean): TokenUsage | null {
+export function tokensOf(
+  exchange: Exchange,
+  reader: AnswerReader,
+  contentEvents: number,
+  complete: boolean,
+): TokenUsage | null {
   const reported = reader.usage()
   if (complete || contentEvents === 0) return reported
   return {

@@ -8,6 +8,7 @@ import type { Gateway } from './gateway.ts'
 import { Journal } from './journal.ts'
 import type { FromThread, ThreadStart, ToThread } from './messages.ts'
 import { ReadModel } from './read-model.ts'
+import { RefusalFlood } from './refusal-flood.ts'
 import { createGatewayServer, readProxies } from './server.ts'
 
 /** Entry of a data-plane thread. It owns nothing that another thread waits for. */
@@ -15,12 +16,14 @@ const start = workerData as ThreadStart
 const port = parentPort!
 const tell = (message: FromThread) => port.postMessage(message)
 const transport = createHttpTransport()
+const journal = new Journal(start.journal, (reason) => tell({ type: 'traffic', event: { type: 'degraded', reason } }))
 
 const gateway: Gateway = {
   settings: start.settings,
   thread: start.journal.thread,
   model: new ReadModel({ version: 0, providers: [], routes: [], policies: [], defaultProviders: {} }),
-  journal: new Journal(start.journal, (reason) => tell({ type: 'traffic', event: { type: 'degraded', reason } })),
+  journal,
+  refusals: new RefusalFlood((entry) => journal.append(entry)),
   deadlines: new Deadlines(),
   transport,
   health: attachHealth(start.healthMemory),
@@ -74,6 +77,7 @@ async function drain(limitMs: number): Promise<void> {
   await Promise.race([closed, limit.done])
   limit.cancel()
   server.closeAllConnections()
+  gateway.refusals.flush()
   gateway.journal.close()
   await transport.close()
   tell({ type: 'drained' })

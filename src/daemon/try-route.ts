@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import { mintGatewayKey } from '../core/gateway-key.ts'
+import { newId } from '../core/ids.ts'
+import type { LaneName } from '../core/lane.ts'
+import type { Transport } from '../providers/contract.ts'
+import { fetchWhole } from '../providers/whole-answer.ts'
+import type { SnapshotKey } from '../store/snapshot.ts'
+import type { Publisher } from './publisher.ts'
+
+export interface RouteCall {
+  projectId: string
+  environmentId: string
+  model: string
+  lane: LaneName
+}
+
+const answerLimit = 4 * 1024 * 1024
+const limitMs = 60_000
+
+/** The smallest question each lane has. */
+function smallest({ lane, model }: RouteCall): { path: string; body: object } {
+  const messages = [{ role: 'user', content: 'Say hello.' }]
+  if (lane === 'openai') return { path: '/v1/chat/completions', body: { model, messages } }
+  if (lane === 'anthropic') return { path: '/v1/anthropic/v1/messages', body: { model, max_tokens: 16, messages } }
+  const contents = [{ role: 'user', parts: [{ text: 'Say hello.' }] }]
+  return { path: `/v1/gemini/v1beta/models/${encodeURIComponent(model)}:generateContent`, body: { contents } }
+}
+
+/** Sends one small real request through the data plane, under a key that lives in memory for as long as it takes. */
+export async function tryRoute(publisher: Publisher, transport: Transport, gatewayOrigin: string, call: RouteCall) {
+  const clear = mintGatewayKey()
+  const lent = await publisher.lend(temporaryKey(clear, call))
+  try {
+    return await post(transport, gatewayOrigin, clear, smallest(call))
+  } finally {
+    await lent.drop()
+  }
+}
+
+function temporaryKey(clear: string, { projectId, environmentId }: RouteCall): SnapshotKey {
+  return {
+    hash: createHash('sha256').update(clear).digest('base64'),
+    id: newId('key'),
+    name: 'routes-test',
+    lastFour: clear.slice(-4),
+    projectId,
+    project: '',
+    environmentId,
+    environment: '',
+    policyId: null,
+    tags: {},
+    expiresAt: Date.now() + limitMs,
+    revokedAt: null,
+  }
+}
+
+async function post(transport: Transport, origin: string, key: string, { path, body }: ReturnType<typeof smallest>) {
+  const headers = [
+    'authorization',
+    `Bearer ${key}`,
+    'content-type',
+    'application/json',
+    'user-agent',
+    'spgw routes test',
+  ]
+  const request = { method: 'POST', origin, path, headers, body: Buffer.from(JSON.stringify(body)), connectMs: 5000 }
+  const answer = await fetchWhole(transport, request, { bytes: answerLimit, milliseconds: limitMs })
+  if (answer.outcome === 'failed') throw new Error(`the gateway did not answer itself: ${answer.fault.message}`)
+  if (answer.outcome !== 'answered') throw new Error(`the answer was ${answer.outcome.replace('-', ' ')}`)
+  return { requestId: answer.headers.get('x-sp-request-id') ?? '', status: answer.status, body: answer.body.toString() }
+}

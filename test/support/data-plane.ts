@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { mintGatewayKey } from '../../src/core/gateway-key.ts'
+import type { TimeLimits } from '../../src/core/lane.ts'
+import { createSharedMemory } from '../../src/daemon/memory.ts'
+import type { FromThread, ToThread } from '../../src/gateway/messages.ts'
+
+export interface DataPlane {
+  baseUrl: string
+  key: string
+  stop(): Promise<void>
+}
+
+export interface DataPlaneOptions {
+  /** One provider a kind; the model `KIND-model` goes to it. */
+  providers: { kind: string; baseUrl: string }[]
+  heartbeatMs?: number
+  timeouts?: Partial<TimeLimits>
+}
+
+const limits = { connect: 5000, firstByte: 10_000, betweenChunks: 10_000, total: 30_000 }
+
+/** One data-plane thread alone, fed with a snapshot by hand: for what a whole gateway cannot be told to do quickly. */
+export async function startDataPlane({
+  providers,
+  heartbeatMs = 15_000,
+  timeouts = {},
+}: DataPlaneOptions): Promise<DataPlane> {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'spgw-data-plane-'))
+  const memory = createSharedMemory(1)
+  const settings = {
+    host: '127.0.0.1',
+    port: 0,
+    reusePort: true,
+    bodyLimit: 100_000_000,
+    timeouts: { ...limits, ...timeouts },
+    heartbeatMs,
+    trustedProxies: [],
+    corsOrigins: ['https://app.example'],
+  }
+  const worker = new Worker(new URL('../../src/gateway/thread.ts', import.meta.url), {
+    workerData: {
+      settings,
+      journal: { directory, boot: 'test', thread: 0 },
+      healthMemory: memory.health,
+      counterMemory: memory.counters,
+      counterLayout: memory.layout,
+      column: 0,
+    },
+  })
+  const tell = (message: ToThread) => worker.postMessage(message)
+  const hear = (type: FromThread['type']) =>
+    new Promise<FromThread>((resolve, reject) => {
+      worker.once('error', reject)
+      worker.on('message', (message: FromThread) => message.type === type && resolve(message))
+    })
+  await hear('started')
+  const key = mintGatewayKey()
+  tell({ type: 'configuration', snapshot: snapshotOf(providers) })
+  tell({ type: 'keys', delta: { full: true, version: 1, upsert: [keyRow(key)], remove: [] } })
+  const listening = hear('listening')
+  tell({ type: 'listen' })
+  const message = await listening
+  const port = message.type === 'listening' ? message.port : 0
+  const stop = async () => {
+    const drained = hear('drained')
+    tell({ type: 'drain', limitMs: 0 })
+    await drained
+    await worker.terminate()
+    fs.rmSync(directory, { recursive: true, force: true })
+  }
+  return { baseUrl: `http://127.0.0.1:${port}`, key, stop }
+}
+
+function snapshotOf(providers: DataPlaneOptions['providers']) {
+  const scope = { projectId: 'prj_1', project: 'default', environmentId: null, environment: null }
+  return {
+    version: 1,
+    defaultProviders: {},
+    policies: [],
+    providers: providers.map(({ kind, baseUrl }, slot) => ({
+      id: `prv_${kind}`,
+      name: kind,
+      kind,
+      slot,
+      revision: 1,
+      active: true,
+      readiness: { state: 'ready' as const, reason: null, since: null },
+      baseUrl,
+      credentials: [{ id: 'cre_1', value: 'provider-credential' }],
+      headers: {},
+      timeouts: {},
+      projects: null,
+      models: [],
+      settings: {},
+    })),
+    routes: providers.map(({ kind }) => ({
+      ...scope,
+      id: `rte_${kind}`,
+      model: `${kind}-model`,
+      enabled: true,
+      strategy: 'priority' as const,
+      targets: [{ providerId: `prv_${kind}`, upstreamModel: null, weight: 1, priority: 0 }],
+      retries: 0,
+      fallbackOn: [],
+      timeouts: {},
+      strict: false,
+    })),
+  }
+}
+
+function keyRow(key: string) {
+  return {
+    hash: createHash('sha256').update(key).digest('base64'),
+    id: 'key_1',
+    name: 'test',
+    lastFour: key.slice(-4),
+    projectId: 'prj_1',
+    project: 'default',
+    environmentId: 'env_1',
+    environment: 'production',
+    policyId: null,
+    tags: {},
+    expiresAt: null,
+    revokedAt: null,
+  }
+}
