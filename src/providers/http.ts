@@ -16,6 +16,8 @@ export interface HttpTransportOptions {
  */
 const idleMs = { plain: 4_000, tls: 30_000 }
 const maxIdleMs = 10 * 60_000
+/** The call's own timer reports the limit; undici's, a little later, closes the socket that nobody waits for any more. */
+const connectGraceMs = 500
 const abandoned = new Error('The call was abandoned.')
 
 /** The only caller of the network. One pool per origin and connect limit, so that a limit also closes the socket that it gave up on. */
@@ -29,7 +31,7 @@ export function createHttpTransport(options: HttpTransportOptions = {}): Transpo
       allowH2: false,
       bodyTimeout: 0,
       headersTimeout: 0,
-      connectTimeout: connectMs,
+      connectTimeout: connectMs + connectGraceMs,
       keepAliveTimeout: origin.startsWith('https:') ? idleMs.tls : idleMs.plain,
       keepAliveMaxTimeout: maxIdleMs,
       maxHeaderSize: options.maxHeaderSize ?? 64 * 1024,

@@ -155,11 +155,16 @@ describe('a provider that misbehaves', () => {
   })
 
   it('never finishes the TLS handshake', async () => {
-    const origin = await listen(net.createServer(() => {}))
-    expect(await faultOf(origin.replace('http:', 'https:'), { connectMs: 30 })).toMatchObject({
+    const server = net.createServer(() => {})
+    const origin = await listen(server)
+    const connection = once(server, 'connection')
+    expect(await faultOf(origin.replace('http:', 'https:'), { connectMs: 30 })).toEqual({
       kind: 'connect-timeout',
+      message: 'No connection to the provider within 30 ms.',
       events: ['error', 'over'],
     })
+    const [socket] = (await connection) as [net.Socket]
+    await once(socket.resume(), 'close')
   })
 
   it.each([

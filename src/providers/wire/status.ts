@@ -18,7 +18,7 @@ const answer: Meaning = { verdict: 'answer' }
 const caller: Meaning = { verdict: 'caller' }
 
 /**
- * The rule that all kinds share (contract.md rule 3). `read` is asked only where the body decides.
+ * The rule that all kinds share (contract.md rule 3).
  * `override` is a kind's own reading, taken first; null leaves it to the rule.
  */
 export function classifyStatus(
