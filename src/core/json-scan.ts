@@ -35,7 +35,7 @@ const closeBracket = 0x5d
 /** Deeper nesting is refused: no real body has it, and it bounds the stack below. */
 export const maximumDepth = 10_000
 
-/** Scans the one object that fills `range` (white space around it allowed; a byte order mark is not). */
+/** Scans the one object that fills `range` (white space around it allowed; a byte order mark is not). `wanted` names are ASCII. */
 export function scanObject(bytes: Buffer, wanted: readonly string[], range?: Span): ObjectScan {
   const end = range?.end ?? bytes.length
   const start = skipSpace(bytes, range?.start ?? 0, end)
@@ -231,13 +231,21 @@ export function skipSpace(bytes: Buffer, at: number, end: number): number {
   return index
 }
 
-/** Keys are decoded only when an escape makes it necessary or their length fits. */
+/** A key is decoded only when it holds an escape; else its bytes are compared. Wanted names are ASCII. */
 function wantedName(bytes: Buffer, start: number, end: number, wanted: readonly string[]): string | null {
-  const length = end - start - 2
-  const key = bytes.subarray(start + 1, end - 1)
-  if (key.includes(backslash)) return unescapedName(bytes.toString('utf8', start, end), wanted)
-  for (const name of wanted) if (name.length === length && key.toString('latin1') === name) return name
+  for (let index = start + 1; index < end - 1; index++) {
+    if (bytes[index] === backslash) return unescapedName(bytes.toString('utf8', start, end), wanted)
+  }
+  for (const name of wanted) if (hasText(bytes, start + 1, end - 1, name)) return name
   return null
+}
+
+function hasText(bytes: Buffer, start: number, end: number, text: string): boolean {
+  if (end - start !== text.length) return false
+  for (let offset = 0; offset < text.length; offset++) {
+    if (bytes[start + offset] !== text.charCodeAt(offset)) return false
+  }
+  return true
 }
 
 function unescapedName(text: string, wanted: readonly string[]): string | null {

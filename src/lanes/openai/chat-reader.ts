@@ -1,4 +1,4 @@
-import { cutSpan, scanObject } from '../../core/json-scan.ts'
+import { cutSpan, type Member, scanObject } from '../../core/json-scan.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import { locateInEvent } from '../../core/sse.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
@@ -43,16 +43,22 @@ export class ChatReader extends BaseReader {
     }
     // A finish reason is always text; before the last chunk of a choice it is null.
     const finishes = !this.#finished && findMember(data, '"finish_reason"') === quoteByte
-    const mentionsUsage = data.includes('"usage"')
-    const reportsUsage = mentionsUsage && findMember(data, '"usage"') !== 0
-    if (this.#begun && !finishes && !reportsUsage && !data.includes('"error"')) {
-      // `usage: null` stands on every chunk of a stream that was asked for usage: cut it without parsing.
-      return { ...ordinary(event, true), pass: mentionsUsage && this.#hidesUsage ? cutNullUsage(event) : event.bytes }
+    if (this.#begun && !finishes) {
+      const plain = this.#readPlain(event)
+      if (plain !== null) return plain
     }
     const chunk = parseObject(data)
     if (chunk === null) return ordinary(event, this.#begun)
     this.#finished ||= finishes
     return this.#readChunk(event, chunk)
+  }
+
+  /** A content chunk in which nothing stands out, unparsed; `usage: null` is on every chunk of a stream that was asked for usage. */
+  #readPlain(event: StreamEvent): EventReading | null {
+    const scan = scanObject(event.data, ['usage', 'error'])
+    if (!scan.ok || scan.members.some((member) => event.data[member.start] !== nullByte)) return null
+    const usage = this.#hidesUsage ? scan.members.find((member) => member.name === 'usage') : undefined
+    return { ...ordinary(event, true), pass: usage === undefined ? event.bytes : cutMember(event, usage) }
   }
 
   /** Events before the first content, with a finish reason, usage or something called error. */
@@ -129,7 +135,10 @@ function hideUsage(event: StreamEvent, chunk: JsonObject, choices: readonly unkn
 function cutNullUsage(event: StreamEvent): Buffer {
   const scan = scanObject(event.data, ['usage'])
   const member = scan.ok ? scan.members.at(-1) : undefined
-  if (member === undefined || event.data[member.start] !== nullByte) return event.bytes
+  return member === undefined ? event.bytes : cutMember(event, member)
+}
+
+function cutMember(event: StreamEvent, member: Member): Buffer {
   const cut = cutSpan(event.data, member)
   return Buffer.concat([
     event.bytes.subarray(0, locateInEvent(event, cut.start)),
