@@ -114,7 +114,7 @@ async function bytesRead(connection: Connection, segment: Segment): Promise<numb
 }
 
 /** A batch and the offset behind it, in the caller's transaction. */
-export async function storeBatch(
+async function storeBatch(
   db: Database,
   segment: Pick<Segment, 'file' | 'boot'>,
   entries: readonly JournalEntry[],

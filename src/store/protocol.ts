@@ -10,6 +10,8 @@ export interface StoreThreadData {
   boot: string
   /** The SQLite addon's path in the packaged executable. */
   nativeBinding?: string
+  /** How long records are kept; left out, for ever. */
+  retentionMs?: number
 }
 
 export type StoreRequest =

@@ -5,9 +5,9 @@ import type { RecordFilter } from './api.ts'
 import type { Database } from './schema.ts'
 
 /** Ids looked at in one statement: a few milliseconds, then it is somebody else's turn. */
-const windowIds = 10_000
+const windowIds = 2000
 /** An id is made when its request arrives; `since` and `until` leave it this much room. */
-const idSlackMs = 60_000
+export const idSlackMs = 60_000
 
 interface Window {
   /** Newest id of the window, exclusive; null is no bound. */
@@ -41,7 +41,7 @@ function upperBound(filter: RecordFilter): string | null {
 }
 
 /** The least id that a request of that moment could have. */
-function idAt(time: number): string {
+export function idAt(time: number): string {
   return newId('req', Math.max(0, time)).slice(0, 'req_'.length + 10)
 }
 

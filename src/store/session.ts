@@ -2,17 +2,20 @@ import type { RequestRecord } from '../core/record.ts'
 import type { StoredSnapshot, StoreHealth } from './api.ts'
 import { ingestJournal } from './ingest.ts'
 import type { OpenStore } from './open.ts'
+import { removeRecordsBefore } from './retention.ts'
 import { journalBytes, listSetAside } from './segment-files.ts'
 import { readSnapshot } from './snapshot-read.ts'
 import { callTable, type TableCall } from './tables.ts'
 
 const ingestEveryMs = 200
 const checkpointEveryMs = 1000
+const retainEveryMs = 10 * 60_000
 const checkpointAtBytes = 1024 * 1024
 
 interface SessionData {
   journalDirectory: string
   boot: string
+  retentionMs?: number
 }
 
 /** An open store at work: calls, the ingestion of the journal, and checkpoints between them. */
@@ -26,6 +29,7 @@ export class StoreSession {
   #queued: Promise<number> | null = null
   #ingestTrouble: string | null = null
   #checkpointTrouble: string | null = null
+  #retention: Promise<void> | null = null
   #timers: NodeJS.Timeout[] = []
 
   constructor(store: OpenStore, data: SessionData, push: (records: RequestRecord[]) => void) {
@@ -38,6 +42,7 @@ export class StoreSession {
     this.#timers = [
       setInterval(() => this.#ingestInBackground(), ingestEveryMs),
       setInterval(() => this.#checkpoint(), checkpointEveryMs),
+      setInterval(() => this.#retain(), retainEveryMs),
     ]
   }
 
@@ -76,7 +81,7 @@ export class StoreSession {
   /** What runs is finished first; what the journal still holds is read at the next start. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
-    await Promise.allSettled([this.#running, this.#queued])
+    await Promise.allSettled([this.#running, this.#queued, this.#retention])
     await this.#store.close()
   }
 
@@ -109,6 +114,17 @@ export class StoreSession {
     )
   }
 
+  #retain(): void {
+    const { retentionMs } = this.#data
+    if (retentionMs === undefined || this.#retention) return
+    // A failure stands in the connection's trouble already, and the next turn tries again.
+    this.#retention = removeRecordsBefore(this.#store.connection, Date.now() - retentionMs)
+      .then(ignore, ignore)
+      .finally(() => {
+        this.#retention = null
+      })
+  }
+
   #checkpoint(): void {
     if (this.#store.sizes().log < checkpointAtBytes) return
     try {
@@ -119,3 +135,5 @@ export class StoreSession {
     }
   }
 }
+
+function ignore(): void {}

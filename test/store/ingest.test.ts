@@ -8,6 +8,7 @@ import { type OpenStore, openStore } from '../../src/store/open.ts'
 import type { StoreThreadData } from '../../src/store/protocol.ts'
 import { recordsTable } from '../../src/store/records.ts'
 import { listSetAside } from '../../src/store/segment-files.ts'
+import { StoreSession } from '../../src/store/session.ts'
 import { encodeEntry, encodePayload, JournalWriter } from '../support/journal-writer.ts'
 import { admitted, sampleRecord, settled } from '../support/sample-record.ts'
 import { addScope, sampleKey, startTestStore, storePaths, temporaryDirectory } from './support.ts'
@@ -245,6 +246,29 @@ describe('ingestion by the thread', () => {
       expect(await store.records.get(record.id)).toEqual(record)
       await Promise.all(passes)
     }
+  })
+
+  it('begins a new pass for whoever asks while one runs', async () => {
+    const data = storePaths(temporaryDirectory())
+    const store = await open(data)
+    const first = new JournalWriter(data.journalDirectory, { boot: 'live', thread: 0, sequence: 1 })
+    const second = new JournalWriter(data.journalDirectory, { boot: 'live', thread: 1, sequence: 1 })
+    const [early, behind, late] = samples(3)
+    if (!early || !behind || !late) throw new Error('three samples')
+    first.write(settled(early))
+    second.write(settled(behind))
+    let asked: Promise<number>[] = []
+    // When the second thread's segment comes in, the pass is past the first one's end.
+    const session = new StoreSession(store, data, (records) => {
+      if (records[0]?.id !== behind.id) return
+      first.write(settled(late))
+      asked = [session.ingest(), session.ingest()]
+    })
+    session.pushing = true
+    expect(await session.ingest()).toBe(2)
+    expect(await Promise.all(asked)).toEqual([1, 1])
+    expect(await stored(store)).toEqual([late, behind, early])
+    await session.close()
   })
 
   it('reports what was set aside', async () => {

@@ -2,8 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import type { RecordFilter, StoreClient } from '../../src/store/api.ts'
+import { ingestJournal } from '../../src/store/ingest.ts'
+import { openStore } from '../../src/store/open.ts'
+import { recordsTable } from '../../src/store/records.ts'
+import { removeRecordsBefore } from '../../src/store/retention.ts'
 import { encodeEntry, JournalWriter } from '../support/journal-writer.ts'
-import { sampleRecord, settled } from '../support/sample-record.ts'
+import { admitted, sampleRecord, settled } from '../support/sample-record.ts'
 import { startTestStore, storePaths, temporaryDirectory } from './support.ts'
 
 const start = Date.parse('2026-03-01T12:00:00.000Z')
@@ -63,7 +67,7 @@ describe('records', () => {
   })
 
   it('looks further than one window', async () => {
-    const many = Array.from({ length: 10_500 }, (_, index) => minute(index, { model: index < 3 ? 'rare' : 'usual' }))
+    const many = Array.from({ length: 2500 }, (_, index) => minute(index, { model: index < 3 ? 'rare' : 'usual' }))
     const store = await storeWith(many)
     expect((await store.records.list({ limit: 5, model: 'rare' })).map((record) => record.id)).toEqual(
       many
@@ -72,7 +76,7 @@ describe('records', () => {
         .reverse(),
     )
     expect(await store.records.stats({ limit: 1 }, 'model')).toMatchObject([
-      { group: 'usual', requests: 10_497 },
+      { group: 'usual', requests: 2497 },
       { group: 'rare', requests: 3 },
     ])
   })
@@ -131,5 +135,25 @@ describe('records', () => {
     expect(await store.records.get(newId('req', start + 6000))).toBeNull()
     expect(await store.records.get(newId('req', start - 1000))).toBeNull()
     expect(await store.records.get('req_nonsense')).toBeNull()
+  })
+
+  it('go when their time is over, but for those under way', async () => {
+    const { databasePath: path, journalDirectory } = storePaths(temporaryDirectory())
+    const writer = new JournalWriter(journalDirectory, { boot: 'live', thread: 0, sequence: 1 }, 16 * 1024 * 1024)
+    const records = Array.from({ length: 1300 }, (_, index) => minute(index))
+    const shared = records[1]?.id ?? ''
+    const entries = records.map((record, index) => (index === 0 ? admitted(record) : settled(record)))
+    const repeat = { kind: 'repeated', id: shared, count: 1, lastTime: new Date(start).toISOString() } as const
+    writer.writeBytes(Buffer.concat([...entries, repeat].map(encodeEntry)))
+    const store = await openStore({ path })
+    const { connection } = store
+    await ingestJournal({ connection, journalDirectory, boot: 'live', onRecords: () => {} })
+    expect(await removeRecordsBefore(connection, start + 1200 * 60_000)).toBe(1199)
+    const left = await recordsTable(connection.db).list({ limit: 1000 })
+    expect(left.map((record) => record.id).sort()).toEqual(
+      [records[0], ...records.slice(1200)].map((record) => record?.id),
+    )
+    expect(await connection.db.selectFrom('repeated_records').selectAll().execute()).toEqual([])
+    await store.close()
   })
 })

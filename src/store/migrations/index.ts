@@ -1,7 +1,7 @@
 import type { Migration } from 'kysely/migration'
-import * as foundation from './0001-foundation.ts'
+import { up as foundation } from './0001-foundation.ts'
 
 /** In order. A released migration is never changed; a change of the schema is a new one. */
 export const migrations: Record<string, Migration> = {
-  '0001-foundation': foundation,
+  '0001-foundation': { up: foundation },
 }

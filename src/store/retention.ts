@@ -1,0 +1,35 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Connection } from './connection.ts'
+import { idAt, idSlackMs } from './record-filter.ts'
+import type { Database } from './schema.ts'
+
+const pageRows = 500
+
+/** Removes the records of requests from before that moment (milliseconds), page by page. Returns how many. */
+export async function removeRecordsBefore(connection: Connection, moment: number): Promise<number> {
+  let removed = 0
+  for (;;) {
+    const ids = await connection.read((db) => idsBefore(db, moment))
+    if (ids.length === 0) return removed
+    await connection.write(async (db) => {
+      await db.deleteFrom('records').where('id', 'in', ids).execute()
+      await db.deleteFrom('repeated_records').where('id', 'in', ids).execute()
+    })
+    removed += ids.length
+    await nextTurn()
+  }
+}
+
+/** A request that is still under way keeps its record. */
+async function idsBefore(db: Database, moment: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('records')
+    .select('id')
+    .where('id', '<', idAt(moment + idSlackMs))
+    .where('time', '<', new Date(moment).toISOString())
+    .where('state', '<>', 'admitted')
+    .orderBy('id')
+    .limit(pageRows)
+    .execute()
+  return rows.map((row) => row.id)
+}
