@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
-import type { AdminContext, Runtime } from '../admin/handlers/context.ts'
-import { startAdminServer } from '../admin/server.ts'
+import type { Runtime } from '../admin/handlers/context.ts'
+import { type AdminServer, startAdminServer } from '../admin/server.ts'
 import type { Settings } from '../config/settings.ts'
 import { noteSocketPath } from '../config/socket-path.ts'
 import type { TrafficEvent } from '../gateway/gateway.ts'
@@ -41,28 +42,24 @@ export interface Serving {
 const heartbeatMs = 15_000
 const drainMs = 30_000
 
-/** Brings the whole gateway up, in the order in which the parts stand on one another; what fails is undone. */
+/** Brings the whole gateway up, in the order in which the parts stand on one another; what fails ends the rest. */
 export async function startServing(options: ServeOptions): Promise<Serving> {
-  const { settings, log } = options
-  const admin = await startAdminServer({
-    socketPath: settings.admin.socket,
-    socketGroup: settings.admin.socketGroup,
-    version: options.version,
-  })
+  const { settings, credentialsDirectory, version } = options
+  mkdirSync(settings.dataDirectory, { recursive: true, mode: 0o700 })
+  // First of all: whoever holds the socket is the one gateway of its data directory.
+  const { socket: socketPath, socketGroup } = settings.admin
+  const admin = await startAdminServer({ socketPath, socketGroup, version })
   try {
     noteSocketPath(settings)
     // Thread numbers and sequences name the segments within a boot, so only the boot must never come twice.
     const boot = `${Date.now().toString(36)}${randomBytes(4).toString('hex')}`
-    const foundation = await layFoundation({ settings, credentialsDirectory: options.credentialsDirectory, boot })
+    const foundation = await layFoundation({ settings, credentialsDirectory, boot })
     return await startPlanes(options, foundation, boot, admin)
   } catch (error) {
     await admin.close()
-    log.debug('start undone')
     throw error
   }
 }
-
-type AdminServer = Awaited<ReturnType<typeof startAdminServer>>
 
 async function startPlanes(
   options: ServeOptions,
@@ -123,14 +120,20 @@ async function startPlanes(
       requestsSinceStart: counters.read(requestsServed),
       degraded: [...degraded.values()],
     }),
+    health: (slot, credentials) => health.view(slot, Date.now(), credentials),
     seal: () => keyring.describe(),
   }
   await publisher.publish()
   await fleet.start()
   await keeper.start()
   await fleet.listen()
-  const context: Omit<AdminContext, 'caller'> = { store, keyring, kinds: providerKinds, runtime }
-  admin.open(context)
+  admin.open({
+    store,
+    keyring,
+    kinds: providerKinds,
+    runtime,
+    onFault: (error, operation) => log.error('an operation met a fault', { operation, reason: describe(error) }),
+  })
   const failed = new Promise<string>((resolve) => {
     foundation.storeWorker.once('error', (error) =>
       resolve(`the store thread died: ${error instanceof Error ? error.message : String(error)}`),
@@ -179,4 +182,8 @@ function hostOf(host: string): string {
 function loopbackOf(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   return host === '::' ? '[::1]' : hostOf(host)
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
