@@ -1,56 +1,69 @@
 import { chmodSync, chownSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { type OperationErrorCode, operationErrors } from './contract/errors.ts'
 import { socketHost } from './contract/socket-host.ts'
 import { createDispatcher, type Dispatcher } from './dispatch.ts'
 import type { AdminParts, Caller } from './handlers/context.ts'
-import { clearSocketPath } from './socket-file.ts'
+import { clearSocketPath, findGroup, processHeader } from './socket-file.ts'
 
 export interface AdminServerOptions {
   /** At most 103 bytes, else the system cuts it; a named pipe on Windows. */
   socketPath: string
-  /** 0o600, or 0o660 with a group. */
-  mode: number
-  /** Owner of the socket's group; null leaves it. */
-  groupId: number | null
-  parts: AdminParts
+  /** Whose members may use it too (mode 0660), by name or number; null: the owner alone (0600). */
+  socketGroup: string | null
   version: string
 }
 
 export interface AdminServer {
   socketPath: string
+  /** Lets calls in; those that came before have waited. */
+  open(parts: AdminParts): void
   /** Ends streams, lets calls under way finish, and removes the socket. */
   close(): Promise<void>
 }
 
-/** Serves the operations on the admin socket. Throws `AdminSocketTaken`. */
+/** How long calls under way may take once the server closes. */
+const finishMs = 5000
+
+/**
+ * Takes the admin socket, first of all that a gateway takes: whoever holds it is the one gateway of its data directory.
+ * Throws `AdminSocketRefused`.
+ */
 export async function startAdminServer(options: AdminServerOptions): Promise<AdminServer> {
   const { socketPath, version } = options
+  const groupId = options.socketGroup === null ? null : findGroup(options.socketGroup)
   if (process.platform !== 'win32') await clearSocketPath(socketPath)
   const closing = new AbortController()
-  const dispatcher = createDispatcher(options.parts)
+  const opened = Promise.withResolvers<Door | null>()
   const server = createServer((request, response) => {
     response.setHeader('x-spgw-version', version)
-    answer(dispatcher, request, response, closing.signal).catch((error: unknown) => {
-      options.parts.onFault(error, 'admin')
-      response.destroy()
-    })
+    response.setHeader(processHeader, String(process.pid))
+    void answer(request, response, opened.promise, closing.signal)
   })
   // A tail may be silent for as long as it likes.
   server.requestTimeout = 0
-  await listen(server, options)
+  await listen(server, socketPath, groupId)
   return {
     socketPath,
+    open: (parts) => opened.resolve({ dispatcher: createDispatcher(parts), onFault: parts.onFault }),
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      opened.resolve(null)
       closing.abort()
-      server.closeIdleConnections()
+      const timer = setTimeout(() => server.closeAllConnections(), finishMs)
       await closed
+      clearTimeout(timer)
     },
   }
 }
 
+interface Door {
+  dispatcher: Dispatcher
+  onFault: AdminParts['onFault']
+}
+
 /** The mask holds while the socket is bound (which `listen` does at once), so that it is never open wider, not even for a moment. */
-async function listen(server: Server, { socketPath, mode, groupId }: AdminServerOptions): Promise<void> {
+async function listen(server: Server, socketPath: string, groupId: number | null): Promise<void> {
   const listening = new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.once('listening', resolve)
@@ -62,22 +75,37 @@ async function listen(server: Server, { socketPath, mode, groupId }: AdminServer
     process.umask(mask)
   }
   await listening
-  if (process.platform === 'win32') return
-  if (groupId !== null) chownSync(socketPath, -1, groupId)
-  chmodSync(socketPath, mode)
+  if (process.platform === 'win32' || groupId === null) return
+  chownSync(socketPath, -1, groupId)
+  chmodSync(socketPath, 0o660)
 }
 
 async function answer(
-  dispatcher: Dispatcher,
   request: IncomingMessage,
   response: ServerResponse,
+  opened: Promise<Door | null>,
   closing: AbortSignal,
 ): Promise<void> {
   const reason = refusal(request)
   if (reason !== null)
-    return refuse(response, 403, reason, 'Use the spgw command; the console is the place for browsers.')
-  if (await dispatcher.dispatch(request, response, localOwner(request), closing)) return
-  refuse(response, 404, 'There is no such operation.', 'It may be newer than this gateway: compare spgw version.')
+    return refuse(response, 'refused', reason, 'Use the spgw command; the console is the place for browsers.')
+  if (request.url?.startsWith('/api/') !== true)
+    return refuse(response, 'not_found', 'There is nothing here.', 'Operations stand below /api/.')
+  const door = await opened
+  if (door === null) return refuse(response, 'degraded', 'The gateway is stopping.', 'Start it again: spgw serve')
+  try {
+    if (await door.dispatcher.dispatch(request, response, localOwner(request), closing)) return
+  } catch (error) {
+    door.onFault(error, 'admin')
+    response.destroy()
+    return
+  }
+  refuse(
+    response,
+    'not_found',
+    'There is no such operation.',
+    'It may be newer than this gateway: compare spgw version.',
+  )
 }
 
 /**
@@ -90,10 +118,10 @@ function refusal({ headers }: IncomingMessage): string | null {
   return headers.host === socketHost ? null : `The admin socket answers to the host ${socketHost} only.`
 }
 
-function refuse(response: ServerResponse, status: number, message: string, hint: string): void {
-  const code = status === 404 ? 'not_found' : 'refused'
+function refuse(response: ServerResponse, code: OperationErrorCode, message: string, hint: string): void {
+  const { status } = operationErrors[code]
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' })
-  response.end(JSON.stringify({ defined: false, code, status, message, data: { hint } }))
+  response.end(JSON.stringify({ defined: true, code, status, message, data: { hint } }))
 }
 
 /** Whoever may open the socket is the owner of the gateway. The surface is the client's word, for the audit only. */

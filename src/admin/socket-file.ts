@@ -1,10 +1,10 @@
-import { lstatSync, rmSync } from 'node:fs'
+import { lstatSync, readFileSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
 import { socketHost } from './contract/socket-host.ts'
 
 /** The admin socket cannot be taken. Nothing was removed. `hint` says what to do. */
-export class AdminSocketTaken extends Error {
-  override readonly name = 'AdminSocketTaken'
+export class AdminSocketRefused extends Error {
+  override readonly name = 'AdminSocketRefused'
   readonly hint: string
   /** Of the gateway that listens there; null when it did not say, or nobody listens. */
   readonly processId: number | null
@@ -19,50 +19,54 @@ export class AdminSocketTaken extends Error {
 const probeMs = 1000
 
 /**
- * Makes room for a socket: removes one that nobody listens on any more. Throws `AdminSocketTaken` when somebody does,
+ * Makes room for a socket: removes one that nobody listens on any more. Throws `AdminSocketRefused` when somebody does,
  * or when the path is no socket. Two gateways starting in the same instant can both pass; the store's lock stops one.
  */
 export async function clearSocketPath(path: string): Promise<void> {
   const standing = lstatSync(path, { throwIfNoEntry: false })
   if (standing === undefined) return
   if (!standing.isSocket())
-    throw new AdminSocketTaken(
+    throw new AdminSocketRefused(
       `${path} is there and is no socket.`,
       'Move it away, or set admin.socket to another path.',
     )
   const peer = await probePeer(path)
   if (peer === null) return rmSync(path, { force: true })
   const who = peer.processId === null ? 'Another process' : `A gateway (process ${peer.processId})`
-  throw new AdminSocketTaken(`${who} listens on ${path}.`, 'Stop it first, or use another --data-dir.', peer.processId)
+  throw new AdminSocketRefused(
+    `${who} listens on ${path}.`,
+    'Stop it first, or use another --data-dir.',
+    peer.processId,
+  )
 }
+
+/** Every answer on the socket names the process that gave it, also while it is still starting. */
+export const processHeader = 'x-spgw-process'
 
 /** null: nobody listens. Whoever accepts the connection is alive, whatever it answers. */
 function probePeer(path: string): Promise<{ processId: number | null } | null> {
   return new Promise((resolve) => {
-    const headers = { host: socketHost, 'content-type': 'application/json' }
-    const probe = request({ socketPath: path, method: 'POST', path: '/api/status', headers }, (answer) => {
-      let text = ''
-      answer.setEncoding('utf8')
-      answer.on('data', (chunk: string) => {
-        text += chunk
-      })
-      answer.on('end', () => resolve({ processId: readProcessId(text) }))
-      answer.on('error', () => resolve({ processId: null }))
+    const probe = request({ socketPath: path, path: '/', headers: { host: socketHost } }, (answer) => {
+      const id = Number(answer.headers[processHeader])
+      resolve({ processId: Number.isInteger(id) ? id : null })
+      answer.destroy()
     })
     probe.setTimeout(probeMs, () => probe.destroy(new Error('no answer')))
     probe.on('error', (error: NodeJS.ErrnoException) =>
       resolve(error.code === 'ECONNREFUSED' || error.code === 'ENOENT' ? null : { processId: null }),
     )
-    probe.end('{}')
+    probe.end()
   })
 }
 
-function readProcessId(text: string): number | null {
-  try {
-    const answer: unknown = JSON.parse(text)
-    const id = typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'process_id') : null
-    return typeof id === 'number' ? id : null
-  } catch {
-    return null
-  }
+/** The number of a group of this machine. */
+export function findGroup(name: string): number {
+  if (/^\d+$/.test(name)) return Number(name)
+  const lines = readFileSync('/etc/group', { encoding: 'utf8' }).split('\n')
+  const id = lines.map((line) => line.split(':')).find(([own]) => own === name)?.[2]
+  if (id !== undefined) return Number(id)
+  throw new AdminSocketRefused(
+    `There is no group ${name} on this machine.`,
+    'Mend admin.socket_group, or give its number.',
+  )
 }
