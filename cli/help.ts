@@ -37,6 +37,7 @@ export function prepareHelp(command: Command, device: HelpDevice): void {
   let text = ''
   command
     .configureHelp({
+      minWidthToWrap: 20,
       formatHelp: (shown, helper) => putCommandsFirst(Help.prototype.formatHelp.call(helper, shown, helper)),
       styleTitle: (title) => paint('strong', title),
       subcommandTerm: (sub) => sub.name(),

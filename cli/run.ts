@@ -57,11 +57,10 @@ async function checkInput(
   const issue = checked?.error?.issues[0]
   if (issue === undefined) return
   const field = fields.find((known) => known.name === issue.path[0])
-  const message = issue.message.replace(/\.$/, '').replace(/^is /, 'it is ')
-  throw usageFault(
-    `${labelOf(operation, field)} is not valid: ${message}.`,
-    `See spgw ${operation.path.join(' ')} --help.`,
-  )
+  const message = issue.message.replace(/\.$/, '')
+  const label = labelOf(operation, field)
+  const cause = message.startsWith('must ') ? `${label} ${message}.` : `${label} is not valid: ${message}.`
+  throw usageFault(cause, `See spgw ${operation.path.join(' ')} --help.`)
 }
 
 function labelOf(operation: Operation, field: Field | undefined): string {

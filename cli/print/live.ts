@@ -3,7 +3,7 @@ import type { Column } from '../../src/admin/contract/operation.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import type { Io } from '../io.ts'
 import { csvHead, csvLine, renderDocument } from './machine.ts'
-import { alignText, cut, formatOf, isRightAligned } from './table.ts'
+import { alignText, chooseColumns, cut, formatOf, isRightAligned } from './table.ts'
 import { formatValue, toneOf, valueAt } from './value.ts'
 import { stdoutView, type View } from './view.ts'
 
@@ -99,16 +99,11 @@ export class LiveTable {
   }
 
   #join(cells: readonly string[], view: View, paint: (text: string, index: number) => string): string {
-    let line = ''
-    let used = 0
-    for (const [index, column] of this.#columns.entries()) {
-      const width = this.#widths[index] ?? 0
-      if (view.width !== null && used > 0 && used + 2 + width > view.width) break
-      const text = alignText(cut(cells[index] ?? '', width), width, isRightAligned(column))
-      line += (used === 0 ? '' : '  ') + paint(text, index)
-      used += width + (used === 0 ? 0 : 2)
-    }
-    return `${line.trimEnd()}\n`
+    const laid = this.#columns.map((column, index) => ({ column, index, width: this.#widths[index] ?? 0 }))
+    const parts = chooseColumns(laid, view.width).map(({ column, index, width }) =>
+      paint(alignText(cut(cells[index] ?? '', width), width, isRightAligned(column)), index),
+    )
+    return `${parts.join('  ').trimEnd()}\n`
   }
 }
 

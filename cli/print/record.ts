@@ -1,6 +1,6 @@
 import type { Column } from '../../src/admin/contract/operation.ts'
 import { alignText, formatOf, renderTable } from './table.ts'
-import { type Format, formatValue, toneOf, valueAt } from './value.ts'
+import { formatValue, guessFormat, toneOf, valueAt, withoutUnit } from './value.ts'
 import type { View } from './view.ts'
 
 /** One object as `title  value` lines; lists of objects in it become tables below. Without columns all its fields are shown. */
@@ -39,15 +39,8 @@ export function deriveColumns(row: unknown): Column[] {
 }
 
 function titleOf(field: string): string {
-  const words = field.replace(/_(ms|bytes)$/, '').replaceAll('_', ' ')
+  const words = withoutUnit(field)
+    .replaceAll('_', ' ')
+    .replace(/\b(id|url)\b/g, (word) => word.toUpperCase())
   return words.charAt(0).toUpperCase() + words.slice(1)
-}
-
-function guessFormat(field: string): Format {
-  if (/(^|_)at$|^time$/.test(field)) return 'age'
-  if (/(^|_)ms$/.test(field)) return 'duration'
-  if (/(^|_)bytes$/.test(field)) return 'bytes'
-  if (/(^|_)usd$/.test(field)) return 'money'
-  if (field === 'state' || field === 'status') return 'state'
-  return field === 'id' ? 'id' : 'text'
 }

@@ -32,17 +32,24 @@ export function formatOf(column: Column): Format {
   return column.format ?? 'text'
 }
 
-/** Drops columns from the end until the rest fits; the first one always stays, cut if it must be. */
-function chooseColumns(laid: readonly Laid[], width: number | null): Laid[] {
-  const shown = [...laid]
+/**
+ * Drops columns from the end until the rest fits. The first always stays, cut if it must be, and an id, which leads on
+ * to `show`, goes last of the others.
+ */
+export function chooseColumns<Part extends Pick<Laid, 'column' | 'width'>>(
+  laid: readonly Part[],
+  width: number | null,
+): Part[] {
+  let shown = [...laid]
   if (width === null) return shown
-  while (shown.length > 1 && totalWidth(shown) > width) shown.pop()
-  const [first] = shown
-  if (first !== undefined && shown.length === 1) first.width = Math.min(first.width, width)
-  return shown
+  while (shown.length > 1 && totalWidth(shown) > width) {
+    const victim = shown.findLastIndex((part, index) => index > 0 && part.column.format !== 'id')
+    shown = shown.toSpliced(victim < 0 ? shown.length - 1 : victim, 1)
+  }
+  return shown.length === 1 ? shown.map((part) => ({ ...part, width: Math.min(part.width, width) })) : shown
 }
 
-function totalWidth(laid: readonly Laid[]): number {
+function totalWidth(laid: readonly Pick<Laid, 'width'>[]): number {
   return laid.reduce((sum, part) => sum + part.width, gap.length * (laid.length - 1))
 }
 

@@ -32,7 +32,25 @@ export function formatValue(value: unknown, format: Format, view: Pick<View, 'no
 function formatObject(value: object, view: Pick<View, 'now' | 'utc'>): string {
   const members = Object.entries(value).filter(([, member]) => member !== null)
   if (members.length === 0) return absent
-  return members.map(([name, member]) => `${escapeControls(name)}=${formatValue(member, 'text', view)}`).join(', ')
+  return members
+    .map(([name, member]) => `${escapeControls(withoutUnit(name))}=${formatValue(member, guessFormat(name), view)}`)
+    .join(', ')
+}
+
+/** For what nobody described: the stable field names say what a value is (`expires_at`, `duration_ms`). */
+export function guessFormat(field: string): Format {
+  if (/(^|_)(at|since)$|^time$/.test(field)) return 'age'
+  if (/(^|_)ms$/.test(field)) return 'duration'
+  if (/(^|_)bytes$/.test(field)) return 'bytes'
+  if (/(^|_)usd$/.test(field)) return 'money'
+  if (/(^|_)(tokens|requests|errors)$/.test(field)) return 'number'
+  if (field === 'state' || field === 'status') return 'state'
+  return field === 'id' ? 'id' : 'text'
+}
+
+/** `duration_ms` → `duration`: the value carries its unit. */
+export function withoutUnit(field: string): string {
+  return field.replace(/_(ms|bytes|usd)$/, '')
 }
 
 function formatNumber(value: number, format: Format): string {

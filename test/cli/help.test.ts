@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import { readFields } from '../../cli/fields.ts'
+import { listOperations } from '../../src/admin/contract/operations.ts'
+import { runLine } from './run-line.ts'
+
+const serve = {
+  name: 'serve',
+  summary: 'Run the gateway',
+  options: [{ flags: '--listen <host:port>', description: 'address of the gateway' }],
+  examples: ['serve --listen 127.0.0.1:8787'],
+  run: async () => 0,
+}
+
+async function helpOf(...path: string[]): Promise<string> {
+  const { status, io } = await runLine([...path, '--help'], { local: [serve] })
+  expect(status).toBe(0)
+  expect(io.err()).toBe('')
+  return io.out()
+}
+
+describe('help', () => {
+  it.each([
+    ['root', []],
+    ['serve', ['serve']],
+    ['providers', ['providers']],
+    ['providers-add', ['providers', 'add']],
+    ['keys-create', ['keys', 'create']],
+    ['requests-list', ['requests', 'list']],
+  ])('of %s reads well', async (name, path) => {
+    await expect(await helpOf(...path)).toMatchFileSnapshot(`../fixtures/cli/help-${name}.txt`)
+  })
+
+  it.each(listOperations().map((operation) => [operation.name, operation] as const))(
+    'of %s has its summary, its examples and every field',
+    async (_, { path, meta, input }) => {
+      const help = (await helpOf(...path)).replace(/\s+/g, ' ')
+      expect(help).toContain(meta.summary)
+      for (const example of meta.examples ?? []) expect(help).toContain(`spgw ${example}`)
+      for (const field of readFields(input)) {
+        const term = meta.positional?.includes(field.name)
+          ? new RegExp(`[<[]${field.flag}[>\\]]`)
+          : new RegExp(`--(no-)?${field.flag}${field.secret ? '-stdin' : ''} `)
+        expect(help).toMatch(term)
+        if (field.description !== '') expect(help).toContain(field.description)
+      }
+    },
+  )
+
+  it('is shown for spgw alone, and is a mistake for an area alone', async () => {
+    const alone = await runLine([])
+    expect([alone.status, alone.io.err()]).toEqual([0, ''])
+    expect(alone.io.out()).toContain('Commands:')
+    const area = await runLine(['keys'])
+    expect([area.status, area.io.out()]).toEqual([2, ''])
+    expect(area.io.err()).toContain('rotate')
+  })
+
+  it('fits a narrow terminal', async () => {
+    const { io } = await runLine(['providers', 'add', '--help'], { terminal: true, columns: 60 })
+    const long = io
+      .out()
+      .split('\n')
+      .filter((line) => line.length > 60 && !line.startsWith('  spgw '))
+    expect(long).toEqual([])
+  })
+
+  it('gives the version', async () => {
+    const { status, io } = await runLine(['--version'])
+    expect([status, io.out()]).toEqual([0, '0.1.0\n'])
+  })
+})

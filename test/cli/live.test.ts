@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { sampleRecord } from '../support/sample-record.ts'
+import { fakeIo } from './fake-io.ts'
+import { runLine } from './run-line.ts'
+
+const rows = ['a', 'b', 'c'].map((model) =>
+  sampleRecord({ id: `req_${model}`, model, time: '2026-03-01T11:59:58.000Z' }),
+)
+
+function stream(...records: unknown[]) {
+  return {
+    'requests.tail': async function* () {
+      yield* records
+    },
+  }
+}
+
+/** One row, then silence until the call is given up. */
+function silentAfterOne(onRow: () => void) {
+  return {
+    'requests.tail': async function* (_: unknown, { signal }: { signal?: AbortSignal }) {
+      yield rows[0]
+      onRow()
+      await new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+      })
+    },
+  }
+}
+
+describe('tail', () => {
+  it('prints one JSON document a line', async () => {
+    const { status, io } = await runLine(['requests', 'tail', '--json'], { gateway: stream(...rows) })
+    expect(status).toBe(0)
+    expect(
+      io
+        .out()
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(rows)
+  })
+
+  it('keeps its columns in place', async () => {
+    const wide = sampleRecord({
+      id: 'req_d',
+      model: '模型',
+      time: '2026-03-01T11:59:59.000Z',
+      status: 429,
+      cost: null,
+      tokens: null,
+    })
+    const { io } = await runLine(['requests', 'tail', '--utc'], { gateway: stream(...rows, wide) })
+    await expect(io.out()).toMatchFileSnapshot('../fixtures/cli/requests-tail.txt')
+  })
+
+  it('shows fewer columns on a narrow terminal, and the time of day', async () => {
+    const { io } = await runLine(['requests', 'tail'], { terminal: true, columns: 50, gateway: stream(...rows) })
+    const lines = io.out().trimEnd().split('\n')
+    expect(lines).toHaveLength(4)
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(50)
+    expect(lines[1]).toMatch(/^\d\d:\d\d:\d\d .* req_a$/)
+  })
+
+  it('ends quietly with 0 at Ctrl-C', async () => {
+    const io = fakeIo()
+    const { status } = await runLine(['requests', 'tail', '--json'], {
+      io,
+      gateway: silentAfterOne(() => io.interrupt()),
+    })
+    expect([status, io.err()]).toEqual([0, ''])
+    expect(io.out().split('\n')).toHaveLength(2)
+  })
+
+  it('ends quietly with 0 when the reader goes away, and gives the call up', async () => {
+    const { status, io } = await runLine(['requests', 'tail', '--json'], { closesAfter: 1, gateway: stream(...rows) })
+    expect([status, io.err()]).toEqual([0, ''])
+    expect(JSON.parse(io.out())).toEqual(rows[0])
+  })
+
+  it('fails when the stream fails', async () => {
+    const broken = {
+      'requests.tail': async function* () {
+        yield rows[0]
+        throw new Error('The gateway stopped.')
+      },
+    }
+    const { status, io } = await runLine(['requests', 'tail', '--json'], { gateway: broken })
+    expect([status, io.err()]).toEqual([1, expect.stringContaining('The gateway stopped.')])
+  })
+})

@@ -1,0 +1,257 @@
+import { stripVTControlCharacters } from 'node:util'
+import fc from 'fast-check'
+import stringWidth from 'string-width'
+import { describe, expect, it } from 'vitest'
+import { wantsColour } from '../../cli/io.ts'
+import { renderTable } from '../../cli/print/table.ts'
+import { escapeControls, formatMilliseconds, formatMoney, formatValue } from '../../cli/print/value.ts'
+import { makePaint, type View } from '../../cli/print/view.ts'
+import type { RequestRecord } from '../../src/core/record.ts'
+import { sampleRecord } from '../support/sample-record.ts'
+import { sampleNow } from './fake-io.ts'
+import { runLine } from './run-line.ts'
+
+const view: View = { width: null, paint: makePaint(false), now: sampleNow, utc: false }
+
+const timeouts = { connect_ms: 5000, first_byte_ms: null, between_chunks_ms: null, total_ms: null }
+const openai = {
+  id: 'prv_01kj0000000000000000000000',
+  name: 'openai',
+  kind: 'openai',
+  active: true,
+  state: 'ready',
+  state_reason: null,
+  state_since: '2026-03-01T11:00:00.000Z',
+  base_url: 'https://api.openai.com/v1',
+  headers: {},
+  projects: null,
+  tags: { team: 'search' },
+  timeouts,
+  settings: {},
+  credentials: [{ id: 'crd_1', last_four: 'f3a1', added_at: '2026-02-17T12:00:00.000Z' }],
+  models: [{ name: 'gpt-4o-mini', context_tokens: 128_000, output_tokens: null }],
+  revision: 2,
+  routes: 4,
+  last_hour: { requests: 1204, errors: 3, duration_p95_ms: 1912 },
+  created_at: '2026-02-17T12:00:00.000Z',
+}
+const azure = {
+  ...openai,
+  name: 'azure',
+  kind: 'azure-openai',
+  state: 'failing',
+  state_reason: 'credential rejected (401)',
+  last_hour: { requests: 0, errors: 0, duration_p95_ms: null },
+}
+
+const fallenBack: RequestRecord = sampleRecord({
+  id: 'req_01kj000000000000000000000a',
+  time: '2026-03-01T11:59:51.000Z',
+  provider: 'azure',
+  upstream_model: 'gpt4o-eu',
+  streamed: true,
+  duration_ms: 3000,
+  first_byte_ms: 1900,
+  tokens: { input: 12_298, output: 120, cache_read: 12_000, cache_write: 0, reasoning: 64, source: 'reported' },
+  cost: { usd: 0.000123, price_version: '2026-02-01' },
+  attempts: [
+    {
+      provider: 'openai',
+      upstream_model: 'gpt-4o-mini',
+      status: 429,
+      outcome: 'fallback',
+      started_ms: 2,
+      connected_ms: 30,
+      first_byte_ms: 212,
+      ended_ms: 212,
+      message: 'asks to wait 20 s',
+    },
+    {
+      provider: 'azure',
+      upstream_model: 'gpt4o-eu',
+      status: 200,
+      outcome: 'answered',
+      started_ms: 213,
+      connected_ms: 260,
+      first_byte_ms: 1900,
+      ended_ms: 2999,
+      message: null,
+    },
+  ],
+  timeline: [
+    { event: 'received', at_ms: 0 },
+    { event: 'admitted', at_ms: 1 },
+    { event: 'attempt', at_ms: 2 },
+    { event: 'content', at_ms: 1950 },
+    { event: 'done', at_ms: 3000 },
+  ],
+  routing_signals: [{ rule: 'route', verdict: 'taken', text: 'matched route gpt-4o-* in default/production' }],
+  policy_signals: [
+    { rule: 'models', verdict: 'pass', text: 'gpt-4o-mini is allowed' },
+    { rule: 'body', verdict: 'flag', text: '0.9 MB of 1 MB' },
+  ],
+  provider_request_id: 'req-up-1',
+  client: { address: '10.0.0.7', user_agent: 'curl/8.5\u001b[2J' },
+  tags: { team: 'search' },
+})
+
+const explanation = {
+  model: 'gpt-4o',
+  lane: 'openai',
+  project: 'default',
+  environment: 'production',
+  key: { id: 'key_1', name: 'ci' },
+  route: { id: 'rte_1', model: 'gpt-4o-*', project: 'default', environment: 'production', strategy: 'priority' },
+  taken: [{ provider: 'openai', upstream_model: 'gpt-4o', reason: 'active and ready' }],
+  skipped: [{ provider: 'azure', upstream_model: 'gpt4o-eu', reason: 'failing since 14:02 (credential rejected)' }],
+  policy_signals: [{ rule: 'models', verdict: 'pass', text: 'every model is allowed' }],
+  routing_signals: [],
+  error: null,
+  note: null,
+}
+const unrouted = {
+  ...explanation,
+  key: null,
+  route: null,
+  taken: [],
+  skipped: [],
+  policy_signals: [],
+  error: { code: 'model_not_found', message: 'No route for gpt-4o. Close: gpt-4o-mini.' },
+  note: 'search/production has such a route.',
+}
+
+const gateway = {
+  'providers.list': () => [openai, azure],
+  'providers.show': () => openai,
+  'keys.list': () => [],
+  'requests.show': () => fallenBack,
+  'requests.list': () => [fallenBack],
+  'routes.explain': ({ model }: Record<string, unknown>) => (model === 'gpt-4o' ? explanation : unrouted),
+}
+
+describe('what a person reads', () => {
+  it.each([
+    ['providers-list', ['providers', 'list'], {}],
+    ['providers-list-narrow', ['providers', 'list'], { terminal: true, columns: 48 }],
+    ['providers-show', ['providers', 'show', 'openai'], {}],
+    ['providers-show-utc', ['providers', 'show', 'openai', '--utc'], {}],
+    ['providers-list-csv', ['providers', 'list', '--output', 'csv'], {}],
+    ['providers-show-yaml', ['providers', 'show', 'openai', '--output', 'yaml'], {}],
+    ['requests-list', ['requests', 'list'], {}],
+    ['requests-list-narrow', ['requests', 'list'], { terminal: true, columns: 80 }],
+    ['requests-show', ['requests', 'show', fallenBack.id], {}],
+    ['routes-explain', ['routes', 'explain', 'gpt-4o', '--key', 'ci'], {}],
+    ['routes-explain-unrouted', ['routes', 'explain', 'other'], {}],
+  ])('%s', async (name, argv, options) => {
+    const { status, io } = await runLine(argv, { ...options, gateway })
+    expect([status, io.err()]).toEqual([0, ''])
+    await expect(io.out()).toMatchFileSnapshot(`../fixtures/cli/${name}.txt`)
+  })
+
+  it('of an empty list is what belongs there, on stderr', async () => {
+    const { io } = await runLine(['keys', 'list'], { gateway })
+    expect([io.out(), io.err()]).toEqual(['', 'No key yet. Create one: spgw keys create --name NAME\n'])
+    expect((await runLine(['keys', 'list', '--json'], { gateway })).io.out()).toBe('[]\n')
+  })
+
+  it('says the same with colour as without', async () => {
+    for (const argv of [
+      ['providers', 'list'],
+      ['requests', 'show', 'x'],
+      ['routes', 'explain', 'gpt-4o'],
+    ]) {
+      const plain = await runLine(argv, { gateway })
+      const coloured = await runLine(argv, { gateway, environment: { FORCE_COLOR: '1' } })
+      expect(coloured.io.out()).not.toBe(plain.io.out())
+      expect(stripVTControlCharacters(coloured.io.out())).toBe(plain.io.out())
+    }
+  })
+
+  it('never passes on control characters from outside', async () => {
+    const { io } = await runLine(['requests', 'show', 'x'], { gateway })
+    expect(io.out()).not.toContain('\u001b')
+    expect(io.out()).toContain('\\u001b[2J')
+    expect(escapeControls('a\u202eb\u009bc')).toBe('a\\u202eb\\u009bc')
+  })
+})
+
+describe('what a script reads', () => {
+  it('is exactly the output of the operation, the same on a terminal', async () => {
+    const piped = await runLine(['requests', 'list', '--json'], { gateway })
+    const typed = await runLine(['requests', 'list', '--json'], {
+      gateway,
+      terminal: true,
+      columns: 40,
+      environment: { FORCE_COLOR: '1' },
+    })
+    expect(JSON.parse(piped.io.out())).toEqual([fallenBack])
+    expect(piped.io.out()).toBe(`${JSON.stringify([fallenBack], null, 2)}\n`)
+    expect(typed.io.out()).toBe(piped.io.out())
+  })
+})
+
+describe('tables', () => {
+  it('keep every column as wide as its widest cell, whatever the text', () => {
+    const columns = [
+      { field: 'name', title: 'Name' },
+      { field: 'count', title: 'Count', format: 'number' },
+    ] as const
+    const row = fc.record({ name: fc.string({ unit: 'grapheme' }), count: fc.integer() })
+    fc.assert(
+      fc.property(fc.array(row, { minLength: 1, maxLength: 5 }), (rows) => {
+        const lines = renderTable(columns, rows, view).trimEnd().split('\n')
+        expect(lines).toHaveLength(rows.length + 1)
+        expect(new Set(lines.map((line) => stringWidth(line))).size).toBe(1)
+      }),
+    )
+  })
+
+  it('never are wider than the terminal', () => {
+    const columns = [
+      { field: 'a', title: 'First' },
+      { field: 'b', title: 'Second' },
+    ]
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.string(), fc.integer({ min: 8, max: 60 }), (a, b, width) => {
+        const lines = renderTable(columns, [{ a, b }], { ...view, width }).split('\n')
+        expect(Math.max(...lines.map((line) => stringWidth(line)))).toBeLessThanOrEqual(width)
+      }),
+    )
+  })
+})
+
+describe('values', () => {
+  it('have their unit and no more digits than they need', () => {
+    expect([0, 310, 999.4, 1912, 59_949, 60_000, 200_000, 7_500_000].map(formatMilliseconds)).toEqual([
+      ...['0 ms', '310 ms', '999 ms', '1.9 s', '59.9 s', '1 min', '3 min 20 s', '2 h 5 min'],
+    ])
+    expect([0, 1.94, 0.01, 0.0001, 0.000123, 1234.5].map(formatMoney)).toEqual([
+      ...['$0.00', '$1.94', '$0.01', '$0.0001', '$0.0001', '$1,234.50'],
+    ])
+    expect([0, 999, 1000, 1_234_567, 100e6].map((bytes) => formatValue(bytes, 'bytes', view))).toEqual([
+      ...['0 B', '999 B', '1.0 KB', '1.2 MB', '100 MB'],
+    ])
+  })
+
+  it('give times as ages, both ways', () => {
+    const at = (distance: number) => formatValue(new Date(sampleNow - distance).toISOString(), 'age', view)
+    expect([0, 3000, 90_000, 7_200_000, 86_400_000 * 12, -86_400_000 * 3].map(at)).toEqual([
+      ...['now', '3 s ago', '1 min ago', '2 h ago', '12 d ago', 'in 3 d'],
+    ])
+  })
+})
+
+describe('colour', () => {
+  it.each([
+    [{}, true, true],
+    [{}, false, false],
+    [{ NO_COLOR: '1' }, true, false],
+    [{ NO_COLOR: '' }, true, true],
+    [{ FORCE_COLOR: '1' }, false, true],
+    [{ FORCE_COLOR: '0' }, true, false],
+    [{ FORCE_COLOR: '1', NO_COLOR: '1' }, false, true],
+    [{ TERM: 'dumb' }, true, false],
+  ])('%j on a terminal: %s', (environment, isTerminal, wanted) => {
+    expect(wantsColour({ isTerminal }, environment)).toBe(wanted)
+  })
+})

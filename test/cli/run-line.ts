@@ -1,0 +1,76 @@
+import type { LocalCommand } from '../../cli/local-command.ts'
+import { runCli } from '../../cli/program.ts'
+import type { ConnectOptions, Invocation } from '../../cli/run.ts'
+import { listOperations } from '../../src/admin/contract/operations.ts'
+import { type FakeIo, type FakeOptions, fakeIo } from './fake-io.ts'
+
+export type Answers = Record<string, (input: Record<string, unknown>, options: { signal?: AbortSignal }) => unknown>
+
+export interface Ran {
+  status: number
+  io: FakeIo
+  /** Operation names with their inputs, in order. */
+  calls: [string, Record<string, unknown>][]
+  connected: ConnectOptions[]
+}
+
+export interface RunOptions extends FakeOptions {
+  answers?: FakeOptions['answers']
+  /** What the gateway answers, by operation. */
+  gateway?: Answers
+  local?: readonly LocalCommand[]
+  io?: FakeIo
+}
+
+/** Runs one command line of the real contract against a gateway of plain functions. */
+export async function runLine(argv: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const io = options.io ?? fakeIo(options)
+  const ran: Ran = { status: -1, io, calls: [], connected: [] }
+  ran.status = await runCli(argv, {
+    operations: listOperations(),
+    local: options.local ?? [],
+    io,
+    version: '0.1.0',
+    connect: async (asked) => {
+      ran.connected.push(asked)
+      return gatewayOf(options.gateway ?? {}, ran.calls)
+    },
+  })
+  return ran
+}
+
+function gatewayOf(answers: Answers, calls: Ran['calls']): object {
+  const tree: Record<string, unknown> = {}
+  for (const { name, path } of listOperations()) {
+    let place = tree
+    for (const word of path.slice(0, -1)) {
+      place[word] ??= {}
+      place = place[word] as Record<string, unknown>
+    }
+    place[path.at(-1) ?? ''] = async (input: Record<string, unknown>, options: { signal?: AbortSignal }) => {
+      calls.push([name, input])
+      const answer = answers[name]
+      if (answer === undefined) throw new Error(`the test has no answer for ${name}`)
+      return answer(input, options)
+    }
+  }
+  return tree
+}
+
+/** What a command line was read as; nothing is run. */
+export async function parseLine(argv: readonly string[], options: FakeOptions = {}): Promise<Invocation | FakeIo> {
+  const io = fakeIo(options)
+  let read: Invocation | null = null
+  await runCli(argv, {
+    operations: listOperations(),
+    local: [],
+    io,
+    version: '0.1.0',
+    connect: () => Promise.reject(new Error('not in a test of the flags')),
+    run: async (invocation) => {
+      read = invocation
+      return 0
+    },
+  })
+  return read ?? io
+}

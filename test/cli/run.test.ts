@@ -1,0 +1,198 @@
+import { ORPCError } from '@orpc/client'
+import { describe, expect, it } from 'vitest'
+import { GatewayNotRunning } from '../../src/admin/socket-transport.ts'
+import { runLine } from './run-line.ts'
+
+const canary = 'sk-canary-7fH2'
+const key = {
+  id: 'key_1',
+  name: 'ci',
+  key: 'sp_live_x',
+  project: 'default',
+  environment: 'production',
+  expires_at: null,
+}
+const addProvider = { 'providers.add': () => ({ id: 'prv_1', name: 'openai', state: 'ready' }) }
+
+function failing(error: unknown) {
+  return { gateway: { 'keys.show': () => Promise.reject(error) } }
+}
+
+function answering(code: string, status: number) {
+  return new ORPCError(code, { status, message: 'The cause.', data: { hint: 'What to do.' } })
+}
+
+describe('exit status', () => {
+  it.each([
+    ['not_found', 404, 4],
+    ['conflict', 409, 5],
+    ['refused', 403, 5],
+    ['invalid', 400, 2],
+    ['degraded', 503, 1],
+    ['BAD_REQUEST', 400, 2],
+    ['INTERNAL_SERVER_ERROR', 500, 1],
+  ])('of an answer %s', async (code, http, status) => {
+    const ran = await runLine(['keys', 'show', 'ci'], failing(answering(code, http)))
+    expect(ran.status).toBe(status)
+    expect(ran.io.err()).toBe('spgw: The cause.\nWhat to do.\n')
+    expect(ran.io.out()).toBe('')
+  })
+
+  it('is 3 when no gateway runs', async () => {
+    const ran = await runLine(['keys', 'show', 'ci'], failing(new GatewayNotRunning('/d/admin.sock', null)))
+    expect(ran.status).toBe(3)
+    expect(ran.io.err()).toContain('/d/admin.sock')
+    expect(ran.io.err()).toContain('spgw serve')
+  })
+
+  it('is 1 for anything else, whose details come with --verbose only', async () => {
+    const failure = new Error('The pipe broke.\nsecond line', { cause: new Error('deep down') })
+    const brief = await runLine(['keys', 'show', 'ci'], failing(failure))
+    expect([brief.status, brief.io.err().split('\n').length]).toEqual([1, 3])
+    const verbose = await runLine(['keys', 'show', 'ci', '--verbose'], failing(failure))
+    expect(verbose.io.err()).toContain('caused by Error: deep down')
+  })
+
+  it('is that of a local command, and of its typed failure', async () => {
+    const local = (run: () => Promise<number>) => [{ name: 'init', summary: 'Begin', options: [], examples: [], run }]
+    expect((await runLine(['init'], { local: local(async () => 7) })).status).toBe(7)
+    const failure = Object.assign(new Error('The machine key is missing.'), { hint: 'Restore it.', exitStatus: 5 })
+    const failed = await runLine(['init'], { local: local(() => Promise.reject(failure)) })
+    expect([failed.status, failed.io.err()]).toEqual([5, 'spgw: The machine key is missing.\nRestore it.\n'])
+  })
+
+  it('is 1 when a check or a test answered that it failed', async () => {
+    const gateway = { 'providers.check': () => ({ provider: 'openai', ok: false, message: 'rejected', models: [] }) }
+    const ran = await runLine(['providers', 'check', 'openai'], { gateway })
+    expect(ran.status).toBe(1)
+    expect(ran.io.out()).toContain('rejected')
+  })
+})
+
+describe('wrong usage ends with 2, before anything is asked of the gateway', () => {
+  it.each([
+    [['providres'], 'Did you mean providers?'],
+    [['keys', 'lst'], 'Did you mean list?'],
+    [['keys', 'list', '--al'], 'Did you mean --all?'],
+    [['keys', 'show', 'a', 'b'], 'See spgw keys show --help.'],
+    [['providers', 'add', 'x', '--kind'], '--kind needs a value.'],
+    [['requests', 'list', '--limit', 'many'], '--limit many is not a number.'],
+    [['requests', 'list', '--lane', 'opnai'], 'Did you mean openai?'],
+    [['requests', 'list', '--limit', '0'], '--limit is not valid: '],
+    [['keys', 'create', '--name', 'Not A Slug'], '--name must be lower-case letters'],
+    [['keys', 'rotate', 'ci', '--grace', '5'], 'a duration such as'],
+    [['providers', 'add', 'x', '--kind', 'openai', '--header', 'novalue'], 'is not of the form K=V'],
+    [['keys', 'list', '--output', 'xml'], 'Use one of table, json, yaml, csv.'],
+    [['keys', 'list', '--json', '--output', 'csv'], 'contradict'],
+    [['keys', 'create'], 'keys create needs --name.'],
+    [['keys', 'show'], 'needs the argument KEY.'],
+    [['providers', 'credentials', 'add', 'x'], 'needs --credential-stdin or --credential-env.'],
+    [['keys', 'revoke', 'ci'], 'Add --yes'],
+  ])('%j', async (argv, words) => {
+    const ran = await runLine(argv)
+    expect(ran.status).toBe(2)
+    expect(ran.io.err()).toContain(words)
+    expect(ran.io.err().trimEnd().split('\n')).toHaveLength(2)
+    expect(ran.io.out()).toBe('')
+    expect(ran.connected).toEqual([])
+  })
+})
+
+describe('secrets', () => {
+  const add = ['providers', 'add', 'openai', '--kind', 'openai']
+
+  it('come from standard input, without the line end', async () => {
+    const ran = await runLine([...add, '--credential-stdin'], { stdin: `${canary}\n`, gateway: addProvider })
+    expect(ran.calls).toEqual([['providers.add', { name: 'openai', kind: 'openai', credential: canary }]])
+    expect(ran.io.out() + ran.io.err()).not.toContain(canary)
+  })
+
+  it('come from a variable', async () => {
+    const ran = await runLine([...add, '--credential-env', 'KEY'], {
+      environment: { KEY: canary },
+      gateway: addProvider,
+    })
+    expect(ran.calls[0]?.[1].credential).toBe(canary)
+    const empty = await runLine([...add, '--credential-env', 'KEY'], { gateway: addProvider })
+    expect([empty.status, empty.io.err()]).toEqual([
+      2,
+      expect.stringContaining('The variable KEY holds no credential.'),
+    ])
+  })
+
+  it('come from a hidden question on a terminal, and are not echoed', async () => {
+    for (const argv of [add, [...add, '--credential-stdin']]) {
+      const ran = await runLine(argv, { terminal: true, answers: [canary], gateway: addProvider })
+      expect(ran.status).toBe(0)
+      expect(ran.calls[0]?.[1].credential).toBe(canary)
+      expect(ran.io.questions).toEqual([expect.stringMatching(/^hidden: /)])
+      expect(ran.io.out() + ran.io.err()).not.toContain(canary)
+    }
+  })
+
+  it.each([[['--credential', canary]], [[`--credential=${canary}`]]])('are refused as arguments: %j', async (flags) => {
+    const ran = await runLine([...add, ...flags])
+    expect(ran.status).toBe(2)
+    expect(ran.io.err()).toContain('--credential-stdin or --credential-env')
+    expect(ran.io.err()).not.toContain(canary)
+  })
+})
+
+describe('questions', () => {
+  it('are asked on a terminal for what is missing', async () => {
+    const ran = await runLine(['providers', 'add'], {
+      terminal: true,
+      answers: ['openai', 'openai', ''],
+      gateway: addProvider,
+    })
+    expect(ran.io.questions).toEqual(['Name', 'Kind', 'hidden: Credential (Enter for none)'])
+    expect(ran.calls[0]?.[1]).toEqual({ name: 'openai', kind: 'openai' })
+  })
+
+  it('end with 130 and nothing more at Ctrl-C', async () => {
+    const ran = await runLine(['keys', 'create'], { terminal: true, answers: [] })
+    expect([ran.status, ran.io.err(), ran.calls]).toEqual([130, '', []])
+  })
+
+  it('let a dangerous command go on when the name is typed, or with --yes', async () => {
+    const gateway = { 'keys.revoke': () => ({ id: 'key_1', name: 'ci', state: 'revoked' }) }
+    const agreed = await runLine(['keys', 'revoke', 'ci'], { terminal: true, answers: ['ci'], gateway })
+    expect([agreed.status, agreed.calls.length]).toEqual([0, 1])
+    expect(agreed.io.err()).toContain('Revoke key ci? Every application')
+    const declined = await runLine(['keys', 'revoke', 'ci'], { terminal: true, answers: ['no'], gateway })
+    expect([declined.status, declined.calls.length]).toEqual([1, 0])
+    const scripted = await runLine(['keys', 'revoke', 'ci', '--yes'], { gateway })
+    expect([scripted.status, scripted.calls.length]).toEqual([0, 1])
+  })
+})
+
+describe('waiting for a gateway', () => {
+  it('is asked for, but for --no-wait', async () => {
+    const gateway = { 'keys.list': () => [] }
+    const patient = await runLine(['keys', 'list', '--data-dir', '/d'], { gateway })
+    expect(patient.connected).toEqual([{ dataDir: '/d', waitMs: 3000 }])
+    expect((await runLine(['keys', 'list', '--no-wait'], { gateway })).connected).toEqual([
+      { dataDir: null, waitMs: 0 },
+    ])
+  })
+})
+
+describe('a key shown once', () => {
+  const gateway = { 'keys.create': () => key, status: () => ({ gateway_url: 'http://127.0.0.1:8787' }) }
+
+  it('stands alone on stdout, with how to use it on stderr', async () => {
+    const { status, io } = await runLine(['keys', 'create', '--name', 'ci'], { gateway })
+    expect([status, io.out()]).toEqual([0, 'sp_live_x\n'])
+    expect(io.err()).toBe(
+      'Shown once. Project default, environment production. Try it:\n' +
+        '  curl http://127.0.0.1:8787/v1/models -H "Authorization: Bearer $KEY"\n',
+    )
+  })
+
+  it('is one document with --json, and printed even if the note cannot be made', async () => {
+    const json = await runLine(['keys', 'create', '--name', 'ci', '--json'], { gateway })
+    expect([JSON.parse(json.io.out()), json.io.err()]).toEqual([key, ''])
+    const bare = await runLine(['keys', 'create', '--name', 'ci'], { gateway: { 'keys.create': () => key } })
+    expect([bare.status, bare.io.out()]).toEqual([0, 'sp_live_x\n'])
+  })
+})
