@@ -14,7 +14,7 @@ export interface Keyring {
   describe(): { keyId: string; source: string; format: string }
 }
 
-/** Throws `MachineKeyMissing`, `MachineKeyUnsafe` or `MachineKeyWrong`. */
+/** Throws `MachineKeyMissing`, `MachineKeyUnreadable`, `MachineKeyUnsafe` or `MachineKeyWrong`. */
 export function loadKeyring(sources: MachineKeySources): Keyring {
   return makeKeyring(loadMachineKey(sources))
 }

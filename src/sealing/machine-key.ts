@@ -2,7 +2,13 @@ import { createHash, createSecretKey, type KeyObject, randomBytes } from 'node:c
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from '../core/crc32.ts'
-import { MachineKeyExists, MachineKeyMissing, MachineKeyUnsafe, MachineKeyWrong } from './seal-error.ts'
+import {
+  MachineKeyExists,
+  MachineKeyMissing,
+  MachineKeyUnreadable,
+  MachineKeyUnsafe,
+  MachineKeyWrong,
+} from './seal-error.ts'
 
 /**
  * The machine key's file: one line, `spgw-machine-key-1 <key id> <32 bytes in base64url> <CRC-32 of what stands before>`.
@@ -60,7 +66,7 @@ function openNewFile(path: string): number {
   }
 }
 
-/** Throws `MachineKeyMissing`, `MachineKeyUnsafe` or `MachineKeyWrong`. */
+/** Throws `MachineKeyMissing`, `MachineKeyUnreadable`, `MachineKeyUnsafe` or `MachineKeyWrong`. */
 export function loadMachineKey(sources: MachineKeySources): MachineKey {
   const { path, forbidden } = locate(sources)
   const text = readKeyFile(path, sources)
@@ -98,7 +104,7 @@ function readKeyFile(path: string, sources: MachineKeySources): string {
       throw new MachineKeyMissing(`There is no machine key at ${path}.`, hint)
     }
     const reason = error instanceof Error ? error.message : String(error)
-    throw new MachineKeyMissing(
+    throw new MachineKeyUnreadable(
       `The machine key cannot be read: ${reason}.`,
       `Let the user that runs spgw read ${path}.`,
     )

@@ -12,6 +12,9 @@ export class SealError extends Error {
 /** There is no key where one was expected. */
 export class MachineKeyMissing extends SealError {}
 
+/** Something stands where the key should, and this user may not read it: no reason to make a new one. */
+export class MachineKeyUnreadable extends SealError {}
+
 /** There is a key, but it is damaged, or not the one that this database was sealed with. */
 export class MachineKeyWrong extends SealError {}
 

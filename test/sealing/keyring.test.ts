@@ -9,6 +9,7 @@ import { createMachineKey, loadMachineKey } from '../../src/sealing/machine-key.
 import {
   MachineKeyExists,
   MachineKeyMissing,
+  MachineKeyUnreadable,
   MachineKeyUnsafe,
   MachineKeyWrong,
   SealBroken,
@@ -142,6 +143,11 @@ describe('the machine key', () => {
       name: 'MachineKeyMissing',
       hint: expect.stringContaining('spgw init'),
     })
+  })
+
+  it('is not taken for missing when it cannot be read', () => {
+    mkdirSync(join(directory, 'machine.key'))
+    expect(() => loadMachineKey(sources())).toThrow(MachineKeyUnreadable)
   })
 
   it('is refused while others can read it, with the command that mends it', () => {
