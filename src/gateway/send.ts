@@ -6,10 +6,10 @@ import { openFramer } from '../lanes/framer.ts'
 import type { Sent } from '../routing/attempt.ts'
 import type { Candidate } from '../routing/plan.ts'
 import type { SnapshotRoute } from '../store/snapshot.ts'
-import { Call, type Head } from './call.ts'
+import { Call } from './call.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
-import { findHeader, headersUp } from './headers.ts'
+import { headersUp } from './headers.ts'
 import { type Answer, judge, notReady } from './judge.ts'
 import type { LiveProvider } from './read-model.ts'
 
@@ -126,9 +126,4 @@ function outcomeOf(sent: Sent<Answer>): string {
   if (sent.kind === 'gone') return 'aborted'
   if (sent.kind === 'answered') return sent.answer.error === null ? 'answered' : 'passed'
   return sent.failure.answer === null ? sent.failure.fault.code : sent.failure.next === 'retry' ? 'retry' : 'fallback'
-}
-
-/** The provider's own id for the call, which its support asks for. */
-export function providerRequestId(head: Head): string | null {
-  return findHeader(head.headers, 'x-request-id') ?? findHeader(head.headers, 'request-id')
 }

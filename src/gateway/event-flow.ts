@@ -1,0 +1,66 @@
+import { type Fault, fault } from '../core/errors.ts'
+import type { StreamEvent } from '../core/stream-event.ts'
+import type { EventReading } from '../lanes/contract.ts'
+import { AnswerFlow } from './answer-flow.ts'
+import { endOfFault } from './settle.ts'
+
+/** A stream, event by event. The terminal event, or the provider's own error, waits for the journal. */
+export class EventFlow extends AnswerFlow {
+  /** On a lane without an end mark: a terminal event with what came after it, which may not be the last yet. */
+  #held: Buffer | null = null
+  #providerError: EventReading['error'] = null
+
+  event(event: StreamEvent, reading: EventReading): void {
+    const { pass } = reading
+    if (this.finishing) {
+      if (pass !== null) this.trail(pass)
+      return
+    }
+    if (reading.content) this.contentEvents++
+    if (reading.error !== null) this.#providerError = reading.error
+    this.exchange.betweenEvents = event.part === 'whole' || event.part === 'tail'
+    const terminal = reading.terminal || reading.error !== null
+    if (terminal && this.exchange.lane!.endMark) return this.#complete(pass)
+    if (this.#held !== null && event.data.length > 0) {
+      this.write(this.#held)
+      this.#held = null
+    }
+    if (terminal || this.#held !== null) this.#hold(pass)
+    else if (pass !== null) this.write(pass)
+  }
+
+  chunk(chunk: Buffer): void {
+    this.write(chunk)
+  }
+
+  ended(missing: string | null): void {
+    this.providerEnded()
+    if (missing === null || this.#providerError !== null) return this.#complete(null)
+    this.#breakOff(fault('provider_bad_response', `The provider's stream broke off: ${missing}.`))
+  }
+
+  failed(reason: Fault): void {
+    this.providerEnded()
+    this.#breakOff(reason)
+  }
+
+  /** The lane's own error event, never a silent close: a cut stream looks like a finished one to every SDK. */
+  #breakOff(reason: Fault): void {
+    if (this.finishing) return
+    const { exchange } = this
+    this.#hold(exchange.lane!.streamError(exchange.match!, reason, exchange.id, this.answer.call.reader))
+    void this.finish(endOfFault(reason, this.tokens(false), this.answer.gated.head.status), this.#held)
+  }
+
+  #hold(bytes: Buffer | null): void {
+    if (bytes !== null) this.#held = this.#held === null ? bytes : Buffer.concat([this.#held, bytes])
+  }
+
+  #complete(bytes: Buffer | null): void {
+    if (this.finishing) return
+    this.#hold(bytes)
+    const error = this.#providerError
+    const { status } = this.answer.gated.head
+    void this.finish({ status, error, tokens: this.tokens(error === null) }, this.#held)
+  }
+}
