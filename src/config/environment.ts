@@ -8,7 +8,7 @@ const otherVariables = ['SPGW_DATA_DIR', 'SPGW_PROJECT', 'SPGW_ENVIRONMENT']
 const machineKeyFile = 'SPGW_MACHINE_KEY_FILE'
 
 /** `gateway.body_limit` → `SPGW_GATEWAY_BODY_LIMIT`. */
-export function variableOf(setting: string): string {
+function variableOf(setting: string): string {
   return `SPGW_${setting.toUpperCase().replaceAll('.', '_')}`
 }
 

@@ -26,7 +26,7 @@ function readText(path: string): string | null {
   }
 }
 
-export function parseSettingsFile(text: string, path: string): SettingsFile {
+function parseSettingsFile(text: string, path: string): SettingsFile {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const placeAt = (offset: number) => {
