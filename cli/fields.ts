@@ -93,7 +93,7 @@ function choicesOf(schema: z.ZodType): readonly string[] | null {
 }
 
 /** `firstByteMs` → `first-byte-ms` */
-export function kebabCase(name: string): string {
+function kebabCase(name: string): string {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
     .replace(/_/g, '-')

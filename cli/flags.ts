@@ -5,7 +5,7 @@ import { usageFault } from './fault.ts'
 import type { Field } from './fields.ts'
 
 /** Where a secret comes from; the value itself is never on the command line. */
-export type SecretSource = { from: 'stdin' } | { from: 'variable'; name: string }
+type SecretSource = { from: 'stdin' } | { from: 'variable'; name: string }
 
 export interface ParsedFlags {
   /** What was given, in the types of the operation's input. */
@@ -56,7 +56,7 @@ function collect(value: string, before: string[] | undefined): string[] {
   return [...(before ?? []), value]
 }
 
-export function isRepeated(field: Field): boolean {
+function isRepeated(field: Field): boolean {
   return field.shape === 'list' || field.shape === 'pairs'
 }
 
@@ -159,6 +159,6 @@ function readUnit(label: string, text: string, amount: number | null, forms: str
 }
 
 /** As commander names an option's value: `base-url` → `baseUrl`. */
-export function camelCase(flag: string): string {
+function camelCase(flag: string): string {
   return flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -14,7 +14,7 @@ export interface GlobalOptions {
   utc: boolean
 }
 
-export const outputForms = ['table', 'json', 'yaml', 'csv'] as const
+const outputForms = ['table', 'json', 'yaml', 'csv'] as const
 export type OutputForm = (typeof outputForms)[number]
 
 const group = 'Global options:'

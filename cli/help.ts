@@ -96,7 +96,7 @@ function placeOf(command: Command): string {
 }
 
 /** `spgw providers add` */
-export function pathOf(command: Command): string {
+function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`
 }
 

@@ -55,7 +55,7 @@ function openPrompter({ stdin, stderr }: Streams): Prompter {
   const prompts = () => import('@inquirer/prompts')
   return {
     ask: (message, { required }) => answer(async () => (await prompts()).input({ message, required }, context)),
-    askHidden: (message) => answer(async () => (await prompts()).password({ message }, context)),
+    askHidden: (message) => answer(async () => (await prompts()).password({ message, toggleMask: false }, context)),
     choose: (message, choices) =>
       answer(async () => (await prompts()).select({ message, choices: [...choices] }, context)),
     confirm: (message) => answer(async () => (await prompts()).confirm({ message, default: false }, context)),

@@ -69,7 +69,7 @@ const startWidths = {
 } as const
 
 /** Columns keep their place: they start at a usual width and only ever grow. The head comes with the first row. */
-export class LiveTable {
+class LiveTable {
   readonly #columns: readonly Column[]
   readonly #widths: number[]
   #started = false

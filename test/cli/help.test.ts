@@ -1,6 +1,9 @@
+import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { readFields } from '../../cli/fields.ts'
+import { buildProgram } from '../../cli/program.ts'
 import { listOperations } from '../../src/admin/contract/operations.ts'
+import { fakeIo } from './fake-io.ts'
 import { runLine } from './run-line.ts'
 
 const serve = {
@@ -16,6 +19,19 @@ async function helpOf(...path: string[]): Promise<string> {
   expect(status).toBe(0)
   expect(io.err()).toBe('')
   return io.out()
+}
+
+describe('the program', () => {
+  it('has one command for each operation, and no other but the local ones', () => {
+    const dependencies = { operations: listOperations(), local: [serve], io: fakeIo(), version: '0.1.0' }
+    const program = buildProgram({ ...dependencies, connect: async () => ({}) }, () => {})
+    expect(leavesOf(program).sort()).toEqual(['serve', ...listOperations().map(({ name }) => name)].sort())
+  })
+})
+
+function leavesOf(command: Command, path: readonly string[] = []): string[] {
+  if (command.commands.length === 0) return [path.join('.')]
+  return command.commands.flatMap((inner) => leavesOf(inner, [...path, inner.name()]))
 }
 
 describe('help', () => {

@@ -4,7 +4,7 @@ import type { ConnectOptions, Invocation } from '../../cli/run.ts'
 import { listOperations } from '../../src/admin/contract/operations.ts'
 import { type FakeIo, type FakeOptions, fakeIo } from './fake-io.ts'
 
-export type Answers = Record<string, (input: Record<string, unknown>, options: { signal?: AbortSignal }) => unknown>
+type Answers = Record<string, (input: Record<string, unknown>, options: { signal?: AbortSignal }) => unknown>
 
 export interface Ran {
   status: number

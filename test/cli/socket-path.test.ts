@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { findSocket, listDataDirectories, type Surroundings } from '../../cli/socket-path.ts'
 
-const linux: Surroundings = { environment: {}, home: '/home/ann', platform: 'linux' }
+const linux: Surroundings = { environment: {}, home: '/people/ann', platform: 'linux' }
 const system = '/var/lib/spgw'
-const own = '/home/ann/.local/state/spgw'
+const own = '/people/ann/.local/state/spgw'
 
 function files(...paths: string[]) {
   return filesWith(Object.fromEntries(paths.map((path) => [path, ''])))
