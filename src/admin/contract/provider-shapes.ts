@@ -49,7 +49,7 @@ export const revisionShape = z.object({
 export const checkShape = z.object({
   provider: z.string(),
   ok: z.boolean(),
-  /** `credential_rejected`, `unreachable`, `wrong_url`, `unexpected`; null when ok. */
+  /** `credential_rejected`, `unreachable`, `wrong_url`, `unexpected`, `credential_sealed` (it does not open); null when ok. */
   reason: z.string().nullable(),
   message: z.string(),
   models: z.array(z.string()),

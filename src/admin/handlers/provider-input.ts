@@ -56,9 +56,11 @@ function keepScalars(settings: Record<string, unknown>): Settings {
 
 /** Without the slash at its end, so that one address has one form. */
 export function readBaseUrl(kind: ProviderKind, settings: Settings, text: string | undefined): string {
+  if (kind.transport !== null) {
+    if (text === undefined) return kind.defaultBaseUrl
+    throw invalid(`A provider of the kind ${kind.kind} answers by itself.`, 'Leave the base URL out.')
+  }
   const given = text ?? defaultBaseUrl(kind, settings)
-  // A kind that answers in the process has no address.
-  if (given === '' && kind.transport !== null) return ''
   if (given === '')
     throw invalid(
       `A provider of the kind ${kind.kind} needs a base URL.`,

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import type { CheckResult } from '../../providers/contract.ts'
+import { SealBroken } from '../../sealing/seal-error.ts'
 import type { Provider } from '../../store/api.ts'
 import { addProvider } from './add-provider.ts'
 import { audited } from './audited.ts'
@@ -12,15 +14,28 @@ import { check, found, openCredential } from './provider-check.ts'
 import { findProviderKind } from './provider-input.ts'
 import { auditProvider, loadUsage, resource, showProvider, showRevision } from './show-provider.ts'
 
-/** With its first credential; the same revision is what gets traffic. */
-async function checkStored(context: AdminContext, provider: Provider) {
-  const kind = findProviderKind(context, provider.kind)
-  const [first] = provider.revision.credentials
-  const credential = first === undefined ? null : openCredential(context, provider.id, first)
-  const result = await check(context, kind, provider, credential)
+/** With its first credential. What is found is kept, and shows; nothing here is refused. */
+async function checkStored(context: AdminContext, provider: Provider): Promise<CheckResult> {
+  const result = await askWithStored(context, provider)
   const { readiness, models } = found(result)
   await context.store.providers.setReadiness(provider.id, readiness, models)
   return result
+}
+
+async function askWithStored(context: AdminContext, provider: Provider): Promise<CheckResult> {
+  const kind = findProviderKind(context, provider.kind)
+  const [first] = provider.revision.credentials
+  try {
+    return await check(
+      context,
+      kind,
+      provider,
+      first === undefined ? null : openCredential(context, provider.id, first),
+    )
+  } catch (error) {
+    if (!(error instanceof SealBroken)) throw error
+    return { ok: false, reason: 'credential_sealed', message: `${error.message} ${error.hint}`, models: [] }
+  }
 }
 
 async function setActive(context: AdminContext, name: string, active: boolean) {

@@ -1,0 +1,116 @@
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import { z } from 'zod'
+import { listOperations } from '../../src/admin/contract/operations.ts'
+import type { recordShape } from '../../src/admin/contract/record.ts'
+import { describeDuration, describeRecord } from '../../src/admin/contract/what-happened.ts'
+import { openApiDocument } from '../../src/admin/open-api.ts'
+import type { RequestRecord } from '../../src/core/record.ts'
+import { sampleRecord } from '../support/sample-record.ts'
+
+const operations = listOperations()
+
+describe('every operation', () => {
+  it('has a name of its own, and is in the contract', () => {
+    const names = operations.map(({ name }) => name)
+    expect(new Set(names).size).toBe(names.length)
+    expect(names).toEqual(
+      expect.arrayContaining(['status', 'providers.credentials.add', 'requests.tail', 'keys.revoke']),
+    )
+  })
+
+  it.each(operations.map((one) => [one.name, one] as const))('%s says what it is', (name, { meta, input, path }) => {
+    expect(meta.summary).toMatch(/^[A-Z].*[^.]$/)
+    expect(meta.examples?.length).toBeGreaterThan(0)
+    expect(meta.examples?.some((line) => line.startsWith(path.join(' ')))).toBe(true)
+    expect(meta.effect === 'danger').toBe(meta.confirm !== undefined)
+    for (const field of meta.positional ?? []) expect(input.shape).toHaveProperty(field)
+    for (const [, field] of meta.confirm?.matchAll(/\{(\w+)\}/g) ?? []) expect(input.shape).toHaveProperty(field ?? '')
+    for (const [field, schema] of Object.entries(input.shape)) {
+      expect((schema as z.ZodType).meta()?.['description'], `${name} ${field}`).toMatch(/^[A-Z]/)
+    }
+  })
+
+  it('takes no field that it does not name', () => {
+    for (const { input, name } of operations) {
+      expect(
+        input.safeParse({ nonsense: 1 }).error?.issues.some(({ code }) => code === 'unrecognized_keys'),
+        name,
+      ).toBe(true)
+    }
+  })
+
+  it('names its output in snake case', () => {
+    for (const { output, name, meta } of operations) {
+      if (meta.show.as === 'live' || !(output instanceof z.ZodType)) continue
+      const row = output instanceof z.ZodArray ? output.element : output
+      if (!(row instanceof z.ZodObject)) throw new Error(`${name} answers with no object`)
+      for (const field of Object.keys(row.shape)) expect(field, name).toMatch(/^[a-z][a-z0-9_]*$/)
+    }
+  })
+
+  it('shows columns that its output has', () => {
+    for (const { output, name, meta } of operations) {
+      if (meta.show.as !== 'table' || !(output instanceof z.ZodArray)) continue
+      const row = output.element
+      if (!(row instanceof z.ZodObject)) throw new Error(`${name} lists no objects`)
+      for (const { field } of meta.show.columns) expect(row.shape, name).toHaveProperty(field.split('.')[0] ?? '')
+    }
+  })
+
+  it('stands in the OpenAPI document', async () => {
+    const document = await openApiDocument('1.2.3')
+    for (const { path } of operations) expect(document.paths).toHaveProperty([`/${path.join('/')}`, 'post'])
+  })
+})
+
+describe('the request record', () => {
+  it('is what core says it is', () => {
+    expectTypeOf<z.infer<typeof recordShape>>().toExtend<RequestRecord>()
+    expectTypeOf<RequestRecord>().toExtend<z.infer<typeof recordShape>>()
+    expectTypeOf<keyof z.infer<typeof recordShape>>().toEqualTypeOf<keyof RequestRecord>()
+  })
+
+  it('tells what happened in sentences', () => {
+    const attempt = { started_ms: 0, connected_ms: 3, first_byte_ms: 200, message: null }
+    const record = sampleRecord({
+      routing_signals: [{ rule: 'route', verdict: 'taken', text: 'matched route gpt-4o-* in default/production' }],
+      policy_signals: [
+        { rule: 'key', verdict: 'pass', text: 'The key is valid.' },
+        { rule: 'model', verdict: 'flag', text: 'The model has no price.' },
+      ],
+      attempts: [
+        { ...attempt, provider: 'openai', upstream_model: 'gpt-4o', status: 429, outcome: 'fallback', ended_ms: 210 },
+        { ...attempt, provider: 'azure', upstream_model: 'eu', status: 200, outcome: 'answered', ended_ms: 1400 },
+      ],
+      losses: ['seed'],
+      duration_ms: 1612,
+    })
+    expect(describeRecord(record)).toEqual([
+      'Matched route gpt-4o-* in default/production.',
+      'Tried openai/gpt-4o: 429 after 210 ms, fell back to the next target.',
+      'Fell back to azure/eu: 200 after 1.4 s, answered.',
+      'The model has no price.',
+      'Lost in translation: seed.',
+      'Ended with 200 after 1.6 s.',
+    ])
+  })
+
+  it('says whose fault an end was, and that some have none yet', () => {
+    const error = { code: 'rate_limited', origin: 'policy', message: 'Too many requests.' } as const
+    expect(describeRecord(sampleRecord({ status: 429, error, duration_ms: 1 })).at(-1)).toBe(
+      'Ended with 429 rate_limited after 1 ms, the fault of the policy: Too many requests.',
+    )
+    expect(describeRecord(sampleRecord({ state: 'admitted' })).at(-1)).toBe('Still under way.')
+    expect(describeRecord(sampleRecord({ state: 'interrupted' })).at(-1)).toMatch(/^Interrupted/)
+  })
+
+  it('writes durations as people do', () => {
+    expect([0, 999, 1000, 12_400, 125_000].map(describeDuration)).toEqual([
+      '0 ms',
+      '999 ms',
+      '1.0 s',
+      '12 s',
+      '2 min 5 s',
+    ])
+  })
+})

@@ -1,0 +1,157 @@
+import { EventEmitter, on } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { type AdminClient, createAdminClient } from '../../src/admin/client.ts'
+import type { AdminParts, Runtime } from '../../src/admin/handlers/context.ts'
+import { startAdminServer } from '../../src/admin/server.ts'
+import { openSocketTransport } from '../../src/admin/socket-transport.ts'
+import type { RequestRecord } from '../../src/core/record.ts'
+import type { Secret } from '../../src/core/secret.ts'
+import type { CheckResult } from '../../src/providers/contract.ts'
+import { providerKinds } from '../../src/providers/index.ts'
+import { makeKeyring } from '../../src/sealing/keyring.ts'
+import { createMachineKey } from '../../src/sealing/machine-key.ts'
+import type { StoreClient, StoredSnapshot } from '../../src/store/api.ts'
+import type { ConfigurationSnapshot, SnapshotKey } from '../../src/store/snapshot.ts'
+import { addScope, startTestStore, storePaths } from '../store/support.ts'
+
+export const good: CheckResult = {
+  ok: true,
+  reason: null,
+  message: 'The credential works.',
+  models: [{ name: 'gpt-4o-mini', contextTokens: 128_000, outputTokens: null }],
+}
+
+/** The control plane with everything real but the data plane, which is played by what the test says. */
+export interface TestGateway {
+  client: AdminClient
+  store: StoreClient
+  socketPath: string
+  databasePath: string
+  /** What the next checks find; a test may look at what they were asked with. */
+  checks: { result: CheckResult; asked: { baseUrl: string; credential: string | null }[] }
+  published: number
+  faults: unknown[]
+  /** Says that a request has settled. */
+  settle(record: RequestRecord): void
+  tailing: () => number
+  close(): Promise<void>
+}
+
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'spgw-admin-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+/** The socket is taken first and opened last, as the daemon does. */
+export async function startTestGateway(path: string | null = null): Promise<TestGateway> {
+  const directory = temporaryDirectory()
+  const paths = storePaths(directory)
+  const socketPath = path ?? join(directory, 'admin.sock')
+  const server = await startAdminServer({ socketPath, socketGroup: null, version: '1.2.3' })
+  let closing: Promise<void> | null = null
+  const close = () => (closing ??= server.close())
+  onTestFinished(close)
+  const store = await startTestStore(paths)
+  await addScope(store)
+  const settled = new EventEmitter()
+  const state = { published: 0, snapshot: await store.snapshot() }
+  const checks: TestGateway['checks'] = { result: good, asked: [] }
+  const faults: unknown[] = []
+  const runtime: Runtime = {
+    version: '1.2.3',
+    startedAt: new Date().toISOString(),
+    gatewayUrl: 'http://127.0.0.1:8787',
+    consoleUrl: null,
+    dataDirectory: directory,
+    async publish() {
+      state.snapshot = await store.snapshot()
+      state.published++
+    },
+    snapshot: () => readModel(state.snapshot),
+    ingest: async () => void (await store.ingest()),
+    async check(_kind, target, credential: Secret | null) {
+      checks.asked.push({ baseUrl: target.baseUrl, credential: credential?.reveal() ?? null })
+      return checks.result
+    },
+    async *records(signal) {
+      try {
+        for await (const [record] of on(settled, 'record', { signal })) yield record as RequestRecord
+      } catch (error) {
+        if (!signal.aborted) throw error
+      }
+    },
+    tryRoute: async () => ({ requestId: 'req_unknown', status: 200, body: '{}' }),
+    health: () => ({ state: 'ready' }),
+    status: () => ({ workers: 2, inFlight: 0, requestsSinceStart: 7, degraded: [] }),
+    seal: () => keyring.describe(),
+  }
+  const keyring = makeKeyring(createMachineKey(join(directory, 'machine.key')))
+  const parts: AdminParts = { store, keyring, kinds: providerKinds, runtime, onFault: (error) => faults.push(error) }
+  server.open(parts)
+  return {
+    client: connect(socketPath),
+    store,
+    socketPath,
+    databasePath: paths.databasePath,
+    checks,
+    get published() {
+      return state.published
+    },
+    faults,
+    settle: (record) => void settled.emit('record', record),
+    tailing: () => settled.listenerCount('record'),
+    close,
+  }
+}
+
+export function connect(socketPath: string, waitMs = 0): AdminClient {
+  const transport = openSocketTransport(socketPath, { waitMs })
+  onTestFinished(() => transport.close())
+  return createAdminClient({ transport, version: '1.2.3', surface: 'cli' })
+}
+
+/** As the daemon builds it, but for credentials, which nothing here sends. */
+function readModel(stored: StoredSnapshot): { configuration: ConfigurationSnapshot; keys: SnapshotKey[] } {
+  const nameOf = (rows: { id: string; name: string }[], id: string) => rows.find((row) => row.id === id)?.name ?? id
+  return {
+    configuration: {
+      version: 1,
+      providers: stored.providers.map(
+        ({ revision, tags: _tags, activeRevision, createdAt: _at, ...provider }, slot) => ({
+          ...provider,
+          ...revision,
+          slot,
+          revision: activeRevision,
+          credentials: revision.credentials.map(({ id }) => ({ id, value: '' })),
+        }),
+      ),
+      routes: stored.routes,
+      policies: stored.policies,
+      defaultProviders: {},
+    },
+    keys: stored.keys.map((key) => ({
+      ...key,
+      hash: key.secrets[0]?.hash ?? '',
+      lastFour: key.secrets[0]?.lastFour ?? '',
+      project: nameOf(stored.projects, key.projectId),
+      environment: nameOf(stored.environments, key.environmentId),
+      expiresAt: key.expiresAt === null ? null : Date.parse(key.expiresAt),
+      revokedAt: key.revokedAt === null ? null : Date.parse(key.revokedAt),
+    })),
+  }
+}
+
+/** The code, cause and hint of a refusal; fails when nothing is refused. */
+export async function refusal(call: Promise<unknown>): Promise<{ code: string; message: string; hint: string }> {
+  const error: unknown = await call.then(
+    () => new Error('was not refused'),
+    (reason: unknown) => reason,
+  )
+  if (!(error instanceof Error) || !('code' in error) || !('data' in error)) throw error
+  const { hint } = error.data as { hint: string }
+  return { code: String(error.code), message: error.message, hint }
+}

@@ -1,0 +1,153 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { lstatSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createAdminClient } from '../../src/admin/client.ts'
+import { startAdminServer } from '../../src/admin/server.ts'
+import { AdminSocketRefused } from '../../src/admin/socket-file.ts'
+import { GatewayNotRunning, openSocketTransport } from '../../src/admin/socket-transport.ts'
+import { connect, startTestGateway, temporaryDirectory } from './gateway.ts'
+
+const options = { socketGroup: null, version: '1.2.3' }
+
+interface Answer {
+  status: number
+  headers: Record<string, unknown>
+  body: string
+}
+
+function ask(socketPath: string, path: string, headers: Record<string, string>, body = '{}'): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const call = request(
+      { socketPath, path, method: 'POST', headers: { host: 'spgw.socket', ...headers } },
+      (answer) => {
+        const chunks: Buffer[] = []
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+        answer.on('end', () =>
+          resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(chunks).toString() }),
+        )
+      },
+    )
+    call.on('error', reject)
+    call.end(body)
+  })
+}
+
+describe('the admin socket', () => {
+  it('is open to its owner only, whatever the mask', async () => {
+    const mask = process.umask(0)
+    onTestFinished(() => void process.umask(mask))
+    const { socketPath } = await startTestGateway()
+    expect(statSync(socketPath).mode & 0o777).toBe(0o600)
+    expect(process.umask()).toBe(0)
+  })
+
+  it('is open to a group where one is named', async () => {
+    const socketPath = join(temporaryDirectory(), 'admin.sock')
+    const server = await startAdminServer({ ...options, socketPath, socketGroup: String(process.getgid?.()) })
+    onTestFinished(() => server.close())
+    expect(statSync(socketPath).mode & 0o777).toBe(0o660)
+  })
+
+  it('refuses a group that is not there, and takes nothing', async () => {
+    const socketPath = join(temporaryDirectory(), 'admin.sock')
+    const start = startAdminServer({ ...options, socketPath, socketGroup: 'no-such-group' })
+    await expect(start).rejects.toThrow(/no group no-such-group/)
+    expect(lstatSync(socketPath, { throwIfNoEntry: false })).toBeUndefined()
+  })
+
+  it.each([
+    ['an origin', { origin: 'http://127.0.0.1:8788' }],
+    ['a referer', { referer: 'http://evil.example/' }],
+    ['fetch metadata', { 'sec-fetch-site': 'cross-site' }],
+    ['the host of a page', { host: 'localhost' }],
+  ])('refuses what a browser sent: %s', async (_what, headers) => {
+    const { socketPath } = await startTestGateway()
+    const answer = await ask(socketPath, '/api/status', { 'content-type': 'application/json', ...headers })
+    expect(answer.status).toBe(403)
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'refused' })
+    expect(answer.headers).not.toHaveProperty('access-control-allow-origin')
+  })
+
+  it('tells its version, and serves POST below /api only', async () => {
+    const { socketPath } = await startTestGateway()
+    const json = { 'content-type': 'application/json' }
+    const status = await ask(socketPath, '/api/status', json)
+    expect(status).toMatchObject({ status: 200, headers: { 'x-spgw-version': '1.2.3' } })
+    expect((await ask(socketPath, '/status', json)).status).toBe(404)
+    expect((await ask(socketPath, '/api/nothing/here', json)).status).toBe(404)
+  })
+
+  it('reads no more than 1 MiB', async () => {
+    const { socketPath } = await startTestGateway()
+    const body = JSON.stringify({ name: 'x'.repeat(1024 * 1024) })
+    const answer = ask(socketPath, '/api/projects/add', { 'content-type': 'application/json' }, body)
+    expect((await answer).status).toBe(413)
+  })
+
+  it('takes the place of a socket that nobody listens on', async () => {
+    const socketPath = join(temporaryDirectory(), 'admin.sock')
+    // A process that is killed leaves its socket behind.
+    const script = join(temporaryDirectory(), 'leave.cjs')
+    writeFileSync(script, `require('net').createServer().listen(process.argv[2], () => process.send('up'))`)
+    const child = fork(script, [socketPath])
+    await once(child, 'message')
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    expect(lstatSync(socketPath).isSocket()).toBe(true)
+    const server = await startAdminServer({ ...options, socketPath })
+    expect(lstatSync(socketPath).isSocket()).toBe(true)
+    await server.close()
+    expect(lstatSync(socketPath, { throwIfNoEntry: false })).toBeUndefined()
+  })
+
+  it('leaves a gateway alone that listens, and names its process, also while that one is starting', async () => {
+    const socketPath = join(temporaryDirectory(), 'admin.sock')
+    const first = await startAdminServer({ ...options, socketPath })
+    onTestFinished(() => first.close())
+    const refused: unknown = await startAdminServer({ ...options, socketPath }).catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(AdminSocketRefused)
+    expect(refused).toMatchObject({ processId: process.pid })
+    expect(lstatSync(socketPath).isSocket()).toBe(true)
+  })
+
+  it('leaves alone whatever accepts a connection, and whatever is no socket', async () => {
+    const directory = temporaryDirectory()
+    const other = createServer((socket) => socket.destroy()).listen(join(directory, 'other.sock'))
+    await once(other, 'listening')
+    onTestFinished(() => void other.close())
+    await expect(startAdminServer({ ...options, socketPath: join(directory, 'other.sock') })).rejects.toThrow(/listens/)
+    writeFileSync(join(directory, 'file'), 'precious')
+    mkdirSync(join(directory, 'folder'))
+    for (const name of ['file', 'folder'])
+      await expect(startAdminServer({ ...options, socketPath: join(directory, name) })).rejects.toThrow(/no socket/)
+  })
+})
+
+describe('the client', () => {
+  it('says that no gateway is running, and what to do', async () => {
+    const call = connect(join(temporaryDirectory(), 'admin.sock')).status({})
+    await expect(call).rejects.toBeInstanceOf(GatewayNotRunning)
+    await expect(call).rejects.toMatchObject({ hint: expect.stringContaining('spgw serve') })
+  })
+
+  it('waits for a gateway that is still starting: until it listens, then until it is open', async () => {
+    const socketPath = join(temporaryDirectory(), 'admin.sock')
+    const call = connect(socketPath, 10_000).status({})
+    await startTestGateway(socketPath)
+    expect(await call).toMatchObject({ version: '1.2.3', process_id: process.pid })
+  })
+
+  it('hears the version of the gateway', async () => {
+    const { socketPath } = await startTestGateway()
+    const transport = openSocketTransport(socketPath, { waitMs: 0 })
+    onTestFinished(() => transport.close())
+    const heard: string[] = []
+    const onVersion = (version: string) => void heard.push(version)
+    await createAdminClient({ transport, version: '9.9.9', surface: 'tui', onVersion }).workspace.show({})
+    expect(heard).toEqual(['1.2.3'])
+  })
+})
