@@ -38,6 +38,8 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   const server = createServer((request, response) => {
     response.setHeader('x-spgw-version', version)
     response.setHeader(processHeader, String(process.pid))
+    // A connection that falls idle while the server closes would keep it open until its client lets go.
+    response.once('close', () => closing.signal.aborted && setImmediate(() => server.closeIdleConnections()))
     void answer(request, response, opened.promise, closing.signal)
   })
   // A tail may be silent for as long as it likes.
