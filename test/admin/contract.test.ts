@@ -26,7 +26,7 @@ describe('every operation', () => {
     for (const field of meta.positional ?? []) expect(input.shape).toHaveProperty(field)
     for (const [, field] of meta.confirm?.matchAll(/\{(\w+)\}/g) ?? []) expect(input.shape).toHaveProperty(field ?? '')
     for (const [field, schema] of Object.entries(input.shape)) {
-      expect((schema as z.ZodType).meta()?.['description'], `${name} ${field}`).toMatch(/^[A-Z]/)
+      expect((schema as z.ZodType).meta()?.description, `${name} ${field}`).toMatch(/^[A-Z]/)
     }
   })
 

@@ -28,6 +28,8 @@ export const good: CheckResult = {
 export interface TestGateway {
   client: AdminClient
   store: StoreClient
+  /** For calls that do not come over the socket. */
+  parts: AdminParts
   socketPath: string
   databasePath: string
   /** What the next checks find; a test may look at what they were asked with. */
@@ -95,6 +97,7 @@ export async function startTestGateway(path: string | null = null): Promise<Test
   return {
     client: connect(socketPath),
     store,
+    parts,
     socketPath,
     databasePath: paths.databasePath,
     checks,

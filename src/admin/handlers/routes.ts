@@ -62,7 +62,7 @@ async function refuseImpossible(context: AdminContext, route: Route): Promise<vo
   throw invalid(problem.message, 'See: spgw routes add --help')
 }
 
-const statusForm = /^[45](\d\d|xx)$/
+const statusForm = /^[45]\d\d$/
 const codes: ReadonlySet<string> = new Set(errorCodes)
 
 function readFallback(list: string[] | undefined): string[] | undefined {
