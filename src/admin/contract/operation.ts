@@ -64,5 +64,3 @@ export function operation(meta: OperationMeta) {
 export function field<Field extends z.ZodType>(schema: Field, meta: FieldMeta): Field {
   return schema.meta({ ...meta })
 }
-
-export type Schema = z.ZodType
