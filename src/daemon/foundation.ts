@@ -5,7 +5,7 @@ import type { Settings } from '../config/settings.ts'
 import { newId } from '../core/ids.ts'
 import { checkWitness, type Keyring, loadKeyring, sealWitness } from '../sealing/keyring.ts'
 import { createMachineKey, type MachineKeySources, machineKeyFile } from '../sealing/machine-key.ts'
-import { SealError } from '../sealing/seal-error.ts'
+import { MachineKeyMissing } from '../sealing/seal-error.ts'
 import type { StoreClient } from '../store/api.ts'
 import { startStore } from '../store/client.ts'
 import { extractNativeBinding } from './native-binding.ts'
@@ -43,6 +43,7 @@ export async function layFoundation({ settings, credentialsDirectory, boot }: Fo
   mkdirSync(journalDirectory, { recursive: true, mode: 0o700 })
   const nativeBinding = extractNativeBinding(dataDirectory)
   const storeWorker = startThread('store', {
+    retentionMs: settings.records.retentionMs,
     databasePath,
     journalDirectory,
     boot,
@@ -64,7 +65,7 @@ function openKeyring(sources: MachineKeySources, hasDatabase: boolean, made: str
   try {
     return loadKeyring(sources)
   } catch (error) {
-    const missing = error instanceof SealError && error.name === 'MachineKeyMissing'
+    const missing = error instanceof MachineKeyMissing
     // A new key beside an old database would only hide that the right one is lost.
     if (!missing || hasDatabase || sources.explicitPath !== null) throw error
   }

@@ -15,10 +15,13 @@ export interface SnapshotAudience {
 /** Builds the read model of the data plane from the store and publishes what changed of it. One run at a time. */
 export class Publisher {
   configuration: ConfigurationSnapshot = { version: 0, providers: [], routes: [], policies: [], defaultProviders: {} }
-  #keys = new Map<string, SnapshotKey>()
+  readonly #keys = new Map<string, SnapshotKey>()
   #keysVersion = 0
   readonly #slots = new Map<string, number>()
-  readonly #temporary = new Map<string, SnapshotKey>()
+  readonly #lent = new Map<string, SnapshotKey>()
+  readonly #returned = new Set<string>()
+  #storedKeysVersion: number | null = null
+  #names: ScopeNames | null = null
   readonly #store: StoreClient
   readonly #keyring: Keyring
   readonly #audience: SnapshotAudience
@@ -47,21 +50,26 @@ export class Publisher {
     return run
   }
 
-  /** A key that lives only in memory (for `routes test`); `drop` ends it. */
-  async lend(key: SnapshotKey): Promise<{ drop: () => Promise<void> }> {
-    this.#temporary.set(key.hash, key)
+  /** A key that lives only in memory (for `routes test`); `giveBack` ends it. */
+  async lend(key: SnapshotKey): Promise<{ giveBack: () => Promise<void> }> {
+    this.#lent.set(key.hash, key)
     await this.publish()
-    const drop = () => {
-      this.#temporary.delete(key.hash)
+    const giveBack = () => {
+      this.#lent.delete(key.hash)
+      this.#returned.add(key.hash)
       return this.publish()
     }
-    return { drop }
+    return { giveBack }
   }
 
   async #run(): Promise<void> {
-    const stored = await this.#store.snapshot()
+    const stored = await this.#store.snapshot(this.#storedKeysVersion ?? undefined)
     await this.#publishConfiguration(stored)
-    await this.#publishKeys(stored)
+    const names = scopeNames(stored)
+    const renamed = this.#names !== null && !isDeepStrictEqual(names, this.#names)
+    // A key carries the names of its scope; a renamed scope is rare enough to read all keys again.
+    await this.#publishKeys(renamed ? await this.#store.snapshot() : stored, names)
+    this.#names = names
   }
 
   async #publishConfiguration(stored: StoredSnapshot): Promise<void> {
@@ -75,12 +83,18 @@ export class Publisher {
     await this.#audience.configuration(this.configuration)
   }
 
-  async #publishKeys(stored: StoredSnapshot): Promise<void> {
-    const next = new Map(buildKeys(stored).map((key) => [key.hash, key]))
-    for (const [hash, key] of this.#temporary) next.set(hash, key)
-    const upsert = [...next.values()].filter((key) => !isDeepStrictEqual(key, this.#keys.get(key.hash)))
-    const remove = [...this.#keys.keys()].filter((hash) => !next.has(hash))
-    this.#keys = next
+  /** A change costs its own size, however many keys there are. */
+  async #publishKeys(stored: StoredSnapshot, names: ScopeNames): Promise<void> {
+    const changed = new Map(stored.keys.flatMap((key) => secretsOf(key, names)).map((key) => [key.hash, key]))
+    for (const [hash, key] of this.#lent) changed.set(hash, key)
+    const upsert = [...changed.values()].filter((key) => !isDeepStrictEqual(key, this.#keys.get(key.hash)))
+    const remove = [...stored.removedHashes, ...this.#returned].filter(
+      (hash) => this.#keys.has(hash) && !changed.has(hash),
+    )
+    for (const key of upsert) this.#keys.set(key.hash, key)
+    for (const hash of remove) this.#keys.delete(hash)
+    this.#returned.clear()
+    this.#storedKeysVersion = stored.keysVersion
     if (upsert.length === 0 && remove.length === 0) return
     this.#keysVersion++
     await this.#audience.keys({ full: false, version: this.#keysVersion, upsert, remove })
@@ -133,15 +147,19 @@ function buildProvider(provider: Provider, keyring: Keyring, slot: number): Snap
   }
 }
 
-function buildKeys(stored: StoredSnapshot): SnapshotKey[] {
-  const projects = new Map(stored.projects.map(({ id, name }) => [id, name]))
-  const environments = new Map(stored.environments.map(({ id, name }) => [id, name]))
-  return stored.keys.flatMap((key) =>
-    secretsOf(key, projects.get(key.projectId) ?? '', environments.get(key.environmentId) ?? ''),
-  )
+/** Names by id. */
+interface ScopeNames {
+  projects: Map<string, string>
+  environments: Map<string, string>
 }
 
-function secretsOf(key: Key, project: string, environment: string): SnapshotKey[] {
+function scopeNames(stored: StoredSnapshot): ScopeNames {
+  const projects = new Map(stored.projects.map(({ id, name }) => [id, name]))
+  const environments = new Map(stored.environments.map(({ id, name }) => [id, name]))
+  return { projects, environments }
+}
+
+function secretsOf(key: Key, { projects, environments }: ScopeNames): SnapshotKey[] {
   const { id, name, projectId, environmentId, policyId, tags } = key
   return key.secrets.map(({ hash, lastFour, expiresAt }) => ({
     hash,
@@ -149,9 +167,9 @@ function secretsOf(key: Key, project: string, environment: string): SnapshotKey[
     name,
     lastFour,
     projectId,
-    project,
+    project: projects.get(projectId) ?? '',
     environmentId,
-    environment,
+    environment: environments.get(environmentId) ?? '',
     policyId,
     tags,
     expiresAt: earlier(key.expiresAt, expiresAt),

@@ -33,7 +33,7 @@ export async function tryRoute(publisher: Publisher, transport: Transport, gatew
   try {
     return await post(transport, gatewayOrigin, clear, smallest(call))
   } finally {
-    await lent.drop()
+    await lent.giveBack()
   }
 }
 

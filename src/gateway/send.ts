@@ -71,6 +71,7 @@ function startCall(
       inspection.model !== null && candidate.upstreamModel !== inspection.model ? candidate.upstreamModel : null,
     askForUsage: inspection.usageSplice !== null && !kind.lacks(row).includes('stream_options'),
   }
+  noteSplices(exchange, row.name, change)
   const { origin, path } = kind.address(row, lane.name, lane.upstreamPath(match, inspection, candidate.upstreamModel))
   const own = [...kind.headers(row, lane.name, credential), ...Object.entries(row.headers)]
   const reader = lane.reader(match, inspection, change)
@@ -92,6 +93,16 @@ function startCall(
   exchange.provider = row.name
   exchange.upstreamModel = candidate.upstreamModel
   return call
+}
+
+/** What leaves changed is on the record (the closed list of product.md section 2); once, whatever the attempts. */
+function noteSplices(exchange: Exchange, provider: string, change: BodyChange): void {
+  const note = (text: string) => {
+    if (exchange.routingSignals.some((signal) => signal.text === text)) return
+    exchange.routingSignals.push({ rule: 'splice', verdict: 'note', text })
+  }
+  if (change.renameTo !== null) note(`The model's name was changed to ${change.renameTo} for ${provider}.`)
+  if (change.askForUsage) note('Usage was asked for (stream_options.include_usage) and is hidden from the client.')
 }
 
 function effectiveLimits(base: TimeLimits, ...layers: (Partial<TimeLimits> | undefined)[]): TimeLimits {

@@ -1,5 +1,5 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
-import { BlockList, isIP, type Socket } from 'node:net'
+import { BlockList, createServer, isIP, type Socket } from 'node:net'
 import { fault } from '../core/errors.ts'
 import { findLane } from '../lanes/index.ts'
 import { Exchange } from './exchange.ts'
@@ -128,4 +128,32 @@ function refuseMalformed(gateway: Gateway, error: NodeJS.ErrnoException, socket:
   response.assignSocket(socket)
   response.once('finish', () => socket.destroySoon())
   void refuse(gateway, new Exchange(request, response, socket.remoteAddress ?? null), reason)
+}
+
+/** The address cannot be listened on. */
+export class AddressTaken extends Error {
+  readonly hint = 'Stop what listens there, or choose another address: spgw serve --listen HOST:PORT'
+
+  constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
+    super(`cannot listen on ${host}:${port}: ${cause.code === 'EADDRINUSE' ? 'it is in use' : cause.message}`, {
+      cause,
+    })
+    this.name = 'AddressTaken'
+  }
+}
+
+/**
+ * Binds the port alone for a moment: `reusePort` would share it silently with whoever has it. Returns the port, chosen
+ * by the system for 0. Throws `AddressTaken`.
+ */
+export function claimPort(host: string, port: number): Promise<number> {
+  const probe = createServer()
+  return new Promise((resolve, reject) => {
+    probe.once('error', (error: NodeJS.ErrnoException) => reject(new AddressTaken(host, port, error)))
+    probe.listen({ host, port, exclusive: true }, () => {
+      const address = probe.address()
+      const bound = address !== null && typeof address === 'object' ? address.port : port
+      probe.close(() => resolve(bound))
+    })
+  })
 }
