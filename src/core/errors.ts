@@ -26,13 +26,22 @@ const rows = {
   scope_mismatch: {
     status: 403,
     origin: 'client',
-    hint: "Use a key of the project and environment that the request names, or leave the x-sp-project and x-sp-environment headers out.",
+    hint: 'Use a key of the project and environment that the request names, or leave the x-sp-project and x-sp-environment headers out.',
   },
-  model_not_found: { status: 404, origin: 'client', hint: 'Check the model name, or ask the operator to add a route for it.' },
+  model_not_found: {
+    status: 404,
+    origin: 'client',
+    hint: 'Check the model name, or ask the operator to add a route for it.',
+  },
   unknown_path: { status: 404, origin: 'client', hint: 'Check the base URL and the path.' },
   policy_denied: { status: 403, origin: 'policy', hint: 'A policy does not allow this request; ask the operator.' },
   rate_limited: { status: 429, origin: 'policy', hint: 'Wait as long as retry-after says, then send it again.' },
-  budget_exceeded: { status: 429, origin: 'policy', hint: 'The budget is used up; wait for its reset or ask the operator.', final: true },
+  budget_exceeded: {
+    status: 429,
+    origin: 'policy',
+    hint: 'The budget is used up; wait for its reset or ask the operator.',
+    final: true,
+  },
   request_too_large: { status: 413, origin: 'client', hint: 'Send a smaller body.' },
   invalid_request: { status: 400, origin: 'client', hint: 'Mend the request body.' },
   not_translatable: {
@@ -52,9 +61,21 @@ const rows = {
     final: true,
   },
   provider_unreachable: { status: 502, origin: 'network', hint: 'The provider could not be reached; try again later.' },
-  provider_timeout: { status: 504, origin: 'provider', hint: 'Try again, with a smaller request or a longer time limit.' },
-  provider_bad_response: { status: 502, origin: 'provider', hint: "The provider's answer was not what it promised; try again." },
-  overloaded: { status: 503, origin: 'gateway', hint: 'The gateway is shedding load; wait as long as retry-after says.' },
+  provider_timeout: {
+    status: 504,
+    origin: 'provider',
+    hint: 'Try again, with a smaller request or a longer time limit.',
+  },
+  provider_bad_response: {
+    status: 502,
+    origin: 'provider',
+    hint: "The provider's answer was not what it promised; try again.",
+  },
+  overloaded: {
+    status: 503,
+    origin: 'gateway',
+    hint: 'The gateway is shedding load; wait as long as retry-after says.',
+  },
   internal: { status: 500, origin: 'gateway', hint: 'A fault of the gateway; give the operator the request id.' },
   provider_unspecified: {
     status: 400,

@@ -1,4 +1,3 @@
-import type { LaneName } from '../core/lane.ts'
 import type { Secret } from '../core/secret.ts'
 import type { TrafficEvent } from '../gateway/gateway.ts'
 import { checkProvider } from '../providers/check.ts'
@@ -123,9 +122,4 @@ export class ReadinessKeeper {
     for (const credential of credentials.slice(1)) if (!result.ok) result = await this.check(kind, target, credential)
     return result
   }
-}
-
-/** The lane to try a provider on: the first that its kind speaks. */
-export function laneOf(kind: ProviderKind): LaneName {
-  return kind.speaks[0] ?? 'openai'
 }

@@ -23,9 +23,12 @@ export async function relay(
   if (gated.kind === 'error') return passError(gateway, exchange, answer, retryAfterMs)
   if (gated.kind === 'whole') return passWhole(gateway, exchange, answer, gated.body)
   exchange.mark('content')
-  // The length is true only of bytes that pass untouched.
-  const length = gated.kind === 'flow' ? findHeader(gated.head.headers, 'content-length') : null
-  writeHead(gateway, exchange, gated.head, length === null ? [] : ['content-length', length])
+  writeHead(
+    gateway,
+    exchange,
+    gated.head,
+    gated.kind === 'stream' ? streamHeaders(gated.head) : flowHeaders(gated.head),
+  )
   return new Promise((resolve) => {
     const Flow = gated.kind === 'stream' ? EventFlow : ByteFlow
     new Flow(gateway, exchange, answer, resolve).begin()
@@ -45,6 +48,21 @@ function writeHead(
     ...ownHeaders(gateway, exchange),
     ...more,
   ])
+}
+
+/** Keeps caches and buffering proxies on the way from holding events back (wire/streaming.md section 0). */
+function streamHeaders({ headers }: Head): string[] {
+  const wanted = [
+    ['cache-control', 'no-cache'],
+    ['x-accel-buffering', 'no'],
+  ] as const
+  return wanted.filter(([name]) => findHeader(headers, name) === null).flat()
+}
+
+/** The length is true only of bytes that pass untouched. */
+function flowHeaders({ headers }: Head): string[] {
+  const length = findHeader(headers, 'content-length')
+  return length === null ? [] : ['content-length', length]
 }
 
 async function passWhole(gateway: Gateway, exchange: Exchange, answer: Answer, body: Buffer): Promise<void> {

@@ -1,17 +1,20 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import { BlockList, createServer, isIP, type Socket } from 'node:net'
-import { fault } from '../core/errors.ts'
+import { type Fault, fault } from '../core/errors.ts'
 import { findLane } from '../lanes/index.ts'
 import { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
 import { serve } from './pipeline.ts'
 import { answerProbe } from './probes.ts'
 import { allowsOrigin, ownHeaders, refuse } from './respond.ts'
+import { endOfFault, settle } from './settle.ts'
 
 /** Only a guard against heads that never end; everything else is bounded by the four limits of contract.md. */
 const headTimeoutMs = 60_000
 /** Longer than the keep-alive of common clients and proxies, so that it is they who close idle connections. */
 const keepAliveMs = 75_000
+/** How long bytes that nobody wants are still taken in, so that the refusal arrives. */
+const lingerMs = 1000
 const maxHeadBytes = 64 * 1024
 
 /** The listener of one data-plane thread: accepts, mints the id, wires the client's hanging up, and tells the story. */
@@ -116,18 +119,36 @@ export function readProxies(entries: readonly string[]): BlockList {
 
 /** Bytes that are no HTTP request: there is no path to tell a lane by, so the OpenAI shape serves all. */
 function refuseMalformed(gateway: Gateway, error: NodeJS.ErrnoException, socket: Socket): void {
+  // Refused already: what still arrives fails to parse again.
+  if (socket.writableEnded) return
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
-  const reason = fault(
-    'invalid_request',
-    tooLarge ? `The request's head is larger than ${maxHeadBytes} bytes.` : 'This is no valid HTTP/1.1 request.',
-  )
-  const request = Object.assign(new http.IncomingMessage(socket), { url: '/', method: 'GET', complete: true })
-  const response = new http.ServerResponse(request)
-  response.shouldKeepAlive = false
-  response.assignSocket(socket)
-  response.once('finish', () => socket.destroySoon())
-  void refuse(gateway, new Exchange(request, response, socket.remoteAddress ?? null), reason)
+  const reason =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? fault(
+          'request_too_large',
+          `The request's head is larger than ${maxHeadBytes} bytes. Send fewer or shorter headers.`,
+        )
+      : fault('invalid_request', 'This is no valid HTTP/1.1 request.')
+  // Node has no response for what it could not read; this one only carries the record, and the bytes go out by hand.
+  const request = Object.assign(new http.IncomingMessage(socket), { url: '/', method: 'GET' })
+  const exchange = new Exchange(request, new http.ServerResponse(request), socket.remoteAddress ?? null)
+  writeRefusal(gateway, exchange, reason, socket).catch(() => socket.destroy())
+}
+
+async function writeRefusal(gateway: Gateway, exchange: Exchange, reason: Fault, socket: Socket): Promise<void> {
+  const { status, headers, body } = findLane('/v1')!.renderError(reason, exchange.id)
+  await settle(gateway, exchange, endOfFault(reason))
+  const own = [
+    ['x-sp-request-id', exchange.id],
+    ['x-sp-error', reason.code],
+    ['x-sp-error-origin', 'client'],
+  ] as const
+  const lines = [...headers, ...own].map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  const head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n${lines}content-length: ${body.length}\r\nconnection: close\r\n\r\n`
+  socket.end(Buffer.concat([Buffer.from(head), body]))
+  // Closed with bytes unread, the connection would be reset and the client would never see the answer.
+  socket.removeAllListeners('data').resume()
+  setTimeout(() => socket.destroy(), lingerMs).unref()
 }
 
 /** The address cannot be listened on. */

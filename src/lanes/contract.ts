@@ -5,7 +5,7 @@ import type { TokenUsage } from '../core/record.ts'
 import type { StreamEvent } from '../core/stream-event.ts'
 
 export type { Span } from '../core/json-scan.ts'
-export type { StreamEvent, StreamFramer } from '../core/stream-event.ts'
+export type { StreamEvent } from '../core/stream-event.ts'
 
 /**
  * What a lane must say about its protocol. A lane knows wire facts only: no keys, no routes, no sockets.

@@ -20,8 +20,9 @@ export function asCount(value: unknown): number {
   return isCount(value) ? value : 0
 }
 
+/** Fractions and numbers beyond exactness are none either: they could not be stored or summed. */
 export function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0
+  return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
 export function parseObject(bytes: Buffer): JsonObject | null {

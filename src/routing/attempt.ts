@@ -84,7 +84,12 @@ async function tryTarget<Candidate, Answer>(
 
 function retry(target: string, reason: string, delayMs: number): Signal {
   const waited = Math.round(delayMs)
-  return { rule: 'retry', verdict: 'note', text: `${target}: ${reason}; tried again after ${waited} ms.`, data: { delay_ms: waited } }
+  return {
+    rule: 'retry',
+    verdict: 'note',
+    text: `${target}: ${reason}; tried again after ${waited} ms.`,
+    data: { delay_ms: waited },
+  }
 }
 
 function fallback(target: string, reason: string): Signal {

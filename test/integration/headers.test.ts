@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { laneCalls } from '../support/lane-calls.ts'
 import { type RawAnswer, send } from '../support/raw-http.ts'
@@ -17,7 +18,6 @@ const neverUp: [string, string][] = [
   ['proxy-connection', 'keep-alive'],
   ['proxy-authorization', 'Basic Y2FuYXJ5'],
   ['te', 'trailers'],
-  ['trailer', 'x-after'],
   ['x-named-by-connection', 'hop'],
   ['x-sp-tag', 'team=red'],
   ['cookie', 'session=canary'],
@@ -66,10 +66,7 @@ describe.each(laneCalls)('headers on the $lane lane', { timeout: 30_000 }, (lane
   }
 
   it('what belongs to one connection or to the gateway never goes up', async () => {
-    const answer = await call(
-      neverUp.map(([name, value]) => [name, value.replace('Grüße', 'x')]),
-      false,
-    )
+    const answer = await call(neverUp, false)
     expect(answer.status).toBe(200)
     const seen = stage.mocks[lane.lane].last
     const names = neverUp.map(([name]) => name).filter((name) => name !== 'connection')
@@ -113,9 +110,8 @@ describe.each(laneCalls)('headers on the $lane lane', { timeout: 30_000 }, (lane
       expect(neverDown.filter(([name]) => answer.headers.has(name))).toEqual([])
       expect(answer.rawHeaders.join('\n')).not.toContain('canary')
       expect(passDown.map(([name]) => [name, answer.headers.get(name)])).toEqual(passDown)
-      expect((await stage.gateway.record(answer.requestId)).provider_request_id).toBe(
-        lane.lane === 'gemini' ? expect.anything() : 'req_theirs',
-      )
+      const record = await stage.gateway.record(answer.requestId)
+      if (lane.lane !== 'gemini') expect(record.provider_request_id).toBe('req_theirs')
     },
   )
 
@@ -125,7 +121,7 @@ describe.each(laneCalls)('headers on the $lane lane', { timeout: 30_000 }, (lane
     expect(answer.headers.get('x-sp-request-id')).toMatch(/^req_[0-9a-z]{26}$/)
     expect(answer.headers.has('x-sp-error')).toBe(false)
     if (stream) {
-      expect(answer.headers.get('cache-control')).toContain('no-cache')
+      expect(answer.headers.get('cache-control')).toBe('no-cache')
       expect(answer.headers.get('x-accel-buffering')).toBe('no')
       expect(answer.headers.has('content-length')).toBe(false)
       expect(answer.headers.get('content-type')).toMatch(/^text\/event-stream/)
@@ -169,6 +165,22 @@ describe('the listener', { timeout: 30_000 }, () => {
     }
     const ready = await send(`${stage.gateway.baseUrl}/readyz`, { method: 'GET' })
     expect(ready.body.toString()).toContain('openai')
+  })
+
+  it.each([
+    ['no HTTP at all', 'hello there\r\n\r\n', 400],
+    ['headers without end', `GET /v1/models HTTP/1.1\r\nhost: x\r\nx-long: ${'x'.repeat(200_000)}\r\n\r\n`, 413],
+    ['two lengths', 'POST /v1/models HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab', 400],
+  ])('%s is answered with a status and an id', async (_what, bytes, status) => {
+    const { hostname, port } = new URL(stage.gateway.baseUrl)
+    const socket = connect(Number(port), hostname).on('error', () => {})
+    socket.write(bytes)
+    let text = ''
+    for await (const chunk of socket) text += chunk
+    expect(text).toContain(`HTTP/1.1 ${status} `)
+    const requestId = /x-sp-request-id: (req_[0-9a-z]{26})/i.exec(text)?.[1]
+    const code = status === 413 ? 'request_too_large' : 'invalid_request'
+    expect(await stage.gateway.record(requestId ?? '')).toMatchObject({ error: { code } })
   })
 
   it('tags land on the record', async () => {

@@ -36,10 +36,3 @@ export class MessageUsage {
     }
   }
 }
-
-/** Of a whole message. */
-export function readMessageUsage(value: unknown): TokenUsage | null {
-  const usage = new MessageUsage()
-  usage.take(value)
-  return usage.read()
-}
