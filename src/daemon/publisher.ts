@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Keyring } from '../sealing/keyring.ts'
+import { SealBroken } from '../sealing/seal-error.ts'
 import type { Key, Provider, StoreClient, StoredSnapshot } from '../store/api.ts'
-import type { ConfigurationSnapshot, KeyDelta, SnapshotKey, SnapshotProvider } from '../store/snapshot.ts'
+import type { ConfigurationSnapshot, KeyDelta, Readiness, SnapshotKey, SnapshotProvider } from '../store/snapshot.ts'
 import { slotLimit } from './memory.ts'
 
 /** Where snapshots go: every data-plane thread, present and future. Resolves when all that live have it. */
@@ -125,7 +126,10 @@ function buildConfiguration(
 }
 
 function buildProvider(provider: Provider, keyring: Keyring, slot: number): SnapshotProvider {
-  const { id, name, kind, active, readiness, projects, models, revision } = provider
+  const { id, name, kind, active, projects, models, revision } = provider
+  const credentials = openCredentials(provider, keyring)
+  const readiness =
+    credentials.length === 0 && revision.credentials.length > 0 ? sealedShut(provider) : provider.readiness
   return {
     id,
     name,
@@ -135,16 +139,29 @@ function buildProvider(provider: Provider, keyring: Keyring, slot: number): Snap
     active,
     readiness,
     baseUrl: revision.baseUrl,
-    credentials: revision.credentials.map(({ id: credential, sealed }) => ({
-      id: credential,
-      value: keyring.open(sealed, `credential:${id}:${credential}`).reveal(),
-    })),
+    credentials,
     headers: revision.headers,
     timeouts: revision.timeouts,
     projects,
     models,
     settings: revision.settings,
   }
+}
+
+/** What does not open counts as absent: one broken value must not keep every other change from the data plane. */
+function openCredentials({ id, revision }: Provider, keyring: Keyring): SnapshotProvider['credentials'] {
+  return revision.credentials.flatMap(({ id: credential, sealed }) => {
+    try {
+      return { id: credential, value: keyring.open(sealed, `credential:${id}:${credential}`).reveal() }
+    } catch (error) {
+      if (error instanceof SealBroken) return []
+      throw error
+    }
+  })
+}
+
+function sealedShut({ readiness }: Provider): Readiness {
+  return { state: 'failing', reason: 'its sealed credential does not open; enter it anew', since: readiness.since }
 }
 
 /** Names by id. */

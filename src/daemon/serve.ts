@@ -43,7 +43,13 @@ export async function startServing(options: ServeOptions): Promise<Serving> {
     // Thread numbers and sequences name the segments within a boot, so only the boot must never come twice.
     const boot = `${Date.now().toString(36)}${randomBytes(4).toString('hex')}`
     const foundation = await layFoundation({ settings, credentialsDirectory, boot })
-    return await startPlanes(options, foundation, boot, admin)
+    try {
+      return await startPlanes(options, foundation, boot, admin)
+    } catch (error) {
+      // Its thread would keep the process alive after the refusal.
+      await foundation.store.close()
+      throw error
+    }
   } catch (error) {
     await admin.close()
     throw error
@@ -60,7 +66,12 @@ async function startPlanes(
   const prepared = demo ? await prepareDemo(store) : null
   const port = await claimPort(settings.gateway.host, settings.gateway.port)
   const control = new ControlPlane({ settings, version, foundation, boot, port, log })
-  await control.start()
+  try {
+    await control.start()
+  } catch (error) {
+    await control.stop()
+    throw error
+  }
   admin.open({
     store,
     keyring,
