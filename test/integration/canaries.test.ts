@@ -1,11 +1,12 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LaneName } from '../../src/core/lane.ts'
-import { runCommand, startGateway } from '../support/gateway.ts'
+import { runCommand, startGateway, type TestGateway } from '../support/gateway.ts'
 import { laneCalls } from '../support/lane-calls.ts'
-import { send } from '../support/raw-http.ts'
+import { type RawAnswer, send } from '../support/raw-http.ts'
 import { mintCredential, type Stage, setStage } from '../support/stage.ts'
 
 let stage: Stage
@@ -131,6 +132,14 @@ async function allFiles(): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 }
 
+function answerOf(gateway: TestGateway, index: number): Promise<RawAnswer> {
+  const lane = laneCalls[index]
+  if (lane === undefined) throw new Error('no such lane')
+  const { path, body } = lane.call(stage.models[lane.lane])
+  const headers: [string, string][] = [lane.credential(stage.key), ['content-type', 'application/json']]
+  return send(gateway.baseUrl + path, { headers, body })
+}
+
 describe('secrets', { timeout: 60_000 }, () => {
   it('are looked for where they would be found', () => {
     expect(canaries.size).toBe(13)
@@ -156,6 +165,37 @@ describe('secrets', { timeout: 60_000 }, () => {
     for (const file of await allFiles()) expectClean(file, await readFile(file))
   })
 
+  it('do not open in another row', async () => {
+    const database = new Sqlite(join(directory, 'spgw.db'))
+    const sealed = database.prepare(
+      'select sealed from provider_credentials where provider_id = (select id from providers where name = ?)',
+    )
+    const own = sealed.pluck().get('openai')
+    database
+      .prepare(
+        'update provider_credentials set sealed = ? where provider_id = (select id from providers where name = ?)',
+      )
+      .run(sealed.pluck().get('anthropic'), 'openai')
+    const calls = stage.mocks.openai.requests.length
+    const gateway = await startGateway({ dataDirectory: directory })
+    const [status, openai, anthropic] = [
+      await gateway.admin.seal.status({}),
+      await answerOf(gateway, 0),
+      await answerOf(gateway, 1),
+    ]
+    expect([openai.status, openai.headers.get('x-sp-error')]).toEqual([503, 'provider_not_ready'])
+    expect(anthropic.status).toBe(200)
+    expect(stage.mocks.openai.requests.length).toBe(calls)
+    expect(status.broken).toHaveLength(1)
+    await gateway.stop()
+    database
+      .prepare(
+        'update provider_credentials set sealed = ? where provider_id = (select id from providers where name = ?)',
+      )
+      .run(own, 'openai')
+    database.close()
+  })
+
   it('open with this machine’s key only: another is refused at start and left as it is', async () => {
     const path = join(directory, 'machine.key')
     const own = await readFile(path)
@@ -163,20 +203,14 @@ describe('secrets', { timeout: 60_000 }, () => {
     expect((await runCommand(['init', '--data-dir', elsewhere])).code).toBe(0)
     const other = await readFile(join(elsewhere, 'machine.key'))
     await writeFile(path, other)
-    await expect(startGateway({ dataDirectory: directory })).rejects.toThrow(/machine key/i)
+    await expect(startGateway({ dataDirectory: directory })).rejects.toThrow(/ended with 1.*machine key/is)
     expect((await readFile(path)).equals(other)).toBe(true)
     await rm(path)
-    await expect(startGateway({ dataDirectory: directory })).rejects.toThrow(/machine key/i)
+    await expect(startGateway({ dataDirectory: directory })).rejects.toThrow(/ended with 1.*machine key/is)
     expect((await allFiles()).includes(path)).toBe(false)
     await writeFile(path, own, { mode: 0o600 })
     const again = await startGateway({ dataDirectory: directory })
-    const lane = laneCalls[0]
-    const { path: target, body } = lane?.call(stage.models.openai) ?? { path: '', body: '' }
-    const headers: [string, string][] = [
-      ['authorization', `Bearer ${stage.key}`],
-      ['content-type', 'application/json'],
-    ]
-    expect((await send(again.baseUrl + target, { headers, body })).status).toBe(200)
+    expect((await answerOf(again, 0)).status).toBe(200)
     await again.stop()
     await rm(elsewhere, { recursive: true, force: true })
   })

@@ -8,7 +8,7 @@ import { type CallOptions, type LaneCall, laneCalls } from '../support/lane-call
 import { expectLaneError } from '../support/lane-errors.ts'
 import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
 import type { Script } from '../support/mock-script.ts'
-import { type RawAnswer, send } from '../support/raw-http.ts'
+import { open, type RawAnswer, type RawExchange } from '../support/raw-http.ts'
 import { startSilentListener } from '../support/silent-listener.ts'
 import { mintCredential, type Stage, setStage } from '../support/stage.ts'
 
@@ -41,10 +41,14 @@ function spareOf(lane: LaneName): MockProvider {
   return spare
 }
 
-function call(lane: LaneCall, model: string, options: CallOptions = {}): Promise<RawAnswer> {
+function start(lane: LaneCall, model: string, options: CallOptions = {}): RawExchange {
   const { path, body } = lane.call(model, options)
   const headers: [string, string][] = [lane.credential(stage.key), ['content-type', 'application/json']]
-  return send(stage.gateway.baseUrl + path, { headers, body })
+  return open(stage.gateway.baseUrl + path, { headers, body })
+}
+
+function call(lane: LaneCall, model: string, options: CallOptions = {}): Promise<RawAnswer> {
+  return start(lane, model, options).whole
 }
 
 describe.each(laneCalls)('a provider of the $lane lane', { timeout: 30_000 }, (lane) => {
@@ -118,6 +122,16 @@ describe.each(laneCalls)('a provider of the $lane lane', { timeout: 30_000 }, (l
     await expectFailure(await call(lane, `single-${name}`, { stream }), code)
   })
 
+  /** The provider goes on to fail only when the client has seen content: before that, another target may still answer. */
+  async function failAfterContent(script: Script): Promise<RawAnswer> {
+    const { promise: until, resolve } = Promise.withResolvers<void>()
+    mock.next({ ...script, hold: { before: lane.firstContent + 1, until } })
+    const exchange = start(lane, `pair-${name}`, { stream: true })
+    await exchange.received(lane.contentMark)
+    resolve()
+    return exchange.whole
+  }
+
   const after: [string, Script][] = [
     ['cuts the stream', { cutAfterEvents: lane.firstContent + 1 }],
     ['ends the stream without its terminator', { endAfterEvents: lane.firstContent + 1 }],
@@ -125,8 +139,7 @@ describe.each(laneCalls)('a provider of the $lane lane', { timeout: 30_000 }, (l
 
   it.each(after)('%s after the first content: the lane’s error event, and no second target', async (_what, script) => {
     const spareCalls = spareOf(name).calls.length
-    mock.next(script)
-    const answer = await call(lane, `pair-${name}`, { stream: true })
+    const answer = await failAfterContent(script)
     const text = answer.body.toString()
     expect(answer.status).toBe(200)
     expect(answer.ended).toBe('clean')
@@ -143,8 +156,7 @@ describe.each(laneCalls)('a provider of the $lane lane', { timeout: 30_000 }, (l
   })
 
   it('sends its own error event after the first content: it passes, and is on the record', async () => {
-    mock.next({ errorEventAfter: lane.firstContent + 1 })
-    const answer = await call(lane, `pair-${name}`, { stream: true })
+    const answer = await failAfterContent({ errorEventAfter: lane.firstContent + 1 })
     expect(answer.body.toString()).toBe(mock.last.answerBody.toString())
     const record = await stage.gateway.record(answer.requestId)
     expect(record).toMatchObject({ error: { code: 'provider_error', origin: 'provider' }, provider: name })

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ORPCError } from '@orpc/client'
@@ -56,8 +55,8 @@ export function gatewayCommand(): { command: string; leading: string[] } {
 export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
   const dataDirectory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), 'spgw-')))
   if (options.config !== undefined) await writeFile(join(dataDirectory, 'config.yaml'), options.config)
-  const [port, consolePort] = await freePorts(2)
-  const addresses = ['--listen', `127.0.0.1:${port}`, '--console-listen', `127.0.0.1:${consolePort}`]
+  // Ports that the system gives to the gateway itself: one that was asked for beforehand may be anybody's by then.
+  const addresses = ['--listen', '127.0.0.1:0', '--console-listen', '127.0.0.1:0']
   const { command, leading } = gatewayCommand()
   const environment = bareEnvironment(options.environment)
   const child = spawn(
@@ -66,15 +65,14 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     { env: environment, stdio: ['ignore', 'pipe', 'pipe'] },
   )
   const output = collectOutput(child)
-  const baseUrl = `http://127.0.0.1:${port}`
-  await ready(baseUrl, child, output)
+  const { baseUrl, consoleUrl } = await ready(child, output)
   const spgw = (args: string[], input?: string) =>
     runCommand([...args, '--data-dir', dataDirectory], { input, environment: options.environment })
   const transport = openSocketTransport(join(dataDirectory, 'admin.sock'), { waitMs: 3000 })
   const admin = createAdminClient({ transport, version: 'test', surface: 'cli' })
   return {
     baseUrl,
-    consoleUrl: `http://127.0.0.1:${consolePort}`,
+    consoleUrl,
     dataDirectory,
     stdout: () => output.stdout,
     stderr: () => output.stderr,
@@ -143,16 +141,24 @@ function collectOutput(child: ChildProcess): { stdout: string; stderr: string } 
   return output
 }
 
-async function ready(baseUrl: string, child: ChildProcess, output: { stdout: string; stderr: string }): Promise<void> {
-  for (let attempt = 0; attempt < 600; attempt++) {
+/** The addresses stand on the first line, which is written once everything listens. */
+async function ready(
+  child: ChildProcess,
+  output: { stdout: string; stderr: string },
+): Promise<{ baseUrl: string; consoleUrl: string }> {
+  for (let attempt = 0; attempt < 1200; attempt++) {
     if (child.exitCode !== null)
       throw new Error(`spgw serve ended with ${child.exitCode}\n${output.stdout}${output.stderr}`)
-    const answer = await fetch(`${baseUrl}/readyz`).catch(() => null)
-    if (answer?.status === 200) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    const line = /^spgw .*\n/m.exec(output.stderr)?.[0]
+    if (line !== undefined) return { baseUrl: addressIn(line, 'gateway'), consoleUrl: addressIn(line, 'console') }
+    await new Promise((resolve) => setTimeout(resolve, 25))
   }
   child.kill('SIGKILL')
   throw new Error(`spgw serve did not get ready\n${output.stdout}${output.stderr}`)
+}
+
+function addressIn(line: string, listener: 'gateway' | 'console'): string {
+  return new RegExp(`${listener} (http://\\S+)`).exec(line)?.[1] ?? ''
 }
 
 async function end(child: ChildProcess): Promise<void> {
@@ -162,13 +168,4 @@ async function end(child: ChildProcess): Promise<void> {
   const stubborn = setTimeout(() => child.kill('SIGKILL'), 10_000)
   await closed
   clearTimeout(stubborn)
-}
-
-/** Asked from the system all at once, so that they differ. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer())
-  await Promise.all(servers.map((server) => once(server.listen(0, '127.0.0.1'), 'listening')))
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map((server) => once(server.close(), 'close')))
-  return ports
 }

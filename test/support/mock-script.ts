@@ -97,8 +97,8 @@ export async function deliver(
   if (!(await pass('first-byte', response, script))) return
   let room = script.cutAfterBytes ?? Number.POSITIVE_INFINITY
   for (const [index, part] of parts.entries()) {
-    if (index === script.cutAfterEvents || room <= 0) return cut(response, progress)
     if (!(await pass(index, response, script))) return
+    if (index === script.cutAfterEvents || room <= 0) return cut(response, progress)
     const bytes = part.subarray(0, Math.min(part.length, room))
     if (!(await write(response, bytes, script.oneByteChunks ?? false))) return
     room -= bytes.length
@@ -162,7 +162,10 @@ async function write(response: ServerResponse, bytes: Buffer, oneByOne: boolean)
 
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    response.once('drain', resolve)
-    response.once('close', resolve)
+    const done = () => {
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    response.on('drain', done).on('close', done)
   })
 }
