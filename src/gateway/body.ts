@@ -52,3 +52,23 @@ function collect(request: IncomingMessage, limits: BodyLimits, deadlines: Deadli
     request.on('data', take).on('end', end).on('close', close).on('error', close)
   })
 }
+
+/** What is still taken in of a body that nobody will read, and for how long. */
+const discardedBytes = 512 * 1024 * 1024
+const discardMs = 30_000
+
+/**
+ * Takes in the rest of a refused request's body, bounded, so that the client gets to read the refusal: a connection
+ * closed under a sender is reset, and the answer with it.
+ */
+export function discardBody(request: IncomingMessage, deadlines: Deadlines): void {
+  let left = discardedBytes
+  const limit = new Deadline(() => request.destroy())
+  limit.at = performance.now() + discardMs
+  deadlines.add(limit)
+  request.once('close', () => deadlines.remove(limit))
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length
+    if (left < 0) request.destroy()
+  })
+}

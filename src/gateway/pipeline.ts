@@ -66,16 +66,17 @@ async function receive(gateway: Gateway, exchange: Exchange): Promise<Fault | nu
   const policy = effectivePolicy(gateway.model.configuration.policies, exchange.key!)
   const limits = { bytes: maxBody(policy, bodyLimit), betweenChunksMs: gateway.settings.timeouts.betweenChunks }
   const body = await readBody(exchange.request, limits, gateway.deadlines)
-  if (body === null) return null
   if (Buffer.isBuffer(body)) {
     exchange.body = body
     return inspect(exchange)
   }
-  if ('tooLarge' in body) {
+  if (body !== null && 'tooLarge' in body) {
     const verdict = admitBody(body.tooLarge, policy, bodyLimit)
     exchange.policySignals.push(...verdict.signals)
     return verdict.fault
   }
+  // Hung up while sending: the response may not have been told yet.
+  if (body === null) exchange.gone = true
   return body
 }
 

@@ -1,5 +1,6 @@
 import { errorTable, type Fault } from '../core/errors.ts'
 import { findLane } from '../lanes/index.ts'
+import { discardBody } from './body.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
 import { endOfFault, settle } from './settle.ts'
@@ -44,8 +45,9 @@ export async function refuse(gateway: Gateway, exchange: Exchange, reason: Fault
   ]
   for (const [name, value] of rendered.headers) headers.push(name, value)
   headers.push('content-length', String(rendered.body.length))
-  // What is left of a body that nobody will read is not worth keeping the connection for.
-  if (!request.complete) headers.push('connection', 'close')
+  // A client that waits to be asked for its body would wait for ever on this connection.
+  if (request.headers.expect !== undefined) headers.push('connection', 'close')
+  if (!request.complete) discardBody(request, gateway.deadlines)
   response.writeHead(rendered.status, headers)
   response.end(request.method === 'HEAD' ? undefined : rendered.body)
 }
