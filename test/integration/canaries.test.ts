@@ -167,33 +167,26 @@ describe('secrets', { timeout: 60_000 }, () => {
 
   it('do not open in another row', async () => {
     const database = new Sqlite(join(directory, 'spgw.db'))
-    const sealed = database.prepare(
-      'select sealed from provider_credentials where provider_id = (select id from providers where name = ?)',
-    )
-    const own = sealed.pluck().get('openai')
-    database
-      .prepare(
-        'update provider_credentials set sealed = ? where provider_id = (select id from providers where name = ?)',
-      )
-      .run(sealed.pluck().get('anthropic'), 'openai')
-    const calls = stage.mocks.openai.requests.length
-    const gateway = await startGateway({ dataDirectory: directory })
-    const [status, openai, anthropic] = [
-      await gateway.admin.seal.status({}),
-      await answerOf(gateway, 0),
-      await answerOf(gateway, 1),
-    ]
-    expect([openai.status, openai.headers.get('x-sp-error')]).toEqual([503, 'provider_not_ready'])
-    expect(anthropic.status).toBe(200)
-    expect(stage.mocks.openai.requests.length).toBe(calls)
-    expect(status.broken).toHaveLength(1)
-    await gateway.stop()
-    database
-      .prepare(
-        'update provider_credentials set sealed = ? where provider_id = (select id from providers where name = ?)',
-      )
-      .run(own, 'openai')
-    database.close()
+    const where = 'provider_credentials where provider_id = (select id from providers where name = ?)'
+    const sealed = (name: string) => database.prepare(`select sealed from ${where}`).pluck().get(name)
+    const place = (value: unknown, name: string) =>
+      database.prepare(`update ${where.replace(' where', ' set sealed = ? where')}`).run(value, name)
+    const own = sealed('openai')
+    place(sealed('anthropic'), 'openai')
+    try {
+      const calls = stage.mocks.openai.requests.length
+      const gateway = await startGateway({ dataDirectory: directory })
+      const { broken } = await gateway.admin.seal.status({})
+      const [openai, anthropic] = [await answerOf(gateway, 0), await answerOf(gateway, 1)]
+      await gateway.stop()
+      expect([openai.status, openai.headers.get('x-sp-error')]).toEqual([503, 'provider_not_ready'])
+      expect(anthropic.status).toBe(200)
+      expect(stage.mocks.openai.requests.length).toBe(calls)
+      expect(broken).toHaveLength(1)
+    } finally {
+      place(own, 'openai')
+      database.close()
+    }
   })
 
   it('open with this machine’s key only: another is refused at start and left as it is', async () => {

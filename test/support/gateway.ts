@@ -40,6 +40,8 @@ export interface TestGateway {
   createKey(name: string, more?: Partial<Input<AdminClient['keys']['create']>>): Promise<{ id: string; key: string }>
   /** The settled record of a request; waits for it to settle, since an aborted one does so after its client has gone. */
   record(id: string): Promise<RequestRecord>
+  /** Sends the signal and waits for the end; gives the exit status, null when the signal itself ended it. */
+  kill(signal: NodeJS.Signals): Promise<number | null>
   stop(): Promise<void>
 }
 
@@ -79,6 +81,13 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     spgw,
     admin,
     ...shortcuts(admin),
+    async kill(signal) {
+      await transport.close()
+      const closed = once(child, 'close')
+      child.kill(signal)
+      const [code]: (number | null)[] = await closed
+      return code ?? null
+    },
     async stop() {
       await transport.close()
       await end(child)
