@@ -79,6 +79,8 @@ export interface Inspection {
   query: string
   /** Byte spans of every value in the body that names the model, quotes included (a repeated key is spliced everywhere). */
   modelSpans: Span[]
+  /** Whom the client says it asks for, by the format's own field; null when it does not say (contract.md rule 21). */
+  endUser: string | null
   /** Whether usage must be asked for (`stream_options.include_usage`) and where; null when the client asked or the endpoint has none. */
   usageSplice: { span: Span; text: string } | null
 }

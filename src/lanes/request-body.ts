@@ -91,6 +91,21 @@ export function readStream(body: Buffer, members: readonly Member[]): boolean | 
   return streamed ?? false
 }
 
+/** As long as the longest that a vendor takes; a longer one is no id, and a cut one would be somebody else's. */
+const endUserCharacters = 256
+
+/** The first of the named members that holds an id of an end user; never refused, whatever it holds. */
+export function readEndUser(body: Buffer, members: readonly Member[], names: readonly string[]): string | null {
+  for (const name of names) {
+    const member = members.find((one) => one.name === name)
+    // A character takes at most six bytes, as an escape.
+    if (member === undefined || member.end - member.start > 6 * endUserCharacters + 2) continue
+    const value = readValue(body, member)
+    if (typeof value === 'string' && value !== '' && value.length <= endUserCharacters) return value
+  }
+  return null
+}
+
 export interface Edit {
   span: Span
   text: string

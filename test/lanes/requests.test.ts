@@ -236,3 +236,29 @@ describe('upstreamPath', () => {
     expect(lane.upstreamPath(match, inspection, 'tunedModels/t')).toBe('/v1beta/tunedModels/t:generateContent')
   })
 })
+
+describe('the end user', () => {
+  const messages = 'POST /v1/anthropic/v1/messages'
+  const long = 'u'.repeat(257)
+
+  it.each([
+    [chat, '{"model":"m","user":"u-1"}', 'u-1'],
+    [chat, '{"model":"m","safety_identifier":"s-1","user":"u-1"}', 'u-1'],
+    ['POST /v1/responses', '{"model":"m","safety_identifier":"s-1"}', 's-1'],
+    ['POST /v1/embeddings', '{"model":"m","user":"\\u0075-2","input":"x"}', 'u-2'],
+    [messages, '{"model":"m","metadata":{"user_id":"u-3","other":[1]}}', 'u-3'],
+    // Nothing of it is refused: it is the provider's to judge.
+    [chat, '{"model":"m","user":7}', null],
+    [chat, '{"model":"m","user":""}', null],
+    [chat, `{"model":"m","user":"${long}"}`, null],
+    [chat, '{"model":"m","metadata":{"user_id":"u-3"}}', null],
+    [messages, '{"model":"m","metadata":null}', null],
+    [messages, '{"model":"m","metadata":"user_id"}', null],
+    [messages, '{"model":"m","metadata":{"user_id":["u"]}}', null],
+    [messages, '{"model":"m"}', null],
+    ['POST /v1/gemini/v1/models/g:generateContent', '{"user":"u-1","contents":[]}', null],
+    ['GET /v1/models', '', null],
+  ])('of %s %s is %j', (call, body, endUser) => {
+    expect(accepted(call, body).inspection.endUser).toBe(endUser)
+  })
+})

@@ -1,8 +1,9 @@
 import type { Fault } from '../../core/errors.ts'
+import { type Member, scanObject } from '../../core/json-scan.ts'
 import type { AnswerReader, BodyChange, Inspection, Lane, Match } from '../contract.ts'
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
 import { forwardedQuery } from '../query.ts'
-import { applyEdits, isFault, readModel, readStream, scanBody } from '../request-body.ts'
+import { applyEdits, isFault, readEndUser, readModel, readStream, scanBody } from '../request-body.ts'
 import { WholeReader } from '../whole-reader.ts'
 import { canonicalPath, endpoints } from './endpoints.ts'
 import { renderError, streamError } from './errors.ts'
@@ -37,17 +38,33 @@ export const anthropic: Lane = {
 
 function inspect(match: Match, query: string, body: Buffer): Inspection | Fault {
   const { endpoint } = match
-  const plain = { streamed: false, framing: null, query: forwardedQuery(query), modelSpans: [], usageSplice: null }
+  const plain = {
+    streamed: false,
+    framing: null,
+    query: forwardedQuery(query),
+    modelSpans: [],
+    endUser: null,
+    usageSplice: null,
+  }
   if (endpoint.method === 'GET') return { ...plain, model: match.pathModel }
-  const scan = scanBody(body, ['model', 'stream'])
+  const scan = scanBody(body, ['model', 'stream', 'metadata'])
   if (isFault(scan)) return scan
   const named = readModel(body, scan.members, false)
   if (isFault(named)) return named
-  const found = { ...plain, model: named.model, modelSpans: named.spans }
+  const endUser = readMetadataUser(body, scan.members)
+  const found = { ...plain, model: named.model, modelSpans: named.spans, endUser }
   if (endpoint.stream === null) return found
   const streamed = readStream(body, scan.members)
   if (typeof streamed !== 'boolean') return streamed
   return streamed ? { ...found, streamed, framing: 'sse' } : found
+}
+
+/** `metadata.user_id` */
+function readMetadataUser(body: Buffer, members: readonly Member[]): string | null {
+  const metadata = members.find((member) => member.name === 'metadata')
+  if (metadata === undefined) return null
+  const within = scanObject(body, ['user_id'], metadata)
+  return within.ok ? readEndUser(body, within.members, ['user_id']) : null
 }
 
 function splice(body: Buffer, inspection: Inspection, change: BodyChange): Buffer {

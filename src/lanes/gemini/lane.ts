@@ -45,6 +45,8 @@ function inspect(match: Match, query: string, body: Buffer): Inspection | Fault 
     framing: streamed && readAlt(query) === 'sse' ? 'sse' : endpoint.stream,
     query: forwardedQuery(query),
     modelSpans: [],
+    // The format has no field for it.
+    endUser: null,
     usageSplice: null,
   }
   if (endpoint.method === 'GET') return found

@@ -2,7 +2,7 @@ import type { Fault } from '../../core/errors.ts'
 import type { AnswerReader, BodyChange, Inspection, Lane, Match } from '../contract.ts'
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
 import { forwardedQuery } from '../query.ts'
-import { applyEdits, type Edit, isFault, readModel, readStream, scanBody } from '../request-body.ts'
+import { applyEdits, type Edit, isFault, readEndUser, readModel, readStream, scanBody } from '../request-body.ts'
 import { WholeReader } from '../whole-reader.ts'
 import { ChatReader } from './chat-reader.ts'
 import { endpoints } from './endpoints.ts'
@@ -11,6 +11,10 @@ import { renderModel, renderModels } from './models.ts'
 import { ResponsesReader } from './responses-reader.ts'
 import { readChatUsage } from './usage.ts'
 import { askForUsage } from './usage-request.ts'
+
+/** Of its members for the end user, the one that is called like the tag first. */
+const endUserNames = ['user', 'safety_identifier']
+const wanted = ['model', 'stream', 'stream_options', ...endUserNames]
 
 const heartbeat = Buffer.from(': keep-alive\n\n')
 
@@ -36,13 +40,21 @@ export const openai: Lane = {
 
 function inspect(match: Match, query: string, body: Buffer): Inspection | Fault {
   const { endpoint } = match
-  const plain = { streamed: false, framing: null, query: forwardedQuery(query), modelSpans: [], usageSplice: null }
+  const plain = {
+    streamed: false,
+    framing: null,
+    query: forwardedQuery(query),
+    modelSpans: [],
+    endUser: null,
+    usageSplice: null,
+  }
   if (endpoint.method === 'GET') return { ...plain, model: match.pathModel }
-  const scan = scanBody(body, ['model', 'stream', 'stream_options'])
+  const scan = scanBody(body, wanted)
   if (isFault(scan)) return scan
   const named = readModel(body, scan.members, endpoint.model === 'body-optional')
   if (isFault(named)) return named
-  const found = { ...plain, model: named.model, modelSpans: named.spans }
+  const endUser = readEndUser(body, scan.members, endUserNames)
+  const found = { ...plain, model: named.model, modelSpans: named.spans, endUser }
   if (endpoint.stream === null) return found
   const streamed = readStream(body, scan.members)
   if (typeof streamed !== 'boolean') return streamed
