@@ -218,7 +218,7 @@ export interface RecordFilter {
   limit: number
 }
 
-export type StatsBy = 'key' | 'model' | 'provider' | 'project' | 'day' | 'total'
+export type StatsBy = 'key' | 'model' | 'provider' | 'project' | 'tag' | 'day' | 'total'
 
 export interface StatsRow {
   group: string

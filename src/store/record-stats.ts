@@ -1,5 +1,7 @@
+import type { RequestRecord } from '../core/record.ts'
 import type { RecordFilter, StatsBy, StatsRow } from './api.ts'
 import { DurationCounts } from './duration-counts.ts'
+import { readJson } from './json-column.ts'
 import { recordWindows, selectMatching } from './record-filter.ts'
 import type { Database, RecordRow } from './schema.ts'
 
@@ -22,7 +24,7 @@ const columns = [
   'duration_ms',
 ] as const satisfies (keyof RecordRow)[]
 
-type StatsSource = Pick<RecordRow, (typeof columns)[number]>
+type StatsSource = Pick<RecordRow, (typeof columns)[number]> & Partial<Pick<RecordRow, 'record_json'>>
 
 interface Group {
   row: StatsRow
@@ -31,14 +33,17 @@ interface Group {
 
 /**
  * Summed here and not in SQL: the records are read window by window, and percentiles are not the same SQL on any two
- * engines. A group of keys is one key, under its latest name. What has no such field counts under `-`.
+ * engines. A group of keys is one key, under its latest name. What has no such field counts under `-`. A record with
+ * several tags counts under each of them.
  */
 export async function recordStats(db: Database, filter: RecordFilter, by: StatsBy): Promise<StatsRow[]> {
   const groups = new Map<string, Group>()
   const { before: _before, ...unpaged } = filter
   for await (const window of recordWindows(db, unpaged)) {
-    const rows = await selectMatching(db, unpaged, window).select(columns).orderBy('id', 'desc').execute()
-    for (const row of rows) add(groups, row, by)
+    const matching = selectMatching(db, unpaged, window).select(columns).orderBy('id', 'desc')
+    // Tags stand in the record alone: read, and parsed, only when they are asked for.
+    const rows: StatsSource[] = await (by === 'tag' ? matching.select('record_json') : matching).execute()
+    for (const row of rows) for (const group of groupsOf(row, by)) add(groups, row, group)
   }
   const rows = [...groups.values()].map(finish)
   return rows.sort((left, right) =>
@@ -48,15 +53,22 @@ export async function recordStats(db: Database, filter: RecordFilter, by: StatsB
   )
 }
 
-function groupOf(source: StatsSource, by: StatsBy): { id: string; name: string } {
-  const plain = (name: string | null) => ({ id: name ?? '-', name: name ?? '-' })
+interface GroupName {
+  id: string
+  name: string
+}
+
+function groupsOf(source: StatsSource, by: StatsBy): GroupName[] {
+  const plain = (name: string | null) => [{ id: name ?? '-', name: name ?? '-' }]
   switch (by) {
     case 'key':
-      return { id: source.key_id ?? '-', name: source.key_name ?? '-' }
+      return [{ id: source.key_id ?? '-', name: source.key_name ?? '-' }]
     case 'day':
       return plain(source.time.slice(0, 10))
     case 'total':
       return plain('total')
+    case 'tag':
+      return tagsOf(source).flatMap(plain)
     case 'model':
     case 'provider':
     case 'project':
@@ -64,8 +76,14 @@ function groupOf(source: StatsSource, by: StatsBy): { id: string; name: string }
   }
 }
 
-function add(groups: Map<string, Group>, source: StatsSource, by: StatsBy): void {
-  const { id, name } = groupOf(source, by)
+/** `name=value` each; one null for a record without any. */
+function tagsOf({ record_json }: StatsSource): (string | null)[] {
+  if (record_json === undefined) return [null]
+  const tags = Object.entries(readJson<RequestRecord>(record_json).tags)
+  return tags.length === 0 ? [null] : tags.map(([name, value]) => `${name}=${value}`)
+}
+
+function add(groups: Map<string, Group>, source: StatsSource, { id, name }: GroupName): void {
   const group = groups.get(id) ?? { row: emptyRow(name), durations: new DurationCounts() }
   groups.set(id, group)
   const { row } = group

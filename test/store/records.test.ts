@@ -121,6 +121,19 @@ describe('records', () => {
     expect(await store.records.stats({ ...filter, model: 'none' }, 'total')).toEqual([])
   })
 
+  it('sums by tag: a record counts under each of its tags', async () => {
+    const store = await storeWith([
+      minute(0, { tags: { team: 'a', user: 'u-1' } }),
+      minute(1, { tags: { team: 'a' }, status: 500 }),
+      minute(2),
+    ])
+    expect(await store.records.stats({ limit: 1 }, 'tag')).toMatchObject([
+      { group: 'team=a', requests: 2, errors: 1, input: 20 },
+      { group: '-', requests: 1, errors: 0 },
+      { group: 'user=u-1', requests: 1, errors: 0 },
+    ])
+  })
+
   it('resolves an id that shared a record, and says how many did', async () => {
     const shared = minute(0, { status: 401, key: null })
     const lastTime = new Date(start + 5000).toISOString()

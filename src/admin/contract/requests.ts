@@ -120,7 +120,7 @@ export const requests = {
       z.strictObject({
         ...filters,
         ...window,
-        by: field(z.enum(['total', 'key', 'model', 'provider', 'project', 'day']).default('total'), {
+        by: field(z.enum(['total', 'key', 'model', 'provider', 'project', 'tag', 'day']).default('total'), {
           description: 'What a row sums up',
         }),
       }),
