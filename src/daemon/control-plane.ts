@@ -94,6 +94,7 @@ export class ControlPlane {
       consoleUrl: null,
       dataDirectory: settings.dataDirectory,
       publish: () => this.#publisher.publish(),
+      closeStreams: (keyId) => this.#fleet.closeStreams(keyId),
       snapshot: () => ({ configuration: this.#publisher.configuration, keys: this.#publisher.keys }),
       ingest: async () => void (await store.ingest()),
       check: (kind, target, credential) => this.#keeper.check(kind, target, credential),

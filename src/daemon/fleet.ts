@@ -71,6 +71,11 @@ export class Fleet implements SnapshotAudience {
     await this.#until(() => this.#members.every(({ alive, keys }) => !alive || keys >= delta.version))
   }
 
+  /** Of a key whose revocation every thread has been told. */
+  closeStreams(keyId: string): void {
+    this.#tellAll({ type: 'close-streams', keyId })
+  }
+
   forgetHealth(slot: number): void {
     attachHealth(this.#options.memory.health).markReady(slot)
   }

@@ -30,8 +30,8 @@ export abstract class AnswerFlow implements CallConsumer {
 
   /** The response's head has been written. */
   begin(): void {
-    this.exchange.onGone = () => void this.#clientGone()
-    if (this.exchange.gone) void this.#clientGone()
+    this.exchange.onGone = () => this.#stop()
+    if (this.exchange.stopped) this.#stop()
     else this.answer.call.attach(this)
   }
 
@@ -97,16 +97,18 @@ export abstract class AnswerFlow implements CallConsumer {
     const { exchange } = this
     exchange.stopHeartbeat?.()
     exchange.responseBytes += last?.length ?? 0
-    exchange.mark('last_byte')
+    if (!exchange.gone) exchange.mark('last_byte')
     this.answer.attempt.ended_ms = exchange.elapsed()
     await settle(this.gateway, exchange, end)
     if (exchange.gone) this.#done()
     return !exchange.gone
   }
 
-  async #clientGone(): Promise<void> {
+  #stop(): void {
     this.answer.call.abort()
     if (!this.#finishing) this.answer.attempt.outcome = 'aborted'
-    await this.#settle({ status: 499, error: clientClosed, tokens: this.tokens(false) }, null)
+    const { gone, ending } = this.exchange
+    if (!gone && ending !== null) this.failed(ending)
+    else void this.#settle({ status: 499, error: clientClosed, tokens: this.tokens(false) }, null)
   }
 }

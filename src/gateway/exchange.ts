@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ErrorOrigin, RecordErrorCode } from '../core/errors.ts'
+import type { ErrorOrigin, Fault, RecordErrorCode } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import type { AttemptRecord, RequestRecord, Signal, TimelineEntry, TokenUsage } from '../core/record.ts'
 import type { Inspection, Lane, Match } from '../lanes/contract.ts'
@@ -55,6 +55,8 @@ export class Exchange {
   stopHeartbeat: (() => void) | null = null
   /** The client hung up. */
   gone = false
+  /** Why the gateway ends this exchange before its answer is complete. */
+  ending: Fault | null = null
   settled = false
   /** Whom to tell that the client hung up, or that the gateway ends this exchange; one at a time. */
   onGone: (() => void) | null = null
@@ -76,12 +78,35 @@ export class Exchange {
     return typeof value === 'string' ? value : null
   }
 
-  elapsed(): number {
-    return Math.round((performance.now() - this.started) * 1000) / 1000
+  /** Nobody waits for an answer any more: the client hung up, or the gateway ends this exchange. */
+  get stopped(): boolean {
+    return this.gone || this.ending !== null
   }
 
-  mark(event: TimelineEntry['event']): void {
-    this.timeline.push({ event, at_ms: this.elapsed() })
+  /** Ends the exchange from this side, wherever it stands; without effect on one that has its end. */
+  stop(reason: Fault): void {
+    if (this.stopped || this.settled) return
+    this.ending = reason
+    this.onGone?.()
+  }
+
+  elapsed(): number {
+    return this.since(performance.now())
+  }
+
+  /** Milliseconds from the start to a monotonic moment. */
+  since(moment: number): number {
+    return Math.round((moment - this.started) * 1000) / 1000
+  }
+
+  mark(event: TimelineEntry['event'], atMs = this.elapsed()): void {
+    this.timeline.push({ event, at_ms: atMs })
+  }
+
+  /** The nearer to the request, the stronger: the key's, the body's end user, the header's. */
+  #allTags(): Record<string, string> {
+    const endUser = this.inspection?.endUser ?? null
+    return { ...this.key?.tags, ...(endUser === null ? {} : { user: endUser }), ...this.tags }
   }
 
   record(state: RequestRecord['state'], end: ExchangeEnd | null): RequestRecord {
@@ -115,7 +140,7 @@ export class Exchange {
       request_bytes: this.body.length,
       response_bytes: this.responseBytes,
       client: { address: this.clientAddress, user_agent: cut(this.request.headers['user-agent'] ?? null) },
-      tags: key === null ? this.tags : { ...key.tags, ...this.tags },
+      tags: this.#allTags(),
     }
   }
 }

@@ -17,6 +17,8 @@ export interface ThreadStart {
 export type ToThread =
   | { type: 'configuration'; snapshot: ConfigurationSnapshot }
   | { type: 'keys'; delta: KeyDelta }
+  /** Ends what is under way for a key that was revoked; comes after the delta that revoked it. */
+  | { type: 'close-streams'; keyId: string }
   | { type: 'listen' }
   | { type: 'drain'; limitMs: number }
 

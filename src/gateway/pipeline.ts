@@ -1,5 +1,6 @@
 import type { Fault } from '../core/errors.ts'
 import { fault } from '../core/errors.ts'
+import type { Signal } from '../core/record.ts'
 import type { Inspection } from '../lanes/contract.ts'
 import { admitBody, admitCall, admitKey, effectivePolicy, maxBody, mayUseModel } from '../policy/admit.ts'
 import { type Attempted, attempt } from '../routing/attempt.ts'
@@ -19,7 +20,7 @@ import { clientClosed, settle } from './settle.ts'
 /** The story of one request: admit → plan → attempt → relay → settle. Every way out settles exactly once. */
 export async function serve(gateway: Gateway, exchange: Exchange): Promise<void> {
   const refused = identify(gateway, exchange) ?? (await receive(gateway, exchange)) ?? admit(gateway, exchange)
-  if (exchange.gone) return settleGone(gateway, exchange)
+  if (exchange.stopped) return settleStopped(gateway, exchange)
   if (refused !== null) return refuse(gateway, exchange, refused)
   if (exchange.match!.endpoint.served !== 'provider') return answerModels(gateway, exchange)
 
@@ -27,10 +28,10 @@ export async function serve(gateway: Gateway, exchange: Exchange): Promise<void>
   if (planned.fault !== null) return refuse(gateway, exchange, planned.fault)
   exchange.mark('admitted')
   await gateway.journal.append({ kind: 'admitted', record: exchange.record('admitted', null) })
-  if (exchange.gone) return settleGone(gateway, exchange)
+  if (exchange.stopped) return settleStopped(gateway, exchange)
 
   const outcome = await attemptAll(gateway, exchange, planned)
-  if (outcome.kind === 'gone') return settleGone(gateway, exchange)
+  if (outcome.kind === 'gone') return settleStopped(gateway, exchange)
   if (outcome.kind === 'failed') return refuse(gateway, exchange, outcome.fault)
   return relay(gateway, exchange, outcome.answer, outcome.retryAfterMs)
 }
@@ -88,7 +89,7 @@ function inspect(exchange: Exchange): Fault | null {
 }
 
 function admit(gateway: Gateway, exchange: Exchange): Fault | null {
-  if (exchange.gone) return null
+  if (exchange.stopped) return null
   const policy = effectivePolicy(gateway.model.configuration.policies, exchange.key!)
   const { bodyLimit } = gateway.settings
   const call = { lane: exchange.lane!.name, model: exchange.inspection!.model, bytes: exchange.body.length, bodyLimit }
@@ -128,9 +129,16 @@ async function attemptAll(gateway: Gateway, exchange: Exchange, planned: Plan): 
     wait: (ms) => waitUnlessGone(gateway, exchange, ms),
     describe: ({ provider, upstreamModel }) =>
       upstreamModel === '' ? provider.name : `${provider.name}/${upstreamModel}`,
-    note: (signal) => exchange.routingSignals.push(signal),
+    note: (signal) => noteStep(exchange, signal),
     random: gateway.random,
   })
+}
+
+/** A provider's error that did not pass after all: what was done instead is its attempt's outcome. */
+function noteStep({ routingSignals, attempts }: Exchange, signal: Signal): void {
+  routingSignals.push(signal)
+  const last = attempts.at(-1)
+  if (last?.outcome === 'passed') last.outcome = signal.rule
 }
 
 async function waitUnlessGone(gateway: Gateway, exchange: Exchange, ms: number): Promise<boolean> {
@@ -138,9 +146,10 @@ async function waitUnlessGone(gateway: Gateway, exchange: Exchange, ms: number):
   exchange.onGone = cancel
   await done
   exchange.onGone = null
-  return !exchange.gone
+  return !exchange.stopped
 }
 
-async function settleGone(gateway: Gateway, exchange: Exchange): Promise<void> {
+async function settleStopped(gateway: Gateway, exchange: Exchange): Promise<void> {
+  if (exchange.ending !== null) return refuse(gateway, exchange, exchange.ending)
   await settle(gateway, exchange, { status: 499, error: clientClosed, tokens: null })
 }

@@ -20,7 +20,7 @@ export async function sendTo(
   route: SnapshotRoute | null,
   candidate: Candidate,
 ): Promise<Sent<Answer>> {
-  if (exchange.gone) return { kind: 'gone' }
+  if (exchange.stopped) return { kind: 'gone' }
   const provider = gateway.model.configuration.providers.get(candidate.provider.id)
   if (provider === undefined) return notReady(candidate, 'the provider was removed')
   const picked = pickCredential(gateway, provider)
@@ -110,6 +110,9 @@ function effectiveLimits(base: TimeLimits, ...layers: (Partial<TimeLimits> | und
 }
 
 function beginAttempt(exchange: Exchange, candidate: Candidate): AttemptRecord {
+  const before = exchange.attempts.at(-1)
+  // Neither waited nor fell back: another credential of the same provider.
+  if (before?.outcome === 'passed') before.outcome = 'retry'
   const attempt: AttemptRecord = {
     provider: candidate.provider.name,
     upstream_model: candidate.upstreamModel,
@@ -127,14 +130,17 @@ function beginAttempt(exchange: Exchange, candidate: Candidate): AttemptRecord {
 }
 
 function noteTimes(exchange: Exchange, attempt: AttemptRecord, call: Call): void {
-  const since = (at: number | null) => (at === null ? null : Math.round((at - exchange.started) * 1000) / 1000)
-  attempt.connected_ms = since(call.times.connected)
-  attempt.first_byte_ms = since(call.times.firstByte)
+  const { connected, firstByte } = call.times
+  attempt.connected_ms = connected === null ? null : exchange.since(connected)
+  attempt.first_byte_ms = firstByte === null ? null : exchange.since(firstByte)
+  if (attempt.connected_ms !== null) exchange.mark('connected', attempt.connected_ms)
+  if (attempt.first_byte_ms !== null) exchange.mark('first_byte', attempt.first_byte_ms)
   attempt.ended_ms = exchange.elapsed()
 }
 
+/** Of what failed: as if nothing came after it. */
 function outcomeOf(sent: Sent<Answer>): string {
   if (sent.kind === 'gone') return 'aborted'
   if (sent.kind === 'answered') return sent.answer.error === null ? 'answered' : 'passed'
-  return sent.failure.answer === null ? sent.failure.fault.code : sent.failure.next === 'retry' ? 'retry' : 'fallback'
+  return sent.failure.answer === null ? sent.failure.fault.code : 'passed'
 }

@@ -70,7 +70,7 @@ async function fail(gateway: Gateway, exchange: Exchange, error: unknown): Promi
     requestId: exchange.id,
     reason: error instanceof Error ? (error.stack ?? error.message) : String(error),
   })
-  exchange.onGone?.()
+  exchange.stop(fault('internal'))
   if (exchange.response.headersSent && !exchange.opened) exchange.response.destroy()
   await refuse(gateway, exchange, fault('internal')).catch(() => exchange.response.destroy())
 }

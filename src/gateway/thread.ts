@@ -3,6 +3,7 @@ import { attachCounters } from '../policy/counters.ts'
 import { createHttpTransport } from '../providers/http.ts'
 import { findKind } from '../providers/index.ts'
 import { attachHealth } from '../routing/health.ts'
+import { closeStreams } from './close-streams.ts'
 import { Deadlines } from './deadlines.ts'
 import type { Gateway } from './gateway.ts'
 import { Journal } from './journal.ts'
@@ -43,6 +44,8 @@ port.on('message', (message: ToThread) => {
       return accept(() => gateway.model.replaceConfiguration(message.snapshot))
     case 'keys':
       return accept(() => gateway.model.applyKeys(message.delta))
+    case 'close-streams':
+      return closeStreams(gateway, message.keyId)
     case 'listen':
       return listen()
     case 'drain':

@@ -35,6 +35,8 @@ export interface TestGateway {
   /** What the next checks find; a test may look at what they were asked with. */
   checks: { result: CheckResult; asked: { baseUrl: string; credential: string | null }[] }
   published: number
+  /** Keys whose streams were to be ended. */
+  closed: string[]
   faults: unknown[]
   /** Says that a request has settled. */
   settle(record: RequestRecord): void
@@ -63,6 +65,7 @@ export async function startTestGateway(path: string | null = null): Promise<Test
   const state = { published: 0, snapshot: await store.snapshot() }
   const checks: TestGateway['checks'] = { result: good, asked: [] }
   const faults: unknown[] = []
+  const closed: string[] = []
   const runtime: Runtime = {
     version: '1.2.3',
     startedAt: new Date().toISOString(),
@@ -73,6 +76,7 @@ export async function startTestGateway(path: string | null = null): Promise<Test
       state.snapshot = await store.snapshot()
       state.published++
     },
+    closeStreams: (keyId) => void closed.push(keyId),
     snapshot: () => readModel(state.snapshot),
     ingest: async () => void (await store.ingest()),
     async check(_kind, target, credential: Secret | null) {
@@ -104,6 +108,7 @@ export async function startTestGateway(path: string | null = null): Promise<Test
     get published() {
       return state.published
     },
+    closed,
     faults,
     settle: (record) => void settled.emit('record', record),
     tailing: () => settled.listenerCount('record'),

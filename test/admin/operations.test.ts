@@ -229,6 +229,16 @@ describe('keys', () => {
     expect(await refusal(client.keys.create({ name: 'ci' }))).toMatchObject({ code: 'conflict' })
   })
 
+  it('are revoked with their streams only when that is asked for, later too', async () => {
+    const gateway = await startTestGateway()
+    const { client } = gateway
+    const { id } = await client.keys.create({ name: 'ci' })
+    await client.keys.revoke({ key: 'ci' })
+    expect(gateway.closed).toEqual([])
+    expect(await client.keys.revoke({ key: id, closeStreams: true })).toMatchObject({ state: 'revoked' })
+    expect(gateway.closed).toEqual([id])
+  })
+
   it('are changed and removed', async () => {
     const { client } = await startTestGateway()
     await client.policies.add({ name: 'small' })

@@ -5,18 +5,29 @@ import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { mintGatewayKey } from '../../src/core/gateway-key.ts'
 import type { TimeLimits } from '../../src/core/lane.ts'
+import type { RequestRecord } from '../../src/core/record.ts'
 import { createSharedMemory } from '../../src/daemon/memory.ts'
 import type { FromThread, ToThread } from '../../src/gateway/messages.ts'
+import { parseEntries } from '../../src/store/segment-read.ts'
+import type { SnapshotRoute } from '../../src/store/snapshot.ts'
+import { makeRoute, makeTarget } from './snapshot.ts'
 
 export interface DataPlane {
   baseUrl: string
   key: string
+  tell(message: ToThread): void
+  /** The settled record of a request, once it stands in the journal. */
+  record(id: string | null): Promise<RequestRecord>
+  /** The record that was settled last. */
+  newest(): RequestRecord | null
   stop(): Promise<void>
 }
 
 export interface DataPlaneOptions {
   /** One provider a kind; the model `KIND-model` goes to it. */
   providers: { kind: string; baseUrl: string }[]
+  /** More routes; a provider's id is `prv_KIND`. */
+  routes?: SnapshotRoute[]
   heartbeatMs?: number
   timeouts?: Partial<TimeLimits>
 }
@@ -26,6 +37,7 @@ const limits = { connect: 5000, firstByte: 10_000, betweenChunks: 10_000, total:
 /** One data-plane thread alone, fed with a snapshot by hand: for what a whole gateway cannot be told to do quickly. */
 export async function startDataPlane({
   providers,
+  routes = [],
   heartbeatMs = 15_000,
   timeouts = {},
 }: DataPlaneOptions): Promise<DataPlane> {
@@ -59,7 +71,7 @@ export async function startDataPlane({
     })
   await hear('started')
   const key = mintGatewayKey()
-  tell({ type: 'configuration', snapshot: snapshotOf(providers) })
+  tell({ type: 'configuration', snapshot: snapshotOf(providers, routes) })
   tell({ type: 'keys', delta: { full: true, version: 1, upsert: [keyRow(key)], remove: [] } })
   const listening = hear('listening')
   tell({ type: 'listen' })
@@ -72,11 +84,27 @@ export async function startDataPlane({
     await worker.terminate()
     fs.rmSync(directory, { recursive: true, force: true })
   }
-  return { baseUrl: `http://127.0.0.1:${port}`, key, stop }
+  const settled = () => readSettled(directory)
+  const record = async (id: string | null) => {
+    for (;;) {
+      const found = settled().find((one) => one.id === id)
+      if (found !== undefined) return found
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  }
+  return { baseUrl: `http://127.0.0.1:${port}`, key, tell, record, newest: () => settled().at(-1) ?? null, stop }
 }
 
-function snapshotOf(providers: DataPlaneOptions['providers']) {
-  const scope = { projectId: 'prj_1', project: 'default', environmentId: null, environment: null }
+function readSettled(directory: string): RequestRecord[] {
+  return fs
+    .readdirSync(directory)
+    .sort()
+    .flatMap((file) => parseEntries(fs.readFileSync(path.join(directory, file)), 0, 10_000, true).entries)
+    .flatMap((entry) => (entry.kind === 'settled' ? [entry.record] : []))
+}
+
+function snapshotOf(providers: DataPlaneOptions['providers'], more: SnapshotRoute[]) {
+  const scope = { projectId: 'prj_1', project: 'default' }
   return {
     version: 1,
     defaultProviders: {},
@@ -97,18 +125,10 @@ function snapshotOf(providers: DataPlaneOptions['providers']) {
       models: [],
       settings: {},
     })),
-    routes: providers.map(({ kind }) => ({
-      ...scope,
-      id: `rte_${kind}`,
-      model: `${kind}-model`,
-      enabled: true,
-      strategy: 'priority' as const,
-      targets: [{ providerId: `prv_${kind}`, upstreamModel: null, weight: 1, priority: 0 }],
-      retries: 0,
-      fallbackOn: [],
-      timeouts: {},
-      strict: false,
-    })),
+    routes: [
+      ...providers.map(({ kind }) => makeRoute(`${kind}-model`, [makeTarget(kind)], { retries: 0 })),
+      ...more,
+    ].map((route) => ({ ...route, ...scope })),
   }
 }
 
@@ -123,7 +143,7 @@ function keyRow(key: string) {
     environmentId: 'env_1',
     environment: 'production',
     policyId: null,
-    tags: {},
+    tags: { team: 'a' },
     expiresAt: null,
     revokedAt: null,
   }

@@ -138,10 +138,16 @@ export const keys = {
     effect: 'danger',
     show: record,
     positional: ['key'],
-    examples: ['keys revoke ci'],
+    examples: ['keys revoke ci', 'keys revoke ci --close-streams'],
     confirm: 'Revoke key {key}? Every application that uses it is refused from then on.',
   })
-    .input(one)
+    .input(
+      one.extend({
+        closeStreams: field(z.boolean().default(false), {
+          description: 'End what is under way, too (default: it goes on to its end)',
+        }),
+      }),
+    )
     .output(keyShape),
   remove: operation({
     summary: 'Remove a key; its records keep its name',

@@ -39,6 +39,8 @@ export interface Runtime {
   dataDirectory: string
   /** Rebuilds the snapshot from the store and publishes it; resolves when every data-plane thread has it. */
   publish(): Promise<void>
+  /** Ends at once what is under way for a key whose revocation has been published. */
+  closeStreams(keyId: string): void
   /** The snapshot as published last, for `routes explain` and the like. */
   snapshot(): { configuration: ConfigurationSnapshot; keys: readonly SnapshotKey[] }
   /** Everything journaled so far is in the store when this resolves. */

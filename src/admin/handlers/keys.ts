@@ -119,8 +119,11 @@ export const keys = {
   }),
   revoke: operations.keys.revoke.handler(async ({ context, input }) => {
     const loaded = await load(context, input)
-    if (loaded.key.revokedAt !== null) return loaded.before
-    return change(context, 'keys.revoke', loaded, { revokedAt: new Date().toISOString() })
+    const { key, before } = loaded
+    const revokedAt = new Date().toISOString()
+    const after = key.revokedAt === null ? await change(context, 'keys.revoke', loaded, { revokedAt }) : before
+    if (input.closeStreams) context.runtime.closeStreams(key.id)
+    return after
   }),
   remove: operations.keys.remove.handler(async ({ context, input }) => {
     const { key, before } = await load(context, input)
