@@ -122,7 +122,7 @@ function compileRoute(route: SnapshotRoute, providers: Map<string, SnapshotProvi
     matched: {
       rule: 'route',
       verdict: 'taken',
-      text: `Route ${route.model} of ${where} matched${isExact(pattern) ? '' : ' as a pattern'}.`,
+      text: `Matched route ${route.model} in ${route.project}/${route.environment ?? 'all environments'}.`,
       data,
     },
     disabled: {

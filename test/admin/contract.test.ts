@@ -70,28 +70,83 @@ describe('the request record', () => {
     expectTypeOf<keyof z.infer<typeof recordShape>>().toEqualTypeOf<keyof RequestRecord>()
   })
 
-  it('tells what happened in sentences', () => {
-    const attempt = { started_ms: 0, connected_ms: 3, first_byte_ms: 200, message: null }
+  const attempt = { started_ms: 0, connected_ms: 3, first_byte_ms: 200, message: null, upstream_model: 'gpt-4o' }
+
+  it('tells what happened in sentences, each thing once, names as they are written', () => {
     const record = sampleRecord({
-      routing_signals: [{ rule: 'route', verdict: 'taken', text: 'matched route gpt-4o-* in default/production' }],
+      model: 'gpt-4o',
+      routing_signals: [
+        { rule: 'route', verdict: 'taken', text: 'Matched route gpt-4o-* in default/production.' },
+        { rule: 'target', verdict: 'taken', text: 'openai (gpt-4o): ready.' },
+        { rule: 'target', verdict: 'taken', text: 'azure (eu): ready.' },
+        { rule: 'target', verdict: 'skipped', text: 'local (llama): failing since 14:02 UTC: unreachable.' },
+        { rule: 'fallback', verdict: 'note', text: 'openai/gpt-4o: answered 429 and asked to wait 20 s; fell back.' },
+      ],
       policy_signals: [
         { rule: 'key', verdict: 'pass', text: 'The key is valid.' },
-        { rule: 'model', verdict: 'flag', text: 'The model has no price.' },
+        { rule: 'model', verdict: 'flag', text: 'The model has no price' },
       ],
       attempts: [
-        { ...attempt, provider: 'openai', upstream_model: 'gpt-4o', status: 429, outcome: 'fallback', ended_ms: 210 },
-        { ...attempt, provider: 'azure', upstream_model: 'eu', status: 200, outcome: 'answered', ended_ms: 1400 },
+        {
+          ...attempt,
+          provider: 'openai',
+          status: 429,
+          outcome: 'fallback',
+          ended_ms: 210,
+          message: 'answered 429 and asked to wait 20 s',
+        },
+        {
+          ...attempt,
+          provider: 'azure',
+          upstream_model: 'eu',
+          status: 200,
+          outcome: 'answered',
+          started_ms: 210,
+          first_byte_ms: 510,
+          ended_ms: 1400,
+        },
       ],
       losses: ['seed'],
       duration_ms: 1612,
     })
     expect(describeRecord(record)).toEqual([
       'Matched route gpt-4o-* in default/production.',
-      'Tried openai/gpt-4o: 429 after 210 ms, fell back to the next target.',
-      'Fell back to azure/eu: 200 after 1.4 s, answered.',
+      'Skipped local (llama): failing since 14:02 UTC: unreachable.',
+      'Tried openai: 429 after 210 ms, asked to wait 20 s.',
+      'Fell back to azure (eu), which answered after 300 ms.',
       'The model has no price.',
       'Lost in translation: seed.',
       'Ended with 200 after 1.6 s.',
+    ])
+  })
+
+  it('tells of waits, of what never answered, and of an error that was passed on', () => {
+    const tried = (change: Partial<RequestRecord['attempts'][number]>) => ({
+      ...attempt,
+      provider: 'openai',
+      status: null,
+      outcome: 'answered',
+      ended_ms: 20,
+      ...change,
+    })
+    const unreachable = 'The provider could not be reached: connection refused. Try again.'
+    const attempts = [
+      tried({ outcome: 'provider_unreachable', message: unreachable }),
+      tried({ outcome: 'aborted', started_ms: 20.2, ended_ms: 30 }),
+      tried({ outcome: 'passed', status: 503, started_ms: 280, ended_ms: 290, message: 'answered 503' }),
+    ]
+    expect(describeRecord(sampleRecord({ model: 'gpt-4o', attempts })).slice(0, -1)).toEqual([
+      'Tried openai: no answer after 20 ms (The provider could not be reached: connection refused).',
+      'Tried openai again: given up after 10 ms.',
+      'Waited 250 ms and tried openai again: 503 after 10 ms; its answer was passed on.',
+    ])
+  })
+
+  it('does not say the cause of a refusal twice', () => {
+    const error = { code: 'invalid_key', origin: 'client', message: 'This key was revoked.' } as const
+    const signal = { rule: 'key', verdict: 'deny', text: error.message } as const
+    expect(describeRecord(sampleRecord({ status: 401, error, policy_signals: [signal], duration_ms: 1 }))).toEqual([
+      'Ended with 401 invalid_key after 1 ms, the fault of the client: This key was revoked.',
     ])
   })
 

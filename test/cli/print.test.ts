@@ -85,7 +85,7 @@ const fallenBack: RequestRecord = sampleRecord({
     { event: 'content', at_ms: 1950 },
     { event: 'done', at_ms: 3000 },
   ],
-  routing_signals: [{ rule: 'route', verdict: 'taken', text: 'matched route gpt-4o-* in default/production' }],
+  routing_signals: [{ rule: 'route', verdict: 'taken', text: 'Matched route gpt-4o-* in default/production.' }],
   policy_signals: [
     { rule: 'models', verdict: 'pass', text: 'gpt-4o-mini is allowed' },
     { rule: 'body', verdict: 'flag', text: '0.9 MB of 1 MB' },

@@ -2,41 +2,74 @@ import type { AttemptRecord, RequestRecord, Signal } from '../../core/record.ts'
 
 /** "What happened" in plain sentences, the same on every surface. Pure: all of it is in the record. */
 export function describeRecord(record: RequestRecord): string[] {
+  const said = record.error?.message ?? null
   return [
-    ...record.routing_signals.filter(isDecision).map(sentence),
-    ...record.attempts.map((attempt, index) => describeAttempt(attempt, record.attempts[index - 1])),
-    ...record.policy_signals.filter((signal) => signal.verdict === 'deny' || signal.verdict === 'flag').map(sentence),
+    ...record.routing_signals.filter((signal) => isDecision(signal) && signal.text !== said).map(describeDecision),
+    ...record.attempts.map((attempt, index) => describeAttempt(attempt, record.attempts[index - 1], record.model)),
+    ...record.policy_signals
+      .filter((signal) => isRemark(signal) && signal.text !== said)
+      .map(({ text }) => close(text)),
     ...describeLosses(record),
     describeEnd(record),
   ]
 }
 
-/** Attempts are told from the attempts themselves, with their times. */
-function isDecision(signal: Signal): boolean {
-  return signal.rule !== 'attempt'
+/** Attempts, and what led from one to the next, are told from the attempts themselves, with their times. */
+function isDecision({ rule, verdict }: Signal): boolean {
+  return rule !== 'retry' && rule !== 'fallback' && !(rule === 'target' && verdict === 'taken')
 }
 
-function sentence(signal: Signal): string {
-  const text = signal.text.trim()
-  const first = text.charAt(0).toUpperCase() + text.slice(1)
-  return /[.!?…]$/.test(first) ? first : `${first}.`
+function isRemark({ verdict }: Signal): boolean {
+  return verdict === 'deny' || verdict === 'flag'
 }
 
-const outcomes: Record<string, string> = {
-  answered: 'answered',
-  retry: 'tried again',
-  fallback: 'fell back to the next target',
-  passed: 'its answer was passed on',
-  aborted: 'given up because the client hung up',
+/** A target's text begins with its name, which is written as it is. */
+function describeDecision({ rule, text }: Signal): string {
+  return close(rule === 'target' ? `Skipped ${text}` : text)
 }
 
-function describeAttempt(attempt: AttemptRecord, before: AttemptRecord | undefined): string {
-  const verb = before === undefined ? 'Tried' : before.provider === attempt.provider ? 'Tried again' : 'Fell back to'
-  const status = attempt.status === null ? 'no answer' : String(attempt.status)
-  const after = attempt.ended_ms === null ? '' : ` after ${describeDuration(attempt.ended_ms - attempt.started_ms)}`
-  const outcome = outcomes[attempt.outcome] ?? attempt.outcome
-  const message = attempt.message === null ? '' : ` (${attempt.message.replace(/\.$/, '')})`
-  return `${verb} ${attempt.provider}/${attempt.upstream_model}: ${status}${after}, ${outcome}${message}.`
+function close(text: string): string {
+  const trimmed = text.trim()
+  return /[.!?…]$/.test(trimmed) ? trimmed : `${trimmed}.`
+}
+
+function describeAttempt(attempt: AttemptRecord, before: AttemptRecord | undefined, model: string | null): string {
+  return `${leadTo(attempt, before, model)}${outcomeOf(attempt)}.`
+}
+
+function leadTo(attempt: AttemptRecord, before: AttemptRecord | undefined, model: string | null): string {
+  const { provider, upstream_model: upstream } = attempt
+  const name = upstream === '' || upstream === model ? provider : `${provider} (${upstream})`
+  if (before === undefined) return `Tried ${name}`
+  if (before.provider !== provider) return `Fell back to ${name}`
+  const waited = before.ended_ms === null ? 0 : attempt.started_ms - before.ended_ms
+  return waited < 1 ? `Tried ${name} again` : `Waited ${describeDuration(waited)} and tried ${name} again`
+}
+
+function outcomeOf(attempt: AttemptRecord): string {
+  const { status, outcome, started_ms: start, first_byte_ms: first, ended_ms: end } = attempt
+  const after = (moment: number | null) => (moment === null ? '' : ` after ${describeDuration(moment - start)}`)
+  switch (outcome) {
+    case 'answered':
+      return `, which answered${after(first ?? end)}`
+    case 'started':
+      return ', which has not answered yet'
+    case 'aborted':
+      return `: given up${after(end)}`
+    default: {
+      const passed = outcome === 'passed' ? '; its answer was passed on' : ''
+      return `: ${status ?? 'no answer'}${after(end)}${describeReason(attempt)}${passed}`
+    }
+  }
+}
+
+/** `, asked to wait 20 s`, ` (connection refused)`: what the status does not say. */
+function describeReason({ message, status }: AttemptRecord): string {
+  if (message === null) return ''
+  const lead = `answered ${status}`
+  if (message.startsWith(lead)) return message.slice(lead.length).replace(/^ and /, ', ')
+  // What the client was told to do is no part of what happened.
+  return ` (${message.split(/\.(?:\s|$)/, 1)[0]})`
 }
 
 function describeLosses(record: RequestRecord): string[] {
