@@ -6,8 +6,8 @@ import { openaiRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
 
 const settings = z.strictObject({
-  organization: z.string().min(1).optional().describe('Organisation that calls are billed to (`OpenAI-Organization`)'),
-  project: z.string().min(1).optional().describe('Project that calls are billed to (`OpenAI-Project`)'),
+  organization: z.string().min(1).optional().describe('Organisation that calls are billed to'),
+  project: z.string().min(1).optional().describe('Project that calls are billed to'),
 })
 
 export const openai: ProviderKind = {

@@ -1,10 +1,12 @@
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
+import { kindSettings, listedKindSettings } from '../../src/admin/contract/kind-settings.ts'
 import { listOperations } from '../../src/admin/contract/operations.ts'
 import type { recordShape } from '../../src/admin/contract/record.ts'
 import { describeDuration, describeRecord } from '../../src/admin/contract/what-happened.ts'
 import { openApiDocument } from '../../src/admin/open-api.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
+import { providerKinds } from '../../src/providers/index.ts'
 import { sampleRecord } from '../support/sample-record.ts'
 
 const operations = listOperations()
@@ -60,6 +62,42 @@ describe('every operation', () => {
   it('stands in the OpenAPI document', async () => {
     const document = await openApiDocument('1.2.3')
     for (const { path } of operations) expect(document.paths).toHaveProperty([`/${path.join('/')}`, 'post'])
+  })
+})
+
+describe("the kinds' own settings", () => {
+  const add = operations.find(({ name }) => name === 'providers.add')
+  const edit = operations.find(({ name }) => name === 'providers.edit')
+  const global = ['project', 'environment', 'output', 'json', 'utc', 'yes', 'dataDir', 'wait', 'verbose', 'help']
+
+  /** What the kinds declare, in the form of the contract's rows. */
+  function declared(): Record<string, object> {
+    const own = new Set(Object.keys(kindSettings))
+    const shapes = [...Object.keys(add?.input.shape ?? {}), ...Object.keys(edit?.input.shape ?? {})]
+    const taken = new Set([...shapes.filter((name) => !own.has(name)), ...global])
+    const camel = (text: string) => text.replace(/[-_](.)/g, (_, letter: string) => letter.toUpperCase())
+    const rows: Record<string, { kinds: string[] }> = {}
+    for (const { kind, settings } of providerKinds) {
+      for (const [setting, schema] of Object.entries(z.toJSONSchema(settings).properties ?? {})) {
+        if (typeof schema === 'boolean') throw new Error(`${kind} takes anything as ${setting}`)
+        const field = taken.has(camel(setting)) ? camel(`${kind}_${setting}`) : camel(setting)
+        const kinds = [...(rows[field]?.kinds ?? []), kind]
+        rows[field] = { setting, type: schema.type, description: schema.description, ...rows[field], kinds } as never
+      }
+    }
+    return rows
+  }
+
+  it('are those that the kinds declare', () => {
+    expect(kindSettings).toEqual(declared())
+  })
+
+  it('are fields of add and edit, under flags of their names', () => {
+    for (const { field, flag } of listedKindSettings) {
+      expect(add?.input.shape).toHaveProperty(field)
+      expect(edit?.input.shape).toHaveProperty(field)
+      expect(flag).toMatch(/^--[a-z]+(-[a-z]+)*$/)
+    }
   })
 })
 

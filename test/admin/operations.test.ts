@@ -86,7 +86,7 @@ describe('providers', () => {
     ['an address of another protocol', { baseUrl: 'ftp://host/v1' }, /no http or https/],
     ['a header that authenticates', { headers: { Authorization: 'Bearer x' } }, /carries a credential/],
     ['a header that cannot be sent', { headers: { 'x-a': 'b\r\nc: d' } }, /no header/],
-    ['a setting that the kind has not', { settings: { preset: 'groq' } }, /setting/],
+    ['a setting that the kind has not', { preset: 'groq' }, /kind openai has no --preset/],
     ['a credential of two lines', { credential: 'a\nb' }, /line breaks/],
   ])('take no %s', async (_what, change, message) => {
     const { client, checks } = await startTestGateway()
@@ -100,11 +100,24 @@ describe('providers', () => {
   it('take their base URL from the preset, and need one elsewhere', async () => {
     const { client } = await startTestGateway()
     const compatible = { name: 'other', kind: 'openai-compatible', credential }
+    expect(await refusal(client.providers.add({ ...compatible, preset: 'grok' }))).toMatchObject({
+      message: '--preset cannot be "grok".',
+      hint: /Did you mean groq\? Known: vllm, /,
+    })
     expect(await refusal(client.providers.add(compatible))).toMatchObject({ code: 'invalid', hint: /--base-url/ })
     expect(await client.providers.add({ ...compatible, preset: 'groq' })).toMatchObject({
       base_url: 'https://api.groq.com/openai/v1',
       settings: { preset: 'groq' },
     })
+  })
+
+  it('carry the settings of their kind, each changed and taken off by itself', async () => {
+    const { client } = await startTestGateway()
+    const added = await client.providers.add({ ...openai, organization: 'org-1', openaiProject: 'proj-1' })
+    expect(added.settings).toEqual({ organization: 'org-1', project: 'proj-1' })
+    const edited = await client.providers.edit({ name: 'openai', organization: null, openaiProject: 'proj-2' })
+    expect(edited).toMatchObject({ settings: { project: 'proj-2' }, revision: 2 })
+    expect(edited.settings).not.toHaveProperty('organization')
   })
 
   it('get a revision for what calls depend on, checked first, and go back', async () => {
@@ -179,6 +192,7 @@ describe('providers', () => {
     expect(kinds.find(({ kind }) => kind === 'openai-compatible')).toMatchObject({
       default_base_url: null,
       settings: { properties: { preset: { type: 'string' } } },
+      own_settings: [{ setting: 'preset', field: 'preset', flag: '--preset' }],
     })
     expect(await client.providers.add({ name: 'demo', kind: 'demo' })).toMatchObject({
       state: 'ready',

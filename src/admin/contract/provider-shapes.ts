@@ -64,4 +64,6 @@ export const kindShape = z.object({
   credential: z.enum(['required', 'optional', 'none']),
   /** JSON Schema of the kind's own settings, from which forms are drawn. */
   settings: z.record(z.string(), z.unknown()),
+  /** Which input field of `providers.add` and `edit` carries each setting. */
+  own_settings: z.array(z.object({ setting: z.string(), field: z.string(), flag: z.string() })),
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { nameField, newNameField, reference, removed, renameField, tagField, timeoutFields } from './fields.ts'
+import { kindSettingFields } from './kind-settings.ts'
 import { field, operation } from './operation.ts'
 import { checkShape, credentialShape, kindShape, providerShape, revisionShape } from './provider-shapes.ts'
 
@@ -29,12 +30,7 @@ const settable = {
   }),
   ...timeoutFields,
   ...tagField,
-  preset: field(z.string().optional(), { description: 'Known vendor, of the kind openai-compatible' }),
-  settings: field(z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(), {
-    description: "The kind's own setting (see: spgw providers kinds)",
-    flag: 'setting',
-    syntax: 'pairs',
-  }),
+  ...kindSettingFields,
   skipCheck: field(z.boolean().default(false), { description: 'Do not ask the provider first' }),
 }
 
@@ -144,7 +140,11 @@ export const providers = {
     effect: 'write',
     show: record,
     positional: ['name'],
-    examples: ['providers edit openai --credential-stdin', 'providers edit openai --timeout-first-byte 60s'],
+    examples: [
+      'providers edit openai --credential-stdin',
+      'providers edit openai --timeout-first-byte 60s',
+      'providers edit openai --organization none',
+    ],
   })
     .input(
       one.extend({
@@ -251,6 +251,7 @@ export const providers = {
         { field: 'speaks', title: 'SPEAKS', format: 'list' },
         { field: 'credential', title: 'CREDENTIAL' },
         { field: 'default_base_url', title: 'BASE URL' },
+        { field: 'own_settings.flag', title: 'OWN SETTINGS', format: 'list' },
       ],
       empty: 'No kind.',
     },

@@ -2,6 +2,7 @@ import { newId } from '../../core/ids.ts'
 import type { ProviderKind } from '../../providers/contract.ts'
 import { credentialNeed } from '../../providers/index.ts'
 import type { Provider, ProviderRevision } from '../../store/api.ts'
+import type { KindSettingsInput } from '../contract/kind-settings.ts'
 import { audited } from './audited.ts'
 import type { AdminContext } from './context.ts'
 import { conflict, invalid } from './fault.ts'
@@ -10,7 +11,7 @@ import { checkFirst, readCredential, sealCredential } from './provider-check.ts'
 import { checkHeaders, findProviderKind, readBaseUrl, readProjects, readSettings } from './provider-input.ts'
 import { auditProvider, loadUsage, resource, showProvider } from './show-provider.ts'
 
-export interface AddProvider extends TimeoutInput {
+export interface AddProvider extends TimeoutInput, KindSettingsInput {
   name: string
   kind: string
   baseUrl?: string | undefined
@@ -18,8 +19,6 @@ export interface AddProvider extends TimeoutInput {
   headers?: Record<string, string> | undefined
   projects?: string[] | undefined
   tags?: Record<string, string> | undefined
-  preset?: string | undefined
-  settings?: Record<string, string | number | boolean> | undefined
   skipCheck: boolean
   inactive: boolean
 }

@@ -1,6 +1,9 @@
+import type { z } from 'zod'
 import type { ProviderKind } from '../../providers/contract.ts'
 import { defaultBaseUrl } from '../../providers/index.ts'
+import { closestNames } from '../../routing/closest-names.ts'
 import type { ProviderRevision } from '../../store/api.ts'
+import { type KindSettingsInput, type ListedKindSetting, listedKindSettings } from '../contract/kind-settings.ts'
 import type { AdminContext } from './context.ts'
 import { invalid } from './fault.ts'
 import { findProject } from './find.ts'
@@ -18,33 +21,40 @@ export function findProviderKind({ kinds }: Pick<AdminContext, 'kinds'>, name: s
   )
 }
 
-/** Flags carry text, so a setting that the kind wants as a number or boolean is read as one. */
-export function readSettings(
-  kind: ProviderKind,
-  before: Settings,
-  input: { preset?: string | undefined; settings?: Settings | undefined },
-): Settings {
-  const given: Settings = { ...before, ...input.settings }
-  if (input.preset !== undefined) given.preset = input.preset
-  const wanted = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
-  const known = Object.keys(kind.settings.shape)
-  const direct = kind.settings.safeParse(wanted)
-  const parsed = direct.success
-    ? direct
-    : kind.settings.safeParse(Object.fromEntries(Object.entries(wanted).map(readScalar)))
-  if (parsed.success) return keepScalars(parsed.data)
-  const [issue] = parsed.error.issues
-  const name = issue?.path.join('.') ?? ''
-  const takes = known.length === 0 ? 'none' : known.join(', ')
-  throw invalid(
-    `A setting is not what the kind ${kind.kind} takes: ${[name, issue?.message].filter(Boolean).join(': ')}.`,
-    `Its settings: ${takes}. See: spgw providers kinds --json`,
-  )
+export function ownSettings({ kind }: ProviderKind): ListedKindSetting[] {
+  return listedKindSettings.filter(({ kinds }) => kinds.includes(kind))
 }
 
-function readScalar([name, value]: [string, string | number | boolean]): [string, string | number | boolean] {
-  if (value === 'true' || value === 'false') return [name, value === 'true']
-  return [name, typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value]
+/** The settings as they will be, from those before and what was given of them. */
+export function readSettings(kind: ProviderKind, before: Settings, input: KindSettingsInput): Settings {
+  const wanted: Record<string, unknown> = { ...before }
+  for (const { field, setting, flag, kinds } of listedKindSettings) {
+    const value = input[field]
+    if (value === undefined) continue
+    if (!kinds.includes(kind.kind))
+      throw invalid(`A provider of the kind ${kind.kind} has no ${flag}.`, `Leave it out; ${nameSettings(kind)}`)
+    wanted[setting] = value ?? undefined
+  }
+  const parsed = kind.settings.safeParse(wanted)
+  if (parsed.success) return keepScalars(parsed.data)
+  throw wrongSetting(kind, wanted, parsed.error.issues[0])
+}
+
+function nameSettings(kind: ProviderKind): string {
+  const flags = ownSettings(kind).map(({ flag }) => flag)
+  return flags.length === 0 ? 'this kind has no settings of its own.' : `this kind has ${flags.join(', ')}.`
+}
+
+function wrongSetting(kind: ProviderKind, wanted: Record<string, unknown>, issue: z.core.$ZodIssue | undefined) {
+  const setting = String(issue?.path[0] ?? '')
+  const flag = ownSettings(kind).find((own) => own.setting === setting)?.flag ?? setting
+  const value = JSON.stringify(wanted[setting])
+  if (issue?.code !== 'invalid_value')
+    return invalid(`${flag} cannot be ${value}: ${issue?.message}.`, 'See: spgw providers kinds --json')
+  const known = issue.values.map(String)
+  const near = closestNames(String(wanted[setting]), known)
+  const hint = near.length === 0 ? '' : `Did you mean ${near.join(' or ')}? `
+  return invalid(`${flag} cannot be ${value}.`, `${hint}Known: ${known.join(', ')}.`)
 }
 
 function keepScalars(settings: Record<string, unknown>): Settings {

@@ -11,7 +11,7 @@ import { editProvider } from './edit-provider.ts'
 import { conflict, notFound } from './fault.ts'
 import { findProvider } from './find.ts'
 import { check, found, openCredential } from './provider-check.ts'
-import { findProviderKind } from './provider-input.ts'
+import { findProviderKind, ownSettings } from './provider-input.ts'
 import { auditProvider, loadUsage, resource, showProvider, showRevision } from './show-provider.ts'
 
 /** With its first credential. What is found is kept, and shows; nothing here is refused. */
@@ -122,6 +122,7 @@ export const providers = {
       default_base_url: kind.defaultBaseUrl === '' ? null : kind.defaultBaseUrl,
       credential: kind.credential,
       settings: { ...z.toJSONSchema(kind.settings) },
+      own_settings: ownSettings(kind).map(({ setting, field, flag }) => ({ setting, field, flag })),
     })),
   ),
   credentials,

@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { field } from './operation.ts'
+
+type Scalar = string | number | boolean
+
+interface KindSetting {
+  kinds: readonly string[]
+  /** Its name among the kind's settings. */
+  setting: string
+  type: 'string' | 'number' | 'boolean'
+  description: string
+}
+
+/**
+ * The settings that provider kinds have of their own, by the input field of `providers add` and `edit` that carries
+ * them. A field has the setting's name, with the kind's in front where that word means something else already. The
+ * contract may not know the kinds: a test holds these rows equal to what the kinds declare.
+ */
+export const kindSettings = {
+  organization: {
+    kinds: ['openai'],
+    setting: 'organization',
+    type: 'string',
+    description: 'Organisation that calls are billed to',
+  },
+  openaiProject: {
+    kinds: ['openai'],
+    setting: 'project',
+    type: 'string',
+    description: 'Project that calls are billed to',
+  },
+  preset: {
+    kinds: ['openai-compatible'],
+    setting: 'preset',
+    type: 'string',
+    description: 'Known server or vendor: fills in the base URL and what it does not know',
+  },
+} as const satisfies Record<string, KindSetting>
+
+type KindSettingField = keyof typeof kindSettings
+
+/** What was given of them; null takes one off. */
+export type KindSettingsInput = { [Name in KindSettingField]?: Scalar | null | undefined }
+
+export interface ListedKindSetting extends KindSetting {
+  field: KindSettingField
+  /** As the command line writes it. */
+  flag: string
+}
+
+export const listedKindSettings: readonly ListedKindSetting[] = (Object.keys(kindSettings) as KindSettingField[]).map(
+  (name) => ({ ...kindSettings[name], field: name, flag: flagOf(name) }),
+)
+
+function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+type Fields = { [Name in KindSettingField]: z.ZodOptional<z.ZodNullable<z.ZodType<Scalar>>> }
+
+const types: Record<KindSetting['type'], z.ZodType<Scalar>> = {
+  string: z.string().min(1),
+  number: z.number(),
+  boolean: z.boolean(),
+}
+
+export const kindSettingFields = Object.fromEntries(
+  listedKindSettings.map(({ field: name, flag, type, kinds, description }) => [
+    name,
+    field(types[type].nullable().optional(), { description: `${description} (kind ${kinds.join(', ')})`, flag }),
+  ]),
+) as Fields
