@@ -6,9 +6,16 @@ import type { Connection } from './connection.ts'
 import { touchKeys } from './keys.ts'
 import { addRepeats, hasUnsettled, interruptRecords, type Repeat, upsertRecords } from './record-rows.ts'
 import type { Database } from './schema.ts'
-import { deleteSegment, ignoreMissing, listSegments, type Segment, setSegmentAside } from './segment-files.ts'
+import {
+  deleteSegment,
+  ignoreMissing,
+  listSegments,
+  type Segment,
+  setEntriesAside,
+  setSegmentAside,
+} from './segment-files.ts'
 import { type BatchLimits, hasRest, readBatch } from './segment-read.ts'
-import { StoreDegraded } from './store-error.ts'
+import { isBusy, StoreDegraded } from './store-error.ts'
 
 export interface IngestOptions {
   connection: Connection
@@ -96,7 +103,7 @@ async function ingestFrom(
   for (;;) {
     const batch = await readBatch(file, offset, options.batch)
     if (batch.entries.length > 0) {
-      const records = await options.connection.write((db) => storeBatch(db, segment, batch.entries, batch.offset))
+      const records = await storeEntries(options, segment, batch.entries, batch.offset)
       if (records.length > 0) options.onRecords(records)
       changed += records.length
     }
@@ -104,6 +111,44 @@ async function ingestFrom(
     if (batch.stop !== 'more') return { changed, offset }
     await nextTurn()
   }
+}
+
+/** A batch whole; or, when the database refuses something in it, all but that, which is set aside: one entry must never stand in the way of all later ones. */
+async function storeEntries(
+  options: IngestOptions,
+  segment: Segment,
+  entries: readonly JournalEntry[],
+  offset: number,
+): Promise<RequestRecord[]> {
+  const { connection, journalDirectory } = options
+  try {
+    return await connection.write((db) => storeBatch(db, segment, entries, offset))
+  } catch (error) {
+    if (error instanceof StoreDegraded) throw error
+    return connection.write((db) => storeEach(db, segment, entries, offset, journalDirectory))
+  }
+}
+
+async function storeEach(
+  db: Database,
+  segment: Segment,
+  entries: readonly JournalEntry[],
+  offset: number,
+  journalDirectory: string,
+): Promise<RequestRecord[]> {
+  const changed: RequestRecord[] = []
+  const refused: JournalEntry[] = []
+  for (const entry of entries) {
+    try {
+      changed.push(...(await storeBatch(db, segment, [entry], offset)))
+    } catch (error) {
+      if (isBusy(error)) throw error
+      refused.push(entry)
+    }
+  }
+  // Before the commit: should that fail, the next try writes the same file again.
+  if (refused.length > 0) await setEntriesAside(journalDirectory, segment, offset, refused)
+  return changed
 }
 
 async function bytesRead(connection: Connection, segment: Segment): Promise<number> {

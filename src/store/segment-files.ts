@@ -1,6 +1,6 @@
-import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseSegmentName, type SegmentName } from '../core/journal-format.ts'
+import { type JournalEntry, parseSegmentName, type SegmentName } from '../core/journal-format.ts'
 
 export interface Segment extends SegmentName {
   file: string
@@ -57,6 +57,18 @@ export async function deleteSegment(segment: Segment): Promise<void> {
 export async function setSegmentAside(directory: string, segment: Segment): Promise<void> {
   await mkdir(join(directory, setAsideFolder), { recursive: true, mode: 0o700 })
   await rename(segment.path, join(directory, setAsideFolder, segment.file))
+}
+
+/** Entries that the database refuses, as JSON lines, named by where in the segment their batch ended. */
+export async function setEntriesAside(
+  directory: string,
+  segment: Segment,
+  offset: number,
+  entries: readonly JournalEntry[],
+): Promise<void> {
+  await mkdir(join(directory, setAsideFolder), { recursive: true, mode: 0o700 })
+  const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`).join('')
+  await writeFile(join(directory, setAsideFolder, `${segment.file}-${offset}.jsonl`), lines, { mode: 0o600 })
 }
 
 export async function listSetAside(directory: string): Promise<string[]> {

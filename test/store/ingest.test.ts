@@ -284,3 +284,20 @@ describe('ingestion by the thread', () => {
     })
   })
 })
+
+describe('an entry that the database refuses', () => {
+  it('is set aside, and stands in the way of no other', async () => {
+    const data = storePaths(temporaryDirectory())
+    const store = await open(data)
+    const [before, poison, after] = samples(3) as [RequestRecord, RequestRecord, RequestRecord]
+    const writer = new JournalWriter(data.journalDirectory, { boot: 'live', thread: 0, sequence: 1 })
+    const tokens = { input: 0.5, output: 1, cache_read: 0, cache_write: 0, reasoning: 0, source: 'reported' as const }
+    writer.write(settled(before), settled({ ...poison, tokens }), settled(after))
+    expect((await ingest(store, data)).map(({ id }) => id)).toEqual([before.id, after.id])
+    expect(await listSetAside(data.journalDirectory)).toEqual([`${writer.file}-${writer.offset}.jsonl`])
+    expect(await ingest(store, data)).toEqual([])
+    writer.write(settled(poison))
+    expect(await ingest(store, data)).toEqual([poison])
+    await store.close()
+  })
+})
