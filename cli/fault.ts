@@ -50,7 +50,9 @@ export function reportFault(error: unknown): FaultReport {
   const status =
     numberIn(error, 'exitStatus') ?? (name === 'GatewayNotRunning' ? exitStatus.notRunning : exitStatus.failed)
   const hint = textIn(error, 'hint') ?? 'Run it again with --verbose for the details.'
-  return { status, cause: firstLine(message), hint, details: describeChain(error) }
+  // Wrong settings come as a list of places, all of which have to be mended.
+  const cause = Array.isArray(Reflect.get(Object(error), 'problems')) ? message : firstLine(message)
+  return { status, cause, hint, details: describeChain(error) }
 }
 
 const answerStatus: Record<string, number> = {

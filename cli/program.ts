@@ -117,7 +117,8 @@ async function showHelp(help: HelpShown, io: Io): Promise<number> {
 /** One line with the cause, one with what to do; `--verbose` for the rest. */
 function renderFault(report: FaultReport, verbose: boolean, io: Io): string {
   const paint = makePaint(wantsColour(io.stderr, io.environment))
-  const lines = [`${paint('bad', 'spgw:')} ${escapeControls(report.cause)}`, escapeControls(report.hint)]
+  const cause = report.cause.split('\n').map(escapeControls).join('\n')
+  const lines = [`${paint('bad', 'spgw:')} ${cause}`, escapeControls(report.hint)]
   if (verbose) lines.push('', paint('quiet', report.details))
   return `${lines.join('\n')}\n`
 }

@@ -4,7 +4,7 @@ import type { GlobalOptions } from '../global-options.ts'
 import type { Io } from '../io.ts'
 import { csvHead, csvLine, renderDocument } from './machine.ts'
 import { alignText, chooseColumns, cut, formatOf, isRightAligned } from './table.ts'
-import { formatValue, toneOf, valueAt } from './value.ts'
+import { formatCell, toneOfCell, valueAt } from './value.ts'
 import { stdoutView, type View } from './view.ts'
 
 /** Prints rows as they come, each handed to the system before the next is read. Ctrl-C ends it as if the stream had ended. */
@@ -65,6 +65,7 @@ const startWidths = {
   money: 9,
   state: 6,
   list: 14,
+  targets: 14,
   id: 30,
 } as const
 
@@ -77,17 +78,17 @@ class LiveTable {
   constructor(columns: readonly Column[], utc: boolean) {
     this.#columns = columns
     this.#widths = columns.map((column) => {
-      const usual = utc && column.format === 'age' ? 20 : startWidths[formatOf(column)]
+      const usual = utc && column.format === 'age' ? 20 : startWidths[formatOf(column)] + (column.also ? 12 : 0)
       return Math.max(usual, stringWidth(column.title))
     })
   }
 
   render(row: unknown, view: View): string {
-    const cells = this.#columns.map((column) => formatLive(valueAt(row, column.field), column, view))
+    const cells = this.#columns.map((column) => formatLive(row, column, view))
     for (const [index, cell] of cells.entries()) {
       this.#widths[index] = Math.max(this.#widths[index] ?? 0, Math.min(stringWidth(cell), 40))
     }
-    const tones = this.#columns.map((column) => toneOf(valueAt(row, column.field), formatOf(column)))
+    const tones = this.#columns.map((column) => toneOfCell(row, column))
     const line = this.#join(cells, view, (text, index) => {
       const tone = tones[index]
       return tone ? view.paint(tone, text) : text
@@ -108,10 +109,9 @@ class LiveTable {
 }
 
 /** In a list that stays on the screen an age would soon be wrong: the time of day stays true. */
-function formatLive(value: unknown, column: Column, view: View): string {
-  if (column.format !== 'age' || view.utc || typeof value !== 'string') {
-    return formatValue(value, formatOf(column), view)
-  }
-  const time = new Date(value)
-  return Number.isNaN(time.getTime()) ? formatValue(value, 'text', view) : time.toTimeString().slice(0, 8)
+function formatLive(row: unknown, column: Column, view: View): string {
+  const value = valueAt(row, column.field)
+  const time = new Date(typeof value === 'string' ? value : Number.NaN)
+  if (column.format !== 'age' || view.utc || Number.isNaN(time.getTime())) return formatCell(row, column, view)
+  return time.toTimeString().slice(0, 8)
 }

@@ -23,11 +23,18 @@ function renderCsv(columns: readonly Column[] | undefined, output: unknown): str
 }
 
 export function csvHead(columns: readonly Column[]): string {
-  return `${columns.map((column) => csvCell(column.field)).join(',')}\n`
+  return `${fieldsOf(columns).map(csvCell).join(',')}\n`
 }
 
 export function csvLine(columns: readonly Column[], row: unknown): string {
-  return `${columns.map((column) => csvCell(valueAt(row, column.field))).join(',')}\n`
+  return `${fieldsOf(columns)
+    .map((field) => csvCell(valueAt(row, field)))
+    .join(',')}\n`
+}
+
+/** A cell for each field, also where people see two in one. */
+function fieldsOf(columns: readonly Column[]): string[] {
+  return columns.flatMap(({ field, also }) => (also === undefined ? [field] : [field, also.field]))
 }
 
 function csvCell(value: unknown): string {

@@ -1,6 +1,6 @@
 import type { Column } from '../../src/admin/contract/operation.ts'
-import { alignText, formatOf, renderTable } from './table.ts'
-import { formatValue, guessFormat, toneOf, valueAt, withoutUnit } from './value.ts'
+import { alignText, renderTable } from './table.ts'
+import { formatCell, guessFormat, toneOfCell, valueAt, withoutUnit } from './value.ts'
 import type { View } from './view.ts'
 
 /** One object as `title  value` lines; lists of objects in it become tables below. Without columns all its fields are shown. */
@@ -16,9 +16,8 @@ export function renderRecord(columns: readonly Column[] | undefined, record: unk
 }
 
 function renderLine(column: Column, record: unknown, width: number, view: View): string {
-  const value = valueAt(record, column.field)
-  const text = formatValue(value, formatOf(column), view)
-  const tone = toneOf(value, formatOf(column))
+  const text = formatCell(record, column, view)
+  const tone = toneOfCell(record, column)
   const title = view.paint('quiet', alignText(column.title, width, false))
   return `${title}  ${tone === null ? text : view.paint(tone, text)}`
 }

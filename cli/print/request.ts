@@ -1,3 +1,4 @@
+import stringWidth from 'string-width'
 import type { z } from 'zod'
 import { recordShape } from '../../src/admin/contract/record.ts'
 import { describeRecord } from '../../src/admin/contract/what-happened.ts'
@@ -14,7 +15,11 @@ export function renderRequest(output: unknown, view: View): string {
   const parts = [
     renderHead(record, view),
     section('Time line', renderTimeline(record, view), view),
-    section('What happened', describeRecord(record).map(escapeControls), view),
+    section(
+      'What happened',
+      describeRecord(record).flatMap((text) => wrapSentence(escapeControls(text), view)),
+      view,
+    ),
     section(
       'Policy',
       record.policy_signals.map((signal) => renderSignal(signal, view)),
@@ -29,6 +34,18 @@ export function renderRequest(output: unknown, view: View): string {
 function section(title: string, lines: readonly string[], view: View): string {
   if (lines.length === 0) return ''
   return `${view.paint('strong', title)}\n${lines.map((line) => `  ${line}`.trimEnd()).join('\n')}\n`
+}
+
+/** In lines that fit; those that go on are set in. */
+function wrapSentence(text: string, { width }: View): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)
+    const fits = line !== undefined && (width === null || stringWidth(line) + 1 + stringWidth(word) <= width - 2)
+    if (fits) lines[lines.length - 1] = `${line} ${word}`
+    else lines.push(line === undefined ? word : `  ${word}`)
+  }
+  return lines
 }
 
 function renderHead(record: RequestRecord, view: View): string {
@@ -69,9 +86,13 @@ function renderTokens({ tokens, cost }: RequestRecord): string[] {
   const lines: string[] = []
   if (tokens !== null) {
     const count = (amount: number) => formatValue(amount, 'number', { now: 0, utc: true })
-    const cached = `${count(tokens.cache_read)} from cache, ${count(tokens.cache_write)} written to it`
-    lines.push(`${count(tokens.input)} in (${cached})`)
-    lines.push(`${count(tokens.output)} out (${count(tokens.reasoning)} for reasoning), ${tokens.source}`)
+    const parts = (...amounts: [number, string][]) => {
+      const some = amounts.filter(([amount]) => amount > 0).map(([amount, what]) => `${count(amount)} ${what}`)
+      return some.length === 0 ? '' : ` (${some.join(', ')})`
+    }
+    const cached = parts([tokens.cache_read, 'from cache'], [tokens.cache_write, 'written to it'])
+    lines.push(`${count(tokens.input)} in${cached}`)
+    lines.push(`${count(tokens.output)} out${parts([tokens.reasoning, 'for reasoning'])}, ${tokens.source}`)
   }
   if (cost !== null) lines.push(`${formatMoney(cost.usd)}, prices ${cost.price_version}`)
   else if (tokens !== null) lines.push('No price for this model.')

@@ -1,6 +1,6 @@
 import stringWidth from 'string-width'
 import type { Column } from '../../src/admin/contract/operation.ts'
-import { absent, type Format, formatValue, toneOf, valueAt } from './value.ts'
+import { absent, type Format, formatCell, toneOfCell } from './value.ts'
 import type { View } from './view.ts'
 
 const gap = '  '
@@ -10,52 +10,78 @@ interface Laid {
   column: Column
   cells: string[]
   width: number
+  /** Nothing stands in it. */
+  empty: boolean
 }
 
-/** Aligned columns with a head. On a narrow terminal the last columns go first; off a terminal everything is shown. */
+/** Aligned columns with a head. A narrow terminal gets fewer of them; off a terminal everything is shown. */
 export function renderTable(columns: readonly Column[], rows: readonly unknown[], view: View): string {
   const laid = columns.map((column) => layOut(column, rows, view))
   const shown = chooseColumns(laid, view.width)
-  const head = shown.map((part) => pad(part.column.title.toUpperCase(), part))
+  const head = shown.map((part) => pad(cut(part.column.title.toUpperCase(), part.width), part))
   const lines = [view.paint('quiet', head.join(gap).trimEnd())]
   for (const [index, row] of rows.entries()) lines.push(renderRow(shown, row, index, view))
   return `${lines.join('\n')}\n`
 }
 
 function layOut(column: Column, rows: readonly unknown[], view: View): Laid {
-  const cells = rows.map((row) => formatValue(valueAt(row, column.field), formatOf(column), view))
+  const cells = rows.map((row) => formatCell(row, column, view))
   const width = Math.max(stringWidth(column.title), ...cells.map((cell) => stringWidth(cell)))
-  return { column, cells, width }
+  return { column, cells, width, empty: cells.every((cell) => cell === absent) }
 }
 
 export function formatOf(column: Column): Format {
   return column.format ?? 'text'
 }
 
+/** A column of words may be cut to this before another column goes for it. */
+const leastWidth = 14
+const cuttable: readonly Format[] = ['text', 'state', 'list', 'targets']
+
+type Sized = Pick<Laid, 'column' | 'width'> & Partial<Pick<Laid, 'empty'>>
+
 /**
- * Drops columns from the end until the rest fits. The first always stays, cut if it must be, and an id, which leads on
- * to `show`, goes last of the others.
+ * Fits columns into a width: those in which nothing stands go first, then the last ones, and what is left is cut where
+ * it is widest. The first always stays, and an id, which leads on to `show`, is whole and goes last of the others.
  */
-export function chooseColumns<Part extends Pick<Laid, 'column' | 'width'>>(
-  laid: readonly Part[],
-  width: number | null,
-): Part[] {
+export function chooseColumns<Part extends Sized>(laid: readonly Part[], width: number | null): Part[] {
   let shown = [...laid]
   if (width === null) return shown
-  while (shown.length > 1 && totalWidth(shown) > width) {
-    const victim = shown.findLastIndex((part, index) => index > 0 && part.column.format !== 'id')
+  const isVictim = (part: Part, index: number) => index > 0 && part.column.format !== 'id'
+  while (shown.length > 1 && totalWidth(shown.map(leastOf)) > width) {
+    const empty = shown.findLastIndex((part, index) => isVictim(part, index) && part.empty === true)
+    const victim = empty < 0 ? shown.findLastIndex(isVictim) : empty
     shown = shown.toSpliced(victim < 0 ? shown.length - 1 : victim, 1)
   }
-  return shown.length === 1 ? shown.map((part) => ({ ...part, width: Math.min(part.width, width) })) : shown
+  return cutWidest(shown, width)
 }
 
-function totalWidth(laid: readonly Pick<Laid, 'width'>[]): number {
-  return laid.reduce((sum, part) => sum + part.width, gap.length * (laid.length - 1))
+function leastOf({ column, width }: Sized): number {
+  return cuttable.includes(formatOf(column)) ? Math.min(width, Math.max(leastWidth, stringWidth(column.title))) : width
+}
+
+/** Takes a cell's width at a time from the widest column that can spare it; a column alone takes what there is. */
+function cutWidest<Part extends Sized>(shown: readonly Part[], width: number): Part[] {
+  const widths = shown.map((part) => part.width)
+  const spare = (index: number) => (widths[index] ?? 0) - leastOf(shown[index] as Part)
+  for (let over = totalWidth(widths) - width; over > 0; over--) {
+    const able = widths.map((_, index) => index).filter((index) => spare(index) > 0)
+    const widest = able.reduce(
+      (best, index) => ((widths[index] ?? 0) > (widths[best] ?? 0) ? index : best),
+      able[0] ?? 0,
+    )
+    widths[widest] = (widths[widest] ?? 0) - 1
+  }
+  return shown.map((part, index) => ({ ...part, width: widths[index] ?? part.width }))
+}
+
+function totalWidth(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, gap.length * (widths.length - 1))
 }
 
 function renderRow(shown: readonly Laid[], row: unknown, index: number, view: View): string {
   const cells = shown.map((part) => {
-    const tone = toneOf(valueAt(row, part.column.field), formatOf(part.column))
+    const tone = toneOfCell(row, part.column)
     const text = pad(cut(part.cells[index] ?? absent, part.width), part)
     return tone === null ? text : view.paint(tone, text)
   })

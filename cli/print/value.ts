@@ -22,11 +22,36 @@ export function formatValue(value: unknown, format: Format, view: Pick<View, 'no
   if (value === null || value === undefined || value === '') return absent
   if (typeof value === 'number') return formatNumber(value, format)
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  if (Array.isArray(value))
-    return value.length === 0 ? absent : value.map((item) => formatValue(item, 'text', view)).join(', ')
+  if (Array.isArray(value)) {
+    const items = value.map((item) => (format === 'targets' ? formatTarget(item) : formatValue(item, 'text', view)))
+    return items.length === 0 ? absent : items.join(', ')
+  }
   if (typeof value === 'object') return formatObject(value, view)
   if (format === 'age') return formatTime(String(value), view)
   return escapeControls(String(value))
+}
+
+/** One cell of a row, in words. */
+export function formatCell(row: unknown, column: Column, view: Pick<View, 'now' | 'utc'>): string {
+  const { also, unit, absent: missing = absent } = column
+  const text = formatValue(valueAt(row, column.field), column.format ?? 'text', view)
+  const main = text === absent ? missing : unit === undefined ? text : `${text} ${unit}`
+  const more = also === undefined ? absent : formatValue(valueAt(row, also.field), 'text', view)
+  return also === undefined || more === absent ? main : `${main}${also.join}${more}`
+}
+
+/** Its colour: what looks well and has something behind it is not. */
+export function toneOfCell(row: unknown, { field, format = 'text', also }: Column): Tone | null {
+  const tone = toneOf(valueAt(row, field), format)
+  const more = also === undefined ? null : valueAt(row, also.field)
+  return tone === 'good' && more !== null && more !== undefined ? 'bad' : tone
+}
+
+/** In the order in which they are tried, as `--target` takes them: `openai, azure:gpt4o-eu`. */
+function formatTarget(target: unknown): string {
+  const upstream = valueAt(target, 'upstream_model')
+  const provider = String(valueAt(target, 'provider'))
+  return escapeControls(typeof upstream === 'string' ? `${provider}:${upstream}` : provider)
 }
 
 function formatObject(value: object, view: Pick<View, 'now' | 'utc'>): string {

@@ -120,12 +120,20 @@ const unrouted = {
   note: 'search/production has such a route.',
 }
 
+/** Well begun, badly ended: the status alone would look like success. */
+const cut: RequestRecord = sampleRecord({
+  id: 'req_01kj000000000000000000000b',
+  time: '2026-03-01T11:59:40.000Z',
+  model: 'claude-sonnet-with-a-long-name',
+  error: { code: 'provider_bad_response', origin: 'provider', message: 'The stream broke off.' },
+})
+
 const gateway = {
   'providers.list': () => [openai, azure],
   'providers.show': () => openai,
   'keys.list': () => [],
   'requests.show': () => fallenBack,
-  'requests.list': () => [fallenBack],
+  'requests.list': () => [fallenBack, cut],
   'routes.explain': ({ model }: Record<string, unknown>) => (model === 'gpt-4o' ? explanation : unrouted),
 }
 
@@ -184,8 +192,8 @@ describe('what a script reads', () => {
       columns: 40,
       environment: { FORCE_COLOR: '1' },
     })
-    expect(JSON.parse(piped.io.out())).toEqual([fallenBack])
-    expect(piped.io.out()).toBe(`${JSON.stringify([fallenBack], null, 2)}\n`)
+    expect(JSON.parse(piped.io.out())).toEqual([fallenBack, cut])
+    expect(piped.io.out()).toBe(`${JSON.stringify([fallenBack, cut], null, 2)}\n`)
     expect(typed.io.out()).toBe(piped.io.out())
   })
 })
@@ -204,6 +212,48 @@ describe('tables', () => {
         expect(new Set(lines.map((line) => stringWidth(line))).size).toBe(1)
       }),
     )
+  })
+
+  it('say in one cell what belongs together, count with a unit, and know what nothing means', () => {
+    const columns = [
+      { field: 'state', title: 'State', format: 'state', also: { field: 'why', join: ': ' } },
+      { field: 'hour', title: 'Hour', format: 'number', unit: 'req' },
+      { field: 'targets', title: 'Targets', format: 'targets' },
+      { field: 'scope', title: 'Scope', absent: 'all' },
+    ] as const
+    const targets = [
+      { provider: 'a', upstream_model: null },
+      { provider: 'b', upstream_model: 'eu' },
+    ]
+    const rows = [
+      { state: 'failing', why: 'no credit', hour: 1204, targets, scope: null },
+      { state: 'ready', why: null, hour: null, targets: [], scope: 'staging' },
+    ]
+    expect(renderTable(columns, rows, view).split('\n')).toEqual([
+      'STATE                    HOUR  TARGETS  SCOPE',
+      'failing: no credit  1,204 req  a, b:eu  all',
+      'ready                       –  –        staging',
+      '',
+    ])
+  })
+
+  it('give up columns of nothing first, then cut long words, and never an id', () => {
+    const columns = [
+      { field: 'name', title: 'Name' },
+      { field: 'why', title: 'Why' },
+      { field: 'none', title: 'None' },
+      { field: 'count', title: 'Count', format: 'number' },
+      { field: 'id', title: 'ID', format: 'id' },
+    ] as const
+    const rows = [{ name: 'one', why: 'because of something', none: null, count: 7, id: 'req_0123456789' }]
+    const at = (width: number) =>
+      renderTable(columns, rows, { ...view, width })
+        .split('\n')
+        .slice(0, 2)
+    expect(at(56)).toEqual(renderTable(columns, rows, view).split('\n').slice(0, 2))
+    expect(at(44)).toEqual(['NAME  WHY              COUNT  ID', 'one   because of som…      7  req_0123456789'])
+    expect(at(36)[1]).toBe('one   because of so…  req_0123456789')
+    expect(at(24)[1]).toBe('one   req_0123456789')
   })
 
   it('never are wider than the terminal', () => {

@@ -50,6 +50,7 @@ const columns = [
   { field: 'environment', title: 'ENVIRONMENT' },
   { field: 'last_used_at', title: 'LAST USED', format: 'age' },
   { field: 'expires_at', title: 'EXPIRES', format: 'age' },
+  { field: 'policy', title: 'POLICY' },
 ] as const
 const record = { as: 'record' } as const
 const one = z.strictObject({

@@ -36,7 +36,13 @@ export interface Column {
   /** Path into a row: `key.name`. */
   field: string
   title: string
-  format?: 'text' | 'number' | 'bytes' | 'duration' | 'age' | 'money' | 'state' | 'list' | 'id'
+  format?: 'text' | 'number' | 'bytes' | 'duration' | 'age' | 'money' | 'state' | 'list' | 'targets' | 'id'
+  /** Shown in the same cell where there is one, behind `join`: what says why (`429 rate_limited`). */
+  also?: { field: string; join: string }
+  /** What a number counts: `req`. */
+  unit?: string
+  /** What a missing value means, where that is something. */
+  absent?: string
 }
 
 /**

@@ -7,11 +7,10 @@ import { checkShape, credentialShape, kindShape, providerShape, revisionShape } 
 const columns = [
   { field: 'name', title: 'NAME' },
   { field: 'kind', title: 'KIND' },
-  { field: 'state', title: 'STATE', format: 'state' },
-  { field: 'state_reason', title: 'REASON' },
+  { field: 'state', title: 'STATE', format: 'state', also: { field: 'state_reason', join: ': ' } },
   { field: 'active', title: 'ACTIVE' },
   { field: 'routes', title: 'ROUTES', format: 'number' },
-  { field: 'last_hour.requests', title: 'LAST HOUR', format: 'number' },
+  { field: 'last_hour.requests', title: 'LAST HOUR', format: 'number', unit: 'req' },
   { field: 'last_hour.duration_p95_ms', title: 'P95', format: 'duration' },
 ] as const
 const record = { as: 'record' } as const
@@ -247,11 +246,10 @@ export const providers = {
       as: 'table',
       columns: [
         { field: 'kind', title: 'KIND' },
-        { field: 'title', title: 'TITLE' },
         { field: 'speaks', title: 'SPEAKS', format: 'list' },
         { field: 'credential', title: 'CREDENTIAL' },
-        { field: 'default_base_url', title: 'BASE URL' },
         { field: 'own_settings.flag', title: 'OWN SETTINGS', format: 'list' },
+        { field: 'default_base_url', title: 'BASE URL' },
       ],
       empty: 'No kind.',
     },

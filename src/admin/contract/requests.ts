@@ -6,7 +6,7 @@ import { recordShape } from './record.ts'
 
 const columns = [
   { field: 'time', title: 'TIME', format: 'age' },
-  { field: 'status', title: 'STATUS', format: 'state' },
+  { field: 'status', title: 'STATUS', format: 'state', also: { field: 'error.code', join: ' ' } },
   { field: 'model', title: 'MODEL' },
   { field: 'provider', title: 'PROVIDER' },
   { field: 'key.name', title: 'KEY' },
@@ -15,7 +15,6 @@ const columns = [
   { field: 'tokens.input', title: 'IN', format: 'number' },
   { field: 'tokens.output', title: 'OUT', format: 'number' },
   { field: 'cost.usd', title: 'COST', format: 'money' },
-  { field: 'error.code', title: 'ERROR' },
   { field: 'id', title: 'ID', format: 'id' },
 ] as const
 
@@ -105,8 +104,8 @@ export const requests = {
         { field: 'group', title: 'GROUP' },
         { field: 'requests', title: 'REQUESTS', format: 'number' },
         { field: 'errors', title: 'ERRORS', format: 'number' },
-        { field: 'input', title: 'IN', format: 'number' },
-        { field: 'output', title: 'OUT', format: 'number' },
+        { field: 'input', title: 'TOKENS IN', format: 'number' },
+        { field: 'output', title: 'TOKENS OUT', format: 'number' },
         { field: 'usd', title: 'COST', format: 'money' },
         { field: 'duration_p50_ms', title: 'P50', format: 'duration' },
         { field: 'duration_p95_ms', title: 'P95', format: 'duration' },

@@ -30,11 +30,10 @@ export const routeShape = z.object({
 
 const columns = [
   { field: 'model', title: 'MODEL' },
-  { field: 'targets.provider', title: 'PROVIDERS', format: 'list' },
-  { field: 'targets.upstream_model', title: 'UPSTREAM MODEL', format: 'list' },
+  { field: 'targets', title: 'TARGETS', format: 'targets' },
   { field: 'strategy', title: 'STRATEGY' },
   { field: 'project', title: 'PROJECT' },
-  { field: 'environment', title: 'ENVIRONMENT' },
+  { field: 'environment', title: 'ENVIRONMENT', absent: 'all' },
   { field: 'enabled', title: 'ENABLED' },
 ] as const
 const record = { as: 'record' } as const

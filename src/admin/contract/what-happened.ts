@@ -3,9 +3,11 @@ import type { AttemptRecord, RequestRecord, Signal } from '../../core/record.ts'
 /** "What happened" in plain sentences, the same on every surface. Pure: all of it is in the record. */
 export function describeRecord(record: RequestRecord): string[] {
   const said = record.error?.message ?? null
+  const decisions = record.routing_signals.filter((signal) => isDecision(signal) && signal.text !== said)
   return [
-    ...record.routing_signals.filter((signal) => isDecision(signal) && signal.text !== said).map(describeDecision),
+    ...decisions.filter(({ rule }) => rule !== 'splice').map(describeDecision),
     ...record.attempts.map((attempt, index) => describeAttempt(attempt, record.attempts[index - 1], record.model)),
+    ...decisions.filter(({ rule }) => rule === 'splice').map(describeDecision),
     ...record.policy_signals
       .filter((signal) => isRemark(signal) && signal.text !== said)
       .map(({ text }) => close(text)),
@@ -41,7 +43,7 @@ function leadTo(attempt: AttemptRecord, before: AttemptRecord | undefined, model
   const { provider, upstream_model: upstream } = attempt
   const name = upstream === '' || upstream === model ? provider : `${provider} (${upstream})`
   if (before === undefined) return `Tried ${name}`
-  if (before.provider !== provider) return `Fell back to ${name}`
+  if (before.provider !== provider || before.upstream_model !== upstream) return `Fell back to ${name}`
   const waited = before.ended_ms === null ? 0 : attempt.started_ms - before.ended_ms
   return waited < 1 ? `Tried ${name} again` : `Waited ${describeDuration(waited)} and tried ${name} again`
 }
