@@ -4,6 +4,7 @@ const lineFeed = 0x0a
 const carriageReturn = 0x0d
 const colon = 0x3a
 const space = 0x20
+const newline = Buffer.from('\n')
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
 /**
@@ -103,18 +104,19 @@ export class SseFramer implements StreamFramer {
     const hasMark = this.#first && bytes.subarray(0, 3).equals(byteOrderMark)
     this.#first = false
     let name = ''
-    let data: Buffer | null = null
+    const data: Buffer[] = []
     for (let line = 0; line < lines.length; line += 2) {
       const start = (lines[line] ?? 0) + (line === 0 && hasMark ? 3 : 0)
       const end = lines[line + 1] ?? 0
       if (isField(bytes, start, end, 'data')) {
-        const value = fieldValue(bytes, start + 4, end)
-        data = data === null ? value : Buffer.concat([data, Buffer.from('\n'), value])
+        if (data.length > 0) data.push(newline)
+        data.push(fieldValue(bytes, start + 4, end))
       } else if (isField(bytes, start, end, 'event')) {
         name = fieldValue(bytes, start + 5, end).toString('utf8')
       }
     }
-    return { name, data: data ?? noData }
+    // One line, as nearly always, is a part of the bytes; several are joined once, however many there are.
+    return { name, data: data.length > 1 ? Buffer.concat(data) : (data[0] ?? noData) }
   }
 }
 
@@ -140,7 +142,8 @@ function fieldValue(bytes: Buffer, at: number, end: number): Buffer {
 export function locateInEvent(event: StreamEvent, offset: number): number {
   // Small buffers share one pool: the same memory block alone does not make the data a part of the bytes.
   const shift = event.data.byteOffset - event.bytes.byteOffset
-  const isPart = event.data.buffer === event.bytes.buffer && shift >= 0 && shift <= event.bytes.length
+  const within = shift >= 0 && shift + event.data.length <= event.bytes.length
+  const isPart = within && event.data.buffer === event.bytes.buffer
   if (isPart) return shift + offset
   let left = offset
   for (const line of dataLines(event.bytes)) {

@@ -6,6 +6,8 @@ export interface BodyLimits {
   bytes: number
   /** Silence allowed between two chunks. */
   betweenChunksMs: number
+  /** From the first byte to the last. */
+  totalMs: number
 }
 
 /** A body beyond the limit: as many bytes as were announced or counted when it was given up. */
@@ -33,7 +35,11 @@ function collect(request: IncomingMessage, limits: BodyLimits, deadlines: Deadli
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
     let size = 0
-    const silence = new Deadline(() => finish(fault('invalid_request', 'The body stopped arriving; send it again.')))
+    const silence = new Deadline(() =>
+      finish(fault('invalid_request', 'The body did not arrive in time; send it again.')),
+    )
+    const endsAt = performance.now() + limits.totalMs
+    const rearm = () => (silence.at = Math.min(endsAt, performance.now() + limits.betweenChunksMs))
     const finish = (result: BodyOutcome) => {
       deadlines.remove(silence)
       request.off('data', take).off('end', end).off('close', close).off('error', close)
@@ -41,13 +47,13 @@ function collect(request: IncomingMessage, limits: BodyLimits, deadlines: Deadli
     }
     const take = (chunk: Buffer) => {
       size += chunk.length
-      silence.at = performance.now() + limits.betweenChunksMs
+      rearm()
       if (size > limits.bytes) return finish({ tooLarge: size })
       chunks.push(chunk)
     }
     const end = () => finish(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
     const close = () => finish(null)
-    silence.at = performance.now() + limits.betweenChunksMs
+    rearm()
     deadlines.add(silence)
     request.on('data', take).on('end', end).on('close', close).on('error', close)
   })

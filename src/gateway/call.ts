@@ -47,7 +47,7 @@ export interface CallTimes {
 export interface CallOptions {
   deadlines: Deadlines
   limits: TimeLimits
-  /** Monotonic moment at which the whole exchange must be over. */
+  /** Monotonic moment at which the answer must be over, whatever attempts it takes. */
   totalAt: number
   streamed: boolean
   /** The type that a streamed answer must have; another type is taken for a whole document. */

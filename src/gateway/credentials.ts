@@ -11,7 +11,14 @@ const socketProtocol = 'openai-insecure-api-key.'
 export function findCredential(headers: IncomingHttpHeaders, query: string): string | Fault {
   const found = new Set<string>()
   const bearer = headers.authorization
-  if (bearer !== undefined) found.add(bearer.replace(/^bearer(\s+|$)/i, '').trim())
+  if (bearer !== undefined)
+    for (const each of bearer.split(','))
+      found.add(
+        each
+          .trim()
+          .replace(/^bearer(\s+|$)/i, '')
+          .trim(),
+      )
   for (const name of keyHeaders) {
     const value = headers[name]
     if (typeof value === 'string') for (const each of value.split(',')) found.add(each.trim())

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../core/errors.ts'
 import type { StreamEvent } from '../core/stream-event.ts'
-import type { EventReading } from '../lanes/contract.ts'
+import type { EventReading, StreamedError } from '../lanes/contract.ts'
 import { AnswerFlow } from './answer-flow.ts'
 import { endOfFault } from './settle.ts'
 
@@ -11,13 +11,14 @@ export class EventFlow extends AnswerFlow {
   #providerError: EventReading['error'] = null
 
   event(event: StreamEvent, reading: EventReading): void {
-    const { pass } = reading
+    const { clean } = this.answer
+    const pass = reading.error === null || reading.pass === null ? reading.pass : clean(reading.pass)
     if (this.finishing) {
       if (pass !== null) this.trail(pass)
       return
     }
     if (reading.content) this.contentEvents++
-    if (reading.error !== null) this.#providerError = reading.error
+    if (reading.error !== null) this.#providerError = cleanError(reading.error, clean)
     this.exchange.betweenEvents = event.part === 'whole' || event.part === 'tail'
     const terminal = reading.terminal || reading.error !== null
     if (terminal && this.exchange.lane!.endMark) return this.#complete(pass)
@@ -63,4 +64,8 @@ export class EventFlow extends AnswerFlow {
     const { status } = this.answer.gated.head
     void this.finish({ status, error, tokens: this.tokens(error === null) }, this.#held)
   }
+}
+
+function cleanError(error: StreamedError, clean: (bytes: Buffer) => Buffer): StreamedError {
+  return { ...error, message: clean(Buffer.from(error.message)).toString() }
 }

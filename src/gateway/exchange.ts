@@ -18,6 +18,8 @@ export class Exchange {
   readonly receivedAt = Date.now()
   /** Monotonic; all `…_ms` of the record count from here. */
   readonly started = performance.now()
+  /** Monotonic: the request has arrived whole. What a client's own slowness takes is no part of the call's limits. */
+  complete = this.started
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly clientAddress: string | null
@@ -66,7 +68,7 @@ export class Exchange {
     this.request = request
     this.response = response
     this.clientAddress = clientAddress
-    const url = request.url ?? '/'
+    const url = originForm(request.url ?? '/')
     const mark = url.indexOf('?')
     this.path = mark < 0 ? url : url.slice(0, mark)
     this.tags = readTags(request.headers['x-sp-tag'])
@@ -143,6 +145,11 @@ export class Exchange {
       tags: this.#allTags(),
     }
   }
+}
+
+/** Clients that take the gateway for a proxy name its origin as well (RFC 9112, 3.2.2). */
+function originForm(target: string): string {
+  return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '')
 }
 
 export interface ExchangeEnd {

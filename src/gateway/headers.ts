@@ -58,6 +58,10 @@ const keptFromClient = new Set([
   'x-served-by',
   'retry-after',
   'retry-after-ms',
+  // A client would follow them with its gateway key, past the gateway.
+  'location',
+  'content-location',
+  'refresh',
 ])
 const keptFromClientPrefixes = ['x-sp-', 'cf-', 'x-envoy-', 'access-control-', 'x-amz-', 'x-goog-upload-']
 

@@ -122,11 +122,18 @@ export class Journal {
   #open(): void {
     const name = formatSegmentName({ boot: this.#place.boot, thread: this.#place.thread, sequence: this.#sequence++ })
     fs.mkdirSync(this.#place.directory, { recursive: true, mode: 0o700 })
-    const file = fs.openSync(path.join(this.#place.directory, name), 'wx', 0o600)
-    // Room is taken now, so that a full disk shows here and not in the middle of an entry.
-    fs.writeSync(file, Buffer.alloc(segmentBytes), 0, segmentBytes, 0)
+    const place = path.join(this.#place.directory, name)
+    const file = fs.openSync(place, 'wx', 0o600)
+    try {
+      takeRoom(file)
+      this.#inode = fs.fstatSync(file).ino
+    } catch (error) {
+      // Tried again every moment while the disk is full: neither descriptors nor half-made segments may pile up.
+      fs.closeSync(file)
+      fs.rmSync(place, { force: true })
+      throw error
+    }
     this.#file = file
-    this.#inode = fs.fstatSync(file).ino
     this.#position = 0
   }
 
@@ -139,8 +146,12 @@ export class Journal {
   checkPlace(): void {
     if (this.#file === null) return
     const name = formatSegmentName({ boot: this.#place.boot, thread: this.#place.thread, sequence: this.#sequence - 1 })
-    const found = fs.statSync(path.join(this.#place.directory, name), { throwIfNoEntry: false })
-    if (found?.ino !== this.#inode) this.#closeSegment()
+    try {
+      const found = fs.statSync(path.join(this.#place.directory, name), { throwIfNoEntry: false })
+      if (found?.ino !== this.#inode) this.#closeSegment()
+    } catch {
+      // It cannot be told (no permission to look): the segment that is open still takes entries.
+    }
   }
 
   #report(reason: string | null): void {
@@ -157,4 +168,10 @@ export class Journal {
       this.#lost++
     }
   }
+}
+
+/** All of a segment is taken when it is made, so that a full disk shows then and not in the middle of an entry. */
+function takeRoom(file: number): void {
+  const zeros = Buffer.alloc(segmentBytes)
+  for (let taken = 0; taken < segmentBytes; ) taken += fs.writeSync(file, zeros, taken, segmentBytes - taken, taken)
 }

@@ -15,8 +15,10 @@ export interface Answer {
   call: Call
   gated: Extract<Gated, { head: Head }>
   attempt: AttemptRecord
-  /** The provider's error body with account ids taken out; null for answers. */
+  /** The provider's error body, cleaned; null for answers. */
   error: { body: Buffer } | null
+  /** Takes account ids and the stored credential out of a provider's error. */
+  clean(error: Buffer): Buffer
 }
 
 /** One call that has come to its gate, and with what it was made. */
@@ -76,7 +78,7 @@ function judgeErrorEvent(
   }
   gateway.health.recordFailure(slot, result.entry, Date.now())
   result.call.abort()
-  const { message } = gated.error
+  const message = clean(result, Buffer.from(gated.error.message)).toString()
   const reason = fault(
     'provider_bad_response',
     `The provider ended its stream with an error before any content: ${message}`,
@@ -93,7 +95,7 @@ function judgeError(judging: Judge, result: Result, gated: Extract<Gated, { kind
   const { gateway, exchange, route } = judging
   const { kind, row } = result.provider
   const meaning = kind.classify(exchange.lane!.name, answerHead(gated.head), gated.body)
-  const answer = answerOf(result, gated, { body: kind.scrub(gated.body) })
+  const answer = answerOf(result, gated, { body: clean(result, gated.body) })
   const status = gated.head.status
   switch (meaning.verdict) {
     case 'credential-rejected':
@@ -116,8 +118,9 @@ function judgeError(judging: Judge, result: Result, gated: Extract<Gated, { kind
   return { kind: 'answered', answer }
 }
 
-/** How long one of several credentials rests after a 429 that did not say. */
+/** How long one of several credentials rests after a 429 that did not say, and at most. */
 const limitRestMs = 5000
+const longestRestMs = 60 * 60_000
 
 function judgeRetry(judging: Judge, result: Result, answer: Answer, retryAfterMs: number | null): Sent<Answer> {
   const { health } = judging.gateway
@@ -132,7 +135,8 @@ function judgeRetry(judging: Judge, result: Result, answer: Answer, retryAfterMs
   // A provider that keeps its limits is well; only this credential of it is used up.
   health.recordSuccess(slot, result.entry, Date.now())
   const others = result.provider.credentials.length > 1
-  if (others) health.restCredential(slot, result.credentialIndex, Date.now() + (retryAfterMs ?? limitRestMs))
+  const restMs = Math.min(retryAfterMs ?? limitRestMs, longestRestMs)
+  if (others) health.restCredential(slot, result.credentialIndex, Date.now() + restMs)
   return failed(
     judging.route,
     { ...failure, next: others && hasMore(judging, result) ? 'credential' : 'retry' },
@@ -205,7 +209,16 @@ export function notReady(candidate: Candidate, reason: string): Sent<Answer> {
 }
 
 function answerOf(result: Result, gated: Answer['gated'], error: Answer['error']): Answer {
-  return { call: result.call, attempt: result.attempt, gated, error }
+  const { call, attempt } = result
+  return { call, attempt, gated, error, clean: (bytes) => clean(result, bytes) }
+}
+
+function clean({ provider, credentialIndex }: Result, bytes: Buffer): Buffer {
+  const scrubbed = provider.kind.scrub(bytes)
+  // Latin-1 keeps every byte through the round trip.
+  const text = scrubbed.toString('latin1')
+  const masked = provider.credentials[credentialIndex]?.maskIn(text) ?? text
+  return masked === text ? scrubbed : Buffer.from(masked, 'latin1')
 }
 
 function answerHead(head: Head): AnswerHead {

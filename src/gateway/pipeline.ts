@@ -1,5 +1,6 @@
 import type { Fault } from '../core/errors.ts'
 import { fault } from '../core/errors.ts'
+import { quote } from '../core/quote.ts'
 import type { Signal } from '../core/record.ts'
 import type { Inspection } from '../lanes/contract.ts'
 import { admitBody, admitCall, admitKey, effectivePolicy, maxBody, mayUseModel } from '../policy/admit.ts'
@@ -39,6 +40,8 @@ export async function serve(gateway: Gateway, exchange: Exchange): Promise<void>
 /** Whose request this is and what it asks for, from the head alone: nobody without a key gets a byte of body read. */
 function identify(gateway: Gateway, exchange: Exchange): Fault | null {
   const { request } = exchange
+  if (request.headers.host === undefined && request.httpVersion === '1.1')
+    return fault('invalid_request', 'The request has no Host header; HTTP/1.1 asks for one.')
   const credential = findCredential(request.headers, exchange.query)
   if (typeof credential !== 'string') return credential
   exchange.presented = credential
@@ -55,7 +58,7 @@ function identify(gateway: Gateway, exchange: Exchange): Fault | null {
   if (exchange.match === null) {
     return fault(
       'unknown_path',
-      `There is nothing at ${request.method} ${exchange.path}. Check the base URL and the path.`,
+      `There is nothing at ${request.method} ${quote(exchange.path)}. Check the base URL and the path.`,
     )
   }
   return null
@@ -65,10 +68,12 @@ async function receive(gateway: Gateway, exchange: Exchange): Promise<Fault | nu
   if (exchange.match!.endpoint.method === 'GET') return inspect(exchange)
   const { bodyLimit } = gateway.settings
   const policy = effectivePolicy(gateway.model.configuration.policies, exchange.key!)
-  const limits = { bytes: maxBody(policy, bodyLimit), betweenChunksMs: gateway.settings.timeouts.betweenChunks }
+  const { betweenChunks, total } = gateway.settings.timeouts
+  const limits = { bytes: maxBody(policy, bodyLimit), betweenChunksMs: betweenChunks, totalMs: total }
   const body = await readBody(exchange.request, limits, gateway.deadlines)
   if (Buffer.isBuffer(body)) {
     exchange.body = body
+    exchange.complete = performance.now()
     return inspect(exchange)
   }
   if (body !== null && 'tooLarge' in body) {
@@ -81,9 +86,14 @@ async function receive(gateway: Gateway, exchange: Exchange): Promise<Fault | nu
   return body
 }
 
+/** The name stands in several places of the record, whose size must be bounded. */
+const modelLimit = 512
+
 function inspect(exchange: Exchange): Fault | null {
   const found: Inspection | Fault = exchange.lane!.inspect(exchange.match!, exchange.query, exchange.body)
   if ('code' in found) return found
+  if (found.model !== null && found.model.length > modelLimit)
+    return fault('invalid_request', `The model's name is longer than ${modelLimit} characters.`, { param: 'model' })
   exchange.inspection = found
   return null
 }

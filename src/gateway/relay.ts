@@ -22,6 +22,10 @@ export async function relay(
   if (gated.kind === 'error' || gated.kind === 'whole') exchange.stopHeartbeat?.()
   if (gated.kind === 'error') return passError(gateway, exchange, answer, retryAfterMs)
   if (gated.kind === 'whole') return passWhole(gateway, exchange, answer, gated.body)
+  if (gated.kind === 'flow' && exchange.opened) {
+    answer.call.abort()
+    return refuseDocument(gateway, exchange)
+  }
   exchange.mark('content')
   writeHead(
     gateway,
@@ -66,14 +70,7 @@ function flowHeaders({ headers }: Head): string[] {
 }
 
 async function passWhole(gateway: Gateway, exchange: Exchange, answer: Answer, body: Buffer): Promise<void> {
-  if (exchange.opened) {
-    // The client was promised a stream; a document in its place would be read as nothing.
-    return refuse(
-      gateway,
-      exchange,
-      fault('provider_bad_response', 'The provider answered a streamed call with a whole document.'),
-    )
-  }
+  if (exchange.opened) return refuseDocument(gateway, exchange)
   const { head } = answer.gated
   exchange.responseBytes = body.length
   exchange.mark('last_byte')
@@ -81,6 +78,12 @@ async function passWhole(gateway: Gateway, exchange: Exchange, answer: Answer, b
   if (exchange.gone) return
   writeHead(gateway, exchange, head, ['content-length', String(body.length)])
   exchange.response.end(body)
+}
+
+/** The client was promised a stream; a document in its place would be read as nothing. */
+function refuseDocument(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const reason = fault('provider_bad_response', 'The provider answered a streamed call with a whole document.')
+  return refuse(gateway, exchange, reason)
 }
 
 /** A provider's own error: status and body as they came, but for account ids. */

@@ -78,7 +78,7 @@ function startCall(
   const call = new Call({
     deadlines: gateway.deadlines,
     limits,
-    totalAt: exchange.started + limits.total,
+    totalAt: exchange.complete + limits.total,
     streamed: inspection.streamed,
     streamType: inspection.framing === 'json-array' ? 'application/json' : 'text/event-stream',
     reader,

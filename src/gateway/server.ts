@@ -25,6 +25,10 @@ export function createGatewayServer(gateway: Gateway): http.Server {
     keepAliveTimeout: keepAliveMs,
     maxHeaderSize: maxHeadBytes,
     noDelay: true,
+    // A second credential must be seen, so that it can be refused; Node would drop it.
+    joinDuplicateHeaders: true,
+    // Refused below, in words and with an id.
+    requireHostHeader: false,
   })
   server.timeout = 0
   server.on('request', (request, response) => accept(gateway, request, response))
@@ -33,6 +37,10 @@ export function createGatewayServer(gateway: Gateway): http.Server {
     request.once('newListener', (event) => event === 'data' && response.writeContinue())
     accept(gateway, request, response)
   })
+  // Any other expectation may be ignored (RFC 9110, 10.1.1); Node would refuse it without an id.
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+    accept(gateway, request, response),
+  )
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseMalformed(gateway, error, socket))
   return server
 }
@@ -122,6 +130,11 @@ function refuseMalformed(gateway: Gateway, error: NodeJS.ErrnoException, socket:
   // Refused already: what still arrives fails to parse again.
   if (socket.writableEnded) return
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  // Nobody asked anything: an answer now would be taken for that of the first request.
+  if (socket.bytesRead === 0) return void socket.destroy()
+  const open = [...gateway.exchanges].filter(({ request }) => request.socket === socket)
+  // Only a request that is still being read can be refused: any other would get these bytes into its answer.
+  if (open.some(({ request, response }) => request.complete || response.headersSent)) return void socket.destroy()
   const reason =
     error.code === 'HPE_HEADER_OVERFLOW'
       ? fault(
@@ -129,12 +142,16 @@ function refuseMalformed(gateway: Gateway, error: NodeJS.ErrnoException, socket:
           `The request's head is larger than ${maxHeadBytes} bytes. Send fewer or shorter headers.`,
         )
       : fault('invalid_request', 'This is no valid HTTP/1.1 request.')
-  // Node has no response for what it could not read; this one only carries the record, and the bytes go out by hand.
-  const request = Object.assign(new http.IncomingMessage(socket), { url: '/', method: 'GET' })
-  const exchange = new Exchange(request, new http.ServerResponse(request), socket.remoteAddress ?? null)
-  writeRefusal(gateway, exchange, reason, socket).catch(() => socket.destroy())
+  writeRefusal(gateway, open[0] ?? unreadExchange(socket), reason, socket).catch(() => socket.destroy())
 }
 
+/** Node has no response for a head that it could not read: this one only carries the record. */
+function unreadExchange(socket: Socket): Exchange {
+  const request = Object.assign(new http.IncomingMessage(socket), { url: '/', method: 'GET' })
+  return new Exchange(request, new http.ServerResponse(request), socket.remoteAddress ?? null)
+}
+
+/** By hand, since the parser has given the connection up. */
 async function writeRefusal(gateway: Gateway, exchange: Exchange, reason: Fault, socket: Socket): Promise<void> {
   const { status, headers, body } = findLane('/v1')!.renderError(reason, exchange.id)
   await settle(gateway, exchange, endOfFault(reason))

@@ -16,7 +16,9 @@ export async function settle(gateway: Gateway, exchange: Exchange, end: Exchange
   exchange.mark('done')
   gateway.counters.settle(requestsServed, 0, 1)
   if (exchange.hold !== null) releaseHold(exchange.hold, gateway.counters)
-  if (exchange.key === null && !gateway.refusals.admits(exchange.clientAddress, exchange.id, Date.now())) return
+  // A revoked or expired key is no valid one: its holder could fill the disk like anybody.
+  const stranger = exchange.key === null || (end.error?.code === 'invalid_key' && exchange.attempts.length === 0)
+  if (stranger && !gateway.refusals.admits(exchange.clientAddress, exchange.id, Date.now())) return
   await gateway.journal.append({ kind: 'settled', record: exchange.record('settled', end) })
 }
 

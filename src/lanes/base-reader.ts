@@ -1,10 +1,13 @@
 import { scanObject } from '../core/json-scan.ts'
 import type { TokenUsage } from '../core/record.ts'
 import type { AnswerReader, BodyReading, EventReading, Framing, Seen, StreamEvent } from './contract.ts'
+import { readLastMember } from './event-search.ts'
 import { asObject, type JsonObject, parseObject, readValue } from './json-value.ts'
 
 /** Up to here a whole answer is parsed to prove that it is JSON; larger ones flow on unproved, and only what is needed is read. */
 const parsedBytes = 1024 * 1024
+
+const usageNames = ['usage', 'usageMetadata']
 
 /** What the readers of all lanes have in common: whole answers, and events too large to be held. */
 export abstract class BaseReader implements AnswerReader {
@@ -56,6 +59,12 @@ export abstract class BaseReader implements AnswerReader {
     if (answer === null) return { wrong: 'the answer is not a complete JSON object' }
     this.learn(answer)
     return { wrong: null }
+  }
+
+  tail(bytes: Buffer): void {
+    for (const name of usageNames) {
+      if (this.wanted.includes(name)) this.learn({ [name]: readLastMember(bytes, `"${name}"`) })
+    }
   }
 
   seen(): Seen {

@@ -116,6 +116,8 @@ export interface AnswerReader {
   event(event: StreamEvent): EventReading
   /** A whole JSON answer. */
   body(bytes: Buffer): BodyReading
+  /** The last bytes of a whole answer that was too large for `body`: usage, where it stands there. */
+  tail(bytes: Buffer): void
   /** The bytes end here (stream only): null when the stream ended as the protocol says, else what is missing. */
   end(): string | null
   /** What has been seen so far; null when the provider reported none. */

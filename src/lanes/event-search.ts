@@ -22,9 +22,13 @@ export function findMember(data: Buffer, quotedName: string): number {
   return 0
 }
 
+/** So many places are looked at: each may cost a scan of all the rest. */
+const mostTried = 32
+
 /** The value of the last member of this name that can be read; for the end of an event whose head is gone. */
 export function readLastMember(data: Buffer, quotedName: string): unknown {
-  for (let at = data.lastIndexOf(quotedName); at > 0; at = data.lastIndexOf(quotedName, at - 1)) {
+  let at = data.lastIndexOf(quotedName)
+  for (let tried = 0; at > 0 && tried < mostTried; tried++, at = data.lastIndexOf(quotedName, at - 1)) {
     const start = valueStart(data, quotedName, at)
     const end = start === -1 ? -1 : skipValue(data, start)
     if (end > 0) return readValue(data, { start, end })

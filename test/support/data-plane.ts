@@ -6,8 +6,10 @@ import { Worker } from 'node:worker_threads'
 import { mintGatewayKey } from '../../src/core/gateway-key.ts'
 import type { TimeLimits } from '../../src/core/lane.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
-import { createSharedMemory } from '../../src/daemon/memory.ts'
+import { attachShared, createSharedMemory } from '../../src/daemon/memory.ts'
 import type { FromThread, ToThread } from '../../src/gateway/messages.ts'
+import { requestsInFlight } from '../../src/policy/counters.ts'
+import type { HealthView } from '../../src/routing/health.ts'
 import { parseEntries } from '../../src/store/segment-read.ts'
 import type { SnapshotRoute } from '../../src/store/snapshot.ts'
 import { makeRoute, makeTarget } from './snapshot.ts'
@@ -15,9 +17,14 @@ import { makeRoute, makeTarget } from './snapshot.ts'
 export interface DataPlane {
   baseUrl: string
   key: string
+  inFlight(): number
+  /** Of a provider, by its place among the providers. */
+  health(slot: number, credentials?: number): HealthView
   tell(message: ToThread): void
   /** The settled record of a request, once it stands in the journal. */
   record(id: string | null): Promise<RequestRecord>
+  /** All settled records, in the order written. */
+  records(): RequestRecord[]
   /** The record that was settled last. */
   newest(): RequestRecord | null
   stop(): Promise<void>
@@ -25,7 +32,9 @@ export interface DataPlane {
 
 export interface DataPlaneOptions {
   /** One provider a kind; the model `KIND-model` goes to it. */
-  providers: { kind: string; baseUrl: string }[]
+  providers: { kind: string; baseUrl: string; credentials?: string[] }[]
+  /** Of the one key; epoch milliseconds. */
+  revokedAt?: number | null
   /** More routes; a provider's id is `prv_KIND`. */
   routes?: SnapshotRoute[]
   heartbeatMs?: number
@@ -38,6 +47,7 @@ const limits = { connect: 5000, firstByte: 10_000, betweenChunks: 10_000, total:
 export async function startDataPlane({
   providers,
   routes = [],
+  revokedAt = null,
   heartbeatMs = 15_000,
   timeouts = {},
 }: DataPlaneOptions): Promise<DataPlane> {
@@ -72,7 +82,7 @@ export async function startDataPlane({
   await hear('started')
   const key = mintGatewayKey()
   tell({ type: 'configuration', snapshot: snapshotOf(providers, routes) })
-  tell({ type: 'keys', delta: { full: true, version: 1, upsert: [keyRow(key)], remove: [] } })
+  tell({ type: 'keys', delta: { full: true, version: 1, upsert: [keyRow(key, revokedAt)], remove: [] } })
   const listening = hear('listening')
   tell({ type: 'listen' })
   const message = await listening
@@ -92,7 +102,18 @@ export async function startDataPlane({
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
   }
-  return { baseUrl: `http://127.0.0.1:${port}`, key, tell, record, newest: () => settled().at(-1) ?? null, stop }
+  const { counters, health } = attachShared(memory)
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    key,
+    inFlight: () => counters.read(requestsInFlight),
+    health: (slot, credentials) => health.view(slot, Date.now(), credentials),
+    tell,
+    record,
+    records: settled,
+    newest: () => settled().at(-1) ?? null,
+    stop,
+  }
 }
 
 function readSettled(directory: string): RequestRecord[] {
@@ -109,7 +130,7 @@ function snapshotOf(providers: DataPlaneOptions['providers'], more: SnapshotRout
     version: 1,
     defaultProviders: {},
     policies: [],
-    providers: providers.map(({ kind, baseUrl }, slot) => ({
+    providers: providers.map(({ kind, baseUrl, credentials = ['provider-credential'] }, slot) => ({
       id: `prv_${kind}`,
       name: kind,
       kind,
@@ -118,7 +139,7 @@ function snapshotOf(providers: DataPlaneOptions['providers'], more: SnapshotRout
       active: true,
       readiness: { state: 'ready' as const, reason: null, since: null },
       baseUrl,
-      credentials: [{ id: 'cre_1', value: 'provider-credential' }],
+      credentials: credentials.map((value, place) => ({ id: `cre_${place}`, value })),
       headers: {},
       timeouts: {},
       projects: null,
@@ -132,7 +153,7 @@ function snapshotOf(providers: DataPlaneOptions['providers'], more: SnapshotRout
   }
 }
 
-function keyRow(key: string) {
+function keyRow(key: string, revokedAt: number | null) {
   return {
     hash: createHash('sha256').update(key).digest('base64'),
     id: 'key_1',
@@ -145,6 +166,6 @@ function keyRow(key: string) {
     policyId: null,
     tags: { team: 'a' },
     expiresAt: null,
-    revokedAt: null,
+    revokedAt,
   }
 }

@@ -38,7 +38,12 @@ export function resourceName(model: string): string {
   return model.startsWith('models/') || model.startsWith('tunedModels/') ? model : `models/${model}`
 }
 
-/** What people call the model: without `models/`; a tuned model keeps its collection. */
-export function modelName(resource: string): string {
-  return resource.startsWith('models/') ? resource.slice('models/'.length) : resource
+/**
+ * What people call the model: without `models/`; a tuned model keeps its collection. Null: no name. Segments that a
+ * server on the way might resolve would let a name mean another than the one that was checked.
+ */
+export function modelName(resource: string): string | null {
+  const name = resource.replace(/^(?:models\/)+/, '')
+  const segments = name.split('/')
+  return segments.some((segment) => segment === '' || segment === '.' || segment === '..') ? null : name
 }

@@ -20,7 +20,9 @@ export const gemini: Lane = {
   endpoints,
   match(method, path) {
     const found = findEndpoint(method, path)
-    return found === null || found.pathModel === null ? found : { ...found, pathModel: modelName(found.pathModel) }
+    if (found === null || found.pathModel === null) return found
+    const pathModel = modelName(found.pathModel)
+    return pathModel === null ? null : { ...found, pathModel }
   },
   inspect,
   splice,

@@ -1,0 +1,217 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import net, { type AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { makeRoute, makeTarget } from '../support/snapshot.ts'
+
+let provider: http.Server
+let plane: DataPlane
+/** Calls that the provider has open, and the paths of all it got. */
+const open = new Set<http.ServerResponse>()
+const paths: string[] = []
+
+beforeAll(async () => {
+  provider = http.createServer(async (request, response) => {
+    paths.push(request.url ?? '')
+    open.add(response)
+    response.once('close', () => open.delete(response))
+    let text = ''
+    for await (const chunk of request) text += chunk
+    if (text.includes('"slow":true')) await new Promise((resolve) => setTimeout(resolve, 200))
+    if (!text.includes('"stream":true')) return void response.setHeader('content-type', 'application/json').end('{}')
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write('data: {"choices":[{"delta":{"content":"a"}}]}\n\n')
+  })
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+  const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  plane = await startDataPlane({
+    providers: [
+      { kind: 'openai', baseUrl: `${origin}/v1` },
+      { kind: 'gemini', baseUrl: origin },
+    ],
+    routes: [
+      makeRoute('any-*', [makeTarget('openai')]),
+      makeRoute('brief', [makeTarget('openai')], { timeouts: { total: 1000 } }),
+      makeRoute('*', [makeTarget('gemini')]),
+    ],
+  })
+})
+
+afterAll(async () => {
+  provider.closeAllConnections()
+  await plane.stop()
+  provider.close()
+})
+
+function connect(): net.Socket {
+  const { hostname, port } = new URL(plane.baseUrl)
+  const socket = net.connect({ port: Number(port), host: hostname, allowHalfOpen: true })
+  socket.on('error', () => {})
+  return socket
+}
+
+/** What comes back until the gateway closes the connection. */
+async function exchange(...pieces: string[]): Promise<string> {
+  const socket = connect()
+  let text = ''
+  socket.on('data', (chunk) => (text += chunk.toString('latin1')))
+  const ended = once(socket, 'end')
+  for (const piece of pieces) socket.write(piece, 'latin1')
+  await ended
+  socket.destroy()
+  return text
+}
+
+function post(path: string, body: string, headers = ''): string {
+  return (
+    `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${plane.key}\r\n${headers}` +
+    `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  )
+}
+
+const small = JSON.stringify({ model: 'openai-model', messages: [] })
+const streamed = JSON.stringify({ model: 'openai-model', messages: [], stream: true })
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+describe('a request that no provider could be sent', () => {
+  it('says nothing about the provider', async () => {
+    for (const odd of ['\t', '\f', '\x7f', '\xe9', '"', '<'])
+      for (let time = 0; time < 6; time++)
+        await exchange(post(`/v1/chat/completions?x=${odd}`, small, 'connection: close\r\n'))
+    expect(plane.health(0)).toEqual({ state: 'ready' })
+    expect(await exchange(post('/v1/chat/completions', small, 'connection: close\r\n'))).toMatch(/^HTTP\/1.1 200 /)
+  })
+})
+
+describe('an upload', () => {
+  it('that takes longer than the whole call may is not held against the provider', async () => {
+    const slow = async () => {
+      const socket = connect()
+      const answered = once(socket, 'data')
+      const whole = post('/v1/chat/completions', JSON.stringify({ model: 'brief', messages: [], slow: true }))
+      socket.write(whole.slice(0, -1))
+      await new Promise((resolve) => setTimeout(resolve, 1100))
+      socket.write(whole.slice(-1))
+      const [chunk] = await answered
+      socket.destroy()
+      return String(chunk).slice(0, 12)
+    }
+    const all = await Promise.all(Array.from({ length: 6 }, slow))
+    expect(new Set(all)).toEqual(new Set(['HTTP/1.1 200']))
+    expect(plane.health(0)).toEqual({ state: 'ready' })
+  })
+})
+
+describe('pipelined requests', () => {
+  it('are all given up when the client hangs up', async () => {
+    const socket = connect()
+    const opened = paths.length + 3
+    socket.write(post('/v1/chat/completions', streamed).repeat(3))
+    await until(() => paths.length === opened)
+    await until(() => open.size === 3)
+    socket.destroy()
+    await until(() => open.size === 0)
+    await until(() => plane.inFlight() === 0)
+    const last = plane.records().slice(-3)
+    expect(last.map(({ error }) => error?.code)).toEqual(['client_closed', 'client_closed', 'client_closed'])
+  })
+
+  it('that are malformed do not write into the answer before them', async () => {
+    const answer = await exchange(post('/v1/chat/completions', streamed), 'NONSENSE\r\n\r\n')
+    expect(answer.match(/HTTP\/1.1/g)?.length ?? 0).toBeLessThan(2)
+    await until(() => plane.inFlight() === 0)
+  })
+})
+
+describe('a body that is no HTTP', () => {
+  it('is refused once, on the record of its own request', async () => {
+    const before = plane.records().length
+    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${plane.key}\r\n`
+    const answer = await exchange(`${head}transfer-encoding: chunked\r\n\r\n`, 'zz\r\n')
+    expect(answer).toMatch(/^HTTP\/1.1 400 /)
+    await until(() => plane.inFlight() === 0)
+    const added = plane.records().slice(before)
+    expect(added).toMatchObject([{ operation: 'chat', error: { code: 'invalid_request' }, key: { id: 'key_1' } }])
+    expect(answer).toContain(added[0]?.id)
+  })
+})
+
+describe('every answer carries an id', () => {
+  const close = 'connection: close\r\n'
+  it.each([
+    ['without a host', `GET /v1/models HTTP/1.1\r\n${close}\r\n`, 400],
+    ['with an expectation that nobody knows', `GET /v1/models HTTP/1.1\r\nhost: x\r\nexpect: tea\r\n${close}\r\n`, 401],
+    ['that upgrades', `GET /v1/models HTTP/1.1\r\nhost: x\r\nupgrade: h2c\r\nconnection: upgrade, close\r\n\r\n`, 401],
+    ['with two lengths', `POST /v1/models HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n`, 400],
+    [
+      'with length and chunks',
+      `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n`,
+      400,
+    ],
+    ['in the form of a proxy', `GET http://x/v1/models HTTP/1.1\r\nhost: x\r\n${close}\r\n`, 401],
+    ['to no path', `OPTIONS * HTTP/1.1\r\nhost: x\r\n${close}\r\n`, 401],
+  ])('to a request %s', async (_name, request, status) => {
+    const answer = await exchange(request)
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    expect(answer).toMatch(/x-sp-request-id: req_/)
+  })
+
+  it('also in the form of a proxy with a key', async () => {
+    const head = `GET http://x/v1/models HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${plane.key}\r\n`
+    expect(await exchange(`${head}connection: close\r\n\r\n`)).toMatch(/^HTTP\/1.1 200 /)
+  })
+})
+
+describe('credentials', () => {
+  it('in two authorization headers that differ are refused', async () => {
+    const second = 'authorization: Bearer something-else\r\nconnection: close\r\n'
+    expect(await exchange(post('/v1/chat/completions', small, second))).toMatch(/conflicting_credentials/)
+  })
+})
+
+describe('a record', () => {
+  it('is shared by a flood of requests with a revoked key', async () => {
+    const spent = await startDataPlane({ providers: [], revokedAt: 1 })
+    const headers = { authorization: `Bearer ${spent.key}` }
+    for (let time = 0; time < 300; time++) await (await fetch(`${spent.baseUrl}/v1/models`, { headers })).text()
+    const { length } = spent.records()
+    await spent.stop()
+    expect(length).toBeLessThan(250)
+  })
+
+  it('stays small, however long the model and the path are', async () => {
+    const model = `any-${'x'.repeat(2_000_000)}`
+    const close = 'connection: close\r\n'
+    expect(await exchange(post('/v1/chat/completions', JSON.stringify({ model, messages: [] }), close))).toMatch(
+      /^HTTP\/1.1 400 /,
+    )
+    await exchange(post(`/v1/${'y'.repeat(50_000)}`, small, close))
+    const [long, unknown] = plane.records().slice(-2)
+    expect(JSON.stringify(long).length).toBeLessThan(10_000)
+    expect(JSON.stringify(unknown).length).toBeLessThan(10_000)
+  })
+})
+
+describe("a model's name in a path", () => {
+  it.each(['models/models/gemini-x', 'models/models%2Fgemini-x'])('has one spelling: %s', async (resource) => {
+    await exchange(post(`/v1/gemini/v1beta/${resource}:generateContent`, '{}', 'connection: close\r\n'))
+    expect(plane.records().at(-1)).toMatchObject({ model: 'gemini-x' })
+    expect(paths.at(-1)).toBe('/v1beta/models/gemini-x:generateContent')
+  })
+
+  it.each(['models/a/../b', 'models/..%2F..%2Fv1%2Ffiles', 'models/%2e%2e/x', 'models/./x', 'models/a//b'])(
+    'never climbs: %s',
+    async (resource) => {
+      const before = paths.length
+      const answer = await exchange(
+        post(`/v1/gemini/v1beta/${resource}:generateContent`, '{}', 'connection: close\r\n'),
+      )
+      expect(answer).toMatch(/^HTTP\/1.1 404 /)
+      expect(paths.length).toBe(before)
+    },
+  )
+})

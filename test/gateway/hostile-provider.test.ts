@@ -1,0 +1,148 @@
+import net, { type AddressInfo, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+
+let provider: net.Server
+let plane: DataPlane
+let baseUrl: string
+/** What the provider does with the next call, whose bytes have come. */
+let act: (socket: Socket, request: string) => void = (socket) => socket.destroy()
+const sockets = new Set<Socket>()
+
+const credential = 'canary-of-the-provider'
+
+beforeAll(async () => {
+  provider = net.createServer((socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    socket.on('error', () => {})
+    socket.once('data', (chunk) => act(socket, chunk.toString('latin1')))
+  })
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+  baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
+  plane = await startDataPlane({
+    providers: [{ kind: 'openai', baseUrl, credentials: [credential, credential] }],
+    timeouts: { total: 4000 },
+  })
+})
+
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy()
+  await plane.stop()
+  provider.close()
+})
+
+async function call(body: object, operation = 'chat/completions', at = plane) {
+  const answer = await fetch(`${at.baseUrl}/v1/${operation}`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { authorization: `Bearer ${at.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'openai-model', ...body }),
+  })
+  const text = await answer.text().catch(() => 'cut')
+  return { status: answer.status, headers: answer.headers, text }
+}
+
+function answerWith(head: string, body: string | Buffer): void {
+  act = (socket) => {
+    const bytes = Buffer.from(body)
+    socket.write(`HTTP/1.1 ${head}\r\ncontent-length: ${bytes.length}\r\nconnection: close\r\n\r\n`)
+    socket.end(bytes)
+  }
+}
+
+const json = 'content-type: application/json'
+
+describe('a provider', () => {
+  it.each(['000', '099', '999'])('with the status %s gets an end', async (status) => {
+    answerWith(`${status} Odd\r\n${json}`, '{}')
+    const started = performance.now()
+    const answer = await call({})
+    expect(performance.now() - started).toBeLessThan(3000)
+    expect(plane.newest()?.status).toBe(answer.status)
+  })
+
+  it('whose header is no Latin-1 is answered from all the same', async () => {
+    answerWith(`200 OK\r\nx-note: \u2603 caf\u00e9\r\n${json}`, '{"choices":[]}')
+    expect((await call({})).status).toBe(200)
+    act = (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nx-note: \u2603\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n')
+      socket.end('data: {"choices":[{"delta":{"content":"a"}}]}\n\ndata: [DONE]\n\n')
+    }
+    const streamed = await call({ stream: true })
+    expect(streamed).toMatchObject({ status: 200, text: expect.stringContaining('[DONE]') })
+    expect(plane.newest()).toMatchObject({ status: 200, error: null })
+  })
+
+  it('cannot send the client elsewhere', async () => {
+    answerWith('302 Found\r\nlocation: http://169.254.169.254/latest\r\nrefresh: 0;url=http://evil', '')
+    const { headers } = await call({})
+    expect(headers.get('location')).toBeNull()
+    expect(headers.get('refresh')).toBeNull()
+  })
+
+  it('that repeats its credential in an error is not passed on with it', async () => {
+    act = (socket, request) => {
+      const body = JSON.stringify({ error: { message: request } })
+      socket.end(
+        `HTTP/1.1 400 Bad\r\n${json}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+      )
+    }
+    const { status, text } = await call({})
+    expect(status).toBe(400)
+    expect(text).toContain('***')
+    expect(text).not.toContain(credential)
+  })
+
+  it.each([true, false])('whose stream ends in an error does not tell its account (first: %s)', async (first) => {
+    const content = 'data: {"choices":[{"delta":{"content":"a"}}]}\n\n'
+    const error = `data: ${JSON.stringify({ error: { message: `bad key ${credential} of org-abcdef123456`, code: 400 } })}\n\n`
+    act = (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n')
+      socket.end(first ? error : content + error)
+    }
+    const { text } = await call({ stream: true })
+    expect(text).toContain('bad key')
+    expect(text).not.toContain(credential)
+    expect(text).not.toContain('org-abcdef123456')
+    expect(JSON.stringify(plane.newest())).not.toContain(credential)
+  })
+
+  it('that asks to wait for ever is not left alone for ever', async () => {
+    answerWith(`429 Wait\r\nretry-after: ${'9'.repeat(400)}\r\n${json}`, '{}')
+    const other = await startDataPlane({ providers: [{ kind: 'openai', baseUrl, credentials: ['one', 'two'] }] })
+    const { status } = await call({}, 'chat/completions', other)
+    const credentials = 2
+    const view = other.health(0, credentials)
+    await other.stop()
+    expect(status).toBe(429)
+    expect(view).toMatchObject({ state: 'resting' })
+    expect('until' in view ? view.until - Date.now() : 0).toBeLessThan(2 * 60 * 60_000)
+  })
+})
+
+describe('usage', () => {
+  it('is read from the end of an answer that is too large to be held', async () => {
+    const data = [{ embedding: Array.from({ length: 200_000 }, () => 0.123456789) }]
+    answerWith(
+      `200 OK\r\n${json}`,
+      JSON.stringify({ object: 'list', data, model: 'm', usage: { prompt_tokens: 7, total_tokens: 7 } }),
+    )
+    const { status, text } = await call({}, 'embeddings')
+    expect(status).toBe(200)
+    expect(text.length).toBeGreaterThan(1_000_000)
+    expect(plane.newest()?.tokens).toMatchObject({ input: 7, source: 'reported' })
+  })
+})
+
+describe('a redirected or broken answer', () => {
+  it('cut at any byte of its head or body ends in an error that is recorded', async () => {
+    const whole = `HTTP/1.1 200 OK\r\n${json}\r\ncontent-length: 14\r\n\r\n{"choices":[]}`
+    for (let cut = 0; cut < whole.length; cut += 7) {
+      act = (socket) => socket.end(whole.slice(0, cut))
+      const { status } = await call({})
+      expect([502, 503]).toContain(status)
+    }
+    expect(plane.inFlight()).toBe(0)
+  })
+})

@@ -1,0 +1,78 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { segmentBytes } from '../../src/core/journal-format.ts'
+import { Journal } from '../../src/gateway/journal.ts'
+
+let directory: string
+
+beforeEach(() => {
+  directory = fs.mkdtempSync(path.join(os.tmpdir(), 'spgw-journal-'))
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  fs.rmSync(directory, { recursive: true, force: true })
+})
+
+const entry = { kind: 'repeated', id: 'req_1', count: 1, lastTime: 'now' } as const
+
+describe('the journal on a full disk', () => {
+  it('leaves neither descriptors nor half-made segments behind, however often it tries', async () => {
+    const opened: number[] = []
+    const closed: number[] = []
+    const { openSync, closeSync } = fs
+    vi.spyOn(fs, 'openSync').mockImplementation((...given) => {
+      const file = openSync(...given)
+      opened.push(file)
+      return file
+    })
+    vi.spyOn(fs, 'closeSync').mockImplementation((file) => {
+      closed.push(file)
+      closeSync(file)
+    })
+    const write = vi.spyOn(fs, 'writeSync').mockImplementation(() => {
+      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+    })
+    const reasons: (string | null)[] = []
+    const journal = new Journal({ directory, boot: 'b', thread: 0 }, (reason) => reasons.push(reason))
+    await journal.append(entry)
+    for (let time = 0; time < 10; time++) journal.flush()
+    expect(reasons).toEqual(['journal: no space left on device'])
+    expect(opened.length).toBe(11)
+    expect(closed).toEqual(opened)
+    expect(fs.readdirSync(directory)).toEqual([])
+
+    write.mockRestore()
+    journal.flush()
+    expect(reasons.at(-1)).toBeNull()
+    journal.close()
+    expect(fs.readdirSync(directory).map((file) => fs.statSync(path.join(directory, file)).size)).toEqual([
+      segmentBytes,
+    ])
+  })
+
+  it('takes all of a segment, also when the system writes it in pieces', async () => {
+    const { writeSync } = fs
+    vi.spyOn(fs, 'writeSync').mockImplementation(
+      (file: number, bytes: unknown, offset?: unknown, length?: unknown, position?: unknown) =>
+        writeSync(file, bytes as Buffer, offset as number, Math.min(length as number, 1_000_000), position as number),
+    )
+    const journal = new Journal({ directory, boot: 'b', thread: 0 }, () => {})
+    await journal.append(entry)
+    journal.close()
+    expect(fs.readdirSync(directory).map((file) => fs.statSync(path.join(directory, file)).size)).toEqual([
+      segmentBytes,
+    ])
+  })
+
+  it('goes on where its place cannot be looked at', async () => {
+    const journal = new Journal({ directory, boot: 'b', thread: 0 }, () => {})
+    await journal.append(entry)
+    vi.spyOn(fs, 'statSync').mockImplementation(() => {
+      throw Object.assign(new Error('permission denied'), { code: 'EACCES' })
+    })
+    expect(() => journal.checkPlace()).not.toThrow()
+    journal.close()
+  })
+})
