@@ -57,8 +57,8 @@ function withHead(head: string | null, render: (row: unknown) => string): RowRen
 }
 
 const startWidths = {
-  text: 14,
-  number: 7,
+  text: 12,
+  number: 6,
   bytes: 7,
   duration: 7,
   age: 8,
