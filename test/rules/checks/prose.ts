@@ -1,0 +1,95 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { listOperations } from '../../../src/admin/contract/operations.ts'
+import { root, type Violation } from './modules.ts'
+
+export interface Page {
+  /** From the root of the project. */
+  path: string
+  text: string
+}
+
+export function readPages(): Page[] {
+  const paths = ['README.md', ...globSync('docs/**/*.md', { cwd: root })]
+  return paths.sort().map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+}
+
+const fence = /^```[\s\S]*?^```/gm
+
+/** Text in backticks outside of fenced blocks. */
+function quoted(page: Page): string[] {
+  const prose = page.text.replace(fence, '')
+  return [...prose.matchAll(/`([^`\n]+)`/g)].map(([, inner = '']) => inner)
+}
+
+/** A path with a placeholder in it names a family of files: one of them is enough. */
+export function checkPaths(pages: Page[]): Violation[] {
+  return pages.flatMap((page) =>
+    quoted(page)
+      .filter((text) => /^(src|cli|tui|test|scripts|docs)\/[\w./<>-]*$/.test(text))
+      .filter((path) => globSync(path.replace(/<\w+>/g, '*'), { cwd: root }).length === 0)
+      .map((path) => `${page.path}: there is no ${path}`),
+  )
+}
+
+export function checkLinks(pages: Page[]): Violation[] {
+  return pages.flatMap((page) =>
+    [...page.text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => {
+      if (target.includes('://')) return []
+      const [file = '', anchor] = target.split('#')
+      const path = file === '' ? page.path : posix.join(dirname(page.path), file)
+      if (!existsSync(join(root, path))) return [`${page.path}: there is no ${target}`]
+      const found = anchor === undefined || anchorsOf(readFileSync(join(root, path), 'utf8')).includes(anchor)
+      return found ? [] : [`${page.path}: there is no heading ${target}`]
+    }),
+  )
+}
+
+function anchorsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+/** `name()` is declared as a function or a method somewhere, `Name` as a class or type, in the given source text. */
+export function checkNames(pages: Page[], source: string): Violation[] {
+  return pages.flatMap((page) =>
+    quoted(page)
+      .filter((text) => !isDeclared(text, source))
+      .map((name) => `${page.path}: the code has no ${name}`),
+  )
+}
+
+/** Words that look like types of ours and are not. */
+const foreign = ['Authorization', 'Bearer']
+
+function isDeclared(text: string, source: string): boolean {
+  const callable = /^([a-z]\w*)\(\)$/.exec(text)?.[1]
+  if (callable !== undefined) {
+    // Declared, stated in an interface, or a property that holds a function: what is only called would be `x.name(`.
+    return new RegExp(`(function\\*? |const |^ *(?:async )?)${callable}\\b *[(=:<,]`, 'm').test(source)
+  }
+  if (!/^[A-Z][a-z]\w+$/.test(text) || foreign.includes(text)) return true
+  return new RegExp(`\\b(class|interface|type) ${text}\\b`).test(source)
+}
+
+/** `spgw AREA VERB` with the words of the contract, in prose and in examples alike. */
+export function checkCommands(pages: Page[], local: readonly string[]): Violation[] {
+  const names = listOperations().flatMap(({ path, meta }) => [
+    path.join(' '),
+    ...(meta.aliases ?? []).map((alias) => [...path.slice(0, -1), alias].join(' ')),
+  ])
+  const known = [...local, ...names]
+  return pages.flatMap((page) =>
+    [...quoted(page), ...(page.text.match(fence) ?? [])].flatMap((text) =>
+      [...text.matchAll(/(?:^|sudo |[$(|] *)spgw ([a-z]+(?: [a-z]+)*)/gm)].flatMap(([, words = '']) => {
+        const said = words.split(' ')
+        const fits = known.some((name) => name.split(' ').every((word, index) => said[index] === word))
+        return fits ? [] : [`${page.path}: there is no command spgw ${words}`]
+      }),
+    ),
+  )
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { errorCodes } from '../../src/core/errors.ts'
+import { lanes } from '../../src/lanes/index.ts'
+import { providerKinds } from '../../src/providers/index.ts'
+import { readModules, root } from './checks/modules.ts'
+import { checkCommands, checkLinks, checkNames, checkPaths, readPages } from './checks/prose.ts'
+
+const pages = readPages()
+const readme = pages.filter(({ path }) => path === 'README.md')
+const source = readModules('src', 'cli')
+  .map(({ text }) => text)
+  .join('\n')
+const localCommands = ['init', 'serve', 'version']
+const planted = (text: string) => [{ path: 'README.md', text }]
+
+describe('what the pages name', () => {
+  it('sees a path, a link, a name and a command that are not there', () => {
+    expect(checkPaths(planted('see `src/gateway/pipelines.ts`'))).toHaveLength(1)
+    expect(checkPaths(planted('see `src/lanes/<lane>/none.ts`'))).toHaveLength(1)
+    expect(checkPaths(planted('see `src/lanes/<lane>/lane.ts` and `src/core/`'))).toEqual([])
+    expect(checkLinks(planted('[a](docs/none.md)'))).toHaveLength(1)
+    expect(checkLinks(planted('[a](docs/errors.md#none)'))).toHaveLength(1)
+    expect(checkLinks(planted('[a](docs/errors.md#errors) [b](https://example.org/none)'))).toEqual([])
+    expect(checkNames(planted('`notThere()` and `NotThere`'), source)).toHaveLength(2)
+    expect(checkNames(planted('`admitKey()` and `Exchange`'), source)).toEqual([])
+    expect(checkCommands(planted('`spgw provider list`'), localCommands)).toHaveLength(1)
+    expect(checkCommands(planted('```sh\nspgw keys make --name a\n```'), localCommands)).toHaveLength(1)
+    expect(checkCommands(planted('`spgw keys add`, `spgw serve --demo`'), localCommands)).toEqual([])
+  })
+
+  it('is there', () => {
+    expect(checkPaths(pages)).toEqual([])
+    expect(checkLinks(pages)).toEqual([])
+    expect(checkNames(pages, source)).toEqual([])
+    expect(checkCommands(pages, localCommands)).toEqual([])
+  })
+})
+
+describe('README.md', () => {
+  const text = readme.map((page) => page.text).join('')
+
+  it('has a page to read', () => {
+    expect(text.length).toBeGreaterThan(1000)
+  })
+
+  it('names every endpoint and every kind', () => {
+    const endpoints = lanes.flatMap((lane) =>
+      lane.endpoints.filter(({ served }) => served === 'provider').map(({ path }) => path.replace('/{version}/', '')),
+    )
+    expect(endpoints.length).toBeGreaterThan(10)
+    const named = [...endpoints, ...providerKinds.map(({ kind }) => kind)]
+    expect(named.filter((name) => !text.includes(`\`${name}\``))).toEqual([])
+  })
+})
+
+describe('docs/troubleshooting.md', () => {
+  it('names only codes that exist', () => {
+    const text = readFileSync(join(root, 'docs/troubleshooting.md'), 'utf8')
+    const table = text.split('\n').filter((line) => /^\| (\[|`)/.test(line))
+    const codes = table.flatMap((line) => [...line.matchAll(/`([a-z]+_[a-z_]+)`/g)].map(([, code]) => code))
+    expect(codes.length).toBeGreaterThan(15)
+    const known = [...errorCodes, 'provider_error', 'client_closed']
+    expect(codes.filter((code) => !known.includes(code ?? ''))).toEqual([])
+  })
+})
