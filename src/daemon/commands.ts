@@ -70,8 +70,9 @@ function readSettings(options: Record<string, unknown>, io: CommandIo, dataDir: 
   return loadSettings({ file: text('config'), environment: io.environment, flags })
 }
 
-function greet(settings: Settings, { gatewayUrl, made }: Serving): string {
-  return `spgw ${version}  gateway ${gatewayUrl}  data ${settings.dataDirectory}\n${listMade(made)}`
+function greet(settings: Settings, { gatewayUrl, consoleUrl, made }: Serving): string {
+  const addresses = `gateway ${gatewayUrl}   console ${consoleUrl}   data ${settings.dataDirectory}`
+  return `spgw ${version}  ${addresses}\n${listMade(made)}`
 }
 
 function listMade(made: readonly string[]): string {

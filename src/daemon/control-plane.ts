@@ -22,6 +22,7 @@ export interface ControlPlaneOptions {
   boot: string
   /** Of the gateway, bound for sure a moment ago. */
   port: number
+  consoleUrl: string
   log: Log
 }
 
@@ -84,14 +85,14 @@ export class ControlPlane {
   }
 
   runtime(): Runtime {
-    const { settings, version, foundation, port } = this.#options
+    const { settings, version, foundation, port, consoleUrl } = this.#options
     const { store, keyring } = foundation
     const origin = `http://${loopbackOf(settings.gateway.host)}:${port}`
     return {
       version,
       startedAt: this.#startedAt,
       gatewayUrl: this.gatewayUrl,
-      consoleUrl: null,
+      consoleUrl,
       dataDirectory: settings.dataDirectory,
       publish: () => this.#publisher.publish(),
       closeStreams: (keyId) => this.#fleet.closeStreams(keyId),

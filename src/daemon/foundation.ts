@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import type { Settings } from '../config/settings.ts'
@@ -8,6 +8,7 @@ import { createMachineKey, type MachineKeySources, machineKeyFile } from '../sea
 import { MachineKeyMissing } from '../sealing/seal-error.ts'
 import type { StoreClient } from '../store/api.ts'
 import { startStore } from '../store/client.ts'
+import { makeDirectory } from './make-directory.ts'
 import { extractNativeBinding } from './native-binding.ts'
 import { startThread } from './threads.ts'
 
@@ -35,12 +36,12 @@ export async function layFoundation({ settings, credentialsDirectory, boot }: Fo
   const { dataDirectory, machineKeyFile: explicitPath } = settings
   const made: string[] = []
   if (!existsSync(dataDirectory)) made.push(`data directory ${dataDirectory}`)
-  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 })
+  makeDirectory(dataDirectory)
   const databasePath = join(dataDirectory, databaseFile)
   const keySources = { explicitPath, credentialsDirectory, dataDirectory }
   const keyring = openKeyring(keySources, existsSync(databasePath), made)
   const journalDirectory = join(dataDirectory, 'journal')
-  mkdirSync(journalDirectory, { recursive: true, mode: 0o700 })
+  makeDirectory(journalDirectory)
   const nativeBinding = extractNativeBinding(dataDirectory)
   const storeWorker = startThread('store', {
     retentionMs: settings.records.retentionMs,

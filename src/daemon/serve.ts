@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
+import { openApiDocument } from '../admin/open-api.ts'
 import { type AdminServer, startAdminServer } from '../admin/server.ts'
 import type { Settings } from '../config/settings.ts'
 import { noteSocketPath } from '../config/socket-path.ts'
+import { type ConsoleDoor, startConsole } from '../console/door.ts'
 import { claimPort } from '../gateway/server.ts'
 import { providerKinds } from '../providers/index.ts'
+import { readGatewayState } from './console-state.ts'
 import { ControlPlane } from './control-plane.ts'
 import { prepareDemo } from './demo.ts'
 import { type Foundation, layFoundation } from './foundation.ts'
 import type { Log } from './log.ts'
+import { makeDirectory } from './make-directory.ts'
 
 export interface ServeOptions {
   settings: Settings
@@ -21,6 +24,7 @@ export interface ServeOptions {
 
 export interface Serving {
   gatewayUrl: string
+  consoleUrl: string
   /** What this start made because it was not there, in words. */
   made: string[]
   /** The demo key, shown once. */
@@ -34,7 +38,7 @@ export interface Serving {
 /** Brings the whole gateway up, in the order in which the parts stand on one another; what fails ends the rest. */
 export async function startServing(options: ServeOptions): Promise<Serving> {
   const { settings, credentialsDirectory, version } = options
-  mkdirSync(settings.dataDirectory, { recursive: true, mode: 0o700 })
+  makeDirectory(settings.dataDirectory)
   // First of all: whoever holds the socket is the one gateway of its data directory.
   const { socket: socketPath, socketGroup } = settings.admin
   const admin = await startAdminServer({ socketPath, socketGroup, version })
@@ -44,7 +48,7 @@ export async function startServing(options: ServeOptions): Promise<Serving> {
     const boot = `${Date.now().toString(36)}${randomBytes(4).toString('hex')}`
     const foundation = await layFoundation({ settings, credentialsDirectory, boot })
     try {
-      return await startPlanes(options, foundation, boot, admin)
+      return await startBehindConsole(options, foundation, boot, admin)
     } catch (error) {
       // Its thread would keep the process alive after the refusal.
       await foundation.store.close()
@@ -56,38 +60,66 @@ export async function startServing(options: ServeOptions): Promise<Serving> {
   }
 }
 
+/** Its address is taken before any traffic is: a gateway that cannot have it never serves at all. */
+async function startBehindConsole(
+  options: ServeOptions,
+  foundation: Foundation,
+  boot: string,
+  admin: AdminServer,
+): Promise<Serving> {
+  const { settings, version, log } = options
+  const onFault = (error: unknown) => log.error('the console met a fault', { reason: describe(error) })
+  const door = await startConsole({ ...settings.console, version, onFault })
+  try {
+    return await startPlanes(options, foundation, boot, admin, door)
+  } catch (error) {
+    await door.close()
+    throw error
+  }
+}
+
 async function startPlanes(
   { settings, version, demo, log }: ServeOptions,
   foundation: Foundation,
   boot: string,
   admin: AdminServer,
+  door: ConsoleDoor,
 ): Promise<Serving> {
   const { store, keyring, storeWorker, made } = foundation
   const prepared = demo ? await prepareDemo(store) : null
   const port = await claimPort(settings.gateway.host, settings.gateway.port)
-  const control = new ControlPlane({ settings, version, foundation, boot, port, log })
+  const control = new ControlPlane({ settings, version, foundation, boot, port, consoleUrl: door.url, log })
   try {
     await control.start()
   } catch (error) {
     await control.stop()
     throw error
   }
+  const runtime = control.runtime()
   admin.open({
     store,
     keyring,
     kinds: providerKinds,
-    runtime: control.runtime(),
+    runtime,
     onFault: (error, operation) => log.error('an operation met a fault', { operation, reason: describe(error) }),
+  })
+  store.onRecords((records) => door.count(records))
+  let document: Promise<object> | undefined
+  door.open({
+    state: () => readGatewayState(runtime, store),
+    // Drawn up when it is first asked for: nobody should wait for it at the start.
+    openApi: () => (document ??= openApiDocument(version)),
   })
   const failed = new Promise<string>((resolve) => {
     storeWorker.once('error', (error) => resolve(`the store thread died: ${describe(error)}`))
   })
   const stop = async () => {
     await control.stop()
+    await door.close()
     await admin.close()
     await store.close()
   }
-  return { gatewayUrl: control.gatewayUrl, made, demoKey: prepared?.key ?? null, failed, stop }
+  return { gatewayUrl: control.gatewayUrl, consoleUrl: door.url, made, demoKey: prepared?.key ?? null, failed, stop }
 }
 
 function describe(error: unknown): string {
