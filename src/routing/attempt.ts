@@ -54,14 +54,20 @@ export async function attempt<Candidate, Answer>(
     const outcome = await tryTarget(candidate, retries, ports)
     if (outcome.kind === 'gone') return outcome
     if (outcome.kind === 'answered') return { kind: 'answered', answer: outcome.answer, retryAfterMs: null }
-    last = outcome.failure
-    asked.push(last.retryAfterMs)
-    if (!last.fallback) break
-    if (candidate !== candidates.at(-1)) ports.note(fallback(ports.describe(candidate), last.reason))
+    const { failure } = outcome
+    asked.push(failure.retryAfterMs)
+    if (last === null || wasTried(failure)) last = failure
+    if (!failure.fallback) break
+    if (candidate !== candidates.at(-1)) ports.note(fallback(ports.describe(candidate), failure.reason))
   }
   if (last === null) return { kind: 'failed', fault: fault('provider_not_ready') }
   if (last.answer !== null) return { kind: 'answered', answer: last.answer, retryAfterMs: retryAfterToPass(asked) }
   return { kind: 'failed', fault: last.fault }
+}
+
+/** A target that could not even be asked says less than one that was: what came before stays the outcome. */
+function wasTried({ fault }: Failure<unknown>): boolean {
+  return fault.code !== 'provider_not_ready'
 }
 
 async function tryTarget<Candidate, Answer>(
@@ -69,8 +75,11 @@ async function tryTarget<Candidate, Answer>(
   retries: number,
   ports: AttemptPorts<Candidate, Answer>,
 ): Promise<Sent<Answer>> {
+  let before: Sent<Answer> | null = null
   for (let retried = 0; ; ) {
     const sent = await ports.send(candidate)
+    if (before !== null && sent.kind === 'failed' && !wasTried(sent.failure)) return before
+    before = sent
     if (sent.kind !== 'failed' || sent.failure.next === 'target') return sent
     if (sent.failure.next === 'credential') continue
     if (retried >= retries) return sent

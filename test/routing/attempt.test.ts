@@ -84,6 +84,21 @@ describe('attempt', () => {
     })
   })
 
+  it('keeps what a target answered when it, or the next, cannot be asked any more', async () => {
+    const notReady = failed({ fault: fault('provider_not_ready'), next: 'target' })
+    expect((await run({ a: [failed(), notReady] })).outcome).toMatchObject({ fault: { code: 'provider_unreachable' } })
+    expect((await run({ a: [failed({ answer: 'a', next: 'target' })], b: [notReady] })).outcome).toMatchObject({
+      kind: 'answered',
+      answer: 'a',
+    })
+    expect((await run({ a: [notReady], b: [failed({ next: 'target' })] })).outcome).toMatchObject({
+      fault: { code: 'provider_unreachable' },
+    })
+    expect((await run({ a: [notReady], b: [notReady] })).outcome).toMatchObject({
+      fault: { code: 'provider_not_ready' },
+    })
+  })
+
   it('stops where the conditions of the route do not let it fall back', async () => {
     const { sent } = await run({ a: [failed({ fallback: false, next: 'target' })], b: [answered('b')] })
     expect(sent).toEqual(['a'])
