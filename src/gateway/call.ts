@@ -182,14 +182,8 @@ export class Call implements ResponseSink {
     if (error.kind === 'connect-timeout')
       return this.#fail(timeoutFault('connect', this.#options.limits.connect), error.kind)
     if (this.#head === null)
-      return this.#fail(
-        fault('provider_unreachable', `The provider could not be reached: ${error.message}.`),
-        error.kind,
-      )
-    this.#fail(
-      fault('provider_bad_response', `The provider broke off its answer: ${error.message}. Try again.`),
-      error.kind,
-    )
+      return this.#fail(fault('provider_unreachable', `${error.message} Try again later.`), error.kind)
+    this.#fail(fault('provider_bad_response', `${error.message} Try again.`), error.kind)
   }
 
   #decideForm(status: number, headers: string[]): 'stream' | 'whole' | 'flow' | 'error' {

@@ -107,6 +107,8 @@ async function passError(
       fault('provider_bad_response', `The provider answered ${head.status} after the stream was opened.`),
     )
   }
+  // Also where another try was meant and could not be made.
+  answer.attempt.outcome = 'passed'
   exchange.responseBytes = body.length
   exchange.mark('last_byte')
   await settle(gateway, exchange, { status: head.status, error, tokens: null })

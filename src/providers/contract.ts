@@ -106,7 +106,7 @@ export interface ResponseSink {
 
 export interface TransportFault {
   kind: 'connect-timeout' | 'unreachable' | 'tls' | 'reset' | 'protocol'
-  /** Says what happened without host credentials; safe for records. */
+  /** A sentence: what happened, without host credentials; safe for records. */
   message: string
 }
 
