@@ -1,0 +1,162 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { RequestRecord } from '../core/record.ts'
+import type { Secret } from '../core/secret.ts'
+import { judgeLocal, judgeMetrics } from './access.ts'
+import { apiRefusal, html, json, type Reply, send, text } from './answer.ts'
+import { expositionType, writeExposition } from './exposition.ts'
+import type { GatewayState } from './gateway-state.ts'
+import { stateFamilies } from './metrics.ts'
+import { ProcessMetrics } from './process-metrics.ts'
+import { renderElsewhere, renderStatus } from './status-page.ts'
+import { TrafficMetrics } from './traffic-metrics.ts'
+
+export interface ConsoleOptions {
+  host: string
+  /** 0 asks the system for a free one. */
+  port: number
+  /** As operators see it; null: made from the address that was bound. */
+  url: string | null
+  metricsToken: Secret | null
+  version: string
+  onFault(error: unknown): void
+}
+
+/** What the console needs of the running gateway. */
+export interface ConsoleParts {
+  state(): Promise<GatewayState>
+  /** For `/api/openapi.json`. */
+  openApi(): Promise<object>
+}
+
+export interface ConsoleDoor {
+  url: string
+  /** Lets requests in; until then they are told to come again. */
+  open(parts: ConsoleParts): void
+  /** For the metrics: records as ingestion adds or changes them. */
+  count(records: readonly RequestRecord[]): void
+  close(): Promise<void>
+}
+
+/** Nothing that the console answers takes long, and nothing that it is asked has a body. */
+const requestMs = 10_000
+const idleMs = 5_000
+const maxHeadBytes = 16 * 1024
+const maxConnections = 256
+
+/** The console's address cannot be listened on. */
+export class ConsoleAddressTaken extends Error {
+  readonly hint = 'Stop what listens there, or choose another address: spgw serve --console-listen HOST:PORT'
+
+  constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
+    const reason = cause.code === 'EADDRINUSE' ? 'it is in use' : cause.message
+    super(`the console cannot listen on ${host}:${port}: ${reason}`, { cause })
+    this.name = 'ConsoleAddressTaken'
+  }
+}
+
+/** Takes the console's address. Throws `ConsoleAddressTaken`. */
+export async function startConsole(options: ConsoleOptions): Promise<ConsoleDoor> {
+  const door = new Door(options)
+  const server = createServer(
+    { requestTimeout: requestMs, headersTimeout: requestMs, keepAliveTimeout: idleMs, maxHeaderSize: maxHeadBytes },
+    (request, response) => void door.answer(request, response),
+  )
+  // Answered like any other, so that a body is never invited.
+  server.on('checkContinue', (request, response) => void door.answer(request, response))
+  server.maxConnections = maxConnections
+  // A reader that takes nothing for this long is let go.
+  server.timeout = requestMs
+  const port = await listen(server, options)
+  door.process.start()
+  return {
+    url: options.url ?? `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    open: (parts) => {
+      door.parts = parts
+    },
+    count: (records) => door.traffic.count(records),
+    async close() {
+      door.process.stop()
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+function listen(server: Server, { host, port }: ConsoleOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const refused = (error: NodeJS.ErrnoException) => reject(new ConsoleAddressTaken(host, port, error))
+    server.once('error', refused)
+    server.listen({ host, port, exclusive: true }, () => {
+      server.off('error', refused)
+      // A TCP listener's address is never the path of a socket, and never null while it listens.
+      resolve((server.address() as AddressInfo).port)
+    })
+  })
+}
+
+class Door {
+  readonly traffic = new TrafficMetrics()
+  readonly process = new ProcessMetrics()
+  parts: ConsoleParts | null = null
+  readonly #options: ConsoleOptions
+
+  constructor(options: ConsoleOptions) {
+    this.#options = options
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.on('error', () => {})
+    try {
+      send(request, response, await this.#reply(request))
+    } catch (error) {
+      this.#options.onFault(error)
+      if (response.headersSent) response.destroy()
+      else send(request, response, text(500, 'A fault of the gateway; its log says more.'))
+    }
+  }
+
+  async #reply(request: IncomingMessage): Promise<Reply> {
+    const path = pathOf(request)
+    const isDocument = path === '/api/openapi.json'
+    if (!isDocument && (path === '/api' || path.startsWith('/api/'))) return apiRefusal()
+    if (!isDocument && path !== '/' && path !== '/metrics')
+      return text(404, 'There is nothing here. The status is at /.')
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return { ...text(405, 'This can only be read.'), headers: { allow: 'GET, HEAD' } }
+    if (this.parts === null)
+      return { ...text(503, 'The gateway is starting; ask again.'), headers: { 'retry-after': '1' } }
+    if (isDocument) return json(200, await this.parts.openApi())
+    return path === '/metrics' ? this.#metrics(request, this.parts) : this.#status(request, this.parts)
+  }
+
+  async #metrics(request: IncomingMessage, parts: ConsoleParts): Promise<Reply> {
+    const access = judgeMetrics(request, this.#options.metricsToken)
+    if (access === 'token-missing') {
+      const reply = text(401, 'Send the token of console.metrics_token as Authorization: Bearer.')
+      return { ...reply, headers: { 'www-authenticate': 'Bearer realm="spgw metrics"' } }
+    }
+    if (access === 'not-local')
+      return text(
+        403,
+        'Without console.metrics_token metrics are for this machine only: ask 127.0.0.1, or set the token.',
+      )
+    const families = [
+      ...stateFamilies(this.#options.version, await parts.state()),
+      ...this.traffic.families(),
+      ...this.process.families(),
+    ]
+    return { status: 200, type: expositionType, body: writeExposition(families) }
+  }
+
+  async #status(request: IncomingMessage, parts: ConsoleParts): Promise<Reply> {
+    if (judgeLocal(request) !== 'allowed') return html(403, renderElsewhere())
+    return html(200, renderStatus(this.#options.version, await parts.state()))
+  }
+}
+
+/** What cannot be read as a path is none that stands here. */
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split('?', 1)[0] ?? ''
+}

@@ -1,0 +1,28 @@
+/** What the console shows of the running gateway, handed in by the composition root. Holds no secret. */
+export interface GatewayState {
+  startedAt: string
+  gatewayUrl: string
+  dataDirectory: string
+  workers: number
+  inFlight: number
+  requestsSinceStart: number
+  /** The parts that can be degraded, each with why it is; null: well. */
+  parts: { part: string; reason: string | null }[]
+  providers: ProviderState[]
+  routes: number
+  /** Keys that are not revoked. */
+  keys: number
+  /** null: the store does not say. */
+  databaseBytes: number | null
+  journalBytes: number | null
+  /** A model that the OpenAI lane serves, for the example call; null: there is none yet. */
+  exampleModel: string | null
+}
+
+export interface ProviderState {
+  name: string
+  kind: string
+  /** `inactive` is the operator's switch; `resting` and `open` end by themselves. */
+  state: 'ready' | 'unchecked' | 'failing' | 'resting' | 'open' | 'probing' | 'inactive'
+  reason: string | null
+}

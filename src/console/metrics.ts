@@ -1,0 +1,38 @@
+import type { Family, Sample } from './exposition.ts'
+import type { GatewayState } from './gateway-state.ts'
+
+/** What is true of the gateway at this moment. */
+export function stateFamilies(version: string, state: GatewayState): Family[] {
+  const providers = state.providers.map(({ name, kind, state }) => ({
+    labels: { provider: name, kind, state },
+    value: state === 'ready' ? 1 : 0,
+  }))
+  const degraded = state.parts.map(({ part, reason }) => ({ labels: { part }, value: reason === null ? 0 : 1 }))
+  return [
+    gauge('spgw_info', 'The running gateway; always 1.', [{ labels: { version }, value: 1 }]),
+    gauge('spgw_requests_in_flight', 'Requests that were admitted and are not settled.', state.inFlight),
+    {
+      name: 'spgw_requests_total',
+      type: 'counter',
+      help: 'Requests that were settled since the start, refused ones too, those that share a record included.',
+      samples: [{ value: state.requestsSinceStart }],
+    },
+    gauge('spgw_workers', 'Data-plane threads that are alive.', state.workers),
+    gauge(
+      'spgw_degraded',
+      'Whether a part of the gateway is degraded (1) or well (0); the status page says why.',
+      degraded,
+    ),
+    gauge('spgw_provider_ready', 'Whether a provider is given traffic (1) or not (0), and its state.', providers),
+    gauge('spgw_routes', 'Routes.', state.routes),
+    gauge('spgw_keys', 'Gateway keys that are not revoked.', state.keys),
+    gauge('spgw_database_bytes', 'Size of the database with its write-ahead log.', state.databaseBytes),
+    gauge('spgw_journal_bytes', 'Size of the request journal.', state.journalBytes),
+  ]
+}
+
+/** Null leaves the metric out: a figure that is not known is not 0. */
+export function gauge(name: string, help: string, value: number | null | Sample[]): Family {
+  const samples = Array.isArray(value) ? value : value === null ? [] : [{ value }]
+  return { name, type: 'gauge', help, samples }
+}

@@ -1,0 +1,73 @@
+import http from 'node:http'
+import { onTestFinished } from 'vitest'
+import { type ConsoleDoor, type ConsoleOptions, startConsole } from '../../src/console/door.ts'
+import type { GatewayState } from '../../src/console/gateway-state.ts'
+
+export function sampleState(change: Partial<GatewayState> = {}): GatewayState {
+  return {
+    startedAt: '2026-01-02T03:04:05.000Z',
+    gatewayUrl: 'http://127.0.0.1:8787',
+    dataDirectory: '/var/lib/spgw',
+    workers: 2,
+    inFlight: 3,
+    requestsSinceStart: 7,
+    parts: [
+      { part: 'journal', reason: null },
+      { part: 'store', reason: null },
+    ],
+    providers: [{ name: 'openai', kind: 'openai', state: 'ready', reason: null }],
+    routes: 1,
+    keys: 1,
+    databaseBytes: 1000,
+    journalBytes: null,
+    exampleModel: null,
+    ...change,
+  }
+}
+
+export interface OpenDoor extends ConsoleDoor {
+  faults: unknown[]
+}
+
+/** Listening, but open only once `open` is called. */
+export async function startDoor(options: Partial<ConsoleOptions> = {}): Promise<OpenDoor> {
+  const faults: unknown[] = []
+  const door = await startConsole({
+    host: '127.0.0.1',
+    port: 0,
+    url: null,
+    metricsToken: null,
+    version: '1.2.3',
+    onFault: (error) => faults.push(error),
+    ...options,
+  })
+  onTestFinished(() => door.close())
+  return { ...door, faults }
+}
+
+export async function openDoor(state: GatewayState = sampleState(), options: Partial<ConsoleOptions> = {}) {
+  const door = await startDoor(options)
+  door.open({ state: async () => state, openApi: async () => ({ openapi: '3.1.1' }) })
+  return door
+}
+
+export interface Answer {
+  status: number
+  headers: http.IncomingHttpHeaders
+  body: string
+}
+
+/** Unlike `fetch` it sends whatever host and headers it is told to. */
+export function ask(url: string, options: http.RequestOptions & { body?: string } = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = http.request(url, { agent: false, ...options }, (response) => {
+      let body = ''
+      response.setEncoding('utf8').on('data', (text: string) => {
+        body += text
+      })
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }))
+    })
+    request.on('error', reject)
+    request.end(options.body)
+  })
+}
