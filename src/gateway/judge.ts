@@ -118,8 +118,9 @@ function judgeError(judging: Judge, result: Result, gated: Extract<Gated, { kind
   return { kind: 'answered', answer }
 }
 
-/** How long one of several credentials rests after a 429 that did not say, and at most. */
+/** How long one of several credentials rests after a 429 that did not say, at least, and at most. */
 const limitRestMs = 5000
+const shortestRestMs = 1000
 const longestRestMs = 60 * 60_000
 
 function judgeRetry(judging: Judge, result: Result, answer: Answer, retryAfterMs: number | null): Sent<Answer> {
@@ -135,7 +136,7 @@ function judgeRetry(judging: Judge, result: Result, answer: Answer, retryAfterMs
   // A provider that keeps its limits is well; only this credential of it is used up.
   health.recordSuccess(slot, result.entry, Date.now())
   const others = result.provider.credentials.length > 1
-  const restMs = Math.min(retryAfterMs ?? limitRestMs, longestRestMs)
+  const restMs = Math.min(Math.max(retryAfterMs ?? limitRestMs, shortestRestMs), longestRestMs)
   if (others) health.restCredential(slot, result.credentialIndex, Date.now() + restMs)
   return failed(
     judging.route,
@@ -169,9 +170,11 @@ function restCredential(judging: Judge, result: Result, meaning: Meaning, status
   return failed(judging.route, { fault: what, answer: null, next, retryAfterMs: null, reason }, what.code)
 }
 
-/** Whether the pool has another credential that may be tried at once. */
-function hasMore({ gateway }: Judge, result: Result): boolean {
+/** Whether the pool has another credential that may be tried at once. A request goes through a pool once. */
+function hasMore({ gateway, exchange }: Judge, result: Result): boolean {
   const size = poolSize(result)
+  const tried = exchange.attempts.filter(({ provider }) => provider === result.provider.row.name).length
+  if (tried >= size) return false
   const { state } = gateway.health.view(result.provider.row.slot, Date.now(), size)
   return size > 1 && state !== 'failing' && state !== 'resting'
 }

@@ -121,6 +121,23 @@ describe('a provider', () => {
   })
 })
 
+describe('a pool', () => {
+  it('is gone through once, also when the provider says to come back at once', async () => {
+    let calls = 0
+    act = (socket) => {
+      calls++
+      socket.end(`HTTP/1.1 429 Wait\r\nretry-after: 0\r\n${json}\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}`)
+    }
+    const other = await startDataPlane({
+      providers: [{ kind: 'openai', baseUrl, credentials: ['one', 'two', 'three'] }],
+    })
+    const { status } = await call({}, 'chat/completions', other)
+    await other.stop()
+    expect(status).toBe(429)
+    expect(calls).toBe(3)
+  })
+})
+
 describe('usage', () => {
   it('is read from the end of an answer that is too large to be held', async () => {
     const data = [{ embedding: Array.from({ length: 200_000 }, () => 0.123456789) }]

@@ -39,6 +39,7 @@ export interface DataPlaneOptions {
   routes?: SnapshotRoute[]
   heartbeatMs?: number
   timeouts?: Partial<TimeLimits>
+  trustedProxies?: string[]
 }
 
 const limits = { connect: 5000, firstByte: 10_000, betweenChunks: 10_000, total: 30_000 }
@@ -50,6 +51,7 @@ export async function startDataPlane({
   revokedAt = null,
   heartbeatMs = 15_000,
   timeouts = {},
+  trustedProxies = [],
 }: DataPlaneOptions): Promise<DataPlane> {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'spgw-data-plane-'))
   const memory = createSharedMemory(1)
@@ -60,7 +62,7 @@ export async function startDataPlane({
     bodyLimit: 100_000_000,
     timeouts: { ...limits, ...timeouts },
     heartbeatMs,
-    trustedProxies: [],
+    trustedProxies,
     corsOrigins: ['https://app.example'],
   }
   const worker = new Worker(new URL('../../src/gateway/thread.ts', import.meta.url), {
