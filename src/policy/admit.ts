@@ -5,7 +5,7 @@ import type { Signal } from '../core/record.ts'
 import { formatSize } from '../core/units.ts'
 import type { SnapshotKey } from '../store/snapshot.ts'
 import { type Counters, requestsInFlight } from './counters.ts'
-import { type CompiledPolicy, type EffectivePolicy, findModel } from './effective.ts'
+import { type CompiledPolicy, type EffectivePolicy, findModel, type ModelSet } from './effective.ts'
 
 export { type CompiledPolicies, compilePolicies, type EffectivePolicy, effectivePolicy } from './effective.ts'
 
@@ -170,7 +170,7 @@ function checkModel(signals: Signal[], { policies }: EffectivePolicy, model: str
   if (model === null) return passWithoutModel(signals, policies)
   for (const { name, deny: denied } of policies) {
     if (denied === null) continue
-    const by = findModel(denied, model.toLowerCase())
+    const by = findDenied(denied, model)
     if (by !== null) {
       const message = `The policy ${name} does not allow the model ${quote(model)}.`
       return deny(signals, 'model.deny', fault('policy_denied', message, { param: 'model' }), { policy: name, by })
@@ -187,6 +187,12 @@ function checkModel(signals: Signal[], { policies }: EffectivePolicy, model: str
     pass(signals, 'model.allow', `The policy ${name} allows ${quote(model)}.`, { policy: name, by })
   }
   return null
+}
+
+/** Vendors that overlook case, blanks or the collection would otherwise let a denied model through under another spelling. */
+function findDenied(denied: ModelSet, model: string): string | null {
+  const plain = model.trim().toLowerCase()
+  return findModel(denied, plain) ?? findModel(denied, plain.replace(/^(?:models\/)+/, ''))
 }
 
 function passWithoutModel(signals: Signal[], policies: readonly CompiledPolicy[]): null {

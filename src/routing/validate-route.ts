@@ -24,6 +24,7 @@ export function validateRoute(route: RouteShape, others: readonly RouteShape[]):
 function validateModel(model: string): RouteProblem | null {
   if (model === '' || model !== model.trim())
     return refuse('model', 'The model needs a name without surrounding blanks.')
+  if (!isPlainName(model)) return refuse('model', notPlain(model))
   if (countStars(model) > 1) return refuse('model', `${quote(model)} has more than one *; a pattern may have one.`)
   return null
 }
@@ -36,6 +37,7 @@ function validateTargets({ model, targets }: RouteShape): RouteProblem | null {
     if (upstreamModel === null) continue
     if (upstreamModel === '')
       return refuse('targets', 'An upstream model cannot be empty; leave it out for the same name.')
+    if (!isPlainName(upstreamModel)) return refuse('targets', notPlain(upstreamModel))
     if (countStars(upstreamModel) > countStars(model)) {
       return refuse(
         'targets',
@@ -64,6 +66,18 @@ function validateAgainst(route: RouteShape, others: readonly RouteShape[]): Rout
     }
   }
   return null
+}
+
+/** As long as a client's may be. */
+const longestName = 512
+
+/** Marks that turn or hide what stands around them would make one name look like another. */
+function isPlainName(name: string): boolean {
+  return name.length <= longestName && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u.test(name)
+}
+
+function notPlain(name: string): string {
+  return `${quote(name)} has characters that nobody can see, or more than ${longestName} of them.`
 }
 
 function countStars(text: string): number {

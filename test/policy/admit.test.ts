@@ -71,6 +71,20 @@ describe('judgeCall', () => {
       'policy_denied',
       ['model.allow deny'],
     ],
+    [
+      'a denied model between blanks',
+      [makePolicy('p', { denyModels: ['gpt-4o'] })],
+      { model: ' gpt-4o\t' },
+      'policy_denied',
+      ['model.deny deny'],
+    ],
+    [
+      'a denied model with its collection',
+      [makePolicy('p', { denyModels: ['gemini-*'] })],
+      { model: 'models/gemini-x' },
+      'policy_denied',
+      ['model.deny deny'],
+    ],
     ['a denied model', [makePolicy('p', { denyModels: ['gpt-4o'] })], {}, 'policy_denied', ['model.deny deny']],
     [
       'a denied model in other letters',
