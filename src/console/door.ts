@@ -70,7 +70,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleDoor
   const port = await listen(server, options)
   door.process.start()
   return {
-    url: options.url ?? `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    url: options.url ?? `http://${reachableHost(options.host)}:${port}`,
     open: (parts) => {
       door.parts = parts
     },
@@ -82,6 +82,13 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleDoor
       await closed
     },
   }
+}
+
+/** The page answers to the machine's own names only, and where it listens everywhere, that is one of its addresses. */
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
 }
 
 function listen(server: Server, { host, port }: ConsoleOptions): Promise<number> {
@@ -151,7 +158,8 @@ class Door {
   }
 
   async #status(request: IncomingMessage, parts: ConsoleParts): Promise<Reply> {
-    if (judgeLocal(request) !== 'allowed') return html(403, renderElsewhere())
+    if (judgeLocal(request) !== 'allowed')
+      return html(403, renderElsewhere(request.socket.localPort ?? this.#options.port))
     return html(200, renderStatus(this.#options.version, await parts.state()))
   }
 }

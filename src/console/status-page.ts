@@ -30,14 +30,14 @@ ${renderSetup(state)}
 }
 
 /** What everybody else sees, who may be anywhere. */
-export function renderElsewhere(): string {
+export function renderElsewhere(port: number): string {
   return renderPage(
     'spgw',
     markup`
 <header><h1>spgw</h1></header>
 <p>Signing in to the console is not part of this version, so this page shows itself on the gateway's own machine only, under its local address.</p>
-<p class="quiet">From elsewhere, lead the console's port here and open <code>http://127.0.0.1:8788</code>:</p>
-<pre>ssh -L 8788:127.0.0.1:8788 MACHINE</pre>
+<p class="quiet">From elsewhere, lead the console's port here and open <code>http://127.0.0.1:${port}</code>:</p>
+<pre>ssh -L ${port}:127.0.0.1:${port} MACHINE</pre>
 <p></p>
 <p class="quiet">On the machine, the same in a terminal:</p>
 <pre>spgw status</pre>`,

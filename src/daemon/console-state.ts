@@ -1,5 +1,6 @@
 import type { Runtime } from '../admin/handlers/context.ts'
 import type { GatewayState, ProviderState } from '../console/gateway-state.ts'
+import { compilePattern, matchesPattern } from '../core/pattern.ts'
 import { findKind } from '../providers/index.ts'
 import type { StoreClient, StoreHealth } from '../store/api.ts'
 import type { ConfigurationSnapshot, SnapshotProvider } from '../store/snapshot.ts'
@@ -65,12 +66,17 @@ function stateOf(live: LiveState, checked: SnapshotProvider['readiness']['state'
 
 /** A model that a call on the OpenAI lane reaches, of a name that stands in a command as it is. */
 function findExample({ routes, providers }: ConfigurationSnapshot): string | null {
-  const speaking = new Set(
-    providers.filter(({ kind }) => findKind(kind)?.speaks.includes('openai')).map(({ id }) => id),
-  )
-  const route = routes.find(
-    ({ enabled, model, targets }) =>
-      enabled && /^[\w.:/-]+$/.test(model) && targets.some(({ providerId }) => speaking.has(providerId)),
-  )
-  return route?.model ?? null
+  const speaking = providers.filter(({ kind }) => findKind(kind)?.speaks.includes('openai'))
+  const names = routes
+    .filter(({ enabled }) => enabled)
+    .flatMap(({ model, targets }) => {
+      const pattern = compilePattern(model)
+      return speaking
+        .filter(({ id }) => targets.some(({ providerId }) => providerId === id))
+        .flatMap(({ models }) => [
+          model,
+          ...models.map(({ name }) => name).filter((name) => matchesPattern(pattern, name)),
+        ])
+    })
+  return names.find((name) => /^[\w.:/-]+$/.test(name)) ?? null
 }

@@ -90,6 +90,12 @@ describe('the address', () => {
     holder.close()
   })
 
+  it('is shown as one that answers, where it listens on all', async () => {
+    const { url } = await openDoor(sampleState(), { host: '0.0.0.0' })
+    expect(url).toBe(`http://127.0.0.1:${portOf(url)}`)
+    expect((await ask(url)).status).toBe(200)
+  })
+
   it('is shown as operators see it', async () => {
     expect((await openDoor(sampleState(), { url: 'https://console.example.com' })).url).toBe(
       'https://console.example.com',

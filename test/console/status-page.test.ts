@@ -66,7 +66,7 @@ describe('the status page', () => {
   })
 
   it('has the one style that its policy lets in, and no script', () => {
-    for (const page of [renderStatus('1', sampleState()), renderElsewhere()]) {
+    for (const page of [renderStatus('1', sampleState()), renderElsewhere(8788)]) {
       const style = /<style>([\s\S]*)<\/style>/.exec(page)?.[1] ?? ''
       expect(stylePolicy).toBe(`'sha256-${createHash('sha256').update(style).digest('base64')}'`)
       expect(page).not.toMatch(/<script| style=| on\w+=/)

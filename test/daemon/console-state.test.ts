@@ -39,6 +39,23 @@ it('tells what there is, and an example that stands in a command as it is', asyn
   })
 })
 
+it('takes the example of a pattern from what its provider has', async () => {
+  const { configuration, keys } = runtime.snapshot()
+  const [provider] = configuration.providers
+  const models = ['some-0', "any-'; rm", 'any-7'].map((name) => ({ name, contextTokens: null, outputTokens: null }))
+  const snapshot = () => ({
+    keys,
+    configuration: {
+      ...configuration,
+      providers: provider ? [{ ...provider, models }] : [],
+      routes: configuration.routes.filter(({ model }) => model === 'any-*'),
+    },
+  })
+  expect(await readGatewayState({ ...runtime, snapshot }, { health: async () => well })).toMatchObject({
+    exampleModel: 'any-7',
+  })
+})
+
 it('puts what traffic found before what the check found', async () => {
   const state = async (live: ReturnType<Runtime['health']>) => {
     const found = await readGatewayState({ ...runtime, health: () => live }, { health: async () => well })
