@@ -47,9 +47,11 @@ export const serveCommand: LocalCommand = {
     const demo = options.demo === true
     const credentialsDirectory = io.environment.CREDENTIALS_DIRECTORY ?? null
     const serving = await startServing({ settings, version, credentialsDirectory, demo, log })
+    // Whoever has read the greeting may stop the gateway at once.
+    const told = hearSignal()
     await io.stderr.write(greet(settings, serving))
     if (serving.demoKey !== null) await io.stdout.write(demoCall(serving.gatewayUrl, serving.demoKey))
-    return await serveUntilTold(serving, log)
+    return await serveUntilTold(serving, told, log)
   },
 }
 
@@ -88,11 +90,14 @@ function demoCall(gatewayUrl: string, key: string): string {
   ].join('\n')
 }
 
-/** Runs until a signal or a fault; SIGTERM and SIGINT drain, a second one ends at once. */
-async function serveUntilTold(serving: Serving, log: Log): Promise<number> {
-  const told = new Promise<string>((resolve) => {
+function hearSignal(): Promise<string> {
+  return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal))
   })
+}
+
+/** Runs until a signal or a fault; SIGTERM and SIGINT drain, a second one ends at once. */
+async function serveUntilTold(serving: Serving, told: Promise<string>, log: Log): Promise<number> {
   const ended = await Promise.race([told.then((signal) => ({ signal })), serving.failed.then((reason) => ({ reason }))])
   if ('reason' in ended) {
     log.error('the gateway cannot go on', { reason: ended.reason })

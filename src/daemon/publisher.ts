@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Keyring } from '../sealing/keyring.ts'
-import { SealBroken } from '../sealing/seal-error.ts'
 import type { Key, Provider, StoreClient, StoredSnapshot } from '../store/api.ts'
 import type { ConfigurationSnapshot, KeyDelta, Readiness, SnapshotKey, SnapshotProvider } from '../store/snapshot.ts'
 import { slotLimit } from './memory.ts'
+import { openCredentials, sealedShut } from './open-credentials.ts'
 
 /** Where snapshots go: every data-plane thread, present and future. Resolves when all that live have it. */
 export interface SnapshotAudience {
@@ -127,9 +127,14 @@ function buildConfiguration(
 
 function buildProvider(provider: Provider, keyring: Keyring, slot: number): SnapshotProvider {
   const { id, name, kind, active, projects, models, revision } = provider
-  const credentials = openCredentials(provider, keyring)
-  const readiness =
-    credentials.length === 0 && revision.credentials.length > 0 ? sealedShut(provider) : provider.readiness
+  const credentials = openCredentials(provider, keyring).map((opened) => ({
+    id: opened.id,
+    value: opened.credential.reveal(),
+  }))
+  const shut = credentials.length === 0 && revision.credentials.length > 0
+  const readiness: Readiness = shut
+    ? { ...provider.readiness, state: 'failing', reason: sealedShut }
+    : provider.readiness
   return {
     id,
     name,
@@ -146,22 +151,6 @@ function buildProvider(provider: Provider, keyring: Keyring, slot: number): Snap
     models,
     settings: revision.settings,
   }
-}
-
-/** What does not open counts as absent: one broken value must not keep every other change from the data plane. */
-function openCredentials({ id, revision }: Provider, keyring: Keyring): SnapshotProvider['credentials'] {
-  return revision.credentials.flatMap(({ id: credential, sealed }) => {
-    try {
-      return { id: credential, value: keyring.open(sealed, `credential:${id}:${credential}`).reveal() }
-    } catch (error) {
-      if (error instanceof SealBroken) return []
-      throw error
-    }
-  })
-}
-
-function sealedShut({ readiness }: Provider): Readiness {
-  return { state: 'failing', reason: 'its sealed credential does not open; enter it anew', since: readiness.since }
 }
 
 /** Names by id. */

@@ -6,6 +6,7 @@ import { findKind } from '../providers/index.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import type { Provider, StoreClient } from '../store/api.ts'
 import type { Log } from './log.ts'
+import { isSealedShut, openCredentials, sealedShut } from './open-credentials.ts'
 
 const firstIntervalMs = 30_000
 const longestIntervalMs = 5 * 60_000
@@ -35,7 +36,9 @@ export class ReadinessKeeper {
 
   async start(): Promise<void> {
     for (const provider of await this.#ports.store.providers.list()) {
-      if (provider.readiness.state === 'failing') this.#schedule(provider.id, firstIntervalMs)
+      if (provider.readiness.state !== 'failing' && isSealedShut(provider, this.#ports.keyring))
+        await this.#setFailing(provider, sealedShut)
+      else if (provider.readiness.state === 'failing') this.#schedule(provider.id, firstIntervalMs)
     }
   }
 
@@ -115,9 +118,9 @@ export class ReadinessKeeper {
   async #checkAny(provider: Provider, kind: ProviderKind, keyring: Keyring): Promise<CheckResult> {
     const { revision } = provider
     const target = { name: provider.name, baseUrl: revision.baseUrl, settings: revision.settings }
-    const credentials = revision.credentials.map(({ id, sealed }) =>
-      keyring.open(sealed, `credential:${provider.id}:${id}`),
-    )
+    if (isSealedShut(provider, keyring))
+      return { ok: false, reason: 'credential_sealed', message: sealedShut, models: [] }
+    const credentials = openCredentials(provider, keyring).map(({ credential }) => credential)
     let result = await this.check(kind, target, credentials[0] ?? null)
     for (const credential of credentials.slice(1)) if (!result.ok) result = await this.check(kind, target, credential)
     return result

@@ -1,0 +1,24 @@
+import type { Secret } from '../core/secret.ts'
+import type { Keyring } from '../sealing/keyring.ts'
+import { SealBroken } from '../sealing/seal-error.ts'
+import type { Provider } from '../store/api.ts'
+
+/** Why a provider fails whose credentials are there and do not open. */
+export const sealedShut = 'its sealed credential does not open; enter it anew'
+
+/** What does not open counts as absent: one broken value must not keep every other change from the data plane. */
+export function openCredentials({ id, revision }: Provider, keyring: Keyring): { id: string; credential: Secret }[] {
+  return revision.credentials.flatMap(({ id: credentialId, sealed }) => {
+    try {
+      return { id: credentialId, credential: keyring.open(sealed, `credential:${id}:${credentialId}`) }
+    } catch (error) {
+      if (error instanceof SealBroken) return []
+      throw error
+    }
+  })
+}
+
+/** It has credentials, and none of them opens. */
+export function isSealedShut(provider: Provider, keyring: Keyring): boolean {
+  return provider.revision.credentials.length > 0 && openCredentials(provider, keyring).length === 0
+}
