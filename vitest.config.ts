@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -18,6 +19,8 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/support/package-once.ts'],
+          // Where `startGateway` is used, it starts the packaged executable too.
+          env: { SPGW_TEST_EXECUTABLE: join(import.meta.dirname, 'dist/spgw') },
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

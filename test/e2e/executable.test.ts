@@ -1,6 +1,16 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -19,8 +29,13 @@ afterEach(async () => {
   rmSync(directory, { recursive: true })
 })
 
+interface User {
+  uid?: number
+  gid?: number
+}
+
 /** Resolves with the gateway's address, which is on its first line. */
-async function serve(environment: Record<string, string>): Promise<string> {
+async function serve(environment: Record<string, string>, file = executable, user: User = {}): Promise<string> {
   const command = [
     'serve',
     '--data-dir',
@@ -30,7 +45,8 @@ async function serve(environment: Record<string, string>): Promise<string> {
     '--console-listen',
     '127.0.0.1:0',
   ]
-  gateway = spawn(executable, command, {
+  gateway = spawn(file, command, {
+    ...user,
     cwd: join(directory, 'elsewhere'),
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -66,6 +82,26 @@ describe('dist/spgw', () => {
     expect(await once(gateway as ChildProcess, 'exit')).toEqual([0, null])
     for (const name of ['home', 'tmp', 'elsewhere']) expect(readdirSync(join(directory, name))).toEqual([])
     expect(statSync(join(directory, 'data')).mode & 0o777).toBe(0o700)
+  })
+
+  it('runs where it may write nothing but its data, as a user without rights, home or Node', async () => {
+    const file = join(directory, 'elsewhere/spgw')
+    copyFileSync(executable, file)
+    // A test that runs as root, who may write everywhere, serves as somebody else.
+    const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
+    mkdirSync(join(directory, 'data'), { mode: 0o700 })
+    if (nobody.uid !== undefined) chownSync(join(directory, 'data'), nobody.uid, nobody.gid)
+    for (const path of ['', 'home', 'tmp', 'elsewhere']) chmodSync(join(directory, path), 0o555)
+    try {
+      const address = await serve({ HOME: '/nonexistent', PATH: '' }, file, nobody)
+      expect((await fetch(`${address}/readyz`)).status).toBe(200)
+      gateway?.kill('SIGTERM')
+      expect(await once(gateway as ChildProcess, 'exit')).toEqual([0, null])
+    } finally {
+      for (const path of ['', 'home', 'tmp', 'elsewhere']) chmodSync(join(directory, path), 0o755)
+    }
+    expect(readdirSync(join(directory, 'elsewhere'))).toEqual(['spgw'])
+    for (const name of ['home', 'tmp']) expect(readdirSync(join(directory, name))).toEqual([])
   })
 
   it('tells its version, and refuses wrong settings with their place', () => {

@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runCommand } from '../support/gateway.ts'
+import { laneCall } from '../support/lane-calls.ts'
+import { open } from '../support/raw-http.ts'
+import { setStage } from '../support/stage.ts'
+
+let directory: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'life-'))
+})
+afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+/** Whether somebody accepts connections there. */
+async function accepts(url: string): Promise<boolean> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  const accepted = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  )
+  socket.destroy()
+  return accepted
+}
+
+describe('the end', () => {
+  it('SIGTERM: an open stream ends by itself, new connections are refused, the status is 0', async () => {
+    const stage = await setStage({ dataDirectory: directory })
+    const lane = laneCall('openai')
+    const gate = Promise.withResolvers<void>()
+    stage.mocks.openai.next({ hold: { before: lane.firstContent + 1, until: gate.promise } })
+    const { path, body } = lane.call(stage.models.openai, { stream: true })
+    const headers: [string, string][] = [lane.credential(stage.key), ['content-type', 'application/json']]
+    const stream = open(stage.gateway.baseUrl + path, { headers, body })
+    await stream.received(lane.contentMark)
+
+    const ended = stage.gateway.kill('SIGTERM')
+    while (await accepts(stage.gateway.baseUrl)) await new Promise(setImmediate)
+    gate.resolve()
+    const answer = await stream.whole
+    expect(answer.ended).toBe('clean')
+    expect(answer.body.toString().endsWith(lane.endMark)).toBe(true)
+    expect(await ended).toBe(0)
+    expect(readdirSync(directory)).not.toContain('admin.sock')
+    await stage.close()
+  })
+})
+
+describe('the start', () => {
+  it('is refused on the database of a newer spgw, which is left as it is', async () => {
+    expect((await runCommand(['init', '--data-dir', directory])).code).toBe(0)
+    const database = new Sqlite(join(directory, 'spgw.db'))
+    const newer = '9999-from-the-future'
+    database.prepare('insert into kysely_migration (name, timestamp) values (?, ?)').run(newer, '')
+    const { code, stderr } = await runCommand(['serve', '--data-dir', directory, '--listen', '127.0.0.1:0'])
+    expect(code).toBe(1)
+    expect(stderr).toContain(newer)
+    expect(database.prepare('select count(*) from kysely_migration').pluck().get()).toBe(2)
+    database.close()
+  })
+})
