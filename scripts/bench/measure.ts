@@ -1,0 +1,46 @@
+import type { Results } from './results.ts'
+import type { Bench, Part, Target, TargetName } from './target.ts'
+
+/**
+ * One round: every chosen part on every target, in turns, with the order turned from round to round, so that what moves on the
+ * machine falls on all alike. A trial that fails is a trouble and no figure.
+ */
+export async function measureRound(
+  bench: Bench,
+  chosen: readonly Part[],
+  results: Results,
+  round: number,
+): Promise<void> {
+  const all = Object.keys(bench.starters) as TargetName[]
+  const names = all.map((_, index) => all[(index + round) % all.length]!)
+  const running = new Map<TargetName, Target>()
+  try {
+    for (const part of chosen.filter(({ possible }) => possible?.(bench) ?? true)) {
+      for (const name of names.filter((each) => part.only?.includes(each) ?? true)) {
+        const figures = await measureOne(bench, part, name, running).catch((error: unknown) => {
+          results.troubles.push({ target: name, part: part.name, reason: String(error) })
+          return {}
+        })
+        results.add(name, figures)
+      }
+    }
+  } finally {
+    for (const target of running.values()) await target.stop()
+  }
+}
+
+async function measureOne(bench: Bench, part: Part, name: TargetName, running: Map<TargetName, Target>) {
+  process.stderr.write(`${part.name}: ${name} …\n`)
+  const begin = bench.starters[name]!
+  if (part.fresh === undefined) {
+    const target = running.get(name) ?? (await begin())
+    running.set(name, target)
+    return await part.measure(target, bench)
+  }
+  const target = await begin(part.fresh)
+  try {
+    return await part.measure(target, bench)
+  } finally {
+    await target.stop()
+  }
+}

@@ -1,0 +1,56 @@
+import { once } from 'node:events'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { run, start } from './children.ts'
+import type { Machine } from './machine.ts'
+
+/** The mock provider, whatever it is made of, as the bench sees it. */
+export interface Mock {
+  port: number
+  /** When the provider got the call with this tag, and when its connection was closed under it; monotonic nanoseconds. */
+  called(tag: string): Promise<bigint>
+  closed(tag: string): Promise<bigint>
+  /** How often the tag has been called. */
+  calls(tag: string): number
+}
+
+export async function startMock(machine: Machine, directory: string): Promise<Mock> {
+  const command = machine.has.gcc ? [await compile(machine, directory)] : nodeMock
+  const child = start(machine, command, { place: 'load' })
+  const seen = new Map<string, bigint[]>()
+  const waiting = new Map<string, (at: bigint) => void>()
+  const lines = createInterface({ input: child.stdout! })
+  const [first] = (await once(lines, 'line')) as [string]
+  lines.on('line', (line) => {
+    const [event = '', tag = '', at = '0'] = line.split(' ')
+    const key = `${event} ${tag}`
+    seen.set(key, [...(seen.get(key) ?? []), BigInt(at)])
+    waiting.get(key)?.(BigInt(at))
+  })
+  const eventOf = (key: string) =>
+    new Promise<bigint>((resolve, reject) => {
+      const known = seen.get(key)?.[0]
+      if (known !== undefined) return resolve(known)
+      const timer = setTimeout(() => reject(new Error(`the mock never saw: ${key}`)), 5000)
+      waiting.set(key, (at) => {
+        clearTimeout(timer)
+        resolve(at)
+      })
+    })
+  return {
+    port: Number(first.split(' ')[1]),
+    called: (tag) => eventOf(`called ${tag}`),
+    closed: (tag) => eventOf(`closed ${tag}`),
+    calls: (tag) => seen.get(`called ${tag}`)?.length ?? 0,
+  }
+}
+
+const nodeMock = [process.execPath, join(import.meta.dirname, 'node-mock.ts')]
+
+async function compile(machine: Machine, directory: string): Promise<string> {
+  await mkdir(directory, { recursive: true })
+  const program = join(directory, 'mock')
+  await run(machine, ['gcc', '-O2', '-o', program, join(import.meta.dirname, 'mock.c')], { place: 'load' })
+  return program
+}

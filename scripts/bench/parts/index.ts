@@ -1,0 +1,10 @@
+import type { Part } from '../target.ts'
+import { aborts } from './aborts.ts'
+import { bodies } from './bodies.ts'
+import { latency } from './latency.ts'
+import { memory } from './memory.ts'
+import { small } from './small.ts'
+import { streams } from './streams.ts'
+import { lanes, overTls, twoThreads } from './ways.ts'
+
+export const parts: readonly Part[] = [memory, small, latency, streams, bodies, lanes, overTls, twoThreads, aborts]

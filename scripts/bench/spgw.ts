@@ -1,0 +1,84 @@
+import { cpSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { run, start, stop } from './children.ts'
+import type { Machine } from './machine.ts'
+import type { Mock } from './mock.ts'
+import { freePort, type Starter, type StartOptions, type Target, type TargetName, untilReady } from './target.ts'
+
+export interface SpgwOptions {
+  machine: Machine
+  mock: Mock
+  tls: { port: number; certificate: string } | null
+  directory: string
+  /** The executable, or Node and the main file. */
+  command: string[]
+  /** Options of Node's for `serve` alone. */
+  nodeOptions?: string
+  name: TargetName
+}
+
+/**
+ * Sets a gateway up once, as an operator would, with the executable alone; each start then works on a copy of that data
+ * directory, so that no trial carries the records of the one before. Everything is on: key, policy, journal, records.
+ */
+export async function prepareSpgw(options: SpgwOptions): Promise<Starter> {
+  const { machine, command, directory, mock, tls } = options
+  const template = await mkdtemp(join(directory, 'template-'))
+  const environment = {
+    BENCH_CREDENTIAL: 'sk-bench',
+    ...(tls === null ? {} : { NODE_EXTRA_CA_CERTS: tls.certificate }),
+  }
+  const serving = await serve(options, template, environment, {}, {})
+  const tell = (line: string) =>
+    run(machine, [...command, ...line.split(' '), '--data-dir', template, '--yes'], { place: 'all', environment })
+  const addProvider = (name: string, kind: string, url: string) =>
+    tell(`providers add ${name} --kind ${kind} --base-url ${url} --credential-env BENCH_CREDENTIAL --skip-check`)
+  const origin = `http://127.0.0.1:${mock.port}`
+  const front = tls === null ? [] : ['tls']
+  await Promise.all([
+    addProvider('openai', 'openai', `${origin}/v1`),
+    addProvider('busy', 'openai', `${origin}/v1`),
+    addProvider('anthropic', 'anthropic', origin),
+    addProvider('gemini', 'gemini', origin),
+    ...front.map((name) => addProvider(name, 'openai', `https://127.0.0.1:${tls?.port}/v1`)),
+    tell('policies add bench --allow-model bench-* --max-body 20MB'),
+  ])
+  await Promise.all([
+    tell('routes add bench-* --provider openai'),
+    tell('routes add bench-busy* --provider busy'),
+    ...['anthropic', 'gemini', ...front].map((name) => tell(`routes add bench-small-${name} --provider ${name}`)),
+  ])
+  const created = await tell('keys create --name bench --policy bench --json')
+  const key = /sp_live_\w+/.exec(created)?.[0] ?? ''
+  await serving.stop()
+  return async (start) => {
+    const data = await mkdtemp(join(directory, 'data-'))
+    cpSync(template, data, { recursive: true, filter: (path) => !path.endsWith('.sock') })
+    const surroundings = { ...environment, ...(options.nodeOptions && { NODE_OPTIONS: options.nodeOptions }) }
+    const target = await serve(options, data, surroundings, { authorization: `Bearer ${key}` }, start ?? {})
+    const end = async () => {
+      await target.stop()
+      await rm(data, { recursive: true, force: true })
+    }
+    return { ...target, stop: end }
+  }
+}
+
+async function serve(
+  { machine, command, name }: SpgwOptions,
+  data: string,
+  environment: NodeJS.ProcessEnv,
+  headers: Record<string, string>,
+  { threads = 1 }: StartOptions,
+): Promise<Target> {
+  const port = await freePort()
+  const words = ['serve', '--data-dir', data, '--listen', `127.0.0.1:${port}`, '--console-listen', '127.0.0.1:0']
+  const child = start(machine, [...command, ...words], {
+    place: threads > 1 ? 'all' : 'measured',
+    environment: { ...environment, SPGW_GATEWAY_WORKERS: String(threads), SPGW_LOG_LEVEL: 'warn' },
+  })
+  child.stdout?.resume()
+  const readyMs = await untilReady(child, `http://127.0.0.1:${port}/readyz`)
+  return { name, port, headers, pid: child.pid ?? 0, readyMs, stop: () => stop(child) }
+}

@@ -1,0 +1,85 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { stop } from './children.ts'
+import type { Machine } from './machine.ts'
+import type { Mock } from './mock.ts'
+
+export type TargetName = 'spgw' | 'spgw-other-node' | 'nginx' | 'portkey'
+
+/** A gateway that runs. */
+export interface Target {
+  name: TargetName | 'direct'
+  port: number
+  /** What a client must send with each call, the credential above all. */
+  headers: Record<string, string>
+  pid: number
+  /** From the start of the process to the first good answer of its probe. */
+  readyMs: number
+  stop(): Promise<void>
+}
+
+export interface StartOptions {
+  /** Data-plane threads, where the target has any. */
+  threads?: number
+}
+
+export type Starter = (options?: StartOptions) => Promise<Target>
+
+export interface Bench {
+  machine: Machine
+  mock: Mock
+  /** The provider behind TLS; null where the means are missing. */
+  tlsPort: number | null
+  /** The mock itself, as a target. */
+  direct: Target
+  starters: Partial<Record<TargetName, Starter>>
+  /** Length of one load. */
+  seconds: number
+  directory: string
+}
+
+/** Figures of one trial, by their name in `figures.ts`. */
+export type Figures = Record<string, number>
+
+/** One thing that is measured. */
+export interface Part {
+  name: string
+  /** Which targets take part; all of them where it is not said. */
+  only?: readonly TargetName[]
+  /** Measured on a process of its own, started with these options, instead of the round's. */
+  fresh?: StartOptions
+  /** Left out of the quick form. */
+  fullOnly?: boolean
+  /** False: the means are missing on this machine. */
+  possible?(bench: Bench): boolean
+  measure(target: Target, bench: Bench): Promise<Figures>
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Asks the probe until it answers with 200. */
+export async function untilReady(child: ChildProcess, url: string, limitMs = 20_000): Promise<number> {
+  const begun = performance.now()
+  let said = ''
+  child.stderr?.on('data', (bytes) => (said = (said + bytes).slice(-600)))
+  while (performance.now() - begun < limitMs) {
+    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode} instead of serving: ${said}`)
+    const good = await fetch(url).then(
+      (response) => response.arrayBuffer().then(() => response.status === 200),
+      () => false,
+    )
+    if (good) return performance.now() - begun
+    await sleep(3)
+  }
+  await stop(child)
+  throw new Error(`not ready within ${limitMs} ms: ${said}`)
+}
