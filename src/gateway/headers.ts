@@ -23,6 +23,11 @@ const keptFromProvider = new Set([
   'api-key',
   'x-goog-api-key',
   'x-goog-user-project',
+  // A part of an answer would look broken or come without its usage, and another method would be another call.
+  'range',
+  'if-range',
+  'x-goog-fieldmask',
+  'x-http-method-override',
   'cookie',
   'origin',
   'referer',

@@ -36,6 +36,9 @@ describe('headers to the provider', () => {
     'X-Forwarded-For',
     'x-sp-tag',
     'OpenAI-Organization',
+    'Range',
+    'X-Goog-FieldMask',
+    'X-HTTP-Method-Override',
   ])('keeps %s here', (name) => {
     expect(up([name, 'value'])).toEqual({ 'accept-encoding': 'identity' })
   })

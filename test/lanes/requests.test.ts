@@ -202,9 +202,9 @@ describe('splice', () => {
 
   it('renames a Gemini model where the body repeats it', () => {
     const batch = 'POST /v1/gemini/v1beta/models/g:batchEmbedContents'
-    const body = '{"requests":[{"model":"models/g","content":{"model":"models/g"}},{"model":"models/other"},{}]}'
+    const body = '{"requests":[{"model":"models/g","content":{"model":"models/g"}},{"model":null},{}]}'
     expect(spliced(batch, body, { renameTo: 'up' })).toBe(
-      '{"requests":[{"model":"models/up","content":{"model":"models/g"}},{"model":"models/other"},{}]}',
+      '{"requests":[{"model":"models/up","content":{"model":"models/g"}},{"model":null},{}]}',
     )
     const count = 'POST /v1/gemini/v1beta/models/g:countTokens'
     expect(spliced(count, '{"generate_content_request":{"model":"models/g"}}', { renameTo: 'tunedModels/t' })).toBe(

@@ -1,9 +1,10 @@
 import type { Fault } from '../../core/errors.ts'
 import type { AnswerReader, BodyChange, Inspection, Lane, Match } from '../contract.ts'
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
-import { forwardedQuery, readQuery } from '../query.ts'
+import { forwardedQuery } from '../query.ts'
 import { applyEdits, isFault, scanBody } from '../request-body.ts'
 import { WholeReader } from '../whole-reader.ts'
+import { readAlt, refuseForm } from './answer-form.ts'
 import { endpoints, modelName, pathForms, resourceName } from './endpoints.ts'
 import { renderError, streamError } from './errors.ts'
 import { GenerateReader } from './generate-reader.ts'
@@ -52,15 +53,12 @@ function inspect(match: Match, query: string, body: Buffer): Inspection | Fault 
     usageSplice: null,
   }
   if (endpoint.method === 'GET') return found
+  const odd = refuseForm(endpoint, query)
+  if (odd !== null) return odd
   const scan = scanBody(body, modelHolders(match))
   if (isFault(scan)) return scan
-  return { ...found, modelSpans: findModelSpans(body, scan.members, pathModel ?? '') }
-}
-
-/** `$alt` is the same parameter in Google's other spelling. */
-function readAlt(query: string): string | null {
-  const parameters = readQuery(query)
-  return parameters.get('alt') ?? parameters.get('$alt')
+  const modelSpans = findModelSpans(body, scan.members, pathModel ?? '')
+  return isFault(modelSpans) ? modelSpans : { ...found, modelSpans }
 }
 
 function splice(body: Buffer, inspection: Inspection, change: BodyChange): Buffer {
