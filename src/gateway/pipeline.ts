@@ -98,8 +98,20 @@ function inspect(exchange: Exchange): Fault | null {
   return null
 }
 
+/** A body can take half an hour to arrive, and a revocation must not wait for it. A key that changed is a new object. */
+function recheckKey(gateway: Gateway, exchange: Exchange): Fault | null {
+  const known = gateway.model.findKey(exchange.key!.hash)
+  if (known === exchange.key) return null
+  if (known === undefined) return fault('invalid_key', 'This gateway key was removed while the request was arriving.')
+  const { fault: spent, signals } = admitKey(known, { project: null, environment: null, now: Date.now() })
+  if (spent !== null) exchange.policySignals.push(...signals)
+  return spent
+}
+
 function admit(gateway: Gateway, exchange: Exchange): Fault | null {
   if (exchange.stopped) return null
+  const spent = recheckKey(gateway, exchange)
+  if (spent !== null) return spent
   const policy = effectivePolicy(gateway.model.configuration.policies, exchange.key!)
   const { bodyLimit } = gateway.settings
   const call = { lane: exchange.lane!.name, model: exchange.inspection!.model, bytes: exchange.body.length, bodyLimit }

@@ -7,6 +7,7 @@ import { makeRoute, makeTarget } from '../support/snapshot.ts'
 
 let provider: http.Server
 let plane: DataPlane
+let origin: string
 /** Calls that the provider has open, and the paths of all it got. */
 const open = new Set<http.ServerResponse>()
 const paths: string[] = []
@@ -24,7 +25,7 @@ beforeAll(async () => {
     response.write('data: {"choices":[{"delta":{"content":"a"}}]}\n\n')
   })
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
-  const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
   plane = await startDataPlane({
     providers: [
       { kind: 'openai', baseUrl: `${origin}/v1` },
@@ -88,6 +89,29 @@ describe('a request that no provider could be sent', () => {
 })
 
 describe('an upload', () => {
+  it.each(['revoked', 'removed'])('does not outlive its key (%s)', async (how) => {
+    const own = await startDataPlane({ providers: [{ kind: 'openai', baseUrl: `${origin}/v1` }] })
+    const ask = (body: ReadableStream | string) =>
+      fetch(`${own.baseUrl}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${own.key}` },
+        body,
+        ...(typeof body === 'string' ? {} : { duplex: 'half' }),
+      } as RequestInit)
+    const { readable, writable } = new TransformStream()
+    const writer = writable.getWriter()
+    const answer = ask(readable)
+    await writer.write(Buffer.from(small.slice(0, -1)))
+    // The head of the slow one is in when a later one has been answered.
+    expect((await ask(small)).status).toBe(200)
+    own.changeKey(how === 'revoked' ? { revokedAt: 1 } : null)
+    while ((await ask(small)).status === 200);
+    await writer.write(Buffer.from(small.slice(-1)))
+    await writer.close()
+    expect((await answer).status).toBe(401)
+    await own.stop()
+  })
+
   it('that takes longer than the whole call may is not held against the provider', async () => {
     const slow = async () => {
       const socket = connect()

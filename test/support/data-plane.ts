@@ -11,7 +11,7 @@ import type { FromThread, ToThread } from '../../src/gateway/messages.ts'
 import { requestsInFlight } from '../../src/policy/counters.ts'
 import type { HealthView } from '../../src/routing/health.ts'
 import { parseEntries } from '../../src/store/segment-read.ts'
-import type { SnapshotRoute } from '../../src/store/snapshot.ts'
+import type { SnapshotKey, SnapshotRoute } from '../../src/store/snapshot.ts'
 import { makeRoute, makeTarget } from './snapshot.ts'
 
 export interface DataPlane {
@@ -21,6 +21,8 @@ export interface DataPlane {
   /** Of a provider, by its place among the providers. */
   health(slot: number, credentials?: number): HealthView
   tell(message: ToThread): void
+  /** Of the one key; null removes it. */
+  changeKey(change: Partial<SnapshotKey> | null): void
   /** The settled record of a request, once it stands in the journal. */
   record(id: string | null): Promise<RequestRecord>
   /** All settled records, in the order written. */
@@ -111,6 +113,12 @@ export async function startDataPlane({
     inFlight: () => counters.read(requestsInFlight),
     health: (slot, credentials) => health.view(slot, Date.now(), credentials),
     tell,
+    changeKey: (change) => {
+      const row = keyRow(key, revokedAt)
+      const what =
+        change === null ? { upsert: [], remove: [row.hash] } : { upsert: [{ ...row, ...change }], remove: [] }
+      tell({ type: 'keys', delta: { full: false, version: 2, ...what } })
+    },
     record,
     records: settled,
     newest: () => settled().at(-1) ?? null,
