@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Machine } from './machine.ts'
 
@@ -62,7 +62,22 @@ const quietLimitMs = 20_000
 
 /** Processor time that the whole process has used, user and system, all threads, in microseconds. */
 export function cpuMicros(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  return statMicros(`/proc/${pid}/stat`)
+}
+
+/** The same by the name of the thread; those of one name together. */
+export function threadMicros(pid: number): Map<string, number> {
+  const times = new Map<string, number>()
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const place = `/proc/${pid}/task/${thread}`
+    const name = readFileSync(`${place}/comm`, 'utf8').trim()
+    times.set(name, (times.get(name) ?? 0) + statMicros(`${place}/stat`))
+  }
+  return times
+}
+
+function statMicros(path: string): number {
+  const stat = readFileSync(path, 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * tickMicros
 }

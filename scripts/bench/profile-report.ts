@@ -30,6 +30,21 @@ export function nameThread({ nodes }: CpuProfile): string {
   return entries.find(([file]) => own.some((url) => url.endsWith(file)))?.[1] ?? 'main thread'
 }
 
+/** Processor time of each thread, as the operating system counts it, the profiler's own cost included. */
+export function renderThreads(
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+  count: number,
+  unit: string,
+): string {
+  const each = [...after].map(([name, micros]): [number, string] => [(micros - (before.get(name) ?? 0)) / count, name])
+  const rows = each.filter(([micros]) => micros >= 0.1).sort(([a], [b]) => b - a)
+  return renderTable(
+    [`CPU µs a ${unit}`, 'thread'],
+    rows.map(([micros, name]) => [micros.toFixed(1), name]),
+  )
+}
+
 /** Time spent from `from` on in each function itself, not in what it calls: by function, then by part of the program. */
 export function renderProfile(profile: CpuProfile, from: number, count: number, unit: string): string {
   const functions = new Map<string, number>()
@@ -47,7 +62,8 @@ export function renderProfile(profile: CpuProfile, from: number, count: number, 
       .sort(([, a], [, b]) => b - a)
       .slice(0, limit)
       .map(([name, time]) => [time.toFixed(0), ((time / busy) * 100).toFixed(1), (time / count).toFixed(2), name])
-  const sum = `busy ${(busy / 1e6).toFixed(2)} s, ${(busy / count).toFixed(1)} µs a ${unit}`
+  // The profiler's clock runs on while a thread waits for its core: shares are right, microseconds are too many.
+  const sum = `${(busy / 1e6).toFixed(2)} s, waiting for the core included; ${(busy / count).toFixed(1)} µs a ${unit}`
   const byFunction = renderTable([...head, 'function'], rows(functions, most.functions))
   return [sum, byFunction, renderTable([...head, 'part'], rows(areas, most.areas))].join('\n\n')
 }

@@ -1,12 +1,12 @@
 import { mkdtemp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { chatCall } from './calls.ts'
-import { untilQuiet } from './children.ts'
+import { threadMicros, untilQuiet } from './children.ts'
 import { drive } from './load.ts'
 import type { Machine } from './machine.ts'
 import type { Mock } from './mock.ts'
 import { playStreams } from './parts/streams.ts'
-import { type CpuProfile, nameThread, renderProfile } from './profile-report.ts'
+import { type CpuProfile, nameThread, renderProfile, renderThreads } from './profile-report.ts'
 import { prepareSpgw } from './spgw.ts'
 import type { Bench, Target } from './target.ts'
 
@@ -50,8 +50,10 @@ async function profileLoad(
   const target = await begin()
   // What starting costs, type stripping above all, is left out.
   const from = Number(process.hrtime.bigint() / 1000n)
+  const before = threadMicros(target.pid)
   const count = await load(target)
   await untilQuiet(target.pid, profilerTicks)
+  process.stdout.write(`\n# ${title}\n\n${renderThreads(before, threadMicros(target.pid), count, unit)}\n`)
   await target.stop()
   for (const file of await readdir(output)) {
     const read: CpuProfile = JSON.parse(await readFile(join(output, file), 'utf8'))
