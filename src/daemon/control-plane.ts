@@ -96,6 +96,7 @@ export class ControlPlane {
       dataDirectory: settings.dataDirectory,
       publish: () => this.#publisher.publish(),
       closeStreams: (keyId) => this.#fleet.closeStreams(keyId),
+      markReady: (providerId) => this.#markReady(providerId),
       snapshot: () => ({ configuration: this.#publisher.configuration, keys: this.#publisher.keys }),
       ingest: async () => void (await store.ingest()),
       check: (kind, target, credential) => this.#keeper.check(kind, target, credential),

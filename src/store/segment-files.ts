@@ -90,6 +90,8 @@ async function names(directory: string): Promise<string[]> {
 }
 
 export function ignoreMissing(error: unknown): undefined {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+  // A file where the directory should be holds no segments either; the writer is who reports it.
+  if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+    return undefined
   throw error
 }

@@ -37,6 +37,8 @@ export interface TestGateway {
   published: number
   /** Keys whose streams were to be ended. */
   closed: string[]
+  /** Providers that a good check brought back. */
+  ready: string[]
   faults: unknown[]
   /** Says that a request has settled. */
   settle(record: RequestRecord): void
@@ -66,6 +68,7 @@ export async function startTestGateway(path: string | null = null): Promise<Test
   const checks: TestGateway['checks'] = { result: good, asked: [] }
   const faults: unknown[] = []
   const closed: string[] = []
+  const ready: string[] = []
   const runtime: Runtime = {
     version: '1.2.3',
     startedAt: new Date().toISOString(),
@@ -77,6 +80,7 @@ export async function startTestGateway(path: string | null = null): Promise<Test
       state.published++
     },
     closeStreams: (keyId) => void closed.push(keyId),
+    markReady: (providerId) => void ready.push(providerId),
     snapshot: () => readModel(state.snapshot),
     ingest: async () => void (await store.ingest()),
     async check(_kind, target, credential: Secret | null) {
@@ -109,6 +113,7 @@ export async function startTestGateway(path: string | null = null): Promise<Test
       return state.published
     },
     closed,
+    ready,
     faults,
     settle: (record) => void settled.emit('record', record),
     tailing: () => settled.listenerCount('record'),

@@ -63,7 +63,7 @@ describe('providers', () => {
   })
 
   it('are refused, and nothing is stored, when the check fails', async () => {
-    const { client, checks } = await startTestGateway()
+    const { client, checks, ready } = await startTestGateway()
     checks.result = {
       ...good,
       ok: false,
@@ -77,6 +77,10 @@ describe('providers', () => {
     const check = await client.providers.check({ name: 'openai' })
     expect(check).toMatchObject({ ok: false, reason: 'credential_rejected' })
     expect(await client.providers.show({ name: 'openai' })).toMatchObject({ state: 'failing' })
+    expect(ready).toEqual([])
+    checks.result = good
+    await client.providers.check({ name: 'openai' })
+    expect(await client.providers.show({ name: 'openai' })).toMatchObject({ state: 'ready', id: ready[0] })
   })
 
   it.each([

@@ -83,8 +83,7 @@ function describeEnd(record: RequestRecord): string {
   if (record.state === 'interrupted') return 'Interrupted: the gateway stopped before it ended.'
   const took = record.duration_ms === null ? '' : ` after ${describeDuration(record.duration_ms)}`
   if (record.error === null) return `Ended with ${record.status ?? 'no status'}${took}.`
-  const message = record.error.message.trim().replace(/[.]$/, '')
-  return `Ended with ${record.status ?? 'no status'} ${record.error.code}${took}, the fault of the ${record.error.origin}: ${message}.`
+  return `Ended with ${record.status ?? 'no status'} ${record.error.code}${took}, the fault of the ${record.error.origin}: ${close(record.error.message)}`
 }
 
 /** `210 ms`, `1.2 s`, `2 min 5 s`. */

@@ -41,6 +41,8 @@ export interface Runtime {
   publish(): Promise<void>
   /** Ends at once what is under way for a key whose revocation has been published. */
   closeStreams(keyId: string): void
+  /** A good check ends what traffic had found of the provider: rests, an open breaker. */
+  markReady(providerId: string): void
   /** The snapshot as published last, for `routes explain` and the like. */
   snapshot(): { configuration: ConfigurationSnapshot; keys: readonly SnapshotKey[] }
   /** Everything journaled so far is in the store when this resolves. */

@@ -19,6 +19,7 @@ async function checkStored(context: AdminContext, provider: Provider): Promise<C
   const result = await askWithStored(context, provider)
   const { readiness, models } = found(result)
   await context.store.providers.setReadiness(provider.id, readiness, models)
+  if (result.ok) context.runtime.markReady(provider.id)
   return result
 }
 
