@@ -34,11 +34,16 @@ export class ReadinessKeeper {
     this.#ports = ports
   }
 
+  /** What was failing when the gateway stopped may be well by now: it is checked at once, without holding up the start. */
   async start(): Promise<void> {
     for (const provider of await this.#ports.store.providers.list()) {
-      if (provider.readiness.state !== 'failing' && isSealedShut(provider, this.#ports.keyring))
-        await this.#setFailing(provider, sealedShut)
-      else if (provider.readiness.state === 'failing') this.#schedule(provider.id, firstIntervalMs)
+      const { state, reason } = provider.readiness
+      if (isSealedShut(provider, this.#ports.keyring)) {
+        if (state !== 'failing') await this.#setFailing(provider, sealedShut)
+      } else if (state === 'failing') {
+        if (reason === sealedShut) await this.#reopen(provider)
+        else void this.#recheck(provider.id)
+      }
     }
   }
 
@@ -68,6 +73,14 @@ export class ReadinessKeeper {
     await store.providers.setReadiness(provider.id, { state: 'failing', reason, since: new Date().toISOString() }, null)
     await publish()
     if (!this.#timers.has(provider.id)) this.#schedule(provider.id, firstIntervalMs)
+  }
+
+  /** The right machine key is back: nothing more is known against the provider. */
+  async #reopen(provider: Provider): Promise<void> {
+    const since = new Date().toISOString()
+    await this.#ports.store.providers.setReadiness(provider.id, { state: 'unchecked', reason: null, since }, null)
+    await this.#ports.publish()
+    void this.#recheck(provider.id)
   }
 
   #schedule(providerId: string, intervalMs: number): void {

@@ -174,14 +174,16 @@ describe('secrets', { timeout: 60_000 }, () => {
     const own = sealed('openai')
     place(sealed('anthropic'), 'openai')
     try {
-      const calls = stage.mocks.openai.requests.length
+      // The free checks of other providers at this mock are none of its business.
+      const calls = () => stage.mocks.openai.requests.filter(({ method }) => method === 'POST').length
+      const before = calls()
       const gateway = await startGateway({ dataDirectory: directory })
       const { broken } = await gateway.admin.seal.status({})
       const [openai, anthropic] = [await answerOf(gateway, 0), await answerOf(gateway, 1)]
       await gateway.stop()
       expect([openai.status, openai.headers.get('x-sp-error')]).toEqual([503, 'provider_not_ready'])
       expect(anthropic.status).toBe(200)
-      expect(stage.mocks.openai.requests.length).toBe(calls)
+      expect(calls()).toBe(before)
       expect(broken).toHaveLength(1)
     } finally {
       place(own, 'openai')
