@@ -76,7 +76,15 @@ describe('a start that is refused', { timeout: 30_000 }, () => {
     await once(taken.listen(0, '127.0.0.1'), 'listening')
     const address = `127.0.0.1:${(taken.address() as AddressInfo).port}`
     const other = await mkdtemp(join(tmpdir(), 'spgw-'))
-    const { code, stderr } = await runCommand(['serve', '--data-dir', other, '--listen', address])
+    const { code, stderr } = await runCommand([
+      'serve',
+      '--data-dir',
+      other,
+      '--listen',
+      address,
+      '--console-listen',
+      '127.0.0.1:0',
+    ])
     taken.close()
     await rm(other, { recursive: true, force: true })
     expect(code).toBe(1)
@@ -84,7 +92,15 @@ describe('a start that is refused', { timeout: 30_000 }, () => {
   })
 
   it('says so and ends: another gateway has the data directory', async () => {
-    const { code, stderr } = await runCommand(['serve', '--data-dir', directory, '--listen', '127.0.0.1:0'])
+    const { code, stderr } = await runCommand([
+      'serve',
+      '--data-dir',
+      directory,
+      '--listen',
+      '127.0.0.1:0',
+      '--console-listen',
+      '127.0.0.1:0',
+    ])
     expect(code).toBe(1)
     expect(stderr).toMatch(/running|another/i)
     expect((await fetch(`${stage.gateway.baseUrl}/readyz`)).status).toBe(200)
