@@ -20,12 +20,13 @@ const banner =
 
 /**
  * Bundles each entry with all that it imports into `outputDirectory`, wiped first, and puts the addon for `platform`
- * (`linux-x64`) beside them. Returns esbuild's account of what went in.
+ * (`linux-x64`) beside them. Only what is made for tests holds fault points (src/core/fault-point.ts). Returns esbuild's account of what went in.
  */
 export async function bundle(
   outputDirectory: string,
   platform: string = hostPlatform(),
   sources: Record<string, string> = entries,
+  forTests = false,
 ): Promise<Metafile> {
   await rm(outputDirectory, { recursive: true, force: true })
   await mkdir(outputDirectory, { recursive: true })
@@ -40,7 +41,7 @@ export async function bundle(
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: 'none',
-    define: { __BUNDLED__: 'true' },
+    define: { __BUNDLED__: 'true', __FAULT_POINTS__: String(forTests) },
     banner: { js: banner },
     metafile: true,
     logLevel: 'warning',

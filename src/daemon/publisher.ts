@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { reachFaultPoint } from '../core/fault-point.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import type { Key, Provider, StoreClient, StoredSnapshot } from '../store/api.ts'
 import type { ConfigurationSnapshot, KeyDelta, Readiness, SnapshotKey, SnapshotProvider } from '../store/snapshot.ts'
@@ -81,7 +82,9 @@ export class Publisher {
       if (before !== undefined && before.revision !== provider.revision) this.#audience.forgetHealth(provider.slot)
     }
     this.configuration = { ...next, version: next.version + 1 }
+    reachFaultPoint('publish.before-swap')
     await this.#audience.configuration(this.configuration)
+    reachFaultPoint('publish.after-swap')
   }
 
   /** A change costs its own size, however many keys there are. */
@@ -98,7 +101,9 @@ export class Publisher {
     this.#storedKeysVersion = stored.keysVersion
     if (upsert.length === 0 && remove.length === 0) return
     this.#keysVersion++
+    reachFaultPoint('publish.before-swap')
     await this.#audience.keys({ full: false, version: this.#keysVersion, upsert, remove })
+    reachFaultPoint('publish.after-swap')
   }
 
   #slotOf(providerId: string): number {

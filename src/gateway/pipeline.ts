@@ -1,5 +1,6 @@
 import type { Fault } from '../core/errors.ts'
 import { fault } from '../core/errors.ts'
+import { reachFaultPoint } from '../core/fault-point.ts'
 import { quote } from '../core/quote.ts'
 import type { Signal } from '../core/record.ts'
 import type { Inspection } from '../lanes/contract.ts'
@@ -29,6 +30,7 @@ export async function serve(gateway: Gateway, exchange: Exchange): Promise<void>
   if (planned.fault !== null) return refuse(gateway, exchange, planned.fault)
   exchange.mark('admitted')
   await gateway.journal.append({ kind: 'admitted', record: exchange.record('admitted', null) })
+  reachFaultPoint('journal.after-admitted')
   if (exchange.stopped) return settleStopped(gateway, exchange)
 
   const outcome = await attemptAll(gateway, exchange, planned)

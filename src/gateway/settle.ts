@@ -1,4 +1,5 @@
 import { errorTable, type Fault } from '../core/errors.ts'
+import { reachFaultPoint } from '../core/fault-point.ts'
 import type { TokenUsage } from '../core/record.ts'
 import type { AnswerReader } from '../lanes/contract.ts'
 import { releaseHold } from '../policy/admit.ts'
@@ -19,7 +20,9 @@ export async function settle(gateway: Gateway, exchange: Exchange, end: Exchange
   // A revoked or expired key is no valid one: its holder could fill the disk like anybody.
   const stranger = exchange.key === null || (end.error?.code === 'invalid_key' && exchange.attempts.length === 0)
   if (stranger && !gateway.refusals.admits(exchange.clientAddress, exchange.id, Date.now())) return
+  reachFaultPoint('journal.before-settled')
   await gateway.journal.append({ kind: 'settled', record: exchange.record('settled', end) })
+  reachFaultPoint('journal.after-settled')
 }
 
 export function endOfFault(

@@ -1,4 +1,5 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { getEnvironmentData, parentPort, workerData } from 'node:worker_threads'
+import { armThread, reachFaultPoint } from '../core/fault-point.ts'
 import { attachCounters } from '../policy/counters.ts'
 import { createHttpTransport } from '../providers/http.ts'
 import { findKind } from '../providers/index.ts'
@@ -13,6 +14,7 @@ import { RefusalFlood } from './refusal-flood.ts'
 import { createGatewayServer, readProxies } from './server.ts'
 
 /** Entry of a data-plane thread. It owns nothing that another thread waits for. */
+armThread(getEnvironmentData, () => process.kill(process.pid, 'SIGKILL'))
 const start = workerData as ThreadStart
 const port = parentPort!
 const tell = (message: FromThread) => port.postMessage(message)
@@ -57,6 +59,7 @@ port.on('message', (message: ToThread) => {
 function accept(apply: () => void): void {
   try {
     apply()
+    reachFaultPoint('publish.first-swapped')
   } catch (error) {
     tell({ type: 'refused', reason: error instanceof Error ? error.message : String(error) })
   }

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { reachFaultPoint } from '../core/fault-point.ts'
 import type { JournalEntry } from '../core/journal-format.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { Connection } from './connection.ts'
@@ -82,6 +83,7 @@ async function ingestSegment(options: IngestOptions, segment: Segment): Promise<
     if (segment.closed) {
       if (await hasRest(file, offset)) await setSegmentAside(options.journalDirectory, segment)
       else await deleteSegment(segment)
+      reachFaultPoint('ingest.after-delete')
       await options.connection.write((db) =>
         db.deleteFrom('journal_segments').where('name', '=', segment.file).execute(),
       )
@@ -104,6 +106,7 @@ async function ingestFrom(
     const batch = await readBatch(file, offset, options.batch)
     if (batch.entries.length > 0) {
       const records = await storeEntries(options, segment, batch.entries, batch.offset)
+      reachFaultPoint('ingest.after-commit')
       if (records.length > 0) options.onRecords(records)
       changed += records.length
     }
@@ -174,6 +177,7 @@ async function storeBatch(
     .values({ name: segment.file, bytes_read: offset })
     .onConflict((conflict) => conflict.column('name').doUpdateSet({ bytes_read: offset }))
     .execute()
+  reachFaultPoint('ingest.before-commit')
   return changed
 }
 
@@ -200,6 +204,7 @@ async function interruptUnsettled(options: IngestOptions): Promise<number> {
   // Looked for in a read first: most passes have none, and need not take the lock.
   while (await options.connection.read((db) => hasUnsettled(db, options.boot))) {
     const records = await options.connection.write((db) => interruptRecords(db, options.boot))
+    reachFaultPoint('interrupt.after-commit')
     options.onRecords(records)
     changed += records.length
     await nextTurn()

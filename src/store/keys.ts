@@ -1,3 +1,4 @@
+import { reachFaultPoint } from '../core/fault-point.ts'
 import type { Key, Tables } from './api.ts'
 import { readJson, writeJson } from './json-column.ts'
 import { markRemoved, nextKeyVersion, removeKey } from './key-version.ts'
@@ -38,6 +39,7 @@ export function keysTable(db: Database): Tables['keys'] {
       const version = await nextKeyVersion(db)
       await db.updateTable('keys').set(toRow(key, version)).where('id', '=', id).execute()
       if (change.secrets) await replaceSecrets(db, before, key, version)
+      reachFaultPoint('key-change.before-commit')
       return key
     },
     touch: (lastUsed) => touchKeys(db, lastUsed),

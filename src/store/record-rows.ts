@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { reachFaultPoint } from '../core/fault-point.ts'
 import type { RequestRecord } from '../core/record.ts'
 import { readJson, writeJson } from './json-column.ts'
 import type { Database, RecordRow } from './schema.ts'
@@ -107,6 +108,7 @@ export async function interruptRecords(db: Database, liveBoot: string): Promise<
     const record: RequestRecord = { ...readJson<RequestRecord>(row.record_json), state: 'interrupted' }
     records.push(...(await upsertRecords(db, [record], row.boot)))
   }
+  reachFaultPoint('interrupt.before-commit')
   return records
 }
 

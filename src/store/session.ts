@@ -1,3 +1,4 @@
+import { reachFaultPoint } from '../core/fault-point.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { StoredSnapshot, StoreHealth } from './api.ts'
 import { ingestJournal } from './ingest.ts'
@@ -128,7 +129,9 @@ export class StoreSession {
   #checkpoint(): void {
     if (this.#store.sizes().log < checkpointAtBytes) return
     try {
+      reachFaultPoint('checkpoint.before')
       this.#store.checkpoint()
+      reachFaultPoint('checkpoint.after')
       this.#checkpointTrouble = null
     } catch (error) {
       this.#checkpointTrouble = `no checkpoint: ${error instanceof Error ? error.message : String(error)}`

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { armThread } from '../core/fault-point.ts'
 import { openStore } from './open.ts'
 import type { StoreMessage, StoreRequest, StoreThreadData } from './protocol.ts'
 import { StoreSession } from './session.ts'
@@ -44,6 +45,7 @@ async function dispatch(session: StoreSession, question: Question): Promise<unkn
   }
 }
 
+armThread(getEnvironmentData, () => process.kill(process.pid, 'SIGKILL'))
 const port = parentPort
 if (!port) throw new Error('src/store/thread.ts is the entry of a worker thread')
 run(port, workerData as StoreThreadData).catch((error: unknown) => {

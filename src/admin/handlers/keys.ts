@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { reachFaultPoint } from '../../core/fault-point.ts'
 import { mintGatewayKey } from '../../core/gateway-key.ts'
 import { newId } from '../../core/ids.ts'
 import type { Key } from '../../store/api.ts'
@@ -29,6 +30,7 @@ async function change(
   const after = showKey({ ...loaded.key, ...to }, loaded.names)
   const line = { operation, resource: resource(loaded.key), before: loaded.before, after }
   await audited(context, line).keys.update(loaded.key.id, to)
+  reachFaultPoint('key-change.after-commit')
   await context.runtime.publish()
   return after
 }

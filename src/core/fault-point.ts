@@ -1,0 +1,90 @@
+/**
+ * Places where a test build dies on purpose, so that what a crash leaves behind is tested where it is worst and not
+ * only where chance strikes. In released builds every function here is empty, and its calls vanish from the bundle.
+ * `SPGW_FAULT_POINT=name[:N]` kills the process at the Nth passing, counted over all threads (default: the first).
+ */
+
+/** Set by the bundler: false in what is released, true in test builds. Sources that run unbundled have fault points. */
+declare const __FAULT_POINTS__: boolean | undefined
+
+export const faultPoints = [
+  'ingest.before-commit',
+  'ingest.after-commit',
+  'ingest.after-delete',
+  'interrupt.before-commit',
+  'interrupt.after-commit',
+  'checkpoint.before',
+  'checkpoint.after',
+  'migrate.before',
+  'migrate.before-commit',
+  'migrate.after',
+  'publish.before-swap',
+  'publish.first-swapped',
+  'publish.after-swap',
+  'key-change.before-commit',
+  'key-change.after-commit',
+  'seal-rotate.before-commit',
+  'seal-rotate.after-commit',
+  'journal.after-admitted',
+  'journal.before-settled',
+  'journal.after-settled',
+] as const
+
+export type FaultPoint = (typeof faultPoints)[number]
+
+/** Plain data, and memory that all threads count in: handed to every thread as it is. */
+interface FaultPlan {
+  point: FaultPoint
+  passing: number
+  passed: SharedArrayBuffer
+}
+
+/** Core does no I/O: what ends the process comes from the entry of each thread. */
+interface Weapon {
+  kill(): void
+}
+
+const shelf = 'fault-plan'
+let armed: (FaultPlan & Weapon) | null = null
+
+/** Does nothing unless this very point is armed. */
+export function reachFaultPoint(point: FaultPoint): void {
+  if (typeof __FAULT_POINTS__ === 'undefined' || __FAULT_POINTS__) pass(point)
+}
+
+/** For the main thread: reads the variable, arms this thread, and puts the plan where later threads find it. */
+export function armFaultPoint(
+  environment: Readonly<Record<string, string | undefined>>,
+  share: (name: string, plan: FaultPlan) => void,
+  kill: () => void,
+): void {
+  if (typeof __FAULT_POINTS__ === 'undefined' || __FAULT_POINTS__) {
+    const text = environment.SPGW_FAULT_POINT
+    if (!text) return
+    const plan = readPlan(text)
+    armed = { ...plan, kill }
+    share(shelf, plan)
+  }
+}
+
+/** For every other thread: `shared` gives what the main thread has put there. */
+export function armThread(shared: (name: string) => unknown, kill: () => void): void {
+  if (typeof __FAULT_POINTS__ === 'undefined' || __FAULT_POINTS__) {
+    // Only `armFaultPoint` puts anything there.
+    const plan = shared(shelf) as FaultPlan | undefined
+    armed = plan ? { ...plan, kill } : null
+  }
+}
+
+/** A mistyped name would never strike, and the test that names it would prove nothing. */
+function readPlan(text: string): FaultPlan {
+  const [name, passing = '1'] = text.split(':')
+  const point = faultPoints.find((each) => each === name)
+  if (point === undefined || !/^[1-9]\d*$/.test(passing)) throw new Error(`SPGW_FAULT_POINT: ${text} is no fault point`)
+  return { point, passing: Number(passing), passed: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT) }
+}
+
+function pass(point: FaultPoint): void {
+  if (armed === null || armed.point !== point) return
+  if (Atomics.add(new Int32Array(armed.passed), 0, 1) + 1 === armed.passing) armed.kill()
+}
