@@ -60,26 +60,39 @@ export function endChildrenWithUs(): void {
 const tickMicros = 10_000
 const quietLimitMs = 20_000
 
-/** Processor time that the whole process has used, user and system, all threads, in microseconds. */
-export function cpuMicros(pid: number): number {
-  return statMicros(`/proc/${pid}/stat`)
+/** Processor time in microseconds, as the operating system counts it. */
+export interface CpuTime {
+  user: number
+  system: number
 }
 
-/** The same by the name of the thread; those of one name together. */
-export function threadMicros(pid: number): Map<string, number> {
-  const times = new Map<string, number>()
+/** What the whole process has used, all threads, those that have ended too. */
+export function cpuTime(pid: number): CpuTime {
+  return readStat(`/proc/${pid}/stat`)
+}
+
+export function cpuMicros(pid: number): number {
+  const { user, system } = cpuTime(pid)
+  return user + system
+}
+
+/** What each living thread has used, by its name; those of one name together. */
+export function threadTimes(pid: number): Map<string, CpuTime> {
+  const times = new Map<string, CpuTime>()
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
     const place = `/proc/${pid}/task/${thread}`
     const name = readFileSync(`${place}/comm`, 'utf8').trim()
-    times.set(name, (times.get(name) ?? 0) + statMicros(`${place}/stat`))
+    const before = times.get(name) ?? { user: 0, system: 0 }
+    const more = readStat(`${place}/stat`)
+    times.set(name, { user: before.user + more.user, system: before.system + more.system })
   }
   return times
 }
 
-function statMicros(path: string): number {
+function readStat(path: string): CpuTime {
   const stat = readFileSync(path, 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * tickMicros
+  return { user: Number(fields[11]) * tickMicros, system: Number(fields[12]) * tickMicros }
 }
 
 /** Resident memory in bytes. */

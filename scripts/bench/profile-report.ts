@@ -1,5 +1,6 @@
 import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { CpuTime } from './children.ts'
 import { renderTable } from './report.ts'
 
 /** What V8 writes; times in microseconds. */
@@ -32,16 +33,21 @@ export function nameThread({ nodes }: CpuProfile): string {
 
 /** Processor time of each thread, as the operating system counts it, the profiler's own cost included. */
 export function renderThreads(
-  before: ReadonlyMap<string, number>,
-  after: ReadonlyMap<string, number>,
+  before: ReadonlyMap<string, CpuTime>,
+  after: ReadonlyMap<string, CpuTime>,
   count: number,
   unit: string,
 ): string {
-  const each = [...after].map(([name, micros]): [number, string] => [(micros - (before.get(name) ?? 0)) / count, name])
-  const rows = each.filter(([micros]) => micros >= 0.1).sort(([a], [b]) => b - a)
+  const each = [...after].map(([name, time]) => {
+    const { user, system } = before.get(name) ?? { user: 0, system: 0 }
+    return { name, user: (time.user - user) / count, system: (time.system - system) / count }
+  })
+  const rows = each
+    .filter(({ user, system }) => user + system >= 0.1)
+    .sort((a, b) => b.user + b.system - a.user - a.system)
   return renderTable(
-    [`CPU µs a ${unit}`, 'thread'],
-    rows.map(([micros, name]) => [micros.toFixed(1), name]),
+    [`CPU µs a ${unit}`, 'user', 'kernel', 'thread'],
+    rows.map(({ name, user, system }) => [...[user + system, user, system].map((micros) => micros.toFixed(1)), name]),
   )
 }
 

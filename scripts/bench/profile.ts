@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { chatCall } from './calls.ts'
-import { threadMicros, untilQuiet } from './children.ts'
+import { threadTimes, untilQuiet } from './children.ts'
 import { drive } from './load.ts'
 import type { Machine } from './machine.ts'
 import type { Mock } from './mock.ts'
@@ -50,10 +50,10 @@ async function profileLoad(
   const target = await begin()
   // What starting costs, type stripping above all, is left out.
   const from = Number(process.hrtime.bigint() / 1000n)
-  const before = threadMicros(target.pid)
+  const before = threadTimes(target.pid)
   const count = await load(target)
   await untilQuiet(target.pid, profilerTicks)
-  process.stdout.write(`\n# ${title}\n\n${renderThreads(before, threadMicros(target.pid), count, unit)}\n`)
+  process.stdout.write(`\n# ${title}\n\n${renderThreads(before, threadTimes(target.pid), count, unit)}\n`)
   await target.stop()
   for (const file of await readdir(output)) {
     const read: CpuProfile = JSON.parse(await readFile(join(output, file), 'utf8'))

@@ -6,7 +6,7 @@ import { stop } from './children.ts'
 import type { Machine } from './machine.ts'
 import type { Mock } from './mock.ts'
 
-export type TargetName = 'spgw' | 'spgw-other-node' | 'nginx' | 'portkey'
+export type TargetName = 'spgw' | 'beside' | 'nginx' | 'portkey'
 
 /** A gateway that runs. */
 export interface Target {

@@ -18,7 +18,7 @@ const phases = {
 
 export const aborts: Part = {
   name: 'clients that hang up',
-  only: ['spgw', 'spgw-other-node'],
+  only: ['spgw', 'beside'],
   async measure(target, bench) {
     const figures: Record<string, number> = {}
     for (const [phase, { model, content }] of Object.entries(phases)) {

@@ -5,7 +5,7 @@ import type { Part } from '../target.ts'
 /** The small request on the other lanes. */
 export const lanes: Part = {
   name: 'other lanes',
-  only: ['spgw', 'spgw-other-node'],
+  only: ['spgw', 'beside'],
   fullOnly: true,
   async measure(target, bench) {
     const anthropic = await loadFully(bench, target, laneCall('anthropic'), 32)
@@ -22,7 +22,7 @@ export const lanes: Part = {
 /** The same with two data-plane threads, on all cores. */
 export const twoThreads: Part = {
   name: 'two threads',
-  only: ['spgw', 'spgw-other-node'],
+  only: ['spgw', 'beside'],
   fullOnly: true,
   fresh: { threads: 2 },
   async measure(target, bench) {
@@ -34,7 +34,7 @@ export const twoThreads: Part = {
 /** The same with the provider behind TLS. */
 export const overTls: Part = {
   name: 'provider over TLS',
-  only: ['spgw', 'spgw-other-node'],
+  only: ['spgw', 'beside'],
   fullOnly: true,
   possible: ({ tlsPort }) => tlsPort !== null,
   async measure(target, bench) {

@@ -1,0 +1,110 @@
+import { type CpuTime, cpuTime, threadTimes, untilQuiet } from './children.ts'
+import { loads, type PieceLoad } from './loads.ts'
+import { renderTable } from './report.ts'
+import { median } from './statistics.ts'
+import type { Bench, Target, TargetName } from './target.ts'
+
+/** Code that V8 has not yet optimised costs twice as much, for several seconds. */
+const warmUpSeconds = 5
+/** A program in C needs no warming up, and a second of it is some ten thousand requests. */
+const rivalSeconds = 1
+
+/** Microseconds a piece: of the whole process, split in two ways. */
+interface Cost {
+  total: number
+  user: number
+  system: number
+  perSecond: number
+  threads: Map<string, number>
+}
+
+/**
+ * The loop of daily work: one load on the gateway and its rivals in turns, `rounds` times within seconds of one another, and
+ * what each thread used. Each target is started once, so that its code is warm. Returns the text to print.
+ */
+export async function measureCpu(bench: Bench, name: string, rounds: number): Promise<string> {
+  const load = loads[name]
+  if (load === undefined) throw new Error(`no load ${name}: ${Object.keys(loads).join(', ')}`)
+  const running = new Map<TargetName, Target>()
+  const costs = new Map<TargetName, Cost[]>()
+  try {
+    for (const [each, begin] of Object.entries(bench.starters) as [TargetName, () => Promise<Target>][]) {
+      if (load.ownOnly && isRival(each)) continue
+      const target = await begin()
+      running.set(each, target)
+      await load.play(bench, target, isRival(each) ? rivalSeconds : warmUpSeconds)
+    }
+    for (let round = 0; round < rounds; round++)
+      for (const [each, target] of running)
+        costs.set(each, [...(costs.get(each) ?? []), await measureOnce(bench, target, load)])
+  } finally {
+    for (const target of running.values()) await target.stop()
+  }
+  return render(name, load.unit, costs)
+}
+
+async function measureOnce(bench: Bench, target: Target, load: PieceLoad): Promise<Cost> {
+  await untilQuiet(target.pid)
+  const before = cpuTime(target.pid)
+  const threadsBefore = threadTimes(target.pid)
+  const begun = performance.now()
+  const short = target.name === 'nginx' && load.unit === 'request'
+  const pieces = await load.play(bench, target, short ? rivalSeconds : bench.seconds)
+  const perSecond = (pieces / (performance.now() - begun)) * 1000
+  await untilQuiet(target.pid)
+  const after = cpuTime(target.pid)
+  const user = (after.user - before.user) / pieces
+  const system = (after.system - before.system) / pieces
+  const threads = [...threadTimes(target.pid)].map(([name, time]): [string, number] => {
+    return [name, (sum(time) - sum(threadsBefore.get(name))) / pieces]
+  })
+  return { total: user + system, user, system, perSecond, threads: new Map(threads) }
+}
+
+function isRival(name: TargetName): boolean {
+  return name === 'nginx' || name === 'portkey'
+}
+
+function sum(time: CpuTime = { user: 0, system: 0 }): number {
+  return time.user + time.system
+}
+
+function render(name: string, unit: string, costs: ReadonlyMap<TargetName, Cost[]>): string {
+  const targets = [...costs.keys()]
+  const of = (target: TargetName, read: (cost: Cost) => number) => median((costs.get(target) ?? []).map(read))
+  const floor = of('nginx', ({ total }) => total)
+  const row = (title: string, read: (cost: Cost) => number, digits: number) => [
+    title,
+    ...targets.map((target) => show(of(target, read), digits)),
+  ]
+  const rows = [
+    row(`CPU µs a ${unit}`, ({ total }) => total, 1),
+    row('  of it in user code', ({ user }) => user, 1),
+    row('  of it in the kernel', ({ system }) => system, 1),
+    row(`${unit}s a second`, ({ perSecond }) => perSecond, 0),
+    ...(Number.isNaN(floor) ? [] : [row('CPU ÷ nginx', ({ total }) => total / floor, 2)]),
+    ['CPU of each round', ...targets.map((target) => showAll(costs.get(target)))],
+    ...threadNames(costs).map((thread) =>
+      row(`thread ${thread}`, ({ threads }) => threads.get(thread) ?? Number.NaN, 1),
+    ),
+  ]
+  return renderTable([name, ...targets], rows)
+}
+
+function threadNames(costs: ReadonlyMap<TargetName, Cost[]>): string[] {
+  const used = new Map<string, number>()
+  for (const { threads } of [...costs.values()].flat())
+    for (const [name, micros] of threads) used.set(name, Math.max(micros, used.get(name) ?? 0))
+  return [...used]
+    .filter(([, micros]) => micros >= 0.05)
+    .sort(([, a], [, b]) => b - a)
+    .map(([name]) => name)
+}
+
+function showAll(costs: Cost[] = []): string {
+  return costs.map(({ total }) => total.toFixed(1)).join(' ')
+}
+
+function show(value: number, digits: number): string {
+  return Number.isFinite(value) ? value.toFixed(digits) : '–'
+}
