@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { ListedProviderModel, ProviderKind } from './contract.ts'
 import { joinBaseUrl, replacePath, splitBaseUrl } from './wire/base-url.ts'
 import { readModelList, readName } from './wire/check-reading.ts'
@@ -12,7 +11,7 @@ export const anthropic: ProviderKind = {
   speaks: ['anthropic'],
   defaultBaseUrl: 'https://api.anthropic.com',
   credential: 'required',
-  settings: z.strictObject({}),
+  settings: {},
   address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),
   headers: (_provider, _lane, credential) => (credential ? [['x-api-key', credential.reveal()]] : []),
   // Without one the provider answers 400; the client's own version is never touched (product.md section 2).

@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import type { LaneName } from '../core/lane.ts'
 import type { Secret } from '../core/secret.ts'
 
@@ -11,8 +10,8 @@ export interface ProviderKind {
   /** '' where the operator must give one. */
   defaultBaseUrl: string
   credential: 'required' | 'optional' | 'none'
-  /** The kind's own settings; drives CLI flags and forms. */
-  settings: z.ZodObject
+  /** The kind's own settings by name, as data: the schema that checks them is no business of a data-plane thread. */
+  settings: Readonly<Record<string, KindSetting>>
   /** Where a call goes. `path` is what the lane's `upstreamPath` gave, query included. Source: contract.md rule 1. */
   address(provider: ProviderTarget, lane: LaneName, path: string): { origin: string; path: string }
   /** Headers that authenticate and identify; they replace any of the same name from the client. */
@@ -31,6 +30,13 @@ export interface ProviderKind {
   transport: Transport | null
   /** Body features that a vendor does not know (`stream_options`), from its preset. */
   lacks(provider: ProviderTarget): readonly 'stream_options'[]
+}
+
+/** A text that may be left out. */
+export interface KindSetting {
+  description: string
+  /** The only values that it takes; absent: any text but the empty one. */
+  choices?: readonly string[]
 }
 
 export interface ProviderTarget {

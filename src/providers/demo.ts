@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { ProviderKind } from './contract.ts'
 import { demoModels } from './demo/behaviour.ts'
 import { createDemoTransport } from './demo/transport.ts'
@@ -11,7 +10,7 @@ export const demo: ProviderKind = {
   speaks: ['openai', 'anthropic', 'gemini'],
   defaultBaseUrl: 'demo:',
   credential: 'none',
-  settings: z.strictObject({}),
+  settings: {},
   address: (_provider, lane, path) => ({ origin: `demo:${lane}`, path }),
   headers: () => [],
   classify: (_lane, answer, body) => classifyStatus(answer, body),

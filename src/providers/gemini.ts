@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { ListedProviderModel, Meaning, ProviderKind } from './contract.ts'
 import { joinBaseUrl, replacePath, splitBaseUrl } from './wire/base-url.ts'
 import { readModelList } from './wire/check-reading.ts'
@@ -12,7 +11,7 @@ export const gemini: ProviderKind = {
   speaks: ['gemini'],
   defaultBaseUrl: 'https://generativelanguage.googleapis.com',
   credential: 'required',
-  settings: z.strictObject({}),
+  settings: {},
   address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),
   headers: (_provider, _lane, credential) => (credential ? [['x-goog-api-key', credential.reveal()]] : []),
   classify: (_lane, answer, body) => classifyStatus(answer, body, readGeminiError),

@@ -1,4 +1,6 @@
-import { type Dispatcher, Pool } from 'undici'
+import type { Dispatcher } from 'undici'
+// Not undici's index: it holds fetch, caches and mocks, which every thread would carry.
+import Pool from 'undici/lib/dispatcher/pool.js'
 import type { OutboundRequest, ResponseSink, Sending, Transport, TransportFault } from './contract.ts'
 import { describeTransportError } from './transport-error.ts'
 

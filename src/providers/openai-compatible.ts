@@ -1,17 +1,9 @@
-import { z } from 'zod'
 import type { ProviderKind } from './contract.ts'
 import { findPreset, presets } from './presets.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
 import { openaiCheck, readOpenaiError } from './wire/openai-format.ts'
 import { openaiRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
-
-const settings = z.strictObject({
-  preset: z
-    .enum(presets.map((preset) => preset.name))
-    .optional()
-    .describe('Known server or vendor: fills in the base URL and what it does not know'),
-})
 
 /** Any server with OpenAI's API. What differs between vendors is their row in `presets.ts`. */
 export const openaiCompatible: ProviderKind = {
@@ -20,7 +12,12 @@ export const openaiCompatible: ProviderKind = {
   speaks: ['openai'],
   defaultBaseUrl: '',
   credential: 'optional',
-  settings,
+  settings: {
+    preset: {
+      description: 'Known server or vendor: fills in the base URL and what it does not know',
+      choices: presets.map(({ name }) => name),
+    },
+  },
   address: (provider, _lane, path) =>
     joinBaseUrl(provider.baseUrl || (findPreset(provider.settings)?.baseUrl ?? ''), path),
   headers: (_provider, _lane, credential) => (credential ? [['authorization', `Bearer ${credential.reveal()}`]] : []),

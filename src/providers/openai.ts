@@ -1,14 +1,8 @@
-import { z } from 'zod'
 import type { ProviderKind } from './contract.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
 import { openaiCheck, readOpenaiError } from './wire/openai-format.ts'
 import { openaiRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
-
-const settings = z.strictObject({
-  organization: z.string().min(1).optional().describe('Organisation that calls are billed to'),
-  project: z.string().min(1).optional().describe('Project that calls are billed to'),
-})
 
 export const openai: ProviderKind = {
   kind: 'openai',
@@ -16,7 +10,10 @@ export const openai: ProviderKind = {
   speaks: ['openai'],
   defaultBaseUrl: 'https://api.openai.com/v1',
   credential: 'required',
-  settings,
+  settings: {
+    organization: { description: 'Organisation that calls are billed to' },
+    project: { description: 'Project that calls are billed to' },
+  },
   address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),
   headers(provider, _lane, credential) {
     const headers: [string, string][] = []

@@ -4,6 +4,7 @@ import { kindSettings, listedKindSettings } from '../../src/admin/contract/kind-
 import { listOperations } from '../../src/admin/contract/operations.ts'
 import type { recordShape } from '../../src/admin/contract/record.ts'
 import { describeDuration, describeRecord } from '../../src/admin/contract/what-happened.ts'
+import { kindSchema } from '../../src/admin/handlers/kind-schema.ts'
 import { openApiDocument } from '../../src/admin/open-api.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { providerKinds } from '../../src/providers/index.ts'
@@ -78,7 +79,7 @@ describe("the kinds' own settings", () => {
     const camel = (text: string) => text.replace(/[-_](.)/g, (_, letter: string) => letter.toUpperCase())
     const rows: Record<string, { kinds: string[] }> = {}
     for (const { kind, settings } of providerKinds) {
-      for (const [setting, schema] of Object.entries(z.toJSONSchema(settings).properties ?? {})) {
+      for (const [setting, schema] of Object.entries(z.toJSONSchema(kindSchema({ settings })).properties ?? {})) {
         if (typeof schema === 'boolean') throw new Error(`${kind} takes anything as ${setting}`)
         const field = taken.has(camel(setting)) ? camel(`${kind}_${setting}`) : camel(setting)
         const kinds = [...(rows[field]?.kinds ?? []), kind]
@@ -90,6 +91,18 @@ describe("the kinds' own settings", () => {
 
   it('are those that the kinds declare', () => {
     expect(kindSettings).toEqual(declared())
+  })
+
+  it('take what the kind names, and nothing else', () => {
+    const settings = {
+      region: { description: 'Where it runs', choices: ['eu', 'us'] },
+      team: { description: 'Who pays' },
+    }
+    const schema = kindSchema({ settings })
+    for (const good of [{}, { region: 'eu' }, { region: 'us', team: 'a' }])
+      expect(schema.safeParse(good).success).toBe(true)
+    for (const bad of [{ nonsense: 1 }, { region: 'mars' }, { team: '' }, { team: 1 }])
+      expect(schema.safeParse(bad).success).toBe(false)
   })
 
   it('are fields of add and edit, under flags of their names', () => {

@@ -71,11 +71,6 @@ describe.each(providerKinds.map((kind) => [kind.kind, kind] as const))('provider
     expect(kind.headers(target(kind), 'openai', null)).toEqual([])
     for (const [header] of holding) expect(header).toBe(header.toLowerCase())
   })
-
-  it('refuses a setting that it does not know', () => {
-    expect(kind.settings.safeParse({}).success).toBe(true)
-    expect(kind.settings.safeParse({ nonsense: 1 }).success).toBe(false)
-  })
 })
 
 describe('the list of kinds', () => {
@@ -127,7 +122,7 @@ describe('presets', () => {
   it.each(presets.map((preset) => [preset.name, preset] as const))('%s is a whole row', (name, preset) => {
     expect(name).toMatch(/^[a-z0-9][a-z0-9-]*$/)
     expect(presets.filter((other) => other.name === name)).toHaveLength(1)
-    expect(kind?.settings.safeParse({ preset: name }).success).toBe(true)
+    expect(kind?.settings.preset?.choices).toContain(name)
     if (!kind) throw new Error('no kind')
     expect(defaultBaseUrl(kind, { preset: name })).toBe(preset.baseUrl)
     expect(credentialNeed(kind, { preset: name })).toBe(preset.credential)

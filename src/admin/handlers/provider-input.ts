@@ -7,6 +7,7 @@ import { type KindSettingsInput, type ListedKindSetting, listedKindSettings } fr
 import type { AdminContext } from './context.ts'
 import { invalid } from './fault.ts'
 import { findProject } from './find.ts'
+import { kindSchema } from './kind-schema.ts'
 
 /** What an operator writes about a provider, checked against its kind. */
 
@@ -35,7 +36,7 @@ export function readSettings(kind: ProviderKind, before: Settings, input: KindSe
       throw invalid(`A provider of the kind ${kind.kind} has no ${flag}.`, `Leave it out; ${nameSettings(kind)}`)
     wanted[setting] = value ?? undefined
   }
-  const parsed = kind.settings.safeParse(wanted)
+  const parsed = kindSchema(kind).safeParse(wanted)
   if (parsed.success) return keepScalars(parsed.data)
   throw wrongSetting(kind, wanted, parsed.error.issues[0])
 }

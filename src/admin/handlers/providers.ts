@@ -10,6 +10,7 @@ import { credentials } from './credentials.ts'
 import { editProvider } from './edit-provider.ts'
 import { conflict, notFound } from './fault.ts'
 import { findProvider } from './find.ts'
+import { kindSchema } from './kind-schema.ts'
 import { check, found, openCredential } from './provider-check.ts'
 import { findProviderKind, ownSettings } from './provider-input.ts'
 import { auditProvider, loadUsage, resource, showProvider, showRevision } from './show-provider.ts'
@@ -122,7 +123,7 @@ export const providers = {
       speaks: [...kind.speaks],
       default_base_url: kind.defaultBaseUrl === '' ? null : kind.defaultBaseUrl,
       credential: kind.credential,
-      settings: { ...z.toJSONSchema(kind.settings) },
+      settings: { ...z.toJSONSchema(kindSchema(kind)) },
       own_settings: ownSettings(kind).map(({ setting, field, flag }) => ({ setting, field, flag })),
     })),
   ),
