@@ -21,6 +21,7 @@ export interface RequestRecord {
   status: number | null
   error: { code: RecordErrorCode; origin: ErrorOrigin; message: string } | null
   streamed: boolean
+  /** While a request is admitted, and for good when it is interrupted: its hold, estimated. */
   tokens: TokenUsage | null
   cost: { usd: number; price_version: string } | null
   duration_ms: number | null

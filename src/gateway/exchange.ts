@@ -111,7 +111,11 @@ export class Exchange {
     return { ...this.key?.tags, ...(endUser === null ? {} : { user: endUser }), ...this.tags }
   }
 
-  record(state: RequestRecord['state'], end: ExchangeEnd | null): RequestRecord {
+  record(
+    state: RequestRecord['state'],
+    end: ExchangeEnd | null,
+    tokens: TokenUsage | null = end?.tokens ?? null,
+  ): RequestRecord {
     const key = this.key
     return {
       id: this.id,
@@ -129,7 +133,7 @@ export class Exchange {
       status: end?.status ?? null,
       error: end?.error ?? null,
       streamed: this.inspection?.streamed ?? false,
-      tokens: end?.tokens ?? null,
+      tokens,
       cost: null,
       duration_ms: end === null ? null : this.elapsed(),
       first_byte_ms: this.firstByteMs,

@@ -9,6 +9,7 @@ import { type Attempted, attempt } from '../routing/attempt.ts'
 import { type Plan, plan } from '../routing/plan.ts'
 import { readBody } from './body.ts'
 import { findCredential, hashCredential } from './credentials.ts'
+import { estimateHold } from './estimate.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
 import { startHeartbeat } from './heartbeat.ts'
@@ -29,7 +30,7 @@ export async function serve(gateway: Gateway, exchange: Exchange): Promise<void>
   const planned = planFor(gateway, exchange)
   if (planned.fault !== null) return refuse(gateway, exchange, planned.fault)
   exchange.mark('admitted')
-  await gateway.journal.append({ kind: 'admitted', record: exchange.record('admitted', null) })
+  await gateway.journal.append({ kind: 'admitted', record: exchange.record('admitted', null, estimateHold(exchange)) })
   reachFaultPoint('journal.after-admitted')
   if (exchange.stopped) return settleStopped(gateway, exchange)
 

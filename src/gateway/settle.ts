@@ -4,6 +4,7 @@ import type { TokenUsage } from '../core/record.ts'
 import type { AnswerReader } from '../lanes/contract.ts'
 import { releaseHold } from '../policy/admit.ts'
 import { requestsServed } from '../policy/counters.ts'
+import { estimateInput } from './estimate.ts'
 import type { Exchange, ExchangeEnd } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
 
@@ -53,7 +54,7 @@ export function tokensOf(
   const reported = reader.usage()
   if (complete || contentEvents === 0) return reported
   return {
-    input: reported?.input ?? Math.ceil(exchange.body.length / 4),
+    input: reported?.input ?? estimateInput(exchange),
     output: Math.max(reported?.output ?? 0, contentEvents),
     cache_read: reported?.cache_read ?? 0,
     cache_write: reported?.cache_write ?? 0,

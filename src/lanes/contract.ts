@@ -81,6 +81,8 @@ export interface Inspection {
   modelSpans: Span[]
   /** Whom the client says it asks for, by the format's own field; null when it does not say (contract.md rule 21). */
   endUser: string | null
+  /** Most tokens that the client lets the whole answer have, all its choices together; null when it sets no limit. */
+  outputLimit: number | null
   /** Whether usage must be asked for (`stream_options.include_usage`) and where; null when the client asked or the endpoint has none. */
   usageSplice: { span: Span; text: string } | null
 }

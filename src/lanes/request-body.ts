@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../core/errors.ts'
 import { type Member, type ObjectScan, type Span, scanObject } from '../core/json-scan.ts'
-import { readValue } from './json-value.ts'
+import { isCount, readValue } from './json-value.ts'
 
 /** Up to here a body is also parsed, so that the answer can say where a string is malformed; larger ones are only scanned. */
 const parsedBytes = 64 * 1024
@@ -104,6 +104,32 @@ export function readEndUser(body: Buffer, members: readonly Member[], names: rea
     if (typeof value === 'string' && value !== '' && value.length <= endUserCharacters) return value
   }
   return null
+}
+
+/** Above what any model makes: a client's fancy must not stand in sums as if it were an amount. */
+const largestOutput = 10_000_000
+
+/**
+ * The smallest limit that any of `limits` sets on an answer's tokens, times the choices that the last of `choices` asks
+ * for. Null when none sets one; what is no count sets none, and is the provider's to refuse.
+ */
+export function readOutputLimit(
+  body: Buffer,
+  members: readonly Member[],
+  limits: readonly string[],
+  choices: readonly string[],
+): number | null {
+  let limit: number | null = null
+  let times = 1
+  for (const member of members) {
+    const isLimit = limits.includes(member.name)
+    if (!isLimit && !choices.includes(member.name)) continue
+    const value = readValue(body, member)
+    if (!isCount(value)) continue
+    if (isLimit) limit = Math.min(limit ?? value, value)
+    else times = Math.max(1, value)
+  }
+  return limit === null ? null : Math.min(limit * times, largestOutput)
 }
 
 export interface Edit {

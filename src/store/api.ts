@@ -225,6 +225,8 @@ export interface StatsRow {
   requests: number
   errors: number
   interrupted: number
+  /** Of `input` and `output`, what interrupted requests are charged: their holds. */
+  interrupted_tokens: number
   input: number
   output: number
   cache_read: number

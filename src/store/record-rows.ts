@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { reachFaultPoint } from '../core/fault-point.ts'
 import type { RequestRecord } from '../core/record.ts'
+import { interruptRecord } from './interrupted.ts'
 import { readJson, writeJson } from './json-column.ts'
 import type { Database, RecordRow } from './schema.ts'
 
@@ -105,7 +106,7 @@ export async function interruptRecords(db: Database, liveBoot: string): Promise<
     .execute()
   const records: RequestRecord[] = []
   for (const row of rows) {
-    const record: RequestRecord = { ...readJson<RequestRecord>(row.record_json), state: 'interrupted' }
+    const record = interruptRecord(readJson<RequestRecord>(row.record_json))
     records.push(...(await upsertRecords(db, [record], row.boot)))
   }
   reachFaultPoint('interrupt.before-commit')

@@ -89,9 +89,14 @@ function add(groups: Map<string, Group>, source: StatsSource, { id, name }: Grou
   const { row } = group
   row.requests++
   if (source.error_code !== null || (source.status ?? 0) >= 400) row.errors++
-  if (source.state === 'interrupted') row.interrupted++
-  for (const column of ['input', 'output', 'cache_read', 'cache_write', 'reasoning'] as const)
-    row[column] += source[column] ?? 0
+  if (source.state === 'interrupted') {
+    row.interrupted++
+    row.interrupted_tokens += (source.input ?? 0) + (source.output ?? 0)
+  }
+  // What is under way has its hold on the record; only an end makes it a charge.
+  if (source.state !== 'admitted')
+    for (const column of ['input', 'output', 'cache_read', 'cache_write', 'reasoning'] as const)
+      row[column] += source[column] ?? 0
   if (source.usd !== null) row.usd = (row.usd ?? 0) + source.usd
   if (source.duration_ms !== null) group.durations.add(source.duration_ms)
 }
@@ -102,6 +107,7 @@ function emptyRow(group: string): StatsRow {
     requests: 0,
     errors: 0,
     interrupted: 0,
+    interrupted_tokens: 0,
     input: 0,
     output: 0,
     cache_read: 0,

@@ -121,6 +121,28 @@ describe('inspect', () => {
     }
   })
 
+  it.each([
+    [chat, '"max_tokens":100', 100],
+    [chat, '"max_tokens":100,"max_completion_tokens":40,"max_output_tokens":50', 40],
+    [chat, '"n":3,"max_completion_tokens":40', 120],
+    [chat, '"max_tokens":9e15', 10_000_000],
+    [chat, '"max_tokens":null', null],
+    [chat, '"max_tokens":"100","n":2', null],
+    [chat, '"max_tokens":-1', null],
+    ['POST /v1/responses', '"max_output_tokens":7', 7],
+    ['POST /v1/anthropic/v1/messages', '"max_tokens":1024', 1024],
+    ['POST /v1/gemini/v1beta/models/g:generateContent', '"generationConfig":{"maxOutputTokens":9}', 9],
+    [
+      'POST /v1/gemini/v1beta/models/g:generateContent',
+      '"generation_config":{"max_output_tokens":9,"candidate_count":2}',
+      18,
+    ],
+    ['POST /v1/gemini/v1beta/models/g:generateContent', '"generationConfig":[]', null],
+    ['POST /v1/embeddings', '"input":"x"', null],
+  ])('%s with %s may answer with so many tokens: %s', (call, members, limit) => {
+    expect(accepted(call, `{"model":"g",${members}}`).inspection.outputLimit).toBe(limit)
+  })
+
   it('never shows what stands in the body', () => {
     const { result } = inspect(chat, '{"model":"m","messages":top-secret}')
     expect(JSON.stringify(result)).not.toContain('secret')

@@ -157,7 +157,10 @@ describe('ingestion', () => {
     expect((await stored(store)).map((record) => record.state)).toEqual(['admitted', 'interrupted', 'settled'])
     expect(readdirSync(data.journalDirectory)).toEqual([live.file])
     await ingest(store, data)
+    const [, interrupted] = await stored(store)
     expect((await stored(store)).map((record) => record.state)).toEqual(['admitted', 'interrupted', 'settled'])
+    expect(interrupted?.tokens).toEqual(unsettled.tokens)
+    expect(interrupted?.policy_signals.at(-1)).toMatchObject({ rule: 'interrupted', data: { input: 10, output: 5 } })
     await store.close()
   })
 

@@ -101,6 +101,7 @@ describe('records', () => {
         requests: 100,
         errors: 0,
         interrupted: 0,
+        interrupted_tokens: 0,
         input: 1000,
         output: 500,
         cache_read: 0,
@@ -119,6 +120,18 @@ describe('records', () => {
       { group: 'total', requests: 1 },
     ])
     expect(await store.records.stats({ ...filter, model: 'none' }, 'total')).toEqual([])
+  })
+
+  it('charges an interrupted request its hold, and one that is under way nothing yet', async () => {
+    const hold = { input: 40, output: 900, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' } as const
+    const store = await storeWith([
+      minute(0),
+      minute(1, { state: 'interrupted', status: null, tokens: hold }),
+      minute(2, { state: 'admitted', status: null, tokens: hold }),
+    ])
+    expect(await store.records.stats({ limit: 1 }, 'total')).toMatchObject([
+      { requests: 3, interrupted: 1, interrupted_tokens: 940, input: 50, output: 905 },
+    ])
   })
 
   it('sums by tag: a record counts under each of its tags', async () => {
@@ -160,7 +173,7 @@ describe('records', () => {
     writer.writeBytes(Buffer.concat([...entries, repeat].map(encodeEntry)))
     const store = await openStore({ path })
     const { connection } = store
-    await ingestJournal({ connection, journalDirectory, boot: 'live', onRecords: () => {} })
+    await ingestJournal({ connection, journalDirectory, writers: { boot: 'live', running: [], next: 0 }, onRecords: () => {} })
     expect(await removeRecordsBefore(connection, start + 1200 * 60_000)).toBe(1199)
     const left = await recordsTable(connection.db).list({ limit: 1000 })
     expect(left.map((record) => record.id).sort()).toEqual(

@@ -47,6 +47,7 @@ export const statsShape = z.object({
   requests: z.number(),
   errors: z.number(),
   interrupted: z.number(),
+  interrupted_tokens: z.number(),
   input: z.number(),
   output: z.number(),
   cache_read: z.number(),

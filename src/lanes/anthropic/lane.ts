@@ -3,7 +3,7 @@ import { type Member, scanObject } from '../../core/json-scan.ts'
 import type { AnswerReader, BodyChange, Inspection, Lane, Match } from '../contract.ts'
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
 import { forwardedQuery } from '../query.ts'
-import { applyEdits, isFault, readEndUser, readModel, readStream, scanBody } from '../request-body.ts'
+import { applyEdits, isFault, readEndUser, readModel, readOutputLimit, readStream, scanBody } from '../request-body.ts'
 import { WholeReader } from '../whole-reader.ts'
 import { canonicalPath, endpoints } from './endpoints.ts'
 import { renderError, streamError } from './errors.ts'
@@ -44,15 +44,17 @@ function inspect(match: Match, query: string, body: Buffer): Inspection | Fault 
     query: forwardedQuery(query),
     modelSpans: [],
     endUser: null,
+    outputLimit: null,
     usageSplice: null,
   }
   if (endpoint.method === 'GET') return { ...plain, model: match.pathModel }
-  const scan = scanBody(body, ['model', 'stream', 'metadata'])
+  const scan = scanBody(body, ['model', 'stream', 'metadata', 'max_tokens'])
   if (isFault(scan)) return scan
   const named = readModel(body, scan.members, false)
   if (isFault(named)) return named
   const endUser = readMetadataUser(body, scan.members)
-  const found = { ...plain, model: named.model, modelSpans: named.spans, endUser }
+  const outputLimit = readOutputLimit(body, scan.members, ['max_tokens'], [])
+  const found = { ...plain, model: named.model, modelSpans: named.spans, endUser, outputLimit }
   if (endpoint.stream === null) return found
   const streamed = readStream(body, scan.members)
   if (typeof streamed !== 'boolean') return streamed

@@ -1,8 +1,9 @@
 import type { Fault } from '../../core/errors.ts'
+import { type Member, scanObject } from '../../core/json-scan.ts'
 import type { AnswerReader, BodyChange, Inspection, Lane, Match } from '../contract.ts'
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
 import { forwardedQuery } from '../query.ts'
-import { applyEdits, isFault, scanBody } from '../request-body.ts'
+import { applyEdits, isFault, readOutputLimit, scanBody } from '../request-body.ts'
 import { WholeReader } from '../whole-reader.ts'
 import { readAlt, refuseForm } from './answer-form.ts'
 import { endpoints, modelName, pathForms, resourceName } from './endpoints.ts'
@@ -13,6 +14,11 @@ import { renderModel, renderModels } from './models.ts'
 import { readGenerateUsage } from './usage.ts'
 
 const findEndpoint = compileEndpoints(endpoints, pathForms)
+
+/** Both JSON spellings are taken (wire/lanes.md, 3.2). */
+const generationConfigs = ['generationConfig', 'generation_config']
+const outputLimits = ['maxOutputTokens', 'max_output_tokens']
+const choices = ['candidateCount', 'candidate_count']
 
 /** The Gemini lane. Source: wire/lanes.md, section 3. */
 export const gemini: Lane = {
@@ -50,15 +56,25 @@ function inspect(match: Match, query: string, body: Buffer): Inspection | Fault 
     modelSpans: [],
     // The format has no field for it.
     endUser: null,
+    outputLimit: null,
     usageSplice: null,
   }
   if (endpoint.method === 'GET') return found
   const odd = refuseForm(endpoint, query)
   if (odd !== null) return odd
-  const scan = scanBody(body, modelHolders(match))
+  const scan = scanBody(body, [...generationConfigs, ...modelHolders(match)])
   if (isFault(scan)) return scan
-  const modelSpans = findModelSpans(body, scan.members, pathModel ?? '')
-  return isFault(modelSpans) ? modelSpans : { ...found, modelSpans }
+  const holders = scan.members.filter(({ name }) => !generationConfigs.includes(name))
+  const modelSpans = findModelSpans(body, holders, pathModel ?? '')
+  if (isFault(modelSpans)) return modelSpans
+  return { ...found, modelSpans, outputLimit: readConfiguredLimit(body, scan.members) }
+}
+
+function readConfiguredLimit(body: Buffer, members: readonly Member[]): number | null {
+  const configuration = members.findLast(({ name }) => generationConfigs.includes(name))
+  if (configuration === undefined) return null
+  const within = scanObject(body, [...outputLimits, ...choices], configuration)
+  return within.ok ? readOutputLimit(body, within.members, outputLimits, choices) : null
 }
 
 function splice(body: Buffer, inspection: Inspection, change: BodyChange): Buffer {

@@ -2,7 +2,16 @@ import type { Fault } from '../../core/errors.ts'
 import type { AnswerReader, BodyChange, Inspection, Lane, Match } from '../contract.ts'
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
 import { forwardedQuery } from '../query.ts'
-import { applyEdits, type Edit, isFault, readEndUser, readModel, readStream, scanBody } from '../request-body.ts'
+import {
+  applyEdits,
+  type Edit,
+  isFault,
+  readEndUser,
+  readModel,
+  readOutputLimit,
+  readStream,
+  scanBody,
+} from '../request-body.ts'
 import { WholeReader } from '../whole-reader.ts'
 import { ChatReader } from './chat-reader.ts'
 import { endpoints } from './endpoints.ts'
@@ -14,7 +23,9 @@ import { askForUsage } from './usage-request.ts'
 
 /** Of its members for the end user, the one that is called like the tag first. */
 const endUserNames = ['user', 'safety_identifier']
-const wanted = ['model', 'stream', 'stream_options', ...endUserNames]
+const outputLimits = ['max_tokens', 'max_completion_tokens', 'max_output_tokens']
+const choices = ['n']
+const wanted = ['model', 'stream', 'stream_options', ...endUserNames, ...outputLimits, ...choices]
 
 const heartbeat = Buffer.from(': keep-alive\n\n')
 
@@ -46,6 +57,7 @@ function inspect(match: Match, query: string, body: Buffer): Inspection | Fault 
     query: forwardedQuery(query),
     modelSpans: [],
     endUser: null,
+    outputLimit: null,
     usageSplice: null,
   }
   if (endpoint.method === 'GET') return { ...plain, model: match.pathModel }
@@ -54,7 +66,8 @@ function inspect(match: Match, query: string, body: Buffer): Inspection | Fault 
   const named = readModel(body, scan.members, endpoint.model === 'body-optional')
   if (isFault(named)) return named
   const endUser = readEndUser(body, scan.members, endUserNames)
-  const found = { ...plain, model: named.model, modelSpans: named.spans, endUser }
+  const outputLimit = readOutputLimit(body, scan.members, outputLimits, choices)
+  const found = { ...plain, model: named.model, modelSpans: named.spans, endUser, outputLimit }
   if (endpoint.stream === null) return found
   const streamed = readStream(body, scan.members)
   if (typeof streamed !== 'boolean') return streamed
