@@ -8,10 +8,11 @@ import { buildLocal, type LocalCommand } from './local-command.ts'
 import type { Operation } from './operation.ts'
 import { escapeControls } from './print/value.ts'
 import { makePaint } from './print/view.ts'
-import { type Connect, type Invocation, runOperation } from './run.ts'
+import type { Connect, Invocation } from './run.ts'
 
 export interface Dependencies {
-  operations: readonly Operation[]
+  /** Called only when the command line is for none of the local commands: the gateway itself needs no contract of its own. */
+  operations(): Promise<readonly Operation[]>
   connect: Connect
   local: readonly LocalCommand[]
   io: Io
@@ -21,8 +22,12 @@ export interface Dependencies {
 }
 
 /** Every command of spgw: the local ones, and one for each operation of the contract. `finish` is told the exit status. */
-export function buildProgram(dependencies: Dependencies, finish: (status: number) => void): Command {
-  const { io, version, local, operations, connect, run = runOperation } = dependencies
+export function buildProgram(
+  dependencies: Dependencies,
+  operations: readonly Operation[],
+  finish: (status: number) => void,
+): Command {
+  const { io, version, local, connect, run = runLoaded } = dependencies
   const device = helpDevice(io)
   const program = createCommand('spgw', device)
     .description('A self-hosted gateway to model providers.')
@@ -44,6 +49,20 @@ export function buildProgram(dependencies: Dependencies, finish: (status: number
     area.addCommand(buildCommand(operation, device, io.environment, start))
   }
   return program
+}
+
+async function runLoaded(invocation: Invocation, connect: Connect, io: Io): Promise<number> {
+  const { runOperation } = await import('./run.ts')
+  return runOperation(invocation, connect, io)
+}
+
+/** Whether the first word of the command line, global flags and their values left out, is a local command. */
+function isLocal(argv: readonly string[], { io, local }: Dependencies): boolean {
+  const reader = createCommand('spgw', helpDevice(io)).enablePositionalOptions()
+  addGlobalOptions(reader, [])
+  for (const { name } of local) reader.addCommand(createCommand(name, helpDevice(io)))
+  const [word] = reader.parseOptions([...argv]).operands
+  return local.some(({ name }) => name === word)
 }
 
 /** The command of an operation's area (`providers credentials`), made when its first operation comes. */
@@ -87,7 +106,8 @@ export async function runCli(argv: readonly string[], dependencies: Dependencies
   const { io } = dependencies
   let status: number = exitStatus.done
   try {
-    const program = buildProgram(dependencies, (given) => {
+    const operations = isLocal(argv, dependencies) ? [] : await dependencies.operations()
+    const program = buildProgram(dependencies, operations, (given) => {
       status = given
     })
     await program.parseAsync(argv, { from: 'user' })

@@ -1,10 +1,8 @@
 #!/usr/bin/env node
 import { homedir } from 'node:os'
 import { setEnvironmentData } from 'node:worker_threads'
-import { connectThroughSocket } from '../cli/connect.ts'
 import { runCli } from '../cli/program.ts'
 import { terminalIo } from '../cli/terminal-io.ts'
-import { listOperations } from './admin/contract/operations.ts'
 import { armFaultPoint } from './core/fault-point.ts'
 import { initCommand, serveCommand, versionCommand } from './daemon/commands.ts'
 import { version } from './daemon/version.ts'
@@ -14,8 +12,11 @@ const environment = process.env
 armFaultPoint(environment, setEnvironmentData, () => process.kill(process.pid, 'SIGKILL'))
 const surroundings = { environment, home: homedir() || null, platform: process.platform }
 process.exitCode = await runCli(process.argv.slice(2), {
-  operations: listOperations(),
-  connect: connectThroughSocket(surroundings, version),
+  operations: async () => (await import('./admin/contract/operations.ts')).listOperations(),
+  connect: async (options) => {
+    const { connectThroughSocket } = await import('../cli/connect.ts')
+    return connectThroughSocket(surroundings, version)(options)
+  },
   local: [initCommand, serveCommand, versionCommand],
   io: terminalIo(process, environment),
   version,

@@ -1,8 +1,8 @@
 import { chmodSync, chownSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { type OperationErrorCode, operationErrors } from './contract/errors.ts'
+import { errorStatus, type OperationErrorCode } from './contract/error-status.ts'
 import { socketHost } from './contract/socket-host.ts'
-import { createDispatcher, type Dispatcher } from './dispatch.ts'
+import type { Dispatcher } from './dispatch.ts'
 import type { AdminParts, Caller } from './handlers/context.ts'
 import { clearSocketPath, findGroup, processHeader } from './socket-file.ts'
 
@@ -47,7 +47,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   await listen(server, socketPath, groupId)
   return {
     socketPath,
-    open: (parts) => opened.resolve({ dispatcher: createDispatcher(parts), onFault: parts.onFault }),
+    open: (parts) => opened.resolve(openDoor(parts)),
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       opened.resolve(null)
@@ -60,8 +60,15 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
 }
 
 interface Door {
-  dispatcher: Dispatcher
+  dispatcher(): Promise<Dispatcher>
   onFault: AdminParts['onFault']
+}
+
+/** The operations and their schemas are loaded by the first call: a gateway may run for months without one. */
+function openDoor(parts: AdminParts): Door {
+  let dispatcher: Promise<Dispatcher> | undefined
+  const load = async () => (await import('./dispatch.ts')).createDispatcher(parts)
+  return { dispatcher: () => (dispatcher ??= load()), onFault: parts.onFault }
 }
 
 /** The mask holds while the socket is bound (which `listen` does at once), so that it is never open wider, not even for a moment. */
@@ -96,7 +103,8 @@ async function answer(
   const door = await opened
   if (door === null) return refuse(response, 'degraded', 'The gateway is stopping.', 'Start it again: spgw serve')
   try {
-    if (await door.dispatcher.dispatch(request, response, localOwner(request), closing)) return
+    const dispatcher = await door.dispatcher()
+    if (await dispatcher.dispatch(request, response, localOwner(request), closing)) return
   } catch (error) {
     door.onFault(error, 'admin')
     response.destroy()
@@ -121,7 +129,7 @@ function refusal({ headers }: IncomingMessage): string | null {
 }
 
 function refuse(response: ServerResponse, code: OperationErrorCode, message: string, hint: string): void {
-  const { status } = operationErrors[code]
+  const status = errorStatus[code]
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' })
   response.end(JSON.stringify({ defined: true, code, status, message, data: { hint } }))
 }

@@ -1,11 +1,10 @@
-import { loadSettings } from '../config/load.ts'
 import type { Settings } from '../config/settings.ts'
-import { initialise } from './init.ts'
 import type { CommandIo, LocalCommand } from './local-command.ts'
 import { createLog, type Log } from './log.ts'
-import { type Serving, startServing } from './serve.ts'
+import type { Serving } from './serve.ts'
 import { version } from './version.ts'
 
+/** The parts of the gateway are loaded by the command that needs them: every other command of spgw reads this file too. */
 const dataDirectoryFlag = {
   flags: '--config <file>',
   description: 'Settings file (default: config.yaml in the data directory)',
@@ -17,7 +16,8 @@ export const initCommand: LocalCommand = {
   options: [dataDirectoryFlag],
   examples: ['init', 'init --data-dir /var/lib/spgw'],
   async run(options, io, { dataDir }) {
-    const settings = readSettings(options, io, dataDir)
+    const settings = await readSettings(options, io, dataDir)
+    const { initialise } = await import('./init.ts')
     const { made } = await initialise(settings, io.environment.CREDENTIALS_DIRECTORY ?? null)
     await io.stderr.write(made.length === 0 ? `Nothing to do: ${settings.dataDirectory} is set up.\n` : listMade(made))
     return 0
@@ -38,7 +38,7 @@ export const serveCommand: LocalCommand = {
   ],
   examples: ['serve', 'serve --demo', 'serve --listen 0.0.0.0:8787 --data-dir /var/lib/spgw'],
   async run(options, io, { dataDir }) {
-    const settings = readSettings(options, io, dataDir)
+    const settings = await readSettings(options, io, dataDir)
     const log = createLog(
       settings.log.level,
       settings.log.format ?? (io.stderr.isTerminal ? 'text' : 'json'),
@@ -46,6 +46,7 @@ export const serveCommand: LocalCommand = {
     )
     const demo = options.demo === true
     const credentialsDirectory = io.environment.CREDENTIALS_DIRECTORY ?? null
+    const { startServing } = await import('./serve.ts')
     const serving = await startServing({ settings, version, credentialsDirectory, demo, log })
     // Whoever has read the greeting may stop the gateway at once.
     const told = hearSignal()
@@ -66,7 +67,12 @@ export const versionCommand: LocalCommand = {
   },
 }
 
-function readSettings(options: Record<string, unknown>, io: CommandIo, dataDir: string | null): Settings {
+async function readSettings(
+  options: Record<string, unknown>,
+  io: CommandIo,
+  dataDir: string | null,
+): Promise<Settings> {
+  const { loadSettings } = await import('../config/load.ts')
   const text = (name: string) => (typeof options[name] === 'string' ? options[name] : undefined)
   const flags = { dataDir: dataDir ?? undefined, listen: text('listen'), consoleListen: text('consoleListen') }
   return loadSettings({ file: text('config'), environment: io.environment, flags })

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { openApiDocument } from '../admin/open-api.ts'
 import { type AdminServer, startAdminServer } from '../admin/server.ts'
 import type { Settings } from '../config/settings.ts'
 import { noteSocketPath } from '../config/socket-path.ts'
@@ -108,7 +107,7 @@ async function startPlanes(
   door.open({
     state: () => readGatewayState(runtime, store),
     // Drawn up when it is first asked for: nobody should wait for it at the start.
-    openApi: () => (document ??= openApiDocument(version)),
+    openApi: () => (document ??= drawUpDocument(version)),
   })
   const failed = new Promise<string>((resolve) => {
     storeWorker.once('error', (error) => resolve(`the store thread died: ${describe(error)}`))
@@ -120,6 +119,11 @@ async function startPlanes(
     await store.close()
   }
   return { gatewayUrl: control.gatewayUrl, consoleUrl: door.url, made, demoKey: prepared?.key ?? null, failed, stop }
+}
+
+async function drawUpDocument(version: string): Promise<object> {
+  const { openApiDocument } = await import('../admin/open-api.ts')
+  return openApiDocument(version)
 }
 
 function describe(error: unknown): string {

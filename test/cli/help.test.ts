@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { readFields } from '../../cli/fields.ts'
-import { buildProgram } from '../../cli/program.ts'
+import { buildProgram, runCli } from '../../cli/program.ts'
 import { listOperations } from '../../src/admin/contract/operations.ts'
 import { fakeIo } from './fake-io.ts'
 import { runLine } from './run-line.ts'
@@ -23,10 +23,34 @@ async function helpOf(...path: string[]): Promise<string> {
 
 describe('the program', () => {
   it('has one command for each operation, and no other but the local ones', () => {
-    const dependencies = { operations: listOperations(), local: [serve], io: fakeIo(), version: '0.1.0' }
-    const program = buildProgram({ ...dependencies, connect: async () => ({}) }, () => {})
+    const operations = listOperations()
+    const dependencies = { operations: async () => operations, local: [serve], io: fakeIo(), version: '0.1.0' }
+    const program = buildProgram({ ...dependencies, connect: async () => ({}) }, operations, () => {})
     expect(leavesOf(program).sort()).toEqual(['serve', ...listOperations().map(({ name }) => name)].sort())
   })
+})
+
+describe('the contract', () => {
+  async function isLoadedBy(...argv: string[]): Promise<boolean> {
+    let loaded = false
+    const operations = async () => {
+      loaded = true
+      return listOperations()
+    }
+    const connect = () => Promise.reject(new Error('not here'))
+    await runCli(argv, { operations, connect, local: [serve], io: fakeIo(), version: '0.1.0' })
+    return loaded
+  }
+
+  it.each([[['serve']], [['serve', '--help']], [['--data-dir', 'keys', 'serve']], [['-y', '--output=json', 'serve']]])(
+    'is not loaded by %j, nor is what hangs on it',
+    async (argv) => expect(await isLoadedBy(...argv)).toBe(false),
+  )
+
+  it.each([[['keys', 'list']], [['--data-dir', 'serve', 'keys', 'list']], [['--help']], [['serv']], [[]]])(
+    'is loaded by %j',
+    async (argv) => expect(await isLoadedBy(...argv)).toBe(true),
+  )
 })
 
 function leavesOf(command: Command, path: readonly string[] = []): string[] {

@@ -27,7 +27,7 @@ export async function runLine(argv: readonly string[], options: RunOptions = {})
   const io = options.io ?? fakeIo(options)
   const ran: Ran = { status: -1, io, calls: [], connected: [] }
   ran.status = await runCli(argv, {
-    operations: listOperations(),
+    operations: async () => listOperations(),
     local: options.local ?? [],
     io,
     version: '0.1.0',
@@ -62,7 +62,7 @@ export async function parseLine(argv: readonly string[], options: FakeOptions = 
   const io = fakeIo(options)
   let read: Invocation | null = null
   await runCli(argv, {
-    operations: listOperations(),
+    operations: async () => listOperations(),
     local: [],
     io,
     version: '0.1.0',

@@ -1,18 +1,13 @@
 import { z } from 'zod'
+import { errorStatus, type OperationErrorCode } from './error-status.ts'
 
-/** How an operation can fail. `message` is the cause, `data.hint` what to do; neither holds a secret. */
+/** `message` is the cause, `data.hint` what to do; neither holds a secret. */
 const data = z.object({ hint: z.string() })
 
 export const operationErrors = {
-  /** Wrong usage: a field is missing, ill-formed, or contradicts another. */
-  invalid: { status: 400, message: 'The input is not valid.', data },
-  /** The caller may not do this, or the gateway checked and says no; nothing was changed. */
-  refused: { status: 403, message: 'The operation is refused.', data },
-  not_found: { status: 404, message: 'There is no such thing.', data },
-  /** The name is taken, or the thing is still in use; nothing was changed. */
-  conflict: { status: 409, message: 'The operation conflicts with what exists.', data },
-  /** The store does not answer as it should; traffic goes on. */
-  degraded: { status: 503, message: 'The store is not well.', data },
-} as const
-
-export type OperationErrorCode = keyof typeof operationErrors
+  invalid: { status: errorStatus.invalid, message: 'The input is not valid.', data },
+  refused: { status: errorStatus.refused, message: 'The operation is refused.', data },
+  not_found: { status: errorStatus.not_found, message: 'There is no such thing.', data },
+  conflict: { status: errorStatus.conflict, message: 'The operation conflicts with what exists.', data },
+  degraded: { status: errorStatus.degraded, message: 'The store is not well.', data },
+} as const satisfies Record<OperationErrorCode, object>

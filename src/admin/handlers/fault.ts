@@ -1,11 +1,11 @@
 import { ORPCError } from '@orpc/server'
 import { SealError } from '../../sealing/seal-error.ts'
 import { StoreConflict, StoreDegraded } from '../../store/store-error.ts'
-import { type OperationErrorCode, operationErrors } from '../contract/errors.ts'
+import { errorStatus, type OperationErrorCode } from '../contract/error-status.ts'
 
 /** `message` is the cause, `hint` what to do. Neither may hold a secret. */
 export function operationFault(code: OperationErrorCode, message: string, hint: string, options?: ErrorOptions) {
-  return new ORPCError(code, { status: operationErrors[code].status, message, data: { hint }, ...options })
+  return new ORPCError(code, { status: errorStatus[code], message, data: { hint }, ...options })
 }
 
 export const notFound = (what: string, name: string, hint: string) =>
