@@ -1,5 +1,6 @@
 import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { RequestRecord } from '../core/record.ts'
+import type { Reseal, SealedValue } from '../sealing/reseal.ts'
 import type { ProviderModel, Readiness, SnapshotPolicy, SnapshotTarget } from './snapshot.ts'
 
 /**
@@ -71,6 +72,8 @@ export interface StoreTables {
   }
   audit: {
     list(filter: AuditFilter): AuditEvent[]
+    /** Writes nothing but the audit line that it is called with: for what changes nothing and should be known. */
+    note(): void
   }
   records: {
     list(filter: RecordFilter): RequestRecord[]
@@ -80,11 +83,20 @@ export interface StoreTables {
     stats(filter: RecordFilter, by: StatsBy): StatsRow[]
   }
   seal: {
-    /** Every sealed value with its identity, for status and (later) rotation. */
-    sealed(): { identity: string; sealed: string }[]
+    /** Every sealed credential with its identity, for status. */
+    sealed(): SealedValue[]
+    /** These, and what the gateway has sealed for itself: what a rotation has to re-seal. */
+    everything(): SealedValue[]
+    /** Throws `StoreConflict` when what is sealed is no longer what is `expected`. */
+    replace(expected: SealedValue[], changes: Reseal['changes']): void
+    /** All that was committed is on the disk when this returns, and no power cut undoes it. */
+    makeDurable(): void
     /** A known text sealed at init, by which a wrong machine key is recognised at start. */
     witness(): string | null
     setWitness(sealed: string): void
+    /** The public half of the recovery key, sealed so that nobody puts another in its place; null: none was made. */
+    recovery(): string | null
+    setRecovery(sealed: string): void
   }
 }
 
@@ -247,8 +259,18 @@ type Asynchronous<Table> = {
 /** Every table's methods, asynchronous: what the store implements, and what a client is. */
 export type Tables = { [Name in keyof StoreTables]: Asynchronous<StoreTables[Name]> }
 
+/** A database of an older spgw that was brought to the present schema. */
+export interface Upgrade {
+  from: string
+  to: string
+  /** Path of the copy that was made before. */
+  copy: string
+}
+
 /** The store as seen from another thread. */
 export interface StoreClient extends Tables {
+  /** What this start made of an older database. */
+  upgrade: Upgrade | null
   /** The same tables, whose writes are committed together with this audit line (`before`/`after` included). */
   audited(event: Omit<AuditEvent, 'id' | 'time'>): Tables
   /** The read models, built in one read transaction. Credentials are still sealed. */
@@ -283,4 +305,6 @@ export interface StoreHealth {
   schemaVersion: string
   /** Segments set aside as torn or corrupt. */
   setAside: string[]
+  /** RFC 3339: what was journaled before this is stored. null: nothing has been read yet. */
+  storedAt: string | null
 }

@@ -1,6 +1,6 @@
 import type { RequestRecord } from '../core/record.ts'
 import { storeAccess } from './access.ts'
-import type { AuditEvent, StoreClient, StoredSnapshot, StoreHealth, Tables } from './api.ts'
+import type { AuditEvent, StoreClient, StoredSnapshot, StoreHealth, Tables, Upgrade } from './api.ts'
 import type { StoreMessage, StoreRequest } from './protocol.ts'
 import { fromPlainError, StoreDegraded } from './store-error.ts'
 
@@ -15,16 +15,22 @@ export interface StoreWorker {
 type Audit = Omit<AuditEvent, 'id' | 'time'>
 type Ask = (make: (id: number) => StoreRequest) => Promise<unknown>
 
-/** Resolves when the database is open and migrated. Rejects with `StoreRefused`, or when the thread ends first. */
-export async function startStore(worker: StoreWorker): Promise<StoreClient> {
+/**
+ * Resolves when the database is open and migrated. `onLocked` is waited for in between: this process has the data
+ * directory to itself then, and nothing in it has been touched. Rejects with `StoreRefused`, or when the thread ends first.
+ */
+export async function startStore(worker: StoreWorker, onLocked = async () => {}): Promise<StoreClient> {
   const calls = new Calls(worker)
-  await calls.ready
-  return clientOf(calls)
+  await calls.locked
+  await onLocked()
+  worker.postMessage({ kind: 'open' })
+  return clientOf(calls, await calls.ready)
 }
 
-function clientOf(calls: Calls): StoreClient {
+function clientOf(calls: Calls, upgrade: Upgrade | null): StoreClient {
   const { ask } = calls
   return {
+    upgrade,
     ...proxyTables(ask, null),
     audited: (event) => proxyTables(ask, event),
     snapshot: async (keysSince = 0) => (await ask((id) => ({ kind: 'snapshot', id, keysSince }))) as StoredSnapshot,
@@ -50,11 +56,13 @@ function proxyTables(ask: Ask, audit: Audit | null): Tables {
 
 /** Calls under way, each to be answered by its number. When the thread ends, all of them fail, and all later ones. */
 class Calls {
-  readonly ready: Promise<void>
+  readonly locked: Promise<void>
+  readonly ready: Promise<Upgrade | null>
   readonly #worker: StoreWorker
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
   readonly #listeners = new Set<(records: RequestRecord[]) => void>()
-  readonly #opening = Promise.withResolvers<void>()
+  readonly #locking = Promise.withResolvers<void>()
+  readonly #opening = Promise.withResolvers<Upgrade | null>()
   readonly #exited = Promise.withResolvers<void>()
   #lastId = 0
   #ended: Error | null = null
@@ -62,7 +70,10 @@ class Calls {
 
   constructor(worker: StoreWorker) {
     this.#worker = worker
+    this.locked = this.#locking.promise
     this.ready = this.#opening.promise
+    // Whoever waits for the lock first hears of a failure there.
+    this.ready.catch(() => {})
     worker.on('message', (message) => this.#receive(message))
     worker.on('error', (error) =>
       this.#end(`the store thread failed: ${error instanceof Error ? error.message : error}`),
@@ -107,8 +118,9 @@ class Calls {
   }
 
   #receive(message: StoreMessage): void {
-    if (message.kind === 'ready') this.#opening.resolve()
-    else if (message.kind === 'refused') this.#opening.reject(fromPlainError(message.error))
+    if (message.kind === 'locked') this.#locking.resolve()
+    else if (message.kind === 'ready') this.#opening.resolve(message.upgrade)
+    else if (message.kind === 'refused') this.#refuse(fromPlainError(message.error))
     else if (message.kind === 'records') for (const listener of this.#listeners) listener(message.records)
     else this.#settle(message)
   }
@@ -120,9 +132,14 @@ class Calls {
     else pending?.reject(fromPlainError(message.error))
   }
 
+  #refuse(reason: Error): void {
+    this.#locking.reject(reason)
+    this.#opening.reject(reason)
+  }
+
   #end(reason: string): void {
     this.#ended ??= new StoreDegraded(reason)
-    this.#opening.reject(this.#ended)
+    this.#refuse(this.#ended)
     for (const pending of this.#pending.values()) pending.reject(this.#ended)
     this.#pending.clear()
   }

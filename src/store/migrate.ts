@@ -1,26 +1,40 @@
 import { sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
+import { reachFaultPoint } from '../core/fault-point.ts'
+import type { Upgrade } from './api.ts'
 import type { Database } from './schema.ts'
 import { isBusy, StoreRefused } from './store-error.ts'
+import { copyBeforeUpgrade, type DatabaseFile, removeOldCopies } from './upgrade-copy.ts'
 
-/**
- * Brings the database to the newest schema, each migration in a transaction of its own, and returns its name.
- * Throws `StoreRefused` for a database of a newer spgw, and for a migration that failed (whose changes are undone).
- */
-export async function migrate(db: Database, migrations: Record<string, Migration>): Promise<string> {
-  const known = Object.keys(migrations).sort()
-  await refuseForeign(db, known)
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } })
-  for (;;) {
-    const { error, results } = await migrator.migrateUp()
-    if (isBusy(error)) throw error
-    if (error !== undefined) throw failed(results?.at(-1)?.migrationName, error)
-    if (!results?.length) return known.at(-1) ?? ''
-  }
+export interface MigrationTarget extends DatabaseFile {
+  db: Database
 }
 
-async function refuseForeign(db: Database, known: readonly string[]): Promise<void> {
-  const applied = await appliedMigrations(db)
+/**
+ * Brings the database to the newest schema, all pending migrations in one transaction; one that holds anything is
+ * copied first. Throws `StoreRefused` for a database of a newer spgw, for a copy that cannot be made, and for a
+ * migration that failed: in all three the database is as it was.
+ */
+export async function migrate(
+  target: MigrationTarget,
+  migrations: Record<string, Migration>,
+): Promise<{ schemaVersion: string; upgrade: Upgrade | null }> {
+  const known = Object.keys(migrations).sort()
+  const applied = await appliedMigrations(target.db)
+  refuseNewer(applied, known)
+  const schemaVersion = known.at(-1) ?? ''
+  if (known.every((name) => applied.includes(name))) return { schemaVersion, upgrade: null }
+  const from = applied.at(-1)
+  const copy = from === undefined ? null : copyBeforeUpgrade(target, schemaVersion)
+  reachFaultPoint('migrate.after-copy')
+  await migrateAll(target, migrations)
+  reachFaultPoint('migrate.after-commit')
+  if (from === undefined || copy === null) return { schemaVersion, upgrade: null }
+  removeOldCopies(target.path)
+  return { schemaVersion, upgrade: { from, to: schemaVersion, copy } }
+}
+
+function refuseNewer(applied: readonly string[], known: readonly string[]): void {
   const newest = applied.at(-1)
   if (newest === undefined || applied.every((name) => known.includes(name))) return
   throw new StoreRefused(
@@ -37,6 +51,27 @@ async function appliedMigrations(db: Database): Promise<string[]> {
   }
   if (tables.length === 0) return []
   throw new StoreRefused('the database belongs to another program: it has tables, but no schema version of spgw')
+}
+
+/**
+ * SQLite rebuilds a table by dropping the old one, which would take along what refers to it: so foreign keys are not
+ * kept on the way (they cannot be switched within a transaction), and all are checked at its end.
+ */
+async function migrateAll({ db, sqlite }: MigrationTarget, migrations: Record<string, Migration>): Promise<void> {
+  sqlite.pragma('foreign_keys = off')
+  try {
+    await db.transaction().execute(async (transaction) => {
+      const migrator = new Migrator({ db: transaction, provider: { getMigrations: async () => migrations } })
+      const { error, results } = await migrator.migrateToLatest()
+      if (isBusy(error)) throw error
+      if (error !== undefined) throw failed(results?.find(({ status }) => status === 'Error')?.migrationName, error)
+      const [dangling] = sqlite.pragma('foreign_key_check') as { table: string }[]
+      if (dangling) throw failed(undefined, `rows of ${dangling.table} refer to what is gone`)
+      reachFaultPoint('migrate.before-commit')
+    })
+  } finally {
+    sqlite.pragma('foreign_keys = on')
+  }
 }
 
 function failed(migration: string | undefined, error: unknown): StoreRefused {

@@ -2,6 +2,7 @@ import { closeSync, openSync, statSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
+import type { Upgrade } from './api.ts'
 import { Connection } from './connection.ts'
 import { migrate } from './migrate.ts'
 import { migrations as ownMigrations } from './migrations/index.ts'
@@ -12,6 +13,8 @@ import { isBusy, StoreRefused, translateSqliteError } from './store-error.ts'
 export interface OpenStore {
   connection: Connection
   schemaVersion: string
+  /** What opening it made of an older database. */
+  upgrade: Upgrade | null
   /** Moves what can be moved from the write-ahead log into the database, waiting for nobody. */
   checkpoint(): void
   /** Of the database and its write-ahead log. */
@@ -47,10 +50,11 @@ async function openOnce(file: SqliteFile, { migrations, patienceMs }: OpenOption
   const sqlite = openSqlite(file)
   const connection = new Connection(new Kysely<Schema>({ dialect: sqliteDialect(sqlite) }), patienceMs)
   try {
-    const schemaVersion = await migrate(connection.db, migrations)
+    const { schemaVersion, upgrade } = await migrate({ ...file, sqlite, db: connection.db }, migrations)
     return {
       connection,
       schemaVersion,
+      upgrade,
       checkpoint: () => void sqlite.pragma('wal_checkpoint(passive)'),
       sizes: () => ({ database: fileSize(file.path), log: fileSize(`${file.path}-wal`) }),
       close: () => connection.close(),

@@ -1,5 +1,6 @@
+import type { Writers } from '../core/journal-format.ts'
 import type { RequestRecord } from '../core/record.ts'
-import type { AuditEvent } from './api.ts'
+import type { AuditEvent, Upgrade } from './api.ts'
 import type { PlainError } from './store-error.ts'
 
 /** What the composition root hands the store thread as `workerData`. */
@@ -15,6 +16,7 @@ export interface StoreThreadData {
 }
 
 export type StoreRequest =
+  | { kind: 'open' }
   | {
       kind: 'table'
       id: number
@@ -27,9 +29,12 @@ export type StoreRequest =
   | { kind: 'ingest' | 'health' | 'close'; id: number }
   /** Whether anybody wants records pushed: nobody pays for copies that nobody reads. */
   | { kind: 'records'; wanted: boolean }
+  | { kind: 'writers'; writers: Writers }
 
 export type StoreMessage =
-  | { kind: 'ready' }
+  /** This process is the one that has the database; it is opened when `open` is asked. */
+  | { kind: 'locked' }
+  | { kind: 'ready'; upgrade: Upgrade | null }
   | { kind: 'refused'; error: PlainError }
   | { kind: 'answer'; id: number; output: unknown }
   | { kind: 'failure'; id: number; error: PlainError }

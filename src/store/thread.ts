@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { armThread } from '../core/fault-point.ts'
+import { lockDatabase } from './lock.ts'
 import { openStore } from './open.ts'
 import type { StoreMessage, StoreRequest, StoreThreadData } from './protocol.ts'
 import { StoreSession } from './session.ts'
@@ -9,18 +11,28 @@ import { toPlainError } from './store-error.ts'
 /** The store's own thread: SQLite is synchronous, and here it stalls nobody but the store. */
 async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
   const post = (message: StoreMessage): void => port.postMessage(message)
+  const file = { path: data.databasePath, nativeBinding: data.nativeBinding }
+  const lock = await lockDatabase(file)
+  post({ kind: 'locked' })
+  // `open`: nothing else is asked before the store has said that it is ready.
+  await once(port, 'message')
   mkdirSync(data.journalDirectory, { recursive: true, mode: 0o700 })
-  const store = await openStore({ path: data.databasePath, nativeBinding: data.nativeBinding })
+  const store = await openStore(file)
+  const end = () => {
+    lock.release()
+    port.close()
+  }
   const session = new StoreSession(store, data, (records) => post({ kind: 'records', records }))
   port.on('message', (request: StoreRequest) => {
     if (request.kind === 'records') session.pushing = request.wanted
-    else void answer(session, request, post).then(() => request.kind === 'close' && port.close())
+    else if (request.kind === 'writers') session.writers = request.writers
+    else if (request.kind !== 'open') void answer(session, request, post).then(() => request.kind === 'close' && end())
   })
   session.start()
-  post({ kind: 'ready' })
+  post({ kind: 'ready', upgrade: store.upgrade })
 }
 
-type Question = Exclude<StoreRequest, { kind: 'records' }>
+type Question = Exclude<StoreRequest, { kind: 'open' | 'records' | 'writers' }>
 
 async function answer(session: StoreSession, question: Question, post: (message: StoreMessage) => void): Promise<void> {
   try {

@@ -45,28 +45,6 @@ describe('opening', () => {
     )
   })
 
-  it('undoes a migration that fails, and keeps the ones before it', async () => {
-    const { databasePath: path } = storePaths(temporaryDirectory())
-    const broken: Migration = {
-      up: async (db: Kysely<unknown>) => {
-        await addTable('half').up(db)
-        await sql`insert into nowhere values (1)`.execute(db)
-      },
-    }
-    const failing = { ...migrations, '0002-good': addTable('good'), '0003-broken': broken }
-    const refused = openStore({ path }, { migrations: failing, patienceMs })
-    await expect(refused).rejects.toThrow(StoreRefused)
-    await expect(refused).rejects.toThrow('migration 0003-broken failed and was undone: no such table: nowhere')
-    const database = new Sqlite(path)
-    const names = database.prepare("select name from sqlite_master where name in ('good', 'half')").pluck().all()
-    expect(names).toEqual(['good'])
-    database.close()
-    const mended = { ...failing, '0003-broken': addTable('half') }
-    const store = await openStore({ path }, { migrations: mended, patienceMs })
-    expect(store.schemaVersion).toBe('0003-broken')
-    await store.close()
-  })
-
   it("refuses another program's database, and what is none, through the thread", async () => {
     const data = storePaths(temporaryDirectory())
     const other = new Sqlite(data.databasePath)
