@@ -1,3 +1,5 @@
+import type { PartName } from '../core/degraded.ts'
+
 /** What the console shows of the running gateway, handed in by the composition root. Holds no secret. */
 export interface GatewayState {
   startedAt: string
@@ -6,8 +8,8 @@ export interface GatewayState {
   workers: number
   inFlight: number
   requestsSinceStart: number
-  /** The parts that can be degraded, each with why it is; null: well. */
-  parts: { part: string; reason: string | null }[]
+  /** The parts that can be degraded, each with why and since when it is; null: well. `times`: how often since the start. */
+  parts: { part: PartName; reason: string | null; since: string | null; times: number }[]
   providers: ProviderState[]
   routes: number
   /** Keys that are not revoked. */
@@ -15,6 +17,12 @@ export interface GatewayState {
   /** null: the store does not say. */
   databaseBytes: number | null
   journalBytes: number | null
+  /** For how long records have waited to be stored. */
+  recordLagMs: number | null
+  /** Parts of the journal that could not be read, by file. */
+  setAside: string[]
+  /** Entries that never reached the journal. */
+  entriesLost: number
   /** A model that the OpenAI lane serves, for the example call; null: there is none yet. */
   exampleModel: string | null
 }

@@ -8,8 +8,13 @@ export function renderStatus(version: string, state: GatewayState): string {
   const degraded = state.parts.filter(({ reason }) => reason !== null)
   const summary = degraded.length === 0 ? 'Ready' : `Degraded: ${degraded.map(({ part }) => part).join(', ')}`
   const notices = degraded.map(
-    ({ part, reason }) => markup`<p class="notice"><b>Degraded: ${part}.</b> ${reason ?? ''}</p>`,
+    ({ part, reason, since }) =>
+      markup`<p class="notice"><b>Degraded: ${part}</b>${since === null ? '' : ` since ${writeTime(since)}`}<b>.</b> ${reason ?? ''}</p>`,
   )
+  if (state.setAside.length > 0)
+    notices.push(
+      markup`<p class="notice"><b>Set aside:</b> ${state.setAside.length} parts of the journal could not be read; they are kept below <code>journal/set-aside</code>.</p>`,
+    )
   return renderPage(
     `spgw: ${summary.toLowerCase()}`,
     markup`

@@ -1,18 +1,12 @@
-import type { Runtime } from '../admin/handlers/context.ts'
+import type { Runtime, RuntimeStatus } from '../admin/handlers/context.ts'
 import type { GatewayState, ProviderState } from '../console/gateway-state.ts'
+import { partNames } from '../core/degraded.ts'
 import { compilePattern, matchesPattern } from '../core/pattern.ts'
 import { findKind } from '../providers/index.ts'
-import type { StoreClient, StoreHealth } from '../store/api.ts'
 import type { ConfigurationSnapshot, SnapshotProvider } from '../store/snapshot.ts'
 
-/** A store that takes longer to say how it is, is told to be degraded, and the console answers without it. */
-const patienceMs = 2000
-
-type Health = Pick<StoreHealth, 'degraded'> & { databaseBytes: number | null; journalBytes: number | null }
-
-/** What the console shows, from memory but for the store's own health. */
-export async function readGatewayState(runtime: Runtime, store: Pick<StoreClient, 'health'>): Promise<GatewayState> {
-  const health = await askStore(store)
+/** What the console shows, from memory alone: a store that does not answer keeps nobody waiting. */
+export function readGatewayState(runtime: Runtime): GatewayState {
   const { configuration, keys } = runtime.snapshot()
   const now = runtime.status()
   const live = new Set(keys.filter(({ revokedAt }) => revokedAt === null).map(({ id }) => id))
@@ -23,29 +17,24 @@ export async function readGatewayState(runtime: Runtime, store: Pick<StoreClient
     workers: now.workers,
     inFlight: now.inFlight,
     requestsSinceStart: now.requestsSinceStart,
-    parts: [
-      { part: 'journal', reason: now.degraded.length === 0 ? null : now.degraded.join(' ') },
-      { part: 'store', reason: health.degraded },
-    ],
+    parts: showParts(now),
     providers: configuration.providers.map((provider) => showProvider(provider, runtime)),
     routes: configuration.routes.length,
     keys: live.size,
-    databaseBytes: health.databaseBytes,
-    journalBytes: health.journalBytes,
+    databaseBytes: now.store?.databaseBytes ?? null,
+    journalBytes: now.store?.journalBytes ?? null,
+    recordLagMs: now.store?.storedAt ? Math.max(0, Date.now() - Date.parse(now.store.storedAt)) : null,
+    setAside: now.store?.setAside ?? [],
+    entriesLost: now.entriesLost,
     exampleModel: findExample(configuration),
   }
 }
 
-async function askStore(store: Pick<StoreClient, 'health'>): Promise<Health> {
-  const unknown = (degraded: string): Health => ({ degraded, databaseBytes: null, journalBytes: null })
-  const overdue = Promise.withResolvers<Health>()
-  const timer = setTimeout(() => overdue.resolve(unknown('The store does not answer.')), patienceMs)
-  const asked = store
-    .health()
-    .catch((error: unknown) => unknown(error instanceof Error ? error.message : String(error)))
-  const health = await Promise.race([asked, overdue.promise])
-  clearTimeout(timer)
-  return health
+function showParts({ degraded, degradedTimes }: RuntimeStatus): GatewayState['parts'] {
+  return partNames.map((part) => {
+    const sick = degraded.find((each) => each.part === part)
+    return { part, reason: sick?.reason ?? null, since: sick?.since ?? null, times: degradedTimes.get(part) ?? 0 }
+  })
 }
 
 function showProvider(

@@ -1,15 +1,20 @@
+import { join } from 'node:path'
 import type { Runtime } from '../admin/handlers/context.ts'
 import type { Settings } from '../config/settings.ts'
 import type { TrafficEvent } from '../gateway/gateway.ts'
 import { requestsInFlight, requestsServed } from '../policy/counters.ts'
 import { createHttpTransport } from '../providers/http.ts'
+import { Backups } from './backup.ts'
+import { DegradedParts } from './degraded-parts.ts'
 import { Fleet } from './fleet.ts'
 import type { Foundation } from './foundation.ts'
+import { ingestSoon } from './ingest-soon.ts'
 import type { Log } from './log.ts'
 import { attachShared, canSharePort, countWorkers, createSharedMemory } from './memory.ts'
 import { Publisher } from './publisher.ts'
 import { ReadinessKeeper } from './readiness.ts'
 import { followRecords } from './record-feed.ts'
+import { StoreWatch } from './store-watch.ts'
 import { tryRoute } from './try-route.ts'
 
 const heartbeatMs = 15_000
@@ -34,9 +39,12 @@ export class ControlPlane {
   readonly #shared: ReturnType<typeof attachShared>
   readonly #fleet: Fleet
   readonly #publisher: Publisher
+  readonly #backups: Backups
   readonly #keeper: ReadinessKeeper
-  /** By the part that is degraded. */
-  readonly #degraded = new Map<string, string>()
+  readonly #degraded: DegradedParts
+  readonly #storeWatch: StoreWatch
+  /** By thread. */
+  readonly #entriesLost = new Map<number, number>()
   readonly #startedAt = new Date().toISOString()
 
   constructor(options: ControlPlaneOptions) {
@@ -47,6 +55,13 @@ export class ControlPlane {
     const workers = countWorkers(settings.gateway.workers)
     const memory = createSharedMemory(workers)
     this.#shared = attachShared(memory)
+    this.#degraded = new DegradedParts(log, (parts) => this.#fleet.degraded(parts))
+    this.#storeWatch = new StoreWatch({
+      store,
+      log,
+      setAsideDirectory: join(journalDirectory, 'set-aside'),
+      onDegraded: (reason) => this.#degraded.report('store', 'store', reason),
+    })
     this.#fleet = new Fleet({
       workers,
       settings: { ...settings.gateway, port, reusePort: canSharePort(), heartbeatMs },
@@ -54,9 +69,14 @@ export class ControlPlane {
       boot,
       memory,
       whole: () => this.#publisher.whole(),
-      onTraffic: (event) => this.#hear(event),
-      onDeath: (thread, reason) => log.error('a data-plane thread died and is replaced', { thread, reason }),
+      degraded: () => this.#degraded.list(),
+      onTraffic: (event, thread) => this.#hear(event, thread),
+      onDeath: (thread, reason) => {
+        log.error('a data-plane thread died and is replaced', { thread, reason })
+        this.#degraded.report('journal', String(thread), null)
+      },
     })
+    this.#backups = new Backups({ ...foundation, dataDirectory: settings.dataDirectory, version: options.version })
     this.#publisher = new Publisher(store, keyring, this.#fleet)
     this.#keeper = new ReadinessKeeper({
       store,
@@ -70,6 +90,7 @@ export class ControlPlane {
 
   /** Every data-plane thread has the snapshot and accepts connections when this resolves. */
   async start(): Promise<void> {
+    await this.#storeWatch.start()
     await this.#publisher.publish()
     await this.#fleet.start()
     await this.#keeper.start()
@@ -80,13 +101,14 @@ export class ControlPlane {
   async stop(): Promise<void> {
     this.#keeper.stop()
     await this.#fleet.drain(drainMs)
-    await this.#options.foundation.store.ingest()
+    this.#storeWatch.stop()
+    await this.#storeRest()
     await this.#transport.close()
   }
 
   runtime(): Runtime {
     const { settings, version, foundation, port, consoleUrl } = this.#options
-    const { store, keyring } = foundation
+    const { store } = foundation
     const origin = `http://${loopbackOf(settings.gateway.host)}:${port}`
     return {
       version,
@@ -98,7 +120,7 @@ export class ControlPlane {
       closeStreams: (keyId) => this.#fleet.closeStreams(keyId),
       markReady: (providerId) => this.#markReady(providerId),
       snapshot: () => ({ configuration: this.#publisher.configuration, keys: this.#publisher.keys }),
-      ingest: async () => void (await store.ingest()),
+      ingest: () => ingestSoon(store, () => this.#degraded.list()),
       check: (kind, target, credential) => this.#keeper.check(kind, target, credential),
       records: (signal) => followRecords(store, signal),
       tryRoute: (call) => tryRoute(this.#publisher, this.#transport, origin, call),
@@ -107,21 +129,38 @@ export class ControlPlane {
         workers: this.#fleet.size,
         inFlight: this.#shared.counters.read(requestsInFlight),
         requestsSinceStart: this.#shared.counters.read(requestsServed),
-        degraded: [...this.#degraded.values()],
+        degraded: this.#degraded.list(),
+        degradedTimes: this.#degraded.entered(),
+        store: this.#storeWatch.health,
+        entriesLost: this.#lost(),
       }),
-      seal: () => keyring.describe(),
+      backup: (options) => this.#backups.take(options),
     }
   }
 
-  #hear(event: TrafficEvent): void {
+  /** A store that is sick at the end stops nobody from ending: the journal keeps what it does not take. */
+  async #storeRest(): Promise<void> {
+    const { foundation, log } = this.#options
+    const reason = await foundation.store.ingest().then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    )
+    if (reason !== null) log.warn('records wait in the journal for the next start', { reason })
+    if (this.#lost() > 0) log.error('the journal could not be written', { entries_lost: this.#lost() })
+  }
+
+  #lost(): number {
+    return [...this.#entriesLost.values()].reduce((sum, lost) => sum + lost, 0)
+  }
+
+  #hear(event: TrafficEvent, thread: number): void {
     const { log } = this.#options
     switch (event.type) {
       case 'fault':
         return log.error('a request met a fault of the gateway', { request: event.requestId, reason: event.reason })
       case 'degraded':
-        if (event.reason === null) this.#degraded.delete('journal')
-        else this.#degraded.set('journal', event.reason)
-        return log.warn('the journal', { degraded: event.reason })
+        this.#entriesLost.set(thread, event.lost)
+        return this.#degraded.report('journal', String(thread), event.reason)
       default:
         this.#keeper
           .onTraffic(event)

@@ -1,4 +1,5 @@
 import type { Worker } from 'node:worker_threads'
+import type { DegradedPart } from '../core/degraded.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
 import type { FromThread, ThreadStart, ToThread } from '../gateway/messages.ts'
 import { attachHealth } from '../routing/health.ts'
@@ -15,7 +16,8 @@ export interface FleetOptions {
   memory: SharedMemory
   /** What a thread that has just started must be told. */
   whole(): { snapshot: ConfigurationSnapshot; delta: KeyDelta }
-  onTraffic(event: TrafficEvent): void
+  degraded(): readonly DegradedPart[]
+  onTraffic(event: TrafficEvent, thread: number): void
   onDeath(thread: number, reason: string): void
 }
 
@@ -71,6 +73,10 @@ export class Fleet implements SnapshotAudience {
     await this.#until(() => this.#members.every(({ alive, keys }) => !alive || keys >= delta.version))
   }
 
+  degraded(parts: readonly DegradedPart[]): void {
+    this.#tellAll({ type: 'degraded', parts })
+  }
+
   /** Of a key whose revocation every thread has been told. */
   closeStreams(keyId: string): void {
     this.#tellAll({ type: 'close-streams', keyId })
@@ -121,6 +127,7 @@ export class Fleet implements SnapshotAudience {
     const { snapshot, delta } = this.#options.whole()
     member.worker.postMessage({ type: 'configuration', snapshot } satisfies ToThread)
     member.worker.postMessage({ type: 'keys', delta: { ...delta, full: true } } satisfies ToThread)
+    member.worker.postMessage({ type: 'degraded', parts: this.#options.degraded() } satisfies ToThread)
     await this.#until(() => !member.alive || (member.configuration >= snapshot.version && member.keys >= delta.version))
     if (this.#listening) await this.#listen(member)
   }
@@ -137,9 +144,12 @@ export class Fleet implements SnapshotAudience {
       member.keys = message.keys
       this.#wake()
     } else if (message.type === 'traffic') {
-      this.#options.onTraffic(message.event)
+      this.#options.onTraffic(message.event, member.thread)
     } else if (message.type === 'refused') {
-      this.#options.onTraffic({ type: 'fault', requestId: '', reason: `snapshot refused: ${message.reason}` })
+      this.#options.onTraffic(
+        { type: 'fault', requestId: '', reason: `snapshot refused: ${message.reason}` },
+        member.thread,
+      )
     }
   }
 

@@ -105,7 +105,7 @@ async function startPlanes(
   store.onRecords((records) => door.count(records))
   let document: Promise<object> | undefined
   door.open({
-    state: () => readGatewayState(runtime, store),
+    state: async () => readGatewayState(runtime),
     // Drawn up when it is first asked for: nobody should wait for it at the start.
     openApi: () => (document ??= drawUpDocument(version)),
   })

@@ -1,4 +1,5 @@
 import type { BlockList } from 'node:net'
+import type { DegradedPart } from '../core/degraded.ts'
 import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { Counters } from '../policy/counters.ts'
 import type { Transport } from '../providers/contract.ts'
@@ -22,6 +23,8 @@ export interface Gateway {
   /** Which lanes a provider kind answers without translation. */
   speaks(kind: string): readonly LaneName[]
   refusals: RefusalFlood
+  /** Of the whole gateway, as the control plane told it. */
+  degraded: readonly DegradedPart[]
   /** Open exchanges, for draining and for ending a revoked key's streams. */
   exchanges: Set<Exchange>
   trustedProxies: BlockList
@@ -46,6 +49,7 @@ export type TrafficEvent =
   | { type: 'credential-rejected'; providerId: string; credentialId: string | null; reason: string }
   | { type: 'credential-doubtful'; providerId: string; credentialId: string | null }
   | { type: 'quota-exhausted'; providerId: string; credentialId: string | null; reason: string }
-  | { type: 'degraded'; reason: string | null }
+  /** Of this thread's journal; null: it is well again. `lost`: entries since the thread began. */
+  | { type: 'degraded'; reason: string | null; lost: number }
   /** A fault of the gateway's own, which ended one exchange. */
   | { type: 'fault'; requestId: string; reason: string }

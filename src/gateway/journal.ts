@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { crc32 } from 'node:zlib'
 import { entryHeaderBytes, formatSegmentName, type JournalEntry, segmentBytes } from '../core/journal-format.ts'
+import { describeDiskFault } from './disk-fault.ts'
 
 /** What waits in memory while the journal cannot be written; beyond it the oldest entries are lost, and counted. */
 const waitingLimit = 16 * 1024 * 1024
@@ -21,7 +22,7 @@ export interface JournalPlace {
  */
 export class Journal {
   readonly #place: JournalPlace
-  readonly #onDegraded: (reason: string | null) => void
+  readonly #onDegraded: (reason: string | null, lost: number) => void
   #file: number | null = null
   #inode = 0
   #sequence = 0
@@ -33,7 +34,7 @@ export class Journal {
   #degraded: string | null = null
   #lost = 0
 
-  constructor(place: JournalPlace, onDegraded: (reason: string | null) => void) {
+  constructor(place: JournalPlace, onDegraded: (reason: string | null, lost: number) => void) {
     this.#place = place
     this.#onDegraded = onDegraded
   }
@@ -64,7 +65,7 @@ export class Journal {
       this.#write()
       this.#report(null)
     } catch (error) {
-      this.#report(`journal: ${error instanceof Error ? error.message : String(error)}`)
+      this.#report(describeDiskFault(error))
     }
     const wakers = this.#wakers
     this.#wakers = []
@@ -73,6 +74,7 @@ export class Journal {
 
   close(): void {
     this.flush()
+    this.#giveUp()
     if (this.#file !== null) fs.closeSync(this.#file)
     this.#file = null
   }
@@ -159,7 +161,15 @@ export class Journal {
     const shown = reason !== null && this.#lost > 0 ? `${reason} (${this.#lost} entries lost)` : reason
     if (shown === this.#degraded) return
     this.#degraded = shown
-    this.#onDegraded(shown)
+    this.#onDegraded(shown, this.#lost)
+  }
+
+  /** The thread ends: what the disk still refuses is lost, and that is said. */
+  #giveUp(): void {
+    if (this.#waiting.length === 0) return
+    this.#lost += this.#waiting.length
+    this.#waiting = []
+    this.#onDegraded(this.#degraded, this.#lost)
   }
 
   #bound(): void {

@@ -1,3 +1,4 @@
+import type { DegradedPart } from '../core/degraded.ts'
 import type { CounterLayout } from '../policy/counters.ts'
 import type { ConfigurationSnapshot, KeyDelta } from '../store/snapshot.ts'
 import type { GatewaySettings, TrafficEvent } from './gateway.ts'
@@ -17,6 +18,8 @@ export interface ThreadStart {
 export type ToThread =
   | { type: 'configuration'; snapshot: ConfigurationSnapshot }
   | { type: 'keys'; delta: KeyDelta }
+  /** Every degraded part of the whole gateway, for `/readyz`. */
+  | { type: 'degraded'; parts: readonly DegradedPart[] }
   /** Ends what is under way for a key that was revoked; comes after the delta that revoked it. */
   | { type: 'close-streams'; keyId: string }
   | { type: 'listen' }

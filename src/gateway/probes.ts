@@ -1,20 +1,25 @@
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
 
-/** `/healthz` (alive) and `/readyz` (can route; contract.md rule 18): answered before any key, and not recorded. */
+/**
+ * `/healthz` (alive) and `/readyz` (can route; contract.md rule 18): answered before any key, and not recorded. A degraded
+ * journal makes the gateway not ready, since the crash promise is suspended; a sick store does not, but the body says so.
+ */
 export function answerProbe(gateway: Gateway, exchange: Exchange): boolean {
   if (exchange.path === '/healthz') return send(exchange, 200, { status: 'alive' })
   if (exchange.path !== '/readyz') return false
   const { configuration } = gateway.model
   const reasons: string[] = []
   if (configuration.version === 0) reasons.push('the configuration has not arrived yet')
-  if (gateway.journal.degraded !== null) reasons.push(gateway.journal.degraded)
+  const journal = gateway.journal.degraded ?? gateway.degraded.find(({ part }) => part === 'journal')?.reason
+  if (journal !== undefined) reasons.push(`journal: ${journal}`)
   const providers = Object.fromEntries(
     [...configuration.providers.values()].map(({ row }) => [row.name, stateOf(gateway, row)]),
   )
   return send(exchange, reasons.length === 0 ? 200 : 503, {
     status: reasons.length === 0 ? 'ready' : 'not ready',
     reasons,
+    degraded: gateway.degraded,
     providers,
   })
 }

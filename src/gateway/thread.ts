@@ -19,13 +19,16 @@ const start = workerData as ThreadStart
 const port = parentPort!
 const tell = (message: FromThread) => port.postMessage(message)
 const transport = createHttpTransport()
-const journal = new Journal(start.journal, (reason) => tell({ type: 'traffic', event: { type: 'degraded', reason } }))
+const journal = new Journal(start.journal, (reason, lost) =>
+  tell({ type: 'traffic', event: { type: 'degraded', reason, lost } }),
+)
 
 const gateway: Gateway = {
   settings: start.settings,
   thread: start.journal.thread,
   model: new ReadModel({ version: 0, providers: [], routes: [], policies: [], defaultProviders: {} }),
   journal,
+  degraded: [],
   refusals: new RefusalFlood((entry) => journal.append(entry)),
   deadlines: new Deadlines(),
   transport,
@@ -46,6 +49,9 @@ port.on('message', (message: ToThread) => {
       return accept(() => gateway.model.replaceConfiguration(message.snapshot))
     case 'keys':
       return accept(() => gateway.model.applyKeys(message.delta))
+    case 'degraded':
+      gateway.degraded = message.parts
+      return
     case 'close-streams':
       return closeStreams(gateway, message.keyId)
     case 'listen':

@@ -29,6 +29,8 @@ export class StoreSession {
   #running: Promise<number> | null = null
   #queued: Promise<number> | null = null
   #ingestTrouble: string | null = null
+  /** When the last pass that came to its end began. */
+  #storedAt: number | null = null
   #checkpointTrouble: string | null = null
   #retention: Promise<void> | null = null
   #timers: NodeJS.Timeout[] = []
@@ -76,6 +78,7 @@ export class StoreSession {
       journalBytes: await journalBytes(this.#data.journalDirectory),
       schemaVersion: this.#store.schemaVersion,
       setAside: await listSetAside(this.#data.journalDirectory),
+      storedAt: this.#storedAt === null ? null : new Date(this.#storedAt).toISOString(),
     }
   }
 
@@ -97,9 +100,16 @@ export class StoreSession {
       ...this.#data,
       onRecords: (records) => this.pushing && this.#push(records),
     })
-    this.#running = run.finally(() => {
-      this.#running = null
-    })
+    const begun = Date.now()
+    this.#running = run
+      .then((changed) => {
+        this.#storedAt = begun
+        this.#ingestTrouble = null
+        return changed
+      })
+      .finally(() => {
+        this.#running = null
+      })
     return this.#running
   }
 

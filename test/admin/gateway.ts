@@ -96,7 +96,15 @@ export async function startTestGateway(path: string | null = null): Promise<Test
     },
     tryRoute: async () => ({ requestId: 'req_unknown', status: 200, body: '{}' }),
     health: () => ({ state: 'ready' }),
-    status: () => ({ workers: 2, inFlight: 0, requestsSinceStart: 7, degraded: [] }),
+    status: () => ({
+      workers: 2,
+      inFlight: 0,
+      requestsSinceStart: 7,
+      degraded: [],
+      degradedTimes: new Map(),
+      store: null,
+      entriesLost: 0,
+    }),
     seal: () => keyring.describe(),
   }
   const keyring = makeKeyring(createMachineKey(join(directory, 'machine.key')))

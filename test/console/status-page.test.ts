@@ -21,8 +21,15 @@ describe('the status page', () => {
   })
 
   it('says what is degraded, and why', () => {
-    const page = words(renderStatus('1.2.3', sampleState({ parts: [{ part: 'journal', reason: 'no space left' }] })))
-    expect(page).toContain('Degraded: journal')
+    const page = words(
+      renderStatus(
+        '1.2.3',
+        sampleState({
+          parts: [{ part: 'journal', reason: 'no space left', since: '2026-01-02T03:04:05.000Z', times: 1 }],
+        }),
+      ),
+    )
+    expect(page).toContain('Degraded: journal since 2026-01-02 03:04:05 UTC')
     expect(page).toContain('no space left')
     expect(page).not.toContain('Ready spgw')
   })
@@ -56,7 +63,8 @@ describe('the status page', () => {
         gatewayUrl: hostile,
         dataDirectory: hostile,
         providers: [provider],
-        parts: [{ part: hostile, reason: hostile }],
+        parts: [{ part: 'store', reason: hostile, since: hostile, times: 1 }],
+        setAside: [hostile],
         exampleModel: hostile,
       }),
     )

@@ -1,10 +1,16 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import type { Runtime } from '../../src/admin/handlers/context.ts'
+import { beforeEach, expect, it } from 'vitest'
+import type { Runtime, RuntimeStatus } from '../../src/admin/handlers/context.ts'
 import { readGatewayState } from '../../src/daemon/console-state.ts'
-import type { StoreHealth } from '../../src/store/api.ts'
 import { startTestGateway } from '../admin/gateway.ts'
 
-const well: StoreHealth = { degraded: null, databaseBytes: 10, journalBytes: 20, schemaVersion: '1', setAside: [] }
+const health = {
+  degraded: null,
+  databaseBytes: 10,
+  journalBytes: 20,
+  schemaVersion: '1',
+  setAside: ['a.journal'],
+  storedAt: null,
+}
 
 let runtime: Runtime
 beforeEach(async () => {
@@ -19,22 +25,16 @@ beforeEach(async () => {
   await gateway.client.keys.revoke({ key: id })
   runtime = gateway.parts.runtime
 })
-afterEach(() => vi.useRealTimers())
 
 it('tells what there is, and an example that stands in a command as it is', async () => {
-  expect(await readGatewayState(runtime, { health: async () => well })).toMatchObject({
+  expect(readGatewayState(runtime)).toMatchObject({
     providers: [
       { name: 'ours', kind: 'demo', state: 'ready', reason: null },
       { name: 'resting', state: 'inactive', reason: null },
     ],
     routes: 2,
     keys: 1,
-    parts: [
-      { part: 'journal', reason: null },
-      { part: 'store', reason: null },
-    ],
-    databaseBytes: 10,
-    journalBytes: 20,
+    databaseBytes: null,
     exampleModel: 'ours-1',
   })
 })
@@ -51,14 +51,14 @@ it('takes the example of a pattern from what its provider has', async () => {
       routes: configuration.routes.filter(({ model }) => model === 'any-*'),
     },
   })
-  expect(await readGatewayState({ ...runtime, snapshot }, { health: async () => well })).toMatchObject({
+  expect(readGatewayState({ ...runtime, snapshot })).toMatchObject({
     exampleModel: 'any-7',
   })
 })
 
 it('puts what traffic found before what the check found', async () => {
   const state = async (live: ReturnType<Runtime['health']>) => {
-    const found = await readGatewayState({ ...runtime, health: () => live }, { health: async () => well })
+    const found = readGatewayState({ ...runtime, health: () => live })
     return found.providers[0]?.state
   }
   expect(await state({ state: 'open', until: 1 })).toBe('open')
@@ -66,15 +66,25 @@ it('puts what traffic found before what the check found', async () => {
   expect(await state({ state: 'failing', since: 1 })).toBe('failing')
 })
 
-it('goes on without a store that fails', async () => {
-  const health = () => Promise.reject(new Error('the store thread has ended'))
-  const { parts, databaseBytes, routes } = await readGatewayState(runtime, { health })
-  expect([parts[1], databaseBytes, routes]).toEqual([{ part: 'store', reason: 'the store thread has ended' }, null, 2])
-})
-
-it('goes on without a store that does not answer', async () => {
-  vi.useFakeTimers()
-  const asked = readGatewayState(runtime, { health: () => new Promise(() => {}) })
-  await vi.runAllTimersAsync()
-  expect((await asked).parts[1]).toEqual({ part: 'store', reason: 'The store does not answer.' })
+it('says what is degraded, since when and how often, and what the store said last', () => {
+  const since = '2026-01-02T03:04:05.000Z'
+  const status = (): RuntimeStatus => ({
+    ...runtime.status(),
+    degraded: [{ part: 'store', reason: 'the disk is full', since }],
+    degradedTimes: new Map([['store', 3]]),
+    store: health,
+    entriesLost: 4,
+  })
+  expect(readGatewayState({ ...runtime, status })).toMatchObject({
+    parts: [
+      { part: 'journal', reason: null, since: null, times: 0 },
+      { part: 'store', reason: 'the disk is full', since, times: 3 },
+      { part: 'thread', reason: null, since: null, times: 0 },
+    ],
+    databaseBytes: 10,
+    journalBytes: 20,
+    recordLagMs: null,
+    setAside: ['a.journal'],
+    entriesLost: 4,
+  })
 })

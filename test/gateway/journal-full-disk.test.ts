@@ -38,7 +38,7 @@ describe('the journal on a full disk', () => {
     const journal = new Journal({ directory, boot: 'b', thread: 0 }, (reason) => reasons.push(reason))
     await journal.append(entry)
     for (let time = 0; time < 10; time++) journal.flush()
-    expect(reasons).toEqual(['journal: no space left on device'])
+    expect(reasons).toEqual(['the disk is full (ENOSPC)'])
     expect(opened.length).toBe(11)
     expect(closed).toEqual(opened)
     expect(fs.readdirSync(directory)).toEqual([])

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { partNames } from '../../core/degraded.ts'
 import { time } from './fields.ts'
 import { operation } from './operation.ts'
 
@@ -12,14 +13,21 @@ export const statusShape = z.object({
   workers: z.number(),
   in_flight: z.number(),
   requests_since_start: z.number(),
-  /** Reasons; empty is well. */
-  degraded: z.array(z.string()),
+  /** Empty is well. */
+  degraded: z.array(z.object({ part: z.enum(partNames), reason: z.string(), since: time })),
   providers: z.object({ ready: z.number(), failing: z.number(), unchecked: z.number(), inactive: z.number() }),
   routes: z.number(),
   keys: z.number(),
-  database_bytes: z.number(),
-  journal_bytes: z.number(),
-  schema_version: z.string(),
+  /** null, here and below: the store has not said. */
+  database_bytes: z.number().nullable(),
+  journal_bytes: z.number().nullable(),
+  schema_version: z.string().nullable(),
+  /** Every request that ended before this has its record in the store. */
+  records_stored_at: time.nullable(),
+  /** Parts of the journal that could not be read, as files below `journal/set-aside`. */
+  set_aside: z.array(z.string()),
+  /** Entries that never reached the journal, since the start. */
+  entries_lost: z.number(),
 })
 
 export const status = operation({

@@ -1,10 +1,11 @@
+import type { DegradedPart, PartName } from '../../core/degraded.ts'
 import type { LaneName } from '../../core/lane.ts'
 import type { RequestRecord } from '../../core/record.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { CheckResult, ProviderKind, ProviderTarget } from '../../providers/contract.ts'
 import type { HealthView } from '../../routing/health.ts'
 import type { Keyring } from '../../sealing/keyring.ts'
-import type { StoreClient } from '../../store/api.ts'
+import type { StoreClient, StoreHealth } from '../../store/api.ts'
 import type { ConfigurationSnapshot, SnapshotKey } from '../../store/snapshot.ts'
 
 /** What handlers may use, handed in by the composition root. */
@@ -45,7 +46,7 @@ export interface Runtime {
   markReady(providerId: string): void
   /** The snapshot as published last, for `routes explain` and the like. */
   snapshot(): { configuration: ConfigurationSnapshot; keys: readonly SnapshotKey[] }
-  /** Everything journaled so far is in the store when this resolves. */
+  /** Everything journaled so far is in the store when this resolves; throws `StoreDegraded` when it does not get there soon. */
   ingest(): Promise<void>
   /** The free check of a provider, with a credential that may not be stored yet. */
   check(kind: ProviderKind, target: ProviderTarget, credential: Secret | null): Promise<CheckResult>
@@ -69,6 +70,12 @@ export interface RuntimeStatus {
   workers: number
   inFlight: number
   requestsSinceStart: number
-  /** Reasons; empty is well. */
-  degraded: string[]
+  /** Empty is well. */
+  degraded: DegradedPart[]
+  /** How often each part has become degraded since the start. */
+  degradedTimes: ReadonlyMap<PartName, number>
+  /** As the store said last, so that nobody waits for a sick one; null: it has said nothing yet. */
+  store: StoreHealth | null
+  /** Of the journal, since the start: they waited for the disk until memory was full, or until the end. */
+  entriesLost: number
 }

@@ -1,15 +1,11 @@
 import { operations } from './base.ts'
 
-export const status = operations.status.handler(async ({ context }) => {
-  const { runtime, store } = context
-  const [health, providers, routes, keys] = await Promise.all([
-    store.health(),
-    store.providers.list(),
-    store.routes.list(null),
-    store.keys.list(null, null),
-  ])
+/** From memory alone: how a sick gateway is must be told by the sick gateway. */
+export const status = operations.status.handler(({ context }) => {
+  const { runtime } = context
+  const { configuration, keys } = runtime.snapshot()
   const now = runtime.status()
-  const active = providers.filter((provider) => provider.active)
+  const active = configuration.providers.filter((provider) => provider.active)
   const count = (state: string) => active.filter(({ readiness }) => readiness.state === state).length
   return {
     version: runtime.version,
@@ -21,17 +17,20 @@ export const status = operations.status.handler(async ({ context }) => {
     workers: now.workers,
     in_flight: now.inFlight,
     requests_since_start: now.requestsSinceStart,
-    degraded: [...new Set([...now.degraded, ...(health.degraded === null ? [] : [health.degraded])])],
+    degraded: now.degraded,
     providers: {
       ready: count('ready'),
       failing: count('failing'),
       unchecked: count('unchecked'),
-      inactive: providers.length - active.length,
+      inactive: configuration.providers.length - active.length,
     },
-    routes: routes.length,
-    keys: keys.filter(({ revokedAt }) => revokedAt === null).length,
-    database_bytes: health.databaseBytes,
-    journal_bytes: health.journalBytes,
-    schema_version: health.schemaVersion,
+    routes: configuration.routes.length,
+    keys: new Set(keys.filter(({ revokedAt }) => revokedAt === null).map(({ id }) => id)).size,
+    database_bytes: now.store?.databaseBytes ?? null,
+    journal_bytes: now.store?.journalBytes ?? null,
+    schema_version: now.store?.schemaVersion ?? null,
+    records_stored_at: now.store?.storedAt ?? null,
+    set_aside: now.store?.setAside ?? [],
+    entries_lost: now.entriesLost,
   }
 })

@@ -1,0 +1,21 @@
+import type { DegradedPart } from '../core/degraded.ts'
+import type { StoreClient } from '../store/api.ts'
+import { StoreDegraded } from '../store/store-error.ts'
+
+/** A reading that wants the newest records waits for them this long, and then says that they are not there. */
+const patienceMs = 5000
+
+/** Everything journaled before the call is stored when this resolves. Throws `StoreDegraded`, within the time, when it is not. */
+export async function ingestSoon(store: StoreClient, degraded: () => readonly DegradedPart[]): Promise<void> {
+  const overdue = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    const sick = degraded().find(({ part }) => part === 'store')
+    const reason = sick?.reason ?? 'the store is behind the traffic'
+    overdue.reject(new StoreDegraded(`the newest records are not stored yet: ${reason}`))
+  }, patienceMs)
+  try {
+    await Promise.race([store.ingest(), overdue.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

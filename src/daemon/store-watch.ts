@@ -1,0 +1,68 @@
+import type { StoreClient, StoreHealth } from '../store/api.ts'
+import type { Log } from './log.ts'
+
+const everyMs = 500
+/** A store that takes longer to say how it is does not answer. */
+const patienceMs = 2000
+
+/** What the store said of itself last; null until it has said something. */
+export type KnownHealth = StoreHealth | null
+
+export interface StoreWatchOptions {
+  store: Pick<StoreClient, 'health'>
+  log: Log
+  /** Where the journal keeps what it sets aside, for whoever reads the log. */
+  setAsideDirectory: string
+  /** Why the store is degraded; null: it is well. */
+  onDegraded(reason: string | null): void
+}
+
+/** Asks the store twice a second how it is, so that every surface can say so from memory, without waiting for a sick one. */
+export class StoreWatch {
+  /** As it was when the store answered last. */
+  health: KnownHealth = null
+  readonly #options: StoreWatchOptions
+  readonly #reported = new Set<string>()
+  #timer: NodeJS.Timeout | null = null
+  #asking = false
+
+  constructor(options: StoreWatchOptions) {
+    this.#options = options
+  }
+
+  async start(): Promise<void> {
+    await this.#look()
+    this.#timer = setInterval(() => void this.#look(), everyMs)
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer)
+    this.#timer = null
+  }
+
+  async #look(): Promise<void> {
+    if (this.#asking) return
+    this.#asking = true
+    const overdue = setTimeout(() => this.#options.onDegraded('the store does not answer'), patienceMs)
+    try {
+      const health = await this.#options.store.health()
+      this.health = health
+      this.#options.onDegraded(health.degraded)
+      this.#reportSetAside(health.setAside)
+    } catch (error) {
+      this.#options.onDegraded(error instanceof Error ? error.message : String(error))
+    } finally {
+      clearTimeout(overdue)
+      this.#asking = false
+    }
+  }
+
+  #reportSetAside(files: readonly string[]): void {
+    const fresh = files.filter((file) => !this.#reported.has(file))
+    for (const file of fresh) this.#reported.add(file)
+    if (fresh.length === 0) return
+    const { log, setAsideDirectory } = this.#options
+    const fields = { files: fresh.join(', '), directory: setAsideDirectory }
+    log.error('a part of the journal could not be read and is set aside', fields)
+  }
+}
