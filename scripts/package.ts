@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { addonName, bundle, entries, hostPlatform } from './bundle.ts'
+import { addonName, type BundleOptions, bundle, hostPlatform } from './bundle.ts'
 import { NotStrippable, stripElf } from './strip-elf.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -15,14 +15,17 @@ const node = process.version.slice(1)
  * Makes `dist/spgw` for this machine's platform and returns its path; leaves it alone when nothing that goes into it has
  * changed. Needs nothing beyond what npm installed: pkg finds its base Node, stripped, in a cache that is filled here.
  */
-export async function packageExecutable(sources = entries, executable = join(root, 'dist/spgw')): Promise<string> {
+export async function packageExecutable(
+  executable = join(root, 'dist/spgw'),
+  options: BundleOptions = {},
+): Promise<string> {
   const stamp = join(scratch, `${basename(executable)}.hash`)
   await mkdir(scratch, { recursive: true })
   // A place of its own for each run: two at once do not wipe each other's bundle.
   const work = await mkdtemp(join(scratch, 'package-'))
   try {
     const directory = join(work, 'bundle')
-    await bundle(directory, hostPlatform(), sources)
+    await bundle(directory, options)
     await writeFile(join(directory, 'package.json'), JSON.stringify(packageJson()))
     const hash = await hashInputs(directory)
     if ((await readFile(stamp, 'utf8').catch(() => '')) === hash && (await exists(executable))) return executable
@@ -41,7 +44,7 @@ export async function packageExecutable(sources = entries, executable = join(roo
 
 /** pkg takes as assets what no import leads to: the threads' bundles and the addon. */
 function packageJson(): object {
-  return { name: 'spgw', type: 'module', bin: 'main.js', pkg: { assets: ['*.js', addonName] } }
+  return { name: 'spgw', type: 'module', bin: 'main.js', pkg: { assets: ['*.js', '*.cjs', addonName] } }
 }
 
 async function hashInputs(directory: string): Promise<string> {
