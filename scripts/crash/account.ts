@@ -1,0 +1,158 @@
+import type { RequestRecord } from '../../src/core/record.ts'
+import type { Call } from './call.ts'
+import type { Ledger, Served } from './provider.ts'
+
+/** Problems beyond these are counted, and no longer told one by one. */
+const toldProblems = 40
+
+export interface Counts {
+  requests: number
+  /** Ids that a client saw in a head. */
+  ids: number
+  checked: number
+  lost: number
+  doubled: number
+  wrong: number
+  settled: number
+  interrupted: number
+}
+
+/** All that clients and providers know, against which the gateway's records are held. */
+export class Account {
+  readonly ledger: Ledger
+  readonly problems: string[] = []
+  readonly counts = { checked: 0, lost: 0, doubled: 0, wrong: 0, settled: 0, interrupted: 0 }
+  readonly #calls = new Map<string, Call>()
+  /** Record id by mark. */
+  readonly #found = new Map<string, string>()
+  #pending: Call[] = []
+
+  constructor(ledger: Ledger) {
+    this.ledger = ledger
+  }
+
+  add(call: Call): void {
+    this.#calls.set(call.mark, call)
+    this.#pending.push(call)
+  }
+
+  /** Records since the last look, read from a gateway that none of the calls so far went to. */
+  check(records: readonly RequestRecord[]): void {
+    for (const record of records) this.#check(record)
+    for (const call of this.#pending) this.#expectFound(call, this.#found)
+    this.counts.checked += this.#pending.filter(({ id }) => id !== null).length
+    this.#pending = []
+  }
+
+  /** Every record there is: what was right once must be so for good. */
+  checkAll(records: readonly RequestRecord[]): void {
+    const found = new Map<string, string>()
+    for (const record of records) {
+      const mark = this.#check(record)
+      if (mark !== null) found.set(mark, record.id)
+      if (record.state === 'interrupted') this.counts.interrupted++
+      else this.counts.settled++
+    }
+    if (new Set(records.map(({ id }) => id)).size !== records.length) this.#tell('doubled', 'an id is listed twice')
+    for (const call of this.#calls.values()) this.#expectFound(call, found)
+  }
+
+  /** Input and output of all calls that were answered whole, by the providers' account. */
+  served(): { input: number; output: number } {
+    const sum = { input: 0, output: 0 }
+    for (const call of this.#calls.values()) {
+      if (!isAnswered(call)) continue
+      const usage = this.#answerOf(call)?.usage
+      sum.input += usage?.input ?? 0
+      sum.output += usage?.output ?? 0
+    }
+    return sum
+  }
+
+  /** The same by the records. */
+  recorded(records: readonly RequestRecord[]): { input: number; output: number } {
+    const sum = { input: 0, output: 0 }
+    for (const { tags, tokens } of records) {
+      const call = this.#calls.get(tags.mark ?? '')
+      if (call === undefined || !isAnswered(call)) continue
+      sum.input += tokens?.input ?? 0
+      sum.output += tokens?.output ?? 0
+    }
+    return sum
+  }
+
+  total(): Counts {
+    const calls = [...this.#calls.values()]
+    return { requests: calls.length, ids: calls.filter(({ id }) => id !== null).length, ...this.counts }
+  }
+
+  wrong(what: string): void {
+    this.#tell('wrong', what)
+  }
+
+  #tell(count: 'lost' | 'doubled' | 'wrong', what: string): void {
+    this.counts[count]++
+    if (this.problems.length < toldProblems) this.problems.push(`${count}: ${what}`)
+  }
+
+  /** The mark of its call; null when it is nobody's. */
+  #check(record: RequestRecord): string | null {
+    const mark = record.tags.mark
+    const call = mark === undefined ? undefined : this.#calls.get(mark)
+    if (mark === undefined || call === undefined) {
+      this.#tell('wrong', `${record.id} is a record of nobody's request`)
+      return null
+    }
+    const known = this.#found.get(mark)
+    if (known !== undefined && known !== record.id)
+      this.#tell('doubled', `${describe(call)} has ${known}, ${record.id}`)
+    this.#found.set(mark, record.id)
+    if (call.id !== null && call.id !== record.id) this.#tell('doubled', `${describe(call)} has ${record.id}`)
+    const fault = this.#faultOf(call, record)
+    if (fault !== null) this.#tell('wrong', `${describe(call)}: ${fault}: ${shorten(record)}`)
+    return mark
+  }
+
+  #faultOf(call: Call, record: RequestRecord): string | null {
+    if (record.state === 'admitted') return 'still admitted, and its gateway is dead'
+    if (record.state === 'interrupted') {
+      if (call.complete) return 'interrupted, and the client has it whole'
+      return holdsTrue(call, record) ? null : 'not charged its hold'
+    }
+    if (!call.complete) return null
+    if (record.status !== call.status) return `status ${record.status}, and the client got ${call.status}`
+    if (!isAnswered(call)) return null
+    const usage = this.#answerOf(call)?.usage ?? null
+    return JSON.stringify(record.tokens) === JSON.stringify(usage) ? null : `not ${JSON.stringify(usage)}`
+  }
+
+  #expectFound(call: Call, found: ReadonlyMap<string, string>): void {
+    if (found.has(call.mark)) return
+    if (call.id !== null) this.#tell('lost', `${describe(call)} has no record`)
+    // What a provider was sent was admitted before, and that stands in the journal.
+    else if (this.ledger.has(call.mark)) this.#tell('lost', `${describe(call)} reached a provider and has no record`)
+  }
+
+  /** Of several attempts only one was answered well. */
+  #answerOf(call: Call): Served | undefined {
+    return this.ledger.get(call.mark)?.findLast(({ status }) => status === 200)
+  }
+}
+
+function isAnswered(call: Call): boolean {
+  return call.complete && call.status === 200
+}
+
+function holdsTrue(call: Call, { tokens, policy_signals }: RequestRecord): boolean {
+  const charged = tokens?.input === Math.ceil(call.bodyBytes / 4) && tokens.output === (call.outputLimit ?? 0)
+  return charged && tokens.source === 'estimated' && policy_signals.some(({ rule }) => rule === 'interrupted')
+}
+
+function describe({ mark, id, kind, lane, status, complete, hungUp }: Call): string {
+  const seen = complete ? 'whole' : hungUp ? 'hung up' : 'cut'
+  return `${mark} (${id ?? 'no id seen'}, ${kind} on ${lane}, ${status ?? 'no status'}, ${seen})`
+}
+
+function shorten({ id, state, status, error, tokens, attempts }: RequestRecord): string {
+  return JSON.stringify({ id, state, status, error: error?.code, tokens, attempts: attempts.length })
+}

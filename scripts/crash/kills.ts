@@ -1,0 +1,145 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { FaultPoint } from '../../src/core/fault-point.ts'
+import { changeKinds } from './changes.ts'
+import { CrashGateway } from './gateway.ts'
+import type { Scene } from './scene.ts'
+
+/** Where a kill comes by chance. */
+export type KillKind = 'under load' | 'at start' | 'during a change'
+
+/** Points that a crash run passes by itself; those of backup, restore and seal have tests of their own. */
+export const passedPoints = [
+  'ingest.before-commit',
+  'ingest.after-commit',
+  'ingest.after-delete',
+  'interrupt.before-commit',
+  'interrupt.after-commit',
+  'checkpoint.before',
+  'checkpoint.after',
+  'publish.before-swap',
+  'publish.first-swapped',
+  'publish.after-swap',
+  'key-change.before-commit',
+  'key-change.after-commit',
+  'journal.after-admitted',
+  'journal.before-settled',
+  'journal.after-settled',
+] as const satisfies readonly FaultPoint[]
+/** Passed when a database is made. */
+export const makingPoints = [
+  'migrate.after-copy',
+  'migrate.before-commit',
+  'migrate.after-commit',
+] as const satisfies readonly FaultPoint[]
+
+type PassedPoint = (typeof passedPoints)[number]
+type MakingPoint = (typeof makingPoints)[number]
+
+/** How late the point may strike: the Nth passing, N below this. */
+const latestPassing: Partial<Record<PassedPoint, number>> = {
+  'ingest.before-commit': 6,
+  'ingest.after-commit': 6,
+  'publish.before-swap': 4,
+  'publish.first-swapped': 4,
+  'publish.after-swap': 4,
+  'journal.after-admitted': 60,
+  'journal.before-settled': 60,
+  'journal.after-settled': 60,
+}
+/** Longer than anything here takes that is not stuck. */
+const strikeLimitMs = 30_000
+
+/** Kills with load on, at a moment that hangs on nothing. */
+export async function killUnderLoad(scene: Scene): Promise<void> {
+  const gateway = scene.start()
+  const address = await expectReady(gateway, scene)
+  if (scene.random.chance(0.7) || scene.changes.inDoubt) await gateway.withAdmin((admin) => scene.look(admin))
+  const load = scene.load(address)
+  await wait(scene.random.between(5, 450))
+  await gateway.kill()
+  await load.end()
+}
+
+/** While it opens the database, ingests what the run before left, publishes and begins to listen. */
+export async function killAtStart(scene: Scene): Promise<void> {
+  const gateway = scene.start()
+  const time = wait(scene.random.between(0, 900))
+  const address = await Promise.race([time, gateway.ready])
+  const load = typeof address === 'string' ? scene.load(address) : null
+  await time
+  await gateway.kill()
+  await load?.end()
+}
+
+/** Around the moment at which a change of the configuration is committed, published and acknowledged. */
+export async function killDuringChange(scene: Scene): Promise<void> {
+  const { random, changes } = scene
+  const gateway = scene.start()
+  const address = await expectReady(gateway, scene)
+  await gateway.withAdmin(async (admin) => {
+    if (changes.inDoubt) await scene.look(admin)
+    const load = scene.load(address)
+    await wait(random.between(5, 150))
+    const acknowledged = changes.make(random.pick(changeKinds), admin).catch(ignore)
+    await (random.chance(0.4) ? acknowledged : wait(random.between(0, 30)))
+    await gateway.kill()
+    await load.end()
+    await acknowledged
+  })
+}
+
+/** Where the code says; false when the gateway did not get there. */
+export async function killAtPoint(scene: Scene, point: PassedPoint): Promise<boolean> {
+  // A second change in doubt is more than a client could tell apart.
+  if (scene.changes.inDoubt) await killUnderLoad(scene)
+  const passing = scene.random.between(1, latestPassing[point] ?? 2)
+  const environment = { SPGW_FAULT_POINT: `${point}:${passing}`, SPGW_GATEWAY_WORKERS: '2' }
+  const gateway = scene.start(scene.programs.tests, environment)
+  const address = await gateway.ready
+  if (address !== null) {
+    const load = scene.load(address)
+    const changing = changeUntilDeath(scene, gateway)
+    const struck = await Promise.race([gateway.ended.then(() => true), wait(strikeLimitMs, false)])
+    if (!struck) await gateway.kill()
+    await load.end()
+    await changing
+    return struck && gateway.killed
+  }
+  return gateway.killed
+}
+
+async function changeUntilDeath(scene: Scene, gateway: CrashGateway): Promise<void> {
+  await gateway.withAdmin(async (admin) => {
+    while (!gateway.over && !scene.changes.inDoubt) {
+      await scene.changes.make(scene.random.pick(changeKinds), admin).catch(ignore)
+      await wait(50)
+    }
+  })
+}
+
+/** While the first start makes the database; false when it did not get there. The next start must find its way. */
+export async function killAtMaking(scene: Scene, point: MakingPoint): Promise<boolean> {
+  const dataDirectory = await mkdtemp(join(scene.directory, 'making-'))
+  const program = scene.programs.tests
+  const first = new CrashGateway({ program, dataDirectory, environment: { SPGW_FAULT_POINT: point } })
+  await Promise.race([first.ended, wait(strikeLimitMs)])
+  const struck = first.killed
+  await first.kill()
+  const second = new CrashGateway({ program, dataDirectory })
+  await expectReady(second, scene)
+  const projects = await second.withAdmin((admin) => admin.projects.list({}))
+  if (projects.length !== 1) scene.account.wrong(`after ${point} there are ${projects.length} first projects`)
+  await second.kill()
+  await rm(dataDirectory, { recursive: true, force: true })
+  return struck
+}
+
+async function expectReady(gateway: CrashGateway, scene: Scene): Promise<string> {
+  const address = await gateway.ready
+  if (address === null) throw new Error(`a gateway did not start on ${scene.dataDirectory}:\n${gateway.output}`)
+  return address
+}
+
+function ignore(): void {}

@@ -1,0 +1,50 @@
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { packageExecutable } from '../package.ts'
+import { type CrashResult, runCrashes } from './run.ts'
+
+/** `npm run crash -- --kills 1000 --seed 7`: docs/reliability.md says what it proves. */
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: { kills: { type: 'string', default: '100' }, seed: { type: 'string' }, executable: { type: 'string' } },
+  })
+  const kills = Number(values.kills)
+  const seed = Number(values.seed ?? Date.now() % 1_000_000)
+  const executable = values.executable ?? (await packageExecutable())
+  const begun = performance.now()
+  const onKill = (done: number, problems: number) => {
+    if (done % 20 === 0) process.stderr.write(`${done} of ${kills} kills, ${problems} problems\n`)
+  }
+  const result = await runCrashes({ kills, seed, executable: join(executable), onKill })
+  process.stdout.write(`${renderResult(result)}\n${((performance.now() - begun) / 1000).toFixed(0)} s\n`)
+  return result.problems.length + result.missed.length > 0 ? 1 : 0
+}
+
+function renderResult({ kills, counts, ...result }: CrashResult): string {
+  const rows: [string, number | string][] = [
+    ...Object.entries(kills).map(([kind, count]): [string, number] => [`kills ${kind}`, count]),
+    ['kills', Object.values(kills).reduce((sum, count) => sum + count, 0)],
+    ['points not reached', result.missed.join(', ') || 'none'],
+    ['requests', counts.requests],
+    ['ids that a client saw', counts.ids],
+    ['ids checked', counts.checked],
+    ['lost', counts.lost],
+    ['doubled', counts.doubled],
+    ['otherwise wrong', counts.wrong],
+    ['records settled', counts.settled],
+    ['records interrupted', counts.interrupted],
+    ['tokens of the interrupted', result.interruptedTokens],
+    ['tokens served, in and out', `${result.served.input} ${result.served.output}`],
+    ['tokens recorded, in and out', `${result.recorded.input} ${result.recorded.output}`],
+    ['changes acknowledged', result.acknowledgedChanges],
+  ]
+  const kept = result.directory === null ? [] : [`kept: ${result.directory} (seed ${result.seed})`]
+  return [
+    `seed ${result.seed}`,
+    ...rows.map(([name, value]) => `| ${name} | ${value} |`),
+    ...result.problems,
+    ...kept,
+  ].join('\n')
+}
+
+process.exit(await main())
