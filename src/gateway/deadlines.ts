@@ -1,10 +1,13 @@
+import { type Listed, LiveList } from './live-list.ts'
+
 /**
  * Many time limits on one timer. A limit that moves with every chunk is a number written, not a timer re-armed
  * (timers were 9 % of the profile with one each). Limits fire up to one tick late, never early.
  */
 const tickMs = 25
 
-export class Deadline {
+export class Deadline implements Listed {
+  place = -1
   /** On the monotonic clock (`performance.now()`); Infinity is off. */
   at = Number.POSITIVE_INFINITY
   readonly fire: () => void
@@ -15,7 +18,7 @@ export class Deadline {
 }
 
 export class Deadlines {
-  readonly #armed = new Set<Deadline>()
+  readonly #armed = new LiveList<Deadline>()
   #timer: NodeJS.Timeout | null = null
 
   add(deadline: Deadline): void {
@@ -23,11 +26,9 @@ export class Deadlines {
     this.#timer ??= setInterval(() => this.#tick(), tickMs)
   }
 
+  /** The timer stays until a tick finds nothing to do: under load the last limit goes and the next comes all the time. */
   remove(deadline: Deadline): void {
-    this.#armed.delete(deadline)
-    if (this.#armed.size > 0 || this.#timer === null) return
-    clearInterval(this.#timer)
-    this.#timer = null
+    this.#armed.remove(deadline)
   }
 
   /** Resolves after `ms`, or as soon as `cancel` is called on what it returns. */
@@ -44,11 +45,17 @@ export class Deadlines {
   }
 
   #tick(): void {
+    if (this.#armed.size === 0) return this.#stop()
     const now = performance.now()
-    for (const deadline of this.#armed) {
-      if (deadline.at > now) continue
+    for (const deadline of this.#armed.all()) {
+      if (deadline.at > now || deadline.place < 0) continue
       deadline.at = Number.POSITIVE_INFINITY
       deadline.fire()
     }
+  }
+
+  #stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer)
+    this.#timer = null
   }
 }

@@ -3,8 +3,10 @@ import type { ErrorOrigin, Fault, RecordErrorCode } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import type { AttemptRecord, RequestRecord, Signal, TimelineEntry, TokenUsage } from '../core/record.ts'
 import type { Inspection, Lane, Match } from '../lanes/contract.ts'
+
 import type { Hold } from '../policy/admit.ts'
 import type { SnapshotKey } from '../store/snapshot.ts'
+import type { Listed } from './live-list.ts'
 
 /** Strings that a client chooses are cut to this on the record, so that a record's size is bounded. */
 const textLimit = 512
@@ -13,7 +15,9 @@ const textLimit = 512
  * One request on its way through: plain fields that the steps of the pipeline fill in, and from which the record is
  * made. Only the server and the relay touch `request` and `response`.
  */
-export class Exchange {
+export class Exchange implements Listed {
+  /** Among the open exchanges of its thread. */
+  place = -1
   readonly id: string
   readonly receivedAt = Date.now()
   /** Monotonic; all `…_ms` of the record count from here. */

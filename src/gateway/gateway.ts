@@ -1,4 +1,4 @@
-import type { BlockList } from 'node:net'
+import type { BlockList, Socket } from 'node:net'
 import type { DegradedPart } from '../core/degraded.ts'
 import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { Counters } from '../policy/counters.ts'
@@ -7,6 +7,7 @@ import type { Health } from '../routing/health.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { Exchange } from './exchange.ts'
 import type { Journal } from './journal.ts'
+import type { Listed, LiveList } from './live-list.ts'
 import type { ReadModel } from './read-model.ts'
 import type { RefusalFlood } from './refusal-flood.ts'
 
@@ -26,11 +27,19 @@ export interface Gateway {
   /** Of the whole gateway, as the control plane told it. */
   degraded: readonly DegradedPart[]
   /** Open exchanges, for draining and for ending a revoked key's streams. */
-  exchanges: Set<Exchange>
+  exchanges: LiveList<Exchange>
+  /** Of clients, open: for draining. */
+  connections: LiveList<Connection>
   trustedProxies: BlockList
   /** Tells the control plane what only traffic can see. */
   report(event: TrafficEvent): void
   random(): number
+  /** The gateway is stopping: what is under way ends, nothing new is wanted. */
+  draining: boolean
+}
+
+export interface Connection extends Listed {
+  readonly socket: Socket
 }
 
 export interface GatewaySettings {

@@ -1,9 +1,12 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
-import { BlockList, createServer, isIP, type Socket } from 'node:net'
+import https from 'node:https'
+import { BlockList, createServer, isIP, Server, type Socket } from 'node:net'
+import { createSecureContext } from 'node:tls'
 import { type Fault, fault } from '../core/errors.ts'
 import { findLane } from '../lanes/index.ts'
 import { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
+import type { ServerCertificate } from './messages.ts'
 import { serve } from './pipeline.ts'
 import { answerProbe } from './probes.ts'
 import { allowsOrigin, ownHeaders, refuse } from './respond.ts'
@@ -18,8 +21,8 @@ const lingerMs = 1000
 const maxHeadBytes = 64 * 1024
 
 /** The listener of one data-plane thread: accepts, mints the id, wires the client's hanging up, and tells the story. */
-export function createGatewayServer(gateway: Gateway): http.Server {
-  const server = http.createServer({
+export function createGatewayServer(gateway: Gateway, certificate: ServerCertificate | null = null): http.Server {
+  const options: http.ServerOptions = {
     requestTimeout: 0,
     headersTimeout: headTimeoutMs,
     keepAliveTimeout: keepAliveMs,
@@ -29,8 +32,10 @@ export function createGatewayServer(gateway: Gateway): http.Server {
     joinDuplicateHeaders: true,
     // Refused below, in words and with an id.
     requireHostHeader: false,
-  })
+  }
+  const server = certificate === null ? http.createServer(options) : createSecureServer(options, certificate)
   server.timeout = 0
+  server.on(certificate === null ? 'connection' : 'secureConnection', (socket: Socket) => note(gateway, socket))
   server.on('request', (request, response) => accept(gateway, request, response))
   // Without this Node would invite the body before the key has been looked at.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -45,7 +50,51 @@ export function createGatewayServer(gateway: Gateway): http.Server {
   return server
 }
 
+function note(gateway: Gateway, socket: Socket): void {
+  const connection = { socket, place: -1 }
+  gateway.connections.add(connection)
+  socket.once('close', () => gateway.connections.remove(connection))
+}
+
+function createSecureServer(options: http.ServerOptions, certificate: ServerCertificate): https.Server {
+  const server = https.createServer({
+    ...options,
+    ...secrets(certificate),
+    ALPNProtocols: ['http/1.1'],
+    handshakeTimeout: headTimeoutMs,
+  })
+  // Node passes these on as `clientError`; but where no TLS stands, nobody asked anything that could be answered.
+  server.removeAllListeners('tlsClientError')
+  server.on('tlsClientError', (_error, socket) => socket.destroy())
+  return server
+}
+
+function secrets({ cert, key, ticketKeys }: ServerCertificate) {
+  return { cert, key, ticketKeys: Buffer.from(ticketKeys) }
+}
+
+/** Connections from now on see this certificate; those that stand are not touched. */
+export function changeCertificate(server: http.Server, certificate: ServerCertificate): void {
+  if (server instanceof https.Server) server.setSecureContext(secrets(certificate))
+}
+
+/** Why TLS cannot be spoken with these, as OpenSSL sees it; null when it can. */
+export function judgeCertificate({ cert, key }: Pick<ServerCertificate, 'cert' | 'key'>): string | null {
+  try {
+    createSecureContext({ cert, key })
+    return null
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/** New connections are refused. Unlike the server's own `close`, it leaves those that stand for a request to come. */
+export function stopListening(server: http.Server): Promise<void> {
+  return new Promise((resolve) => Server.prototype.close.call(server, () => resolve()))
+}
+
 function accept(gateway: Gateway, request: IncomingMessage, response: ServerResponse): void {
+  if (gateway.draining) response.shouldKeepAlive = false
   const exchange = new Exchange(request, response, clientAddress(gateway, request))
   if (answerProbe(gateway, exchange)) return
   exchange.lane = findLane(exchange.path)
@@ -58,7 +107,7 @@ function accept(gateway: Gateway, request: IncomingMessage, response: ServerResp
     .catch((error: unknown) => fail(gateway, exchange, error))
     .finally(() => {
       exchange.stopHeartbeat?.()
-      gateway.exchanges.delete(exchange)
+      gateway.exchanges.remove(exchange)
     })
 }
 
@@ -132,7 +181,7 @@ function refuseMalformed(gateway: Gateway, error: NodeJS.ErrnoException, socket:
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   // Nobody asked anything: an answer now would be taken for that of the first request.
   if (socket.bytesRead === 0) return void socket.destroy()
-  const open = [...gateway.exchanges].filter(({ request }) => request.socket === socket)
+  const open = gateway.exchanges.all().filter(({ request }) => request.socket === socket)
   // Only a request that is still being read can be refused: any other would get these bytes into its answer.
   if (open.some(({ request, response }) => request.complete || response.headersSent)) return void socket.destroy()
   const reason =

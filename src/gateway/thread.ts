@@ -6,12 +6,14 @@ import { findKind } from '../providers/index.ts'
 import { attachHealth } from '../routing/health.ts'
 import { closeStreams } from './close-streams.ts'
 import { Deadlines } from './deadlines.ts'
+import { drain } from './drain.ts'
 import type { Gateway } from './gateway.ts'
 import { Journal } from './journal.ts'
+import { LiveList } from './live-list.ts'
 import type { FromThread, ThreadStart, ToThread } from './messages.ts'
 import { ReadModel } from './read-model.ts'
 import { RefusalFlood } from './refusal-flood.ts'
-import { createGatewayServer, readProxies } from './server.ts'
+import { changeCertificate, createGatewayServer, readProxies } from './server.ts'
 
 /** Entry of a data-plane thread. It owns nothing that another thread waits for. */
 armThread(getEnvironmentData, () => process.kill(process.pid, 'SIGKILL'))
@@ -35,12 +37,14 @@ const gateway: Gateway = {
   health: attachHealth(start.healthMemory),
   counters: attachCounters(start.counterMemory, start.counterLayout, start.column),
   speaks: (kind) => findKind(kind)?.speaks ?? [],
-  exchanges: new Set(),
+  exchanges: new LiveList(),
+  connections: new LiveList(),
   trustedProxies: readProxies(start.settings.trustedProxies),
   report: (event) => tell({ type: 'traffic', event }),
   random: Math.random,
+  draining: false,
 }
-const server = createGatewayServer(gateway)
+const server = createGatewayServer(gateway, start.certificate)
 setInterval(() => gateway.journal.checkPlace(), 1000).unref()
 
 port.on('message', (message: ToThread) => {
@@ -49,6 +53,8 @@ port.on('message', (message: ToThread) => {
       return accept(() => gateway.model.replaceConfiguration(message.snapshot))
     case 'keys':
       return accept(() => gateway.model.applyKeys(message.delta))
+    case 'settings':
+      return change(message)
     case 'degraded':
       gateway.degraded = message.parts
       return
@@ -57,7 +63,7 @@ port.on('message', (message: ToThread) => {
     case 'listen':
       return listen()
     case 'drain':
-      return void drain(message.limitMs)
+      return void end(message.limitMs)
   }
 })
 
@@ -72,6 +78,14 @@ function accept(apply: () => void): void {
   tell({ type: 'has', configuration: gateway.model.configuration.version, keys: gateway.model.keysVersion })
 }
 
+/** Requests under way keep the limits that they began with. */
+function change({ version, settings, certificate }: Extract<ToThread, { type: 'settings' }>): void {
+  gateway.settings = settings
+  gateway.trustedProxies = readProxies(settings.trustedProxies)
+  if (certificate !== null) changeCertificate(server, certificate)
+  tell({ type: 'has-settings', version })
+}
+
 function listen(): void {
   const { host, port: wanted, reusePort } = start.settings
   server.once('error', (error) => tell({ type: 'failed', reason: error.message }))
@@ -81,14 +95,8 @@ function listen(): void {
   })
 }
 
-/** New connections are refused, open requests end, up to the limit; what is left then ends with the thread, interrupted. */
-async function drain(limitMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  server.closeIdleConnections()
-  const limit = gateway.deadlines.sleep(limitMs)
-  await Promise.race([closed, limit.done])
-  limit.cancel()
-  server.closeAllConnections()
+async function end(limitMs: number): Promise<void> {
+  await drain(gateway, server, limitMs)
   gateway.refusals.flush()
   gateway.journal.close()
   await transport.close()
