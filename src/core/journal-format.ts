@@ -27,6 +27,20 @@ export interface SegmentName {
   sequence: number
 }
 
+/**
+ * Who still writes, as far as is known. A thread's number is never used twice in one boot, and those from `next` on
+ * are yet to come: whoever knows a state that is a moment old takes no living thread for a dead one.
+ */
+export interface Writers {
+  boot: string
+  running: readonly number[]
+  next: number
+}
+
+export function mayWrite({ boot, running, next }: Writers, writer: Pick<SegmentName, 'boot' | 'thread'>): boolean {
+  return writer.boot === boot && (writer.thread >= next || running.includes(writer.thread))
+}
+
 export function formatSegmentName(name: SegmentName): string {
   return `${name.boot}-${name.thread}-${String(name.sequence).padStart(8, '0')}.journal`
 }

@@ -1,11 +1,11 @@
 import { open } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { reachFaultPoint } from '../core/fault-point.ts'
-import type { JournalEntry } from '../core/journal-format.ts'
+import type { JournalEntry, Writers } from '../core/journal-format.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { Connection } from './connection.ts'
 import { touchKeys } from './keys.ts'
-import { addRepeats, hasUnsettled, interruptRecords, type Repeat, upsertRecords } from './record-rows.ts'
+import { addRepeats, findDeadOwners, interruptRecords, ownerOf, type Repeat, upsertRecords } from './record-rows.ts'
 import type { Database } from './schema.ts'
 import {
   deleteSegment,
@@ -21,8 +21,8 @@ import { isBusy, StoreDegraded } from './store-error.ts'
 export interface IngestOptions {
   connection: Connection
   journalDirectory: string
-  /** The run of the gateway whose segments are still written; every other boot's are dead. */
-  boot: string
+  /** Whose segments are still written; all others' are dead. */
+  writers: Writers
   onRecords(records: RequestRecord[]): void
   batch?: BatchLimits
 }
@@ -33,7 +33,7 @@ export interface IngestOptions {
  * Returns how many records were added or changed.
  */
 export async function ingestJournal(options: IngestOptions): Promise<number> {
-  const segments = await listSegments(options.journalDirectory, options.boot)
+  const segments = await listSegments(options.journalDirectory, options.writers)
   await forgetGone(options.connection, segments)
   const troubles: unknown[] = []
   let changed = await ingestEach(
@@ -169,7 +169,7 @@ async function storeBatch(
   offset: number,
 ): Promise<RequestRecord[]> {
   const { records, repeats, lastUsed } = fold(entries)
-  const changed = await upsertRecords(db, records, segment.boot)
+  const changed = await upsertRecords(db, records, ownerOf(segment))
   await addRepeats(db, repeats)
   await touchKeys(db, lastUsed)
   await db
@@ -202,12 +202,13 @@ function fold(entries: readonly JournalEntry[]) {
 async function interruptUnsettled(options: IngestOptions): Promise<number> {
   let changed = 0
   // Looked for in a read first: most passes have none, and need not take the lock.
-  while (await options.connection.read((db) => hasUnsettled(db, options.boot))) {
-    const records = await options.connection.write((db) => interruptRecords(db, options.boot))
+  for (;;) {
+    const owners = await options.connection.read((db) => findDeadOwners(db, options.writers))
+    if (owners.length === 0) return changed
+    const records = await options.connection.write((db) => interruptRecords(db, owners))
     reachFaultPoint('interrupt.after-commit')
     options.onRecords(records)
     changed += records.length
     await nextTurn()
   }
-  return changed
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { reachFaultPoint } from '../core/fault-point.ts'
+import { mayWrite, type SegmentName, type Writers } from '../core/journal-format.ts'
 import type { RequestRecord } from '../core/record.ts'
 import { interruptRecord } from './interrupted.ts'
 import { readJson, writeJson } from './json-column.ts'
@@ -15,12 +16,12 @@ const chunkRows = 100
 export async function upsertRecords(
   db: Database,
   records: readonly RequestRecord[],
-  boot: string,
+  owner: string,
 ): Promise<RequestRecord[]> {
   const changed: RequestRecord[] = []
   for (let start = 0; start < records.length; start += chunkRows) {
     const chunk = records.slice(start, start + chunkRows)
-    const rows = chunk.map((record) => toRow(record, boot))
+    const rows = chunk.map((record) => toRow(record, owner))
     const written = await db
       .insertInto('records')
       .values(rows)
@@ -61,11 +62,11 @@ const replaced = [
   'record_json',
 ] as const satisfies (keyof RecordRow)[]
 
-function toRow(record: RequestRecord, boot: string): RecordRow {
+function toRow(record: RequestRecord, owner: string): RecordRow {
   const { tokens, key } = record
   return {
     id: record.id,
-    boot,
+    boot: owner,
     state: record.state,
     time: new Date(record.time).toISOString(),
     lane: record.lane,
@@ -89,18 +90,30 @@ function toRow(record: RequestRecord, boot: string): RecordRow {
   }
 }
 
-export async function hasUnsettled(db: Database, liveBoot: string): Promise<boolean> {
-  const query = db.selectFrom('records').select('id').where('state', '=', 'admitted').where('boot', '<>', liveBoot)
-  return (await query.limit(1).executeTakeFirst()) !== undefined
+/** Who wrote a record: of a thread that is over, what never settled is interrupted. */
+export function ownerOf({ boot, thread }: Pick<SegmentName, 'boot' | 'thread'>): string {
+  return `${boot}-${thread}`
 }
 
-/** What runs that are over left unsettled becomes `interrupted`. One page a call. */
-export async function interruptRecords(db: Database, liveBoot: string): Promise<RequestRecord[]> {
+/** Those who left something unsettled and will write no more. */
+export async function findDeadOwners(db: Database, writers: Writers): Promise<string[]> {
+  const rows = await db.selectFrom('records').select('boot').distinct().where('state', '=', 'admitted').execute()
+  return rows.map((row) => row.boot).filter((owner) => !mayWrite(writers, readOwner(owner)))
+}
+
+/** Earlier versions wrote the boot alone. */
+function readOwner(owner: string): Pick<SegmentName, 'boot' | 'thread'> {
+  const [boot = '', thread = '-1'] = owner.split('-')
+  return { boot, thread: Number(thread) }
+}
+
+/** What these left unsettled becomes `interrupted`. One page a call. */
+export async function interruptRecords(db: Database, owners: readonly string[]): Promise<RequestRecord[]> {
   const rows = await db
     .selectFrom('records')
     .select(['boot', 'record_json'])
     .where('state', '=', 'admitted')
-    .where('boot', '<>', liveBoot)
+    .where('boot', 'in', owners)
     .orderBy('id')
     .limit(chunkRows)
     .execute()

@@ -140,7 +140,7 @@ export type AuditRow = Selectable<AuditTable>
 
 export interface RecordRow {
   id: string
-  /** The run of the gateway that wrote it. */
+  /** The run of the gateway that wrote it and, behind a dash, its thread. */
   boot: string
   state: string
   time: string

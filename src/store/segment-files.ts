@@ -1,11 +1,17 @@
 import { mkdir, open, readdir, rename, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type JournalEntry, parseSegmentName, type SegmentName } from '../core/journal-format.ts'
+import {
+  type JournalEntry,
+  mayWrite,
+  parseSegmentName,
+  type SegmentName,
+  type Writers,
+} from '../core/journal-format.ts'
 
 export interface Segment extends SegmentName {
   file: string
   path: string
-  /** Of the running gateway: its last segment of each thread is still being written. */
+  /** Of a thread that runs: its last segment is still being written. */
   live: boolean
   /** Nothing is written to it any more. */
   closed: boolean
@@ -13,19 +19,14 @@ export interface Segment extends SegmentName {
 
 const setAsideFolder = 'set-aside'
 
-/** In the order they were written, thread by thread; dead boots first. An absent directory has none. */
-export async function listSegments(directory: string, boot: string): Promise<Segment[]> {
+/** In the order they were written, thread by thread; those of the dead first. An absent directory has none. */
+export async function listSegments(directory: string, writers: Writers): Promise<Segment[]> {
   const segments: Segment[] = []
   for (const file of await names(directory)) {
     const name = parseSegmentName(file)
-    if (name)
-      segments.push({
-        ...name,
-        file,
-        path: join(directory, file),
-        live: name.boot === boot,
-        closed: name.boot !== boot,
-      })
+    if (name === null) continue
+    const live = mayWrite(writers, name)
+    segments.push({ ...name, file, path: join(directory, file), live, closed: !live })
   }
   segments.sort(
     (left, right) =>

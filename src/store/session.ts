@@ -1,4 +1,5 @@
 import { reachFaultPoint } from '../core/fault-point.ts'
+import type { Writers } from '../core/journal-format.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { StoredSnapshot, StoreHealth } from './api.ts'
 import { ingestJournal } from './ingest.ts'
@@ -23,6 +24,8 @@ interface SessionData {
 export class StoreSession {
   /** Whether records are pushed as ingestion brings them. */
   pushing = false
+  /** Whose segments are still written. Until it is told, the session takes all threads of its boot for alive. */
+  writers: Writers
   readonly #store: OpenStore
   readonly #data: SessionData
   readonly #push: (records: RequestRecord[]) => void
@@ -40,6 +43,7 @@ export class StoreSession {
     this.#data = data
     this.#push = push
   }
+    this.writers = { boot: data.boot, running: [], next: 0 }
 
   start(): void {
     this.#timers = [
@@ -97,7 +101,8 @@ export class StoreSession {
   #begin(): Promise<number> {
     const run = ingestJournal({
       connection: this.#store.connection,
-      ...this.#data,
+      journalDirectory: this.#data.journalDirectory,
+      writers: this.writers,
       onRecords: (records) => this.pushing && this.#push(records),
     })
     const begun = Date.now()

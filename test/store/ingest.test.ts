@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, truncateSync } from 'node:f
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
+import type { Writers } from '../../src/core/journal-format.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { ingestJournal } from '../../src/store/ingest.ts'
 import { type OpenStore, openStore } from '../../src/store/open.ts'
@@ -19,12 +20,33 @@ async function open(data: StoreThreadData): Promise<OpenStore> {
   return await openStore({ path: data.databasePath })
 }
 
-async function ingest(store: OpenStore, data: StoreThreadData, entries = 500): Promise<RequestRecord[]> {
+interface Pass {
+  entries?: number
+  writers?: Writers
+}
+
+async function ingest(
+  store: OpenStore,
+  data: StoreThreadData,
+  { entries = 500, writers = allOf(data) }: Pass = {},
+): Promise<RequestRecord[]> {
   const pushed: RequestRecord[] = []
   const batch = { bytes: 4096, entries }
   const { connection } = store
-  await ingestJournal({ connection, ...data, batch, onRecords: (records) => pushed.push(...records) })
+  const { journalDirectory } = data
+  await ingestJournal({
+    connection,
+    journalDirectory,
+    writers,
+    batch,
+    onRecords: (records) => pushed.push(...records),
+  })
   return pushed
+}
+
+/** As long as nothing is known of its threads, all of a boot are alive. */
+function allOf({ boot }: StoreThreadData): Writers {
+  return { boot, running: [], next: 0 }
 }
 
 async function stored(store: OpenStore): Promise<RequestRecord[]> {
@@ -66,6 +88,7 @@ describe('ingestion', () => {
     const snapshotted = ingestJournal({
       connection,
       ...data,
+      writers: allOf(data),
       batch: { bytes: 4096, entries: 2 },
       onRecords: () => {
         const copy = temporaryDirectory()
@@ -161,6 +184,42 @@ describe('ingestion', () => {
     expect((await stored(store)).map((record) => record.state)).toEqual(['admitted', 'interrupted', 'settled'])
     expect(interrupted?.tokens).toEqual(unsettled.tokens)
     expect(interrupted?.policy_signals.at(-1)).toMatchObject({ rule: 'interrupted', data: { input: 10, output: 5 } })
+    await store.close()
+  })
+
+  it('settles what a dead thread of this boot left, and nothing of the living or of those to come', async () => {
+    const data = storePaths(temporaryDirectory())
+    const store = await open(data)
+    const [left, settledLater, alive, toCome] = samples(4)
+    if (!left || !settledLater || !alive || !toCome) throw new Error('four samples')
+    const thread = (number: number, sequence = 1) =>
+      new JournalWriter(data.journalDirectory, { boot: 'live', thread: number, sequence })
+    thread(1).write(admitted(left), admitted(settledLater))
+    thread(1, 2).write(settled(settledLater))
+    const living = [thread(0), thread(3)]
+    living[0]?.write(admitted(alive))
+    living[1]?.write(admitted(toCome))
+    await ingest(store, data)
+    expect((await stored(store)).map(({ state }) => state)).toEqual(['admitted', 'admitted', 'settled', 'admitted'])
+    const writers = { boot: 'live', running: [0], next: 3 }
+    const pushed = await ingest(store, data, { writers })
+    expect(pushed.map(({ id, state }) => [id, state])).toEqual([[left.id, 'interrupted']])
+    expect((await stored(store)).map(({ state }) => state)).toEqual(['admitted', 'admitted', 'settled', 'interrupted'])
+    expect(readdirSync(data.journalDirectory).sort()).toEqual(living.map(({ file }) => file).sort())
+    expect(await ingest(store, data, { writers })).toEqual([])
+    await store.close()
+  })
+
+  it('reads all of a dead thread before it interrupts anything of it', async () => {
+    const data = storePaths(temporaryDirectory())
+    const store = await open(data)
+    const records = samples(3)
+    const writer = new JournalWriter(data.journalDirectory, { boot: 'live', thread: 0, sequence: 1 })
+    writer.write(...records.map(admitted))
+    await ingest(store, data)
+    writer.write(...records.slice(1).map(settled))
+    await ingest(store, data, { entries: 1, writers: { boot: 'live', running: [], next: 1 } })
+    expect((await stored(store)).map(({ state }) => state)).toEqual(['settled', 'settled', 'interrupted'])
     await store.close()
   })
 

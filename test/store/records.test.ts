@@ -173,7 +173,12 @@ describe('records', () => {
     writer.writeBytes(Buffer.concat([...entries, repeat].map(encodeEntry)))
     const store = await openStore({ path })
     const { connection } = store
-    await ingestJournal({ connection, journalDirectory, writers: { boot: 'live', running: [], next: 0 }, onRecords: () => {} })
+    await ingestJournal({
+      connection,
+      journalDirectory,
+      writers: { boot: 'live', running: [], next: 0 },
+      onRecords: () => {},
+    })
     expect(await removeRecordsBefore(connection, start + 1200 * 60_000)).toBe(1199)
     const left = await recordsTable(connection.db).list({ limit: 1000 })
     expect(left.map((record) => record.id).sort()).toEqual(
