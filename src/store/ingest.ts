@@ -164,7 +164,7 @@ async function bytesRead(connection: Connection, segment: Segment): Promise<numb
 /** A batch and the offset behind it, in the caller's transaction. */
 async function storeBatch(
   db: Database,
-  segment: Pick<Segment, 'file' | 'boot'>,
+  segment: Pick<Segment, 'file' | 'boot' | 'thread'>,
   entries: readonly JournalEntry[],
   offset: number,
 ): Promise<RequestRecord[]> {
