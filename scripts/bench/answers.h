@@ -14,6 +14,11 @@ static const char *const busy = "{\"error\":{\"message\":\"busy\",\"type\":\"ser
   "data: {\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion.chunk\",\"created\":1760000000,\"model\":\"bench\"," \
   "\"system_fingerprint\":\"fp_bench\",\"choices\":[{\"index\":0,\"delta\":" delta ",\"finish_reason\":" reason "}]}\n\n"
 
+#define GEMINI_EVENT(text, reason) \
+  "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"" text "\"}],\"role\":\"model\"},\"index\":0" reason "}]," \
+  "\"usageMetadata\":{\"promptTokenCount\":57,\"candidatesTokenCount\":61,\"totalTokenCount\":118}," \
+  "\"modelVersion\":\"bench\",\"responseId\":\"bench\"}\r\n\r\n"
+
 static const struct format formats[] = {
     {"/messages",
      "{\"id\":\"msg_bench\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"bench\",\"content\":[{\"type\":"
@@ -33,6 +38,8 @@ static const struct format formats[] = {
      "\"finishReason\":\"STOP\",\"index\":0}],\"usageMetadata\":{\"promptTokenCount\":57,\"candidatesTokenCount\":61,"
      "\"totalTokenCount\":118},\"modelVersion\":\"bench\",\"responseId\":\"bench\"}",
      "", "", ""},
+    {":streamGenerateContent", "", GEMINI_EVENT("", ""), GEMINI_EVENT(" the quick brown fox", ""),
+     GEMINI_EVENT("", ",\"finishReason\":\"STOP\"")},
     {"",
      "{\"id\":\"chatcmpl-bench\",\"object\":\"chat.completion\",\"created\":1760000000,\"model\":\"bench\",\"choices\":[{"
      "\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"" WORDS WORDS WORDS "\",\"refusal\":null},"

@@ -4,37 +4,40 @@ import { loads } from './loads.ts'
 export interface Order {
   form: Form
   /** Of `cpu` and `profile`. */
-  load: string
+  loads: string[]
   rounds: number
   seconds: number
+  warmUpSeconds: number
   part: RegExp | null
   executable: string | null
   beside: string | null
   node: string | null
+  continues: boolean
   write: boolean
 }
 
 export type Form = 'full' | 'quick' | 'cpu' | 'profile'
 
-const usage = `npm run bench                 all targets, three rounds
-npm run bench -- quick        the main parts without Portkey, one short round
-npm run bench -- cpu [LOAD]   one load on the gateway and nginx in turns, and what each thread uses; under 40 seconds
-npm run bench -- profile      the functions on which the gateway's threads spend their time
+const usage = `npm run bench                    all targets, three rounds
+npm run bench -- quick           the main parts without Portkey, one short round
+npm run bench -- cpu [LOAD…]     the gateway and nginx in turns, and what each thread uses; under a minute
+npm run bench -- profile [LOAD…] the functions on which the gateway's threads spend their time
   LOAD               ${Object.keys(loads).join(', ')}; small where none is named
   --rounds N         rounds
   --seconds N        length of one load
   --part PATTERN     only parts whose name matches: 'streams|latency'
+  --continue         add the rounds to the last result, which must be of the same executable
   --executable FILE  measure this one instead of packaging the tree
   --beside FILE      measure this executable too, in the same rounds
-  --node FILE        also the bundle, under that Node
+  --node 24 | FILE   measure the bundle instead, under our Node and under that one
   --write            put the result into docs/performance.md
 `
 
-const forms: Record<Form, { rounds: number; seconds: number }> = {
-  full: { rounds: 3, seconds: 4 },
-  quick: { rounds: 1, seconds: 2 },
-  cpu: { rounds: 3, seconds: 3 },
-  profile: { rounds: 1, seconds: 6 },
+const forms: Record<Form, { rounds: number; seconds: number; warmUpSeconds: number }> = {
+  full: { rounds: 3, seconds: 4, warmUpSeconds: 8 },
+  quick: { rounds: 1, seconds: 2, warmUpSeconds: 2 },
+  cpu: { rounds: 3, seconds: 3, warmUpSeconds: 5 },
+  profile: { rounds: 1, seconds: 6, warmUpSeconds: 5 },
 }
 
 /** What the bench is asked for; ends the process where that is unclear. */
@@ -48,24 +51,28 @@ export function readOrder(): Order {
       executable: { type: 'string' },
       beside: { type: 'string' },
       node: { type: 'string' },
+      continue: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
-  const [form = 'full', load = 'small', ...more] = positionals
-  if (values.help || !isForm(form) || !(load in loads) || more.length > 0) {
+  const [form = 'full', ...named] = positionals
+  const takesLoads = form === 'cpu' || form === 'profile'
+  if (values.help || !isForm(form) || named.some((each) => !takesLoads || !(each in loads))) {
     process.stderr.write(usage)
     process.exit(values.help ? 0 : 2)
   }
   return {
     form,
-    load,
+    loads: named.length > 0 ? named : form === 'profile' ? ['small', 'streams'] : ['small'],
     rounds: Number(values.rounds ?? forms[form].rounds),
     seconds: Number(values.seconds ?? forms[form].seconds),
+    warmUpSeconds: forms[form].warmUpSeconds,
     part: values.part === undefined ? null : new RegExp(values.part),
     executable: values.executable ?? null,
     beside: values.beside ?? null,
     node: values.node ?? null,
+    continues: values.continue,
     write: values.write,
   }
 }

@@ -29,7 +29,7 @@ export async function measureCpu(bench: Bench, name: string, rounds: number): Pr
   const costs = new Map<TargetName, Cost[]>()
   try {
     for (const [each, begin] of Object.entries(bench.starters) as [TargetName, () => Promise<Target>][]) {
-      if (load.ownOnly && isRival(each)) continue
+      if (load.without?.includes(each)) continue
       const target = await begin()
       running.set(each, target)
       await load.play(bench, target, isRival(each) ? rivalSeconds : warmUpSeconds)

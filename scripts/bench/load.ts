@@ -1,12 +1,23 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Call, newAgent, send, verify } from './calls.ts'
+import { type Call, smallCall } from './calls.ts'
 import { cpuMicros, run, untilQuiet } from './children.ts'
+import { bodyHeaders, newAgent, send, verify } from './client.ts'
+import { quantile } from './statistics.ts'
 import type { Bench, Target } from './target.ts'
 
-interface Load {
+export interface LoadOptions {
+  connections: number
+  seconds: number
+  /** Requests a second, sent when they are due, answered or not; 0 or absent: as many as are answered. */
+  perSecond?: number
+}
+
+export interface Load {
   requests: number
   perSecond: number
+  p50Ms: number
+  p99Ms: number
 }
 
 export interface Cost extends Load {
@@ -14,85 +25,96 @@ export interface Cost extends Load {
   cpuMicrosEach: number
 }
 
-/**
- * As many requests as `connections` clients can send one after another. The answers are checked before and after by
- * ourselves; during the load every one must have status 200. Throws when one has not.
- */
+/** What a request costs when so many clients send one after another. Throws when an answer was wrong. */
 export async function loadFully(bench: Bench, target: Target, call: Call, connections: number): Promise<Cost> {
-  await verify(target, call)
-  await drive(bench, target, call, connections, Math.min(1, bench.seconds / 2))
+  await drive(bench, target, call, { connections, seconds: Math.min(1, bench.seconds / 2) })
   await untilQuiet(target.pid)
   const before = cpuMicros(target.pid)
-  const load = await drive(bench, target, call, connections, bench.seconds)
+  const load = await drive(bench, target, call, { connections, seconds: bench.seconds })
   await untilQuiet(target.pid)
-  const cpuMicrosEach = (cpuMicros(target.pid) - before) / load.requests
-  await verify(target, call)
-  return { ...load, cpuMicrosEach }
+  return { ...load, cpuMicrosEach: (cpuMicros(target.pid) - before) / load.requests }
 }
 
-/** The load alone. */
-export function drive(bench: Bench, target: Target, call: Call, connections: number, seconds: number): Promise<Load> {
-  return bench.machine.has.wrk
-    ? driveWrk(bench, target, call, connections, seconds)
-    : driveOwn(target, call, connections, seconds)
-}
-
-async function driveWrk(bench: Bench, target: Target, call: Call, connections: number, seconds: number): Promise<Load> {
-  const place = join(bench.directory, `load-${target.name}`)
-  const body = `${place}.json`
-  const headers = Object.entries({ 'content-type': 'application/json', ...target.headers })
-  const lua = [
-    'wrk.method = "POST"',
-    `wrk.body = io.open("${body}"):read("*a")`,
-    ...headers.map(([name, value]) => `wrk.headers["${name}"] = "${value}"`),
-  ]
-  await writeFile(body, call.body)
-  await writeFile(`${place}.lua`, lua.join('\n'))
-  const length = `${Math.max(1, Math.round(seconds))}s`
-  const url = `http://127.0.0.1:${target.port}${call.path}`
-  const words = ['wrk', '-t1', `-c${connections}`, `-d${length}`, '--timeout', '10s', '-s', `${place}.lua`, url]
-  const said = await run(bench.machine, words, { place: 'load' })
-  const trouble = /(Non-2xx or 3xx responses|Socket errors): .*/.exec(said)
-  if (trouble) throw new Error(`${target.name} under load: ${trouble[0]}`)
-  return {
-    requests: Number(/(\d+) requests in/.exec(said)?.[1]),
-    perSecond: Number(/Requests\/sec:\s*([\d.]+)/.exec(said)?.[1]),
-  }
-}
-
-async function driveOwn(target: Target, call: Call, connections: number, seconds: number): Promise<Load> {
-  const agent = newAgent()
-  const begun = performance.now()
-  let requests = 0
-  const client = async () => {
-    for (; performance.now() - begun < seconds * 1000; requests++) await send(agent, target, call)
-  }
-  await Promise.all(Array.from({ length: connections }, client))
-  agent.destroy()
-  return { requests, perSecond: requests / ((performance.now() - begun) / 1000) }
+/** What a process gets before it is measured. A program in C needs next to none. */
+export async function warmUp(bench: Bench, target: Target): Promise<void> {
+  const seconds = target.name === 'nginx' ? 1 : bench.warmUpSeconds
+  await drive(bench, target, smallCall(), { connections: 32, seconds })
 }
 
 /**
- * Requests at a fixed rate, whether or not the ones before are answered: a slow moment is seen by all that fall into it.
- * Returns how long each took, in milliseconds.
+ * The load alone. One answer is held against what the provider says, and every other against that one, to the last byte.
+ * Throws when one differs.
  */
-export async function loadSteadily(target: Target, call: Call, perSecond: number, seconds: number): Promise<number[]> {
+export async function drive(bench: Bench, target: Target, call: Call, options: LoadOptions): Promise<Load> {
+  const expected = await verify(target, call)
+  const load = bench.loadProgram
+    ? await driveProgram(bench, bench.loadProgram, target, call, expected, options)
+    : await driveOwn(target, call, expected, options)
+  if (load.requests === 0) throw new Error(`${target.name} answered nothing`)
+  return load
+}
+
+async function driveProgram(
+  bench: Bench,
+  program: string,
+  target: Target,
+  call: Call,
+  expected: string,
+  { connections, seconds, perSecond = 0 }: LoadOptions,
+): Promise<Load> {
+  const { port, path, headers } = target.reach(call)
+  const lines = Object.entries({ host: `127.0.0.1:${port}`, ...bodyHeaders(call), ...headers })
+  const head = [`POST ${path} HTTP/1.1`, ...lines.map(([name, value]) => `${name}: ${value}`)].join('\r\n')
+  const requestFile = join(bench.directory, `request-${target.name}`)
+  const answerFile = join(bench.directory, `answer-${target.name}`)
+  await writeFile(requestFile, `${head}\r\n\r\n${call.body}`)
+  await writeFile(answerFile, expected)
+  const numbers = [port, connections, Math.round(seconds * 1000), perSecond].map(String)
+  const said = await run(bench.machine, [program, ...numbers, requestFile, answerFile], { place: 'load' })
+  const result = JSON.parse(said.slice(said.lastIndexOf('{"requests"'))) as Record<string, number>
+  const { requests = 0, wrong = 0, ms = 0, p50 = Number.NaN, p99 = Number.NaN } = result
+  if (wrong > 0) throw new Error(`${target.name} gave ${wrong} wrong answers under load: ${said.slice(0, 300)}`)
+  return { requests, perSecond: (requests / ms) * 1000, p50Ms: p50, p99Ms: p99 }
+}
+
+async function driveOwn(target: Target, call: Call, expected: string, options: LoadOptions): Promise<Load> {
   const agent = newAgent()
-  const sent: Promise<number>[] = []
+  const taken: number[] = []
+  const sendOne = async (due: number) => {
+    const { text } = await send(agent, target, call)
+    if (text !== expected) throw new Error(`${target.name} gave a wrong answer under load: ${text.slice(0, 300)}`)
+    taken.push(performance.now() - due)
+  }
   const begun = performance.now()
+  try {
+    await (options.perSecond ? sendSteadily(sendOne, begun, options) : sendFully(sendOne, begun, options))
+  } finally {
+    agent.destroy()
+  }
+  const perSecond = (taken.length / (performance.now() - begun)) * 1000
+  return { requests: taken.length, perSecond, p50Ms: quantile(taken, 0.5), p99Ms: quantile(taken, 0.99) }
+}
+
+type SendOne = (due: number) => Promise<void>
+
+async function sendFully(sendOne: SendOne, begun: number, { connections, seconds }: LoadOptions): Promise<void> {
+  const client = async () => {
+    for (let now = begun; now - begun < seconds * 1000; now = performance.now()) await sendOne(now)
+  }
+  await Promise.all(Array.from({ length: connections }, client))
+}
+
+async function sendSteadily(sendOne: SendOne, begun: number, { seconds, perSecond = 1 }: LoadOptions): Promise<void> {
+  const sent: Promise<void>[] = []
   await new Promise<void>((resolve) => {
     const timer = setInterval(() => {
       const elapsed = (performance.now() - begun) / 1000
       const due = Math.floor(Math.min(elapsed, seconds) * perSecond)
-      while (sent.length < due) sent.push(send(agent, target, call).then(({ totalMs }) => totalMs))
+      while (sent.length < due) sent.push(sendOne(begun + (sent.length / perSecond) * 1000))
       if (elapsed < seconds) return
       clearInterval(timer)
       resolve()
     }, 1)
   })
-  try {
-    return await Promise.all(sent)
-  } finally {
-    agent.destroy()
-  }
+  await Promise.all(sent)
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 
 /** Programs that the bench uses where they are, by the Debian package that brings them. */
-const programs = { gcc: 'gcc', wrk: 'wrk', nginx: 'nginx-light', taskset: 'util-linux', openssl: 'openssl' } as const
+const programs = { gcc: 'gcc', nginx: 'nginx-light', taskset: 'util-linux', openssl: 'openssl' } as const
 
 export type Program = keyof typeof programs
 
@@ -27,8 +27,7 @@ export function readMachine(): Machine {
 /** What is missing, and what it costs. */
 export function listMissing({ has, cores }: Machine): string[] {
   const losses: Partial<Record<Program, string>> = {
-    gcc: 'the mock is a slower one, in Node',
-    wrk: 'the load comes from Node, and may be the limit of fast targets',
+    gcc: 'mock and load are slower ones, in Node, and may be the limit of fast targets',
     nginx: 'nothing is compared with nginx, and no provider is reached over TLS',
     openssl: 'no provider is reached over TLS',
   }

@@ -1,20 +1,22 @@
 import { rmSync } from 'node:fs'
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { endChildrenWithUs } from './children.ts'
 import { type Order, readOrder } from './command-line.ts'
 import { measureCpu } from './cpu.ts'
 import { writeDocument } from './document.ts'
-import { listMissing, type Machine, readMachine } from './machine.ts'
+import { continueFrom, hashFile, keep } from './last.ts'
+import { listMissing, readMachine } from './machine.ts'
 import { measureRound } from './measure.ts'
-import { startMock } from './mock.ts'
 import { parts } from './parts/index.ts'
 import { prepare } from './prepare.ts'
 import { profile } from './profile.ts'
 import { missesMust, renderAims, renderFigures } from './report.ts'
-import { Results } from './results.ts'
+import { type Circumstances, Results } from './results.ts'
+import type { Bench } from './target.ts'
 
 const place = join(import.meta.dirname, '../../.build/bench')
+const last = join(place, 'last.json')
 
 async function main(): Promise<number> {
   const order = readOrder()
@@ -24,34 +26,46 @@ async function main(): Promise<number> {
   await mkdir(place, { recursive: true })
   const directory = await mkdtemp(join(place, 'run-'))
   process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
-  const mock = await startMock(machine, directory)
-  if (order.form === 'profile') return await profile({ machine, mock, directory, seconds: order.seconds })
-  const bench = await prepare(order, machine, mock, place, directory)
+  const bench = await prepare(order, machine, place, directory)
+  if (order.form === 'profile') return await profile(bench, order.loads)
   if (order.form === 'cpu') {
-    process.stdout.write(`\n${await measureCpu(bench, order.load, order.rounds)}\n`)
+    for (const name of order.loads) process.stdout.write(`\n${await measureCpu(bench, name, order.rounds)}\n`)
     return 0
   }
-  const chosen = parts.filter(({ name, fullOnly }) => order.part?.test(name) ?? (order.form === 'full' || !fullOnly))
-  const results = new Results()
-  for (let round = 0; round < order.rounds; round++) {
-    process.stderr.write(`round ${round + 1} of ${order.rounds}\n`)
-    await measureRound(bench, chosen, results, round)
-  }
-  return await conclude(results, machine, order)
+  return await measure(bench, order)
 }
 
-async function conclude(results: Results, machine: Machine, { form, rounds, write }: Order): Promise<number> {
+async function measure(bench: Bench, order: Order): Promise<number> {
+  const circumstances: Circumstances = {
+    machine: bench.machine.description,
+    node: process.version.slice(1),
+    executable: await hashFile(bench.executable),
+  }
+  const results = order.continues ? await continueFrom(last, circumstances) : new Results()
+  const before = results.troubles.length
+  const chosen = parts.filter(({ name, fullOnly }) => order.part?.test(name) ?? (order.form === 'full' || !fullOnly))
+  for (let round = 0; round < order.rounds; round++) {
+    process.stderr.write(`round ${round + 1} of ${order.rounds}\n`)
+    await measureRound(bench, chosen, results)
+    // After each round, so that a run which is broken off can be continued.
+    await keep(last, results, circumstances)
+  }
+  const title = describe(results, circumstances, order)
   const tables = [renderFigures(results), renderAims(results)]
-  const title = `${new Date().toISOString().slice(0, 10)}, ${machine.description}, Node ${process.version.slice(1)}; ${form} form, medians of ${rounds} round(s)`
   process.stdout.write(`\n${title}\n\n${tables.join('\n\n')}\n`)
-  for (const { target, part, reason } of results.troubles)
+  for (const { target, part, reason } of results.troubles.slice(before))
     process.stdout.write(`\nno figure for ${part} of ${target}: ${reason}\n`)
-  await writeFile(
-    join(place, 'last.json'),
-    `${JSON.stringify({ title, form, rounds, ...results.toJSON() }, null, 2)}\n`,
-  )
-  if (write) await writeDocument(title, tables)
-  return results.troubles.length > 0 || missesMust(results) ? 1 : 0
+  if (order.write) await writeDocument(title, tables)
+  return results.troubles.length > before || missesMust(results) ? 1 : 0
+}
+
+function describe(results: Results, { machine, node }: Circumstances, { form, beside, node: other }: Order): string {
+  const [fewest, most] = results.rounds
+  const rounds = fewest === most ? `${most}` : `${fewest} to ${most}`
+  const date = new Date().toISOString().slice(0, 10)
+  const second = beside ?? other
+  const what = second === null ? '' : `; beside: ${second}`
+  return `${date}, ${machine}, Node ${node}; ${form} form, medians of ${rounds} round(s)${what}`
 }
 
 process.exit(await main())

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { run, start } from './children.ts'
+import { start } from './children.ts'
 import type { Machine } from './machine.ts'
+import { compile } from './native.ts'
 
 /** The mock provider, whatever it is made of, as the bench sees it. */
 export interface Mock {
@@ -16,7 +16,8 @@ export interface Mock {
 }
 
 export async function startMock(machine: Machine, directory: string): Promise<Mock> {
-  const command = machine.has.gcc ? [await compile(machine, directory)] : nodeMock
+  const program = await compile(machine, directory, 'mock')
+  const command = program === null ? nodeMock : [program]
   const child = start(machine, command, { place: 'load' })
   const seen = new Map<string, bigint[]>()
   const waiting = new Map<string, (at: bigint) => void>()
@@ -47,10 +48,3 @@ export async function startMock(machine: Machine, directory: string): Promise<Mo
 }
 
 const nodeMock = [process.execPath, join(import.meta.dirname, 'node-mock.ts')]
-
-async function compile(machine: Machine, directory: string): Promise<string> {
-  await mkdir(directory, { recursive: true })
-  const program = join(directory, 'mock')
-  await run(machine, ['gcc', '-O2', '-o', program, join(import.meta.dirname, 'mock.c')], { place: 'load' })
-  return program
-}

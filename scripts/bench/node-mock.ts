@@ -39,25 +39,65 @@ const wholes: [pathPart: string, answer: object][] = [
   ],
 ]
 
-function chunk(delta: object, reason: string | null = null): string {
-  const choices = [{ index: 0, delta, finish_reason: reason }]
-  const event = {
-    id: 'chatcmpl-bench',
-    object: 'chat.completion.chunk',
-    created: 1_760_000_000,
-    model: 'bench',
-    choices,
-  }
-  return `data: ${JSON.stringify(event)}\n\n`
+interface StreamFormat {
+  start: string
+  chunk: string
+  end: string
 }
 
-const content = chunk({ content: ' the quick brown fox' })
 const usage = { prompt_tokens: 57, completion_tokens: 61, total_tokens: 118 }
-const last = `${chunk({}, 'stop')}data: ${JSON.stringify({ id: 'chatcmpl-bench', choices: [], usage })}\n\ndata: [DONE]\n\n`
+const answerHead = { id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 1_760_000_000, model: 'bench' }
+
+function chatEvent(delta: object, reason: string | null = null): string {
+  return `data: ${JSON.stringify({ ...answerHead, choices: [{ index: 0, delta, finish_reason: reason }] })}\n\n`
+}
+
+function messageEvent(type: string, more: object = {}): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`
+}
+
+function geminiEvent(text: string, reason: object = {}): string {
+  const candidates = [{ content: { parts: [{ text }], role: 'model' }, index: 0, ...reason }]
+  const usageMetadata = { promptTokenCount: 57, candidatesTokenCount: 61, totalTokenCount: 118 }
+  return `data: ${JSON.stringify({ candidates, usageMetadata, modelVersion: 'bench' })}\r\n\r\n`
+}
+
+const fewWords = ' the quick brown fox'
+const chatStream: StreamFormat = {
+  start: chatEvent({ role: 'assistant', content: '' }),
+  chunk: chatEvent({ content: fewWords }),
+  end: `${chatEvent({}, 'stop')}data: ${JSON.stringify({ ...answerHead, choices: [], usage })}\n\ndata: [DONE]\n\n`,
+}
+const messageStart = {
+  ...{ id: 'msg_bench', type: 'message', role: 'assistant', model: 'bench', content: [] },
+  usage: { input_tokens: 57, output_tokens: 1 },
+}
+const streams: [pathPart: string, format: StreamFormat][] = [
+  [
+    '/messages',
+    {
+      start:
+        messageEvent('message_start', { message: messageStart }) +
+        messageEvent('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+      chunk: messageEvent('content_block_delta', { index: 0, delta: { type: 'text_delta', text: fewWords } }),
+      end:
+        messageEvent('content_block_stop', { index: 0 }) +
+        messageEvent('message_delta', { delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 61 } }) +
+        messageEvent('message_stop'),
+    },
+  ],
+  [
+    ':streamGenerateContent',
+    { start: geminiEvent(''), chunk: geminiEvent(fewWords), end: geminiEvent('', { finishReason: 'STOP' }) },
+  ],
+]
 
 function answer(path: string, model: string, response: ServerResponse): void {
   const [, count, pace] = /^bench-(?:stream-(\d+)|open)-(\d+)/.exec(model) ?? []
-  if (pace !== undefined) return stream(response, Number(count ?? Number.POSITIVE_INFINITY), Number(pace))
+  if (pace !== undefined) {
+    const format = streams.find(([part]) => path.includes(part))?.[1] ?? chatStream
+    return stream(response, format, Number(count ?? Number.POSITIVE_INFINITY), Number(pace))
+  }
   if (model.startsWith('bench-hang')) return
   if (model.startsWith('bench-head')) {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
@@ -71,14 +111,14 @@ function answer(path: string, model: string, response: ServerResponse): void {
   response.writeHead(200, type).end(JSON.stringify(wholes.find(([part]) => path.includes(part))?.[1]))
 }
 
-function stream(response: ServerResponse, count: number, pace: number): void {
+function stream(response: ServerResponse, format: StreamFormat, count: number, pace: number): void {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
-  response.write(chunk({ role: 'assistant', content: '' }))
+  response.write(format.start)
   let left = count
   const next = () => {
-    if (--left > 0) return void response.write(content)
+    if (--left > 0) return void response.write(format.chunk)
     clearInterval(timer)
-    response.end(content + last)
+    response.end(format.chunk + format.end)
   }
   const timer = setInterval(next, pace)
   response.once('close', () => clearInterval(timer))

@@ -1,43 +1,42 @@
-import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { run, start, stop } from './children.ts'
+import { installAside } from './aside.ts'
+import type { Call } from './calls.ts'
+import { start, stop } from './children.ts'
 import type { Machine } from './machine.ts'
 import type { Mock } from './mock.ts'
-import { freePort, type Starter, untilReady } from './target.ts'
+import type { TlsFront } from './nginx.ts'
+import { type Address, freePort, type Starter, untilReady } from './target.ts'
 
 /**
  * The peer: @portkey-ai/gateway, with the two versions of its web framework without which it answers 500 to every
  * streamed request. Too heavy for our own installation, so it is installed here, once, from a lock file of its own.
  */
-export async function preparePortkey(machine: Machine, mock: Mock, directory: string): Promise<Starter> {
-  const place = join(directory, 'portkey')
-  const source = join(import.meta.dirname, 'portkey')
-  if (!(await isInstalled(place, source))) {
-    process.stderr.write('Installing the peer gateway …\n')
-    await cp(source, place, { recursive: true })
-    await run(machine, ['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund'], { place: 'all', directory: place })
-    await cp(join(place, 'package-lock.json'), join(place, 'node_modules/installed.json'))
-  }
-  const program = join(place, 'node_modules/@portkey-ai/gateway/build/start-server.js')
+export async function preparePortkey(
+  machine: Machine,
+  mock: Mock,
+  tls: TlsFront | null,
+  place: string,
+): Promise<Starter> {
+  const program = join(await installAside(machine, 'portkey', place), '@portkey-ai/gateway/build/start-server.js')
   return async () => {
     const port = await freePort()
+    const begun = performance.now()
     const child = start(machine, [process.execPath, program, `--port=${port}`, '--headless'], {
       place: 'measured',
-      environment: { NODE_ENV: 'production' },
+      environment: { NODE_ENV: 'production', ...(tls && { NODE_EXTRA_CA_CERTS: tls.certificate }) },
     })
     child.stdout?.resume()
-    const readyMs = await untilReady(child, `http://127.0.0.1:${port}/`)
-    const headers = {
-      authorization: 'Bearer sk-bench',
-      'x-portkey-provider': 'openai',
-      'x-portkey-custom-host': `http://127.0.0.1:${mock.port}/v1`,
+    const readyMs = await untilReady(child, `http://127.0.0.1:${port}/`, begun)
+    const reach = ({ way, path }: Call): Address => {
+      if (way === 'gemini') throw new Error('the peer has no Gemini lane')
+      const origin = way === 'tls' ? `https://127.0.0.1:${tls?.port}` : `http://127.0.0.1:${mock.port}`
+      const headers = {
+        authorization: 'Bearer sk-bench',
+        'x-portkey-provider': way === 'anthropic' ? 'anthropic' : 'openai',
+        'x-portkey-custom-host': `${origin}/v1`,
+      }
+      return { port, path: path.replace('/anthropic/v1', ''), headers }
     }
-    return { name: 'portkey', port, headers, pid: child.pid ?? 0, readyMs, stop: () => stop(child, 1000) }
+    return { name: 'portkey', reach, pid: child.pid ?? 0, readyMs, stop: () => stop(child, 1000) }
   }
-}
-
-async function isInstalled(place: string, source: string): Promise<boolean> {
-  const read = (path: string) => readFile(path, 'utf8').catch(() => null)
-  const installed = await read(join(place, 'node_modules/installed.json'))
-  return installed !== null && installed === (await read(join(source, 'package-lock.json')))
 }

@@ -1,4 +1,4 @@
-import { aims } from './aims.ts'
+import { aims, judge } from './aims.ts'
 import { figures } from './figures.ts'
 import type { Results } from './results.ts'
 
@@ -25,26 +25,28 @@ export function renderFigures(results: Results): string {
 }
 
 export function renderAims(results: Results): string {
-  const measured = aims.filter(({ value }) => !Number.isNaN(value(results)))
-  const rows = measured.map(({ title, must, aim, unit, value }): Row => {
-    const found = value(results)
-    const digits = unit === '×' ? 3 : 0
-    const verdict = found <= aim ? 'aim met' : found <= must ? 'must met' : 'MISSED'
-    const shown = [found, must, aim].map((each) => `${show(each, digits)} ${unit}`.trim())
-    return [title, ...shown, verdict]
+  const rows = aims.flatMap((each): Row[] => {
+    const { title, must, aim, unit, atLeast, value } = each
+    const verdict = judge(each, results)
+    if (verdict === null) return []
+    const digits = unit === '×' ? 2 : 0
+    const limits = [must, aim].map((limit) =>
+      `${atLeast ? '≥' : '≤'} ${show(limit, unit === '×' ? 1 : 0)} ${unit}`.trim(),
+    )
+    return [[title, `${show(value(results), digits)} ${unit}`.trim(), ...limits, verdict]]
   })
-  const rest = aims.filter((each) => !measured.includes(each)).map(({ title }) => title)
-  const table = renderTable(['target (at most)', 'measured', 'must', 'aim', 'verdict'], rows)
-  return rest.length === 0 ? table : `${table}\n\nNot measured in this run: ${rest.join('; ')}.`
+  const rest = aims.filter((each) => judge(each, results) === null).map(({ title }) => title)
+  const table = renderTable(['target', 'measured', 'must', 'aim', 'verdict'], rows)
+  return rest.length === 0 ? table : `${table}\n\nNot measured: ${rest.join('; ')}.`
 }
 
 export function missesMust(results: Results): boolean {
-  return aims.some(({ must, value }) => value(results) > must)
+  return aims.some((each) => judge(each, results) === 'MISSED')
 }
 
 export function renderTable(head: Row, rows: Row[]): string {
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)))
-  const isNumber = head.map((_, column) => rows.every((row) => /^[\d–]/.test(row[column] ?? '')))
+  const isNumber = head.map((_, column) => rows.every((row) => /^[\d–≤≥]/.test(row[column] ?? '')))
   const line = (row: Row) =>
     `| ${row.map((cell, column) => (isNumber[column] ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!))).join(' | ')} |`
   const rule = `|${widths.map((width, column) => (isNumber[column] ? `${'-'.repeat(width + 1)}:` : '-'.repeat(width + 2))).join('|')}|`

@@ -1,15 +1,17 @@
 import { cpSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Call } from './calls.ts'
 import { run, start, stop } from './children.ts'
 import type { Machine } from './machine.ts'
 import type { Mock } from './mock.ts'
+import type { TlsFront } from './nginx.ts'
 import { freePort, type Starter, type StartOptions, type Target, type TargetName, untilReady } from './target.ts'
 
 export interface SpgwOptions {
   machine: Machine
   mock: Mock
-  tls: { port: number; certificate: string } | null
+  tls: TlsFront | null
   directory: string
   /** The executable, or Node and the main file. */
   command: string[]
@@ -42,12 +44,12 @@ export async function prepareSpgw(options: SpgwOptions): Promise<Starter> {
     addProvider('anthropic', 'anthropic', origin),
     addProvider('gemini', 'gemini', origin),
     ...front.map((name) => addProvider(name, 'openai', `https://127.0.0.1:${tls?.port}/v1`)),
-    tell('policies add bench --allow-model bench-* --max-body 20MB'),
+    tell(`policies add bench --allow-model bench-*,anthropic-*,gemini-*,tls-* --max-body 20MB`),
   ])
   await Promise.all([
     tell('routes add bench-* --provider openai'),
     tell('routes add bench-busy* --provider busy'),
-    ...['anthropic', 'gemini', ...front].map((name) => tell(`routes add bench-small-${name} --provider ${name}`)),
+    ...['anthropic', 'gemini', ...front].map((name) => tell(`routes add ${name}-* --provider ${name}`)),
   ])
   const created = await tell('keys create --name bench --policy bench --json')
   const key = /sp_live_\w+/.exec(created)?.[0] ?? ''
@@ -70,15 +72,17 @@ async function serve(
   data: string,
   environment: NodeJS.ProcessEnv,
   headers: Record<string, string>,
-  { threads = 1 }: StartOptions,
+  { threads = 1, spread = false }: StartOptions,
 ): Promise<Target> {
   const port = await freePort()
+  const begun = performance.now()
   const words = ['serve', '--data-dir', data, '--listen', `127.0.0.1:${port}`, '--console-listen', '127.0.0.1:0']
   const child = start(machine, [...command, ...words], {
-    place: threads > 1 ? 'all' : 'measured',
+    place: spread ? 'all' : 'measured',
     environment: { ...environment, SPGW_GATEWAY_WORKERS: String(threads), SPGW_LOG_LEVEL: 'warn' },
   })
   child.stdout?.resume()
-  const readyMs = await untilReady(child, `http://127.0.0.1:${port}/readyz`)
-  return { name, port, headers, pid: child.pid ?? 0, readyMs, stop: () => stop(child) }
+  const readyMs = await untilReady(child, `http://127.0.0.1:${port}/readyz`, begun)
+  const reach = ({ path }: Call) => ({ port, path, headers })
+  return { name, reach, pid: child.pid ?? 0, readyMs, stop: () => stop(child) }
 }

@@ -2,18 +2,25 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Call } from './calls.ts'
 import { stop } from './children.ts'
 import type { Machine } from './machine.ts'
 import type { Mock } from './mock.ts'
+import type { TlsFront } from './nginx.ts'
 
 export type TargetName = 'spgw' | 'beside' | 'nginx' | 'portkey'
+
+export interface Address {
+  port: number
+  path: string
+  headers: Record<string, string>
+}
 
 /** A gateway that runs. */
 export interface Target {
   name: TargetName | 'direct'
-  port: number
-  /** What a client must send with each call, the credential above all. */
-  headers: Record<string, string>
+  /** Where a call goes, and what a client must send with it, the credential above all. */
+  reach(call: Call): Address
   pid: number
   /** From the start of the process to the first good answer of its probe. */
   readyMs: number
@@ -23,6 +30,8 @@ export interface Target {
 export interface StartOptions {
   /** Data-plane threads, where the target has any. */
   threads?: number
+  /** On all cores, beside the load, instead of on its own. */
+  spread?: boolean
 }
 
 export type Starter = (options?: StartOptions) => Promise<Target>
@@ -30,14 +39,25 @@ export type Starter = (options?: StartOptions) => Promise<Target>
 export interface Bench {
   machine: Machine
   mock: Mock
+  /** The load in C; null where there is no compiler. */
+  loadProgram: string | null
   /** The provider behind TLS; null where the means are missing. */
-  tlsPort: number | null
+  tls: TlsFront | null
   /** The mock itself, as a target. */
   direct: Target
+  /** The file that is measured as spgw. */
+  executable: string
   starters: Partial<Record<TargetName, Starter>>
-  /** Length of one load. */
+  /** Length of one load, and of what a new process gets first: V8 takes long to bring code to its full speed. */
   seconds: number
+  warmUpSeconds: number
   directory: string
+}
+
+/** The mock itself, without a gateway before it. */
+export function directTarget(mock: Mock): Target {
+  const reach = ({ path }: Call) => ({ port: mock.port, path, headers: {} })
+  return { name: 'direct', reach, pid: 0, readyMs: 0, stop: async () => {} }
 }
 
 /** Figures of one trial, by their name in `figures.ts`. */
@@ -66,9 +86,8 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Asks the probe until it answers with 200. */
-export async function untilReady(child: ChildProcess, url: string, limitMs = 20_000): Promise<number> {
-  const begun = performance.now()
+/** Asks the probe until it answers with 200. Returns the milliseconds since `begun`, taken before the process was started. */
+export async function untilReady(child: ChildProcess, url: string, begun: number, limitMs = 20_000): Promise<number> {
   let said = ''
   child.stderr?.on('data', (bytes) => (said = (said + bytes).slice(-600)))
   while (performance.now() - begun < limitMs) {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { chatCall, newAgent, open } from '../calls.ts'
+import { callFor } from '../calls.ts'
+import { newAgent, open } from '../client.ts'
 import { quantile } from '../statistics.ts'
 import type { Bench, Part, Target } from '../target.ts'
 
@@ -35,7 +36,7 @@ export const aborts: Part = {
 
 async function abortOnce(bench: Bench, target: Target, model: string, content: boolean, tag: string): Promise<number> {
   const agent = newAgent()
-  const sent = open(agent, target, chatCall(`${model}.${tag}`, true))
+  const sent = open(agent, target, callFor('openai', `${model}.${tag}`, true))
   sent.on('error', () => {})
   await bench.mock.called(tag)
   if (content)
@@ -58,7 +59,7 @@ async function abortOnce(bench: Bench, target: Target, model: string, content: b
 async function countLateCalls({ mock }: Bench, target: Target): Promise<number> {
   const tags = Array.from({ length: waiting }, () => `wait-${newTag()}`)
   const agent = newAgent()
-  const sent = tags.map((tag) => open(agent, target, chatCall(`bench-busy.${tag}`)).on('error', () => {}))
+  const sent = tags.map((tag) => open(agent, target, callFor('openai', `bench-busy.${tag}`)).on('error', () => {}))
   await Promise.all(tags.map((tag) => mock.called(tag)))
   await sleep(200)
   for (const one of sent.slice(1)) one.destroy()

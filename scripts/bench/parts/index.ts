@@ -1,10 +1,22 @@
 import type { Part } from '../target.ts'
 import { aborts } from './aborts.ts'
+import { after } from './after.ts'
 import { bodies } from './bodies.ts'
 import { latency } from './latency.ts'
 import { memory } from './memory.ts'
 import { small } from './small.ts'
 import { streams } from './streams.ts'
-import { lanes, overTls, twoThreads } from './ways.ts'
+import { lanes, overTls, threadCounts } from './ways.ts'
 
-export const parts: readonly Part[] = [memory, small, latency, streams, bodies, lanes, overTls, twoThreads, aborts]
+export const parts: readonly Part[] = [
+  memory,
+  small,
+  latency,
+  streams,
+  bodies,
+  ...lanes,
+  overTls,
+  ...threadCounts,
+  after,
+  aborts,
+]

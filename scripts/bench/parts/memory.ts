@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { chatCall, newAgent, open, send } from '../calls.ts'
+import { callFor, streamCall } from '../calls.ts'
 import { residentBytes } from '../children.ts'
+import { newAgent, open, send } from '../client.ts'
 import { median } from '../statistics.ts'
 import type { Part, Target } from '../target.ts'
 
@@ -14,7 +15,7 @@ export const memory: Part = {
     const agent = newAgent()
     try {
       // What the first requests load and compile is no stream's.
-      for (let count = 0; count < 100; count++) await send(agent, target, chatCall('bench-stream-2-1', true))
+      for (let count = 0; count < 100; count++) await send(agent, target, streamCall('openai', 2, 1))
       const base = await settledBytes(target)
       await openStreams(agent, target, 500)
       const at500 = await settledBytes(target)
@@ -37,7 +38,7 @@ async function openStreams(agent: ReturnType<typeof newAgent>, target: Target, c
   const openOne = async (_: unknown, index: number) => {
     await sleep(index)
     await new Promise<void>((resolve, reject) => {
-      const sent = open(agent, target, chatCall('bench-open-1000', true))
+      const sent = open(agent, target, callFor('openai', 'bench-open-1000', true))
       sent.on('error', reject)
       sent.on('response', (response) => {
         response.on('error', () => {})

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { chatCall, newAgent, send, verifyStream } from '../calls.ts'
+import { streamCall, type Way } from '../calls.ts'
 import { cpuMicros, untilQuiet } from '../children.ts'
+import { newAgent, send, verifyStream } from '../client.ts'
 import { quantile } from '../statistics.ts'
-import type { Part, Target } from '../target.ts'
+import type { Bench, Part, Target } from '../target.ts'
 
 const count = 300
 const chunks = 80
@@ -12,33 +13,37 @@ const rampMs = 1000
 
 export const streams: Part = {
   name: `${count} streams`,
-  async measure(target) {
-    await playStreams(target, 30, 5, 20)
-    await untilQuiet(target.pid)
-    const before = cpuMicros(target.pid)
-    const begun = performance.now()
-    const answers = await playStreams(target, count, chunks, paceMs)
-    const totalMs = performance.now() - begun
-    await untilQuiet(target.pid)
+  async measure(target, bench) {
+    const { answers, cpuMicrosEach, totalMs } = await costStreams(bench, target, 'openai', chunks)
+    const firstBytes = answers.map(({ firstByteMs }) => firstByteMs)
     return {
-      'chunk-cpu': (cpuMicros(target.pid) - before) / (count * chunks),
-      'stream-first-byte-p50': quantile(
-        answers.map(({ firstByteMs }) => firstByteMs),
-        0.5,
-      ),
+      'chunk-cpu': cpuMicrosEach,
+      'stream-first-byte-p50': quantile(firstBytes, 0.5),
       'streams-total': totalMs,
     }
   },
 }
 
+/** What a chunk costs when 300 streams run. */
+export async function costStreams(bench: Bench, target: Target, way: Way, chunksEach: number) {
+  await playStreams(target, way, count, Math.round((bench.warmUpSeconds * 1000) / paceMs), paceMs)
+  await untilQuiet(target.pid)
+  const before = cpuMicros(target.pid)
+  const begun = performance.now()
+  const answers = await playStreams(target, way, count, chunksEach, paceMs)
+  const totalMs = performance.now() - begun
+  await untilQuiet(target.pid)
+  return { answers, totalMs, cpuMicrosEach: (cpuMicros(target.pid) - before) / (count * chunksEach) }
+}
+
 /** Plays so many checked streams at once. */
-export async function playStreams(target: Target, howMany: number, chunksEach: number, pace: number) {
+export async function playStreams(target: Target, way: Way, howMany: number, chunksEach: number, pace: number) {
   const agent = newAgent()
-  const call = chatCall(`bench-stream-${chunksEach}-${pace}`, true)
+  const call = streamCall(way, chunksEach, pace)
   const play = async (_: unknown, index: number) => {
     await sleep((index * rampMs) / howMany)
     const answer = await send(agent, target, call)
-    verifyStream(target, answer.text, chunksEach)
+    verifyStream(target, call, answer.text, chunksEach)
     return answer
   }
   try {

@@ -1,44 +1,55 @@
-import { chatCall, laneCall } from '../calls.ts'
-import { loadFully } from '../load.ts'
-import type { Part } from '../target.ts'
+import { smallCall, type Way } from '../calls.ts'
+import { loadFully, warmUp } from '../load.ts'
+import type { Part, TargetName } from '../target.ts'
+import { costStreams } from './streams.ts'
 
-/** The small request on the other lanes. */
-export const lanes: Part = {
-  name: 'other lanes',
-  only: ['spgw', 'beside'],
-  fullOnly: true,
-  async measure(target, bench) {
-    const anthropic = await loadFully(bench, target, laneCall('anthropic'), 32)
-    const gemini = await loadFully(bench, target, laneCall('gemini'), 32)
-    return {
-      'anthropic-rate': anthropic.perSecond,
-      'anthropic-cpu': anthropic.cpuMicrosEach,
-      'gemini-rate': gemini.perSecond,
-      'gemini-cpu': gemini.cpuMicrosEach,
-    }
-  },
+const own: TargetName[] = ['spgw', 'beside']
+/** Shorter than those of the part for streams: it is only asked whether the lane is another cost. */
+const chunks = 40
+
+/** The small request and the stream on the other lanes. */
+export const lanes: readonly Part[] = [
+  lanePart('anthropic', 'Anthropic lane', [...own, 'nginx', 'portkey']),
+  lanePart('gemini', 'Gemini lane', [...own, 'nginx']),
+]
+
+function lanePart(way: Way, name: string, only: TargetName[]): Part {
+  return {
+    name,
+    only,
+    fullOnly: true,
+    async measure(target, bench) {
+      const { perSecond, cpuMicrosEach } = await loadFully(bench, target, smallCall(way), 32)
+      const chunk = (await costStreams(bench, target, way, chunks)).cpuMicrosEach
+      return { [`${way}-rate`]: perSecond, [`${way}-cpu`]: cpuMicrosEach, [`${way}-chunk-cpu`]: chunk }
+    },
+  }
 }
 
-/** The same with two data-plane threads, on all cores. */
-export const twoThreads: Part = {
-  name: 'two threads',
-  only: ['spgw', 'beside'],
-  fullOnly: true,
-  fresh: { threads: 2 },
-  async measure(target, bench) {
-    const { perSecond, cpuMicrosEach } = await loadFully(bench, target, chatCall('bench-small'), 64)
-    return { 'two-threads-rate': perSecond, 'two-threads-cpu': cpuMicrosEach }
-  },
-}
-
-/** The same with the provider behind TLS. */
+/** With the provider behind TLS. */
 export const overTls: Part = {
   name: 'provider over TLS',
-  only: ['spgw', 'beside'],
   fullOnly: true,
-  possible: ({ tlsPort }) => tlsPort !== null,
+  possible: ({ tls }) => tls !== null,
   async measure(target, bench) {
-    const { perSecond, cpuMicrosEach } = await loadFully(bench, target, chatCall('bench-small-tls'), 32)
+    const { perSecond, cpuMicrosEach } = await loadFully(bench, target, smallCall('tls'), 32)
     return { 'tls-rate': perSecond, 'tls-cpu': cpuMicrosEach }
   },
+}
+
+/** With one data-plane thread and with two, both times on all cores, where the load is too. */
+export const threadCounts: readonly Part[] = [threadsPart('one', 1), threadsPart('two', 2)]
+
+function threadsPart(word: string, threads: number): Part {
+  return {
+    name: `${word} data-plane thread${threads > 1 ? 's' : ''} on all cores`,
+    only: own,
+    fullOnly: true,
+    fresh: { threads, spread: true },
+    async measure(target, bench) {
+      await warmUp(bench, target)
+      const { perSecond, cpuMicrosEach, p99Ms } = await loadFully(bench, target, smallCall(), 64)
+      return { [`${word}-rate`]: perSecond, [`${word}-cpu`]: cpuMicrosEach, [`${word}-p99`]: p99Ms }
+    },
+  }
 }
