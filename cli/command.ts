@@ -1,17 +1,12 @@
-import { Command } from 'commander'
+import type { Command } from 'commander'
+import { createCommand, givenOptions } from './bare-command.ts'
 import { type Field, readFields } from './fields.ts'
 import { declareFields, readFlags } from './flags.ts'
 import { addGlobalOptions, type GlobalOptions, readGlobalOptions } from './global-options.ts'
-import { type HelpDevice, prepareHelp, renderExamples } from './help.ts'
+import { type HelpDevice, renderExamples } from './help.ts'
 import type { Environment } from './io.ts'
 import type { Operation } from './operation.ts'
 import type { Invocation } from './run.ts'
-
-export function createCommand(name: string, device: HelpDevice): Command {
-  const command = new Command(name).helpCommand(false)
-  prepareHelp(command, device)
-  return command
-}
 
 /** One operation of the contract as a command; `start` gets what was read from its flags. */
 export function buildCommand(
@@ -51,13 +46,6 @@ function argumentTerm(name: string, fields: readonly Field[]): string {
   const field = fields.find((known) => known.name === name)
   const term = field?.flag ?? name
   return field?.required === false ? `[${term}]` : `<${term}>`
-}
-
-/** The options written on the command line, those before the area included (`spgw --json keys list`); nearer ones win. */
-export function givenOptions(command: Command): Record<string, unknown> {
-  const above = command.parent === null ? {} : givenOptions(command.parent)
-  const own = Object.entries(command.opts()).filter(([name]) => command.getOptionValueSource(name) === 'cli')
-  return { ...above, ...Object.fromEntries(own) }
 }
 
 /** `$SPGW_PROJECT` and `$SPGW_ENVIRONMENT` stand in for the flags; a field that limits to several projects is not meant. */

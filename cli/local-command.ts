@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { createCommand, givenOptions } from './command.ts'
+import { createCommand, givenOptions } from './bare-command.ts'
 import { addGlobalOptions, type GlobalOptions } from './global-options.ts'
 import { type HelpDevice, renderExamples } from './help.ts'
 import type { Io } from './io.ts'

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { buildCommand, createCommand } from './command.ts'
+import { createCommand } from './bare-command.ts'
 import { exitStatus, type FaultReport, Interrupted, OutputClosed, reportFault } from './fault.ts'
 import { addGlobalOptions, readGlobalOptions } from './global-options.ts'
-import { type HelpDevice, HelpShown, helpDevice, renderExamples } from './help.ts'
+import { HelpShown, helpDevice } from './help.ts'
 import { type Io, wantsColour } from './io.ts'
 import { buildLocal, type LocalCommand } from './local-command.ts'
 import type { Operation } from './operation.ts'
@@ -21,13 +21,13 @@ export interface Dependencies {
   run?: (invocation: Invocation, connect: Connect, io: Io) => Promise<number>
 }
 
-/** Every command of spgw: the local ones, and one for each operation of the contract. `finish` is told the exit status. */
-export function buildProgram(
+/** Every command of spgw: the local ones, and one for each operation of the contract, if they are wanted. `finish` is told the exit status. */
+export async function buildProgram(
   dependencies: Dependencies,
-  operations: readonly Operation[],
   finish: (status: number) => void,
-): Command {
-  const { io, version, local, connect, run = runLoaded } = dependencies
+  wanted: 'all' | 'local' = 'all',
+): Promise<Command> {
+  const { io, version, local } = dependencies
   const device = helpDevice(io)
   const program = createCommand('spgw', device)
     .description('A self-hosted gateway to model providers.')
@@ -35,7 +35,6 @@ export function buildProgram(
     .version(version, '--version', 'show the version')
     .enablePositionalOptions()
   addGlobalOptions(program, ['project', 'environment'])
-  program.addHelpText('after', renderExamples(firstExamples(operations, setupOrder)))
   for (const command of local) {
     program.addCommand(
       buildLocal(command, device, async (values) => {
@@ -43,17 +42,21 @@ export function buildProgram(
       }),
     )
   }
-  for (const operation of operations) {
-    const start = async (invocation: Invocation) => finish(await run(invocation, connect, io))
-    const area = openArea(program, operation, operations, device)
-    area.addCommand(buildCommand(operation, device, io.environment, start))
-  }
+  if (wanted === 'all') await addContract(program, dependencies, finish)
   return program
 }
 
-async function runLoaded(invocation: Invocation, connect: Connect, io: Io): Promise<number> {
-  const { runOperation } = await import('./run.ts')
-  return runOperation(invocation, connect, io)
+/** What knows schemas is loaded here. */
+async function addContract(
+  program: Command,
+  { operations, connect, io, run }: Dependencies,
+  finish: (status: number) => void,
+): Promise<void> {
+  const { addOperations } = await import('./operation-commands.ts')
+  addOperations(program, await operations(), io, async (invocation) => {
+    const start = run ?? (await import('./run.ts')).runOperation
+    finish(await start(invocation, connect, io))
+  })
 }
 
 /** Whether the first word of the command line, global flags and their values left out, is a local command. */
@@ -65,51 +68,19 @@ function isLocal(argv: readonly string[], { io, local }: Dependencies): boolean 
   return local.some(({ name }) => name === word)
 }
 
-/** The command of an operation's area (`providers credentials`), made when its first operation comes. */
-function openArea(program: Command, operation: Operation, all: readonly Operation[], device: HelpDevice): Command {
-  let place = program
-  for (const [depth, word] of operation.path.slice(0, -1).entries()) {
-    let area = place.commands.find((known) => known.name() === word)
-    if (area === undefined) {
-      const path = operation.path.slice(0, depth + 1)
-      area = createArea(path, all, device)
-      place.addCommand(area)
-    }
-    place = area
-  }
-  return place
-}
-
-function createArea(path: readonly string[], all: readonly Operation[], device: HelpDevice): Command {
-  const within = all.filter(({ path: other }) => path.every((word, depth) => other[depth] === word))
-  const verbs = [...new Set(within.map((operation) => operation.path[path.length]))]
-  const area = createCommand(path.at(-1) ?? '', device)
-    .summary(verbs.join(', '))
-    .usage('<verb> [flags]')
-    .enablePositionalOptions()
-  addGlobalOptions(area, [])
-  area.addHelpText('after', renderExamples(firstExamples(within).slice(0, 3)))
-  return area
-}
-
-/** From a fresh gateway to the first request (product.md section 5). */
-const setupOrder = ['providers.add', 'routes.add', 'keys.create', 'requests.tail']
-
-/** The first example of each operation, or of those named, in their order. */
-function firstExamples(operations: readonly Operation[], names?: readonly string[]): string[] {
-  const chosen = names?.map((name) => operations.find((known) => known.name === name)) ?? operations
-  return chosen.flatMap((operation) => operation?.meta.examples?.slice(0, 1) ?? [])
-}
-
 /** Runs one command line (without `node` and the script) and gives the exit status. Never ends the process itself. */
 export async function runCli(argv: readonly string[], dependencies: Dependencies): Promise<number> {
   const { io } = dependencies
   let status: number = exitStatus.done
   try {
-    const operations = isLocal(argv, dependencies) ? [] : await dependencies.operations()
-    const program = buildProgram(dependencies, operations, (given) => {
-      status = given
-    })
+    const wanted = isLocal(argv, dependencies) ? 'local' : 'all'
+    const program = await buildProgram(
+      dependencies,
+      (given) => {
+        status = given
+      },
+      wanted,
+    )
     await program.parseAsync(argv, { from: 'user' })
     return status
   } catch (error) {

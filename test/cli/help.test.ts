@@ -22,10 +22,10 @@ async function helpOf(...path: string[]): Promise<string> {
 }
 
 describe('the program', () => {
-  it('has one command for each operation, and no other but the local ones', () => {
+  it('has one command for each operation, and no other but the local ones', async () => {
     const operations = listOperations()
     const dependencies = { operations: async () => operations, local: [serve], io: fakeIo(), version: '0.1.0' }
-    const program = buildProgram({ ...dependencies, connect: async () => ({}) }, operations, () => {})
+    const program = await buildProgram({ ...dependencies, connect: async () => ({}) }, () => {})
     expect(leavesOf(program).sort()).toEqual(['serve', ...listOperations().map(({ name }) => name)].sort())
   })
 })
