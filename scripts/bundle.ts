@@ -1,6 +1,7 @@
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
+import { leaveOutHttp2, requireBuiltins } from './bundle-plugins.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -42,9 +43,16 @@ export async function bundle(outputDirectory: string, options: BundleOptions = {
       splitting: true,
       chunkNames: '[name]-[hash]',
       banner: { js: banner },
+      plugins: [leaveOutHttp2, requireBuiltins],
     }),
     // A thread is one script: the packaged executable starts it from its text (src/daemon/threads.ts).
-    build({ ...common, entryPoints: threads, format: 'cjs', outExtension: { '.js': '.cjs' } }),
+    build({
+      ...common,
+      entryPoints: threads,
+      format: 'cjs',
+      outExtension: { '.js': '.cjs' },
+      plugins: [leaveOutHttp2],
+    }),
   ])
   await writeFile(
     join(outputDirectory, 'package.json'),
