@@ -1,7 +1,9 @@
 /**
  * Places where a test build dies on purpose, so that what a crash leaves behind is tested where it is worst and not
  * only where chance strikes. In released builds every function here is empty, and its calls vanish from the bundle.
- * `SPGW_FAULT_POINT=name[:N]` kills the process at the Nth passing, counted over all threads (default: the first).
+ * `SPGW_FAULT_POINT=name[:N[:action[:times]]]` strikes at every Nth passing, counted over all threads (default: the
+ * first), so many times (default: once). It kills the process, or ends only the thread: `throw` by an error that nobody
+ * catches, `heap` by using up its heap.
  */
 
 /** Set by the bundler: false in what is released, true in test builds. Sources that run unbundled have fault points. */
@@ -36,6 +38,7 @@ export const faultPoints = [
   'restore.verified',
   'restore.copied',
   'restore.resealed',
+  'restore.committed',
   'restore.set-aside',
   'restore.key-placed',
   'restore.database-placed',
@@ -50,8 +53,13 @@ export type FaultPoint = (typeof faultPoints)[number]
 interface FaultPlan {
   point: FaultPoint
   passing: number
+  action: Action
+  times: number
   passed: SharedArrayBuffer
 }
+
+const actions = ['kill', 'throw', 'heap'] as const
+type Action = (typeof actions)[number]
 
 /** Core does no I/O: what ends the process comes from the entry of each thread. */
 interface Weapon {
@@ -92,13 +100,33 @@ export function armThread(shared: (name: string) => unknown, kill: () => void): 
 
 /** A mistyped name would never strike, and the test that names it would prove nothing. */
 function readPlan(text: string): FaultPlan {
-  const [name, passing = '1'] = text.split(':')
+  const [name, passing = '1', wanted = 'kill', times = '1'] = text.split(':')
   const point = faultPoints.find((each) => each === name)
-  if (point === undefined || !/^[1-9]\d*$/.test(passing)) throw new Error(`SPGW_FAULT_POINT: ${text} is no fault point`)
-  return { point, passing: Number(passing), passed: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT) }
+  const action = actions.find((each) => each === wanted)
+  const counts = /^[1-9]\d* [1-9]\d*$/.test(`${passing} ${times}`)
+  if (point === undefined || action === undefined || !counts)
+    throw new Error(`SPGW_FAULT_POINT: ${text} is no fault point`)
+  const passed = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+  return { point, passing: Number(passing), action, times: Number(times), passed }
 }
 
 function pass(point: FaultPoint): void {
   if (armed === null || armed.point !== point) return
-  if (Atomics.add(new Int32Array(armed.passed), 0, 1) + 1 === armed.passing) armed.kill()
+  const passed = Atomics.add(new Int32Array(armed.passed), 0, 1) + 1
+  if (passed % armed.passing === 0 && passed / armed.passing <= armed.times) strike(armed)
+}
+
+function strike({ action, kill }: FaultPlan & Weapon): void {
+  if (action === 'kill') kill()
+  else if (action === 'throw') queueMicrotask(throwUncaught)
+  else fillHeap()
+}
+
+/** From a turn of its own, where no caller can catch it. */
+function throwUncaught(): never {
+  throw new Error('a fault point threw')
+}
+
+function fillHeap(): never {
+  for (const held: number[][] = []; ; ) held.push(new Array<number>(10_000).fill(0.5))
 }

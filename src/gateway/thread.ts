@@ -34,7 +34,7 @@ const gateway: Gateway = {
   refusals: new RefusalFlood((entry) => journal.append(entry)),
   deadlines: new Deadlines(),
   transport,
-  health: attachHealth(start.healthMemory),
+  health: attachHealth(start.healthMemory, start.column),
   counters: attachCounters(start.counterMemory, start.counterLayout, start.column),
   speaks: (kind) => findKind(kind)?.speaks ?? [],
   exchanges: new LiveList(),

@@ -47,17 +47,24 @@ export function attachCounters(buffer: SharedArrayBuffer, layout: CounterLayout,
   const held = (row: number, holder: number) => used(row) + 1 + holder
 
   return {
-    // A thread can die between the two steps of `reserve` and of `settle`. Their order leaves a little too much
-    // counted then, never too little: a limit may be reached early, but is never overspent.
+    // A thread can be ended between the two steps of `reserve` and of `settle`, but only where it calls a function or
+    // a loop turns round: so nothing but the two stands there. Should it happen all the same, their order leaves a
+    // little too much counted, never too little: a limit may be reached early, but is never overspent.
     reserve(row, amount, limit) {
-      const room = take(words, used(row), BigInt(amount), limit)
+      const taken = BigInt(amount)
+      const own = held(row, thread)
+      const room = take(words, used(row), taken, limit)
       if (room !== null) return { granted: false, room }
-      Atomics.add(words, held(row, thread), BigInt(amount))
+      Atomics.add(words, own, taken)
       return granted
     },
     settle(row, amount, actual) {
-      Atomics.sub(words, held(row, thread), BigInt(amount))
-      Atomics.add(words, used(row), BigInt(actual - amount))
+      const given = BigInt(amount)
+      const rest = BigInt(actual - amount)
+      const own = held(row, thread)
+      const whole = used(row)
+      Atomics.sub(words, own, given)
+      Atomics.add(words, whole, rest)
     },
     reverseThread(dead) {
       for (let row = 0; row < layout.rows; row++) {

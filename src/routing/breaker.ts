@@ -4,12 +4,12 @@ const bucketMs = 5000
 const windowLeast = 20
 const firstOpenMs = 5000
 const longestOpenMs = 300_000
-/** After this a probe no longer keeps others from probing: its thread may have died. */
+/** After this a probe no longer keeps others from probing, whatever became of it. */
 const probeLeaseMs = 60_000
 
 /** Words that a breaker takes in its row. */
-export const breakerWords = 3 + bucketCount
-const word = { state: 0, openings: 1, inARow: 2, buckets: 3 } as const
+export const breakerWords = 4 + bucketCount
+const word = { state: 0, openings: 1, inARow: 2, prober: 3, buckets: 4 } as const
 
 /** How a call got in. It is handed back with the call's outcome: only a probe's outcome moves an open breaker. */
 export type Entry = 'pass' | 'probe'
@@ -34,10 +34,14 @@ const closed: BreakerState = Object.freeze({ phase: 'closed', until: 0 })
 export class Breaker {
   readonly #words: BigInt64Array
   readonly #rowWords: number
+  /** 0 stands for nobody. */
+  readonly #self: bigint
 
-  constructor(words: BigInt64Array, rowWords: number) {
+  /** `thread` is the caller's own: what it probes when it dies is given up for it. */
+  constructor(words: BigInt64Array, rowWords: number, thread: number | null) {
     this.#words = words
     this.#rowWords = rowWords
+    this.#self = proberOf(thread)
   }
 
   state(row: number, now: number): BreakerState {
@@ -50,7 +54,9 @@ export class Breaker {
     const { phase } = decode(found, now)
     if (phase === 'closed') return 'pass'
     if (phase !== 'half-open') return null
-    return this.#exchange(row, found, probing(now + probeLeaseMs)) ? 'probe' : null
+    if (!this.#exchange(row, found, probing(now + probeLeaseMs))) return null
+    this.#store(row, word.prober, this.#self)
+    return 'probe'
   }
 
   recordSuccess(row: number, entry: Entry, now: number): void {
@@ -76,6 +82,12 @@ export class Breaker {
   abandon(row: number, entry: Entry): void {
     const found = this.#load(row, word.state)
     if (entry === 'probe' && isProbing(found)) this.#exchange(row, found, open(1))
+  }
+
+  /** Of a thread that is dead. One that died in the middle of taking a probe keeps it for the lease. */
+  abandonAll(thread: number): void {
+    for (let row = 0; (row + 1) * this.#rowWords <= this.#words.length; row++)
+      if (this.#load(row, word.prober) === proberOf(thread)) this.abandon(row, 'probe')
   }
 
   close(row: number): void {
@@ -147,6 +159,10 @@ function open(until: number): bigint {
 
 function probing(until: number): bigint {
   return open(until) | 1n
+}
+
+function proberOf(thread: number | null): bigint {
+  return thread === null ? 0n : BigInt(thread) + 1n
 }
 
 function isProbing(state: bigint): boolean {

@@ -34,6 +34,8 @@ export interface Health {
   recordFailure(slot: number, entry: Entry, now: number): void
   /** The call ended without saying anything about the provider (the client hung up, the credential was refused). */
   abandon(slot: number, entry: Entry): void
+  /** Gives up what a dead thread was probing. Never for one that runs. */
+  abandonAll(thread: number): void
   markFailing(slot: number, now: number): void
   /** Forgets everything about the slot: after a good check, a new revision, or when a new provider takes it. */
   markReady(slot: number): void
@@ -53,9 +55,10 @@ export function createHealthMemory(slots: number): SharedArrayBuffer {
 const ready: HealthView = Object.freeze({ state: 'ready' })
 const halfOpen: HealthView = Object.freeze({ state: 'half-open' })
 
-export function attachHealth(buffer: SharedArrayBuffer): Health {
+/** `thread` is the caller's own column, as in the counters; null for whoever sends nothing. */
+export function attachHealth(buffer: SharedArrayBuffer, thread: number | null = null): Health {
   const words = new BigInt64Array(buffer)
-  const breaker = new Breaker(words, rowWords)
+  const breaker = new Breaker(words, rowWords, thread)
   const pool = new CredentialPool(words, rowWords, breakerWords)
   const failing = (slot: number) => Number(Atomics.load(words, slot * rowWords + failingSince))
 
@@ -80,6 +83,7 @@ export function attachHealth(buffer: SharedArrayBuffer): Health {
     recordSuccess: (slot, entry, now) => breaker.recordSuccess(slot, entry, now),
     recordFailure: (slot, entry, now) => breaker.recordFailure(slot, entry, now),
     abandon: (slot, entry) => breaker.abandon(slot, entry),
+    abandonAll: (dead) => breaker.abandonAll(dead),
     markFailing,
     markReady(slot) {
       pool.wake(slot)

@@ -27,6 +27,19 @@ describe('a fault point', () => {
     expect(countDeaths('checkpoint.before:3', pass(5))).toBe(1)
   })
 
+  it('strikes as often as is asked, so many passings apart', () => {
+    const struck: number[] = []
+    let passed = 0
+    const plan = { SPGW_FAULT_POINT: 'checkpoint.before:2:kill:3' }
+    armFaultPoint(
+      plan,
+      () => {},
+      () => struck.push(passed),
+    )
+    while (passed++ < 20) reachFaultPoint('checkpoint.before')
+    expect(struck).toEqual([2, 4, 6])
+  })
+
   it('counts the passings of all threads together', () => {
     const shelf = new Map<string, unknown>()
     let deaths = 0
@@ -40,7 +53,8 @@ describe('a fault point', () => {
 
   it('is refused where it does not exist, and absent where none is named', () => {
     expect(() => countDeaths('ingest.befor-commit', () => {})).toThrow('no fault point')
-    expect(() => countDeaths('ingest.before-commit:0', () => {})).toThrow('no fault point')
+    for (const wrong of ['0', '1:maim', '1:throw:0'])
+      expect(() => countDeaths(`ingest.before-commit:${wrong}`, () => {})).toThrow('no fault point')
     armThread(
       () => undefined,
       () => expect.unreachable(),

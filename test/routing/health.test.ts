@@ -47,6 +47,19 @@ describe('the breaker', () => {
     }
   })
 
+  it('gives up the probes of a dead thread, and nobody else’s', () => {
+    const memory = createHealthMemory(2)
+    const [dying, living] = [attachHealth(memory, 0), attachHealth(memory, 1)]
+    for (const slot of [0, 1]) for (let count = 0; count < 5; count++) dying.recordFailure(slot, 'pass', start)
+    const later = start + 6000
+    expect([dying.enter(0, later), living.enter(1, later)]).toEqual(['probe', 'probe'])
+    attachHealth(memory).abandonAll(0)
+    expect([living.view(0, later).state, living.view(1, later).state]).toEqual(['half-open', 'probing'])
+    living.recordSuccess(1, 'probe', later)
+    attachHealth(memory).abandonAll(1)
+    expect(living.view(1, later).state).toBe('ready')
+  })
+
   it('grants one probe, whose success closes it with a clean slate', () => {
     const health = make()
     fail(health, 5)
