@@ -1,12 +1,13 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { crc32 } from 'node:zlib'
-import { entryHeaderBytes, formatSegmentName, type JournalEntry, segmentBytes } from '../core/journal-format.ts'
+import { formatSegmentName, type JournalEntry, segmentBytes } from '../core/journal-format.ts'
 import { describeDiskFault } from './disk-fault.ts'
+import { EntryBuffer } from './entry-buffer.ts'
 
 /** What waits in memory while the journal cannot be written; beyond it the oldest entries are lost, and counted. */
 const waitingLimit = 16 * 1024 * 1024
 const retryMs = 250
+const alreadyWritten = Promise.resolve()
 
 export interface JournalPlace {
   directory: string
@@ -15,8 +16,8 @@ export interface JournalPlace {
 }
 
 /**
- * The writer of one thread's segments. Entries appended in one turn of the event loop go out in one write; each
- * promise resolves when its entry has reached the page cache, which survives the death of the process.
+ * The writer of one thread's segments. Entries appended in one turn of the event loop go out in one write and share
+ * one promise, which resolves when they have reached the page cache: it survives the death of the process.
  * While the disk refuses, entries wait in bounded memory and the promises resolve at once: traffic goes on, the
  * crash promise is suspended, and `onDegraded` says so (product.md section 8).
  */
@@ -27,10 +28,10 @@ export class Journal {
   #inode = 0
   #sequence = 0
   #position = 0
-  #waiting: Buffer[] = []
-  #waitingBytes = 0
-  #wakers: (() => void)[] = []
-  #scheduled = false
+  readonly #waiting = new EntryBuffer()
+  /** Of the entries that go out at the end of this turn. */
+  #turn: { promise: Promise<void>; resolve: () => void } | null = null
+  readonly #endTurn = () => this.flush()
   #degraded: string | null = null
   #lost = 0
 
@@ -40,36 +41,28 @@ export class Journal {
   }
 
   append(entry: JournalEntry): Promise<void> {
-    const payload = Buffer.from(JSON.stringify(entry))
-    const bytes = Buffer.allocUnsafe(entryHeaderBytes + payload.length)
-    bytes.writeUInt32LE(payload.length, 0)
-    bytes.writeUInt32LE(crc32(payload), 4)
-    payload.copy(bytes, entryHeaderBytes)
-    this.#waiting.push(bytes)
-    this.#waitingBytes += bytes.length
-    if (!this.#scheduled && this.#degraded === null) {
-      this.#scheduled = true
-      setImmediate(() => this.flush())
-    }
+    this.#waiting.add(entry)
     if (this.#degraded !== null) {
       this.#bound()
-      return Promise.resolve()
+      return alreadyWritten
     }
-    return new Promise((resolve) => this.#wakers.push(resolve))
+    if (this.#turn === null) {
+      this.#turn = Promise.withResolvers<void>()
+      setImmediate(this.#endTurn)
+    }
+    return this.#turn.promise
   }
 
   /** Writes what waits. Called by itself once a turn; call it by hand before the thread ends. */
   flush(): void {
-    this.#scheduled = false
     try {
       this.#write()
       this.#report(null)
     } catch (error) {
       this.#report(describeDiskFault(error))
     }
-    const wakers = this.#wakers
-    this.#wakers = []
-    for (const wake of wakers) wake()
+    this.#turn?.resolve()
+    this.#turn = null
   }
 
   close(): void {
@@ -84,32 +77,17 @@ export class Journal {
   }
 
   #write(): void {
-    while (this.#waiting.length > 0) {
+    while (this.#waiting.entries > 0) {
       if (this.#file === null) this.#open()
-      const batch = this.#takeBatch()
-      if (batch === null) {
+      // An entry larger than a segment gets one of its own, which grows.
+      const { bytes, entries } = this.#waiting.peek(segmentBytes - this.#position, this.#position === 0)
+      if (entries === 0) {
         this.#closeSegment()
         continue
       }
-      this.#writeAll(batch.bytes)
-      this.#waiting.splice(0, batch.entries)
-      this.#waitingBytes -= batch.bytes.length
+      this.#writeAll(bytes)
+      this.#waiting.drop(entries)
     }
-  }
-
-  /** As many waiting entries as the segment has room for; null when not even one. */
-  #takeBatch(): { bytes: Buffer; entries: number } | null {
-    const room = segmentBytes - this.#position
-    let size = 0
-    let entries = 0
-    for (const bytes of this.#waiting) {
-      // An entry larger than a segment gets one of its own, which grows.
-      if (size + bytes.length > room && !(entries === 0 && this.#position === 0)) break
-      size += bytes.length
-      entries++
-    }
-    if (entries === 0) return null
-    return { bytes: entries === 1 ? this.#waiting[0]! : Buffer.concat(this.#waiting.slice(0, entries), size), entries }
   }
 
   #writeAll(bytes: Buffer): void {
@@ -166,17 +144,15 @@ export class Journal {
 
   /** The thread ends: what the disk still refuses is lost, and that is said. */
   #giveUp(): void {
-    if (this.#waiting.length === 0) return
-    this.#lost += this.#waiting.length
-    this.#waiting = []
+    const { entries } = this.#waiting
+    if (entries === 0) return
+    this.#lost += entries
+    this.#waiting.drop(entries)
     this.#onDegraded(this.#degraded, this.#lost)
   }
 
   #bound(): void {
-    while (this.#waitingBytes > waitingLimit) {
-      this.#waitingBytes -= this.#waiting.shift()?.length ?? 0
-      this.#lost++
-    }
+    for (; this.#waiting.size > waitingLimit; this.#lost++) this.#waiting.drop(1)
   }
 }
 
