@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { dirname, join, resolve } from 'node:path'
 import type { z } from 'zod'
 import { Secret } from '../core/secret.ts'
@@ -111,11 +112,16 @@ function toSettings(
   place: Merged['place'],
 ): Settings {
   const { gateway, console, admin, log, records, seal } = file
+  const locateTls = (section: 'gateway' | 'console', { cert, key }: TlsSection) =>
+    cert === undefined || key === undefined
+      ? null
+      : { cert: locate(`${section}.tls.cert`, cert), key: locate(`${section}.tls.key`, key) }
   const socket = admin.socket === undefined ? join(dataDirectory, 'admin.sock') : locate('admin.socket', admin.socket)
   return {
     dataDirectory,
     gateway: {
       ...gateway.listen,
+      tls: locateTls('gateway', gateway.tls),
       url: gateway.url ?? null,
       workers: gateway.workers,
       bodyLimit: gateway.body_limit,
@@ -125,11 +131,13 @@ function toSettings(
         betweenChunks: gateway.timeouts.between_chunks,
         total: gateway.timeouts.total,
       },
+      drainMs: gateway.drain_timeout,
       trustedProxies: gateway.trusted_proxies,
       corsOrigins: gateway.cors_origins,
     },
     console: {
       ...console.listen,
+      tls: locateTls('console', console.tls),
       url: console.url ?? null,
       metricsToken: console.metrics_token === undefined ? null : new Secret(console.metrics_token),
     },
@@ -140,7 +148,20 @@ function toSettings(
     log: { level: log.level, format: log.format ?? null },
     records: { retentionMs: records.retention },
     machineKeyFile: seal.machine_key_file === undefined ? null : locate('seal.machine_key_file', seal.machine_key_file),
+    digests: Object.fromEntries(settingNames.map((name) => [name, digest(valueAt(file, name))])),
   }
+}
+
+type TlsSection = FileSettings['gateway']['tls']
+
+function valueAt(file: FileSettings, setting: string): unknown {
+  return setting.split('.').reduce((inner: unknown, name) => (isTree(inner) ? inner[name] : undefined), file)
+}
+
+function digest(value: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(value) ?? '')
+    .digest('base64')
 }
 
 function freeze<Value extends object>(value: Value): Value {

@@ -13,18 +13,30 @@ const timeouts = z.strictObject({
   total: forms.duration.prefault('30m'),
 })
 
+/** PEM files. A section with neither is one that is not there. */
+const tls = z
+  .strictObject({ cert: forms.path.optional(), key: forms.path.optional() })
+  .superRefine(({ cert, key }, context) => {
+    const missing = cert === undefined ? 'cert' : 'key'
+    if ((cert === undefined) !== (key === undefined))
+      context.addIssue({ code: 'custom', path: [missing], message: 'expected a path: certificate and key go together' })
+  })
+
 const gateway = z.strictObject({
   listen: forms.address.prefault('127.0.0.1:8787'),
+  tls: tls.prefault({}),
   url: forms.url.optional(),
   workers: forms.workers.prefault('auto'),
   body_limit: forms.size.prefault('100MB'),
   timeouts: timeouts.prefault({}),
+  drain_timeout: forms.duration.prefault('30s'),
   trusted_proxies: forms.networks.prefault([]),
   cors_origins: forms.origins.prefault([]),
 })
 
 const console = z.strictObject({
   listen: forms.address.prefault('127.0.0.1:8788'),
+  tls: tls.prefault({}),
   url: forms.url.optional(),
   metrics_token: forms.word.optional(),
 })

@@ -9,12 +9,16 @@ export interface Settings {
     readonly host: string
     /** 0 asks the system for a free one. */
     readonly port: number
+    /** null: plain HTTP. */
+    readonly tls: TlsFiles | null
     /** As clients see it, without a trailing slash; null: made from the address that was bound. */
     readonly url: string | null
     readonly workers: number | 'auto'
     /** Bytes of a JSON body. */
     readonly bodyLimit: number
     readonly timeouts: Readonly<TimeLimits>
+    /** How long open requests may take to end once the gateway stops. */
+    readonly drainMs: number
     /** Addresses or CIDR blocks whose `x-forwarded-for` is believed. */
     readonly trustedProxies: readonly string[]
     /** Origins (`https://app.example`), or `*`. */
@@ -23,6 +27,7 @@ export interface Settings {
   readonly console: {
     readonly host: string
     readonly port: number
+    readonly tls: TlsFiles | null
     readonly url: string | null
     readonly metricsToken: Secret | null
   }
@@ -42,6 +47,14 @@ export interface Settings {
   }
   /** Where the machine key is read from instead of the data directory. */
   readonly machineKeyFile: string | null
+  /** By the name of each setting, a digest of what it says: tells which have changed without holding a secret. */
+  readonly digests: Readonly<Record<string, string>>
+}
+
+/** PEM files, as absolute paths. */
+export interface TlsFiles {
+  readonly cert: string
+  readonly key: string
 }
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const

@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import http, { type IncomingMessage, type ServerResponse } from 'node:http'
+import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { RequestRecord } from '../core/record.ts'
 import type { Secret } from '../core/secret.ts'
@@ -11,15 +12,21 @@ import { ProcessMetrics } from './process-metrics.ts'
 import { renderElsewhere, renderStatus } from './status-page.ts'
 import { TrafficMetrics } from './traffic-metrics.ts'
 
-export interface ConsoleOptions {
+export interface ConsoleOptions extends ConsoleSettings {
   host: string
   /** 0 asks the system for a free one. */
   port: number
+  version: string
+  onFault(error: unknown): void
+}
+
+/** What may change while the console serves. */
+export interface ConsoleSettings {
   /** As operators see it; null: made from the address that was bound. */
   url: string | null
   metricsToken: Secret | null
-  version: string
-  onFault(error: unknown): void
+  /** PEM, the key in clear text; null: plain HTTP, for as long as the door lives. */
+  certificate: { cert: string; key: string } | null
 }
 
 /** What the console needs of the running gateway. */
@@ -30,11 +37,13 @@ export interface ConsoleParts {
 }
 
 export interface ConsoleDoor {
-  url: string
+  readonly url: string
   /** Lets requests in; until then they are told to come again. */
   open(parts: ConsoleParts): void
   /** For the metrics: records as ingestion adds or changes them. */
   count(records: readonly RequestRecord[]): void
+  /** For what comes from now on; connections that stand keep the certificate they began with. */
+  change(settings: ConsoleSettings): void
   close(): Promise<void>
 }
 
@@ -58,10 +67,8 @@ export class ConsoleAddressTaken extends Error {
 /** Takes the console's address. Throws `ConsoleAddressTaken`. */
 export async function startConsole(options: ConsoleOptions): Promise<ConsoleDoor> {
   const door = new Door(options)
-  const server = createServer(
-    { requestTimeout: requestMs, headersTimeout: requestMs, keepAliveTimeout: idleMs, maxHeaderSize: maxHeadBytes },
-    (request, response) => void door.answer(request, response),
-  )
+  const server = openServer(options.certificate)
+  server.on('request', (request, response) => void door.answer(request, response))
   // Answered like any other, so that a body is never invited.
   server.on('checkContinue', (request, response) => void door.answer(request, response))
   server.maxConnections = maxConnections
@@ -70,11 +77,18 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleDoor
   const port = await listen(server, options)
   door.process.start()
   return {
-    url: options.url ?? `http://${reachableHost(options.host)}:${port}`,
+    get url() {
+      const scheme = options.certificate === null ? 'http' : 'https'
+      return door.settings.url ?? `${scheme}://${reachableHost(options.host)}:${port}`
+    },
     open: (parts) => {
       door.parts = parts
     },
     count: (records) => door.traffic.count(records),
+    change(settings) {
+      door.settings = settings
+      if (server instanceof https.Server && settings.certificate !== null) server.setSecureContext(settings.certificate)
+    },
     async close() {
       door.process.stop()
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
@@ -84,6 +98,13 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleDoor
   }
 }
 
+function openServer(certificate: ConsoleSettings['certificate']): http.Server {
+  const limits = { requestTimeout: requestMs, headersTimeout: requestMs, keepAliveTimeout: idleMs }
+  const options = { ...limits, maxHeaderSize: maxHeadBytes }
+  if (certificate === null) return http.createServer(options)
+  return https.createServer({ ...options, ...certificate, handshakeTimeout: requestMs })
+}
+
 /** The page answers to the machine's own names only, and where it listens everywhere, that is one of its addresses. */
 function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
@@ -91,7 +112,7 @@ function reachableHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-function listen(server: Server, { host, port }: ConsoleOptions): Promise<number> {
+function listen(server: http.Server, { host, port }: ConsoleOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     const refused = (error: NodeJS.ErrnoException) => reject(new ConsoleAddressTaken(host, port, error))
     server.once('error', refused)
@@ -107,10 +128,12 @@ class Door {
   readonly traffic = new TrafficMetrics()
   readonly process = new ProcessMetrics()
   parts: ConsoleParts | null = null
+  settings: ConsoleSettings
   readonly #options: ConsoleOptions
 
   constructor(options: ConsoleOptions) {
     this.#options = options
+    this.settings = options
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -139,7 +162,7 @@ class Door {
   }
 
   async #metrics(request: IncomingMessage, parts: ConsoleParts): Promise<Reply> {
-    const access = judgeMetrics(request, this.#options.metricsToken)
+    const access = judgeMetrics(request, this.settings.metricsToken)
     if (access === 'token-missing') {
       const reply = text(401, 'Send the token of console.metrics_token as Authorization: Bearer.')
       return { ...reply, headers: { 'www-authenticate': 'Bearer realm="spgw metrics"' } }

@@ -2,6 +2,7 @@ import type { Settings } from '../config/settings.ts'
 import type { CommandIo, LocalCommand } from './local-command.ts'
 import { createLog, type Log } from './log.ts'
 import type { Serving } from './serve.ts'
+import { hearSignals } from './signals.ts'
 import { version } from './version.ts'
 
 /** The parts of the gateway are loaded by the command that needs them: every other command of spgw reads this file too. */
@@ -12,14 +13,22 @@ const dataDirectoryFlag = {
 
 export const initCommand: LocalCommand = {
   name: 'init',
-  summary: 'Make the data directory, the machine key and the first project',
-  options: [dataDirectoryFlag],
+  summary: 'Make the data directory, the machine key, the recovery key and the first project',
+  options: [
+    dataDirectoryFlag,
+    { flags: '--no-recovery-key', description: 'Make no recovery key now (later: seal recovery-key)' },
+  ],
   examples: ['init', 'init --data-dir /var/lib/spgw'],
   async run(options, io, { dataDir }) {
     const settings = await readSettings(options, io, dataDir)
     const { initialise } = await import('./init.ts')
-    const { made } = await initialise(settings, io.environment.CREDENTIALS_DIRECTORY ?? null)
+    const credentialsDirectory = io.environment.CREDENTIALS_DIRECTORY ?? null
+    const { made, recoveryKey } = await initialise(settings, credentialsDirectory, options.recoveryKey !== false)
     await io.stderr.write(made.length === 0 ? `Nothing to do: ${settings.dataDirectory} is set up.\n` : listMade(made))
+    if (recoveryKey !== null) {
+      await io.stderr.write(recoveryNote)
+      await io.stdout.write(`${recoveryKey.reveal()}\n`)
+    }
     return 0
   },
 }
@@ -38,21 +47,28 @@ export const serveCommand: LocalCommand = {
   ],
   examples: ['serve', 'serve --demo', 'serve --listen 0.0.0.0:8787 --data-dir /var/lib/spgw'],
   async run(options, io, { dataDir }) {
-    const settings = await readSettings(options, io, dataDir)
-    const log = createLog(
-      settings.log.level,
-      settings.log.format ?? (io.stderr.isTerminal ? 'text' : 'json'),
-      (line) => void io.stderr.write(line),
-    )
+    const read = () => readSettings(options, io, dataDir)
+    const settings = await read()
+    const signals = hearSignals(io.stderr.isTerminal)
+    const logSettings = ({ log: { level, format } }: Settings) => ({
+      level,
+      format: format ?? (io.stderr.isTerminal ? ('text' as const) : ('json' as const)),
+    })
+    // A log that nobody takes any more stops nothing.
+    const log = createLog(logSettings(settings), (line) => void io.stderr.write(line).catch(() => {}))
+    const changeLog = (next: Settings) => log.change(logSettings(next))
     const demo = options.demo === true
     const credentialsDirectory = io.environment.CREDENTIALS_DIRECTORY ?? null
     const { startServing } = await import('./serve.ts')
-    const serving = await startServing({ settings, version, credentialsDirectory, demo, log })
-    // Whoever has read the greeting may stop the gateway at once.
-    const told = hearSignal()
+    // Elsewhere standard error is a log, which must never hold a key: `seal recovery-key` makes one when it is wanted.
+    const wantsRecoveryKey = io.stderr.isTerminal && !demo
+    const more = { credentialsDirectory, demo, wantsRecoveryKey, changeLog }
+    const serving = await startServing({ settings, version, log, ...more })
+    signals.onHangUp(() => void serving.reload(read))
     await io.stderr.write(greet(settings, serving))
+    if (serving.recoveryKey !== null) await io.stderr.write(`${recoveryNote}${serving.recoveryKey.reveal()}\n`)
     if (serving.demoKey !== null) await io.stdout.write(demoCall(serving.gatewayUrl, serving.demoKey))
-    return await serveUntilTold(serving, told, log)
+    return await serveUntilTold(serving, signals.told, log)
   },
 }
 
@@ -67,7 +83,11 @@ export const versionCommand: LocalCommand = {
   },
 }
 
-async function readSettings(
+const recoveryNote =
+  'Print the recovery key, shown only now, and keep it where neither this machine nor the backups are.\n' +
+  'It opens the credentials in every backup (spgw backup, spgw restore):\n'
+
+export async function readSettings(
   options: Record<string, unknown>,
   io: CommandIo,
   dataDir: string | null,
@@ -96,12 +116,6 @@ function demoCall(gatewayUrl: string, key: string): string {
   ].join('\n')
 }
 
-function hearSignal(): Promise<string> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal))
-  })
-}
-
 /** Runs until a signal or a fault; SIGTERM and SIGINT drain, a second one ends at once. */
 async function serveUntilTold(serving: Serving, told: Promise<string>, log: Log): Promise<number> {
   const ended = await Promise.race([told.then((signal) => ({ signal })), serving.failed.then((reason) => ({ reason }))])
@@ -110,7 +124,6 @@ async function serveUntilTold(serving: Serving, told: Promise<string>, log: Log)
     return 1
   }
   log.info('draining', { signal: ended.signal })
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1))
   await serving.stop()
   return 0
 }

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import type { Runtime } from '../admin/handlers/context.ts'
 import type { Settings } from '../config/settings.ts'
-import type { TrafficEvent } from '../gateway/gateway.ts'
+import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
+import type { ServerCertificate } from '../gateway/messages.ts'
 import { requestsInFlight, requestsServed } from '../policy/counters.ts'
 import { createHttpTransport } from '../providers/http.ts'
 import { Backups } from './backup.ts'
@@ -15,25 +16,25 @@ import { Publisher } from './publisher.ts'
 import { ReadinessKeeper } from './readiness.ts'
 import { followRecords } from './record-feed.ts'
 import { StoreWatch } from './store-watch.ts'
-import { tryRoute } from './try-route.ts'
+import { type OwnAddress, tryRoute } from './try-route.ts'
 
 const heartbeatMs = 15_000
-const drainMs = 30_000
 
 export interface ControlPlaneOptions {
   settings: Settings
+  /** Of the gateway's listener; null: plain HTTP. */
+  certificate: ServerCertificate | null
   version: string
   foundation: Foundation
   boot: string
   /** Of the gateway, bound for sure a moment ago. */
   port: number
-  consoleUrl: string
+  consoleUrl(): string
   log: Log
 }
 
 /** The main thread's side: publishes what the store holds to the data plane, and hears what traffic found. */
 export class ControlPlane {
-  readonly gatewayUrl: string
   readonly #options: ControlPlaneOptions
   readonly #transport = createHttpTransport()
   readonly #shared: ReturnType<typeof attachShared>
@@ -46,12 +47,15 @@ export class ControlPlane {
   /** By thread. */
   readonly #entriesLost = new Map<number, number>()
   readonly #startedAt = new Date().toISOString()
+  #settings: Settings
+  #certificate: ServerCertificate | null
 
   constructor(options: ControlPlaneOptions) {
-    const { settings, foundation, boot, port, log } = options
+    const { settings, foundation, boot, log } = options
     const { store, keyring, journalDirectory } = foundation
     this.#options = options
-    this.gatewayUrl = settings.gateway.url ?? `http://${hostOf(settings.gateway.host)}:${port}`
+    this.#settings = settings
+    this.#certificate = options.certificate
     const workers = countWorkers(settings.gateway.workers)
     const memory = createSharedMemory(workers)
     this.#shared = attachShared(memory)
@@ -64,7 +68,8 @@ export class ControlPlane {
     })
     this.#fleet = new Fleet({
       workers,
-      settings: { ...settings.gateway, port, reusePort: canSharePort(), heartbeatMs },
+      settings: this.#gatewaySettings(),
+      certificate: options.certificate,
       journalDirectory,
       boot,
       memory,
@@ -88,6 +93,24 @@ export class ControlPlane {
     })
   }
 
+  get gatewayUrl(): string {
+    const { url, host } = this.#settings.gateway
+    return url ?? `${this.#scheme}://${hostOf(host)}:${this.#options.port}`
+  }
+
+  /** Settings that were read again; resolves when every thread obeys them. A null certificate leaves the one in use. */
+  async change(settings: Settings, certificate: ServerCertificate | null): Promise<void> {
+    this.#settings = settings
+    this.#certificate = certificate ?? this.#certificate
+    this.#options.foundation.store.keepRecords(settings.records.retentionMs)
+    await this.#fleet.settings(this.#gatewaySettings(), certificate)
+  }
+
+  /** Why settings that were read again are not in use; null: they are. */
+  reportConfiguration(reason: string | null): void {
+    this.#degraded.report('configuration', 'reload', reason)
+  }
+
   /** Every data-plane thread has the snapshot and accepts connections when this resolves. */
   async start(): Promise<void> {
     await this.#storeWatch.start()
@@ -100,21 +123,25 @@ export class ControlPlane {
   /** Open requests end, within the limit; their records are in the store when this resolves. */
   async stop(): Promise<void> {
     this.#keeper.stop()
-    await this.#fleet.drain(drainMs)
+    await this.#fleet.drain(this.#settings.gateway.drainMs)
     this.#storeWatch.stop()
     await this.#storeRest()
     await this.#transport.close()
   }
 
   runtime(): Runtime {
-    const { settings, version, foundation, port, consoleUrl } = this.#options
+    const { settings, version, foundation, consoleUrl } = this.#options
     const { store } = foundation
-    const origin = `http://${loopbackOf(settings.gateway.host)}:${port}`
+    const gatewayUrl = () => this.gatewayUrl
     return {
       version,
       startedAt: this.#startedAt,
-      gatewayUrl: this.gatewayUrl,
-      consoleUrl,
+      get gatewayUrl() {
+        return gatewayUrl()
+      },
+      get consoleUrl() {
+        return consoleUrl()
+      },
       dataDirectory: settings.dataDirectory,
       publish: () => this.#publisher.publish(),
       closeStreams: (keyId) => this.#fleet.closeStreams(keyId),
@@ -123,7 +150,7 @@ export class ControlPlane {
       ingest: () => ingestSoon(store, () => this.#degraded.list()),
       check: (kind, target, credential) => this.#keeper.check(kind, target, credential),
       records: (signal) => followRecords(store, signal),
-      tryRoute: (call) => tryRoute(this.#publisher, this.#transport, origin, call),
+      tryRoute: (call) => tryRoute(this.#publisher, this.#ownAddress(), call),
       health: (slot, credentials) => this.#shared.health.view(slot, Date.now(), credentials),
       status: () => ({
         workers: this.#fleet.size,
@@ -136,6 +163,21 @@ export class ControlPlane {
       }),
       backup: (options) => this.#backups.take(options),
     }
+  }
+
+  get #scheme(): string {
+    return this.#certificate === null ? 'http' : 'https'
+  }
+
+  #ownAddress(): OwnAddress {
+    const origin = `${this.#scheme}://${loopbackOf(this.#settings.gateway.host)}:${this.#options.port}`
+    return { origin, certificate: this.#certificate?.cert ?? null }
+  }
+
+  #gatewaySettings(): GatewaySettings {
+    const { host, bodyLimit, timeouts, trustedProxies, corsOrigins } = this.#settings.gateway
+    const { port } = this.#options
+    return { host, port, reusePort: canSharePort(), bodyLimit, timeouts, heartbeatMs, trustedProxies, corsOrigins }
   }
 
   /** A store that is sick at the end stops nobody from ending: the journal keeps what it does not take. */

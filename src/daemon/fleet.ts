@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import type { DegradedPart } from '../core/degraded.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
-import type { FromThread, ThreadStart, ToThread } from '../gateway/messages.ts'
+import type { FromThread, ServerCertificate, ThreadStart, ToThread } from '../gateway/messages.ts'
 import { attachHealth } from '../routing/health.ts'
 import type { ConfigurationSnapshot, KeyDelta } from '../store/snapshot.ts'
 import { attachShared, type SharedMemory } from './memory.ts'
@@ -11,6 +11,7 @@ import { startThread } from './threads.ts'
 export interface FleetOptions {
   workers: number
   settings: GatewaySettings
+  certificate: ServerCertificate | null
   journalDirectory: string
   boot: string
   memory: SharedMemory
@@ -26,6 +27,7 @@ interface Member {
   thread: number
   configuration: number
   keys: number
+  settings: number
   alive: boolean
   startedAt: number
 }
@@ -41,9 +43,14 @@ export class Fleet implements SnapshotAudience {
   #nextThread = 0
   #draining = false
   #listening = false
+  #settingsVersion = 0
+  #settings: GatewaySettings
+  #certificate: ServerCertificate | null
 
   constructor(options: FleetOptions) {
     this.#options = options
+    this.#settings = options.settings
+    this.#certificate = options.certificate
   }
 
   get size(): number {
@@ -73,6 +80,15 @@ export class Fleet implements SnapshotAudience {
     await this.#until(() => this.#members.every(({ alive, keys }) => !alive || keys >= delta.version))
   }
 
+  /** Resolves when every thread obeys them, for what begins from then on. A null certificate leaves the one in use. */
+  async settings(settings: GatewaySettings, certificate: ServerCertificate | null): Promise<void> {
+    this.#settings = settings
+    this.#certificate = certificate ?? this.#certificate
+    const version = ++this.#settingsVersion
+    this.#tellAll({ type: 'settings', version, settings, certificate })
+    await this.#until(() => this.#members.every((member) => !member.alive || member.settings >= version))
+  }
+
   degraded(parts: readonly DegradedPart[]): void {
     this.#tellAll({ type: 'degraded', parts })
   }
@@ -98,11 +114,12 @@ export class Fleet implements SnapshotAudience {
   }
 
   async #add(): Promise<void> {
-    const { settings, journalDirectory, boot, memory } = this.#options
+    const { journalDirectory, boot, memory } = this.#options
     // A thread's number names its journal segments and is never used twice in one boot; its counter column is reused.
     const thread = this.#nextThread++
     const start: ThreadStart = {
-      settings,
+      settings: this.#settings,
+      certificate: this.#certificate,
       journal: { directory: journalDirectory, boot, thread },
       healthMemory: memory.health,
       counterMemory: memory.counters,
@@ -114,6 +131,7 @@ export class Fleet implements SnapshotAudience {
       thread,
       configuration: -1,
       keys: -1,
+      settings: this.#settingsVersion,
       alive: true,
       startedAt: Date.now(),
     }
@@ -142,6 +160,9 @@ export class Fleet implements SnapshotAudience {
     if (message.type === 'has') {
       member.configuration = message.configuration
       member.keys = message.keys
+      this.#wake()
+    } else if (message.type === 'has-settings') {
+      member.settings = message.version
       this.#wake()
     } else if (message.type === 'traffic') {
       this.#options.onTraffic(message.event, member.thread)

@@ -4,16 +4,31 @@ import { logLevels } from '../config/settings.ts'
 
 export type Log = Record<LogLevel, (message: string, fields?: Record<string, string | number | boolean | null>) => void>
 
-/** Lines on standard error: JSON for machines, text for a terminal. Whoever calls it passes no secret: those are `Secret`. */
-export function createLog(level: LogLevel, format: LogFormat, write: (line: string) => void): Log {
-  const render = format === 'json' ? renderJson : renderText
-  const from = logLevels.indexOf(level)
+export interface LogSettings {
+  level: LogLevel
+  format: LogFormat
+}
+
+/**
+ * Lines on standard error: JSON for machines, text for a terminal. Whoever calls it passes no secret: those are `Secret`.
+ * `change` holds for the lines that follow.
+ */
+export function createLog(
+  settings: LogSettings,
+  write: (line: string) => void,
+): Log & { change(settings: LogSettings): void } {
+  let { level: from, format } = settings
   const line =
     (at: LogLevel) =>
     (message: string, fields: Record<string, unknown> = {}) => {
-      if (logLevels.indexOf(at) >= from) write(`${render(at, message, fields)}\n`)
+      if (logLevels.indexOf(at) < logLevels.indexOf(from)) return
+      write(`${(format === 'json' ? renderJson : renderText)(at, message, fields)}\n`)
     }
-  return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
+  const change = (next: LogSettings) => {
+    from = next.level
+    format = next.format
+  }
+  return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error'), change }
 }
 
 function renderJson(level: LogLevel, message: string, fields: Record<string, unknown>): string {

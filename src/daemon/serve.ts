@@ -3,14 +3,17 @@ import { type AdminServer, startAdminServer } from '../admin/server.ts'
 import type { Settings } from '../config/settings.ts'
 import { noteSocketPath } from '../config/socket-path.ts'
 import { type ConsoleDoor, startConsole } from '../console/door.ts'
+import type { Secret } from '../core/secret.ts'
 import { claimPort } from '../gateway/server.ts'
 import { providerKinds } from '../providers/index.ts'
+import { announceCertificates, type Certificates, openForThreads, readCertificates } from './certificates.ts'
 import { readGatewayState } from './console-state.ts'
 import { ControlPlane } from './control-plane.ts'
 import { prepareDemo } from './demo.ts'
-import { type Foundation, layFoundation } from './foundation.ts'
+import { type Foundation, layFoundation, makeRecoveryKey } from './foundation.ts'
 import type { Log } from './log.ts'
 import { makeDirectory } from './make-directory.ts'
+import { consoleSettings, Reloader } from './reload.ts'
 
 export interface ServeOptions {
   settings: Settings
@@ -18,7 +21,11 @@ export interface ServeOptions {
   /** systemd's `$CREDENTIALS_DIRECTORY`. */
   credentialsDirectory: string | null
   demo: boolean
+  /** Whether a recovery key can be shown to somebody, should this start be the first. */
+  wantsRecoveryKey: boolean
   log: Log
+  /** Level and format of the lines that follow. */
+  changeLog(settings: Settings): void
 }
 
 export interface Serving {
@@ -28,72 +35,102 @@ export interface Serving {
   made: string[]
   /** The demo key, shown once. */
   demoKey: string | null
+  /** Made by this start, to be shown once. */
+  recoveryKey: Secret | null
   /** Why the process can no longer serve; resolves only then. */
   failed: Promise<string>
+  /** Reads settings and certificates again. Never rejects. */
+  reload(read: () => Promise<Settings>): Promise<void>
   /** Drains and closes everything. */
   stop(): Promise<void>
 }
 
 /** Brings the whole gateway up, in the order in which the parts stand on one another; what fails ends the rest. */
 export async function startServing(options: ServeOptions): Promise<Serving> {
-  const { settings, credentialsDirectory, version } = options
-  makeDirectory(settings.dataDirectory)
-  // First of all: whoever holds the socket is the one gateway of its data directory.
-  const { socket: socketPath, socketGroup } = settings.admin
-  const admin = await startAdminServer({ socketPath, socketGroup, version })
+  const begun = new AsyncDisposableStack()
   try {
-    noteSocketPath(settings)
-    // Thread numbers and sequences name the segments within a boot, so only the boot must never come twice.
-    const boot = `${Date.now().toString(36)}${randomBytes(4).toString('hex')}`
-    const foundation = await layFoundation({ settings, credentialsDirectory, boot })
-    try {
-      return await startBehindConsole(options, foundation, boot, admin)
-    } catch (error) {
-      // Its thread would keep the process alive after the refusal.
-      await foundation.store.close()
-      throw error
-    }
+    return await startParts(options, begun)
   } catch (error) {
-    await admin.close()
+    await begun.disposeAsync()
     throw error
   }
+}
+
+async function startParts(options: ServeOptions, begun: AsyncDisposableStack): Promise<Serving> {
+  const { settings, version, demo, wantsRecoveryKey, log } = options
+  const certificates = readCertificates(settings)
+  announceCertificates(certificates, log)
+  // Thread numbers and sequences name the segments within a boot, so only the boot must never come twice.
+  const boot = `${Date.now().toString(36)}${randomBytes(4).toString('hex')}`
+  const { foundation, admin } = await takeDataDirectory(options, boot, begun)
+  announceUpgrade(foundation, log)
+  const door = await takeConsole(options, certificates, begun)
+  const prepared = demo ? await prepareDemo(foundation.store) : null
+  const port = await claimPort(settings.gateway.host, settings.gateway.port)
+  const certificate = certificates.gateway === null ? null : openForThreads(certificates.gateway)
+  const consoleUrl = () => door.url
+  const control = new ControlPlane({ settings, certificate, version, foundation, boot, port, consoleUrl, log })
+  begun.defer(() => control.stop())
+  await control.start()
+  openDoors(options, foundation, control, admin, door)
+  const reloader = new Reloader({ control, door, log, changeLog: options.changeLog }, settings, certificates)
+  // Last of all: a key that a refused start has made would be shown to nobody.
+  const recoveryKey = foundation.fresh && wantsRecoveryKey ? await makeRecoveryKey(foundation) : null
+  return {
+    gatewayUrl: control.gatewayUrl,
+    consoleUrl: door.url,
+    made: foundation.made,
+    demoKey: prepared?.key ?? null,
+    recoveryKey,
+    failed: diesWith(foundation),
+    reload: (read) => reloader.reload(read),
+    stop: () => begun.disposeAsync(),
+  }
+}
+
+/**
+ * First of all: this process gets the data directory to itself, or is refused. Then the admin socket, before the database
+ * is opened: that may take long, and commands find the gateway and wait.
+ */
+async function takeDataDirectory(options: ServeOptions, boot: string, begun: AsyncDisposableStack) {
+  const { settings, credentialsDirectory, version } = options
+  const opened: { foundation?: Foundation } = {}
+  const admin = Promise.withResolvers<AdminServer>()
+  // The store's thread would keep the process alive; it is the last to go, since calls under way need it.
+  begun.defer(async () => opened.foundation?.store.close())
+  makeDirectory(settings.dataDirectory)
+  const onLocked = async () => {
+    const { socket: socketPath, socketGroup } = settings.admin
+    const server = await startAdminServer({ socketPath, socketGroup, version })
+    begun.defer(() => server.close())
+    noteSocketPath(settings)
+    admin.resolve(server)
+  }
+  const foundation = await layFoundation({ settings, credentialsDirectory, boot, onLocked })
+  opened.foundation = foundation
+  return { foundation, admin: await admin.promise }
 }
 
 /** Its address is taken before any traffic is: a gateway that cannot have it never serves at all. */
-async function startBehindConsole(
-  options: ServeOptions,
-  foundation: Foundation,
-  boot: string,
-  admin: AdminServer,
-): Promise<Serving> {
-  const { settings, version, log } = options
+async function takeConsole(
+  { settings, version, log }: ServeOptions,
+  certificates: Certificates,
+  begun: AsyncDisposableStack,
+): Promise<ConsoleDoor> {
+  const { host, port } = settings.console
   const onFault = (error: unknown) => log.error('the console met a fault', { reason: describe(error) })
-  const door = await startConsole({ ...settings.console, version, onFault })
-  try {
-    return await startPlanes(options, foundation, boot, admin, door)
-  } catch (error) {
-    await door.close()
-    throw error
-  }
+  const door = await startConsole({ ...consoleSettings(settings, certificates), host, port, version, onFault })
+  begun.defer(() => door.close())
+  return door
 }
 
-async function startPlanes(
-  { settings, version, demo, log }: ServeOptions,
-  foundation: Foundation,
-  boot: string,
+function openDoors(
+  { version, log }: ServeOptions,
+  { store, keyring }: Foundation,
+  control: ControlPlane,
   admin: AdminServer,
   door: ConsoleDoor,
-): Promise<Serving> {
-  const { store, keyring, storeWorker, made } = foundation
-  const prepared = demo ? await prepareDemo(store) : null
-  const port = await claimPort(settings.gateway.host, settings.gateway.port)
-  const control = new ControlPlane({ settings, version, foundation, boot, port, consoleUrl: door.url, log })
-  try {
-    await control.start()
-  } catch (error) {
-    await control.stop()
-    throw error
-  }
+): void {
   const runtime = control.runtime()
   admin.open({
     store,
@@ -109,16 +146,17 @@ async function startPlanes(
     // Drawn up when it is first asked for: nobody should wait for it at the start.
     openApi: () => (document ??= drawUpDocument(version)),
   })
-  const failed = new Promise<string>((resolve) => {
+}
+
+function announceUpgrade({ store }: Foundation, log: Log): void {
+  if (store.upgrade !== null)
+    log.info('the database was upgraded, and a copy of what it was is kept', { ...store.upgrade })
+}
+
+function diesWith({ storeWorker }: Foundation): Promise<string> {
+  return new Promise((resolve) => {
     storeWorker.once('error', (error) => resolve(`the store thread died: ${describe(error)}`))
   })
-  const stop = async () => {
-    await control.stop()
-    await door.close()
-    await admin.close()
-    await store.close()
-  }
-  return { gatewayUrl: control.gatewayUrl, consoleUrl: door.url, made, demoKey: prepared?.key ?? null, failed, stop }
 }
 
 async function drawUpDocument(version: string): Promise<object> {

@@ -3,6 +3,7 @@ import { mintGatewayKey } from '../core/gateway-key.ts'
 import { newId } from '../core/ids.ts'
 import type { LaneName } from '../core/lane.ts'
 import type { Transport } from '../providers/contract.ts'
+import { createHttpTransport } from '../providers/http.ts'
 import { fetchWhole } from '../providers/whole-answer.ts'
 import type { SnapshotKey } from '../store/snapshot.ts'
 import type { Publisher } from './publisher.ts'
@@ -26,14 +27,23 @@ function smallest({ lane, model }: RouteCall): { path: string; body: object } {
   return { path: `/v1/gemini/v1beta/models/${encodeURIComponent(model)}:generateContent`, body: { contents } }
 }
 
+/** Where the gateway reaches itself. */
+export interface OwnAddress {
+  origin: string
+  /** PEM, where it speaks TLS. The call believes just this one: it may be made out to another name, by an authority of one's own. */
+  certificate: string | null
+}
+
 /** Sends one small real request through the data plane, under a key that lives in memory for as long as it takes. */
-export async function tryRoute(publisher: Publisher, transport: Transport, gatewayOrigin: string, call: RouteCall) {
+export async function tryRoute(publisher: Publisher, { origin, certificate }: OwnAddress, call: RouteCall) {
   const clear = mintGatewayKey()
+  const transport = createHttpTransport(certificate === null ? {} : { trusted: certificate })
   const lent = await publisher.lend(temporaryKey(clear, call))
   try {
-    return await post(transport, gatewayOrigin, clear, smallest(call))
+    return await post(transport, origin, clear, smallest(call))
   } finally {
     await lent.giveBack()
+    await transport.close()
   }
 }
 

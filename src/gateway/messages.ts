@@ -7,6 +7,8 @@ import type { JournalPlace } from './journal.ts'
 /** What a data-plane thread is started with (`workerData`). */
 export interface ThreadStart {
   settings: GatewaySettings
+  /** null: the listener speaks plain HTTP, for the life of the thread. */
+  certificate: ServerCertificate | null
   journal: JournalPlace
   healthMemory: SharedArrayBuffer
   counterMemory: SharedArrayBuffer
@@ -15,9 +17,20 @@ export interface ThreadStart {
   column: number
 }
 
+/** Clear text, since only plain data crosses threads: it goes from here to the listener and nowhere else. */
+export interface ServerCertificate {
+  /** PEM. */
+  cert: string
+  key: string
+  /** 48 random bytes, the same in all threads: a client may resume with another thread than it began with. */
+  ticketKeys: Uint8Array
+}
+
 export type ToThread =
   | { type: 'configuration'; snapshot: ConfigurationSnapshot }
   | { type: 'keys'; delta: KeyDelta }
+  /** For what begins from now on; `certificate` null leaves the one in use. */
+  | { type: 'settings'; version: number; settings: GatewaySettings; certificate: ServerCertificate | null }
   /** Every degraded part of the whole gateway, for `/readyz`. */
   | { type: 'degraded'; parts: readonly DegradedPart[] }
   /** Ends what is under way for a key that was revoked; comes after the delta that revoked it. */
@@ -31,6 +44,7 @@ export type FromThread =
   | { type: 'failed'; reason: string }
   /** The versions that this thread serves from now on. */
   | { type: 'has'; configuration: number; keys: number }
+  | { type: 'has-settings'; version: number }
   | { type: 'refused'; reason: string }
   | { type: 'traffic'; event: TrafficEvent }
   | { type: 'drained' }

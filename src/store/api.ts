@@ -279,6 +279,8 @@ export interface StoreClient extends Tables {
   ingest(): Promise<number>
   /** Records as ingestion adds or changes them, in journal order; the result ends it. */
   onRecords(listener: (records: RequestRecord[]) => void): () => void
+  /** How long records are kept, from now on. */
+  keepRecords(retentionMs: number): void
   health(): Promise<StoreHealth>
   close(): Promise<void>
 }

@@ -36,6 +36,7 @@ function clientOf(calls: Calls, upgrade: Upgrade | null): StoreClient {
     snapshot: async (keysSince = 0) => (await ask((id) => ({ kind: 'snapshot', id, keysSince }))) as StoredSnapshot,
     ingest: async () => (await ask((id) => ({ kind: 'ingest', id }))) as number,
     health: async () => (await ask((id) => ({ kind: 'health', id }))) as StoreHealth,
+    keepRecords: (retentionMs) => calls.tell({ kind: 'retention', retentionMs }),
     onRecords: (listener) => calls.listen(listener),
     close: () => calls.close(),
   }
@@ -97,6 +98,11 @@ class Calls {
       throw error
     }
     return await pending.promise
+  }
+
+  /** What has no answer. */
+  tell(message: StoreRequest): void {
+    this.#worker.postMessage(message)
   }
 
   listen(listener: (records: RequestRecord[]) => void): () => void {

@@ -38,8 +38,8 @@ function refuseNewer(applied: readonly string[], known: readonly string[]): void
   const newest = applied.at(-1)
   if (newest === undefined || applied.every((name) => known.includes(name))) return
   throw new StoreRefused(
-    `the database has schema ${newest}, this spgw knows schemas up to ${known.at(-1)}; ` +
-      'start the newer spgw that made it, or restore a backup from before the upgrade',
+    `the database has schema ${newest}, this spgw knows schemas up to ${known.at(-1)}`,
+    'Start the newer spgw that made it, or go back to what was before the upgrade: docs/operations.md, Upgrade.',
   )
 }
 

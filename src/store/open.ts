@@ -4,6 +4,7 @@ import { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import type { Upgrade } from './api.ts'
 import { Connection } from './connection.ts'
+import { watchPlaces } from './file-places.ts'
 import { migrate } from './migrate.ts'
 import { migrations as ownMigrations } from './migrations/index.ts'
 import type { Schema } from './schema.ts'
@@ -48,9 +49,10 @@ async function openOnce(file: SqliteFile, { migrations, patienceMs }: OpenOption
   // The log and the shared memory file beside it take their mode from the database.
   closeSync(openSync(file.path, 'a', 0o600))
   const sqlite = openSqlite(file)
-  const connection = new Connection(new Kysely<Schema>({ dialect: sqliteDialect(sqlite) }), patienceMs)
+  const db = new Kysely<Schema>({ dialect: sqliteDialect(sqlite) })
   try {
-    const { schemaVersion, upgrade } = await migrate({ ...file, sqlite, db: connection.db }, migrations)
+    const { schemaVersion, upgrade } = await migrate({ ...file, sqlite, db }, migrations)
+    const connection = new Connection(db, patienceMs, watchPlaces(file.path, sqlite))
     return {
       connection,
       schemaVersion,
@@ -66,7 +68,7 @@ async function openOnce(file: SqliteFile, { migrations, patienceMs }: OpenOption
 }
 
 function asRefusal(error: unknown, path: string): StoreRefused {
-  if (error instanceof StoreRefused) return new StoreRefused(`${path}: ${error.message}`)
+  if (error instanceof StoreRefused) return new StoreRefused(`${path}: ${error.message}`, error.hint)
   const cause = translateSqliteError(error)
   return new StoreRefused(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`)
 }

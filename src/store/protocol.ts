@@ -29,6 +29,7 @@ export type StoreRequest =
   | { kind: 'ingest' | 'health' | 'close'; id: number }
   /** Whether anybody wants records pushed: nobody pays for copies that nobody reads. */
   | { kind: 'records'; wanted: boolean }
+  | { kind: 'retention'; retentionMs: number }
   | { kind: 'writers'; writers: Writers }
 
 export type StoreMessage =

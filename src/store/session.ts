@@ -28,6 +28,7 @@ export class StoreSession {
   writers: Writers
   readonly #store: OpenStore
   readonly #data: SessionData
+  #retentionMs: number | undefined
   readonly #push: (records: RequestRecord[]) => void
   #running: Promise<number> | null = null
   #queued: Promise<number> | null = null
@@ -36,14 +37,16 @@ export class StoreSession {
   #storedAt: number | null = null
   #checkpointTrouble: string | null = null
   #retention: Promise<void> | null = null
+  #looking: Promise<void> | null = null
   #timers: NodeJS.Timeout[] = []
 
   constructor(store: OpenStore, data: SessionData, push: (records: RequestRecord[]) => void) {
     this.#store = store
     this.#data = data
+    this.#retentionMs = data.retentionMs
     this.#push = push
-  }
     this.writers = { boot: data.boot, running: [], next: 0 }
+  }
 
   start(): void {
     this.#timers = [
@@ -51,6 +54,11 @@ export class StoreSession {
       setInterval(() => this.#checkpoint(), checkpointEveryMs),
       setInterval(() => this.#retain(), retainEveryMs),
     ]
+  }
+
+  /** How long records are kept, from now on. */
+  keepRecords(retentionMs: number): void {
+    this.#retentionMs = retentionMs
   }
 
   async call(call: TableCall): Promise<unknown> {
@@ -89,7 +97,7 @@ export class StoreSession {
   /** What runs is finished first; what the journal still holds is read at the next start. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
-    await Promise.allSettled([this.#running, this.#queued, this.#retention])
+    await Promise.allSettled([this.#running, this.#queued, this.#retention, this.#looking])
     await this.#store.close()
   }
 
@@ -120,18 +128,27 @@ export class StoreSession {
 
   #ingestInBackground(): void {
     if (this.#running) return
+    this.#look()
     this.#begin().then(
-      () => {
-        this.#ingestTrouble = null
-      },
+      () => {},
       (error: unknown) => {
         this.#ingestTrouble = `the journal is not being read: ${error instanceof Error ? error.message : String(error)}`
       },
     )
   }
 
+  /** What it finds stands in the connection's trouble. */
+  #look(): void {
+    this.#looking ??= this.#store.connection
+      .look()
+      .catch(ignore)
+      .finally(() => {
+        this.#looking = null
+      })
+  }
+
   #retain(): void {
-    const { retentionMs } = this.#data
+    const retentionMs = this.#retentionMs
     if (retentionMs === undefined || this.#retention) return
     // A failure stands in the connection's trouble already, and the next turn tries again.
     this.#retention = removeRecordsBefore(this.#store.connection, Date.now() - retentionMs)

@@ -6,6 +6,13 @@ export class StoreConflict extends Error {
 /** The store does not start: a newer database, a failed migration, a file that is no database. Nothing was changed. */
 export class StoreRefused extends Error {
   override readonly name = 'StoreRefused'
+  /** What to do. */
+  readonly hint: string
+
+  constructor(message: string, hint = 'Nothing was changed. Run it again with --verbose for the details.') {
+    super(message)
+    this.hint = hint
+  }
 }
 
 /** The storage is sick (full, locked, read-only, damaged), or its thread has ended. The call changed nothing. */
@@ -17,19 +24,20 @@ export class StoreDegraded extends Error {
 export interface PlainError {
   name: string
   message: string
+  hint?: string
 }
 
 const classes = { StoreConflict, StoreRefused, StoreDegraded }
 
 export function toPlainError(error: unknown): PlainError {
-  return error instanceof Error
-    ? { name: error.name, message: error.message }
-    : { name: 'Error', message: String(error) }
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error) }
+  const { name, message } = error
+  return error instanceof StoreRefused ? { name, message, hint: error.hint } : { name, message }
 }
 
-export function fromPlainError({ name, message }: PlainError): Error {
+export function fromPlainError({ name, message, hint }: PlainError): Error {
   const known = Object.entries(classes).find(([own]) => own === name)
-  if (known) return new known[1](message)
+  if (known) return new known[1](message, hint)
   return Object.assign(new Error(message), { name })
 }
 
@@ -49,10 +57,19 @@ const sicknesses: Record<string, string> = {
   SQLITE_READONLY: 'the database is read-only',
   SQLITE_IOERR: 'the disk failed to read or write the database',
   SQLITE_CANTOPEN: 'the database cannot be opened',
-  SQLITE_CORRUPT: 'the database is damaged',
-  SQLITE_NOTADB: 'the file is not a database',
+  SQLITE_CORRUPT: 'the database is damaged: restore a backup',
+  SQLITE_NOTADB: 'the file is not a database, or its beginning is damaged: restore a backup',
   SQLITE_BUSY: 'another process holds the database locked',
   SQLITE_LOCKED: 'another process holds the database locked',
+}
+
+export function isDamage(error: unknown): boolean {
+  return /^SQLITE_(CORRUPT|NOTADB)/.test(sqliteCode(error) ?? '')
+}
+
+/** The storage is what failed, and not what was given to it. */
+export function isSickness(error: unknown): boolean {
+  return translateSqliteError(error) instanceof StoreDegraded
 }
 
 export function isBusy(error: unknown): boolean {

@@ -26,13 +26,14 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
   port.on('message', (request: StoreRequest) => {
     if (request.kind === 'records') session.pushing = request.wanted
     else if (request.kind === 'writers') session.writers = request.writers
+    else if (request.kind === 'retention') session.keepRecords(request.retentionMs)
     else if (request.kind !== 'open') void answer(session, request, post).then(() => request.kind === 'close' && end())
   })
   session.start()
   post({ kind: 'ready', upgrade: store.upgrade })
 }
 
-type Question = Exclude<StoreRequest, { kind: 'open' | 'records' | 'writers' }>
+type Question = Exclude<StoreRequest, { kind: 'open' | 'records' | 'writers' | 'retention' }>
 
 async function answer(session: StoreSession, question: Question, post: (message: StoreMessage) => void): Promise<void> {
   try {

@@ -40,6 +40,7 @@ export async function startDoor(options: Partial<ConsoleOptions> = {}): Promise<
     port: 0,
     url: null,
     metricsToken: null,
+    certificate: null,
     version: '1.2.3',
     onFault: (error) => faults.push(error),
     ...options,

@@ -1,0 +1,88 @@
+import { compareSettings } from '../config/compare.ts'
+import type { Settings } from '../config/settings.ts'
+import type { ConsoleSettings } from '../console/door.ts'
+import type { ServerCertificate } from '../gateway/messages.ts'
+import {
+  announceCertificates,
+  type Certificates,
+  openCertificate,
+  openForThreads,
+  readCertificates,
+  sameCertificate,
+} from './certificates.ts'
+import type { Log } from './log.ts'
+
+/** The parts that obey settings while they run. */
+export interface Reloadable {
+  /** A null certificate leaves the one in use. */
+  control: {
+    change(settings: Settings, certificate: ServerCertificate | null): Promise<void>
+    reportConfiguration(reason: string | null): void
+  }
+  door: { change(settings: ConsoleSettings): void }
+  log: Log
+  /** Level and format of the lines that follow. */
+  changeLog(settings: Settings): void
+}
+
+/** Settings and certificates in use, and how they are replaced: whole, when all of what was read is good, or not at all. */
+export class Reloader {
+  readonly #parts: Reloadable
+  #settings: Settings
+  #certificates: Certificates
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(parts: Reloadable, settings: Settings, certificates: Certificates) {
+    this.#parts = parts
+    this.#settings = settings
+    this.#certificates = certificates
+  }
+
+  /** One at a time, in the order asked. Never rejects: what is wrong is logged, and shown as degraded. */
+  reload(read: () => Promise<Settings>): Promise<void> {
+    this.#running = this.#running.then(() => this.#reload(read)).catch((error: unknown) => this.#refuse(error))
+    return this.#running
+  }
+
+  async #reload(read: () => Promise<Settings>): Promise<void> {
+    const { control, log } = this.#parts
+    const { settings, applied, waiting } = compareSettings(this.#settings, await read())
+    const certificates = readCertificates(settings)
+    const renewed = (['gateway', 'console'] as const).filter(
+      (section) => !sameCertificate(certificates[section], this.#certificates[section]),
+    )
+    await this.#apply(settings, certificates, renewed.includes('gateway'))
+    control.reportConfiguration(null)
+    log.info('configuration reloaded', {
+      changed: listed([...applied, ...renewed.map((section) => `certificate of ${section}`)]),
+      waits_for_restart: listed(waiting),
+    })
+    if (renewed.length > 0) announceCertificates(certificates, log)
+  }
+
+  async #apply(settings: Settings, certificates: Certificates, renewed: boolean): Promise<void> {
+    const { control, door } = this.#parts
+    const certificate = renewed && certificates.gateway !== null ? openForThreads(certificates.gateway) : null
+    await control.change(settings, certificate)
+    door.change(consoleSettings(settings, certificates))
+    this.#parts.changeLog(settings)
+    this.#settings = settings
+    this.#certificates = certificates
+  }
+
+  #refuse(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error)
+    const { control, log } = this.#parts
+    log.error('configuration not reloaded: the one in use stays', { reason })
+    control.reportConfiguration(`the settings read last were refused, and those before hold: ${reason}`)
+  }
+}
+
+export function consoleSettings({ console: own }: Settings, { console: certificate }: Certificates): ConsoleSettings {
+  const { url, metricsToken } = own
+  return { url, metricsToken, certificate: certificate === null ? null : openCertificate(certificate) }
+}
+
+function listed(names: readonly string[]): string {
+  return names.length === 0 ? 'nothing' : names.join(', ')
+}
