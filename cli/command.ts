@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { createCommand, givenOptions } from './bare-command.ts'
+import type { FileTarget } from './download.ts'
 import { type Field, readFields } from './fields.ts'
 import { declareFields, readFlags } from './flags.ts'
 import { addGlobalOptions, type GlobalOptions, readGlobalOptions } from './global-options.ts'
@@ -18,12 +19,14 @@ export function buildCommand(
   const { meta, path } = operation
   const fields = readFields(operation.input)
   const positional = meta.positional ?? []
+  const terms = meta.show.as === 'file' ? ['[file]'] : positional.map((name) => argumentTerm(name, fields))
   const command = createCommand(path.at(-1) ?? '', device)
     .description(`${meta.summary}.`)
     .summary(meta.summary)
-    .usage([...positional.map((name) => argumentTerm(name, fields)), '[flags]'].join(' '))
+    .usage([...terms, '[flags]'].join(' '))
   for (const alias of aliasesOf(operation)) command.alias(alias)
   declareFields(command, fields, positional)
+  if (meta.show.as === 'file') declareFile(command, meta.show.name)
   addGlobalOptions(command, [])
   command.addHelpText('after', renderExamples(meta.examples ?? []))
   return command.action(async () => {
@@ -31,8 +34,19 @@ export function buildCommand(
     const settings = readGlobalOptions(options)
     const parsed = readFlags(fields, positional, { arguments: command.processedArgs, options })
     fillScope(parsed.input, fields, positional, settings, environment)
-    await start({ operation, fields, parsed, settings })
+    const target = meta.show.as === 'file' ? readFile(command.processedArgs[0], options) : null
+    await start({ operation, fields, parsed, settings, target })
   })
+}
+
+/** The file is this command line's own business; the gateway sends bytes, wherever it runs. */
+function declareFile(command: Command, name: string): void {
+  command.argument('[file]', `where to write it (default: ${name}-TIME, here)`)
+  command.option('--force', 'write over a file that exists')
+}
+
+function readFile(path: unknown, options: Record<string, unknown>): FileTarget {
+  return { path: typeof path === 'string' ? path : null, force: options.force === true }
 }
 
 /** Areas say `add`, keys say `create`; both words are accepted everywhere. */

@@ -8,11 +8,13 @@ import type { Io } from './io.ts'
 export interface LocalCommand {
   name: string
   summary: string
+  /** Plain arguments, in order; each is required. */
+  arguments?: readonly { name: string; description: string }[]
   /** `flags` as commander writes them: `--listen <host:port>`. */
   options: readonly { flags: string; description: string }[]
   /** Command lines without the leading `spgw`. */
   examples: readonly string[]
-  /** Options by camel-case name. Resolves to the exit status; a thrown error is reported by its `message`, `hint` and `exitStatus`. */
+  /** Options and arguments by camel-case name. Resolves to the exit status; a thrown error is reported by its `message`, `hint` and `exitStatus`. */
   run(options: Record<string, unknown>, io: Io, settings: GlobalOptions): Promise<number>
 }
 
@@ -21,12 +23,17 @@ export function buildLocal(
   device: HelpDevice,
   start: (options: Record<string, unknown>) => Promise<void>,
 ): Command {
+  const given = local.arguments ?? []
   const command = createCommand(local.name, device)
     .description(`${local.summary}.`)
     .summary(local.summary)
-    .usage('[flags]')
+    .usage([...given.map(({ name }) => `<${name}>`), '[flags]'].join(' '))
+  for (const { name, description } of given) command.argument(`<${name}>`, description)
   for (const { flags, description } of local.options) command.option(flags, description)
   addGlobalOptions(command, [])
   command.addHelpText('after', renderExamples(local.examples))
-  return command.action(() => start(givenOptions(command)))
+  return command.action(() => {
+    const named = given.map(({ name }, place): [string, unknown] => [name, command.processedArgs[place]])
+    return start({ ...givenOptions(command), ...Object.fromEntries(named) })
+  })
 }

@@ -1,4 +1,5 @@
 import { completeInput, confirmDanger } from './ask.ts'
+import type { FileTarget } from './download.ts'
 import { CommandFault, exitStatus, usageFault } from './fault.ts'
 import type { Field } from './fields.ts'
 import type { ParsedFlags } from './flags.ts'
@@ -14,6 +15,8 @@ export interface Invocation {
   fields: readonly Field[]
   parsed: ParsedFlags
   settings: GlobalOptions
+  /** Of an operation that is shown as a file; null: of any other. */
+  target: FileTarget | null
 }
 
 export interface ConnectOptions {
@@ -40,6 +43,13 @@ export async function runOperation(invocation: Invocation, connect: Connect, io:
   if (show.as === 'live') {
     const open = async (signal: AbortSignal) => asRows(await callOperation(client, operation, input, { signal }))
     await printLive(show.columns, open, settings, io)
+    return exitStatus.done
+  }
+  if (show.as === 'file') {
+    const { download } = await import('./download.ts')
+    const start = async (signal: AbortSignal) => asRows(await callOperation(client, operation, input, { signal }))
+    const output = await download({ path: null, force: false, ...invocation.target, name: show.name }, start, io)
+    await printResult({ operation, output, client }, settings, io)
     return exitStatus.done
   }
   const output = await callOperation(client, operation, input)

@@ -8,6 +8,7 @@ const root = join(import.meta.dirname, '..')
 /** Name of the bundled file → source. They lie side by side: `src/daemon/threads.ts` counts on these names. */
 const threads: Record<string, string> = {
   'store-thread': join(root, 'src/store/thread.ts'),
+  'backup-thread': join(root, 'src/store/backup-thread.ts'),
   'gateway-thread': join(root, 'src/gateway/thread.ts'),
 }
 

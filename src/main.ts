@@ -2,9 +2,11 @@
 import { homedir } from 'node:os'
 import { setEnvironmentData } from 'node:worker_threads'
 import { runCli } from '../cli/program.ts'
+import { openProgress } from '../cli/progress.ts'
 import { terminalIo } from '../cli/terminal-io.ts'
 import { armFaultPoint } from './core/fault-point.ts'
 import { initCommand, serveCommand, versionCommand } from './daemon/commands.ts'
+import { makeRestoreCommand } from './daemon/restore-command.ts'
 import { version } from './daemon/version.ts'
 
 /** The composition root: joins the contract, the client and the local commands to the command line. */
@@ -17,7 +19,7 @@ process.exitCode = await runCli(process.argv.slice(2), {
     const { connectThroughSocket } = await import('../cli/connect.ts')
     return connectThroughSocket(surroundings, version)(options)
   },
-  local: [initCommand, serveCommand, versionCommand],
+  local: [initCommand, serveCommand, makeRestoreCommand(openProgress), versionCommand],
   io: terminalIo(process, environment),
   version,
 })

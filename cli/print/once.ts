@@ -1,13 +1,19 @@
+import type { Show } from '../../src/admin/contract/operation.ts'
 import type { Io } from '../io.ts'
 import { callOperation } from '../operation.ts'
 import { valueAt } from './value.ts'
 
 /** The secret alone on stdout, so that `KEY=$(spgw keys create --name ci)` works; what to do with it on stderr. */
-export async function printOnce(field: string, output: unknown, client: object, io: Io): Promise<void> {
+export async function printOnce(
+  { field, note }: Extract<Show, { as: 'once' }>,
+  output: unknown,
+  client: object,
+  io: Io,
+): Promise<void> {
   const secret = valueAt(output, field)
   if (typeof secret !== 'string') throw new Error(`The answer holds no ${field}.`)
   await io.stdout.write(`${secret}\n`)
-  await io.stderr.write(await renderNote(output, client))
+  await io.stderr.write(note === undefined ? await renderNote(output, client) : `${note}\n`)
 }
 
 async function renderNote(output: unknown, client: object): Promise<string> {

@@ -30,7 +30,7 @@ export async function printResult(result: Result, settings: GlobalOptions, io: I
     await io.stdout.write(await renderDocument(settings.output, columns, output))
     return
   }
-  if (show.as === 'once') return printOnce(show.field, output, result.client, io)
+  if (show.as === 'once') return printOnce(show, output, result.client, io)
   const view = stdoutView(io, settings.utc)
   const own = handMade[operation.name]?.(output, view) ?? null
   if (own !== null) return io.stdout.write(own)

@@ -3,13 +3,24 @@ import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import type { Settings } from '../config/settings.ts'
 import { newId } from '../core/ids.ts'
-import { checkWitness, type Keyring, loadKeyring, sealWitness } from '../sealing/keyring.ts'
-import { createMachineKey, type MachineKeySources, machineKeyFile } from '../sealing/machine-key.ts'
+import type { Secret } from '../core/secret.ts'
+import { type Keyring, sealWitness } from '../sealing/keyring.ts'
+import {
+  createMachineKey,
+  loadMachineKey,
+  type MachineKey,
+  type MachineKeySources,
+  machineKeyFile,
+} from '../sealing/machine-key.ts'
+import { settleKeyring } from '../sealing/next-key.ts'
+import { formatPublicHalf, mintRecoveryKey, readRecoveryKey } from '../sealing/recovery-key.ts'
 import { MachineKeyMissing } from '../sealing/seal-error.ts'
-import type { StoreClient } from '../store/api.ts'
+import type { AuditEvent, StoreClient } from '../store/api.ts'
 import { startStore } from '../store/client.ts'
+import { finishRestore } from './finish-restore.ts'
 import { makeDirectory } from './make-directory.ts'
 import { extractNativeBinding } from './native-binding.ts'
+import { databaseFile, journalFolder } from './places.ts'
 import { startThread } from './threads.ts'
 
 /** What everything else stands on: the data directory, the machine key, the store, and the first resources. */
@@ -17,9 +28,14 @@ export interface Foundation {
   keyring: Keyring
   store: StoreClient
   storeWorker: Worker
+  databasePath: string
+  /** The SQLite addon's path in the packaged executable. */
+  nativeBinding: string | undefined
   journalDirectory: string
   /** What was made because it was not there, in words; empty on every later start. */
   made: string[]
+  /** Whether the database is new. */
+  fresh: boolean
 }
 
 export interface FoundationSources {
@@ -27,20 +43,20 @@ export interface FoundationSources {
   /** systemd's `$CREDENTIALS_DIRECTORY`. */
   credentialsDirectory: string | null
   boot: string
+  /** Waited for when this process has the data directory to itself, before the database is opened. */
+  onLocked?: () => Promise<void>
 }
 
-export const databaseFile = 'spgw.db'
-
 /** Opens what is there and makes what is not. A key is made only where no database needs one that is missing. */
-export async function layFoundation({ settings, credentialsDirectory, boot }: FoundationSources): Promise<Foundation> {
+export async function layFoundation(sources: FoundationSources): Promise<Foundation> {
+  const { settings, credentialsDirectory, boot } = sources
   const { dataDirectory, machineKeyFile: explicitPath } = settings
   const made: string[] = []
   if (!existsSync(dataDirectory)) made.push(`data directory ${dataDirectory}`)
   makeDirectory(dataDirectory)
   const databasePath = join(dataDirectory, databaseFile)
   const keySources = { explicitPath, credentialsDirectory, dataDirectory }
-  const keyring = openKeyring(keySources, existsSync(databasePath), made)
-  const journalDirectory = join(dataDirectory, 'journal')
+  const journalDirectory = join(dataDirectory, journalFolder)
   makeDirectory(journalDirectory)
   const nativeBinding = extractNativeBinding(dataDirectory)
   const storeWorker = startThread('store', {
@@ -51,28 +67,57 @@ export async function layFoundation({ settings, credentialsDirectory, boot }: Fo
     ...(nativeBinding ? { nativeBinding } : {}),
   })
   try {
-    const store = await startStore(storeWorker)
-    if (checkWitness(keyring, await store.seal.witness()) === 'absent')
-      await store.seal.setWitness(sealWitness(keyring))
+    // From here on nobody else is in the middle of anything there: what was interrupted is brought to its end.
+    const openKey = async () => {
+      await sources.onLocked?.()
+      finishRestore(dataDirectory)
+      return openMachineKey(keySources, existsSync(databasePath), made)
+    }
+    const key = Promise.withResolvers<MachineKey>()
+    const store = await startStore(storeWorker, async () => key.resolve(await openKey()))
+    const witness = await store.seal.witness()
+    const keyring = settleKeyring(await key.promise, witness, dataDirectory)
+    if (witness === null) await store.seal.setWitness(sealWitness(keyring))
     await makeFirstResources(store, made)
-    return { keyring, store, storeWorker, journalDirectory, made }
+    return { keyring, store, storeWorker, databasePath, nativeBinding, journalDirectory, made, fresh: witness === null }
   } catch (error) {
     await storeWorker.terminate()
     throw error
   }
 }
 
-function openKeyring(sources: MachineKeySources, hasDatabase: boolean, made: string[]): Keyring {
+function openMachineKey(sources: MachineKeySources, hasDatabase: boolean, made: string[]): MachineKey {
   try {
-    return loadKeyring(sources)
+    return loadMachineKey(sources)
   } catch (error) {
     const missing = error instanceof MachineKeyMissing
     // A new key beside an old database would only hide that the right one is lost.
     if (!missing || hasDatabase || sources.explicitPath !== null) throw error
   }
-  const { source } = createMachineKey(join(sources.dataDirectory, machineKeyFile))
-  made.push(`machine key ${source}: keep a copy where the backups are not; without it no credential opens`)
-  return loadKeyring(sources)
+  const key = createMachineKey(join(sources.dataDirectory, machineKeyFile))
+  made.push(`machine key ${key.source}: keep a copy where the backups are not; without it no credential opens`)
+  return key
+}
+
+/** The store keeps its public half; whoever calls this shows the rest, once. */
+export async function makeRecoveryKey({ store, keyring }: Pick<Foundation, 'store' | 'keyring'>): Promise<Secret> {
+  const secret = mintRecoveryKey()
+  const key = readRecoveryKey(secret)
+  const line = auditLine(
+    'seal.recovery-key',
+    { kind: 'recovery key', id: key.id, name: key.id },
+    { recovery_key_id: key.id },
+  )
+  await store.audited(line).seal.setRecovery(keyring.seal(formatPublicHalf(key), 'recovery'))
+  return secret
+}
+
+function auditLine(
+  operation: string,
+  resource: AuditEvent['resource'],
+  after: unknown,
+): Omit<AuditEvent, 'id' | 'time'> {
+  return { actor: 'gateway', surface: 'gateway', operation, resource, before: null, after }
 }
 
 export const firstProject = 'default'
@@ -83,14 +128,7 @@ async function makeFirstResources(store: StoreClient, made: string[]): Promise<v
   const createdAt = new Date().toISOString()
   const project = { id: newId('prj'), name: firstProject, createdAt }
   const audit = (kind: string, id: string, name: string) =>
-    store.audited({
-      actor: 'gateway',
-      surface: 'gateway',
-      operation: `${kind}s.add`,
-      resource: { kind, id, name },
-      before: null,
-      after: { name },
-    })
+    store.audited(auditLine(`${kind}s.add`, { kind, id, name }, { name }))
   await audit('project', project.id, project.name).projects.insert(project)
   const environment = {
     id: newId('env'),

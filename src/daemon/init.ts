@@ -1,9 +1,25 @@
 import type { Settings } from '../config/settings.ts'
-import { layFoundation } from './foundation.ts'
+import type { Secret } from '../core/secret.ts'
+import { layFoundation, makeRecoveryKey } from './foundation.ts'
 
-/** Makes what a gateway needs where it is not there yet; `made` is empty when all of it was. */
-export async function initialise(settings: Settings, credentialsDirectory: string | null): Promise<{ made: string[] }> {
-  const { store, made } = await layFoundation({ settings, credentialsDirectory, boot: 'init' })
-  await store.close()
-  return { made }
+export interface Initialised {
+  /** In words; empty when all was there. */
+  made: string[]
+  /** To be shown once; null: the gateway was there before, or none was wanted. */
+  recoveryKey: Secret | null
+}
+
+/** Makes what a gateway needs where it is not there yet. */
+export async function initialise(
+  settings: Settings,
+  credentialsDirectory: string | null,
+  wantsRecoveryKey: boolean,
+): Promise<Initialised> {
+  const foundation = await layFoundation({ settings, credentialsDirectory, boot: 'init' })
+  try {
+    const recoveryKey = foundation.fresh && wantsRecoveryKey ? await makeRecoveryKey(foundation) : null
+    return { made: foundation.made, recoveryKey }
+  } finally {
+    await foundation.store.close()
+  }
 }

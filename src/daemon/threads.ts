@@ -9,6 +9,7 @@ declare const __BUNDLED__: boolean | undefined
 
 const entries = {
   store: { source: '../store/thread.ts', bundle: 'store-thread.cjs' },
+  backup: { source: '../store/backup-thread.ts', bundle: 'backup-thread.cjs' },
   gateway: { source: '../gateway/thread.ts', bundle: 'gateway-thread.cjs' },
 } as const
 

@@ -1,6 +1,6 @@
 import { Secret } from '../core/secret.ts'
 import { openBytes, sealBytes } from './aead.ts'
-import { loadMachineKey, type MachineKey, type MachineKeySources } from './machine-key.ts'
+import type { MachineKey } from './machine-key.ts'
 import { MachineKeyWrong, SealBroken } from './seal-error.ts'
 import { formatSealed, parseSealed, sealVersion } from './seal-format.ts'
 
@@ -10,17 +10,22 @@ export interface Keyring {
   seal(clear: string, identity: string): string
   /** Throws `SealBroken` when it was sealed under another identity or key, or was changed. */
   open(sealed: string, identity: string): Secret
-  /** Short name of the key in use (from its hash), and where it was loaded from. */
-  describe(): { keyId: string; source: string; format: string }
+  /** Short name of the key in use (from its hash), where it was loaded from, and the file that it has yet to replace. */
+  describe(): { keyId: string; source: string; format: string; replaces: string | null }
+  /** Opens from now on also what `next` has sealed, so that a reader meets no value that it cannot open. */
+  rotateTo(next: MachineKey): Rotation
 }
 
-/** Throws `MachineKeyMissing`, `MachineKeyUnreadable`, `MachineKeyUnsafe` or `MachineKeyWrong`. */
-export function loadKeyring(sources: MachineKeySources): Keyring {
-  return makeKeyring(loadMachineKey(sources))
+export interface Rotation {
+  /** Seals under the new key, as it stands now. The old one still opens what somebody has read already. */
+  commit(installed: MachineKey): void
+  /** Nothing was sealed under the new key. */
+  abort(): void
 }
 
-/** Seals under `current`; opens whatever names a key that is here (`older`: while a rotation runs). */
-export function makeKeyring(current: MachineKey, older: readonly MachineKey[] = []): Keyring {
+/** Seals under `first`, or what it was rotated to; opens whatever names a key that is here (`older`: while a rotation runs). */
+export function makeKeyring(first: MachineKey, older: readonly MachineKey[] = []): Keyring {
+  let current = first
   const keys = new Map([...older, current].map((entry) => [entry.keyId, entry.key]))
   return {
     seal: (clear, identity) => formatSealed(sealBytes(current.key, current.keyId, identity, clear)),
@@ -34,7 +39,21 @@ export function makeKeyring(current: MachineKey, older: readonly MachineKey[] = 
       if (clear === null) throw broken(identity, 'was changed, or belongs to another row')
       return new Secret(clear)
     },
-    describe: () => ({ keyId: current.keyId, source: current.source, format: sealVersion }),
+    describe: () => ({
+      keyId: current.keyId,
+      source: current.source,
+      format: sealVersion,
+      replaces: current.replaces ?? null,
+    }),
+    rotateTo(next) {
+      keys.set(next.keyId, next.key)
+      return {
+        commit: (installed) => {
+          current = installed
+        },
+        abort: () => void keys.delete(next.keyId),
+      }
+    },
   }
 }
 
@@ -42,7 +61,7 @@ function broken(identity: string, what: string): SealBroken {
   return new SealBroken(`The sealed value of ${identity} ${what}.`, 'Enter the credential anew, or restore a backup.')
 }
 
-const witnessIdentity = 'witness'
+export const witnessIdentity = 'witness'
 const witnessText = 'spgw'
 
 /** The known text that the store keeps, by which a wrong machine key is recognised at start. */

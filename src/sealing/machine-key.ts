@@ -2,6 +2,7 @@ import { createHash, createSecretKey, type KeyObject, randomBytes } from 'node:c
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from '../core/crc32.ts'
+import { reachFaultPoint } from '../core/fault-point.ts'
 import {
   MachineKeyExists,
   MachineKeyMissing,
@@ -23,6 +24,8 @@ export interface MachineKey {
   key: KeyObject
   /** The file it was loaded from. */
   source: string
+  /** The file that it is to replace, where the gateway could not do that itself. */
+  replaces?: string
 }
 
 /** Where to look, in this order. Whoever reads the environment hands these in. */
@@ -37,14 +40,20 @@ export interface MachineKeySources {
 /** Makes a new key. Never overwrites: throws `MachineKeyExists` when anything stands at that path. */
 export function createMachineKey(path: string): MachineKey {
   const bytes = randomBytes(32)
-  const keyId = keyIdOf(bytes)
-  const line = `${formatName} ${keyId} ${bytes.toString('base64url')}`
+  const key = machineKeyOf(bytes, path)
+  const line = `${formatName} ${key.keyId} ${bytes.toString('base64url')}`
   writeNewFile(path, `${line} ${checksum(line)}\n`)
-  return { keyId, key: createSecretKey(bytes), source: path }
+  return key
+}
+
+/** From 32 random bytes. */
+export function machineKeyOf(bytes: Buffer, source: string): MachineKey {
+  return { keyId: keyIdOf(bytes), key: createSecretKey(bytes), source }
 }
 
 function writeNewFile(path: string, text: string): void {
   const file = openNewFile(path)
+  reachFaultPoint('machine-key.opened')
   try {
     writeSync(file, text)
     fsyncSync(file)
@@ -71,15 +80,22 @@ export function loadMachineKey(sources: MachineKeySources): MachineKey {
   const { path, forbidden } = locate(sources)
   const text = readKeyFile(path, sources)
   refuseUnsafe(path, forbidden)
-  const [, line, keyId, encoded, sum] = form.exec(text) ?? []
-  const bytes = Buffer.from(encoded ?? '', 'base64url')
-  if (line === undefined || checksum(line) !== sum || keyIdOf(bytes) !== keyId) {
+  const key = parseMachineKey(text, path)
+  if (key === null) {
     throw new MachineKeyWrong(
       `${path} is not a machine key, or is damaged.`,
-      'Restore it from your backup. Without it no stored credential can be opened.',
+      'Restore it from the copy that you keep. Without it no stored credential can be opened.',
     )
   }
-  return { keyId, key: createSecretKey(bytes), source: path }
+  return key
+}
+
+/** Null when the text is no machine key, or not a whole one. */
+export function parseMachineKey(text: string, source: string): MachineKey | null {
+  const [, line, keyId, encoded, sum] = form.exec(text) ?? []
+  if (line === undefined || checksum(line) !== sum) return null
+  const key = machineKeyOf(Buffer.from(encoded ?? '', 'base64url'), source)
+  return key.keyId === keyId ? key : null
 }
 
 function locate(sources: MachineKeySources): { path: string; forbidden: number } {
@@ -100,7 +116,7 @@ function readKeyFile(path: string, sources: MachineKeySources): string {
       const hint =
         path === sources.explicitPath
           ? 'Put the key there, or correct the setting that names this path.'
-          : 'Restore it from your backup. On a new data directory, `spgw init` makes one.'
+          : 'Restore it from the copy that you keep. On a new data directory, `spgw init` makes one.'
       throw new MachineKeyMissing(`There is no machine key at ${path}.`, hint)
     }
     const reason = error instanceof Error ? error.message : String(error)
@@ -130,6 +146,6 @@ function checksum(line: string): string {
   return crc32(Buffer.from(line)).toString(16).padStart(8, '0')
 }
 
-function hasCode(error: unknown, code: string): boolean {
+export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }

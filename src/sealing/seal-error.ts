@@ -26,3 +26,17 @@ export class MachineKeyExists extends SealError {}
 
 /** A sealed value does not open: changed, moved to another row, or sealed under a key that is not here. */
 export class SealBroken extends SealError {}
+
+/** Not a recovery key at all: its checksum is wrong. */
+export class RecoveryKeyMistyped extends SealError {
+  /** Wrong usage: another key was meant. */
+  readonly exitStatus = 2
+}
+
+/** A recovery key, but not the one that this backup was made for. */
+export class RecoveryKeyWrong extends SealError {
+  readonly exitStatus = 5
+}
+
+/** The machine key cannot be changed now. Nothing was changed. */
+export class RotationRefused extends SealError {}

@@ -24,7 +24,16 @@ export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTable
   routes: { list: 'read', find: 'read', insert: 'write', update: 'write', remove: 'write' },
   keys: { list: 'read', find: 'read', insert: 'write', update: 'write', touch: 'write', remove: 'write' },
   policies: { list: 'read', find: 'read', insert: 'write', update: 'write', remove: 'write' },
-  audit: { list: 'read' },
+  audit: { list: 'read', note: 'write' },
   records: { list: 'paged', get: 'read', stats: 'paged' },
-  seal: { sealed: 'read', witness: 'read', setWitness: 'write' },
+  seal: {
+    sealed: 'read',
+    everything: 'read',
+    replace: 'write',
+    makeDurable: 'paged',
+    witness: 'read',
+    setWitness: 'write',
+    recovery: 'read',
+    setRecovery: 'write',
+  },
 }

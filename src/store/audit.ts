@@ -30,6 +30,7 @@ export function auditTable(db: Database): Tables['audit'] {
       if (until !== undefined) query = query.where('time', '<', new Date(until).toISOString())
       return (await query.execute()).map(toEvent)
     },
+    note: async () => {},
   }
 }
 

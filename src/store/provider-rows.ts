@@ -2,6 +2,7 @@ import type { Provider, ProviderRevision, SealedCredential } from './api.ts'
 import { readJson, writeJson } from './json-column.ts'
 import { present } from './refuse.ts'
 import type { Database, ProviderCredentialRow, ProviderRevisionRow, ProviderRow } from './schema.ts'
+import { refuseStaleSeals } from './seal.ts'
 
 /** Providers with their active revisions, in the order of the rows. */
 export async function joinProviders(db: Database, rows: readonly ProviderRow[]): Promise<Provider[]> {
@@ -36,6 +37,7 @@ export async function listRevisions(db: Database, id: string): Promise<ProviderR
 }
 
 export async function insertRevision(db: Database, id: string, revision: ProviderRevision): Promise<void> {
+  await refuseStaleSeals(db, id, revision.credentials)
   await db
     .insertInto('provider_revisions')
     .values({

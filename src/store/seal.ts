@@ -1,28 +1,127 @@
-import type { Tables } from './api.ts'
+import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { sql } from 'kysely'
+import { reachFaultPoint } from '../core/fault-point.ts'
+import type { Reseal, SealedValue } from '../sealing/reseal.ts'
+import { parseSealed } from '../sealing/seal-format.ts'
+import type { SealedCredential, Tables } from './api.ts'
 import type { Database } from './schema.ts'
+import { StoreConflict } from './store-error.ts'
 
 export function sealTable(db: Database): Tables['seal'] {
   return {
-    async sealed() {
-      const rows = await db
-        .selectFrom('provider_credentials')
-        .select(['provider_id', 'id', 'sealed'])
-        .distinct()
-        .orderBy('provider_id')
-        .orderBy('id')
-        .execute()
-      return rows.map((row) => ({ identity: `credential:${row.provider_id}:${row.id}`, sealed: row.sealed }))
+    sealed: () => readCredentials(db),
+    everything: () => readEverySeal(db),
+    async replace(expected, changes) {
+      if (!isSame(expected, await readEverySeal(db))) throw new StoreConflict('what is sealed has changed meanwhile')
+      await replaceSealed(db, changes)
+      reachFaultPoint('seal-rotate.before-commit')
     },
-    async witness() {
-      const row = await db.selectFrom('seal').select('sealed').where('name', '=', 'witness').executeTakeFirst()
-      return row?.sealed ?? null
+    async makeDurable() {
+      const { rows } = await sql<{ file: string }>`pragma database_list`.execute(db)
+      for (const { file } of rows) syncLog(`${file}-wal`)
     },
-    async setWitness(sealed) {
+    witness: () => readNamed(db, 'witness'),
+    recovery: () => readNamed(db, 'recovery'),
+    setWitness: (sealed) => writeNamed(db, 'witness', sealed),
+    async setRecovery(sealed) {
+      await refuseStaleSeal(db, [sealed], [])
+      await writeNamed(db, 'recovery', sealed)
+    },
+  }
+}
+
+async function readCredentials(db: Database): Promise<SealedValue[]> {
+  const rows = await db
+    .selectFrom('provider_credentials')
+    .select(['provider_id', 'id', 'sealed'])
+    .distinct()
+    .orderBy('provider_id')
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => ({ identity: `credential:${row.provider_id}:${row.id}`, sealed: row.sealed }))
+}
+
+/** Credentials, and what the gateway has sealed for itself under its name. */
+export async function readEverySeal(db: Database): Promise<SealedValue[]> {
+  const own = await db.selectFrom('seal').select(['name', 'sealed']).orderBy('name').execute()
+  return [...(await readCredentials(db)), ...own.map(({ name, sealed }) => ({ identity: name, sealed }))]
+}
+
+/** In the caller's transaction. All revisions of a provider that share a credential get its new seal. */
+export async function replaceSealed(db: Database, changes: Reseal['changes']): Promise<void> {
+  for (const { identity, before, after: sealed } of changes) {
+    const [kind, provider, id] = identity.split(':')
+    if (kind === 'credential' && provider !== undefined && id !== undefined)
       await db
-        .insertInto('seal')
-        .values({ name: 'witness', sealed })
-        .onConflict((conflict) => conflict.column('name').doUpdateSet({ sealed }))
+        .updateTable('provider_credentials')
+        .set({ sealed })
+        .where('provider_id', '=', provider)
+        .where('id', '=', id)
+        .where('sealed', '=', before)
         .execute()
-    },
+    else
+      await db.updateTable('seal').set({ sealed }).where('name', '=', identity).where('sealed', '=', before).execute()
+  }
+}
+
+/**
+ * Throws `StoreConflict` for a value that was sealed, or read, before a rotation that has been committed since: it would
+ * be the only one under a key that is gone. What stands here in this very form may be copied, whether it opens or not.
+ */
+export async function refuseStaleSeals(
+  db: Database,
+  providerId: string,
+  credentials: readonly SealedCredential[],
+): Promise<void> {
+  const standing = await db
+    .selectFrom('provider_credentials')
+    .select('sealed')
+    .where('provider_id', '=', providerId)
+    .distinct()
+    .execute()
+  await refuseStaleSeal(
+    db,
+    credentials.map(({ sealed }) => sealed),
+    standing.map(({ sealed }) => sealed),
+  )
+}
+
+async function refuseStaleSeal(db: Database, values: readonly string[], standing: readonly string[]): Promise<void> {
+  const witness = await readNamed(db, 'witness')
+  // Nothing but a test has a database that no key was made for.
+  if (witness === null) return
+  const live = parseSealed(witness)?.keyId
+  const stale = values.some((value) => parseSealed(value)?.keyId !== live && !standing.includes(value))
+  if (stale) throw new StoreConflict('the machine key was rotated meanwhile; do it again')
+}
+
+async function readNamed(db: Database, name: string): Promise<string | null> {
+  const row = await db.selectFrom('seal').select('sealed').where('name', '=', name).executeTakeFirst()
+  return row?.sealed ?? null
+}
+
+async function writeNamed(db: Database, name: string, sealed: string): Promise<void> {
+  await db
+    .insertInto('seal')
+    .values({ name, sealed })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ sealed }))
+    .execute()
+}
+
+function isSame(expected: readonly SealedValue[], found: readonly SealedValue[]): boolean {
+  const text = (values: readonly SealedValue[]) => values.map(({ identity, sealed }) => `${identity} ${sealed}`).sort()
+  return JSON.stringify(text(expected)) === JSON.stringify(text(found))
+}
+
+/**
+ * A commit in the write-ahead log outlives the process at once, and a power cut only then; what has left the log for the
+ * database was synced on its way. Never the database itself: closing it would give up the locks that SQLite has on it.
+ */
+function syncLog(path: string): void {
+  const file = openSync(path, 'r+')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { checkWitness, loadKeyring, makeKeyring, sealWitness } from '../../src/sealing/keyring.ts'
+import { checkWitness, makeKeyring, sealWitness } from '../../src/sealing/keyring.ts'
 import { createMachineKey, loadMachineKey } from '../../src/sealing/machine-key.ts'
 import {
   MachineKeyExists,
@@ -24,7 +24,7 @@ beforeEach(() => {
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
 })
 
-function sources(change: Partial<Parameters<typeof loadKeyring>[0]> = {}) {
+function sources(change: Partial<Parameters<typeof loadMachineKey>[0]> = {}) {
   return { explicitPath: null, credentialsDirectory: null, dataDirectory: directory, ...change }
 }
 
@@ -113,7 +113,7 @@ describe('the machine key', () => {
     const path = join(directory, 'machine.key')
     expect(statSync(path).mode & 0o777).toBe(0o600)
     const sealed = makeKeyring(made).seal('x', 'i')
-    const keyring = loadKeyring(sources())
+    const keyring = makeKeyring(loadMachineKey(sources()))
     expect(keyring.open(sealed, 'i').reveal()).toBe('x')
     expect(keyring.describe()).toEqual({ keyId: made.keyId, source: path, format: 'sp1' })
     const before = readFileSync(path)

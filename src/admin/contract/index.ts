@@ -1,4 +1,5 @@
 import { audit } from './audit.ts'
+import { backup } from './backup.ts'
 import { environments } from './environments.ts'
 import { keys } from './keys.ts'
 import { policies } from './policies.ts'
@@ -22,6 +23,7 @@ export const contract = {
   requests,
   policies,
   audit,
+  backup,
   seal,
 }
 

@@ -29,8 +29,10 @@ export type Show =
   | { as: 'record'; columns?: readonly Column[] }
   /** A stream of rows, pushed. */
   | { as: 'live'; columns: readonly Column[] }
-  /** One field alone on stdout (a key shown once), the rest as a note on stderr. */
-  | { as: 'once'; field: string }
+  /** One field alone on stdout (a key shown once), a note on stderr: by default how a gateway key is used. */
+  | { as: 'once'; field: string; note?: string }
+  /** A stream of `download.ts`: the command line writes it into a file, called `name` and the time where none is named. */
+  | { as: 'file'; name: string }
 
 export interface Column {
   /** Path into a row: `key.name`. */

@@ -5,10 +5,14 @@ export const sealShape = z.object({
   /** Short name of the machine key in use, made from its hash. */
   key_id: z.string(),
   source: z.string(),
+  /** The file that `source` has yet to replace, after a rotation whose key the gateway could not put there itself. */
+  to_replace: z.string().nullable(),
   format: z.string(),
   sealed: z.number(),
   /** Identities of sealed values that this key does not open; empty is well. */
   broken: z.array(z.string()),
+  /** Short name of the recovery key that backups are made for; null: none was made. */
+  recovery_key_id: z.string().nullable(),
 })
 
 export const seal = {
@@ -21,4 +25,35 @@ export const seal = {
   })
     .input(z.strictObject({}))
     .output(sealShape),
+  rotate: operation({
+    summary: 'Make a new machine key and re-seal everything with it, all or nothing',
+    role: 'owner',
+    effect: 'danger',
+    confirm: 'Makes a new machine key. Copies of the old one open nothing of this gateway any more; copy the new one.',
+    show: { as: 'record' },
+    examples: ['seal rotate', 'seal rotate --yes'],
+  })
+    .input(z.strictObject({}))
+    .output(
+      z.object({
+        previous_key_id: z.string(),
+        ...sealShape.shape,
+        /** What is left to do, in a sentence. */
+        to_do: z.string(),
+      }),
+    ),
+  'recovery-key': operation({
+    summary: 'Make a new recovery key, which opens the credentials of the backups made from now on',
+    role: 'owner',
+    effect: 'danger',
+    confirm: 'Makes a new recovery key and shows it once. Backups made before still need the old one.',
+    show: {
+      as: 'once',
+      field: 'recovery_key',
+      note: 'Shown once. Print it, and keep it where neither the backups nor this machine are: without it no credential of a backup opens.',
+    },
+    examples: ['seal recovery-key', 'seal recovery-key --yes | lp'],
+  })
+    .input(z.strictObject({}))
+    .output(z.object({ recovery_key: z.string(), recovery_key_id: z.string() })),
 }

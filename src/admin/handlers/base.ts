@@ -21,7 +21,8 @@ export const operations = implement(contract)
     }
   })
 
-function ownFault(error: unknown, name: string, context: AdminContext): ORPCError<string, { hint: string }> {
+/** The log is told; the caller only that there was one. */
+export function ownFault(error: unknown, name: string, context: AdminContext): ORPCError<string, { hint: string }> {
   context.onFault(error, name)
   return new ORPCError('INTERNAL_SERVER_ERROR', {
     message: 'A fault of the gateway itself.',

@@ -7,6 +7,7 @@ import type { HealthView } from '../../routing/health.ts'
 import type { Keyring } from '../../sealing/keyring.ts'
 import type { StoreClient, StoreHealth } from '../../store/api.ts'
 import type { ConfigurationSnapshot, SnapshotKey } from '../../store/snapshot.ts'
+import type { BackupEvent } from '../contract/backup.ts'
 
 /** What handlers may use, handed in by the composition root. */
 export interface AdminParts {
@@ -62,8 +63,8 @@ export interface Runtime {
   /** What a request to the provider in this slot would meet now; `credentials` is the size of its pool. */
   health(slot: number, credentials: number): HealthView
   status(): RuntimeStatus
-  /** Seal state of the machine key in use. */
-  seal(): { source: string; keyId: string; format: string }
+  /** A consistent copy of the running gateway, as a file. Refuses at once what cannot be done. */
+  backup(options: { credentials: boolean; records: boolean }): Promise<AsyncIterable<BackupEvent>>
 }
 
 export interface RuntimeStatus {

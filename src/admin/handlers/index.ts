@@ -1,4 +1,5 @@
 import { audit } from './audit.ts'
+import { backup } from './backup.ts'
 import { operations } from './base.ts'
 import { environments } from './environments.ts'
 import { keys } from './keys.ts'
@@ -23,5 +24,6 @@ export const router = operations.router({
   requests,
   policies,
   audit,
+  backup,
   seal,
 })

@@ -1,0 +1,3 @@
+/** Names within the data directory. */
+export const databaseFile = 'spgw.db'
+export const journalFolder = 'journal'

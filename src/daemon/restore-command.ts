@@ -1,0 +1,125 @@
+import { Secret } from '../core/secret.ts'
+import type { Backup } from '../store/backup-file.ts'
+import { readSettings } from './commands.ts'
+import type { CommandIo, LocalCommand } from './local-command.ts'
+import type { Restored } from './restore.ts'
+
+/** How a long task shows how far it is; the command line has one. */
+export interface ProgressBar {
+  show(stage: string, bytes: number, total: number | null): void
+  end(): Promise<void>
+}
+
+/** Wrong usage. `hint` says what is right. */
+class RestoreMisused extends Error {
+  override readonly name = 'RestoreMisused'
+  readonly hint: string
+  readonly exitStatus = 2
+
+  constructor(message: string, hint: string) {
+    super(message)
+    this.hint = hint
+  }
+}
+
+const options = [
+  { flags: '--config <file>', description: 'Settings file (default: config.yaml in the data directory)' },
+  { flags: '--recovery-key-stdin', description: 'Read the recovery key from standard input (asked for on a terminal)' },
+  { flags: '--recovery-key-env <variable>', description: 'Take the recovery key from an environment variable' },
+  { flags: '--without-credentials', description: 'Leave the credentials behind; needs no recovery key' },
+  { flags: '--force', description: 'Set a gateway that stands there aside, and restore in its place' },
+]
+
+export function makeRestoreCommand(openProgress: (io: CommandIo) => ProgressBar): LocalCommand {
+  return {
+    name: 'restore',
+    summary: 'Make a gateway from a backup, on this machine or another',
+    arguments: [{ name: 'file', description: 'What spgw backup has written' }],
+    options,
+    examples: ['restore spgw.backup', 'restore spgw.backup --data-dir /var/lib/spgw --recovery-key-env RECOVERY_KEY'],
+    async run(given, io, { dataDir, output }) {
+      const progress = openProgress(io)
+      try {
+        const answer = await restore(given, io, dataDir, progress)
+        await progress.end()
+        if (output === 'json') await io.stdout.write(`${JSON.stringify(answer, null, 2)}\n`)
+        else await io.stderr.write(tell(answer))
+      } finally {
+        await progress.end()
+      }
+      return 0
+    },
+  }
+}
+
+type Answer = ReturnType<typeof describe>
+
+async function restore(
+  given: Record<string, unknown>,
+  io: CommandIo,
+  dataDir: string | null,
+  progress: ProgressBar,
+): Promise<Answer> {
+  const source = readSource(given)
+  const settings = await readSettings(given, io, dataDir)
+  const { openBackup, refuseOccupied, restoreBackup } = await import('./restore.ts')
+  const { verifyBackup } = await import('../store/backup-file.ts')
+  const file = String(given.file)
+  const force = given.force === true
+  refuseOccupied(settings.dataDirectory, force)
+  const backup = await verifyBackup(file, (done, total) => progress.show('verifying', done, total))
+  await progress.end()
+  const recoveryKey = source.from === 'nowhere' || backup.header.seal === null ? null : await readKey(source, io)
+  const keyring = recoveryKey === null ? null : openBackup(backup, recoveryKey)
+  const credentialsDirectory = io.environment.CREDENTIALS_DIRECTORY ?? null
+  const show = (done: number, total: number) => progress.show('restoring', done, total)
+  const restored = await restoreBackup({ file, backup, keyring, settings, credentialsDirectory, force, progress: show })
+  return describe(settings.dataDirectory, backup, restored)
+}
+
+type Source = { from: 'nowhere' | 'stdin' | 'terminal' } | { from: 'variable'; name: string }
+
+function readSource(given: Record<string, unknown>): Source {
+  const variable = given.recoveryKeyEnv
+  const ways = [given.withoutCredentials === true, given.recoveryKeyStdin === true, typeof variable === 'string']
+  if (ways.filter((way) => way).length > 1)
+    throw new RestoreMisused(
+      '--recovery-key-stdin, --recovery-key-env and --without-credentials contradict each other.',
+      'Leave all but one of them out.',
+    )
+  if (typeof variable === 'string') return { from: 'variable', name: variable }
+  if (given.withoutCredentials === true) return { from: 'nowhere' }
+  return { from: given.recoveryKeyStdin === true ? 'stdin' : 'terminal' }
+}
+
+async function readKey(source: Source, io: CommandIo): Promise<Secret> {
+  const text = (await readText(source, io)).trim()
+  if (text === '')
+    throw new RestoreMisused(
+      'The credentials in this backup open with the recovery key alone, and none was given.',
+      'Give it with --recovery-key-stdin or --recovery-key-env VAR, or leave them behind: --without-credentials.',
+    )
+  return new Secret(text)
+}
+
+async function readText(source: Source, io: CommandIo): Promise<string> {
+  const canAsk = io.stdin.isTerminal && io.stderr.isTerminal
+  if (source.from === 'variable') return io.environment[source.name] ?? ''
+  if (source.from === 'stdin' && !io.stdin.isTerminal) return io.stdin.readAll()
+  return canAsk ? io.prompter.askHidden('Recovery key') : ''
+}
+
+function describe(dataDirectory: string, { header }: Backup, { contents, credentials, aside }: Restored) {
+  const { created_at } = header
+  return { data_directory: dataDirectory, created_at, ...contents, credentials, set_aside: aside }
+}
+
+function tell({ data_directory, created_at, providers, keys, records, credentials, set_aside }: Answer): string {
+  const lines = [
+    `Restored into ${data_directory} as of ${created_at}:`,
+    `${providers} providers, ${credentials} credentials, ${keys} keys, ${records} records.`,
+    ...(set_aside === null ? [] : [`What stood there before is kept in ${set_aside}.`]),
+    `Settings (config.yaml) are not part of a backup. Start it: spgw serve --data-dir ${data_directory}`,
+  ]
+  return `${lines.join('\n')}\n`
+}
