@@ -1,38 +1,63 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Ground } from './file-places.ts'
 import type { Database } from './schema.ts'
-import { isBusy, StoreDegraded, translateSqliteError } from './store-error.ts'
+import { isBusy, isDamage, StoreDegraded, translateSqliteError } from './store-error.ts'
 
 const pausesMs = [10, 20, 40, 80, 150]
+/** A lock that lasts this long is told, before those who wait for it give up. */
+const noticeMs = 500
+/** A fault that mended itself is told for this long, so that whoever looks now and then sees it. */
+const mendedMs = 3000
 
 /** Transactions with patience: a lock held by another process is waited for by timer, so that the thread goes on answering. */
 export class Connection {
   /** For reads that page through by themselves and need no transaction. */
   readonly db: Database
-  /** Why the last write failed, until one succeeds. */
-  trouble: string | null = null
   readonly #patienceMs: number
+  readonly #ground: Ground
+  #trouble: string | null = null
+  #damage: string | null = null
+  #mended: { reason: string; until: number } | null = null
   #closed = false
 
-  constructor(db: Database, patienceMs: number) {
+  constructor(db: Database, patienceMs: number, ground: Ground) {
     this.db = db
     this.#patienceMs = patienceMs
+    this.#ground = ground
+  }
+
+  /**
+   * Why the last write failed, until one succeeds; or that a page is damaged, until the gateway starts again: what is
+   * written into a damaged database may be lost with it, and stays in the journal instead.
+   */
+  get trouble(): string | null {
+    if (this.#mended !== null && Date.now() > this.#mended.until) this.#mended = null
+    return this.#damage ?? this.#trouble ?? this.#mended?.reason ?? null
   }
 
   /** `run` may be run again from its beginning, in a new transaction. */
   async write<Output>(run: (db: Database) => Promise<Output>): Promise<Output> {
     try {
-      const output = await this.#patiently(() => this.db.transaction().execute(run))
-      this.trouble = null
+      await this.#standFirm()
+      const output = await this.#patiently(() => this.db.transaction().execute(run), true)
+      this.#trouble = null
       return output
     } catch (error) {
-      if (error instanceof StoreDegraded) this.trouble = error.message
+      if (error instanceof StoreDegraded) this.#trouble = error.message
       throw error
     }
   }
 
   /** All statements of `run` see one state of the database. */
   async read<Output>(run: (db: Database) => Promise<Output>): Promise<Output> {
-    return await this.#patiently(() => this.db.transaction().setAccessMode('read only').execute(run))
+    return await this.#patiently(() => this.db.transaction().setAccessMode('read only').execute(run), false)
+  }
+
+  /** Looks whether what stood in the way of writing still does; nobody may have anything to write for a long time. */
+  async look(): Promise<void> {
+    const lost = await this.#loss()
+    if (lost !== null) this.#trouble = lost
+    else if (this.#trouble !== null || this.#ground.logLost()) await this.write(tryToWrite)
   }
 
   async close(): Promise<void> {
@@ -40,15 +65,48 @@ export class Connection {
     await this.db.destroy()
   }
 
-  async #patiently<Output>(attempt: () => Promise<Output>): Promise<Output> {
-    const deadline = performance.now() + this.#patienceMs
+  async #standFirm(): Promise<void> {
+    const refusal = this.#damage ?? (await this.#loss())
+    if (refusal !== null) throw new StoreDegraded(refusal)
+    if (!this.#ground.logLost()) return
+    await this.#patiently(() => this.#alone(() => this.#ground.renewLog()), true)
+    this.#mended = {
+      reason: 'the write-ahead log of the database was deleted; it is made anew',
+      until: Date.now() + mendedMs,
+    }
+  }
+
+  async #loss(): Promise<string | null> {
+    if (this.#ground.lost() === null) return null
+    await this.#alone(() => this.#ground.rescue())
+    return this.#ground.lost()
+  }
+
+  /** On the connection, between transactions. */
+  async #alone(run: () => void): Promise<void> {
+    await this.db.connection().execute(async () => run())
+  }
+
+  async #patiently<Output>(attempt: () => Promise<Output>, writes: boolean): Promise<Output> {
+    const begun = performance.now()
     for (let tries = 0; ; tries++) {
       try {
         return await attempt()
       } catch (error) {
-        if (!isBusy(error) || this.#closed || performance.now() > deadline) throw translateSqliteError(error)
+        const translated = translateSqliteError(error)
+        if (isDamage(error) && translated instanceof StoreDegraded) this.#damage = translated.message
+        const waited = performance.now() - begun
+        if (!isBusy(error) || this.#closed || waited > this.#patienceMs) throw translated
+        if (writes && waited > noticeMs && translated instanceof StoreDegraded) this.#trouble = translated.message
         await wait(pausesMs[tries] ?? 200)
       }
     }
   }
+}
+
+/** Changes nothing in the end, but needs lock, room and the right to write like anything that does. */
+async function tryToWrite(db: Database): Promise<void> {
+  const name = ''
+  await db.insertInto('journal_segments').values({ name, bytes_read: 0 }).execute()
+  await db.deleteFrom('journal_segments').where('name', '=', name).execute()
 }

@@ -16,7 +16,7 @@ import {
   setSegmentAside,
 } from './segment-files.ts'
 import { type BatchLimits, hasRest, readBatch } from './segment-read.ts'
-import { isBusy, StoreDegraded } from './store-error.ts'
+import { isSickness, StoreDegraded } from './store-error.ts'
 
 export interface IngestOptions {
   connection: Connection
@@ -145,7 +145,8 @@ async function storeEach(
     try {
       changed.push(...(await storeBatch(db, segment, [entry], offset)))
     } catch (error) {
-      if (isBusy(error)) throw error
+      // The storage, and not this entry: after some of its faults the transaction is over, and nothing may follow.
+      if (isSickness(error)) throw error
       refused.push(entry)
     }
   }
