@@ -20,15 +20,19 @@ export interface Counts {
 /** All that clients and providers know, against which the gateway's records are held. */
 export class Account {
   readonly ledger: Ledger
-  readonly problems: string[] = []
   readonly counts = { checked: 0, lost: 0, doubled: 0, wrong: 0, settled: 0, interrupted: 0 }
   readonly #calls = new Map<string, Call>()
   /** Record id by mark. */
   readonly #found = new Map<string, string>()
+  readonly #problems = new Set<string>()
   #pending: Call[] = []
 
   constructor(ledger: Ledger) {
     this.ledger = ledger
+  }
+
+  get problems(): string[] {
+    return [...this.#problems].slice(0, toldProblems)
   }
 
   add(call: Call): void {
@@ -91,8 +95,11 @@ export class Account {
   }
 
   #tell(count: 'lost' | 'doubled' | 'wrong', what: string): void {
+    // Records are read more than once, and a call is looked for at each look: one fault is one problem.
+    const problem = `${count}: ${what}`
+    if (this.#problems.has(problem)) return
+    this.#problems.add(problem)
     this.counts[count]++
-    if (this.problems.length < toldProblems) this.problems.push(`${count}: ${what}`)
   }
 
   /** The mark of its call; null when it is nobody's. */
@@ -103,11 +110,9 @@ export class Account {
       this.#tell('wrong', `${record.id} is a record of nobody's request`)
       return null
     }
-    const known = this.#found.get(mark)
-    if (known !== undefined && known !== record.id)
-      this.#tell('doubled', `${describe(call)} has ${known}, ${record.id}`)
-    this.#found.set(mark, record.id)
-    if (call.id !== null && call.id !== record.id) this.#tell('doubled', `${describe(call)} has ${record.id}`)
+    const expected = call.id ?? this.#found.get(mark) ?? record.id
+    if (record.id !== expected) this.#tell('doubled', `${describe(call)} has ${record.id} besides ${expected}`)
+    this.#found.set(mark, expected)
     const fault = this.#faultOf(call, record)
     if (fault !== null) this.#tell('wrong', `${describe(call)}: ${fault}: ${shorten(record)}`)
     return mark

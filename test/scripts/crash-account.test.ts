@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { Account } from '../../scripts/crash/account.ts'
+import type { Call } from '../../scripts/crash/call.ts'
+import type { RequestRecord, TokenUsage } from '../../src/core/record.ts'
+import { sampleRecord } from '../support/sample-record.ts'
+
+const usage: TokenUsage = { input: 1001, output: 101, cache_read: 0, cache_write: 0, reasoning: 7, source: 'reported' }
+const hold: TokenUsage = { input: 25, output: 64, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' }
+const interrupted = { rule: 'interrupted', verdict: 'note', text: 'charged' } as const
+
+const answered: Call = {
+  mark: 'mark-1-1',
+  lane: 'openai',
+  kind: 'whole',
+  path: '/v1/chat/completions',
+  headers: [],
+  body: '',
+  bodyBytes: 100,
+  outputLimit: 64,
+  endMark: null,
+  id: 'req_1',
+  status: 200,
+  complete: true,
+  hungUp: false,
+}
+const cut: Call = { ...answered, status: null, complete: false }
+
+function record(more: Partial<RequestRecord> = {}): RequestRecord {
+  return sampleRecord({ id: 'req_1', tags: { mark: 'mark-1-1' }, status: 200, error: null, tokens: usage, ...more })
+}
+
+function problemsOf(call: Call, records: RequestRecord[], reachedProvider = true): string[] {
+  const served = reachedProvider ? [{ status: 200, usage, whole: true }] : []
+  const account = new Account(new Map(served.length > 0 ? [[call.mark, served]] : []))
+  account.add(call)
+  account.check(records)
+  account.checkAll(records)
+  return account.problems
+}
+
+describe('the account of a crash run', () => {
+  it.each<[string, Call, RequestRecord[]]>([
+    ['an answer and its record', answered, [record()]],
+    ['a cut answer whose end was journaled', cut, [record()]],
+    [
+      'a cut answer, charged its hold',
+      cut,
+      [record({ state: 'interrupted', tokens: hold, policy_signals: [interrupted] })],
+    ],
+    ['a refusal', { ...answered, status: 401 }, [record({ status: 401, tokens: null })]],
+  ])('has nothing against %s', (_name, call, records) => {
+    expect(problemsOf(call, records)).toEqual([])
+  })
+
+  it('lets a request go unrecorded that neither its client nor a provider knows of', () => {
+    expect(problemsOf({ ...cut, id: null }, [], false)).toEqual([])
+  })
+
+  it.each<[string, Call, RequestRecord[], RegExp]>([
+    ['an id without a record', answered, [], /^lost: .* has no record/],
+    ['a call that a provider got', { ...cut, id: null }, [], /^lost: .* reached a provider/],
+    ['two records of one call', answered, [record(), record({ id: 'req_2' })], /^doubled: /],
+    ['another id than the client saw', answered, [record({ id: 'req_2' })], /^doubled: /],
+    ['an id listed twice', answered, [record(), record()], /^doubled: an id is listed twice/],
+    ['a record of nobody', answered, [record(), record({ id: 'req_2', tags: {} })], /^wrong: req_2 .* nobody/],
+    ['a whole answer that is interrupted', answered, [record({ state: 'interrupted', tokens: hold })], /has it whole/],
+    ['a record still under way', cut, [record({ state: 'admitted' })], /still admitted/],
+    ['another status', answered, [record({ status: 502 })], /status 502/],
+    ['other tokens', answered, [record({ tokens: { ...usage, output: 100 } })], /^wrong: .* not \{"input":1001/],
+    ['an interrupted record without its hold', cut, [record({ state: 'interrupted', tokens: null })], /its hold/],
+  ])('finds %s', (_name, call, records, problem) => {
+    const problems = problemsOf(call, records)
+    expect(problems).toEqual([expect.stringMatching(problem)])
+  })
+})
