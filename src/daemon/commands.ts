@@ -67,7 +67,7 @@ export const serveCommand: LocalCommand = {
     signals.onHangUp(() => void serving.reload(read))
     await io.stderr.write(greet(settings, serving))
     if (serving.recoveryKey !== null) await io.stderr.write(`${recoveryNote}${serving.recoveryKey.reveal()}\n`)
-    if (serving.demoKey !== null) await io.stdout.write(demoCall(serving.gatewayUrl, serving.demoKey))
+    if (serving.demoCall !== null) await io.stdout.write(serving.demoCall)
     return await serveUntilTold(serving, signals.told, log)
   },
 }
@@ -105,15 +105,6 @@ function greet(settings: Settings, { gatewayUrl, consoleUrl, made }: Serving): s
 
 function listMade(made: readonly string[]): string {
   return made.map((each) => `Made ${each}.\n`).join('')
-}
-
-function demoCall(gatewayUrl: string, key: string): string {
-  return [
-    'Try it:',
-    `  curl -s ${gatewayUrl}/v1/chat/completions -H 'Authorization: Bearer ${key}' \\`,
-    `    -H 'Content-Type: application/json' -d '{"model":"demo","messages":[{"role":"user","content":"hello"}]}'`,
-    '',
-  ].join('\n')
 }
 
 /** Runs until a signal or a fault; SIGTERM and SIGINT drain, a second one ends at once. */

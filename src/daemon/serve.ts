@@ -10,6 +10,7 @@ import { announceCertificates, type Certificates, openForThreads, readCertificat
 import { readGatewayState } from './console-state.ts'
 import { ControlPlane } from './control-plane.ts'
 import { prepareDemo } from './demo.ts'
+import { writeDemoCall } from './demo-call.ts'
 import { type Foundation, layFoundation, makeRecoveryKey } from './foundation.ts'
 import type { Log } from './log.ts'
 import { makeDirectory } from './make-directory.ts'
@@ -33,8 +34,8 @@ export interface Serving {
   consoleUrl: string
   /** What this start made because it was not there, in words. */
   made: string[]
-  /** The demo key, shown once. */
-  demoKey: string | null
+  /** With the demo key, which is shown only here. */
+  demoCall: string | null
   /** Made by this start, to be shown once. */
   recoveryKey: Secret | null
   /** Why the process can no longer serve; resolves only then. */
@@ -76,11 +77,12 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
   const reloader = new Reloader({ control, door, log, changeLog: options.changeLog }, settings, certificates)
   // Last of all: a key that a refused start has made would be shown to nobody.
   const recoveryKey = foundation.fresh && wantsRecoveryKey ? await makeRecoveryKey(foundation) : null
+  const leaf = certificates.gateway?.leaf ?? null
   return {
     gatewayUrl: control.gatewayUrl,
     consoleUrl: door.url,
     made: foundation.made,
-    demoKey: prepared?.key ?? null,
+    demoCall: prepared && writeDemoCall(settings.gateway, control.gatewayUrl, leaf, prepared.key),
     recoveryKey,
     failed: diesWith(foundation),
     reload: (read) => reloader.reload(read),

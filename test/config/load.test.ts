@@ -76,6 +76,9 @@ describe('refusals', () => {
     ['gateway: { trusted_proxies: [10.0.0.0/33] }', 'gateway.trusted_proxies'],
     ['gateway: { cors_origins: ["https://a.example/path"] }', 'gateway.cors_origins'],
     ['gateway: { url: "ftp://a" }', 'gateway.url'],
+    ['gateway: { drain_timeout: 0s }', 'gateway.drain_timeout'],
+    ['gateway: { tls: { cert: a.pem } }', 'gateway.tls.key'],
+    ['console: { tls: { key: a.key } }', 'console.tls.cert'],
   ])('refuses %s', (yaml, setting) => {
     expect(problems(yaml)).toEqual([expect.stringContaining(`: ${setting}: expected `)])
   })
