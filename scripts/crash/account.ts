@@ -43,7 +43,10 @@ export class Account {
   /** Records since the last look, read from a gateway that none of the calls so far went to. */
   check(records: readonly RequestRecord[]): void {
     for (const record of records) this.#check(record)
-    for (const call of this.#pending) this.#expectFound(call, this.#found)
+    for (const call of this.#pending) {
+      this.#expectFound(call, this.#found)
+      this.#expectServed(call)
+    }
     this.counts.checked += this.#pending.filter(({ id }) => id !== null).length
     this.#pending = []
   }
@@ -131,6 +134,12 @@ export class Account {
     return JSON.stringify(record.tokens) === JSON.stringify(usage) ? null : `not ${JSON.stringify(usage)}`
   }
 
+  /** Keys, routes and credentials that were acknowledged work on, whatever was killed in between. */
+  #expectServed(call: Call): void {
+    if (call.status === null || call.status === expectedStatus(call)) return
+    this.#tell('wrong', `${describe(call)} was answered ${call.status}`)
+  }
+
   #expectFound(call: Call, found: ReadonlyMap<string, string>): void {
     if (found.has(call.mark)) return
     if (call.id !== null) this.#tell('lost', `${describe(call)} has no record`)
@@ -142,6 +151,11 @@ export class Account {
   #answerOf(call: Call): Served | undefined {
     return this.ledger.get(call.mark)?.findLast(({ status }) => status === 200)
   }
+}
+
+function expectedStatus({ kind }: Call): number {
+  if (kind === 'bad-key') return 401
+  return kind === 'unknown-model' ? 404 : 200
 }
 
 function isAnswered(call: Call): boolean {

@@ -4,8 +4,8 @@ import type { Stage } from './call.ts'
 import type { CrashProvider } from './provider.ts'
 import type { Random } from './random.ts'
 
-export type ChangeKind = 'rotate-key' | 'edit-route' | 'replace-credential'
-export const changeKinds: readonly ChangeKind[] = ['rotate-key', 'edit-route', 'replace-credential']
+export const changeKinds = ['rotate-key', 'edit-route', 'replace-credential', 'rotate-seal'] as const
+export type ChangeKind = (typeof changeKinds)[number]
 
 /**
  * Changes of the configuration while the gateway is being killed. What was acknowledged must hold from then on; what
@@ -47,6 +47,8 @@ export class Changes {
       account.wrong(`the route has ${retries} retries; ${this.#retries} were acknowledged`)
     }
     this.#retries = retries
+    const { broken } = await admin.seal.status({})
+    if (broken.length > 0) account.wrong(`the machine key does not open ${broken.join(', ')}`)
     if (this.#doubt === 'rotate-key') await this.#replaceKey(admin)
     if (this.#doubt === 'replace-credential') await this.#ways['replace-credential'](admin)
     this.#doubt = null
@@ -68,6 +70,9 @@ export class Changes {
     'replace-credential': async (admin) => {
       this.#provider.credentials.add(credential(++this.#number))
       await admin.providers.edit({ name: 'openai', credential: credential(this.#number) })
+    },
+    'rotate-seal': async (admin) => {
+      await admin.seal.rotate({})
     },
   }
 

@@ -2,14 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { FaultPoint } from '../../src/core/fault-point.ts'
-import { changeKinds } from './changes.ts'
+import { type ChangeKind, changeKinds } from './changes.ts'
 import { CrashGateway } from './gateway.ts'
 import type { Scene } from './scene.ts'
 
 /** Where a kill comes by chance. */
 export type KillKind = 'under load' | 'at start' | 'during a change'
 
-/** Points that a crash run passes by itself; those of backup, restore and seal have tests of their own. */
+/** Points that a crash run passes; those of backup and restore have tests of their own. */
 export const passedPoints = [
   'ingest.before-commit',
   'ingest.after-commit',
@@ -23,6 +23,12 @@ export const passedPoints = [
   'publish.after-swap',
   'key-change.before-commit',
   'key-change.after-commit',
+  'seal-rotate.key-written',
+  'seal-rotate.before-commit',
+  'seal-rotate.after-commit',
+  'seal-rotate.durable',
+  'seal-rotate.key-installed',
+  'seal-rotate.before-publish',
   'journal.after-admitted',
   'journal.before-settled',
   'journal.after-settled',
@@ -100,7 +106,7 @@ export async function killAtPoint(scene: Scene, point: PassedPoint): Promise<boo
   const address = await gateway.ready
   if (address !== null) {
     const load = scene.load(address)
-    const changing = changeUntilDeath(scene, gateway)
+    const changing = changeUntilDeath(scene, gateway, kindsFor(point))
     const struck = await Promise.race([gateway.ended.then(() => true), wait(strikeLimitMs, false)])
     if (!struck) await gateway.kill()
     await load.end()
@@ -110,10 +116,15 @@ export async function killAtPoint(scene: Scene, point: PassedPoint): Promise<boo
   return gateway.killed
 }
 
-async function changeUntilDeath(scene: Scene, gateway: CrashGateway): Promise<void> {
+function kindsFor(point: PassedPoint): readonly ChangeKind[] {
+  if (point.startsWith('seal-rotate.')) return ['rotate-seal']
+  return point.startsWith('key-change.') ? ['rotate-key'] : changeKinds
+}
+
+async function changeUntilDeath(scene: Scene, gateway: CrashGateway, kinds: readonly ChangeKind[]): Promise<void> {
   await gateway.withAdmin(async (admin) => {
     while (!gateway.over && !scene.changes.inDoubt) {
-      await scene.changes.make(scene.random.pick(changeKinds), admin).catch(ignore)
+      await scene.changes.make(scene.random.pick(kinds), admin).catch(ignore)
       await wait(50)
     }
   })

@@ -47,7 +47,7 @@ describe('the account of a crash run', () => {
       cut,
       [record({ state: 'interrupted', tokens: hold, policy_signals: [interrupted] })],
     ],
-    ['a refusal', { ...answered, status: 401 }, [record({ status: 401, tokens: null })]],
+    ['a refusal', { ...answered, kind: 'bad-key', status: 401 }, [record({ status: 401, tokens: null })]],
   ])('has nothing against %s', (_name, call, records) => {
     expect(problemsOf(call, records)).toEqual([])
   })
@@ -66,6 +66,7 @@ describe('the account of a crash run', () => {
     ['a whole answer that is interrupted', answered, [record({ state: 'interrupted', tokens: hold })], /has it whole/],
     ['a record still under way', cut, [record({ state: 'admitted' })], /still admitted/],
     ['another status', answered, [record({ status: 502 })], /status 502/],
+    ['a good key that is refused', { ...answered, status: 401 }, [record({ status: 401 })], /was answered 401/],
     ['other tokens', answered, [record({ tokens: { ...usage, output: 100 } })], /^wrong: .* not \{"input":1001/],
     ['an interrupted record without its hold', cut, [record({ state: 'interrupted', tokens: null })], /its hold/],
   ])('finds %s', (_name, call, records, problem) => {
