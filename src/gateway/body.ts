@@ -36,26 +36,30 @@ function collect(request: IncomingMessage, limits: BodyLimits, deadlines: Deadli
     const chunks: Buffer[] = []
     let size = 0
     const silence = new Deadline(() =>
-      finish(fault('invalid_request', 'The body did not arrive in time; send it again.')),
+      giveUp(fault('invalid_request', 'The body did not arrive in time; send it again.')),
     )
     const endsAt = performance.now() + limits.totalMs
     const rearm = () => (silence.at = Math.min(endsAt, performance.now() + limits.betweenChunksMs))
     const finish = (result: BodyOutcome) => {
       deadlines.remove(silence)
-      request.off('data', take).off('end', end).off('close', close).off('error', close)
       resolve(result)
+    }
+    const giveUp = (result: BodyOutcome) => {
+      request.off('data', take).off('end', end).off('close', close)
+      finish(result)
     }
     const take = (chunk: Buffer) => {
       size += chunk.length
       rearm()
-      if (size > limits.bytes) return finish({ tooLarge: size })
+      if (size > limits.bytes) return giveUp({ tooLarge: size })
       chunks.push(chunk)
     }
     const end = () => finish(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
+    // After the end, as every time, it says nothing new; without a listener for `error`, Node emits none.
     const close = () => finish(null)
     rearm()
     deadlines.add(silence)
-    request.on('data', take).on('end', end).on('close', close).on('error', close)
+    request.on('data', take).on('end', end).on('close', close)
   })
 }
 

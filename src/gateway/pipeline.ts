@@ -8,7 +8,7 @@ import { admitBody, admitCall, admitKey, effectivePolicy, maxBody, mayUseModel }
 import { type Attempted, attempt } from '../routing/attempt.ts'
 import { type Plan, plan } from '../routing/plan.ts'
 import { readBody } from './body.ts'
-import { findCredential, hashCredential } from './credentials.ts'
+import { findCredential, hashCredential, refuseCredential } from './credentials.ts'
 import { estimateHold } from './estimate.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
@@ -48,11 +48,8 @@ function identify(gateway: Gateway, exchange: Exchange): Fault | null {
   const credential = findCredential(request.headers, exchange.query)
   if (typeof credential !== 'string') return credential
   exchange.presented = credential
-  const hashed = hashCredential(credential)
-  if ('code' in hashed) return hashed
-  const key = gateway.model.findKey(hashed.hash)
-  if (key === undefined)
-    return fault('invalid_key', 'No such gateway key. Check that it is whole and belongs to this gateway.')
+  const key = gateway.model.findKey(hashCredential(credential))
+  if (key === undefined) return refuseCredential(credential)
   exchange.key = key
   const scope = { project: exchange.header('x-sp-project'), environment: exchange.header('x-sp-environment') }
   const admission = admitKey(key, { ...scope, now: exchange.receivedAt })

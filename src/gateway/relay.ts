@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { fault } from '../core/errors.ts'
 import { ByteFlow } from './byte-flow.ts'
 import type { Head } from './call.ts'
@@ -77,7 +78,15 @@ async function passWhole(gateway: Gateway, exchange: Exchange, answer: Answer, b
   await settle(gateway, exchange, { status: head.status, error: null, tokens: answer.call.reader.usage() })
   if (exchange.gone) return
   writeHead(gateway, exchange, head, ['content-length', String(body.length)])
-  exchange.response.end(body)
+  endWith(exchange.response, body)
+}
+
+/** Up to here a body is handed on as text, which Node joins with the head into one plain write; Latin-1 keeps every byte. */
+const joinedBytes = 16 * 1024
+
+function endWith(response: ServerResponse, body: Buffer): void {
+  if (body.length <= joinedBytes) response.end(body.toString('latin1'), 'latin1')
+  else response.end(body)
 }
 
 /** The client was promised a stream; a document in its place would be read as nothing. */

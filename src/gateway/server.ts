@@ -103,12 +103,18 @@ function accept(gateway: Gateway, request: IncomingMessage, response: ServerResp
     exchange.match = exchange.lane.match(request.method ?? '', exchange.path.slice(exchange.lane.prefix.length))
   watchClient(exchange)
   gateway.exchanges.add(exchange)
-  serve(gateway, exchange)
-    .catch((error: unknown) => fail(gateway, exchange, error))
-    .finally(() => {
-      exchange.stopHeartbeat?.()
-      gateway.exchanges.remove(exchange)
-    })
+  void serveToItsEnd(gateway, exchange)
+}
+
+async function serveToItsEnd(gateway: Gateway, exchange: Exchange): Promise<void> {
+  try {
+    await serve(gateway, exchange)
+  } catch (error) {
+    await fail(gateway, exchange, error)
+  } finally {
+    exchange.stopHeartbeat?.()
+    gateway.exchanges.remove(exchange)
+  }
 }
 
 function watchClient(exchange: Exchange): void {
