@@ -5,9 +5,10 @@ import type { RequestRecord } from './record.ts'
  *
  * A segment is a preallocated file of zeros named `<boot>-<thread>-<sequence>.journal`; names are never reused.
  * An entry is a little-endian u32 payload length, a u32 CRC-32 of the payload, and the payload (UTF-8 JSON of a
- * `JournalEntry`). A length of zero ends the segment; an entry whose checksum differs is torn and ends it too.
+ * `JournalEntry`, which begins with a brace). A length of zero ends what is written so far; so does an entry whose checksum
+ * differs. In a segment that nobody writes to any more, ingestion looks behind either for the next whole entry.
  * A writer puts the first entry into a segment only when its last write to the one before has returned: from then on
- * ingestion takes the one before as full, and deletes it once it is read.
+ * ingestion takes the one before as full, and empties and deletes it once it is read.
  */
 export const segmentBytes = 4 * 1024 * 1024
 export const entryHeaderBytes = 8

@@ -10,12 +10,14 @@ import type { Database } from './schema.ts'
 import {
   deleteSegment,
   ignoreMissing,
+  keepSegment,
   listSegments,
   type Segment,
   setEntriesAside,
   setSegmentAside,
 } from './segment-files.ts'
 import { type BatchLimits, hasRest, readBatch } from './segment-read.ts'
+import { findNextEntry } from './segment-resync.ts'
 import { isSickness, StoreDegraded } from './store-error.ts'
 
 export interface IngestOptions {
@@ -111,7 +113,13 @@ async function ingestFrom(
       changed += records.length
     }
     offset = batch.offset
-    if (batch.stop !== 'more') return { changed, offset }
+    if (batch.stop !== 'more') {
+      // What is still written ends in bytes that may be an entry in a moment.
+      const next = segment.closed ? await findNextEntry(file, offset) : null
+      if (next === null) return { changed, offset }
+      await keepSegment(options.journalDirectory, segment)
+      offset = next
+    }
     await nextTurn()
   }
 }

@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, rename, stat, unlink, writeFile } from 'node:fs/promises'
+import { copyFile, link, mkdir, open, readdir, rename, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type JournalEntry,
@@ -54,10 +54,24 @@ export async function deleteSegment(segment: Segment): Promise<void> {
   await unlink(segment.path)
 }
 
-/** Kept for whoever wants to look at it, out of the way of ingestion. */
+/**
+ * Kept for whoever wants to look at it, before ingestion goes on behind what cannot be read: its own name is deleted when
+ * it is done, and a crash in between must not lose the fact.
+ */
+export async function keepSegment(directory: string, segment: Segment): Promise<void> {
+  const kept = await placeAside(directory, segment.file)
+  await link(segment.path, kept).catch(async (error: unknown) => {
+    if (codeOf(error) === 'EEXIST') return
+    // A file system without hard links.
+    await copyFile(segment.path, kept)
+  })
+}
+
+/** Kept likewise, and out of the way of ingestion. */
 export async function setSegmentAside(directory: string, segment: Segment): Promise<void> {
-  await mkdir(join(directory, setAsideFolder), { recursive: true, mode: 0o700 })
-  await rename(segment.path, join(directory, setAsideFolder, segment.file))
+  await rename(segment.path, await placeAside(directory, segment.file))
+  // Renaming one link of a file over another one changes nothing.
+  await unlink(segment.path).catch(ignoreMissing)
 }
 
 /** Entries that the database refuses, as JSON lines, named by where in the segment their batch ended. */
@@ -67,9 +81,13 @@ export async function setEntriesAside(
   offset: number,
   entries: readonly JournalEntry[],
 ): Promise<void> {
-  await mkdir(join(directory, setAsideFolder), { recursive: true, mode: 0o700 })
   const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`).join('')
-  await writeFile(join(directory, setAsideFolder, `${segment.file}-${offset}.jsonl`), lines, { mode: 0o600 })
+  await writeFile(await placeAside(directory, `${segment.file}-${offset}.jsonl`), lines, { mode: 0o600 })
+}
+
+async function placeAside(directory: string, file: string): Promise<string> {
+  await mkdir(join(directory, setAsideFolder), { recursive: true, mode: 0o700 })
+  return join(directory, setAsideFolder, file)
 }
 
 export async function listSetAside(directory: string): Promise<string[]> {
@@ -92,7 +110,10 @@ async function names(directory: string): Promise<string[]> {
 
 export function ignoreMissing(error: unknown): undefined {
   // A file where the directory should be holds no segments either; the writer is who reports it.
-  if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-    return undefined
+  if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined
   throw error
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : null
 }
