@@ -3,7 +3,13 @@ import { readFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 
 /** Programs that the bench uses where they are, by the Debian package that brings them. */
-const programs = { gcc: 'gcc', nginx: 'nginx-light', taskset: 'util-linux', openssl: 'openssl' } as const
+const programs = {
+  gcc: 'gcc',
+  nginx: 'nginx-light',
+  taskset: 'util-linux',
+  openssl: 'openssl',
+  perf: 'linux-perf',
+} as const
 
 export type Program = keyof typeof programs
 
@@ -30,6 +36,7 @@ export function listMissing({ has, cores }: Machine): string[] {
     gcc: 'mock and load are slower ones, in Node, and may be the limit of fast targets',
     nginx: 'nothing is compared with nginx, and no provider is reached over TLS',
     openssl: 'no provider is reached over TLS',
+    perf: 'a profile does not show the kernel and the engine',
   }
   const missing = Object.entries(losses).filter(([name]) => !has[name as Program])
   const lines = missing.map(([name, loss]) => `No ${name} (Debian: ${programs[name as Program]}): ${loss}.`)
