@@ -35,7 +35,6 @@ export const faultPoints = [
   'backup.snapshot-taken',
   'backup.resealed',
   'backup.half-sent',
-  'restore.verified',
   'restore.copied',
   'restore.resealed',
   'restore.committed',
