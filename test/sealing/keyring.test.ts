@@ -115,7 +115,7 @@ describe('the machine key', () => {
     const sealed = makeKeyring(made).seal('x', 'i')
     const keyring = makeKeyring(loadMachineKey(sources()))
     expect(keyring.open(sealed, 'i').reveal()).toBe('x')
-    expect(keyring.describe()).toEqual({ keyId: made.keyId, source: path, format: 'sp1' })
+    expect(keyring.describe()).toEqual({ keyId: made.keyId, source: path, format: 'sp1', replaces: null })
     const before = readFileSync(path)
     expect(() => createMachineKey(path)).toThrow(MachineKeyExists)
     expect(readFileSync(path)).toEqual(before)
