@@ -3,10 +3,13 @@ import path from 'node:path'
 import { formatSegmentName, type JournalEntry, segmentBytes } from '../core/journal-format.ts'
 import { describeDiskFault } from './disk-fault.ts'
 import { EntryBuffer } from './entry-buffer.ts'
+import { homeOf, KeptSegments } from './kept-segments.ts'
 
 /** What waits in memory while the journal cannot be written; beyond it the oldest entries are lost, and counted. */
 const waitingLimit = 16 * 1024 * 1024
 const retryMs = 250
+/** A fault that mended itself is told for this long, so that whoever looks now and then sees it. */
+const mendedMs = 3000
 const alreadyWritten = Promise.resolve()
 
 export interface JournalPlace {
@@ -25,7 +28,8 @@ export class Journal {
   readonly #place: JournalPlace
   readonly #onDegraded: (reason: string | null, lost: number) => void
   #file: number | null = null
-  #inode = 0
+  #segment: { place: string; home: number | null } = { place: '', home: null }
+  readonly #kept = new KeptSegments()
   #sequence = 0
   #position = 0
   readonly #waiting = new EntryBuffer()
@@ -68,8 +72,8 @@ export class Journal {
   close(): void {
     this.flush()
     this.#giveUp()
-    if (this.#file !== null) fs.closeSync(this.#file)
-    this.#file = null
+    this.#closeSegment()
+    this.#kept.close()
   }
 
   get degraded(): string | null {
@@ -77,6 +81,7 @@ export class Journal {
   }
 
   #write(): void {
+    this.#kept.restore()
     while (this.#waiting.entries > 0) {
       if (this.#file === null) this.#open()
       // An entry larger than a segment gets one of its own, which grows.
@@ -103,10 +108,10 @@ export class Journal {
     const name = formatSegmentName({ boot: this.#place.boot, thread: this.#place.thread, sequence: this.#sequence++ })
     fs.mkdirSync(this.#place.directory, { recursive: true, mode: 0o700 })
     const place = path.join(this.#place.directory, name)
-    const file = fs.openSync(place, 'wx', 0o600)
+    // To be read as well: what somebody deletes is put back from it.
+    const file = fs.openSync(place, 'wx+', 0o600)
     try {
       takeRoom(file)
-      this.#inode = fs.fstatSync(file).ino
     } catch (error) {
       // Tried again every moment while the disk is full: neither descriptors nor half-made segments may pile up.
       fs.closeSync(file)
@@ -114,23 +119,36 @@ export class Journal {
       throw error
     }
     this.#file = file
+    this.#segment = { place, home: homeOf(place) }
     this.#position = 0
   }
 
   #closeSegment(): void {
-    if (this.#file !== null) fs.closeSync(this.#file)
+    if (this.#file !== null) this.#kept.keep({ file: this.#file, ...this.#segment, bytes: this.#position })
     this.#file = null
   }
 
-  /** A directory deleted under the writer takes the segment's name with it: start a new one where it can be found. */
+  /**
+   * A directory deleted or moved under the writer takes the segments' names with it: what they hold is put back where it
+   * can be found, and a new one is begun. Called now and then.
+   */
   checkPlace(): void {
-    if (this.#file === null) return
-    const name = formatSegmentName({ boot: this.#place.boot, thread: this.#place.thread, sequence: this.#sequence - 1 })
+    if (this.#file !== null && this.#isLost(this.#file)) this.#closeSegment()
+    this.#kept.look()
+    if (this.#kept.deleted === 0) return
+    this.flush()
+    if (this.#degraded !== null) return
+    this.#onDegraded('the journal directory was deleted; it is made anew, with what was in it', this.#lost)
+    setTimeout(() => this.#onDegraded(this.#degraded, this.#lost), mendedMs).unref()
+  }
+
+  #isLost(file: number): boolean {
     try {
-      const found = fs.statSync(path.join(this.#place.directory, name), { throwIfNoEntry: false })
-      if (found?.ino !== this.#inode) this.#closeSegment()
+      const found = fs.statSync(this.#segment.place, { throwIfNoEntry: false })
+      return found?.ino !== fs.fstatSync(file).ino
     } catch {
       // It cannot be told (no permission to look): the segment that is open still takes entries.
+      return false
     }
   }
 

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { reachFaultPoint } from '../core/fault-point.ts'
-import type { JournalEntry, Writers } from '../core/journal-format.ts'
+import { type JournalEntry, mayWrite, parseSegmentName, type Writers } from '../core/journal-format.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { Connection } from './connection.ts'
 import { touchKeys } from './keys.ts'
@@ -36,7 +36,7 @@ export interface IngestOptions {
  */
 export async function ingestJournal(options: IngestOptions): Promise<number> {
   const segments = await listSegments(options.journalDirectory, options.writers)
-  await forgetGone(options.connection, segments)
+  await forgetGone(options, segments)
   const troubles: unknown[] = []
   let changed = await ingestEach(
     options,
@@ -68,12 +68,18 @@ async function ingestEach(options: IngestOptions, segments: readonly Segment[], 
   return changed
 }
 
-async function forgetGone(connection: Connection, segments: readonly Segment[]): Promise<void> {
+/** Not of the living: a segment that somebody deleted comes back under its name, and is read on where it was. */
+async function forgetGone({ connection, writers }: IngestOptions, segments: readonly Segment[]): Promise<void> {
   const rows = await connection.read((db) => db.selectFrom('journal_segments').select('name').execute())
   const here = new Set(segments.map((segment) => segment.file))
-  const gone = rows.map((row) => row.name).filter((name) => !here.has(name))
+  const gone = rows.map(({ name }) => name).filter((name) => !here.has(name) && !isAwaited(name, writers))
   if (gone.length > 0)
     await connection.write((db) => db.deleteFrom('journal_segments').where('name', 'in', gone).execute())
+}
+
+function isAwaited(file: string, writers: Writers): boolean {
+  const name = parseSegmentName(file)
+  return name !== null && mayWrite(writers, name)
 }
 
 async function ingestSegment(options: IngestOptions, segment: Segment): Promise<number> {

@@ -1,4 +1,4 @@
-import { copyFile, link, mkdir, open, readdir, rename, stat, unlink, writeFile } from 'node:fs/promises'
+import { copyFile, link, mkdir, open, readdir, rename, stat, truncate, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type JournalEntry,
@@ -50,7 +50,11 @@ async function isBegun(path: string): Promise<boolean> {
   return bytesRead === 4 && buffer.readUInt32LE(0) !== 0
 }
 
+/** Emptied first: its writer puts back what somebody else deleted, and tells by this what it need not. */
 export async function deleteSegment(segment: Segment): Promise<void> {
+  const { nlink } = await stat(segment.path)
+  // What is kept aside is another name of the same file.
+  if (nlink === 1) await truncate(segment.path)
   await unlink(segment.path)
 }
 

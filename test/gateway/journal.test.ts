@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { crc32 } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { entryHeaderBytes, parseSegmentName, segmentBytes } from '../../src/core/journal-format.ts'
 import { Journal } from '../../src/gateway/journal.ts'
 
@@ -74,13 +74,77 @@ describe('the journal of a thread', () => {
     expect(entries()).toEqual([repeated(1), repeated(2)])
   })
 
-  it('notices a directory that was deleted under it', async () => {
+  it.each([
+    ['deleted', () => fs.rmSync(directory, { recursive: true })],
+    ['moved away', () => fs.renameSync(directory, `${directory}-moved`)],
+  ])('puts back what a directory held that was %s under it, and says so', async (_how, take) => {
+    onTestFinished(() => fs.rmSync(`${directory}-moved`, { recursive: true, force: true }))
+    const reasons: (string | null)[] = []
+    const journal = new Journal({ directory, boot: 'b', thread: 0 }, (reason) => reasons.push(reason))
+    const filler = 'x'.repeat(3_000_000)
+    // One segment that is full, and one that is begun.
+    for (const count of [1, 2]) await journal.append(repeated(count, filler))
+    take()
+    await journal.append(repeated(3))
+    journal.checkPlace()
+    expect(reasons).toEqual(['the journal directory was deleted; it is made anew, with what was in it'])
+    await journal.append(repeated(4))
+    expect(fs.readdirSync(directory)).toHaveLength(3)
+    expect(entries()).toEqual([repeated(1, filler), repeated(2, filler), repeated(3), repeated(4)])
+    journal.checkPlace()
+    expect(reasons).toHaveLength(1)
+    journal.close()
+  })
+
+  it('puts back only what was not read', async () => {
     const journal = new Journal({ directory, boot: 'b', thread: 0 }, () => {})
-    await journal.append(repeated(1))
+    const filler = 'x'.repeat(3_000_000)
+    for (const count of [1, 2]) await journal.append(repeated(count, filler))
+    const [read] = fs.readdirSync(directory).sort()
+    fs.truncateSync(path.join(directory, read!))
     fs.rmSync(directory, { recursive: true })
     journal.checkPlace()
+    expect(entries()).toEqual([repeated(2, filler)])
+    journal.close()
+  })
+
+  it('keeps what it holds until a file that took the place of its directory is gone', async () => {
+    const reasons: (string | null)[] = []
+    const journal = new Journal({ directory, boot: 'b', thread: 0 }, (reason) => reasons.push(reason))
+    await journal.append(repeated(1))
+    fs.rmSync(directory, { recursive: true })
+    fs.writeFileSync(directory, 'a file')
+    journal.checkPlace()
+    expect(reasons).toEqual(['the journal directory is not a directory (EEXIST)'])
+    await journal.append(repeated(2))
+    fs.rmSync(directory)
+    journal.flush()
+    expect(reasons.at(-1)).toBeNull()
+    expect(entries()).toEqual([repeated(1), repeated(2)])
+    journal.close()
+  })
+
+  it.skipIf(process.platform !== 'linux')(
+    'holds no more descriptors than a few, however far behind the reading is',
+    async () => {
+      const journal = new Journal({ directory, boot: 'b', thread: 0 }, () => {})
+      const filler = 'x'.repeat(4_100_000)
+      const before = fs.readdirSync('/proc/self/fd').length
+      for (let count = 0; count < 20; count++) await journal.append(repeated(count, filler))
+      expect(fs.readdirSync('/proc/self/fd').length - before).toBeLessThanOrEqual(17)
+      journal.close()
+      expect(fs.readdirSync('/proc/self/fd').length).toBe(before)
+    },
+  )
+
+  it('reports at the end what the disk never took', async () => {
+    const blocked = path.join(directory, 'place')
+    fs.writeFileSync(blocked, 'a file where the directory should be')
+    const lost: number[] = []
+    const journal = new Journal({ directory: blocked, boot: 'b', thread: 0 }, (_reason, entries) => lost.push(entries))
+    await journal.append(repeated(1))
     await journal.append(repeated(2))
     journal.close()
-    expect(entries()).toEqual([repeated(2)])
+    expect(lost.at(-1)).toBe(2)
   })
 })
