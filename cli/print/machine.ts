@@ -34,7 +34,9 @@ export function csvLine(columns: readonly Column[], row: unknown): string {
 
 /** A cell for each field, also where people see two in one. */
 function fieldsOf(columns: readonly Column[]): string[] {
-  return columns.flatMap(({ field, also }) => (also === undefined ? [field] : [field, also.field]))
+  return columns.flatMap(({ field, otherwise, also }) =>
+    [field, otherwise, also?.field].filter((one) => one !== undefined),
+  )
 }
 
 function csvCell(value: unknown): string {

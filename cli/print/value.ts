@@ -34,15 +34,21 @@ export function formatValue(value: unknown, format: Format, view: Pick<View, 'no
 /** One cell of a row, in words. */
 export function formatCell(row: unknown, column: Column, view: Pick<View, 'now' | 'utc'>): string {
   const { also, unit, absent: missing = absent } = column
-  const text = formatValue(valueAt(row, column.field), column.format ?? 'text', view)
+  const text = formatValue(mainValue(row, column), column.format ?? 'text', view)
   const main = text === absent ? missing : unit === undefined ? text : `${text} ${unit}`
   const more = also === undefined ? absent : formatValue(valueAt(row, also.field), 'text', view)
   return also === undefined || more === absent ? main : `${main}${also.join}${more}`
 }
 
+function mainValue(row: unknown, { field, otherwise }: Column): unknown {
+  const value = valueAt(row, field)
+  return otherwise !== undefined && (value === null || value === undefined) ? valueAt(row, otherwise) : value
+}
+
 /** Its colour: what looks well and has something behind it is not. */
-export function toneOfCell(row: unknown, { field, format = 'text', also }: Column): Tone | null {
-  const tone = toneOf(valueAt(row, field), format)
+export function toneOfCell(row: unknown, column: Column): Tone | null {
+  const { format = 'text', also } = column
+  const tone = toneOf(mainValue(row, column), format)
   const more = also === undefined ? null : valueAt(row, also.field)
   return tone === 'good' && more !== null && more !== undefined ? 'bad' : tone
 }

@@ -220,6 +220,7 @@ export interface RecordFilter {
   /** A status (`429`), or a class (`4xx`). */
   status?: string
   error?: string
+  state?: RequestRecord['state']
   lane?: LaneName
   since?: string
   until?: string

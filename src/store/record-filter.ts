@@ -49,7 +49,7 @@ export function idAt(time: number): string {
 export function selectMatching(db: Database, filter: RecordFilter, window: Window) {
   let query = db.selectFrom('records').where('id', '>=', window.from)
   if (window.below !== null) query = query.where('id', '<', window.below)
-  for (const column of ['project', 'environment', 'model', 'provider', 'lane'] as const) {
+  for (const column of ['project', 'environment', 'model', 'provider', 'lane', 'state'] as const) {
     const wanted = filter[column]
     if (wanted !== undefined) query = query.where(column, '=', wanted)
   }

@@ -156,6 +156,16 @@ describe('what a person reads', () => {
     await expect(io.out()).toMatchFileSnapshot(`../fixtures/cli/${name}.txt`)
   })
 
+  it('of a request without a status says in which state it is', async () => {
+    const interrupted = sampleRecord({ state: 'interrupted', status: null, duration_ms: null })
+    const { io } = await runLine(['requests', 'list'], { gateway: { 'requests.list': () => [interrupted] } })
+    expect(io.out()).toMatch(/interrupted +gpt-4o-mini/)
+    const csv = await runLine(['requests', 'list', '--output', 'csv'], {
+      gateway: { 'requests.list': () => [interrupted] },
+    })
+    expect(csv.io.out()).toMatch(/status,state,error\.code.*\n.*,,interrupted,,/)
+  })
+
   it('of an empty list is what belongs there, on stderr', async () => {
     const { io } = await runLine(['keys', 'list'], { gateway })
     expect([io.out(), io.err()]).toEqual(['', 'No key yet. Create one: spgw keys create --name NAME\n'])

@@ -124,11 +124,15 @@ describe('records', () => {
 
   it('charges an interrupted request its hold, and one that is under way nothing yet', async () => {
     const hold = { input: 40, output: 900, cache_read: 0, cache_write: 0, reasoning: 0, source: 'estimated' } as const
-    const store = await storeWith([
-      minute(0),
-      minute(1, { state: 'interrupted', status: null, tokens: hold }),
-      minute(2, { state: 'admitted', status: null, tokens: hold }),
-    ])
+    const cut = minute(1, { state: 'interrupted', status: null, tokens: hold })
+    const store = await storeWith(
+      [minute(0)],
+      { kind: 'settled', record: cut },
+      admitted(minute(2, { status: null, tokens: hold })),
+    )
+    const listed = async (state: RequestRecord['state']) =>
+      (await store.records.list({ limit: 10, state })).map((record) => record.state)
+    expect([await listed('interrupted'), await listed('admitted')]).toEqual([['interrupted'], ['admitted']])
     expect(await store.records.stats({ limit: 1 }, 'total')).toMatchObject([
       { requests: 3, interrupted: 1, interrupted_tokens: 940, input: 50, output: 905 },
     ])

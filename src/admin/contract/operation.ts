@@ -43,6 +43,8 @@ export interface Column {
   also?: { field: string; join: string }
   /** What a number counts: `req`. */
   unit?: string
+  /** Path of what stands in the cell where the field has no value. */
+  otherwise?: string
   /** What a missing value means, where that is something. */
   absent?: string
 }

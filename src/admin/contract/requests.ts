@@ -6,7 +6,7 @@ import { recordShape } from './record.ts'
 
 const columns = [
   { field: 'time', title: 'TIME', format: 'age' },
-  { field: 'status', title: 'STATUS', format: 'state', also: { field: 'error.code', join: ' ' } },
+  { field: 'status', title: 'STATUS', format: 'state', otherwise: 'state', also: { field: 'error.code', join: ' ' } },
   { field: 'model', title: 'MODEL' },
   { field: 'provider', title: 'PROVIDER' },
   { field: 'key.name', title: 'KEY' },
@@ -35,6 +35,9 @@ const filters = {
   ),
   error: field(z.string().optional(), { description: 'With this error code' }),
   lane: field(laneName.optional(), { description: 'On this lane' }),
+  state: field(recordShape.shape.state.optional(), {
+    description: 'In this state: under way, ended, or cut by the death of the gateway',
+  }),
   id: field(z.string().optional(), { description: 'With this text in the id' }),
 }
 const window = {
@@ -65,7 +68,12 @@ export const requests = {
     role: 'viewer',
     effect: 'read',
     show: { as: 'table', columns, empty: 'No request matches. Send one with a gateway key, or loosen the filters.' },
-    examples: ['requests list', 'requests list --status 4xx --since 1h', 'requests list --key ci --limit 100 --json'],
+    examples: [
+      'requests list',
+      'requests list --status 4xx --since 1h',
+      'requests list --state interrupted',
+      'requests list --key ci --limit 100 --json',
+    ],
   })
     .input(
       z.strictObject({

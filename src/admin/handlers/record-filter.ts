@@ -14,6 +14,7 @@ export interface FilterInput {
   status?: string | undefined
   error?: string | undefined
   lane?: LaneName | undefined
+  state?: RequestRecord['state'] | undefined
   id?: string | undefined
   since?: string | undefined
   until?: string | undefined
@@ -52,6 +53,7 @@ export function matchesFilter(record: RequestRecord, filter: RecordFilter): bool
     is(filter.provider, record.provider) &&
     is(filter.error, record.error?.code) &&
     is(filter.lane, record.lane) &&
+    is(filter.state, record.state) &&
     matchesStatus(filter.status, record.status) &&
     (filter.id === undefined || record.id.includes(filter.id))
   )
