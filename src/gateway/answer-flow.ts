@@ -44,11 +44,17 @@ export abstract class AnswerFlow implements CallConsumer {
     return this.#finishing
   }
 
+  /** With the next `flush`. */
   protected write(bytes: Buffer): void {
     const { exchange } = this
     exchange.responseBytes += bytes.length
     exchange.lastWriteAt = performance.now()
-    if (exchange.response.write(bytes) || this.#paused) return
+    exchange.output!.add(bytes)
+  }
+
+  flush(): void {
+    const { exchange } = this
+    if (exchange.output!.flush() || this.#paused) return
     this.#paused = true
     this.answer.call.pause()
     exchange.response.once('drain', () => {
@@ -66,16 +72,17 @@ export abstract class AnswerFlow implements CallConsumer {
   /** Nothing more comes from the provider. */
   protected providerEnded(): void {
     this.#providerEnded = true
-    if (this.#finished) this.exchange.response.end()
+    if (this.#finished) this.exchange.output!.end()
   }
 
   /** Settles, then gives the client the bytes that had to wait for it. */
   protected async finish(end: ExchangeEnd, last: Buffer | null): Promise<void> {
     if (!(await this.#settle(end, last))) return
-    const { response } = this.exchange
-    for (const bytes of last === null ? this.#trailing : [last, ...this.#trailing]) response.write(bytes)
+    const output = this.exchange.output!
+    for (const bytes of last === null ? this.#trailing : [last, ...this.#trailing]) output.add(bytes)
     this.#finished = true
-    if (this.#providerEnded) response.end()
+    if (this.#providerEnded) output.end()
+    else output.flush()
     this.#done()
   }
 

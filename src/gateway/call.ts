@@ -35,6 +35,8 @@ export type Gated =
 export interface CallConsumer {
   event(event: StreamEvent, reading: EventReading): void
   chunk(chunk: Buffer): void
+  /** All that arrived together has been handed over. */
+  flush(): void
   ended(missing: string | null): void
   failed(fault: Fault): void
 }
@@ -106,6 +108,7 @@ export class Call implements ResponseSink {
     this.#held = []
     for (const [event, reading] of events) consumer.event(event, reading)
     for (const chunk of chunks) consumer.chunk(chunk)
+    consumer.flush()
     for (const act of this.#late.splice(0)) act()
   }
 
@@ -151,6 +154,7 @@ export class Call implements ResponseSink {
     } else {
       this.#hold(chunk)
     }
+    this.#consumer?.flush()
     // The gate's own limit runs until content: what comes before it (pings, headers) does not extend it.
     if (this.#open || !this.#options.streamed) this.#enter('between-chunks', this.#options.limits.betweenChunks)
   }

@@ -6,6 +6,7 @@ import type { Inspection, Lane, Match } from '../lanes/contract.ts'
 
 import type { Hold } from '../policy/admit.ts'
 import type { SnapshotKey } from '../store/snapshot.ts'
+import type { AnswerBody } from './answer-body.ts'
 import type { Listed } from './live-list.ts'
 
 /** Strings that a client chooses are cut to this on the record, so that a record's size is bounded. */
@@ -53,6 +54,8 @@ export class Exchange implements Listed {
   firstByteMs: number | null = null
   responseBytes = 0
 
+  /** Where the bytes of an answer of unknown length go, once its head is out. */
+  output: AnswerBody | null = null
   /** The response head has gone out (200) before the provider answered: what follows can only end in an error event. */
   opened = false
   /** Monotonic moment of the last bytes to the client, and whether they ended an event: heartbeats go only between events. */

@@ -1,3 +1,4 @@
+import { AnswerBody } from './answer-body.ts'
 import { Deadline } from './deadlines.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
@@ -17,7 +18,8 @@ export function startHeartbeat(gateway: Gateway, exchange: Exchange): void {
     const now = performance.now()
     if (now - silentSince >= interval && exchange.betweenEvents) {
       openStream(gateway, exchange)
-      exchange.response.write(beat)
+      exchange.output!.add(beat)
+      exchange.output!.flush()
       exchange.lastWriteAt = now
     }
     deadline.at = exchange.lastWriteAt + interval
@@ -41,4 +43,5 @@ function openStream(gateway: Gateway, exchange: Exchange): void {
     'x-accel-buffering',
     'no',
   ])
+  exchange.output = new AnswerBody(exchange.response)
 }

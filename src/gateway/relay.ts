@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { fault } from '../core/errors.ts'
+import { AnswerBody } from './answer-body.ts'
 import { ByteFlow } from './byte-flow.ts'
 import type { Head } from './call.ts'
 import { EventFlow } from './event-flow.ts'
@@ -34,6 +35,7 @@ export async function relay(
     gated.head,
     gated.kind === 'stream' ? streamHeaders(gated.head) : flowHeaders(gated.head),
   )
+  exchange.output ??= new AnswerBody(exchange.response)
   return new Promise((resolve) => {
     const Flow = gated.kind === 'stream' ? EventFlow : ByteFlow
     new Flow(gateway, exchange, answer, resolve).begin()

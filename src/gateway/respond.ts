@@ -35,7 +35,8 @@ export async function refuse(gateway: Gateway, exchange: Exchange, reason: Fault
   exchange.responseBytes += rendered.body.length
   await settle(gateway, exchange, endOfFault(reason))
   const { request, response } = exchange
-  if (exchange.gone || response.destroyed) return
+  // An answer that has begun is another end's, which was first.
+  if (exchange.gone || response.destroyed || response.headersSent) return
   const headers = [
     ...ownAnswerHeaders(gateway, exchange),
     'x-sp-error',
@@ -57,5 +58,7 @@ async function endOpened(gateway: Gateway, exchange: Exchange, reason: Fault): P
   const event = exchange.lane!.streamError(exchange.match!, reason, exchange.id, null)
   exchange.responseBytes += event.length
   await settle(gateway, exchange, endOfFault(reason, null, 200))
-  if (!exchange.gone) exchange.response.end(event)
+  if (exchange.gone) return
+  exchange.output!.add(event)
+  exchange.output!.end()
 }

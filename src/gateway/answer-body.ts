@@ -1,0 +1,66 @@
+import type { ServerResponse } from 'node:http'
+
+/** Up to here a chunk is copied between its frame, so that it leaves in one write; a larger one is not worth the copy. */
+const copiedBytes = 16 * 1024
+const lineEnd = Buffer.from('\r\n')
+const lastChunk = Buffer.from('0\r\n\r\n')
+
+/**
+ * The body of an answer whose length is not known, from the moment its head is written. It frames the chunks itself:
+ * Node hands each over in four pieces, which was a quarter of what a stream costs.
+ */
+export class AnswerBody {
+  readonly #response: ServerResponse
+  readonly #chunked: boolean
+  #pieces: Buffer[] = []
+
+  constructor(response: ServerResponse) {
+    this.#response = response
+    // Node has decided by the client's version and the head; it is told nothing but that the frames are there already.
+    this.#chunked = response.chunkedEncoding
+    response.chunkedEncoding = false
+  }
+
+  /** Bytes to go out with the next `flush`. */
+  add(bytes: Buffer): void {
+    this.#pieces.push(bytes)
+  }
+
+  /** One chunk of all that was added. False when the client reads more slowly than it is written to. */
+  flush(): boolean {
+    if (this.#pieces.length === 0) return true
+    const bytes = this.#take()
+    return bytes.length === 0 || this.#write(bytes)
+  }
+
+  end(): void {
+    const bytes = this.#take()
+    if (!this.#chunked) return void this.#response.end(bytes)
+    this.#response.end(bytes.length === 0 ? lastChunk : Buffer.concat([frame(bytes), lastChunk]))
+  }
+
+  #take(): Buffer {
+    const pieces = this.#pieces
+    this.#pieces = []
+    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+  }
+
+  #write(bytes: Buffer): boolean {
+    const response = this.#response
+    if (!this.#chunked) return response.write(bytes)
+    if (bytes.length <= copiedBytes) return response.write(frame(bytes))
+    response.write(`${bytes.length.toString(16)}\r\n`, 'latin1')
+    response.write(bytes)
+    return response.write(lineEnd)
+  }
+}
+
+/** RFC 9112, 7.1. */
+function frame(bytes: Buffer): Buffer {
+  const size = `${bytes.length.toString(16)}\r\n`
+  const framed = Buffer.allocUnsafe(size.length + bytes.length + lineEnd.length)
+  framed.write(size, 'latin1')
+  bytes.copy(framed, size.length)
+  lineEnd.copy(framed, size.length + bytes.length)
+  return framed
+}
