@@ -20,7 +20,8 @@ export async function settle(gateway: Gateway, exchange: Exchange, end: Exchange
   if (exchange.hold !== null) releaseHold(exchange.hold, gateway.counters)
   // A revoked or expired key is no valid one: its holder could fill the disk like anybody.
   const stranger = exchange.key === null || (end.error?.code === 'invalid_key' && exchange.attempts.length === 0)
-  if (stranger && !gateway.refusals.admits(exchange.clientAddress, exchange.id, Date.now())) return
+  const shared = stranger ? gateway.refusals.share(exchange.clientAddress, exchange.id, Date.now()) : null
+  if (shared !== null) return shared
   reachFaultPoint('journal.before-settled')
   await gateway.journal.append({ kind: 'settled', record: exchange.record('settled', end) })
   reachFaultPoint('journal.after-settled')

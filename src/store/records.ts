@@ -1,7 +1,7 @@
 import { idTime } from '../core/ids.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { RecordFilter, Tables } from './api.ts'
-import { recordWindows, selectMatching } from './record-filter.ts'
+import { idAt, recordWindows, selectMatching } from './record-filter.ts'
 import { readRecords } from './record-rows.ts'
 import { recordStats } from './record-stats.ts'
 import type { Database } from './schema.ts'
@@ -42,7 +42,8 @@ async function findShared(db: Database, id: string) {
     .selectFrom('repeated_records')
     .innerJoin('records', 'records.id', 'repeated_records.id')
     .select(['records.id', 'records.record_json'])
-    .where('repeated_records.id', '<=', id)
+    // Ids of one millisecond are in no order.
+    .where('repeated_records.id', '<', idAt(time + 1))
     .where('repeated_records.last_time', '>=', new Date(time).toISOString())
     .orderBy('repeated_records.id', 'desc')
     .limit(1)

@@ -5,19 +5,35 @@ import { RefusalFlood } from '../../src/gateway/refusal-flood.ts'
 it('gives the first hundred of a second their own record, and the rest one together', () => {
   const written: JournalEntry[] = []
   const flood = new RefusalFlood(async (entry) => void written.push(entry))
-  const own = Array.from({ length: 250 }, (_, index) => index).filter((index) =>
-    flood.admits('10.0.0.1', `req_${index}`, 1000 + index),
+  const own = Array.from({ length: 250 }, (_, index) => index).filter(
+    (index) => flood.share('10.0.0.1', `req_${index}`, 1000 + index) === null,
   )
   expect(own).toEqual(Array.from({ length: 101 }, (_, index) => index))
-  expect(flood.admits('10.0.0.2', 'req_other', 1000)).toBe(true)
+  expect(flood.share('10.0.0.2', 'req_other', 1000)).toBeNull()
+  const announced = { kind: 'repeated', id: 'req_100', count: 1, lastTime: new Date(2101).toISOString() }
+  expect(written).toEqual([announced])
   flood.flush()
-  expect(written).toEqual([{ kind: 'repeated', id: 'req_100', count: 149, lastTime: new Date(1249).toISOString() }])
+  expect(written).toEqual([announced, { ...announced, count: 148, lastTime: new Date(1249).toISOString() }])
+})
+
+it('answers none that shares a record before that stands in the journal', async () => {
+  const journaled = Promise.withResolvers<void>()
+  const flood = new RefusalFlood(() => journaled.promise)
+  for (let index = 0; index < 101; index++) expect(flood.share('a', `req_${index}`, 0)).toBeNull()
+  const answered: number[] = []
+  const shares = [0, 1].map((index) => flood.share('a', `req_shared${index}`, 0)?.then(() => answered.push(index)))
+  await Promise.resolve()
+  expect(answered).toEqual([])
+  journaled.resolve()
+  await Promise.all(shares)
+  expect(answered).toEqual([0, 1])
+  flood.flush()
 })
 
 it('starts anew with each second', () => {
   const flood = new RefusalFlood(async () => {})
-  for (let index = 0; index < 500; index++) flood.admits('a', `req_${index}`, 0)
+  for (let index = 0; index < 500; index++) void flood.share('a', `req_${index}`, 0)
   flood.flush()
-  expect(flood.admits('a', 'req_next', 0)).toBe(true)
+  expect(flood.share('a', 'req_next', 0)).toBeNull()
   flood.flush()
 })

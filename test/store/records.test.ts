@@ -162,6 +162,7 @@ describe('records', () => {
     const found = await store.records.get(newId('req', start + 3000))
     expect(found?.id).toBe(shared.id)
     expect(found?.policy_signals).toMatchObject([{ rule: 'repeated', data: { count: 7, last_time: lastTime } }])
+    expect((await store.records.get(`${shared.id.slice(0, 14)}${'0'.repeat(16)}`))?.id).toBe(shared.id)
     expect(await store.records.get(newId('req', start + 6000))).toBeNull()
     expect(await store.records.get(newId('req', start - 1000))).toBeNull()
     expect(await store.records.get('req_nonsense')).toBeNull()
