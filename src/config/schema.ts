@@ -1,4 +1,5 @@
-import { z } from 'zod'
+// The small form of zod: `serve` reads its settings without the schemas of the admin contract, and with 9 MB less.
+import * as z from 'zod/mini'
 import * as forms from './setting-forms.ts'
 import { logFormats, logLevels } from './settings.ts'
 
@@ -7,63 +8,63 @@ import { logFormats, logLevels } from './settings.ts'
  * known name and the check of `config.example.yaml` are derived from it. A setting stands here once something obeys it.
  */
 const timeouts = z.strictObject({
-  connect: forms.duration.prefault('5s'),
-  first_byte: forms.duration.prefault('120s'),
-  between_chunks: forms.duration.prefault('120s'),
-  total: forms.duration.prefault('30m'),
+  connect: z.prefault(forms.duration, '5s'),
+  first_byte: z.prefault(forms.duration, '120s'),
+  between_chunks: z.prefault(forms.duration, '120s'),
+  total: z.prefault(forms.duration, '30m'),
 })
 
 /** PEM files. A section with neither is one that is not there. */
-const tls = z
-  .strictObject({ cert: forms.path.optional(), key: forms.path.optional() })
-  .superRefine(({ cert, key }, context) => {
+const tls = z.strictObject({ cert: z.optional(forms.path), key: z.optional(forms.path) }).check(
+  z.superRefine(({ cert, key }, context) => {
     const missing = cert === undefined ? 'cert' : 'key'
     if ((cert === undefined) !== (key === undefined))
       context.addIssue({ code: 'custom', path: [missing], message: 'expected a path: certificate and key go together' })
-  })
+  }),
+)
 
 const gateway = z.strictObject({
-  listen: forms.address.prefault('127.0.0.1:8787'),
-  tls: tls.prefault({}),
-  url: forms.url.optional(),
-  workers: forms.workers.prefault('auto'),
-  body_limit: forms.size.prefault('100MB'),
-  timeouts: timeouts.prefault({}),
-  drain_timeout: forms.duration.prefault('30s'),
-  trusted_proxies: forms.networks.prefault([]),
-  cors_origins: forms.origins.prefault([]),
+  listen: z.prefault(forms.address, '127.0.0.1:8787'),
+  tls: z.prefault(tls, {}),
+  url: z.optional(forms.url),
+  workers: z.prefault(forms.workers, 'auto'),
+  body_limit: z.prefault(forms.size, '100MB'),
+  timeouts: z.prefault(timeouts, {}),
+  drain_timeout: z.prefault(forms.duration, '30s'),
+  trusted_proxies: z.prefault(forms.networks, []),
+  cors_origins: z.prefault(forms.origins, []),
 })
 
 const console = z.strictObject({
-  listen: forms.address.prefault('127.0.0.1:8788'),
-  tls: tls.prefault({}),
-  url: forms.url.optional(),
-  metrics_token: forms.word.optional(),
+  listen: z.prefault(forms.address, '127.0.0.1:8788'),
+  tls: z.prefault(tls, {}),
+  url: z.optional(forms.url),
+  metrics_token: z.optional(forms.word),
 })
 
-const admin = z.strictObject({ socket: forms.path.optional(), socket_group: forms.group.optional() })
+const admin = z.strictObject({ socket: z.optional(forms.path), socket_group: z.optional(forms.group) })
 
 const log = z.strictObject({
-  level: forms.choice(logLevels).prefault('info'),
-  format: forms.choice(logFormats).optional(),
+  level: z.prefault(forms.choice(logLevels), 'info'),
+  format: z.optional(forms.choice(logFormats)),
 })
 
-const records = z.strictObject({ retention: forms.duration.prefault('90d') })
+const records = z.strictObject({ retention: z.prefault(forms.duration, '90d') })
 
-const seal = z.strictObject({ machine_key_file: forms.path.optional() })
+const seal = z.strictObject({ machine_key_file: z.optional(forms.path) })
 
 const sections = { gateway, console, admin, log, records, seal }
 
 /** Resources that `apply` reads from the same file; `serve` looks at them no further. */
-const resources = z.unknown().optional()
+const resources = z.optional(z.unknown())
 
 export const fileSchema = z.strictObject({
-  gateway: gateway.prefault({}),
-  console: console.prefault({}),
-  admin: admin.prefault({}),
-  log: log.prefault({}),
-  records: records.prefault({}),
-  seal: seal.prefault({}),
+  gateway: z.prefault(gateway, {}),
+  console: z.prefault(console, {}),
+  admin: z.prefault(admin, {}),
+  log: z.prefault(log, {}),
+  records: z.prefault(records, {}),
+  seal: z.prefault(seal, {}),
   projects: resources,
   providers: resources,
   routes: resources,
@@ -79,10 +80,10 @@ export const settingNames: readonly string[] = Object.entries(sections).flatMap(
   leafNames(name, section.shape),
 )
 
-function leafNames(prefix: string, shape: Record<string, z.ZodType>): string[] {
+function leafNames(prefix: string, shape: Record<string, z.core.$ZodType>): string[] {
   return Object.entries(shape).flatMap(([name, schema]) => {
-    const inner = schema instanceof z.ZodPrefault ? schema.unwrap() : schema
+    const inner = schema instanceof z.ZodMiniPrefault ? schema.def.innerType : schema
     const path = `${prefix}.${name}`
-    return inner instanceof z.ZodObject ? leafNames(path, inner.shape) : [path]
+    return inner instanceof z.ZodMiniObject ? leafNames(path, inner.shape) : [path]
   })
 }

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { z } from 'zod'
+import * as z from 'zod/mini'
 import { parseDuration, parseSize } from '../core/units.ts'
 
 /**
@@ -7,12 +7,13 @@ import { parseDuration, parseSize } from '../core/units.ts'
  * with what it expected and an example.
  */
 function form<Value>(expected: string, read: (value: unknown) => Value | null) {
-  return z.unknown().transform((value, context): Value => {
+  const transform = z.transform((value: unknown, context): Value => {
     const result = read(value)
     if (result !== null) return result
     context.issues.push({ code: 'custom', input: value, message: `expected ${expected}` })
     return z.NEVER
   })
+  return z.pipe(z.unknown(), transform)
 }
 
 function text(value: unknown): string | null {
