@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Plugin } from 'esbuild'
 
 /**
@@ -25,5 +27,36 @@ export const leaveOutHttp2: Plugin = {
   setup(build) {
     build.onResolve({ filter: /^node:http2$/ }, ({ path }) => ({ path, namespace: 'absent' }))
     build.onLoad({ filter: /./, namespace: 'absent' }, () => ({ contents: 'module.exports = { constants: {} }' }))
+  },
+}
+
+/**
+ * zod's small form is a tenth of the whole one, but built on the same files, so that a bundle that holds both would
+ * make everyone who uses the small one load the most of the whole. It gets a copy of its own.
+ */
+export const keepSmallZodApart: Plugin = {
+  name: 'keep-small-zod-apart',
+  setup(build) {
+    const place = (path: string) => ({ path, namespace: 'small-zod', sideEffects: false })
+    build.onResolve({ filter: /^zod\/mini$/ }, async ({ path, ...rest }) => {
+      if (rest.pluginData === 'resolving') return
+      const found = await build.resolve(path, { ...rest, pluginData: 'resolving' })
+      return place(found.path)
+    })
+    build.onResolve({ filter: /^\./, namespace: 'small-zod' }, ({ path, resolveDir }) => place(join(resolveDir, path)))
+    build.onLoad({ filter: /./, namespace: 'small-zod' }, async ({ path }) => ({
+      contents: await readFile(path, 'utf8'),
+      resolveDir: dirname(path),
+    }))
+  },
+}
+
+/** Of the fifty languages in which zod can complain, all of which it names, spgw speaks one. */
+export const leaveOutLocales: Plugin = {
+  name: 'leave-out-locales',
+  setup(build) {
+    build.onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js'",
+    }))
   },
 }

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type BuildOptions, build, type Metafile } from 'esbuild'
-import { leaveOutHttp2, requireBuiltins } from './bundle-plugins.ts'
+import { keepSmallZodApart, leaveOutHttp2, leaveOutLocales, requireBuiltins } from './bundle-plugins.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -44,7 +44,7 @@ export async function bundle(outputDirectory: string, options: BundleOptions = {
       splitting: true,
       chunkNames: '[name]-[hash]',
       banner: { js: banner },
-      plugins: [leaveOutHttp2, requireBuiltins],
+      plugins: [leaveOutHttp2, requireBuiltins, keepSmallZodApart, leaveOutLocales],
     }),
     // A thread is one script: the packaged executable starts it from its text (src/daemon/threads.ts).
     build({

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { z } from 'zod'
+import * as z from 'zod/mini'
 
 export const backupFormat = 1
 const firstLine = /^spgw-backup (\d{1,9}) ([0-9a-f]{64})$/
@@ -15,19 +15,19 @@ const headerShape = z.object({
   created_at: z.string(),
   version: z.string(),
   schema: z.string(),
-  database: z.object({ bytes: z.int().positive(), sha256: z.string().regex(/^[0-9a-f]{64}$/) }),
+  database: z.object({ bytes: z.int().check(z.positive()), sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)) }),
   providers: z.number(),
   keys: z.number(),
   records: z.number(),
   credentials: z.number(),
   /** How the recovery key opens what is sealed; null: nothing is. `proof`: the database's checksum, sealed by the same key. */
-  seal: z
-    .object({
+  seal: z.nullable(
+    z.object({
       recovery_key_id: z.string(),
-      ephemeral_key: z.string().regex(/^[\w-]{43}$/),
+      ephemeral_key: z.string().check(z.regex(/^[\w-]{43}$/)),
       proof: z.string(),
-    })
-    .nullable(),
+    }),
+  ),
 })
 export type BackupHeader = z.infer<typeof headerShape>
 
