@@ -2,14 +2,14 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const path = join(import.meta.dirname, '../../docs/performance.md')
-const marks = ['<!-- bench: written by `npm run bench -- --write` -->', '<!-- /bench -->'] as const
 
-/** Puts the result between the marks of docs/performance.md. Throws when the marks are gone. */
-export async function writeDocument(title: string, tables: readonly string[]): Promise<void> {
+/** Puts the result between its marks in docs/performance.md. Throws when the marks are gone. */
+export async function writeDocument(name: 'bench' | 'soak', title: string, tables: readonly string[]): Promise<void> {
+  const marks = [`<!-- ${name}: written by \`npm run ${name} -- --write\` -->`, `<!-- /${name} -->`] as const
   const text = await readFile(path, 'utf8')
   const from = text.indexOf(marks[0])
   const to = text.indexOf(marks[1])
-  if (from < 0 || to < from) throw new Error(`${path} has lost the marks between which the figures stand`)
+  if (from < 0 || to < from) throw new Error(`${path} has lost the marks between which the figures of ${name} stand`)
   const figures = [marks[0], `Measured ${title}.`, ...tables].join('\n\n')
   await writeFile(path, `${text.slice(0, from)}${figures}\n\n${text.slice(to)}`)
 }

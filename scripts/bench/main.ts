@@ -55,7 +55,7 @@ async function measure(bench: Bench, order: Order): Promise<number> {
   process.stdout.write(`\n${title}\n\n${tables.join('\n\n')}\n`)
   for (const { target, part, reason } of results.troubles.slice(before))
     process.stdout.write(`\nno figure for ${part} of ${target}: ${reason}\n`)
-  if (order.write) await writeDocument(title, tables)
+  if (order.write) await writeDocument('bench', title, tables)
   return results.troubles.length > before || missesMust(results) ? 1 : 0
 }
 

@@ -8,6 +8,7 @@
  *   bench-head.TAG         the head of a stream, then nothing
  *   bench-open-MS.TAG      a stream without end, one chunk every MS
  *   bench-busy.TAG         503 with `retry-after: 1`
+ *   bench-flaky            the small answer, but 503 every tenth time
  *
  * usage: mock PORT
  */
@@ -134,6 +135,8 @@ static void serve(connection *c, const char *path, const char *model) {
   if (sscanf(model, "bench-stream-%d-%d", &chunks, &pace) == 2) return start_stream(c, chunks, pace);
   if (sscanf(model, "bench-open-%d", &pace) == 1) return start_stream(c, -1, pace);
   if (!strncmp(model, "bench-busy", 10)) return answer(c, "503 Service Unavailable\r\nretry-after: 1", busy);
+  static int flaky_calls;
+  if (!strncmp(model, "bench-flaky", 11) && ++flaky_calls % 10 == 0) return answer(c, "503 Service Unavailable", busy);
   if (!strncmp(model, "bench-hang", 10)) { c->state = STUCK; return; }
   if (!strncmp(model, "bench-head", 10)) { c->state = STUCK; return put(c, stream_head, strlen(stream_head)); }
   answer(c, "200 OK", c->format->whole);

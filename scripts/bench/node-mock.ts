@@ -92,6 +92,8 @@ const streams: [pathPart: string, format: StreamFormat][] = [
   ],
 ]
 
+let flakyCalls = 0
+
 function answer(path: string, model: string, response: ServerResponse): void {
   const [, count, pace] = /^bench-(?:stream-(\d+)|open)-(\d+)/.exec(model) ?? []
   if (pace !== undefined) {
@@ -106,6 +108,10 @@ function answer(path: string, model: string, response: ServerResponse): void {
   const type = { 'content-type': 'application/json' }
   if (model.startsWith('bench-busy')) {
     response.writeHead(503, { ...type, 'retry-after': '1' }).end('{"error":{"message":"busy","type":"server_error"}}')
+    return
+  }
+  if (model.startsWith('bench-flaky') && ++flakyCalls % 10 === 0) {
+    response.writeHead(503, type).end('{"error":{"message":"busy","type":"server_error"}}')
     return
   }
   response.writeHead(200, type).end(JSON.stringify(wholes.find(([part]) => path.includes(part))?.[1]))

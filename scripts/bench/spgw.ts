@@ -1,12 +1,13 @@
+import type { ChildProcess } from 'node:child_process'
 import { cpSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Call } from './calls.ts'
-import { run, start, stop } from './children.ts'
+import { type ChildOptions, run, start, stop } from './children.ts'
 import type { Machine } from './machine.ts'
 import type { Mock } from './mock.ts'
 import type { TlsFront } from './nginx.ts'
-import { freePort, type Starter, type StartOptions, type Target, type TargetName, untilReady } from './target.ts'
+import { freePort, type StartOptions, type Target, type TargetName, untilReady } from './target.ts'
 
 export interface SpgwOptions {
   machine: Machine
@@ -20,20 +21,33 @@ export interface SpgwOptions {
   name: TargetName
 }
 
+/** A gateway of ours, and the way to what else than traffic it has. */
+export interface SpgwTarget extends Target {
+  data: string
+  consolePort: number
+  /** Runs a command against it, as an operator would, and returns what it prints. */
+  tell(line: string, place?: ChildOptions['place']): Promise<string>
+  /** A command that runs until it is stopped. */
+  follow(line: string): ChildProcess
+}
+
+/** Starts a gateway with more settings, as environment variables, than the bench's own. */
+export type SpgwStarter = (start?: StartOptions & { settings?: NodeJS.ProcessEnv }) => Promise<SpgwTarget>
+
 /**
  * Sets a gateway up once, as an operator would, with the executable alone; each start then works on a copy of that data
  * directory, so that no trial carries the records of the one before. Everything is on: key, policy, journal, records.
  */
-export async function prepareSpgw(options: SpgwOptions): Promise<Starter> {
-  const { machine, command, directory, mock, tls } = options
+export async function prepareSpgw(options: SpgwOptions): Promise<SpgwStarter> {
+  const { directory, mock, tls } = options
   const template = await mkdtemp(join(directory, 'template-'))
   const environment = {
     BENCH_CREDENTIAL: 'sk-bench',
     ...(tls === null ? {} : { NODE_EXTRA_CA_CERTS: tls.certificate }),
   }
   const serving = await serve(options, template, environment, {}, {})
-  const tell = (line: string) =>
-    run(machine, [...command, ...line.split(' '), '--data-dir', template, '--yes'], { place: 'all', environment })
+  // On all cores: nothing is measured yet.
+  const tell = (line: string) => serving.tell(line, 'all')
   const addProvider = (name: string, kind: string, url: string) =>
     tell(`providers add ${name} --kind ${kind} --base-url ${url} --credential-env BENCH_CREDENTIAL --skip-check`)
   const origin = `http://127.0.0.1:${mock.port}`
@@ -41,6 +55,7 @@ export async function prepareSpgw(options: SpgwOptions): Promise<Starter> {
   await Promise.all([
     addProvider('openai', 'openai', `${origin}/v1`),
     addProvider('busy', 'openai', `${origin}/v1`),
+    addProvider('flaky', 'openai', `${origin}/v1`),
     addProvider('anthropic', 'anthropic', origin),
     addProvider('gemini', 'gemini', origin),
     ...front.map((name) => addProvider(name, 'openai', `https://127.0.0.1:${tls?.port}/v1`)),
@@ -49,6 +64,7 @@ export async function prepareSpgw(options: SpgwOptions): Promise<Starter> {
   await Promise.all([
     tell('routes add bench-* --provider openai'),
     tell('routes add bench-busy* --provider busy'),
+    tell('routes add bench-flaky --provider flaky --retries 2'),
     ...['anthropic', 'gemini', ...front].map((name) => tell(`routes add ${name}-* --provider ${name}`)),
   ])
   const created = await tell('keys create --name bench --policy bench --json')
@@ -57,7 +73,11 @@ export async function prepareSpgw(options: SpgwOptions): Promise<Starter> {
   return async (start) => {
     const data = await mkdtemp(join(directory, 'data-'))
     cpSync(template, data, { recursive: true, filter: (path) => !path.endsWith('.sock') })
-    const surroundings = { ...environment, ...(options.nodeOptions && { NODE_OPTIONS: options.nodeOptions }) }
+    const surroundings = {
+      ...environment,
+      ...start?.settings,
+      ...(options.nodeOptions && { NODE_OPTIONS: options.nodeOptions }),
+    }
     const target = await serve(options, data, surroundings, { authorization: `Bearer ${key}` }, start ?? {})
     const end = async () => {
       await target.stop()
@@ -73,10 +93,18 @@ async function serve(
   environment: NodeJS.ProcessEnv,
   headers: Record<string, string>,
   { threads = 1, spread = false }: StartOptions,
-): Promise<Target> {
-  const port = await freePort()
+): Promise<SpgwTarget> {
+  const [port, consolePort] = [await freePort(), await freePort()]
   const begun = performance.now()
-  const words = ['serve', '--data-dir', data, '--listen', `127.0.0.1:${port}`, '--console-listen', '127.0.0.1:0']
+  const words = [
+    'serve',
+    '--data-dir',
+    data,
+    '--listen',
+    `127.0.0.1:${port}`,
+    '--console-listen',
+    `127.0.0.1:${consolePort}`,
+  ]
   const child = start(machine, [...command, ...words], {
     place: spread ? 'all' : 'measured',
     environment: { ...environment, SPGW_GATEWAY_WORKERS: String(threads), SPGW_LOG_LEVEL: 'warn' },
@@ -84,5 +112,8 @@ async function serve(
   child.stdout?.resume()
   const readyMs = await untilReady(child, `http://127.0.0.1:${port}/readyz`, begun)
   const reach = ({ path }: Call) => ({ port, path, headers })
-  return { name, reach, pid: child.pid ?? 0, readyMs, stop: () => stop(child) }
+  const told = (line: string) => [...command, ...line.split(' '), '--data-dir', data, '--yes']
+  const tell: SpgwTarget['tell'] = (line, place = 'load') => run(machine, told(line), { place, environment })
+  const follow = (line: string) => start(machine, told(line), { place: 'load', environment })
+  return { name, reach, pid: child.pid ?? 0, readyMs, data, consolePort, tell, follow, stop: () => stop(child) }
 }

@@ -1,0 +1,133 @@
+import { rmSync } from 'node:fs'
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { packageExecutable } from '../../package.ts'
+import { endChildrenWithUs, untilQuiet } from '../children.ts'
+import { newAgent } from '../client.ts'
+import { writeDocument } from '../document.ts'
+import { readMachine } from '../machine.ts'
+import { startMock } from '../mock.ts'
+import { compile } from '../native.ts'
+import { prepareSpgw, type SpgwTarget } from '../spgw.ts'
+import { type Bench, directTarget } from '../target.ts'
+import { gatherActors } from './actors.ts'
+import { startOperator } from './changes.ts'
+import { Crowd } from './crowd.ts'
+import { listGrowing, renderPace, renderTallies, renderWatched } from './report.ts'
+import { readMetrics, type Sample, takeSample } from './sample.ts'
+
+const place = join(import.meta.dirname, '../../../.build/bench')
+const everyMs = 10_000
+/** So short that the store must remove records while we watch. */
+const retention = '5m'
+/** What a client's connection, a cache or a heap needs to be given back. */
+const restMs = 20_000
+
+const usage = `npm run soak                     30 minutes of mixed load, and what grows under it
+  --minutes N        length of the load
+  --threads N        data-plane threads (1)
+  --executable FILE  soak this one instead of packaging the tree
+  --write            put the result into docs/performance.md
+`
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      minutes: { type: 'string', default: '30' },
+      threads: { type: 'string', default: '1' },
+      executable: { type: 'string' },
+      write: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) {
+    process.stderr.write(usage)
+    return 0
+  }
+  endChildrenWithUs()
+  const machine = readMachine()
+  await mkdir(place, { recursive: true })
+  const directory = await mkdtemp(join(place, 'soak-'))
+  process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
+  const mock = await startMock(machine, directory)
+  const bench: Bench = {
+    machine,
+    mock,
+    directory,
+    tls: null,
+    loadProgram: await compile(machine, directory, 'load'),
+    direct: directTarget(mock),
+    executable: resolve(values.executable ?? (await packageExecutable(join(place, 'spgw-measured')))),
+    starters: {},
+    seconds: 0,
+    warmUpSeconds: 0,
+  }
+  const begin = await prepareSpgw({ ...bench, name: 'spgw', command: [bench.executable] })
+  const target = await begin({ threads: Number(values.threads), settings: { SPGW_RECORDS_RETENTION: retention } })
+  const title = `${new Date().toISOString().slice(0, 10)}, ${machine.description}; ${values.minutes} minutes, ${values.threads} data-plane thread(s), records kept for ${retention}`
+  const { tables, good } = await soak(bench, target, Number(values.minutes) * 60_000)
+  process.stdout.write(`\n${title}\n\n${tables.join('\n\n')}\n`)
+  if (values.write) await writeDocument('soak', title, tables)
+  await target.stop()
+  return good ? 0 : 1
+}
+
+async function soak(bench: Bench, target: SpgwTarget, lengthMs: number): Promise<{ tables: string[]; good: boolean }> {
+  const begun = performance.now()
+  const before = await takeSample(bench, target, begun, 2000)
+  const agent = newAgent()
+  const crowd = new Crowd(await gatherActors(agent, target))
+  const operator = startOperator(target)
+  const samples: Sample[] = []
+  const loadBegun = performance.now()
+  while (performance.now() - loadBegun < lengthMs) {
+    const sample = await takeSample(bench, target, begun, everyMs)
+    samples.push(sample)
+    showProgress(sample, crowd, operator.rounds)
+    await writeFile(join(place, 'soak.json'), JSON.stringify({ before, samples, tallies: crowd.tallies }))
+  }
+  await operator.stop()
+  await crowd.stop()
+  agent.destroy()
+  const loadSeconds = (performance.now() - loadBegun) / 1000
+  await untilQuiet(target.pid)
+  await sleep(restMs)
+  const after = await takeSample(bench, target, begun, 2000)
+  const metrics = await readMetrics(target)
+  const growing = listGrowing(samples)
+  const answered = crowd.done + crowd.wrong
+  const tables = [
+    renderWatched(before, samples, after),
+    renderPace(samples, answered / loadSeconds),
+    renderTallies(crowd.tallies),
+    `${answered.toLocaleString('en-US')} requests of clients; the gateway counts ${metrics('spgw_requests_total').toLocaleString('en-US')} ` +
+      `(${operator.rounds * 2} of the operator’s, 3 of the bench’s and the probes’ none of them); ` +
+      `${operator.linesRead.toLocaleString('en-US')} lines read by who follows them, ${operator.rounds} rounds of changes through the ` +
+      `command line. Grows: ${growing.join(', ') || 'nothing'}.`,
+  ]
+  const faults = [
+    ...crowd.tallies.flatMap(({ name, firstFault }) => (firstFault ? [`${name}: ${firstFault}`] : [])),
+    ...operator.faults,
+  ]
+  for (const fault of faults) process.stdout.write(`\nfault: ${fault}\n`)
+  return { tables, good: growing.length === 0 && faults.length === 0 }
+}
+
+function showProgress(sample: Sample, crowd: Crowd, rounds: number): void {
+  const figures = [
+    `${(sample.atMs / 1000).toFixed(0).padStart(5)} s`,
+    `${(sample.residentBytes / 1e6).toFixed(0)} MB`,
+    `heap ${(sample.heapBytes / 1e6).toFixed(0)} MB`,
+    `${sample.descriptors} fds`,
+    `journal ${(sample.journalBytes / 1e6).toFixed(1)} MB`,
+    `db ${(sample.databaseBytes / 1e6).toFixed(1)} + ${(sample.walBytes / 1e6).toFixed(1)} MB`,
+    `lag ${sample.lagMs.toFixed(0)} ms`,
+    `loop p99 ${sample.probeP99Ms.toFixed(1)} ms`,
+    `${crowd.done} done, ${crowd.wrong} wrong, ${crowd.underWay} open, ${rounds} changes`,
+  ]
+  process.stderr.write(`${figures.join('  ')}\n`)
+}
+
+process.exit(await main())
