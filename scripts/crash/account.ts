@@ -10,6 +10,8 @@ export interface Counts {
   /** Ids that a client saw in a head. */
   ids: number
   checked: number
+  /** Of these, refusals in a flood that name a record which many share. */
+  shared: number
   lost: number
   doubled: number
   wrong: number
@@ -20,11 +22,13 @@ export interface Counts {
 /** All that clients and providers know, against which the gateway's records are held. */
 export class Account {
   readonly ledger: Ledger
-  readonly counts = { checked: 0, lost: 0, doubled: 0, wrong: 0, settled: 0, interrupted: 0 }
+  readonly counts = { checked: 0, shared: 0, lost: 0, doubled: 0, wrong: 0, settled: 0, interrupted: 0 }
   readonly #calls = new Map<string, Call>()
   /** Record id by mark. */
   readonly #found = new Map<string, string>()
   readonly #problems = new Set<string>()
+  /** Marks of calls whose record is another's too. */
+  readonly #sharing = new Set<string>()
   #pending: Call[] = []
 
   constructor(ledger: Ledger) {
@@ -40,14 +44,24 @@ export class Account {
     this.#pending.push(call)
   }
 
-  /** Records since the last look, read from a gateway that none of the calls so far went to. */
-  check(records: readonly RequestRecord[]): void {
+  /**
+   * Records since the last look, read from a gateway that none of the calls so far went to. `resolve` finds the record
+   * that an id names: of a flood of refusals, many share one.
+   */
+  async check(
+    records: readonly RequestRecord[],
+    resolve: (id: string) => Promise<RequestRecord | null>,
+  ): Promise<void> {
     for (const record of records) this.#check(record)
     for (const call of this.#pending) {
-      this.#expectFound(call, this.#found)
       this.#expectServed(call)
+      const { id, kind, mark, status } = call
+      const mayShare = kind === 'flood' && !this.#found.has(mark)
+      if (mayShare && id !== null && (await resolve(id))?.status === status) this.#sharing.add(mark)
+      this.#expectFound(call, this.#found)
     }
     this.counts.checked += this.#pending.filter(({ id }) => id !== null).length
+    this.counts.shared = this.#sharing.size
     this.#pending = []
   }
 
@@ -141,7 +155,7 @@ export class Account {
   }
 
   #expectFound(call: Call, found: ReadonlyMap<string, string>): void {
-    if (found.has(call.mark)) return
+    if (found.has(call.mark) || this.#sharing.has(call.mark)) return
     if (call.id !== null) this.#tell('lost', `${describe(call)} has no record`)
     // What a provider was sent was admitted before, and that stands in the journal.
     else if (this.ledger.has(call.mark)) this.#tell('lost', `${describe(call)} reached a provider and has no record`)
@@ -154,7 +168,7 @@ export class Account {
 }
 
 function expectedStatus({ kind }: Call): number {
-  if (kind === 'bad-key') return 401
+  if (kind === 'bad-key' || kind === 'flood') return 401
   return kind === 'unknown-model' ? 404 : 200
 }
 

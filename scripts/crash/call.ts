@@ -2,7 +2,7 @@ import type { LaneName } from '../../src/core/lane.ts'
 import { laneCall } from '../../test/support/lane-calls.ts'
 import type { Random } from './random.ts'
 
-export type CallKind = 'whole' | 'stream' | 'large' | 'shaky' | 'abort' | 'bad-key' | 'unknown-model'
+export type CallKind = 'whole' | 'stream' | 'large' | 'shaky' | 'abort' | 'bad-key' | 'unknown-model' | 'flood'
 
 const weights: Record<CallKind, number> = {
   whole: 30,
@@ -12,6 +12,8 @@ const weights: Record<CallKind, number> = {
   abort: 12,
   'bad-key': 6,
   'unknown-model': 7,
+  // Only where it is asked for: more refusals a second than have records of their own.
+  flood: 0,
 }
 
 /** One request of a client, what became of it as the client saw it, and what must therefore stand in the records. */
@@ -42,8 +44,8 @@ export interface Stage {
   shakyModel: string
 }
 
-export function makeCall(mark: string, stage: Stage, random: Random): Call {
-  const kind = random.weighted(weights)
+export function makeCall(mark: string, stage: Stage, random: Random, only?: CallKind): Call {
+  const kind = only ?? random.weighted(weights)
   const lane = kind === 'shaky' ? 'openai' : random.pick(['openai', 'anthropic', 'gemini'] as const)
   const form = laneCall(lane)
   const model = kind === 'shaky' ? stage.shakyModel : kind === 'unknown-model' ? 'nobody' : stage.models[lane]
@@ -51,7 +53,7 @@ export function makeCall(mark: string, stage: Stage, random: Random): Call {
   const prompt = kind === 'large' ? `${mark} ${'x'.repeat(random.between(200_000, 1_000_000))}` : `${mark} hello`
   const limit = random.chance(0.5) ? random.between(1, 5000) : null
   const { path, body } = form.call(model, { stream: streamed, prompt, more: limitOf(lane, limit) })
-  const key = kind === 'bad-key' ? 'sp_live_mistyped' : stage.key
+  const key = kind === 'bad-key' || kind === 'flood' ? 'sp_live_mistyped' : stage.key
   return {
     mark,
     lane,

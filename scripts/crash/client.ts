@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Call, makeCall, type Stage } from './call.ts'
+import { type Call, type CallKind, makeCall, type Stage } from './call.ts'
 import type { Random } from './random.ts'
 
 export interface LoadOptions {
@@ -9,6 +9,8 @@ export interface LoadOptions {
   random: Random
   /** How many clients send one request after the other. */
   clients: number
+  /** Nothing but this. */
+  only?: CallKind
   nextMark(): string
   /** Told of each call before its first byte goes out. */
   onCall(call: Call): void
@@ -35,9 +37,9 @@ export class Load {
   }
 
   async #play(): Promise<void> {
-    const { stage, random, nextMark, onCall } = this.#options
+    const { stage, random, nextMark, onCall, only } = this.#options
     while (!this.#ended) {
-      const call = makeCall(nextMark(), stage, random)
+      const call = makeCall(nextMark(), stage, random, only)
       onCall(call)
       const answered = await this.#send(call)
       // The gateway is gone, or about to say why not; whoever kills it ends the load.

@@ -7,7 +7,7 @@ import { CrashGateway } from './gateway.ts'
 import type { Scene } from './scene.ts'
 
 /** Where a kill comes by chance. */
-export type KillKind = 'under load' | 'at start' | 'during a change'
+export type KillKind = 'under load' | 'at start' | 'during a change' | 'during a flood'
 
 /** Points that a crash run passes; those of backup and restore have tests of their own. */
 export const passedPoints = [
@@ -58,12 +58,12 @@ const latestPassing: Partial<Record<PassedPoint, number>> = {
 const strikeLimitMs = 30_000
 
 /** Kills with load on, at a moment that hangs on nothing. */
-export async function killUnderLoad(scene: Scene): Promise<void> {
+export async function killUnderLoad(scene: Scene, earliestMs = 5): Promise<void> {
   const gateway = scene.start()
   const address = await expectReady(gateway, scene)
   if (scene.random.chance(0.7) || scene.changes.inDoubt) await gateway.withAdmin((admin) => scene.look(admin))
   const load = scene.load(address)
-  await wait(scene.random.between(5, 450))
+  await wait(scene.random.between(earliestMs, 450))
   await gateway.kill()
   await load.end()
 }
@@ -96,10 +96,21 @@ export async function killDuringChange(scene: Scene): Promise<void> {
   })
 }
 
+/** While far more is refused than gets records of its own. */
+export async function killDuringFlood(scene: Scene): Promise<void> {
+  const gateway = scene.start()
+  const address = await expectReady(gateway, scene)
+  const flood = scene.load(address, 24, 'flood')
+  await wait(scene.random.between(100, 400))
+  await gateway.kill()
+  await flood.end()
+}
+
 /** Where the code says; false when the gateway did not get there. */
 export async function killAtPoint(scene: Scene, point: PassedPoint): Promise<boolean> {
   // A second change in doubt is more than a client could tell apart.
-  if (scene.changes.inDoubt) await killUnderLoad(scene)
+  const needsLeftovers = point.startsWith('interrupt.') || point === 'ingest.after-delete'
+  if (scene.changes.inDoubt || needsLeftovers) await killUnderLoad(scene, 200)
   const passing = scene.random.between(1, latestPassing[point] ?? 2)
   const environment = { SPGW_FAULT_POINT: `${point}:${passing}`, SPGW_GATEWAY_WORKERS: '2' }
   const gateway = scene.start(scene.programs.tests, environment)

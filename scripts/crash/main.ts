@@ -28,6 +28,7 @@ function renderResult({ kills, counts, ...result }: CrashResult): string {
     ['requests', counts.requests],
     ['ids that a client saw', counts.ids],
     ['ids checked', counts.checked],
+    ['of these, sharing a record', counts.shared],
     ['lost', counts.lost],
     ['doubled', counts.doubled],
     ['otherwise wrong', counts.wrong],
@@ -47,4 +48,6 @@ function renderResult({ kills, counts, ...result }: CrashResult): string {
   ].join('\n')
 }
 
+// Gateways end with this process, however it ends (gateway.ts).
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
 process.exit(await main())

@@ -10,6 +10,7 @@ import {
   killAtPoint,
   killAtStart,
   killDuringChange,
+  killDuringFlood,
   killUnderLoad,
   makingPoints,
   passedPoints,
@@ -45,7 +46,8 @@ export interface CrashResult {
 const weights: Record<KillKind | 'at a point', number> = {
   'under load': 48,
   'at start': 16,
-  'during a change': 16,
+  'during a change': 14,
+  'during a flood': 2,
   'at a point': 20,
 }
 
@@ -59,11 +61,11 @@ export async function runCrashes({ kills, seed, executable, onKill }: CrashOptio
   const scene = await Scene.set({ seed, random, directory, programs })
   const run = new CrashRun(scene)
   try {
-    // Each point once at least, however few the kills; the rest by chance.
-    const points: FaultPoint[] = [...makingPoints, ...passedPoints]
-    const firsts = [...points.keys()].map((index) => Math.floor((index * kills) / points.length))
+    // Each point and a flood once at least, however few the kills; the rest by chance.
+    const musts = ['during a flood' as const, ...makingPoints, ...passedPoints]
+    const firsts = [...musts.keys()].map((index) => Math.floor((index * kills) / musts.length))
     for (let done = 0; done < kills; done++) {
-      const due = points[firsts.indexOf(done)]
+      const due = musts[firsts.indexOf(done)]
       await run.kill(due ?? random.weighted(weights))
       onKill?.(done + 1, scene.account.problems.length)
     }
@@ -93,6 +95,7 @@ class CrashRun {
     if (chosen === 'under load') return killUnderLoad(scene)
     if (chosen === 'at start') return killAtStart(scene)
     if (chosen === 'during a change') return killDuringChange(scene)
+    if (chosen === 'during a flood') return killDuringFlood(scene)
     const making = makingPoints.find((each) => each === chosen)
     const passed = passedPoints.find((each) => each === chosen)
     const struck = making ? await killAtMaking(scene, making) : passed ? await killAtPoint(scene, passed) : false

@@ -1,10 +1,11 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ORPCError } from '@orpc/client'
 import type { AdminClient } from '../../src/admin/client.ts'
 import { type LaneName, laneNames } from '../../src/core/lane.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { Account } from './account.ts'
-import type { Stage } from './call.ts'
+import type { CallKind, Stage } from './call.ts'
 import { Changes, credential } from './changes.ts'
 import { Load } from './client.ts'
 import { CrashGateway, type Program } from './gateway.ts'
@@ -79,13 +80,14 @@ export class Scene {
     return new CrashGateway({ program, dataDirectory: this.dataDirectory, environment })
   }
 
-  load(baseUrl: string): Load {
+  load(baseUrl: string, clients = 8, only?: CallKind): Load {
     const { random, account } = this
     return new Load({
       baseUrl,
       stage: this.#stage,
       random,
-      clients: 8,
+      clients,
+      ...(only ? { only } : {}),
       nextMark: () => `mark-${this.#seed}-${++this.#marks}`,
       onCall: (call) => account.add(call),
     })
@@ -96,7 +98,8 @@ export class Scene {
     const begun = new Date()
     // A request may be older than its gateway's last look by as long as a start takes.
     const since = new Date(this.#lookedUntil.getTime() - 60_000)
-    this.account.check(await readRecords(admin, since))
+    const resolve = (id: string) => admin.requests.show({ id }).catch(unlessFound)
+    await this.account.check(await readRecords(admin, since), resolve)
     this.#lookedUntil = begun
     await this.changes.settle(admin, this.account)
   }
@@ -122,6 +125,11 @@ export interface SceneOptions {
   random: Random
   directory: string
   programs: Programs
+}
+
+function unlessFound(error: unknown): null {
+  if (error instanceof ORPCError && error.code === 'not_found') return null
+  throw error
 }
 
 /** Page by page, newest first. */

@@ -29,11 +29,16 @@ function record(more: Partial<RequestRecord> = {}): RequestRecord {
   return sampleRecord({ id: 'req_1', tags: { mark: 'mark-1-1' }, status: 200, error: null, tokens: usage, ...more })
 }
 
-function problemsOf(call: Call, records: RequestRecord[], reachedProvider = true): string[] {
+async function problemsOf(
+  call: Call,
+  records: RequestRecord[],
+  reachedProvider = true,
+  shared: RequestRecord | null = null,
+): Promise<string[]> {
   const served = reachedProvider ? [{ status: 200, usage, whole: true }] : []
   const account = new Account(new Map(served.length > 0 ? [[call.mark, served]] : []))
   account.add(call)
-  account.check(records)
+  await account.check(records, async () => shared)
   account.checkAll(records)
   return account.problems
 }
@@ -48,12 +53,19 @@ describe('the account of a crash run', () => {
       [record({ state: 'interrupted', tokens: hold, policy_signals: [interrupted] })],
     ],
     ['a refusal', { ...answered, kind: 'bad-key', status: 401 }, [record({ status: 401, tokens: null })]],
-  ])('has nothing against %s', (_name, call, records) => {
-    expect(problemsOf(call, records)).toEqual([])
+  ])('has nothing against %s', async (_name, call, records) => {
+    expect(await problemsOf(call, records)).toEqual([])
   })
 
-  it('lets a request go unrecorded that neither its client nor a provider knows of', () => {
-    expect(problemsOf({ ...cut, id: null }, [], false)).toEqual([])
+  it('lets a request go unrecorded that neither its client nor a provider knows of', async () => {
+    expect(await problemsOf({ ...cut, id: null }, [], false)).toEqual([])
+  })
+
+  it('wants of a flood that each id names a record, its own or a shared one', async () => {
+    const refused: Call = { ...answered, kind: 'flood', status: 401 }
+    expect(await problemsOf(refused, [record({ status: 401, tokens: null })], false)).toEqual([])
+    expect(await problemsOf(refused, [], false, record({ id: 'req_shared', status: 401 }))).toEqual([])
+    expect(await problemsOf(refused, [], false)).toEqual([expect.stringMatching(/^lost: /)])
   })
 
   it.each<[string, Call, RequestRecord[], RegExp]>([
@@ -69,8 +81,8 @@ describe('the account of a crash run', () => {
     ['a good key that is refused', { ...answered, status: 401 }, [record({ status: 401 })], /was answered 401/],
     ['other tokens', answered, [record({ tokens: { ...usage, output: 100 } })], /^wrong: .* not \{"input":1001/],
     ['an interrupted record without its hold', cut, [record({ state: 'interrupted', tokens: null })], /its hold/],
-  ])('finds %s', (_name, call, records, problem) => {
-    const problems = problemsOf(call, records)
+  ])('finds %s', async (_name, call, records, problem) => {
+    const problems = await problemsOf(call, records)
     expect(problems).toEqual([expect.stringMatching(problem)])
   })
 })
