@@ -132,7 +132,9 @@ export class StoreSession {
     this.#begin().then(
       () => {},
       (error: unknown) => {
-        this.#ingestTrouble = `the journal is not being read: ${error instanceof Error ? error.message : String(error)}`
+        // A database that cannot be written says so itself, and stops saying so by itself.
+        if (this.#store.connection.trouble === null)
+          this.#ingestTrouble = `the journal is not being read: ${error instanceof Error ? error.message : String(error)}`
       },
     )
   }

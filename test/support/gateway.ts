@@ -14,6 +14,10 @@ export interface GatewayOptions {
   environment?: Record<string, string>
   /** An existing data directory, left in place afterwards; default: a new one, removed by `stop`. */
   dataDirectory?: string
+  /** A command that runs the gateway in surroundings of its own, and leaves it the process. */
+  launcher?: string[]
+  /** Where the data directory is seen from outside of those. */
+  seenAt?(processId: number): string
   /** Further flags of `serve`. */
   flags?: string[]
 }
@@ -30,6 +34,7 @@ export interface TestGateway {
   baseUrl: string
   consoleUrl: string
   dataDirectory: string
+  processId: number
   stdout(): string
   stderr(): string
   /** Runs a command of the CLI against this gateway. Never throws for an exit status. */
@@ -40,6 +45,10 @@ export interface TestGateway {
   createKey(name: string, more?: Partial<Input<AdminClient['keys']['create']>>): Promise<{ id: string; key: string }>
   /** The settled record of a request; waits for it to settle, since an aborted one does so after its client has gone. */
   record(id: string): Promise<RequestRecord>
+  /** Sends a signal that the gateway lives on after. */
+  signal(signal: NodeJS.Signals): void
+  /** Resolves when standard error holds the text so often. */
+  said(text: string, times?: number): Promise<void>
   /** Sends the signal and waits for the end; gives the exit status, null when the signal itself ended it. */
   kill(signal: NodeJS.Signals): Promise<number | null>
   stop(): Promise<void>
@@ -61,26 +70,41 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   const addresses = ['--listen', '127.0.0.1:0', '--console-listen', '127.0.0.1:0']
   const { command, leading } = gatewayCommand()
   const environment = bareEnvironment(options.environment)
-  const child = spawn(
+  const [file = command, ...args] = [
+    ...(options.launcher ?? []),
     command,
-    [...leading, 'serve', '--data-dir', dataDirectory, ...addresses, ...(options.flags ?? [])],
-    { env: environment, stdio: ['ignore', 'pipe', 'pipe'] },
-  )
+    ...leading,
+    'serve',
+    ...['--data-dir', dataDirectory],
+    ...addresses,
+    ...(options.flags ?? []),
+  ]
+  const child = spawn(file, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] })
   const output = collectOutput(child)
   const { baseUrl, consoleUrl } = await ready(child, output)
+  const processId = child.pid ?? 0
+  const seen = options.seenAt?.(processId) ?? dataDirectory
   const spgw = (args: string[], input?: string) =>
-    runCommand([...args, '--data-dir', dataDirectory], { input, environment: options.environment })
-  const transport = openSocketTransport(join(dataDirectory, 'admin.sock'), { waitMs: 3000 })
+    runCommand([...args, '--data-dir', seen], { input, environment: options.environment })
+  const transport = openSocketTransport(join(seen, 'admin.sock'), { waitMs: 3000 })
   const admin = createAdminClient({ transport, version: 'test', surface: 'cli' })
   return {
     baseUrl,
     consoleUrl,
-    dataDirectory,
+    dataDirectory: seen,
+    processId,
     stdout: () => output.stdout,
     stderr: () => output.stderr,
     spgw,
     admin,
     ...shortcuts(admin),
+    signal: (signal) => void child.kill(signal),
+    said: async (text, times = 1) => {
+      while (output.stderr.split(text).length - 1 < times) {
+        if (child.exitCode !== null) throw new Error(`spgw ended before it said ${text}\n${output.stderr}`)
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+    },
     async kill(signal) {
       await transport.close()
       const closed = once(child, 'close')
@@ -167,7 +191,7 @@ async function ready(
 }
 
 function addressIn(line: string, listener: 'gateway' | 'console'): string {
-  return new RegExp(`${listener} (http://\\S+)`).exec(line)?.[1] ?? ''
+  return new RegExp(`${listener} (https?://\\S+)`).exec(line)?.[1] ?? ''
 }
 
 async function end(child: ChildProcess): Promise<void> {

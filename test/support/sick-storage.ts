@@ -1,0 +1,99 @@
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { expect, vi } from 'vitest'
+import type { PartName } from '../../src/core/degraded.ts'
+import { laneNames } from '../../src/core/lane.ts'
+import { type Crowd, startCrowd } from './crowd.ts'
+import type { TestGateway } from './gateway.ts'
+import { type Stage, setStage } from './stage.ts'
+
+export interface SickStage extends Stage {
+  /** Mixed load, whole and streamed, on all lanes, from before the fault until after it. */
+  crowd: Crowd
+}
+
+const soon = { timeout: 15_000, interval: 50 }
+
+/** A gateway under load, a few answers in. */
+export async function setSickStage(options: Parameters<typeof setStage>[0]): Promise<SickStage> {
+  const stage = await setStage(options)
+  const crowd = startCrowd(stage, { clients: 6, lanes: laneNames })
+  await crowd.answered(40)
+  return { ...stage, crowd }
+}
+
+/** What every surface says of a degraded part; throws unless they agree. */
+async function readSurfaces(gateway: TestGateway, part: PartName) {
+  const [status, ready, metrics, page] = await Promise.all([
+    gateway.admin.status({}),
+    fetch(`${gateway.baseUrl}/readyz`),
+    fetch(`${gateway.consoleUrl}/metrics`).then((answer) => answer.text()),
+    fetch(gateway.consoleUrl).then((answer) => answer.text()),
+  ])
+  const body = (await ready.json()) as { status: string; degraded: { part: string; reason: string }[] }
+  const found = status.degraded.find((each) => each.part === part)
+  const surfaces = {
+    status: found !== undefined,
+    ready: body.degraded.some((each) => each.part === part),
+    metrics: metrics.includes(`spgw_degraded{part="${part}"} 1`),
+    page: page.includes(`Degraded: ${part}`),
+  }
+  return { surfaces, reason: found?.reason ?? null, readyStatus: ready.status, body, status }
+}
+
+const everywhere = { status: true, ready: true, metrics: true, page: true }
+const nowhere = { status: false, ready: false, metrics: false, page: false }
+
+/** Waits until all surfaces tell that the part is degraded, for this reason. A degraded journal alone makes it unready. */
+export async function expectDegraded(gateway: TestGateway, part: PartName, reason: RegExp): Promise<void> {
+  await vi.waitFor(async () => {
+    const found = await readSurfaces(gateway, part)
+    expect(found.surfaces).toEqual(everywhere)
+    expect(found.reason).toMatch(reason)
+    expect(found.readyStatus).toBe(found.status.degraded.some((each) => each.part === 'journal') ? 503 : 200)
+  }, soon)
+  const lines = logLines(gateway).filter(({ message }) => message === 'degraded')
+  expect(lines.filter((line) => line.part === part && reason.test(String(line.reason)))).not.toHaveLength(0)
+}
+
+/** Waits until no surface tells of it any more. */
+export async function expectWell(gateway: TestGateway): Promise<void> {
+  await vi.waitFor(async () => {
+    for (const part of ['journal', 'store'] as const) {
+      const found = await readSurfaces(gateway, part)
+      expect(found.surfaces, `${part}: ${found.reason}`).toEqual(nowhere)
+      expect(found.readyStatus).toBe(200)
+    }
+  }, soon)
+}
+
+export function logLines(gateway: TestGateway): Record<string, unknown>[] {
+  return gateway
+    .stderr()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line))
+}
+
+/** Ends the load and holds each answer that a client has against the database: settled, once, and nothing else there. */
+export async function expectEachRecorded({ gateway, crowd }: SickStage): Promise<number> {
+  await crowd.leave()
+  expect(crowd.tally.failed).toEqual([])
+  expect(crowd.tally.refused).toBe(0)
+  const answered = [...crowd.tally.complete].map(([id, status]) => [id, 'settled', status])
+  await vi.waitFor(() => expect(readRecords(gateway.dataDirectory)).toHaveLength(answered.length), soon)
+  expect(readRecords(gateway.dataDirectory)).toEqual(answered.sort())
+  const [total] = await gateway.admin.requests.stats({})
+  expect(total).toMatchObject({ requests: answered.length, errors: 0, interrupted: 0 })
+  return answered.length
+}
+
+/** Id, state and status of each, as the file has them. */
+export function readRecords(dataDirectory: string): unknown[] {
+  const database = new Sqlite(join(dataDirectory, 'spgw.db'), { readonly: true, fileMustExist: true })
+  try {
+    return database.prepare('select id, state, status from records order by id').raw().all()
+  } finally {
+    database.close()
+  }
+}
