@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { reachFaultPoint } from '../core/fault-point.ts'
 import { machineKeyFile } from '../sealing/machine-key.ts'
 import { syncDirectory } from '../sealing/next-key.ts'
+import { giveToOwner } from './give-to-owner.ts'
 import { databaseFile, journalFolder } from './places.ts'
 
 /**
@@ -75,6 +76,7 @@ function setAside(dataDirectory: string, folder: string): void {
   if (!existsSync(note)) return
   const aside = join(dataDirectory, readFileSync(note, 'utf8'))
   mkdirSync(aside, { recursive: true, mode: 0o700 })
+  giveToOwner(dataDirectory, [basename(aside)])
   const keyPlaced = !existsSync(join(folder, machineKeyFile))
   for (const name of listGateway(dataDirectory)) {
     // The new key is in its place already, or the one that is there goes on being used.

@@ -22,6 +22,7 @@ import {
   makePreparing,
   preparing,
 } from './finish-restore.ts'
+import { giveToOwner } from './give-to-owner.ts'
 import { makeDirectory } from './make-directory.ts'
 import { extractNativeBinding } from './native-binding.ts'
 import { databaseFile } from './places.ts'
@@ -102,6 +103,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
       },
       reseal: (values) => resealing.run(values, folder),
     })
+    giveToOwner(dataDirectory, [preparing, 'native', 'spgw.lock'])
     const aside = commitRestore(dataDirectory)
     await end()
     return { contents, credentials: resealing.credentials, aside }

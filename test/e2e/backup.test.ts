@@ -1,4 +1,14 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -207,6 +217,15 @@ describe('a restore', () => {
     } finally {
       await bare.stop()
     }
+  })
+
+  it.skipIf(process.getuid?.() !== 0)('made by root leaves everything to the owner of the data directory', async () => {
+    mkdirSync(place('owned'))
+    chownSync(place('owned'), 12_345, 12_345)
+    expect((await restore('owned', ['--recovery-key-stdin'], recoveryKey)).code).toBe(0)
+    const entries = readdirSync(place('owned'), { recursive: true, encoding: 'utf8' })
+    expect(entries).toEqual(expect.arrayContaining(['spgw.db', 'machine.key']))
+    expect(entries.filter((entry) => statSync(join(place('owned'), entry)).uid !== 12_345)).toEqual([])
   })
 
   it('with --force keeps the gateway that stood there', async () => {
