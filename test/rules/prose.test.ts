@@ -12,7 +12,7 @@ const readme = pages.filter(({ path }) => path === 'README.md')
 const source = readModules('src', 'cli')
   .map(({ text }) => text)
   .join('\n')
-const localCommands = ['init', 'serve', 'version']
+const localCommands = ['init', 'serve', 'restore', 'version']
 const planted = (text: string) => [{ path: 'README.md', text }]
 
 describe('what the pages name', () => {

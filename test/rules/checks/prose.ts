@@ -85,7 +85,7 @@ export function checkCommands(pages: Page[], local: readonly string[]): Violatio
   const known = [...local, ...names]
   return pages.flatMap((page) =>
     [...quoted(page), ...(page.text.match(fence) ?? [])].flatMap((text) =>
-      [...text.matchAll(/(?:^|sudo |[$(|] *)spgw ([a-z]+(?: [a-z]+)*)/gm)].flatMap(([, words = '']) => {
+      [...text.matchAll(/(?:^|sudo |[$(|] *)spgw ([a-z]+(?: [a-z]+(?:-[a-z]+)*)*)/gm)].flatMap(([, words = '']) => {
         const said = words.split(' ')
         const fits = known.some((name) => name.split(' ').every((word, index) => said[index] === word))
         return fits ? [] : [`${page.path}: there is no command spgw ${words}`]
