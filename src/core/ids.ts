@@ -20,8 +20,12 @@ function nextRandomBytes(count: number): number {
   return poolOffset - count
 }
 
+/** Requests of one millisecond share it. */
+let lastTime = { milliseconds: -1, text: '' }
+
 export function newId(prefix: IdPrefix, now: number = Date.now()): string {
-  return `${prefix}_${encodeTime(now)}${encodeRandom()}`
+  if (lastTime.milliseconds !== now) lastTime = { milliseconds: now, text: encodeTime(now) }
+  return `${prefix}_${lastTime.text}${encodeRandom()}`
 }
 
 function encodeTime(milliseconds: number): string {
@@ -34,10 +38,15 @@ function encodeTime(milliseconds: number): string {
   return text
 }
 
+/** All pairs of characters: two at a time halve the pieces of which an id is joined. */
+const pairs = Array.from({ length: 1024 }, (_, value) => alphabet.charAt(value >> 5) + alphabet.charAt(value & 31))
+
 function encodeRandom(): string {
   const offset = nextRandomBytes(16)
   let text = ''
-  for (let index = 0; index < 16; index++) text += alphabet[(pool[offset + index] ?? 0) & 31]
+  for (let index = offset; index < offset + 16; index += 2) {
+    text += pairs[(((pool[index] ?? 0) & 31) << 5) | ((pool[index + 1] ?? 0) & 31)]
+  }
   return text
 }
 

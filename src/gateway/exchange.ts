@@ -21,6 +21,7 @@ export class Exchange implements Listed {
   place = -1
   readonly id: string
   readonly receivedAt = Date.now()
+  readonly time = new Date(this.receivedAt).toISOString()
   /** Monotonic; all `…_ms` of the record count from here. */
   readonly started = performance.now()
   /** Monotonic: the request has arrived whole. What a client's own slowness takes is no part of the call's limits. */
@@ -127,7 +128,7 @@ export class Exchange implements Listed {
     return {
       id: this.id,
       state,
-      time: new Date(this.receivedAt).toISOString(),
+      time: this.time,
       lane: this.lane?.name ?? null,
       operation: this.match?.endpoint.operation ?? null,
       project: key?.project ?? null,

@@ -5,7 +5,7 @@ import type { Signal } from '../core/record.ts'
 import { formatSize } from '../core/units.ts'
 import type { SnapshotKey } from '../store/snapshot.ts'
 import { type Counters, requestsInFlight } from './counters.ts'
-import { type CompiledPolicy, type EffectivePolicy, findModel, type ModelSet } from './effective.ts'
+import { type CompiledPolicy, type EffectivePolicy, findModel, type ModelSet, type ModelVerdict } from './effective.ts'
 
 export { type CompiledPolicies, compilePolicies, type EffectivePolicy, effectivePolicy } from './effective.ts'
 
@@ -165,9 +165,28 @@ function checkLane(signals: Signal[], { policies }: EffectivePolicy, lane: LaneN
   return null
 }
 
+/** Names are the clients' to choose: so many are remembered, then none. */
+const rememberedModels = 1000
+
+function checkModel(signals: Signal[], effective: EffectivePolicy, model: string | null): Fault | null {
+  if (model === null) return passWithoutModel(signals, effective.policies)
+  let verdict = effective.verdicts.get(model)
+  if (verdict === undefined) {
+    if (effective.verdicts.size >= rememberedModels) effective.verdicts.clear()
+    verdict = judgeModel(effective, model)
+    effective.verdicts.set(model, verdict)
+  }
+  signals.push(...verdict.signals)
+  return verdict.fault
+}
+
+function judgeModel(effective: EffectivePolicy, model: string): ModelVerdict {
+  const signals: Signal[] = []
+  return { fault: findModelFault(signals, effective, model), signals }
+}
+
 /** Denials of all policies come before allowances of any: what is denied once is denied. */
-function checkModel(signals: Signal[], { policies }: EffectivePolicy, model: string | null): Fault | null {
-  if (model === null) return passWithoutModel(signals, policies)
+function findModelFault(signals: Signal[], { policies }: EffectivePolicy, model: string): Fault | null {
   for (const { name, deny: denied } of policies) {
     if (denied === null) continue
     const by = findDenied(denied, model)
@@ -206,12 +225,12 @@ function passWithoutModel(signals: Signal[], policies: readonly CompiledPolicy[]
 function checkBody(signals: Signal[], { body }: EffectivePolicy, bytes: number, bodyLimit: number): Fault | null {
   const own = body !== null && body.bytes <= bodyLimit ? body : null
   const limit = own?.bytes ?? bodyLimit
-  const whose = own === null ? 'the gateway' : `the policy ${own.policy}`
   const data = { policy: own?.policy ?? null, bytes, limit }
   if (bytes <= limit) {
-    if (own !== null) pass(signals, 'body', `The body is within the ${formatSize(limit)} of ${whose}.`, data)
+    if (own !== null) pass(signals, 'body', own.within, data)
     return null
   }
+  const whose = own === null ? 'the gateway' : `the policy ${own.policy}`
   const message = `The body is larger than the ${formatSize(limit)} that ${whose} allows; send a smaller one.`
   return deny(signals, 'body', fault('request_too_large', message), data)
 }

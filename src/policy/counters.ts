@@ -10,6 +10,8 @@
 export const requestsInFlight = 0
 /** Requests that were settled since the start, refused ones too; only ever booked, never held. */
 export const requestsServed = 1
+/** Threads that take connections; each holds one. */
+export const listeners = 2
 
 type Reservation =
   | { granted: true }

@@ -1,5 +1,8 @@
+import type { Fault } from '../core/errors.ts'
 import type { LaneName } from '../core/lane.ts'
 import { compilePattern, isExact, matchesPattern, type Pattern } from '../core/pattern.ts'
+import type { Signal } from '../core/record.ts'
+import { formatSize } from '../core/units.ts'
 import type { ConfigurationSnapshot, SnapshotKey, SnapshotPolicy } from '../store/snapshot.ts'
 
 /** Names and patterns to look a model up in. */
@@ -24,10 +27,18 @@ export interface CompiledPolicy {
 /** All that applies to a key, by name, so that neither verdict nor signals depend on where a policy is attached. */
 export interface EffectivePolicy {
   policies: readonly CompiledPolicy[]
-  /** The smallest body limit of them all. */
-  body: { bytes: number; policy: string } | null
+  /** The smallest body limit of them all; `within` says of a body that it keeps it. */
+  body: { bytes: number; policy: string; within: string } | null
   /** The key names a policy that the snapshot does not have: refused, since nobody knows what it would have forbidden. */
   missing: string | null
+  /** What was found for the models that were asked for last: for one set of policies it is always the same. */
+  verdicts: Map<string, ModelVerdict>
+}
+
+/** The arrays are shared between requests: copy, never change them. */
+export interface ModelVerdict {
+  fault: Fault | null
+  signals: readonly Signal[]
 }
 
 export interface CompiledPolicies {
@@ -41,7 +52,7 @@ export interface CompiledPolicies {
   bySet: Map<string, EffectivePolicy>
 }
 
-const unlimited: EffectivePolicy = Object.freeze({ policies: [], body: null, missing: null })
+const unlimited: EffectivePolicy = Object.freeze({ policies: [], body: null, missing: null, verdicts: new Map() })
 
 /** Done once a snapshot. */
 export function compilePolicies(configuration: ConfigurationSnapshot): CompiledPolicies {
@@ -83,7 +94,7 @@ function share(compiled: CompiledPolicies, policies: CompiledPolicy[], missing: 
   const set = [...policies.map(({ id }) => id), missing ?? ''].join(' ')
   const known = compiled.bySet.get(set)
   if (known) return known
-  const effective = { policies, body: smallestBody(policies), missing }
+  const effective = { policies, body: smallestBody(policies), missing, verdicts: new Map() }
   compiled.bySet.set(set, effective)
   return effective
 }
@@ -91,7 +102,9 @@ function share(compiled: CompiledPolicies, policies: CompiledPolicy[], missing: 
 function smallestBody(policies: readonly CompiledPolicy[]): EffectivePolicy['body'] {
   let smallest: EffectivePolicy['body'] = null
   for (const { name, maxBody } of policies) {
-    if (maxBody !== null && (smallest === null || maxBody < smallest.bytes)) smallest = { bytes: maxBody, policy: name }
+    if (maxBody === null || (smallest !== null && maxBody >= smallest.bytes)) continue
+    const within = `The body is within the ${formatSize(maxBody)} of the policy ${name}.`
+    smallest = { bytes: maxBody, policy: name, within }
   }
   return smallest
 }
