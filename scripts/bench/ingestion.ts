@@ -145,7 +145,7 @@ try {
   const databasePath = join(directory, 'spgw.db')
   const workerData = { databasePath, journalDirectory, boot: 'bench' }
   const worker = new Worker(new URL('../../src/store/thread.ts', import.meta.url), { workerData })
-  const store = await startStore(worker)
+  const store = await startStore(() => worker)
   const metrics = new TrafficMetrics()
   store.onRecords((batch) => metrics.count(batch))
   await measureIngestion(store, worker, journalDirectory)

@@ -107,12 +107,18 @@ function listMade(made: readonly string[]): string {
   return made.map((each) => `Made ${each}.\n`).join('')
 }
 
+/** How long requests may go on after a fault of the main thread. */
+const faultDrainMs = 10_000
+
 /** Runs until a signal or a fault; SIGTERM and SIGINT drain, a second one ends at once. */
 async function serveUntilTold(serving: Serving, told: Promise<string>, log: Log): Promise<number> {
   const ended = await Promise.race([told.then((signal) => ({ signal })), serving.failed.then((reason) => ({ reason }))])
   if ('reason' in ended) {
-    log.error('the gateway cannot go on', { reason: ended.reason })
-    return 1
+    log.error('the main thread met a fault; the gateway drains and ends', { reason: ended.reason })
+    // The data plane is well and ends its requests. But of this thread nobody can tell, so its end is not left to it.
+    setTimeout(() => process.exit(1), faultDrainMs)
+    await serving.stop().catch(() => {})
+    process.exit(1)
   }
   log.info('draining', { signal: ended.signal })
   await serving.stop()

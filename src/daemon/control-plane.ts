@@ -80,6 +80,12 @@ export class ControlPlane {
         log.error('a data-plane thread died and is replaced', { thread, reason })
         this.#degraded.report('journal', String(thread), null)
       },
+      onDegraded: (reason) => this.#degraded.report('thread', 'fleet', reason),
+      onWriters: (writers) => store.tellWriters(writers),
+    })
+    store.watchThread({
+      onDeath: (reason) => log.error('the store thread died and is started again', { reason }),
+      onRevival: () => this.#publishAnew(),
     })
     this.#backups = new Backups({ ...foundation, dataDirectory: settings.dataDirectory, version: options.version })
     this.#publisher = new Publisher(store, keyring, this.#fleet)
@@ -189,6 +195,13 @@ export class ControlPlane {
     )
     if (reason !== null) log.warn('records wait in the journal for the next start', { reason })
     if (this.#lost() > 0) log.error('the journal could not be written', { entries_lost: this.#lost() })
+  }
+
+  /** What was changed in the last moment of a store thread may have been answered to nobody, and published to nobody. */
+  #publishAnew(): void {
+    this.#publisher
+      .publish()
+      .catch((error: unknown) => this.#options.log.error('nothing was published', { reason: String(error) }))
   }
 
   #lost(): number {

@@ -1,12 +1,13 @@
-import type { Worker } from 'node:worker_threads'
 import type { DegradedPart } from '../core/degraded.ts'
+import type { Writers } from '../core/journal-format.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
 import type { FromThread, ServerCertificate, ThreadStart, ToThread } from '../gateway/messages.ts'
 import { attachHealth } from '../routing/health.ts'
 import type { ConfigurationSnapshot, KeyDelta } from '../store/snapshot.ts'
-import { attachShared, type SharedMemory } from './memory.ts'
+import { Member } from './member.ts'
+import { attachShared, columnsOf, type SharedMemory } from './memory.ts'
 import type { SnapshotAudience } from './publisher.ts'
-import { startThread } from './threads.ts'
+import { ReplacementPace } from './replacement.ts'
 
 export interface FleetOptions {
   workers: number
@@ -20,20 +21,14 @@ export interface FleetOptions {
   degraded(): readonly DegradedPart[]
   onTraffic(event: TrafficEvent, thread: number): void
   onDeath(thread: number, reason: string): void
+  /** Why there are fewer threads than there should be; null: there are not. */
+  onDegraded(reason: string | null): void
+  /** Which threads write to the journal; those from `next` on are yet to come. */
+  onWriters(writers: Writers): void
 }
 
-interface Member {
-  worker: Worker
-  thread: number
-  configuration: number
-  keys: number
-  settings: number
-  alive: boolean
-  startedAt: number
-}
-
-/** A thread that dies younger than this is replaced only after as long, so that a fault at start is no busy loop. */
-const infancyMs = 1000
+/** Beyond the limit of draining, until a thread that has not ended by itself is ended. */
+const graceMs = 2000
 
 /** The data-plane threads: started, told every snapshot, replaced when one dies, drained at the end. */
 export class Fleet implements SnapshotAudience {
@@ -41,8 +36,12 @@ export class Fleet implements SnapshotAudience {
   #members: Member[] = []
   #waiting: (() => void)[] = []
   #nextThread = 0
+  #lastReason = ''
   #draining = false
   #listening = false
+  readonly #pace = new ReplacementPace()
+  #pause: NodeJS.Timeout | null = null
+  #second: NodeJS.Timeout | null = null
   #settingsVersion = 0
   #settings: GatewaySettings
   #certificate: ServerCertificate | null
@@ -53,31 +52,37 @@ export class Fleet implements SnapshotAudience {
     this.#certificate = options.certificate
   }
 
+  /** How many threads take requests. */
   get size(): number {
-    return this.#members.filter(({ alive }) => alive).length
+    return this.#members.filter(({ counts, listening }) => counts && listening).length
   }
 
   /** Every thread is up and has what `whole` gives; none listens yet. */
   async start(): Promise<void> {
-    await Promise.all(Array.from({ length: this.#options.workers }, () => this.#add()))
+    await Promise.all(
+      Array.from({ length: this.#options.workers }, async () => {
+        const member = this.#start()
+        if (!(await this.#prepare(member))) throw new Error(`a data-plane thread does not start: ${this.#lastReason}`)
+      }),
+    )
   }
 
   /** Resolves when every thread accepts connections. */
   async listen(): Promise<void> {
     this.#listening = true
-    await Promise.all(this.#members.map((member) => this.#listen(member)))
+    await Promise.all(this.#members.map((member) => member.listen()))
+    // One may have died since it started.
+    this.#replace()
   }
 
   async configuration(snapshot: ConfigurationSnapshot): Promise<void> {
     this.#tellAll({ type: 'configuration', snapshot })
-    await this.#until(() =>
-      this.#members.every(({ alive, configuration }) => !alive || configuration >= snapshot.version),
-    )
+    await this.#until(({ configuration }) => configuration >= snapshot.version)
   }
 
   async keys(delta: KeyDelta): Promise<void> {
     this.#tellAll({ type: 'keys', delta })
-    await this.#until(() => this.#members.every(({ alive, keys }) => !alive || keys >= delta.version))
+    await this.#until(({ keys }) => keys >= delta.version)
   }
 
   /** Resolves when every thread obeys them, for what begins from then on. A null certificate leaves the one in use. */
@@ -86,7 +91,7 @@ export class Fleet implements SnapshotAudience {
     this.#certificate = certificate ?? this.#certificate
     const version = ++this.#settingsVersion
     this.#tellAll({ type: 'settings', version, settings, certificate })
-    await this.#until(() => this.#members.every((member) => !member.alive || member.settings >= version))
+    await this.#until((member) => member.settings >= version)
   }
 
   degraded(parts: readonly DegradedPart[]): void {
@@ -105,17 +110,18 @@ export class Fleet implements SnapshotAudience {
   /** New connections are refused, open requests end within the limit, journals are closed. */
   async drain(limitMs: number): Promise<void> {
     this.#draining = true
+    for (const timer of [this.#pause, this.#second]) if (timer !== null) clearTimeout(timer)
     this.#tellAll({ type: 'drain', limitMs })
-    await Promise.all(this.#members.map((member) => this.#drained(member, limitMs)))
+    await Promise.all(this.#members.map((member) => member.drained(limitMs + graceMs)))
   }
 
   #tellAll(message: ToThread): void {
-    for (const { alive, worker } of this.#members) if (alive) worker.postMessage(message)
+    for (const member of this.#members) member.tell(message)
   }
 
-  async #add(): Promise<void> {
+  #start(): Member {
     const { journalDirectory, boot, memory } = this.#options
-    // A thread's number names its journal segments and is never used twice in one boot; its counter column is reused.
+    // A thread's number names its journal segments and is never used twice in one boot.
     const thread = this.#nextThread++
     const start: ThreadStart = {
       settings: this.#settings,
@@ -124,36 +130,29 @@ export class Fleet implements SnapshotAudience {
       healthMemory: memory.health,
       counterMemory: memory.counters,
       counterLayout: memory.layout,
-      column: thread % this.#options.workers,
+      column: this.#freeColumns()[0] ?? 0,
     }
-    const member: Member = {
-      worker: startThread('gateway', start),
-      thread,
-      configuration: -1,
-      keys: -1,
-      settings: this.#settingsVersion,
-      alive: true,
-      startedAt: Date.now(),
-    }
-    this.#members.push(member)
-    member.worker.on('error', (error) =>
-      this.#buried(member, error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    const member = new Member(
+      start,
+      this.#settingsVersion,
+      (from, message) => this.#hear(from, message),
+      (ended, reason) => this.#bury(ended, reason),
     )
-    member.worker.on('exit', (code) => this.#buried(member, `exit ${code}`))
-    member.worker.on('message', (message: FromThread) => this.#hear(member, message))
-    await this.#heard(member, 'started')
-    const { snapshot, delta } = this.#options.whole()
-    member.worker.postMessage({ type: 'configuration', snapshot } satisfies ToThread)
-    member.worker.postMessage({ type: 'keys', delta: { ...delta, full: true } } satisfies ToThread)
-    member.worker.postMessage({ type: 'degraded', parts: this.#options.degraded() } satisfies ToThread)
-    await this.#until(() => !member.alive || (member.configuration >= snapshot.version && member.keys >= delta.version))
-    if (this.#listening) await this.#listen(member)
+    this.#members.push(member)
+    this.#tellWriters()
+    return member
   }
 
-  async #listen(member: Member): Promise<void> {
-    member.worker.postMessage({ type: 'listen' } satisfies ToThread)
-    const heard = await this.#heard(member, 'listening', 'failed')
-    if (heard?.type === 'failed') throw new Error(heard.reason)
+  /** Whatever was published while it started is posted behind the whole, and so comes before its first request. False: it died. */
+  async #prepare(member: Member): Promise<boolean> {
+    if ((await member.heard('started')) === null) return false
+    const { snapshot, delta } = this.#options.whole()
+    member.tell({ type: 'configuration', snapshot })
+    member.tell({ type: 'keys', delta: { ...delta, full: true } })
+    member.tell({ type: 'degraded', parts: this.#options.degraded() })
+    const has = () => member.configuration >= snapshot.version && member.keys >= delta.version
+    while (member.alive && !has()) await this.#news()
+    return member.alive
   }
 
   #hear(member: Member, message: FromThread): void {
@@ -167,51 +166,90 @@ export class Fleet implements SnapshotAudience {
     } else if (message.type === 'traffic') {
       this.#options.onTraffic(message.event, member.thread)
     } else if (message.type === 'refused') {
-      this.#options.onTraffic(
-        { type: 'fault', requestId: '', reason: `snapshot refused: ${message.reason}` },
-        member.thread,
-      )
+      const reason = `snapshot refused: ${message.reason}`
+      this.#options.onTraffic({ type: 'fault', requestId: '', reason }, member.thread)
+    } else if (message.type === 'dying') {
+      member.dying = message.reason
+      this.#wake()
+      this.#lose(member, message.reason)
     }
   }
 
-  /** The next message of one of these types; null when the thread ends first. */
-  #heard(member: Member, ...types: FromThread['type'][]): Promise<FromThread | null> {
-    return new Promise((resolve) => {
-      const hear = (message: FromThread) => types.includes(message.type) && finish(message)
-      const exit = () => finish(null)
-      const finish = (message: FromThread | null) => {
-        member.worker.off('message', hear).off('exit', exit)
-        resolve(message)
-      }
-      member.worker.on('message', hear).on('exit', exit)
-      if (!member.alive) finish(null)
-    })
-  }
-
-  async #drained(member: Member, limitMs: number): Promise<void> {
-    if (!member.alive) return
-    const overdue = Promise.withResolvers<null>()
-    const timer = setTimeout(() => overdue.resolve(null), limitMs + 2000)
-    await Promise.race([this.#heard(member, 'drained'), overdue.promise])
-    clearTimeout(timer)
-    await member.worker.terminate()
-  }
-
-  #buried(member: Member, reason: string): void {
-    if (!member.alive) return
-    member.alive = false
+  /** Nothing of the thread runs any more: what it held is given back, and its journal is complete. */
+  #bury(member: Member, reason: string): void {
     this.#members = this.#members.filter((each) => each !== member)
     this.#wake()
-    if (this.#draining) return
-    attachShared(this.#options.memory).counters.reverseThread(member.thread % this.#options.workers)
-    this.#options.onDeath(member.thread, reason)
-    const pause = Date.now() - member.startedAt < infancyMs ? infancyMs : 0
-    const replace = () => this.#add().catch((error: unknown) => this.#options.onDeath(member.thread, String(error)))
-    setTimeout(() => void replace(), pause)
+    const { counters, health } = attachShared(this.#options.memory)
+    counters.reverseThread(member.column)
+    health.abandonAll(member.column)
+    this.#tellWriters()
+    if (member.dying === null) this.#lose(member, reason)
+    else this.#replace()
   }
 
-  async #until(holds: () => boolean): Promise<void> {
-    while (!holds()) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  #lose(member: Member, reason: string): void {
+    if (this.#draining) return
+    this.#lastReason = reason
+    this.#options.onDeath(member.thread, reason)
+    const pause = this.#pace.died(Date.now() - member.startedAt, reason)
+    // A gateway that has never listened ends with its first thread.
+    if (!this.#listening) return
+    this.#judge()
+    if (this.#pause !== null) clearTimeout(this.#pause)
+    this.#pause = setTimeout(() => {
+      this.#pause = null
+      this.#replace()
+    }, pause)
+  }
+
+  /** As many as are missing; a dying one keeps its column until its end, so where columns run out that is waited for. */
+  #replace(): void {
+    if (this.#draining || !this.#listening || this.#pause !== null) return
+    const there = this.#members.filter(({ dying }) => dying === null).length
+    const room = Math.min(this.#options.workers - there, this.#freeColumns().length)
+    for (let left = room; left > 0; left--) void this.#add()
+  }
+
+  async #add(): Promise<void> {
+    const member = this.#start()
+    try {
+      if (!(await this.#prepare(member))) return
+      await member.listen()
+    } catch (error) {
+      member.dying = error instanceof Error ? error.message : String(error)
+      this.#lose(member, member.dying)
+      await member.end()
+      return
+    }
+    for (const each of this.#members) if (each.dying !== null) each.tell({ type: 'leave' })
+    this.#judge()
+  }
+
+  #judge(): void {
+    const youngest = Date.now() - Math.max(0, ...this.#members.map(({ startedAt }) => startedAt))
+    const reason = this.#pace.judge(this.#options.workers, this.size, youngest)
+    this.#options.onDegraded(reason)
+    if (this.#second !== null) clearTimeout(this.#second)
+    this.#second = reason === null ? null : setTimeout(() => this.#judge(), this.#pace.ripensIn(youngest) + 1)
+  }
+
+  #freeColumns(): number[] {
+    const taken = new Set(this.#members.map(({ column }) => column))
+    return columnsOf(this.#options.workers).filter((column) => !taken.has(column))
+  }
+
+  #tellWriters(): void {
+    const running = this.#members.map(({ thread }) => thread)
+    this.#options.onWriters({ boot: this.#options.boot, running, next: this.#nextThread })
+  }
+
+  /** Holds of every thread whose requests depend on it; one that dies or is replaced in the meantime keeps nobody waiting. */
+  async #until(holds: (member: Member) => boolean): Promise<void> {
+    while (!this.#members.every((member) => !member.counts || holds(member))) await this.#news()
+  }
+
+  #news(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
   #wake(): void {

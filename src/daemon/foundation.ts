@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Worker } from 'node:worker_threads'
 import type { Settings } from '../config/settings.ts'
 import { newId } from '../core/ids.ts'
 import type { Secret } from '../core/secret.ts'
@@ -27,7 +26,6 @@ import { startThread } from './threads.ts'
 export interface Foundation {
   keyring: Keyring
   store: StoreClient
-  storeWorker: Worker
   databasePath: string
   /** The SQLite addon's path in the packaged executable. */
   nativeBinding: string | undefined
@@ -59,13 +57,14 @@ export async function layFoundation(sources: FoundationSources): Promise<Foundat
   const journalDirectory = join(dataDirectory, journalFolder)
   makeDirectory(journalDirectory)
   const nativeBinding = extractNativeBinding(dataDirectory)
-  const storeWorker = startThread('store', {
+  const storeData = {
     retentionMs: settings.records.retentionMs,
     databasePath,
     journalDirectory,
     boot,
     ...(nativeBinding ? { nativeBinding } : {}),
-  })
+  }
+  let store: StoreClient | null = null
   try {
     // From here on nobody else is in the middle of anything there: what was interrupted is brought to its end.
     const openKey = async () => {
@@ -74,14 +73,18 @@ export async function layFoundation(sources: FoundationSources): Promise<Foundat
       return openMachineKey(keySources, existsSync(databasePath), made)
     }
     const key = Promise.withResolvers<MachineKey>()
-    const store = await startStore(storeWorker, async () => key.resolve(await openKey()))
+    store = await startStore(
+      () => startThread('store', storeData),
+      async () => key.resolve(await openKey()),
+    )
     const witness = await store.seal.witness()
     const keyring = settleKeyring(await key.promise, witness, dataDirectory)
     if (witness === null) await store.seal.setWitness(sealWitness(keyring))
     await makeFirstResources(store, made)
-    return { keyring, store, storeWorker, databasePath, nativeBinding, journalDirectory, made, fresh: witness === null }
+    return { keyring, store, databasePath, nativeBinding, journalDirectory, made, fresh: witness === null }
   } catch (error) {
-    await storeWorker.terminate()
+    // Its thread would keep the process alive after the refusal.
+    await store?.close()
     throw error
   }
 }

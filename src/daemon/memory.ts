@@ -14,8 +14,13 @@ export interface SharedMemory {
 }
 
 export function createSharedMemory(workers: number): SharedMemory {
-  const layout = { rows: rowLimit, threads: workers + 1 }
+  const layout = { rows: rowLimit, threads: columnsOf(workers).length + 1 }
   return { health: createHealthMemory(slotLimit), counters: createCounterMemory(layout), layout }
+}
+
+/** Two for each data-plane thread: one that is dying still holds its own when the next begins. */
+export function columnsOf(workers: number): number[] {
+  return Array.from({ length: 2 * workers }, (_, column) => column)
 }
 
 export function attachShared(memory: SharedMemory): { health: Health; counters: Counters } {

@@ -14,6 +14,7 @@ import { writeDemoCall } from './demo-call.ts'
 import { type Foundation, layFoundation, makeRecoveryKey } from './foundation.ts'
 import type { Log } from './log.ts'
 import { makeDirectory } from './make-directory.ts'
+import { hearOwnFault } from './own-fault.ts'
 import { consoleSettings, Reloader } from './reload.ts'
 
 export interface ServeOptions {
@@ -84,7 +85,7 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
     made: foundation.made,
     demoCall: prepared && writeDemoCall(settings.gateway, control.gatewayUrl, leaf, prepared.key),
     recoveryKey,
-    failed: diesWith(foundation),
+    failed: hearOwnFault(),
     reload: (read) => reloader.reload(read),
     stop: () => begun.disposeAsync(),
   }
@@ -153,12 +154,6 @@ function openDoors(
 function announceUpgrade({ store }: Foundation, log: Log): void {
   if (store.upgrade !== null)
     log.info('the database was upgraded, and a copy of what it was is kept', { ...store.upgrade })
-}
-
-function diesWith({ storeWorker }: Foundation): Promise<string> {
-  return new Promise((resolve) => {
-    storeWorker.once('error', (error) => resolve(`the store thread died: ${describe(error)}`))
-  })
 }
 
 async function drawUpDocument(version: string): Promise<object> {

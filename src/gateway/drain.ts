@@ -39,7 +39,7 @@ function stopping() {
 }
 
 /** This answer is the last on its connection: said in its head where that is still to be written. */
-function closeBehind({ request, response }: Exchange): void {
+export function closeBehind({ request, response }: Exchange): void {
   if (!response.headersSent) response.shouldKeepAlive = false
   else response.once('close', () => request.socket.end())
 }

@@ -36,6 +36,8 @@ export interface Gateway {
   random(): number
   /** The gateway is stopping: what is under way ends, nothing new is wanted. */
   draining: boolean
+  /** This thread has met a fault that nobody caught: whatever it is still asked is refused. */
+  dying: boolean
 }
 
 export interface Connection extends Listed {

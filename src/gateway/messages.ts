@@ -36,6 +36,8 @@ export type ToThread =
   /** Ends what is under way for a key that was revoked; comes after the delta that revoked it. */
   | { type: 'close-streams'; keyId: string }
   | { type: 'listen' }
+  /** To a dying thread that was the last to listen: its successor does. */
+  | { type: 'leave' }
   | { type: 'drain'; limitMs: number }
 
 export type FromThread =
@@ -47,4 +49,6 @@ export type FromThread =
   | { type: 'has-settings'; version: number }
   | { type: 'refused'; reason: string }
   | { type: 'traffic'; event: TrafficEvent }
+  /** After a fault that nobody caught: it takes no requests any more, ends those that it has, and then ends itself. */
+  | { type: 'dying'; reason: string }
   | { type: 'drained' }

@@ -103,6 +103,7 @@ function accept(gateway: Gateway, request: IncomingMessage, response: ServerResp
     exchange.match = exchange.lane.match(request.method ?? '', exchange.path.slice(exchange.lane.prefix.length))
   watchClient(exchange)
   gateway.exchanges.add(exchange)
+  if (gateway.dying) exchange.stop(threadFault())
   void serveToItsEnd(gateway, exchange)
 }
 
@@ -124,6 +125,11 @@ function watchClient(exchange: Exchange): void {
     exchange.onGone?.()
   })
   exchange.response.on('error', () => {})
+}
+
+/** For whatever a thread that has met a fault of its own does not bring to its end. */
+export function threadFault(): Fault {
+  return fault('internal', 'A fault of the gateway ended this request. Send it again.')
 }
 
 /** A fault of the gateway's own ends this exchange and no other. */

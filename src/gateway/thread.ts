@@ -1,6 +1,6 @@
 import { getEnvironmentData, parentPort, workerData } from 'node:worker_threads'
 import { armThread, reachFaultPoint } from '../core/fault-point.ts'
-import { attachCounters } from '../policy/counters.ts'
+import { attachCounters, listeners } from '../policy/counters.ts'
 import { createHttpTransport } from '../providers/http.ts'
 import { findKind } from '../providers/index.ts'
 import { attachHealth } from '../routing/health.ts'
@@ -9,6 +9,7 @@ import { Deadlines } from './deadlines.ts'
 import { drain } from './drain.ts'
 import type { Gateway } from './gateway.ts'
 import { Journal } from './journal.ts'
+import { sayLastWords } from './last-words.ts'
 import { LiveList } from './live-list.ts'
 import type { FromThread, ThreadStart, ToThread } from './messages.ts'
 import { ReadModel } from './read-model.ts'
@@ -43,9 +44,12 @@ const gateway: Gateway = {
   report: (event) => tell({ type: 'traffic', event }),
   random: Math.random,
   draining: false,
+  dying: false,
 }
 const server = createGatewayServer(gateway, start.certificate)
 setInterval(() => gateway.journal.checkPlace(), 1000).unref()
+const left = Promise.withResolvers<void>()
+process.on('uncaughtException', (error) => void die(error))
 
 port.on('message', (message: ToThread) => {
   switch (message.type) {
@@ -62,6 +66,8 @@ port.on('message', (message: ToThread) => {
       return closeStreams(gateway, message.keyId)
     case 'listen':
       return listen()
+    case 'leave':
+      return left.resolve()
     case 'drain':
       return void end(message.limitMs)
   }
@@ -87,20 +93,47 @@ function change({ version, settings, certificate }: Extract<ToThread, { type: 's
 }
 
 function listen(): void {
+  if (gateway.dying) return
   const { host, port: wanted, reusePort } = start.settings
-  server.once('error', (error) => tell({ type: 'failed', reason: error.message }))
+  server.on('error', (error) =>
+    server.listening ? fault(error.message) : tell({ type: 'failed', reason: error.message }),
+  )
   server.listen({ host, port: wanted, reusePort, backlog: 4096 }, () => {
     const address = server.address()
+    gateway.counters.reserve(listeners, 1, Number.POSITIVE_INFINITY)
     tell({ type: 'listening', port: address !== null && typeof address === 'object' ? address.port : wanted })
   })
 }
 
+/** One that belongs to no request. */
+function fault(reason: string): void {
+  gateway.report({ type: 'fault', requestId: '', reason })
+}
+
 async function end(limitMs: number): Promise<void> {
+  if (gateway.dying) return
   await drain(gateway, server, limitMs)
   gateway.refusals.flush()
   gateway.journal.close()
   await transport.close()
   tell({ type: 'drained' })
+}
+
+/** What state the thread is in nobody can tell now: it ends what it has in words, and then itself. A second fault ends it at once. */
+async function die(error: unknown): Promise<void> {
+  if (gateway.dying) process.exit(1)
+  tell({ type: 'dying', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  await sayLastWords(gateway, server, isLastListener() ? left.promise : null)
+  gateway.refusals.flush()
+  gateway.journal.close()
+  process.exit(1)
+}
+
+/** Where two cannot listen on one port, none waits for the other. */
+function isLastListener(): boolean {
+  if (!server.listening) return false
+  gateway.counters.settle(listeners, 1, 0)
+  return gateway.counters.read(listeners) === 0 && start.settings.reusePort
 }
 
 tell({ type: 'started' })

@@ -1,3 +1,4 @@
+import type { Writers } from '../core/journal-format.ts'
 import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { Reseal, SealedValue } from '../sealing/reseal.ts'
@@ -282,8 +283,18 @@ export interface StoreClient extends Tables {
   onRecords(listener: (records: RequestRecord[]) => void): () => void
   /** How long records are kept, from now on. */
   keepRecords(retentionMs: number): void
+  /** Which threads still write to the journal; what others have left unsettled is then interrupted. */
+  tellWriters(writers: Writers): void
+  /** The store's thread is started again whenever it dies. */
+  watchThread(witness: StoreWitness): void
   health(): Promise<StoreHealth>
   close(): Promise<void>
+}
+
+export interface StoreWitness {
+  onDeath(reason: string): void
+  /** Calls under way at the death may have changed something all the same: what is built on the store is to be read anew. */
+  onRevival(): void
 }
 
 export interface StoredSnapshot {

@@ -1,30 +1,20 @@
 import type { RequestRecord } from '../core/record.ts'
 import { storeAccess } from './access.ts'
-import type { AuditEvent, StoreClient, StoredSnapshot, StoreHealth, Tables, Upgrade } from './api.ts'
-import type { StoreMessage, StoreRequest } from './protocol.ts'
-import { fromPlainError, StoreDegraded } from './store-error.ts'
-
-/** What the client needs of a `Worker`. */
-export interface StoreWorker {
-  postMessage(message: StoreRequest): void
-  on(event: 'message', listener: (message: StoreMessage) => void): unknown
-  on(event: 'error', listener: (error: unknown) => void): unknown
-  on(event: 'exit', listener: (code: number) => void): unknown
-}
+import type { AuditEvent, StoreClient, StoredSnapshot, StoreHealth, StoreWitness, Tables, Upgrade } from './api.ts'
+import type { StoreRequest } from './protocol.ts'
+import { StoreDegraded } from './store-error.ts'
+import { type Ask, StoreLife, type StoreWorker } from './store-life.ts'
 
 type Audit = Omit<AuditEvent, 'id' | 'time'>
-type Ask = (make: (id: number) => StoreRequest) => Promise<unknown>
 
 /**
  * Resolves when the database is open and migrated. `onLocked` is waited for in between: this process has the data
  * directory to itself then, and nothing in it has been touched. Rejects with `StoreRefused`, or when the thread ends first.
+ * `start` is called again for each thread that dies later.
  */
-export async function startStore(worker: StoreWorker, onLocked = async () => {}): Promise<StoreClient> {
-  const calls = new Calls(worker)
-  await calls.locked
-  await onLocked()
-  worker.postMessage({ kind: 'open' })
-  return clientOf(calls, await calls.ready)
+export async function startStore(start: () => StoreWorker, onLocked = async () => {}): Promise<StoreClient> {
+  const calls = new Calls(start)
+  return clientOf(calls, await calls.open(onLocked))
 }
 
 function clientOf(calls: Calls, upgrade: Upgrade | null): StoreClient {
@@ -38,6 +28,8 @@ function clientOf(calls: Calls, upgrade: Upgrade | null): StoreClient {
     health: async () => (await ask((id) => ({ kind: 'health', id }))) as StoreHealth,
     keepRecords: (retentionMs) => calls.tell({ kind: 'retention', retentionMs }),
     onRecords: (listener) => calls.listen(listener),
+    tellWriters: (writers) => calls.tell({ kind: 'writers', writers }),
+    watchThread: (witness) => calls.watch(witness),
     close: () => calls.close(),
   }
 }
@@ -55,98 +47,117 @@ function proxyTables(ask: Ask, audit: Audit | null): Tables {
   return Object.fromEntries(tables) as Tables
 }
 
-/** Calls under way, each to be answered by its number. When the thread ends, all of them fail, and all later ones. */
-class Calls {
-  readonly locked: Promise<void>
-  readonly ready: Promise<Upgrade | null>
-  readonly #worker: StoreWorker
-  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
-  readonly #listeners = new Set<(records: RequestRecord[]) => void>()
-  readonly #locking = Promise.withResolvers<void>()
-  readonly #opening = Promise.withResolvers<Upgrade | null>()
-  readonly #exited = Promise.withResolvers<void>()
-  #lastId = 0
-  #ended: Error | null = null
-  #closing = false
+/** A thread that dies younger than this is started again only after a pause, which grows. */
+const infancyMs = 10_000
+const longestPauseMs = 500
 
-  constructor(worker: StoreWorker) {
-    this.#worker = worker
-    this.locked = this.#locking.promise
-    this.ready = this.#opening.promise
-    // Whoever waits for the lock first hears of a failure there.
-    this.ready.catch(() => {})
-    worker.on('message', (message) => this.#receive(message))
-    worker.on('error', (error) =>
-      this.#end(`the store thread failed: ${error instanceof Error ? error.message : error}`),
-    )
-    worker.on('exit', () => {
-      this.#end('the store thread has ended')
-      this.#exited.resolve()
-    })
+/**
+ * The store for as long as the process lives: a thread that dies is started again, and is told what the one before was
+ * told. Calls under way when it dies fail, since nobody knows how far they came; those that follow wait for the next
+ * thread, and fail where it does not start.
+ */
+class Calls {
+  readonly #start: () => StoreWorker
+  readonly #listeners = new Set<(records: RequestRecord[]) => void>()
+  readonly #witnesses = new Set<StoreWitness>()
+  /** By kind: the last of each. */
+  readonly #told = new Map<StoreRequest['kind'], StoreRequest>()
+  #life: Promise<StoreLife> = Promise.reject(new StoreDegraded('the store is not open'))
+  #closing: Promise<void> | null = null
+  #pause: NodeJS.Timeout | null = null
+  #deaths = 0
+  #begun = 0
+
+  constructor(start: () => StoreWorker) {
+    this.#start = start
+    this.#life.catch(ignore)
+  }
+
+  /** For the first thread: its failure is the caller's. */
+  async open(onLocked: () => Promise<void>): Promise<Upgrade | null> {
+    const { life, upgrade } = await this.#begin(onLocked)
+    this.#life = Promise.resolve(life)
+    return upgrade
   }
 
   readonly ask: Ask = async (make) => {
-    if (this.#ended) throw this.#ended
-    const id = ++this.#lastId
-    const pending = Promise.withResolvers<unknown>()
-    this.#pending.set(id, pending)
-    try {
-      this.#worker.postMessage(make(id))
-    } catch (error) {
-      // An input that cannot cross threads: nothing was sent, nothing will be answered.
-      this.#pending.delete(id)
-      throw error
-    }
-    return await pending.promise
+    if (this.#closing !== null) throw new StoreDegraded('the store is closed')
+    return await (await this.#life).ask(make)
   }
 
-  /** What has no answer. */
   tell(message: StoreRequest): void {
-    this.#worker.postMessage(message)
+    this.#told.set(message.kind, message)
+    this.#life.then((life) => life.tell(message), ignore)
   }
 
   listen(listener: (records: RequestRecord[]) => void): () => void {
     this.#listeners.add(listener)
-    this.#worker.postMessage({ kind: 'records', wanted: true })
+    this.tell({ kind: 'records', wanted: true })
     return () => {
       this.#listeners.delete(listener)
-      if (this.#listeners.size === 0) this.#worker.postMessage({ kind: 'records', wanted: false })
+      if (this.#listeners.size === 0) this.tell({ kind: 'records', wanted: false })
     }
+  }
+
+  watch(witness: StoreWitness): void {
+    this.#witnesses.add(witness)
   }
 
   /** Resolves when the thread is gone; closing twice is closing once. */
-  async close(): Promise<void> {
-    if (!this.#closing && !this.#ended) {
-      this.#closing = true
-      await this.ask((id) => ({ kind: 'close', id }))
-    }
-    await this.#exited.promise
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
   }
 
-  #receive(message: StoreMessage): void {
-    if (message.kind === 'locked') this.#locking.resolve()
-    else if (message.kind === 'ready') this.#opening.resolve(message.upgrade)
-    else if (message.kind === 'refused') this.#refuse(fromPlainError(message.error))
-    else if (message.kind === 'records') for (const listener of this.#listeners) listener(message.records)
-    else this.#settle(message)
+  async #close(): Promise<void> {
+    if (this.#pause !== null) clearTimeout(this.#pause)
+    const life = await this.#life.catch(() => null)
+    if (life === null) return
+    // A thread that dies of it is gone as well.
+    await life.ask((id) => ({ kind: 'close', id })).catch(ignore)
+    await life.ended
   }
 
-  #settle(message: Extract<StoreMessage, { id: number }>): void {
-    const pending = this.#pending.get(message.id)
-    this.#pending.delete(message.id)
-    if (message.kind === 'answer') pending?.resolve(message.output)
-    else pending?.reject(fromPlainError(message.error))
+  async #begin(onLocked: () => Promise<void>): Promise<{ life: StoreLife; upgrade: Upgrade | null }> {
+    this.#begun = Date.now()
+    const life = new StoreLife(this.#start(), (records) => {
+      for (const listener of this.#listeners) listener(records)
+    })
+    const upgrade = await life.open(onLocked)
+    void life.ended.then((reason) => this.#died(reason))
+    return { life, upgrade }
   }
 
-  #refuse(reason: Error): void {
-    this.#locking.reject(reason)
-    this.#opening.reject(reason)
+  #died(reason: string): void {
+    if (this.#closing !== null) return
+    this.#deaths = Date.now() - this.#begun < infancyMs ? this.#deaths + 1 : 1
+    for (const { onDeath } of this.#witnesses) onDeath(reason)
+    this.#reviveAfter(this.#deaths === 1 ? 0 : Math.min(longestPauseMs, 50 * 2 ** (this.#deaths - 2)), reason)
   }
 
-  #end(reason: string): void {
-    this.#ended ??= new StoreDegraded(reason)
-    this.#refuse(this.#ended)
-    for (const pending of this.#pending.values()) pending.reject(this.#ended)
-    this.#pending.clear()
+  #reviveAfter(pauseMs: number, reason: string): void {
+    if (pauseMs === 0) return this.#revive()
+    this.#life = Promise.reject(new StoreDegraded(`${reason}; it is started again`))
+    this.#life.catch(ignore)
+    this.#pause = setTimeout(() => this.#revive(), pauseMs)
+  }
+
+  #revive(): void {
+    this.#pause = null
+    this.#life = this.#begin(async () => {}).then(
+      ({ life }) => {
+        for (const message of this.#told.values()) life.tell(message)
+        for (const { onRevival } of this.#witnesses) onRevival()
+        return life
+      },
+      (error: unknown) => {
+        const reason = `the store does not start again: ${error instanceof Error ? error.message : String(error)}`
+        if (this.#closing === null) this.#pause = setTimeout(() => this.#revive(), longestPauseMs)
+        throw new StoreDegraded(reason)
+      },
+    )
+    this.#life.catch(ignore)
   }
 }
+
+function ignore(): void {}

@@ -105,7 +105,7 @@ describe('ingestion', () => {
       const copy = storePaths(directory)
       const store = await open(copy)
       connection = store.connection
-      await ingest(store, copy, 3)
+      await ingest(store, copy, { entries: 3 })
       expect((await stored(store)).map((record) => record.id)).toEqual(records.map((record) => record.id).reverse())
       const repeated = await connection.db.selectFrom('repeated_records').selectAll().execute()
       expect(repeated).toMatchObject([{ id: shared, count: 7 }])

@@ -53,8 +53,8 @@ describe('the lock of a data directory', () => {
     const data = storePaths(temporaryDirectory())
     const first = await startTestStore(data)
     let touched = false
-    const worker = new Worker(new URL('../../src/store/thread.ts', import.meta.url), { workerData: data })
-    const refused = startStore(worker, async () => {
+    const start = () => new Worker(new URL('../../src/store/thread.ts', import.meta.url), { workerData: data })
+    const refused = startStore(start, async () => {
       touched = true
     })
     await expect(refused).rejects.toThrow(`process ${process.pid}`)

@@ -51,7 +51,7 @@ describe('opening', () => {
     other.exec('create table theirs (id integer)')
     other.close()
     const start = async () =>
-      await startStore(new Worker(new URL('../../src/store/thread.ts', import.meta.url), { workerData: data }))
+      await startStore(() => new Worker(new URL('../../src/store/thread.ts', import.meta.url), { workerData: data }))
     await expect(start()).rejects.toThrow('the database belongs to another program')
     writeFileSync(data.databasePath, 'this is not a database at all, but a text of some length'.repeat(20))
     await expect(start()).rejects.toThrow(StoreRefused)

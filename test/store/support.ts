@@ -25,7 +25,7 @@ export function storePaths(directory: string, boot = 'live'): StoreThreadData {
 /** The real thread on real files. Closed when the test is over. */
 export async function startTestStore(data: StoreThreadData): Promise<StoreClient> {
   const store = await startStore(
-    new Worker(new URL('../../src/store/thread.ts', import.meta.url), { workerData: data }),
+    () => new Worker(new URL('../../src/store/thread.ts', import.meta.url), { workerData: data }),
   )
   onTestFinished(() => store.close())
   return store

@@ -1,0 +1,67 @@
+import type { Server } from 'node:http'
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
+import { closeBehind } from './drain.ts'
+import type { Exchange } from './exchange.ts'
+import type { Gateway } from './gateway.ts'
+import { refuse } from './respond.ts'
+import { stopListening, threadFault } from './server.ts'
+import { endOfFault, settle } from './settle.ts'
+
+/** Until what is open has ended by itself; the rest is then forced, and given a moment to reach its client. */
+const wordsMs = 500
+const lastMs = 200
+const lookMs = 20
+/** A last listener waits so long for its successor to listen. */
+const successorMs = 5000
+
+/**
+ * A thread that must end: new connections go to the others, what is open ends in the lane's error and is recorded, and
+ * what cannot be told so is recorded all the same. Counts on as little as it can: the fault may have hit anything.
+ * `successor`: no other thread listens, so until this resolves connections are taken on, and refused in words.
+ */
+export async function sayLastWords(gateway: Gateway, server: Server, successor: Promise<void> | null): Promise<void> {
+  gateway.dying = true
+  gateway.draining = true
+  const begun = gateway.exchanges.all()
+  for (const exchange of begun) attempt(() => stop(exchange))
+  // A connection without a request is closed at once: its client opens the next one to another thread.
+  server.closeIdleConnections()
+  // In this turn the loop has taken in what the system had accepted until then: nothing of it is dropped by closing.
+  await nextTurn()
+  let closed = successor === null ? stopListening(server) : null
+  const limit = performance.now() + wordsMs
+  while (begun.some(isOpen) && performance.now() < limit) await wait(lookMs)
+  for (const exchange of begun.filter(isOpen)) attempt(() => force(gateway, exchange))
+  if (successor !== null) await Promise.race([successor, wait(successorMs)])
+  closed ??= stopListening(server)
+  await Promise.race([closed, wait(lastMs)])
+  server.closeAllConnections()
+}
+
+function isOpen({ settled }: Exchange): boolean {
+  return !settled
+}
+
+function stop(exchange: Exchange): void {
+  closeBehind(exchange)
+  exchange.stop(threadFault())
+}
+
+/** Its own way to its end has not led there: it waits for a body, or the fault has hit it. */
+function force(gateway: Gateway, exchange: Exchange): void {
+  const reason = threadFault()
+  // A head that is another's than the lane's error: its bytes cannot be taken back.
+  const told =
+    exchange.response.headersSent && !exchange.opened
+      ? settle(gateway, exchange, endOfFault(reason))
+      : refuse(gateway, exchange, reason)
+  told.catch(() => exchange.response.destroy())
+}
+
+function attempt(act: () => void): void {
+  try {
+    act()
+  } catch {
+    // The next ones may still be well; this one is forced, or closed with its connection.
+  }
+}

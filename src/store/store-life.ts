@@ -1,0 +1,107 @@
+import type { RequestRecord } from '../core/record.ts'
+import type { Upgrade } from './api.ts'
+import type { StoreMessage, StoreRequest } from './protocol.ts'
+import { fromPlainError, StoreDegraded } from './store-error.ts'
+
+/** What the client needs of a `Worker`. */
+export interface StoreWorker {
+  postMessage(message: StoreRequest): void
+  terminate(): Promise<unknown>
+  on(event: 'message', listener: (message: StoreMessage) => void): unknown
+  on(event: 'error', listener: (error: unknown) => void): unknown
+  on(event: 'exit', listener: (code: number) => void): unknown
+}
+
+export type Ask = (make: (id: number) => StoreRequest) => Promise<unknown>
+
+/** One store thread, from its start to its end. Each call is answered by its number; those that its end finds fail. */
+export class StoreLife {
+  /** Resolves with the reason when nothing of the thread runs any more. */
+  readonly ended: Promise<string>
+  readonly #worker: StoreWorker
+  readonly #push: (records: RequestRecord[]) => void
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
+  readonly #locking = Promise.withResolvers<void>()
+  readonly #opening = Promise.withResolvers<Upgrade | null>()
+  #lastId = 0
+  #reason = 'the store thread has ended'
+  #over = false
+
+  constructor(worker: StoreWorker, push: (records: RequestRecord[]) => void) {
+    this.#worker = worker
+    this.#push = push
+    const ended = Promise.withResolvers<string>()
+    this.ended = ended.promise
+    // Whoever waits for the lock first hears of a failure there.
+    this.#opening.promise.catch(() => {})
+    worker.on('message', (message) => this.#receive(message))
+    worker.on('error', (error) => {
+      this.#reason = `the store thread died: ${error instanceof Error ? error.message : error}`
+    })
+    worker.on('exit', () => {
+      this.#end()
+      ended.resolve(this.#reason)
+    })
+  }
+
+  /** `onLocked` is waited for between the lock and the opening of the database. Where this rejects, the thread is gone. */
+  async open(onLocked: () => Promise<void>): Promise<Upgrade | null> {
+    try {
+      await this.#locking.promise
+      await onLocked()
+      this.tell({ kind: 'open' })
+      return await this.#opening.promise
+    } catch (error) {
+      // It would wait for ever to be asked, and keep the process alive.
+      await this.#worker.terminate()
+      throw error
+    }
+  }
+
+  readonly ask: Ask = async (make) => {
+    if (this.#over) throw new StoreDegraded(this.#reason)
+    const id = ++this.#lastId
+    const pending = Promise.withResolvers<unknown>()
+    this.#pending.set(id, pending)
+    try {
+      this.#worker.postMessage(make(id))
+    } catch (error) {
+      // An input that cannot cross threads: nothing was sent, nothing will be answered.
+      this.#pending.delete(id)
+      throw error
+    }
+    return await pending.promise
+  }
+
+  tell(message: StoreRequest): void {
+    if (!this.#over) this.#worker.postMessage(message)
+  }
+
+  #receive(message: StoreMessage): void {
+    if (message.kind === 'locked') this.#locking.resolve()
+    else if (message.kind === 'ready') this.#opening.resolve(message.upgrade)
+    else if (message.kind === 'refused') this.#refuse(fromPlainError(message.error))
+    else if (message.kind === 'records') this.#push(message.records)
+    else this.#settle(message)
+  }
+
+  #settle(message: Extract<StoreMessage, { id: number }>): void {
+    const pending = this.#pending.get(message.id)
+    this.#pending.delete(message.id)
+    if (message.kind === 'answer') pending?.resolve(message.output)
+    else pending?.reject(fromPlainError(message.error))
+  }
+
+  #refuse(reason: Error): void {
+    this.#locking.reject(reason)
+    this.#opening.reject(reason)
+  }
+
+  #end(): void {
+    this.#over = true
+    this.#refuse(new StoreDegraded(this.#reason))
+    const unknown = `${this.#reason} before it had answered: see whether a change was made before you repeat it`
+    for (const pending of this.#pending.values()) pending.reject(new StoreDegraded(unknown))
+    this.#pending.clear()
+  }
+}
