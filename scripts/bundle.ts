@@ -1,7 +1,7 @@
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { type BuildOptions, build, type Metafile } from 'esbuild'
-import { keepSmallZodApart, leaveOutHttp2, leaveOutLocales, requireBuiltins } from './bundle-plugins.ts'
+import { basename, join } from 'node:path'
+import { type BuildOptions, build, type Metafile, type OutputFile, transform } from 'esbuild'
+import { keepSmallZodApart, leaveOutHttp2, leaveOutLocales } from './bundle-plugins.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -14,10 +14,6 @@ const threads: Record<string, string> = {
 
 /** better-sqlite3's binary under the name that `src/daemon/native-binding.ts` reads. */
 export const addonName = 'better-sqlite3.node'
-
-/** Libraries in CommonJS call `require` for Node's own modules, which an ES module does not have. */
-const banner =
-  "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);"
 
 export interface BundleOptions {
   /** Whose addon goes in: `linux-x64`. */
@@ -36,34 +32,47 @@ export async function bundle(outputDirectory: string, options: BundleOptions = {
   await mkdir(outputDirectory, { recursive: true })
   const common = buildOptions(outputDirectory, forTests)
   const [program, ofThreads] = await Promise.all([
-    // Split at every `import()`: what a process does not use it does not hold in memory.
-    build({
-      ...common,
-      entryPoints: { main: join(root, 'src/main.ts') },
-      format: 'esm',
-      splitting: true,
-      chunkNames: '[name]-[hash]',
-      banner: { js: banner },
-      plugins: [leaveOutHttp2, requireBuiltins, keepSmallZodApart, leaveOutLocales],
-    }),
-    // A thread is one script: the packaged executable starts it from its text (src/daemon/threads.ts).
-    build({
-      ...common,
-      entryPoints: threads,
-      format: 'cjs',
-      outExtension: { '.js': '.cjs' },
-      plugins: [leaveOutHttp2],
-    }),
+    bundleProgram(common),
+    // A thread is one script: the packaged executable starts it from its text.
+    build({ ...common, entryPoints: threads, format: 'cjs' }),
   ])
-  await writeFile(
-    join(outputDirectory, 'package.json'),
-    `${JSON.stringify({ name: 'spgw', type: 'module', bin: 'main.js' })}\n`,
+  await writeFile(join(outputDirectory, 'package.json'), `${JSON.stringify({ name: 'spgw', bin: 'main.js' })}\n`)
+  await copyFile(
+    join(root, 'node_modules/better-sqlite3/prebuilds', `${platform}.node`),
+    join(outputDirectory, addonName),
   )
-  await copyFile(addonSource(platform), join(outputDirectory, addonName))
   return {
-    inputs: { ...program.metafile.inputs, ...ofThreads.metafile.inputs },
-    outputs: { ...program.metafile.outputs, ...ofThreads.metafile.outputs },
+    inputs: { ...program.inputs, ...ofThreads.metafile.inputs },
+    outputs: { ...program.outputs, ...ofThreads.metafile.outputs },
   }
+}
+
+/**
+ * Split at every `import()`: what a process does not use it does not hold in memory. esbuild splits ES modules only, so
+ * the pieces are turned into CommonJS afterwards: loading them as ES modules took 12 MB more, the most of it because an
+ * import of `node:http` calls every getter that this has, and behind some lie Node's own fetch and HTTP/2.
+ */
+async function bundleProgram(common: ReturnType<typeof buildOptions>): Promise<Metafile> {
+  const { metafile, outputFiles } = await build({
+    ...common,
+    entryPoints: { main: join(root, 'src/main.ts') },
+    format: 'esm',
+    splitting: true,
+    chunkNames: '[name]-[hash]',
+    write: false,
+  })
+  await Promise.all(outputFiles.map((file) => writeAsCommonJs(file, common.outdir)))
+  return metafile
+}
+
+async function writeAsCommonJs({ path, text }: OutputFile, directory: string): Promise<void> {
+  const { code } = await transform(text, {
+    format: 'cjs',
+    platform: 'node',
+    minifyWhitespace: true,
+    supported: { 'dynamic-import': false },
+  })
+  await writeFile(join(directory, basename(path)), code)
 }
 
 function buildOptions(outdir: string, forTests: boolean) {
@@ -76,7 +85,12 @@ function buildOptions(outdir: string, forTests: boolean) {
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: 'none',
-    define: { __BUNDLED__: 'true', __FAULT_POINTS__: String(forTests) },
+    define: {
+      __BUNDLED__: 'true',
+      __FAULT_POINTS__: String(forTests),
+      'import.meta.dirname': '__dirname',
+    },
+    plugins: [leaveOutHttp2, keepSmallZodApart, leaveOutLocales],
     metafile: true,
     logLevel: 'warning',
   } as const satisfies BuildOptions
@@ -84,8 +98,4 @@ function buildOptions(outdir: string, forTests: boolean) {
 
 export function hostPlatform(): string {
   return `${process.platform}-${process.arch}`
-}
-
-function addonSource(platform: string): string {
-  return join(root, 'node_modules/better-sqlite3/prebuilds', `${platform}.node`)
 }

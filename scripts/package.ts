@@ -44,7 +44,7 @@ export async function packageExecutable(
 
 /** pkg takes as assets what no import leads to: the threads' bundles and the addon. */
 function packageJson(): object {
-  return { name: 'spgw', type: 'module', bin: 'main.js', pkg: { assets: ['*.js', '*.cjs', addonName] } }
+  return { name: 'spgw', bin: 'main.js', pkg: { assets: ['*.js', addonName] } }
 }
 
 async function hashInputs(directory: string): Promise<string> {

@@ -13,7 +13,7 @@ import { version } from './daemon/version.ts'
 const environment = process.env
 armFaultPoint(environment, setEnvironmentData, () => process.kill(process.pid, 'SIGKILL'))
 const surroundings = { environment, home: homedir() || null, platform: process.platform }
-process.exitCode = await runCli(process.argv.slice(2), {
+const status = runCli(process.argv.slice(2), {
   operations: async () => (await import('./admin/contract/operations.ts')).listOperations(),
   connect: async (options) => {
     const { connectThroughSocket } = await import('../cli/connect.ts')
@@ -22,4 +22,8 @@ process.exitCode = await runCli(process.argv.slice(2), {
   local: [initCommand, serveCommand, makeRestoreCommand(openProgress), versionCommand],
   io: terminalIo(process, environment),
   version,
+})
+// Not awaited at the top: the bundle is no ES module (scripts/bundle.ts).
+void status.then((code) => {
+  process.exitCode = code
 })

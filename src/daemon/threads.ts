@@ -12,9 +12,9 @@ declare const __BUNDLED__: boolean | undefined
  * memory first. Far above what they need: bodies are outside of it, and 100,000 keys take about 60 MB.
  */
 const entries = {
-  store: { source: '../store/thread.ts', bundle: 'store-thread.cjs', heapMegabytes: 1024 },
-  backup: { source: '../store/backup-thread.ts', bundle: 'backup-thread.cjs', heapMegabytes: 512 },
-  gateway: { source: '../gateway/thread.ts', bundle: 'gateway-thread.cjs', heapMegabytes: 512 },
+  store: { source: '../store/thread.ts', bundle: 'store-thread.js', heapMegabytes: 1024 },
+  backup: { source: '../store/backup-thread.ts', bundle: 'backup-thread.js', heapMegabytes: 512 },
+  gateway: { source: '../gateway/thread.ts', bundle: 'gateway-thread.js', heapMegabytes: 512 },
 } as const
 
 /** Starts a thread of this process. Its standard streams are the process's own. */
