@@ -1,5 +1,5 @@
 import { compareSettings } from '../config/compare.ts'
-import type { Settings } from '../config/settings.ts'
+import { logLevels, type Settings } from '../config/settings.ts'
 import type { ConsoleSettings } from '../console/door.ts'
 import type { ServerCertificate } from '../gateway/messages.ts'
 import {
@@ -51,13 +51,17 @@ export class Reloader {
     const renewed = (['gateway', 'console'] as const).filter(
       (section) => !sameCertificate(certificates[section], this.#certificates[section]),
     )
+    const before = this.#settings
     await this.#apply(settings, certificates, renewed.includes('gateway'))
+    // What a reload says is seen under the old level as well as under the new one.
+    if (isLouder(settings, before)) this.#parts.changeLog(settings)
     control.reportConfiguration(null)
     log.info('configuration reloaded', {
       changed: listed([...applied, ...renewed.map((section) => `certificate of ${section}`)]),
       waits_for_restart: listed(waiting),
     })
     if (renewed.length > 0) announceCertificates(certificates, log)
+    this.#parts.changeLog(settings)
   }
 
   async #apply(settings: Settings, certificates: Certificates, renewed: boolean): Promise<void> {
@@ -65,7 +69,6 @@ export class Reloader {
     const certificate = renewed && certificates.gateway !== null ? openForThreads(certificates.gateway) : null
     await control.change(settings, certificate)
     door.change(consoleSettings(settings, certificates))
-    this.#parts.changeLog(settings)
     this.#settings = settings
     this.#certificates = certificates
   }
@@ -81,6 +84,10 @@ export class Reloader {
 export function consoleSettings({ console: own }: Settings, { console: certificate }: Certificates): ConsoleSettings {
   const { url, metricsToken } = own
   return { url, metricsToken, certificate: certificate === null ? null : openCertificate(certificate) }
+}
+
+function isLouder(next: Settings, before: Settings): boolean {
+  return logLevels.indexOf(next.log.level) < logLevels.indexOf(before.log.level)
 }
 
 function listed(names: readonly string[]): string {
