@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { fault } from '../core/errors.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
-import { stopListening } from './server.ts'
+import { stopListening, takeWaiting } from './server.ts'
 
 /**
  * A connection on which nothing happens may have a request on its way, which closing it would lose; one that comes
@@ -16,8 +16,7 @@ const lastWordsMs = 1000
 export async function drain(gateway: Gateway, server: Server, limitMs: number): Promise<void> {
   gateway.draining = true
   for (const exchange of gateway.exchanges.all()) closeBehind(exchange)
-  // In this turn the loop has taken in what the system had accepted until then: nothing of it is dropped by closing.
-  await new Promise<void>((resolve) => setImmediate(resolve))
+  await takeWaiting(server)
   const closed = stopListening(server)
   const quiet = setTimeout(() => closeUnused(gateway, server), Math.min(quietMs, limitMs))
   if (!(await endsWithin(gateway, closed, limitMs))) {

@@ -1,10 +1,10 @@
 import type { Server } from 'node:http'
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
+import { setTimeout as wait } from 'node:timers/promises'
 import { closeBehind } from './drain.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
 import { refuse } from './respond.ts'
-import { stopListening, threadFault } from './server.ts'
+import { stopListening, takeWaiting, threadFault } from './server.ts'
 import { endOfFault, settle } from './settle.ts'
 
 /** Until what is open has ended by itself; the rest is then forced, and given a moment to reach its client. */
@@ -26,14 +26,16 @@ export async function sayLastWords(gateway: Gateway, server: Server, successor: 
   for (const exchange of begun) attempt(() => stop(exchange))
   // A connection without a request is closed at once: its client opens the next one to another thread.
   server.closeIdleConnections()
-  // In this turn the loop has taken in what the system had accepted until then: nothing of it is dropped by closing.
-  await nextTurn()
+  await takeWaiting(server)
   let closed = successor === null ? stopListening(server) : null
   const limit = performance.now() + wordsMs
   while (begun.some(isOpen) && performance.now() < limit) await wait(lookMs)
   for (const exchange of begun.filter(isOpen)) attempt(() => force(gateway, exchange))
   if (successor !== null) await Promise.race([successor, wait(successorMs)])
-  closed ??= stopListening(server)
+  if (closed === null) {
+    await takeWaiting(server)
+    closed = stopListening(server)
+  }
   await Promise.race([closed, wait(lastMs)])
   server.closeAllConnections()
 }

@@ -1,6 +1,7 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import https from 'node:https'
 import { BlockList, createServer, isIP, Server, type Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createSecureContext } from 'node:tls'
 import { type Fault, fault } from '../core/errors.ts'
 import { findLane } from '../lanes/index.ts'
@@ -86,6 +87,26 @@ export function judgeCertificate({ cert, key }: Pick<ServerCertificate, 'cert' |
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
+}
+
+/** Bounded, since others may come as fast as these are taken. */
+const mostTurns = 1000
+
+/**
+ * Takes in the connections that the system has accepted and that wait: to close the listener under them would reset them.
+ * The loop takes one a turn, so that a turn without any says that none waits.
+ */
+export async function takeWaiting(server: http.Server): Promise<void> {
+  let taken = true
+  const note = () => (taken = true)
+  server.on('connection', note)
+  for (let turns = 0; taken && turns < mostTurns; turns++) {
+    taken = false
+    // Two, so that the loop has looked at its sockets in between, wherever in its turn this began.
+    await nextTurn()
+    await nextTurn()
+  }
+  server.off('connection', note)
 }
 
 /** New connections are refused. Unlike the server's own `close`, it leaves those that stand for a request to come. */

@@ -1,0 +1,23 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, it } from 'vitest'
+import { stopListening, takeWaiting } from '../../src/gateway/server.ts'
+
+it('takes in every connection that the system has accepted, before the listener closes', async () => {
+  const server = http.createServer((_request, response) => response.end('served'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const agent = new http.Agent({ keepAlive: false })
+  const ask = () =>
+    new Promise<string>((resolve) => {
+      const request = http.get({ port, host: '127.0.0.1', agent }, (response) => {
+        response.setEncoding('utf8').on('data', resolve)
+      })
+      request.on('error', (error) => resolve(String(error)))
+    })
+  const answers = Array.from({ length: 30 }, ask)
+  await takeWaiting(server)
+  const closed = stopListening(server)
+  expect(await Promise.all(answers)).toEqual(answers.map(() => 'served'))
+  await closed
+})
