@@ -41,7 +41,7 @@ export async function download(
   const release = io.onInterrupt(() => stop.abort())
   const progress = openProgress(io)
   try {
-    const { summary, bytes, sha256 } = await receive(part, await start(stop.signal), progress)
+    const { summary, bytes, sha256 } = await receive(part, () => start(stop.signal), progress)
     await compare(part, bytes, sha256, progress)
     refuseExisting(path, target.force)
     await rename(part, path)
@@ -63,12 +63,17 @@ interface Received {
   sha256: string
 }
 
-async function receive(part: string, events: AsyncIterable<unknown>, progress: Progress): Promise<Received> {
-  await using file = await open(part, 'w', 0o600)
+/** Nothing is asked of the gateway before there is a place for it. */
+async function receive(
+  part: string,
+  start: () => Promise<AsyncIterable<unknown>>,
+  progress: Progress,
+): Promise<Received> {
+  await using file = await open(part, 'w', 0o600).catch((error: unknown) => refusePlace(part, error))
   const hash = createHash('sha256')
   let begin: Event = { kind: 'begin' }
   let done = 0
-  for await (const event of events as AsyncIterable<Event>) {
+  for await (const event of (await start()) as AsyncIterable<Event>) {
     if (event.kind === 'progress') progress.show(event.stage ?? '', event.done ?? 0, event.total ?? null)
     else if (event.kind === 'begin') begin = event
     else if (event.kind === 'bytes') {
@@ -80,6 +85,11 @@ async function receive(part: string, events: AsyncIterable<unknown>, progress: P
     }
   }
   throw new CommandFault('The gateway stopped before all was sent.', 'See its log, and try again.')
+}
+
+function refusePlace(part: string, error: unknown): never {
+  const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+  throw new CommandFault(`${part} cannot be written (${reason}).`, 'Name a file in a directory that you may write to.')
 }
 
 async function append(file: FileHandle, hash: Hash, { base64 = '' }: Event): Promise<number> {
