@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { loads } from './loads.ts'
+import { nodeLines } from './other-node.ts'
 
 export interface Order {
   form: Form
@@ -12,6 +13,7 @@ export interface Order {
   executable: string | null
   beside: string | null
   node: string | null
+  peerNode: string | null
   continues: boolean
   write: boolean
 }
@@ -29,7 +31,8 @@ npm run bench -- profile [LOAD…] the functions on which the gateway's threads 
   --continue         add the rounds to the last result, which must be of the same executable
   --executable FILE  measure this one instead of packaging the tree
   --beside FILE      measure this executable too, in the same rounds
-  --node 24 | FILE   measure the bundle instead, under our Node and under that one
+  --node N | FILE    measure the bundle instead, under our Node and under that one; N: ${nodeLines.join(' or ')}
+  --peer-node N | FILE  the Node under which Portkey runs (ours)
   --write            put the result into docs/performance.md
 `
 
@@ -51,6 +54,7 @@ export function readOrder(): Order {
       executable: { type: 'string' },
       beside: { type: 'string' },
       node: { type: 'string' },
+      'peer-node': { type: 'string' },
       continue: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -72,6 +76,7 @@ export function readOrder(): Order {
     executable: values.executable ?? null,
     beside: values.beside ?? null,
     node: values.node ?? null,
+    peerNode: values['peer-node'] ?? null,
     continues: values.continue,
     write: values.write,
   }

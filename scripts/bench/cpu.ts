@@ -4,8 +4,6 @@ import { renderTable } from './report.ts'
 import { median } from './statistics.ts'
 import type { Bench, Target, TargetName } from './target.ts'
 
-/** Code that V8 has not yet optimised costs twice as much, for several seconds. */
-const warmUpSeconds = 5
 /** A program in C needs no warming up, and a second of it is some ten thousand requests. */
 const rivalSeconds = 1
 
@@ -32,7 +30,7 @@ export async function measureCpu(bench: Bench, name: string, rounds: number): Pr
       if (load.without?.includes(each)) continue
       const target = await begin()
       running.set(each, target)
-      await load.play(bench, target, isRival(each) ? rivalSeconds : warmUpSeconds)
+      await load.play(bench, target, isRival(each) ? rivalSeconds : bench.warmUpSeconds)
     }
     for (let round = 0; round < rounds; round++)
       for (const [each, target] of running)

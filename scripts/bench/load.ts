@@ -35,10 +35,14 @@ export async function loadFully(bench: Bench, target: Target, call: Call, connec
   return { ...load, cpuMicrosEach: (cpuMicros(target.pid) - before) / load.requests }
 }
 
-/** What a process gets before it is measured. A program in C needs next to none. */
+/** What a process gets before it is measured. */
 export async function warmUp(bench: Bench, target: Target): Promise<void> {
-  const seconds = target.name === 'nginx' ? 1 : bench.warmUpSeconds
-  await drive(bench, target, smallCall(), { connections: 32, seconds })
+  await drive(bench, target, smallCall(), { connections: 32, seconds: warmUpSeconds(bench, target) })
+}
+
+/** A program in C needs next to none. */
+export function warmUpSeconds(bench: Bench, target: Target): number {
+  return target.name === 'nginx' ? 1 : bench.warmUpSeconds
 }
 
 /**

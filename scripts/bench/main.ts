@@ -39,6 +39,7 @@ async function measure(bench: Bench, order: Order): Promise<number> {
   const circumstances: Circumstances = {
     machine: bench.machine.description,
     node: process.version.slice(1),
+    peerNode: order.peerNode ?? process.version.slice(1),
     executable: await hashFile(bench.executable),
   }
   const results = order.continues ? await continueFrom(last, circumstances) : new Results()
@@ -59,13 +60,17 @@ async function measure(bench: Bench, order: Order): Promise<number> {
   return results.troubles.length > before || missesMust(results) ? 1 : 0
 }
 
-function describe(results: Results, { machine, node }: Circumstances, { form, beside, node: other }: Order): string {
+function describe(
+  results: Results,
+  { machine, node, peerNode }: Circumstances,
+  { form, beside, node: other }: Order,
+): string {
   const [fewest, most] = results.rounds
   const rounds = fewest === most ? `${most}` : `${fewest} to ${most}`
   const date = new Date().toISOString().slice(0, 10)
   const second = beside ?? other
   const what = second === null ? '' : `; beside: ${second}`
-  return `${date}, ${machine}, Node ${node}; ${form} form, medians of ${rounds} round(s)${what}`
+  return `${date}, ${machine}, Node ${node}${peerNode === node ? '' : ` (Portkey: ${peerNode})`}; ${form} form, medians of ${rounds} round(s)${what}`
 }
 
 process.exit(await main())

@@ -3,11 +3,14 @@ import { join, resolve } from 'node:path'
 import { installAside } from './aside.ts'
 import type { Machine } from './machine.ts'
 
-/** `24`: that line of Node from npm, installed on demand; anything else is the binary itself. */
+/** The lines of Node that are installed from npm on demand. */
+export const nodeLines = ['20', '24']
+
+/** A line of Node, or the binary itself. */
 export async function findNode(machine: Machine, named: string, place: string): Promise<string> {
-  if (named !== '24') return resolve(named)
-  const modules = await installAside(machine, 'node-24', place)
+  if (!nodeLines.includes(named)) return resolve(named)
+  const modules = await installAside(machine, `node-${named}`, place)
   const found = (await readdir(modules)).find((name) => name.startsWith('node-'))
-  if (found === undefined) throw new Error('no npm package of Node 24 runs on this machine')
+  if (found === undefined) throw new Error(`no npm package of Node ${named} runs on this machine`)
   return join(modules, found, 'bin/node')
 }

@@ -16,12 +16,13 @@ export async function preparePortkey(
   mock: Mock,
   tls: TlsFront | null,
   place: string,
+  node: string,
 ): Promise<Starter> {
   const program = join(await installAside(machine, 'portkey', place), '@portkey-ai/gateway/build/start-server.js')
   return async () => {
     const port = await freePort()
     const begun = performance.now()
-    const child = start(machine, [process.execPath, program, `--port=${port}`, '--headless'], {
+    const child = start(machine, [node, program, `--port=${port}`, '--headless'], {
       place: 'measured',
       environment: { NODE_ENV: 'production', ...(tls && { NODE_EXTRA_CA_CERTS: tls.certificate }) },
     })

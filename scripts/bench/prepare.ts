@@ -34,7 +34,10 @@ export async function prepare(order: Order, machine: Machine, place: string, dir
   const commands = await chooseCommands(order, machine, place, directory, bench.executable)
   for (const [name, command] of commands) starters[name] = await prepareSpgw({ ...common, tls, name, command })
   if (machine.has.nginx) starters.nginx = () => startNginx(common, tls)
-  if (order.form === 'full') starters.portkey = await preparePortkey(machine, mock, tls, place)
+  if (order.form === 'full') {
+    const node = order.peerNode === null ? process.execPath : await findNode(machine, order.peerNode, place)
+    starters.portkey = await preparePortkey(machine, mock, tls, place, node)
+  }
   return bench
 }
 

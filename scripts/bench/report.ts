@@ -37,7 +37,9 @@ export function renderAims(results: Results): string {
   })
   const rest = aims.filter((each) => judge(each, results) === null).map(({ title }) => title)
   const table = renderTable(['target', 'measured', 'must', 'aim', 'verdict'], rows)
-  return rest.length === 0 ? table : `${table}\n\nNot measured: ${rest.join('; ')}.`
+  if (rest.length === 0) return table
+  const missing = `Not measured: ${rest.join('; ')}.`
+  return rows.length === 0 ? missing : `${table}\n\n${missing}`
 }
 
 export function missesMust(results: Results): boolean {

@@ -11,6 +11,7 @@ export interface Trouble {
 export interface Circumstances {
   machine: string
   node: string
+  peerNode: string
   /** SHA-256 of the executable. */
   executable: string
 }

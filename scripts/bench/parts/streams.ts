@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { streamCall, type Way } from '../calls.ts'
 import { cpuMicros, untilQuiet } from '../children.ts'
 import { newAgent, send, verifyStream } from '../client.ts'
+import { warmUpSeconds } from '../load.ts'
 import { quantile } from '../statistics.ts'
 import type { Bench, Part, Target } from '../target.ts'
 
@@ -26,7 +27,8 @@ export const streams: Part = {
 
 /** What a chunk costs when 300 streams run. */
 export async function costStreams(bench: Bench, target: Target, way: Way, chunksEach: number) {
-  await playStreams(target, way, count, Math.round((bench.warmUpSeconds * 1000) / paceMs), paceMs)
+  const warmUpMs = warmUpSeconds(bench, target) * 1000
+  await playStreams(target, way, count, Math.round(warmUpMs / paceMs), paceMs)
   await untilQuiet(target.pid)
   const before = cpuMicros(target.pid)
   const begun = performance.now()
