@@ -56,8 +56,10 @@ export class Backups {
 
   async #prepareSeal({ credentials }: BackupOptions): Promise<BackupSeal | null> {
     const { store, keyring } = this.#sources
-    if (!credentials || (await store.seal.sealed()).length === 0) return null
+    if (!credentials) return null
     const sealed = await store.seal.recovery()
+    // The key's public half travels too, so that the restored gateway goes on making backups for it.
+    if (sealed === null && (await store.seal.sealed()).length === 0) return null
     if (sealed === null)
       throw refused(
         'There is no recovery key that the credentials could be sealed for.',
