@@ -7,7 +7,7 @@ import { mintGatewayKey } from '../../src/core/gateway-key.ts'
 import type { TimeLimits } from '../../src/core/lane.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { attachShared, createSharedMemory } from '../../src/daemon/memory.ts'
-import type { FromThread, ToThread } from '../../src/gateway/messages.ts'
+import type { FromThread, ServerCertificate, ThreadStart, ToThread } from '../../src/gateway/messages.ts'
 import { requestsInFlight } from '../../src/policy/counters.ts'
 import type { HealthView } from '../../src/routing/health.ts'
 import { parseEntries } from '../../src/store/segment-read.ts'
@@ -21,6 +21,8 @@ export interface DataPlane {
   /** Of a provider, by its place among the providers. */
   health(slot: number, credentials?: number): HealthView
   tell(message: ToThread): void
+  /** Resolves when new connections see the certificate. */
+  change(certificate: ServerCertificate): Promise<void>
   /** Of the one key; null removes it. */
   changeKey(change: Partial<SnapshotKey> | null): void
   /** The settled record of a request, once it stands in the journal. */
@@ -42,6 +44,8 @@ export interface DataPlaneOptions {
   heartbeatMs?: number
   timeouts?: Partial<TimeLimits>
   trustedProxies?: string[]
+  /** Default: plain HTTP. */
+  certificate?: ServerCertificate | null
 }
 
 const limits = { connect: 5000, firstByte: 10_000, betweenChunks: 10_000, total: 30_000 }
@@ -54,6 +58,7 @@ export async function startDataPlane({
   heartbeatMs = 15_000,
   timeouts = {},
   trustedProxies = [],
+  certificate = null,
 }: DataPlaneOptions): Promise<DataPlane> {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'spgw-data-plane-'))
   const memory = createSharedMemory(1)
@@ -70,12 +75,13 @@ export async function startDataPlane({
   const worker = new Worker(new URL('../../src/gateway/thread.ts', import.meta.url), {
     workerData: {
       settings,
+      certificate,
       journal: { directory, boot: 'test', thread: 0 },
       healthMemory: memory.health,
       counterMemory: memory.counters,
       counterLayout: memory.layout,
       column: 0,
-    },
+    } satisfies ThreadStart,
   })
   const tell = (message: ToThread) => worker.postMessage(message)
   const hear = (type: FromThread['type']) =>
@@ -108,11 +114,16 @@ export async function startDataPlane({
   }
   const { counters, health } = attachShared(memory)
   return {
-    baseUrl: `http://127.0.0.1:${port}`,
+    baseUrl: `${certificate === null ? 'http' : 'https'}://127.0.0.1:${port}`,
     key,
     inFlight: () => counters.read(requestsInFlight),
     health: (slot, credentials) => health.view(slot, Date.now(), credentials),
     tell,
+    change: async (next) => {
+      const done = hear('has-settings')
+      tell({ type: 'settings', version: 1, settings, certificate: next })
+      await done
+    },
     changeKey: (change) => {
       const row = keyRow(key, revokedAt)
       const what =
