@@ -24,8 +24,7 @@ export async function sayLastWords(gateway: Gateway, server: Server, successor: 
   gateway.draining = true
   const begun = gateway.exchanges.all()
   for (const exchange of begun) attempt(() => stop(exchange))
-  // A connection without a request is closed at once: its client opens the next one to another thread.
-  server.closeIdleConnections()
+  closeKept(gateway, begun)
   await takeWaiting(server)
   let closed = successor === null ? stopListening(server) : null
   const limit = performance.now() + wordsMs
@@ -38,6 +37,15 @@ export async function sayLastWords(gateway: Gateway, server: Server, successor: 
   }
   await Promise.race([closed, wait(lastMs)])
   server.closeAllConnections()
+}
+
+/**
+ * A connection that is kept for a request to come is closed at once: its client opens the next one to another thread.
+ * One on which nothing has come yet has its first request on the way (Node's own `closeIdleConnections` closes it too).
+ */
+function closeKept(gateway: Gateway, begun: readonly Exchange[]): void {
+  const busy = new Set(begun.map(({ request }) => request.socket))
+  for (const { socket } of gateway.connections.all()) if (socket.bytesRead > 0 && !busy.has(socket)) socket.end()
 }
 
 function isOpen({ settled }: Exchange): boolean {

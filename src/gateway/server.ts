@@ -90,21 +90,25 @@ export function judgeCertificate({ cert, key }: Pick<ServerCertificate, 'cert' |
 }
 
 /** Bounded, since others may come as fast as these are taken. */
-const mostTurns = 1000
+const takeMs = 200
+/** What comes within a turn after the loop has looked at its sockets is missed; a turn this short leaves hardly any time for that. */
+const shortTurnMs = 0.5
 
 /**
  * Takes in the connections that the system has accepted and that wait: to close the listener under them would reset them.
  * The loop takes one a turn, so that a turn without any says that none waits.
  */
 export async function takeWaiting(server: http.Server): Promise<void> {
-  let taken = true
+  let taken = false
   const note = () => (taken = true)
   server.on('connection', note)
-  for (let turns = 0; taken && turns < mostTurns; turns++) {
+  const limit = performance.now() + takeMs
+  // From here on each turn is a whole one, whatever this one began with.
+  await nextTurn()
+  for (let begun = performance.now(); begun < limit; begun = performance.now()) {
     taken = false
-    // Two, so that the loop has looked at its sockets in between, wherever in its turn this began.
     await nextTurn()
-    await nextTurn()
+    if (!taken && performance.now() - begun < shortTurnMs) break
   }
   server.off('connection', note)
 }
