@@ -122,24 +122,53 @@ describe('an upgrade whose copy cannot be made', () => {
     const path = await makeFirstVersion(1_000_000)
     const before = readFileSync(path)
     // In blocks of 512 bytes (of 1024 in bash), which is enough for SQLite's own files and not for the copy.
-    const child = spawn('sh', ['-c', `ulimit -f 300; exec "$@"`, 'sh', process.execPath, '-e', upgradeScript, path], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    let said = ''
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
-    await once(child, 'close')
-    expect(said).toContain('could not be made, and nothing was changed: the disk')
+    expect((await upgradeElsewhere(path, { limit: 'ulimit -f 300;' })).said).toContain(
+      'could not be made, and nothing was changed: the disk',
+    )
     expect(readFileSync(path).equals(before)).toBe(true)
     expect(existsSync(`${path}.before-v2`)).toBe(false)
     expect(files(path)).toEqual(['spgw.db'])
   })
 })
 
-const source = (name: string) => JSON.stringify(join(import.meta.dirname, '../../src/store', name))
+describe('an upgrade that the process does not live through', () => {
+  it.each([
+    ['migrate.after-copy', false],
+    ['migrate.before-commit', false],
+    ['migrate.after-commit', true],
+  ])('killed at %s: the next start finishes it', async (point, done) => {
+    const path = await makeFirstVersion()
+    const killed = await upgradeElsewhere(path, { environment: { SPGW_FAULT_POINT: point } })
+    expect([killed.signal, killed.said]).toEqual(['SIGKILL', ''])
+    expect(schemas(path).includes('9999-planted')).toBe(done)
+    expect(schemas(`${path}.before-v9999`)).toEqual(['0001-foundation'])
+    expect((await upgradeElsewhere(path)).said).toContain('opened')
+    expect(schemas(path)).toEqual([...Object.keys(migrations), '9999-planted'])
+    expect(query(path, 'select length(bytes) from ballast')).toEqual([1000])
+    expect(schemas(`${path}.before-v9999`)).toEqual(['0001-foundation'])
+    expect(query(path, 'pragma integrity_check')).toEqual(['ok'])
+  })
+})
+
+/** In a process of its own, which may be limited and may die. */
+async function upgradeElsewhere(path: string, { limit = '', environment = {} } = {}) {
+  const child = spawn('sh', ['-c', `${limit} exec "$@"`, 'sh', process.execPath, '-e', upgradeScript, path], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let said = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
+  const [, signal] = (await once(child, 'close')) as [number | null, string | null]
+  return { said, signal }
+}
+
+const source = (name: string) => JSON.stringify(join(import.meta.dirname, '../../src', name))
 const upgradeScript = `
-const { openStore } = await import(${source('open.ts')})
-const { migrations } = await import(${source('migrations/index.ts')})
+const { openStore } = await import(${source('store/open.ts')})
+const { migrations } = await import(${source('store/migrations/index.ts')})
+const { armFaultPoint } = await import(${source('core/fault-point.ts')})
 const { sql } = await import('kysely')
+armFaultPoint(process.env, () => {}, () => process.kill(process.pid, 'SIGKILL'))
 const planted = { up: (db) => sql\`create table planted (id integer)\`.execute(db) }
 const path = process.argv[1]
 await openStore({ path }, { migrations: { ...migrations, '9999-planted': planted }, patienceMs: 100 }).then(
