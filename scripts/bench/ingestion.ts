@@ -147,7 +147,7 @@ try {
   const worker = new Worker(new URL('../../src/store/thread.ts', import.meta.url), { workerData })
   const store = await startStore(() => worker)
   const metrics = new TrafficMetrics()
-  store.onRecords((batch) => metrics.count(batch))
+  store.onTraffic((tally) => metrics.add(tally))
   await measureIngestion(store, worker, journalDirectory)
   const sizes = ['', '-wal'].map((suffix) => statSync(databasePath + suffix, { throwIfNoEntry: false })?.size ?? 0)
   process.stdout.write(

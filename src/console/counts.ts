@@ -1,3 +1,4 @@
+import { type DurationTally, durationBounds } from '../core/traffic-tally.ts'
 import { type Sample, writeValue } from './exposition.ts'
 
 /** Values of one label beyond this many, and values longer than this, are told as `other`: what clients send must not grow the memory. */
@@ -33,27 +34,23 @@ export class Counts {
   }
 }
 
-/** Upper bounds in seconds. */
-const bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
-
 /** Durations by lane, in buckets. */
 export class Durations {
   readonly #byLane = new Map<string, { counts: number[]; sum: number }>()
 
-  observe(lane: string, milliseconds: number): void {
-    const seconds = milliseconds / 1000
-    const found = this.#byLane.get(lane) ?? { counts: bounds.map(() => 0).concat(0), sum: 0 }
-    const bucket = bounds.findIndex((bound) => seconds <= bound)
-    const index = bucket === -1 ? bounds.length : bucket
-    found.counts[index] = (found.counts[index] ?? 0) + 1
-    found.sum += seconds
-    this.#byLane.set(lane, found)
+  add({ lane, counts, sum }: DurationTally): void {
+    const found = this.#byLane.get(lane)
+    if (found === undefined) this.#byLane.set(lane, { counts: [...counts], sum })
+    else {
+      found.counts = found.counts.map((count, bucket) => count + (counts[bucket] ?? 0))
+      found.sum += sum
+    }
   }
 
   samples(): (Sample & { suffix: string })[] {
     return [...this.#byLane].flatMap(([lane, { counts, sum }]) => {
       let below = 0
-      const buckets = [...bounds, Number.POSITIVE_INFINITY].map((bound, index) => {
+      const buckets = [...durationBounds, Number.POSITIVE_INFINITY].map((bound, index) => {
         below += counts[index] ?? 0
         return { suffix: '_bucket', labels: { lane, le: writeValue(bound) }, value: below }
       })

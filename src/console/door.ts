@@ -1,8 +1,8 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'
-import type { RequestRecord } from '../core/record.ts'
 import type { Secret } from '../core/secret.ts'
+import type { TrafficTally } from '../core/traffic-tally.ts'
 import { judgeLocal, judgeMetrics } from './access.ts'
 import { apiRefusal, html, json, type Reply, send, text } from './answer.ts'
 import { expositionType, writeExposition } from './exposition.ts'
@@ -40,8 +40,8 @@ export interface ConsoleDoor {
   readonly url: string
   /** Lets requests in; until then they are told to come again. */
   open(parts: ConsoleParts): void
-  /** For the metrics: records as ingestion adds or changes them. */
-  count(records: readonly RequestRecord[]): void
+  /** For the metrics: what has settled. */
+  count(tally: TrafficTally): void
   /** For what comes from now on; connections that stand keep the certificate they began with. */
   change(settings: ConsoleSettings): void
   close(): Promise<void>
@@ -84,7 +84,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleDoor
     open: (parts) => {
       door.parts = parts
     },
-    count: (records) => door.traffic.count(records),
+    count: (tally) => door.traffic.add(tally),
     change(settings) {
       door.settings = settings
       if (server instanceof https.Server && settings.certificate !== null) server.setSecureContext(settings.certificate)

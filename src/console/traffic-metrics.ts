@@ -1,8 +1,8 @@
-import type { RequestRecord } from '../core/record.ts'
+import type { TrafficTally } from '../core/traffic-tally.ts'
 import { Counts, Durations, LabelValues } from './counts.ts'
 import type { Family } from './exposition.ts'
 
-/** What has been served since the start, counted from records as they are ingested, off the data plane. */
+/** What has been served since the start: what the store thread adds up as it stores records, off the data plane. */
 export class TrafficMetrics {
   readonly #providers = new LabelValues()
   readonly #models = new LabelValues()
@@ -12,23 +12,20 @@ export class TrafficMetrics {
   readonly #durations = new Durations()
   readonly #firstBytes = new Durations()
 
-  /** A record is reported when it is admitted and again when it settles; only the second counts. */
-  count(records: readonly RequestRecord[]): void {
-    for (const record of records) if (record.state === 'settled') this.#count(record)
-  }
-
-  #count(record: RequestRecord): void {
-    const lane = record.lane ?? ''
-    const provider = this.#providers.name(record.provider)
-    const status = record.status === null ? '' : `${Math.floor(record.status / 100)}xx`
-    this.#records.add({ lane, provider, status })
-    if (record.error !== null) this.#errors.add({ code: record.error.code, origin: record.error.origin })
-    if (record.duration_ms !== null) this.#durations.observe(lane, record.duration_ms)
-    if (record.first_byte_ms !== null) this.#firstBytes.observe(lane, record.first_byte_ms)
-    if (record.tokens === null) return
-    const model = this.#models.name(record.upstream_model ?? record.model)
-    for (const kind of ['input', 'output', 'cache_read', 'cache_write', 'reasoning'] as const)
-      if (record.tokens[kind] > 0) this.#tokens.add({ provider, model, kind }, record.tokens[kind])
+  add(tally: TrafficTally): void {
+    for (const { lane, status, provider: name, model: wanted, count, tokens } of tally.served) {
+      const provider = this.#providers.name(name)
+      this.#records.add({ lane, provider, status }, count)
+      const kinds = (['input', 'output', 'cache_read', 'cache_write', 'reasoning'] as const).filter(
+        (kind) => tokens[kind] > 0,
+      )
+      if (kinds.length === 0) continue
+      const model = this.#models.name(wanted)
+      for (const kind of kinds) this.#tokens.add({ provider, model, kind }, tokens[kind])
+    }
+    for (const { code, origin, count } of tally.errors) this.#errors.add({ code, origin }, count)
+    for (const each of tally.durations) this.#durations.add(each)
+    for (const each of tally.firstBytes) this.#firstBytes.add(each)
   }
 
   families(): Family[] {

@@ -4,12 +4,12 @@ import type { StoreClient } from '../store/api.ts'
 /** A follower that reads too slowly loses the oldest records rather than filling the memory. */
 const backlogLimit = 1000
 
-/** Records as they end, until the signal fires; ingestion reports them when they are admitted as well. */
+/** Records as they end, until the signal fires. */
 export async function* followRecords(store: StoreClient, signal: AbortSignal): AsyncGenerator<RequestRecord> {
   const backlog: RequestRecord[] = []
   let wake: () => void = () => {}
   const stop = store.onRecords((records) => {
-    backlog.push(...records.filter((record) => record.state !== 'admitted'))
+    backlog.push(...records)
     if (backlog.length > backlogLimit) backlog.splice(0, backlog.length - backlogLimit)
     wake()
   })

@@ -142,7 +142,7 @@ function openDoors(
     runtime,
     onFault: (error, operation) => log.error('an operation met a fault', { operation, reason: describe(error) }),
   })
-  store.onRecords((records) => door.count(records))
+  store.onTraffic((tally) => door.count(tally))
   let document: Promise<object> | undefined
   door.open({
     state: async () => readGatewayState(runtime),

@@ -1,6 +1,7 @@
 import type { Writers } from '../core/journal-format.ts'
 import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { RequestRecord } from '../core/record.ts'
+import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { Reseal, SealedValue } from '../sealing/reseal.ts'
 import type { ProviderModel, Readiness, SnapshotPolicy, SnapshotTarget } from './snapshot.ts'
 
@@ -279,8 +280,10 @@ export interface StoreClient extends Tables {
   snapshot(keysSince?: number): Promise<StoredSnapshot>
   /** Reads every journal segment to its present end. Returns how many records were added or changed. */
   ingest(): Promise<number>
-  /** Records as ingestion adds or changes them, in journal order; the result ends it. */
+  /** Records that have ended (settled or interrupted), as ingestion brings them in; the result ends it. */
   onRecords(listener: (records: RequestRecord[]) => void): () => void
+  /** What settled, summed by batch; the result ends it. Costs next to nothing, where `onRecords` copies every record. */
+  onTraffic(listener: (tally: TrafficTally) => void): () => void
   /** How long records are kept, from now on. */
   keepRecords(retentionMs: number): void
   /** Which threads still write to the journal; what others have left unsettled is then interrupted. */

@@ -1,7 +1,9 @@
 import type { RequestRecord } from '../core/record.ts'
+import type { TrafficTally } from '../core/traffic-tally.ts'
 import { storeAccess } from './access.ts'
 import type { AuditEvent, StoreClient, StoredSnapshot, StoreHealth, StoreWitness, Tables, Upgrade } from './api.ts'
-import type { StoreRequest } from './protocol.ts'
+import type { StoreNews, StoreRequest } from './protocol.ts'
+import { readRecord } from './record-json.ts'
 import { StoreDegraded } from './store-error.ts'
 import { type Ask, StoreLife, type StoreWorker } from './store-life.ts'
 
@@ -27,7 +29,8 @@ function clientOf(calls: Calls, upgrade: Upgrade | null): StoreClient {
     ingest: async () => (await ask((id) => ({ kind: 'ingest', id }))) as number,
     health: async () => (await ask((id) => ({ kind: 'health', id }))) as StoreHealth,
     keepRecords: (retentionMs) => calls.tell({ kind: 'retention', retentionMs }),
-    onRecords: (listener) => calls.listen(listener),
+    onRecords: (listener) => calls.records.add(listener),
+    onTraffic: (listener) => calls.traffic.add(listener),
     tellWriters: (writers) => calls.tell({ kind: 'writers', writers }),
     watchThread: (witness) => calls.watch(witness),
     close: () => calls.close(),
@@ -58,7 +61,8 @@ const longestPauseMs = 500
  */
 class Calls {
   readonly #start: () => StoreWorker
-  readonly #listeners = new Set<(records: RequestRecord[]) => void>()
+  readonly records = new Listeners<RequestRecord[]>((wanted) => this.tell({ kind: 'records', wanted }))
+  readonly traffic = new Listeners<TrafficTally>((wanted) => this.tell({ kind: 'traffic', wanted }))
   readonly #witnesses = new Set<StoreWitness>()
   /** By kind: the last of each. */
   readonly #told = new Map<StoreRequest['kind'], StoreRequest>()
@@ -90,15 +94,6 @@ class Calls {
     this.#life.then((life) => life.tell(message), ignore)
   }
 
-  listen(listener: (records: RequestRecord[]) => void): () => void {
-    this.#listeners.add(listener)
-    this.tell({ kind: 'records', wanted: true })
-    return () => {
-      this.#listeners.delete(listener)
-      if (this.#listeners.size === 0) this.tell({ kind: 'records', wanted: false })
-    }
-  }
-
   watch(witness: StoreWitness): void {
     this.#witnesses.add(witness)
   }
@@ -120,12 +115,15 @@ class Calls {
 
   async #begin(onLocked: () => Promise<void>): Promise<{ life: StoreLife; upgrade: Upgrade | null }> {
     this.#begun = Date.now()
-    const life = new StoreLife(this.#start(), (records) => {
-      for (const listener of this.#listeners) listener(records)
-    })
+    const life = new StoreLife(this.#start(), (news) => this.#hear(news))
     const upgrade = await life.open(onLocked)
     void life.ended.then((reason) => this.#died(reason))
     return { life, upgrade }
+  }
+
+  #hear(news: StoreNews): void {
+    if (news.kind === 'traffic') this.traffic.tell(news.tally)
+    else this.records.tell(news.records.map((text) => readRecord(text, '')))
   }
 
   #died(reason: string): void {
@@ -157,6 +155,28 @@ class Calls {
       },
     )
     this.#life.catch(ignore)
+  }
+}
+
+/** Those who listen to one thing; the thread is told when the first comes and when the last has gone. */
+class Listeners<News> {
+  readonly #listeners = new Set<(news: News) => void>()
+  readonly #want: (wanted: boolean) => void
+
+  constructor(want: (wanted: boolean) => void) {
+    this.#want = want
+  }
+
+  add(listener: (news: News) => void): () => void {
+    this.#listeners.add(listener)
+    if (this.#listeners.size === 1) this.#want(true)
+    return () => {
+      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#want(false)
+    }
+  }
+
+  tell(news: News): void {
+    for (const listener of this.#listeners) listener(news)
   }
 }
 

@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type Sqlite from 'better-sqlite3'
 import type { Ground } from './file-places.ts'
+import { HotStatements } from './hot-statements.ts'
 import type { Database } from './schema.ts'
 import { isBusy, isDamage, StoreDegraded, translateSqliteError } from './store-error.ts'
 
@@ -9,19 +11,30 @@ const noticeMs = 500
 /** A fault that mended itself is told for this long, so that whoever looks now and then sees it. */
 const mendedMs = 3000
 
+interface ConnectionParts {
+  db: Database
+  /** The one connection that the query builder uses as well. */
+  sqlite: Sqlite.Database
+  patienceMs: number
+  ground: Ground
+}
+
 /** Transactions with patience: a lock held by another process is waited for by timer, so that the thread goes on answering. */
 export class Connection {
   /** For reads that page through by themselves and need no transaction. */
   readonly db: Database
+  readonly #sqlite: Sqlite.Database
   readonly #patienceMs: number
   readonly #ground: Ground
+  #hot: HotStatements | null = null
   #trouble: string | null = null
   #damage: string | null = null
   #mended: { reason: string; until: number } | null = null
   #closed = false
 
-  constructor(db: Database, patienceMs: number, ground: Ground) {
+  constructor({ db, sqlite, patienceMs, ground }: ConnectionParts) {
     this.db = db
+    this.#sqlite = sqlite
     this.#patienceMs = patienceMs
     this.#ground = ground
   }
@@ -37,15 +50,15 @@ export class Connection {
 
   /** `run` may be run again from its beginning, in a new transaction. */
   async write<Output>(run: (db: Database) => Promise<Output>): Promise<Output> {
-    try {
-      await this.#standFirm()
-      const output = await this.#patiently(() => this.db.transaction().execute(run), true)
-      this.#trouble = null
-      return output
-    } catch (error) {
-      if (error instanceof StoreDegraded) this.#trouble = error.message
-      throw error
-    }
+    return await this.#writePatiently(() => this.db.transaction().execute(run))
+  }
+
+  /** The same with the hot statements and without a pause: nobody else gets a turn before it is committed. */
+  async writeHot<Output>(run: (hot: HotStatements) => Output): Promise<Output> {
+    this.#hot ??= new HotStatements(this.#sqlite)
+    const hot = this.#hot
+    const transact = this.#sqlite.transaction(() => run(hot)).immediate
+    return await this.#writePatiently(() => this.#alone(transact))
   }
 
   /** All statements of `run` see one state of the database. */
@@ -58,6 +71,16 @@ export class Connection {
     const lost = await this.#loss()
     if (lost !== null) this.#trouble = lost
     else if (this.#trouble !== null || this.#ground.logLost()) await this.write(tryToWrite)
+  }
+
+  /**
+   * Moves the write-ahead log into the database once that much of it waits, as far as no reader needs it; waits for
+   * nobody. The log then begins anew.
+   */
+  async checkpoint(atBytes: number): Promise<void> {
+    await this.#alone(() => {
+      if (this.#waitingBytes() >= atBytes) this.#sqlite.pragma('wal_checkpoint(passive)')
+    })
   }
 
   async close(): Promise<void> {
@@ -83,8 +106,27 @@ export class Connection {
   }
 
   /** On the connection, between transactions. */
-  async #alone(run: () => void): Promise<void> {
-    await this.db.connection().execute(async () => run())
+  async #alone<Output>(run: () => Output): Promise<Output> {
+    return await this.db.connection().execute(async () => run())
+  }
+
+  /** The log's file keeps its size when the log begins anew: only SQLite knows how much of it waits. */
+  #waitingBytes(): number {
+    const [state] = this.#sqlite.pragma('wal_checkpoint(noop)') as { log: number; checkpointed: number }[]
+    const pages = state === undefined ? 0 : state.log - state.checkpointed
+    return pages * Number(this.#sqlite.pragma('page_size', { simple: true }))
+  }
+
+  async #writePatiently<Output>(attempt: () => Promise<Output>): Promise<Output> {
+    try {
+      await this.#standFirm()
+      const output = await this.#patiently(attempt, true)
+      this.#trouble = null
+      return output
+    } catch (error) {
+      if (error instanceof StoreDegraded) this.#trouble = error.message
+      throw error
+    }
   }
 
   async #patiently<Output>(attempt: () => Promise<Output>, writes: boolean): Promise<Output> {

@@ -1,12 +1,11 @@
-import { open } from 'node:fs/promises'
+import { closeSync, openSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { reachFaultPoint } from '../core/fault-point.ts'
-import { type JournalEntry, mayWrite, parseSegmentName, type Writers } from '../core/journal-format.ts'
-import type { RequestRecord } from '../core/record.ts'
+import { mayWrite, parseSegmentName, type Writers } from '../core/journal-format.ts'
+import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { Connection } from './connection.ts'
-import { touchKeys } from './keys.ts'
-import { addRepeats, findDeadOwners, interruptRecords, ownerOf, type Repeat, upsertRecords } from './record-rows.ts'
-import type { Database } from './schema.ts'
+import { writeJson } from './json-column.ts'
+import { findDeadOwners, interruptRecords, ownerOf } from './record-rows.ts'
 import {
   deleteSegment,
   ignoreMissing,
@@ -16,65 +15,171 @@ import {
   setEntriesAside,
   setSegmentAside,
 } from './segment-files.ts'
-import { type BatchLimits, hasRest, readBatch } from './segment-read.ts'
+import { type BatchLimits, type FoundEntry, SegmentReader } from './segment-reader.ts'
 import { findNextEntry } from './segment-resync.ts'
-import { isSickness, StoreDegraded } from './store-error.ts'
+import { type BatchPlace, Stored, storeBatch, storeEach } from './store-batch.ts'
+import { StoreDegraded } from './store-error.ts'
 
-export interface IngestOptions {
+/** Whom ingestion tells what it brought in; null where nobody wants to know. */
+export interface Audience {
+  /** Records that have ended, as JSON, in the order of their segments. */
+  ended: ((records: string[]) => void) | null
+  /** What settled, summed. */
+  traffic: ((tally: TrafficTally) => void) | null
+}
+
+export interface IngestionOptions {
   connection: Connection
   journalDirectory: string
-  /** Whose segments are still written; all others' are dead. */
-  writers: Writers
-  onRecords(records: RequestRecord[]): void
+  audience: Audience
   batch?: BatchLimits
 }
 
 /**
- * One pass over the journal. Exactly once, because a batch and the offset behind it are committed together, and a
- * segment's file goes before its offset: after a crash at any point the next pass goes on where the store is.
- * Returns how many records were added or changed.
+ * Reads the journal into the store. Exactly once, because a batch and the offset behind it are committed together, and
+ * a segment's file goes before its offset: after a crash at any point the next pass goes on where the store is.
  */
-export async function ingestJournal(options: IngestOptions): Promise<number> {
-  const segments = await listSegments(options.journalDirectory, options.writers)
-  await forgetGone(options, segments)
-  const troubles: unknown[] = []
-  let changed = await ingestEach(
-    options,
-    segments.filter((segment) => !segment.live),
-    troubles,
-  )
-  // Only when all of the dead is in: a settled entry may stand in a later segment than its admitted one.
-  if (troubles.length === 0) changed += await interruptUnsettled(options)
-  changed += await ingestEach(
-    options,
-    segments.filter((segment) => segment.live),
-    troubles,
-  )
-  if (troubles.length > 0) throw troubles[0]
-  return changed
-}
+export class Ingestion {
+  readonly #options: IngestionOptions
+  readonly #reader: SegmentReader
+  /** What `journal_segments` holds, so that a pass that finds nothing asks the database nothing. */
+  #offsets: Map<string, number> | null = null
 
-/** A segment that cannot be read keeps none of the others waiting; a sick database ends the pass. */
-async function ingestEach(options: IngestOptions, segments: readonly Segment[], troubles: unknown[]): Promise<number> {
-  let changed = 0
-  for (const segment of segments) {
+  constructor(options: IngestionOptions) {
+    this.#options = options
+    this.#reader = new SegmentReader(options.batch)
+  }
+
+  /** One pass, never two at a time. `writers`: whose segments are still written. Returns how many records were added or changed. */
+  async pass(writers: Writers): Promise<number> {
+    const segments = await listSegments(this.#options.journalDirectory, writers)
+    await this.#forgetGone(segments, writers)
+    const troubles: unknown[] = []
+    const dead = segments.filter((segment) => !segment.live)
+    const live = segments.filter((segment) => segment.live)
+    let changed = await this.#readEach(dead, troubles)
+    // Only when all of the dead is in: a settled entry may stand in a later segment than its admitted one.
+    if (troubles.length === 0) changed += await this.#interruptUnsettled(writers)
+    changed += await this.#readEach(live, troubles)
+    if (troubles.length > 0) throw troubles[0]
+    return changed
+  }
+
+  async #knownOffsets(): Promise<Map<string, number>> {
+    if (this.#offsets === null) {
+      const rows = await this.#options.connection.read((db) => db.selectFrom('journal_segments').selectAll().execute())
+      this.#offsets = new Map(rows.map((row) => [row.name, row.bytes_read]))
+    }
+    return this.#offsets
+  }
+
+  /** Not of the living: a segment that somebody deleted comes back under its name, and is read on where it was. */
+  async #forgetGone(segments: readonly Segment[], writers: Writers): Promise<void> {
+    const here = new Set(segments.map((segment) => segment.file))
+    for (const name of (await this.#knownOffsets()).keys())
+      if (!here.has(name) && !isAwaited(name, writers)) await this.#forget(name)
+  }
+
+  async #forget(name: string): Promise<void> {
+    await this.#options.connection.write((db) => db.deleteFrom('journal_segments').where('name', '=', name).execute())
+    this.#offsets?.delete(name)
+  }
+
+  /** A segment that cannot be read keeps none of the others waiting; a sick database ends the pass. */
+  async #readEach(segments: readonly Segment[], troubles: unknown[]): Promise<number> {
+    let changed = 0
+    for (const segment of segments) {
+      try {
+        changed += await this.#readSegment(segment)
+      } catch (error) {
+        if (error instanceof StoreDegraded) throw error
+        troubles.push(error)
+      }
+    }
+    return changed
+  }
+
+  async #readSegment(segment: Segment): Promise<number> {
+    const file = openSegment(segment)
+    if (file === null) return 0
     try {
-      changed += await ingestSegment(options, segment)
-    } catch (error) {
-      if (error instanceof StoreDegraded) throw error
-      troubles.push(error)
+      const { changed, offset } = await this.#readFile(segment, file)
+      if (segment.closed) {
+        if (this.#reader.hasRest(file, offset)) await setSegmentAside(this.#options.journalDirectory, segment)
+        else await deleteSegment(segment)
+        reachFaultPoint('ingest.after-delete')
+        await this.#forget(segment.file)
+      }
+      return changed
+    } finally {
+      closeSync(file)
     }
   }
-  return changed
-}
 
-/** Not of the living: a segment that somebody deleted comes back under its name, and is read on where it was. */
-async function forgetGone({ connection, writers }: IngestOptions, segments: readonly Segment[]): Promise<void> {
-  const rows = await connection.read((db) => db.selectFrom('journal_segments').select('name').execute())
-  const here = new Set(segments.map((segment) => segment.file))
-  const gone = rows.map(({ name }) => name).filter((name) => !here.has(name) && !isAwaited(name, writers))
-  if (gone.length > 0)
-    await connection.write((db) => db.deleteFrom('journal_segments').where('name', 'in', gone).execute())
+  async #readFile(segment: Segment, file: number): Promise<{ changed: number; offset: number }> {
+    const offsets = await this.#knownOffsets()
+    let offset = offsets.get(segment.file) ?? 0
+    let changed = 0
+    for (;;) {
+      const batch = this.#reader.readBatch(file, offset)
+      if (batch.entries.length > 0) {
+        const stored = await this.#store(segment, batch.entries, batch.offset)
+        reachFaultPoint('ingest.after-commit')
+        offsets.set(segment.file, batch.offset)
+        this.#tell(stored)
+        changed += stored.changed
+      }
+      offset = batch.offset
+      if (batch.stop !== 'more') {
+        // What is still written ends in bytes that may be an entry in a moment.
+        const next = segment.closed ? findNextEntry(file, offset) : null
+        if (next === null) return { changed, offset }
+        await keepSegment(this.#options.journalDirectory, segment)
+        offset = next
+      }
+      await nextTurn()
+    }
+  }
+
+  /** A batch whole; or, when the database refuses something in it, all but that, which is set aside. */
+  async #store(segment: Segment, entries: readonly FoundEntry[], offset: number): Promise<Stored> {
+    const { connection, journalDirectory, audience } = this.#options
+    const begin = () => new Stored(audience.ended !== null)
+    const place: BatchPlace = { segment: segment.file, owner: ownerOf(segment), offset }
+    try {
+      return await connection.writeHot((hot) => storeBatch(hot, entries, place, begin()))
+    } catch (error) {
+      if (error instanceof StoreDegraded) throw error
+      return await connection.writeHot((hot) => {
+        const stored = storeEach(hot, entries, place, begin())
+        // Before the commit: should that fail, the next try writes the same file again.
+        if (stored.refused.length > 0) setEntriesAside(journalDirectory, segment, offset, stored.refused)
+        return stored
+      })
+    }
+  }
+
+  async #interruptUnsettled(writers: Writers): Promise<number> {
+    const { connection, audience } = this.#options
+    let changed = 0
+    // Looked for in a read first: most passes have none, and need not take the lock.
+    for (;;) {
+      const owners = await connection.read((db) => findDeadOwners(db, writers))
+      if (owners.length === 0) return changed
+      const records = await connection.write((db) => interruptRecords(db, owners))
+      reachFaultPoint('interrupt.after-commit')
+      audience.ended?.(records.map(writeJson))
+      changed += records.length
+      await nextTurn()
+    }
+  }
+
+  #tell({ ended, tallier }: Stored): void {
+    const { audience } = this.#options
+    if (ended !== null && ended.length > 0) audience.ended?.(ended)
+    const tally = audience.traffic === null ? null : tallier.take()
+    if (tally !== null) audience.traffic?.(tally)
+  }
 }
 
 function isAwaited(file: string, writers: Writers): boolean {
@@ -82,148 +187,11 @@ function isAwaited(file: string, writers: Writers): boolean {
   return name !== null && mayWrite(writers, name)
 }
 
-async function ingestSegment(options: IngestOptions, segment: Segment): Promise<number> {
-  const file = await open(segment.path).catch(ignoreMissing)
-  if (!file) return 0
+function openSegment(segment: Segment): number | null {
   try {
-    const start = await bytesRead(options.connection, segment)
-    const { changed, offset } = await ingestFrom(options, segment, file, start)
-    if (segment.closed) {
-      if (await hasRest(file, offset)) await setSegmentAside(options.journalDirectory, segment)
-      else await deleteSegment(segment)
-      reachFaultPoint('ingest.after-delete')
-      await options.connection.write((db) =>
-        db.deleteFrom('journal_segments').where('name', '=', segment.file).execute(),
-      )
-    }
-    return changed
-  } finally {
-    await file.close()
-  }
-}
-
-async function ingestFrom(
-  options: IngestOptions,
-  segment: Segment,
-  file: Awaited<ReturnType<typeof open>>,
-  start: number,
-): Promise<{ changed: number; offset: number }> {
-  let offset = start
-  let changed = 0
-  for (;;) {
-    const batch = await readBatch(file, offset, options.batch)
-    if (batch.entries.length > 0) {
-      const records = await storeEntries(options, segment, batch.entries, batch.offset)
-      reachFaultPoint('ingest.after-commit')
-      if (records.length > 0) options.onRecords(records)
-      changed += records.length
-    }
-    offset = batch.offset
-    if (batch.stop !== 'more') {
-      // What is still written ends in bytes that may be an entry in a moment.
-      const next = segment.closed ? await findNextEntry(file, offset) : null
-      if (next === null) return { changed, offset }
-      await keepSegment(options.journalDirectory, segment)
-      offset = next
-    }
-    await nextTurn()
-  }
-}
-
-/** A batch whole; or, when the database refuses something in it, all but that, which is set aside: one entry must never stand in the way of all later ones. */
-async function storeEntries(
-  options: IngestOptions,
-  segment: Segment,
-  entries: readonly JournalEntry[],
-  offset: number,
-): Promise<RequestRecord[]> {
-  const { connection, journalDirectory } = options
-  try {
-    return await connection.write((db) => storeBatch(db, segment, entries, offset))
+    return openSync(segment.path, 'r')
   } catch (error) {
-    if (error instanceof StoreDegraded) throw error
-    return connection.write((db) => storeEach(db, segment, entries, offset, journalDirectory))
-  }
-}
-
-async function storeEach(
-  db: Database,
-  segment: Segment,
-  entries: readonly JournalEntry[],
-  offset: number,
-  journalDirectory: string,
-): Promise<RequestRecord[]> {
-  const changed: RequestRecord[] = []
-  const refused: JournalEntry[] = []
-  for (const entry of entries) {
-    try {
-      changed.push(...(await storeBatch(db, segment, [entry], offset)))
-    } catch (error) {
-      // The storage, and not this entry: after some of its faults the transaction is over, and nothing may follow.
-      if (isSickness(error)) throw error
-      refused.push(entry)
-    }
-  }
-  // Before the commit: should that fail, the next try writes the same file again.
-  if (refused.length > 0) await setEntriesAside(journalDirectory, segment, offset, refused)
-  return changed
-}
-
-async function bytesRead(connection: Connection, segment: Segment): Promise<number> {
-  const row = await connection.read((db) =>
-    db.selectFrom('journal_segments').select('bytes_read').where('name', '=', segment.file).executeTakeFirst(),
-  )
-  return row?.bytes_read ?? 0
-}
-
-/** A batch and the offset behind it, in the caller's transaction. */
-async function storeBatch(
-  db: Database,
-  segment: Pick<Segment, 'file' | 'boot' | 'thread'>,
-  entries: readonly JournalEntry[],
-  offset: number,
-): Promise<RequestRecord[]> {
-  const { records, repeats, lastUsed } = fold(entries)
-  const changed = await upsertRecords(db, records, ownerOf(segment))
-  await addRepeats(db, repeats)
-  await touchKeys(db, lastUsed)
-  await db
-    .insertInto('journal_segments')
-    .values({ name: segment.file, bytes_read: offset })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ bytes_read: offset }))
-    .execute()
-  reachFaultPoint('ingest.before-commit')
-  return changed
-}
-
-/** One record an id: the last settled entry, else the admitted one. */
-function fold(entries: readonly JournalEntry[]) {
-  const records = new Map<string, RequestRecord>()
-  const repeats: Repeat[] = []
-  const lastUsed: Record<string, string> = {}
-  for (const entry of entries) {
-    if (entry.kind === 'repeated') {
-      repeats.push(entry)
-      continue
-    }
-    const { record } = entry
-    if (entry.kind === 'settled' || !records.has(record.id)) records.set(record.id, record)
-    const time = new Date(record.time).toISOString()
-    if (record.key && (lastUsed[record.key.id] ?? '') < time) lastUsed[record.key.id] = time
-  }
-  return { records: [...records.values()], repeats, lastUsed }
-}
-
-async function interruptUnsettled(options: IngestOptions): Promise<number> {
-  let changed = 0
-  // Looked for in a read first: most passes have none, and need not take the lock.
-  for (;;) {
-    const owners = await options.connection.read((db) => findDeadOwners(db, options.writers))
-    if (owners.length === 0) return changed
-    const records = await options.connection.write((db) => interruptRecords(db, owners))
-    reachFaultPoint('interrupt.after-commit')
-    options.onRecords(records)
-    changed += records.length
-    await nextTurn()
+    ignoreMissing(error)
+    return null
   }
 }

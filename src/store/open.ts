@@ -16,8 +16,6 @@ export interface OpenStore {
   schemaVersion: string
   /** What opening it made of an older database. */
   upgrade: Upgrade | null
-  /** Moves what can be moved from the write-ahead log into the database, waiting for nobody. */
-  checkpoint(): void
   /** Of the database and its write-ahead log. */
   sizes(): { database: number; log: number }
   close(): Promise<void>
@@ -52,12 +50,11 @@ async function openOnce(file: SqliteFile, { migrations, patienceMs }: OpenOption
   const db = new Kysely<Schema>({ dialect: sqliteDialect(sqlite) })
   try {
     const { schemaVersion, upgrade } = await migrate({ ...file, sqlite, db }, migrations)
-    const connection = new Connection(db, patienceMs, watchPlaces(file.path, sqlite))
+    const connection = new Connection({ db, sqlite, patienceMs, ground: watchPlaces(file.path, sqlite) })
     return {
       connection,
       schemaVersion,
       upgrade,
-      checkpoint: () => void sqlite.pragma('wal_checkpoint(passive)'),
       sizes: () => ({ database: fileSize(file.path), log: fileSize(`${file.path}-wal`) }),
       close: () => connection.close(),
     }

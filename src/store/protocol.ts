@@ -1,5 +1,5 @@
 import type { Writers } from '../core/journal-format.ts'
-import type { RequestRecord } from '../core/record.ts'
+import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { AuditEvent, Upgrade } from './api.ts'
 import type { PlainError } from './store-error.ts'
 
@@ -27,8 +27,8 @@ export type StoreRequest =
     }
   | { kind: 'snapshot'; id: number; keysSince: number }
   | { kind: 'ingest' | 'health' | 'close'; id: number }
-  /** Whether anybody wants records pushed: nobody pays for copies that nobody reads. */
-  | { kind: 'records'; wanted: boolean }
+  /** Whether anybody wants this pushed: nobody pays for copies that nobody reads. */
+  | { kind: 'records' | 'traffic'; wanted: boolean }
   | { kind: 'retention'; retentionMs: number }
   | { kind: 'writers'; writers: Writers }
 
@@ -39,4 +39,9 @@ export type StoreMessage =
   | { kind: 'refused'; error: PlainError }
   | { kind: 'answer'; id: number; output: unknown }
   | { kind: 'failure'; id: number; error: PlainError }
-  | { kind: 'records'; records: RequestRecord[] }
+  | StoreNews
+
+/** What the thread tells on its own, to whom it was asked for. */
+export type StoreNews =
+  /** Each as JSON, which crosses threads far more cheaply than an object. */
+  { kind: 'records'; records: string[] } | { kind: 'traffic'; tally: TrafficTally }

@@ -3,7 +3,8 @@ import { reachFaultPoint } from '../core/fault-point.ts'
 import { mayWrite, type SegmentName, type Writers } from '../core/journal-format.ts'
 import type { RequestRecord } from '../core/record.ts'
 import { interruptRecord } from './interrupted.ts'
-import { readJson, writeJson } from './json-column.ts'
+import { writeJson } from './json-column.ts'
+import { readRecord } from './record-json.ts'
 import type { Database, RecordRow } from './schema.ts'
 
 /** One statement's rows: 22 values each stay far below every engine's limit. */
@@ -111,7 +112,7 @@ function readOwner(owner: string): Pick<SegmentName, 'boot' | 'thread'> {
 export async function interruptRecords(db: Database, owners: readonly string[]): Promise<RequestRecord[]> {
   const rows = await db
     .selectFrom('records')
-    .select(['boot', 'record_json'])
+    .select(['id', 'boot', 'record_json'])
     .where('state', '=', 'admitted')
     .where('boot', 'in', owners)
     .orderBy('id')
@@ -119,32 +120,11 @@ export async function interruptRecords(db: Database, owners: readonly string[]):
     .execute()
   const records: RequestRecord[] = []
   for (const row of rows) {
-    const record = interruptRecord(readJson<RequestRecord>(row.record_json))
+    const record = interruptRecord(readRecord(row.record_json, row.id))
     records.push(...(await upsertRecords(db, [record], row.boot)))
   }
   reachFaultPoint('interrupt.before-commit')
   return records
-}
-
-export interface Repeat {
-  id: string
-  count: number
-  lastTime: string
-}
-
-export async function addRepeats(db: Database, repeats: readonly Repeat[]): Promise<void> {
-  for (const { id, count, lastTime } of repeats) {
-    await db
-      .insertInto('repeated_records')
-      .values({ id, count, last_time: new Date(lastTime).toISOString() })
-      .onConflict((conflict) =>
-        conflict.column('id').doUpdateSet((set) => ({
-          count: set('repeated_records.count', '+', set.ref('excluded.count')),
-          last_time: set.ref('excluded.last_time'),
-        })),
-      )
-      .execute()
-  }
 }
 
 /** The records as stored, with a signal on those that stand for several refusals. */
@@ -157,7 +137,7 @@ export async function readRecords(
   const repeats = await db.selectFrom('repeated_records').selectAll().where('id', 'in', ids).execute()
   const byId = new Map(repeats.map((repeat) => [repeat.id, repeat]))
   return rows.map((row) => {
-    const record = readJson<RequestRecord>(row.record_json)
+    const record = readRecord(row.record_json, row.id)
     const repeat = byId.get(row.id)
     if (!repeat) return record
     const text = `${repeat.count} more refusals from the same address share this record, the last at ${repeat.last_time}`

@@ -1,8 +1,7 @@
-import type { RequestRecord } from '../core/record.ts'
 import type { RecordFilter, StatsBy, StatsRow } from './api.ts'
 import { DurationCounts } from './duration-counts.ts'
-import { readJson } from './json-column.ts'
 import { recordWindows, selectMatching } from './record-filter.ts'
+import { readRecord } from './record-json.ts'
 import type { Database, RecordRow } from './schema.ts'
 
 const columns = [
@@ -79,7 +78,7 @@ function groupsOf(source: StatsSource, by: StatsBy): GroupName[] {
 /** `name=value` each; one null for a record without any. */
 function tagsOf({ record_json }: StatsSource): (string | null)[] {
   if (record_json === undefined) return [null]
-  const tags = Object.entries(readJson<RequestRecord>(record_json).tags)
+  const tags = Object.entries(readRecord(record_json, '').tags)
   return tags.length === 0 ? [null] : tags.map(([name, value]) => `${name}=${value}`)
 }
 

@@ -1,12 +1,7 @@
-import { copyFile, link, mkdir, open, readdir, rename, stat, truncate, unlink, writeFile } from 'node:fs/promises'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { copyFile, link, mkdir, open, readdir, rename, stat, truncate, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  type JournalEntry,
-  mayWrite,
-  parseSegmentName,
-  type SegmentName,
-  type Writers,
-} from '../core/journal-format.ts'
+import { mayWrite, parseSegmentName, type SegmentName, type Writers } from '../core/journal-format.ts'
 
 export interface Segment extends SegmentName {
   file: string
@@ -78,15 +73,25 @@ export async function setSegmentAside(directory: string, segment: Segment): Prom
   await unlink(segment.path).catch(ignoreMissing)
 }
 
-/** Entries that the database refuses, as JSON lines, named by where in the segment their batch ended. */
-export async function setEntriesAside(
+/** Entries that the store refuses, a line each, named by where in the segment their batch ended. */
+export function setEntriesAside(
   directory: string,
   segment: Segment,
   offset: number,
-  entries: readonly JournalEntry[],
-): Promise<void> {
-  const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`).join('')
-  await writeFile(await placeAside(directory, `${segment.file}-${offset}.jsonl`), lines, { mode: 0o600 })
+  entries: readonly { window: Buffer; begin: number; end: number }[],
+): void {
+  mkdirSync(join(directory, setAsideFolder), { recursive: true, mode: 0o700 })
+  const lines = entries.map(({ window, begin, end }) => `${asLine(window.subarray(begin, end))}\n`).join('')
+  writeFileSync(join(directory, setAsideFolder, `${segment.file}-${offset}.jsonl`), lines, { mode: 0o600 })
+}
+
+/** What is no JSON is kept as base64, so that every line is. */
+function asLine(payload: Buffer): string {
+  try {
+    return JSON.stringify(JSON.parse(payload.toString('utf8')))
+  } catch {
+    return JSON.stringify(payload.toString('base64'))
+  }
 }
 
 async function placeAside(directory: string, file: string): Promise<string> {

@@ -1,23 +1,23 @@
-import type { FileHandle } from 'node:fs/promises'
+import { fstatSync, readSync } from 'node:fs'
 import { entryHeaderBytes } from '../core/journal-format.ts'
-import { readBatch } from './segment-read.ts'
+import { SegmentReader } from './segment-reader.ts'
 
 const brace = 0x7b
 const windowBytes = 1024 * 1024
-const one = { bytes: 0, entries: 1 }
 
 /**
  * Where the next whole entry begins behind bytes that are none, or null. Every payload begins with a brace, and JSON holds
  * no raw zero byte: so within a payload nothing looks like a header (whose length, below 2^24, has one), and nobody
  * can put a false entry into a true one.
  */
-export async function findNextEntry(file: FileHandle, offset: number): Promise<number | null> {
-  const { size } = await file.stat()
+export function findNextEntry(file: number, offset: number): number | null {
+  const { size } = fstatSync(file)
+  const single = new SegmentReader({ bytes: 0, entries: 1 })
   const window = Buffer.allocUnsafe(windowBytes)
   for (let place = offset + 1; place + entryHeaderBytes < size; ) {
-    const { bytesRead } = await file.read(window, 0, windowBytes, place)
+    const bytesRead = readSync(file, window, 0, windowBytes, place)
     for (const header of plausibleHeaders(window.subarray(0, bytesRead), size - place)) {
-      const { entries } = await readBatch(file, place + header, one)
+      const { entries } = single.readBatch(file, place + header)
       if (entries.length > 0) return place + header
     }
     // The last bytes of the window may be the beginning of a header.

@@ -1,18 +1,22 @@
 import { reachFaultPoint } from '../core/fault-point.ts'
 import type { Writers } from '../core/journal-format.ts'
-import type { RequestRecord } from '../core/record.ts'
 import type { StoredSnapshot, StoreHealth } from './api.ts'
-import { ingestJournal } from './ingest.ts'
+import { type Audience, Ingestion } from './ingest.ts'
 import type { OpenStore } from './open.ts'
 import { removeRecordsBefore } from './retention.ts'
 import { journalBytes, listSetAside } from './segment-files.ts'
 import { readSnapshot } from './snapshot-read.ts'
 import { callTable, type TableCall } from './tables.ts'
 
-const ingestEveryMs = 200
-const checkpointEveryMs = 1000
+/** Between passes while there is traffic; whoever lists records asks for a pass of their own. */
+const ingestEveryMs = 250
+/** While there is none, and nobody follows: a journal that stands still is looked at less and less often. */
+const idleEveryMs = 1000
 const retainEveryMs = 10 * 60_000
-const checkpointAtBytes = 1024 * 1024
+/** A log that is moved seldom is moved cheaply: most of its pages have changed several times by then. */
+const checkpointAtBytes = 16 * 1024 * 1024
+/** While there is time, so that a start after a crash has little to go through. */
+const idleCheckpointAtBytes = 1024 * 1024
 
 interface SessionData {
   journalDirectory: string
@@ -22,14 +26,14 @@ interface SessionData {
 
 /** An open store at work: calls, the ingestion of the journal, and checkpoints between them. */
 export class StoreSession {
-  /** Whether records are pushed as ingestion brings them. */
-  pushing = false
+  /** Who is told of what ingestion brings in. */
+  readonly audience: Audience = { ended: null, traffic: null }
   /** Whose segments are still written. Until it is told, the session takes all threads of its boot for alive. */
   writers: Writers
   readonly #store: OpenStore
   readonly #data: SessionData
   #retentionMs: number | undefined
-  readonly #push: (records: RequestRecord[]) => void
+  readonly #ingestion: Ingestion
   #running: Promise<number> | null = null
   #queued: Promise<number> | null = null
   #ingestTrouble: string | null = null
@@ -38,22 +42,23 @@ export class StoreSession {
   #checkpointTrouble: string | null = null
   #retention: Promise<void> | null = null
   #looking: Promise<void> | null = null
-  #timers: NodeJS.Timeout[] = []
+  #polling: NodeJS.Timeout | undefined
+  #retaining: NodeJS.Timeout | undefined
+  #closing = false
 
-  constructor(store: OpenStore, data: SessionData, push: (records: RequestRecord[]) => void) {
+  constructor(store: OpenStore, data: SessionData) {
     this.#store = store
     this.#data = data
     this.#retentionMs = data.retentionMs
-    this.#push = push
+    const { connection } = store
+    const { journalDirectory } = data
+    this.#ingestion = new Ingestion({ connection, journalDirectory, audience: this.audience })
     this.writers = { boot: data.boot, running: [], next: 0 }
   }
 
   start(): void {
-    this.#timers = [
-      setInterval(() => this.#ingestInBackground(), ingestEveryMs),
-      setInterval(() => this.#checkpoint(), checkpointEveryMs),
-      setInterval(() => this.#retain(), retainEveryMs),
-    ]
+    this.#pollIn(ingestEveryMs)
+    this.#retaining = setInterval(() => this.#retain(), retainEveryMs)
   }
 
   /** How long records are kept, from now on. */
@@ -96,7 +101,9 @@ export class StoreSession {
 
   /** What runs is finished first; what the journal still holds is read at the next start. */
   async close(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer)
+    this.#closing = true
+    clearTimeout(this.#polling)
+    clearInterval(this.#retaining)
     await Promise.allSettled([this.#running, this.#queued, this.#retention, this.#looking])
     await this.#store.close()
   }
@@ -107,17 +114,13 @@ export class StoreSession {
   }
 
   #begin(): Promise<number> {
-    const run = ingestJournal({
-      connection: this.#store.connection,
-      journalDirectory: this.#data.journalDirectory,
-      writers: this.writers,
-      onRecords: (records) => this.pushing && this.#push(records),
-    })
     const begun = Date.now()
-    this.#running = run
+    this.#running = this.#ingestion
+      .pass(this.writers)
       .then((changed) => {
         this.#storedAt = begun
         this.#ingestTrouble = null
+        void this.#checkpoint(changed > 0 ? checkpointAtBytes : idleCheckpointAtBytes)
         return changed
       })
       .finally(() => {
@@ -126,17 +129,23 @@ export class StoreSession {
     return this.#running
   }
 
-  #ingestInBackground(): void {
-    if (this.#running) return
+  #pollIn(pauseMs: number): void {
+    this.#polling = setTimeout(() => void this.#poll(pauseMs), pauseMs)
+  }
+
+  async #poll(pauseMs: number): Promise<void> {
     this.#look()
-    this.#begin().then(
-      () => {},
-      (error: unknown) => {
-        // A database that cannot be written says so itself, and stops saying so by itself.
-        if (this.#store.connection.trouble === null)
-          this.#ingestTrouble = `the journal is not being read: ${error instanceof Error ? error.message : String(error)}`
-      },
-    )
+    const changed = await (this.#running ?? this.#begin()).catch((error: unknown) => this.#noteUnread(error))
+    if (this.#closing) return
+    const busy = changed > 0 || this.audience.ended !== null
+    this.#pollIn(busy ? ingestEveryMs : Math.min(pauseMs * 2, idleEveryMs))
+  }
+
+  #noteUnread(error: unknown): number {
+    // A database that cannot be written says so itself, and stops saying so by itself.
+    if (this.#store.connection.trouble === null)
+      this.#ingestTrouble = `the journal is not being read: ${error instanceof Error ? error.message : String(error)}`
+    return 0
   }
 
   /** What it finds stands in the connection's trouble. */
@@ -160,11 +169,11 @@ export class StoreSession {
       })
   }
 
-  #checkpoint(): void {
-    if (this.#store.sizes().log < checkpointAtBytes) return
+  async #checkpoint(atBytes: number): Promise<void> {
+    if (this.#closing) return
     try {
       reachFaultPoint('checkpoint.before')
-      this.#store.checkpoint()
+      await this.#store.connection.checkpoint(atBytes)
       reachFaultPoint('checkpoint.after')
       this.#checkpointTrouble = null
     } catch (error) {

@@ -1,6 +1,5 @@
-import type { RequestRecord } from '../core/record.ts'
 import type { Upgrade } from './api.ts'
-import type { StoreMessage, StoreRequest } from './protocol.ts'
+import type { StoreMessage, StoreNews, StoreRequest } from './protocol.ts'
 import { fromPlainError, StoreDegraded } from './store-error.ts'
 
 /** What the client needs of a `Worker`. */
@@ -19,7 +18,7 @@ export class StoreLife {
   /** Resolves with the reason when nothing of the thread runs any more. */
   readonly ended: Promise<string>
   readonly #worker: StoreWorker
-  readonly #push: (records: RequestRecord[]) => void
+  readonly #onNews: (news: StoreNews) => void
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
   readonly #locking = Promise.withResolvers<void>()
   readonly #opening = Promise.withResolvers<Upgrade | null>()
@@ -27,9 +26,9 @@ export class StoreLife {
   #reason = 'the store thread has ended'
   #over = false
 
-  constructor(worker: StoreWorker, push: (records: RequestRecord[]) => void) {
+  constructor(worker: StoreWorker, onNews: (news: StoreNews) => void) {
     this.#worker = worker
-    this.#push = push
+    this.#onNews = onNews
     const ended = Promise.withResolvers<string>()
     this.ended = ended.promise
     // Whoever waits for the lock first hears of a failure there.
@@ -81,7 +80,7 @@ export class StoreLife {
     if (message.kind === 'locked') this.#locking.resolve()
     else if (message.kind === 'ready') this.#opening.resolve(message.upgrade)
     else if (message.kind === 'refused') this.#refuse(fromPlainError(message.error))
-    else if (message.kind === 'records') this.#push(message.records)
+    else if (message.kind === 'records' || message.kind === 'traffic') this.#onNews(message)
     else this.#settle(message)
   }
 

@@ -22,18 +22,33 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
     lock.release()
     port.close()
   }
-  const session = new StoreSession(store, data, (records) => post({ kind: 'records', records }))
+  const session = new StoreSession(store, data)
   port.on('message', (request: StoreRequest) => {
-    if (request.kind === 'records') session.pushing = request.wanted
-    else if (request.kind === 'writers') session.writers = request.writers
-    else if (request.kind === 'retention') session.keepRecords(request.retentionMs)
-    else if (request.kind !== 'open') void answer(session, request, post).then(() => request.kind === 'close' && end())
+    const { audience } = session
+    switch (request.kind) {
+      case 'open':
+        return
+      case 'writers':
+        session.writers = request.writers
+        return
+      case 'retention':
+        session.keepRecords(request.retentionMs)
+        return
+      case 'records':
+        audience.ended = request.wanted ? (records) => post({ kind: 'records', records }) : null
+        return
+      case 'traffic':
+        audience.traffic = request.wanted ? (tally) => post({ kind: 'traffic', tally }) : null
+        return
+      default:
+        void answer(session, request, post).then(() => request.kind === 'close' && end())
+    }
   })
   session.start()
   post({ kind: 'ready', upgrade: store.upgrade })
 }
 
-type Question = Exclude<StoreRequest, { kind: 'open' | 'records' | 'writers' | 'retention' }>
+type Question = Exclude<StoreRequest, { kind: 'open' | 'records' | 'traffic' | 'writers' | 'retention' }>
 
 async function answer(session: StoreSession, question: Question, post: (message: StoreMessage) => void): Promise<void> {
   try {

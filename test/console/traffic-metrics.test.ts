@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { writeExposition } from '../../src/console/exposition.ts'
 import { TrafficMetrics } from '../../src/console/traffic-metrics.ts'
+import type { RequestRecord } from '../../src/core/record.ts'
+import { TrafficTallier } from '../../src/store/traffic-tally.ts'
 import { sampleRecord } from '../support/sample-record.ts'
+
+function count(metrics: TrafficMetrics, records: RequestRecord[]): void {
+  const tallier = new TrafficTallier()
+  for (const record of records) tallier.add(record)
+  const tally = tallier.take()
+  // As it crosses threads.
+  if (tally !== null) metrics.add(structuredClone(tally))
+}
 
 const written = (metrics: TrafficMetrics) => writeExposition(metrics.families()).split('\n')
 
@@ -19,12 +29,10 @@ describe('the exposition', () => {
 })
 
 describe('the metrics of traffic', () => {
-  it('count settled records only, each once', () => {
+  it('count each settled record once', () => {
     const metrics = new TrafficMetrics()
-    const record = sampleRecord()
-    metrics.count([{ ...record, state: 'admitted' }])
-    metrics.count([record, sampleRecord({ state: 'interrupted', status: null })])
-    metrics.count([sampleRecord({ lane: null, provider: null, status: 404, tokens: null, duration_ms: null })])
+    count(metrics, [sampleRecord()])
+    count(metrics, [sampleRecord({ lane: null, provider: null, status: 404, tokens: null, duration_ms: null })])
     expect(written(metrics)).toEqual(
       expect.arrayContaining([
         'spgw_records_total{lane="openai",provider="openai",status="2xx"} 1',
@@ -38,13 +46,13 @@ describe('the metrics of traffic', () => {
 
   it('tell errors by code and origin', () => {
     const metrics = new TrafficMetrics()
-    metrics.count([sampleRecord({ status: 401, error: { code: 'missing_key', origin: 'client', message: 'no' } })])
+    count(metrics, [sampleRecord({ status: 401, error: { code: 'missing_key', origin: 'client', message: 'no' } })])
     expect(written(metrics)).toContain('spgw_errors_total{code="missing_key",origin="client"} 1')
   })
 
   it('put a duration into every bucket that holds it', () => {
     const metrics = new TrafficMetrics()
-    for (const duration_ms of [5, 70, 1e6]) metrics.count([sampleRecord({ duration_ms })])
+    for (const duration_ms of [5, 70, 1e6]) count(metrics, [sampleRecord({ duration_ms })])
     const buckets = written(metrics).filter((line) => line.startsWith('spgw_request_duration_seconds_bucket'))
     const counts = buckets.map((line) => [/le="([^"]+)"/.exec(line)?.[1], Number(line.split(' ')[1])])
     expect(counts).toEqual([
@@ -70,8 +78,8 @@ describe('the metrics of traffic', () => {
   it('tell 200 models apart and no more, however many a client names', () => {
     const metrics = new TrafficMetrics()
     for (let index = 0; index < 1000; index++)
-      metrics.count([sampleRecord({ upstream_model: `model-${index}`, provider: `provider-${index % 300}` })])
-    metrics.count([sampleRecord({ upstream_model: 'model-0', provider: 'provider-0' })])
+      count(metrics, [sampleRecord({ upstream_model: `model-${index}`, provider: `provider-${index % 300}` })])
+    count(metrics, [sampleRecord({ upstream_model: 'model-0', provider: 'provider-0' })])
     const inputs = written(metrics).filter((line) => line.startsWith('spgw_tokens_total') && line.includes('input'))
     const models = new Set(inputs.map((line) => /model="([^"]*)"/.exec(line)?.[1]))
     const providers = new Set(inputs.map((line) => /provider="([^"]*)"/.exec(line)?.[1]))
@@ -82,7 +90,7 @@ describe('the metrics of traffic', () => {
 
   it('name no model of a length that only a mischief has', () => {
     const metrics = new TrafficMetrics()
-    metrics.count([sampleRecord({ upstream_model: 'm'.repeat(10_000) })])
+    count(metrics, [sampleRecord({ upstream_model: 'm'.repeat(10_000) })])
     expect(written(metrics)).toContain('spgw_tokens_total{provider="openai",model="other",kind="input"} 10')
   })
 })

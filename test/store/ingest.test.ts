@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { Writers } from '../../src/core/journal-format.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
-import { ingestJournal } from '../../src/store/ingest.ts'
 import { type OpenStore, openStore } from '../../src/store/open.ts'
 import type { StoreThreadData } from '../../src/store/protocol.ts'
 import { recordsTable } from '../../src/store/records.ts'
@@ -12,7 +11,15 @@ import { listSetAside } from '../../src/store/segment-files.ts'
 import { StoreSession } from '../../src/store/session.ts'
 import { encodeEntry, encodePayload, JournalWriter } from '../support/journal-writer.ts'
 import { admitted, sampleRecord, settled } from '../support/sample-record.ts'
-import { addScope, sampleKey, startTestStore, storePaths, temporaryDirectory } from './support.ts'
+import {
+  addScope,
+  afterEachBatch,
+  ingestJournal,
+  sampleKey,
+  startTestStore,
+  storePaths,
+  temporaryDirectory,
+} from './support.ts'
 
 const all = { limit: 1000 }
 
@@ -64,7 +71,9 @@ describe('ingestion', () => {
     const writer = new JournalWriter(data.journalDirectory, { boot: 'live', thread: 0, sequence: 1 })
     const record = sampleRecord()
     writer.write(admitted(record))
-    expect((await ingest(store, data)).map((each) => each.state)).toEqual(['admitted'])
+    // Only what has ended is told.
+    expect(await ingest(store, data)).toEqual([])
+    expect((await stored(store)).map((each) => each.state)).toEqual(['admitted'])
     writer.write(settled(record))
     expect(await ingest(store, data)).toEqual([record])
     writer.write(admitted(record))
@@ -85,18 +94,17 @@ describe('ingestion', () => {
     const first = await open(data)
     const directories: string[] = []
     let { connection } = first
+    afterEachBatch(connection, () => {
+      const copy = temporaryDirectory()
+      for (const suffix of ['', '-wal', '-shm']) cpSync(`${data.databasePath}${suffix}`, join(copy, `spgw.db${suffix}`))
+      cpSync(data.journalDirectory, join(copy, 'journal'), { recursive: true })
+      directories.push(copy)
+    })
     const snapshotted = ingestJournal({
       connection,
       ...data,
       writers: allOf(data),
       batch: { bytes: 4096, entries: 2 },
-      onRecords: () => {
-        const copy = temporaryDirectory()
-        for (const suffix of ['', '-wal', '-shm'])
-          cpSync(`${data.databasePath}${suffix}`, join(copy, `spgw.db${suffix}`))
-        cpSync(data.journalDirectory, join(copy, 'journal'), { recursive: true })
-        directories.push(copy)
-      },
     })
     expect(await snapshotted).toBeGreaterThanOrEqual(records.length)
     expect(directories.length).toBeGreaterThan(5)
@@ -321,12 +329,12 @@ describe('ingestion by the thread', () => {
     second.write(settled(behind))
     let asked: Promise<number>[] = []
     // When the second thread's segment comes in, the pass is past the first one's end.
-    const session = new StoreSession(store, data, (records) => {
-      if (records[0]?.id !== behind.id) return
+    const session = new StoreSession(store, data)
+    session.audience.ended = ([record]) => {
+      if (!record?.includes(behind.id)) return
       first.write(settled(late))
       asked = [session.ingest(), session.ingest()]
-    })
-    session.pushing = true
+    }
     expect(await session.ingest()).toBe(2)
     expect(await Promise.all(asked)).toEqual([1, 1])
     expect(await stored(store)).toEqual([late, behind, early])

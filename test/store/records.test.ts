@@ -2,13 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import type { RecordFilter, StoreClient } from '../../src/store/api.ts'
-import { ingestJournal } from '../../src/store/ingest.ts'
 import { openStore } from '../../src/store/open.ts'
 import { recordsTable } from '../../src/store/records.ts'
 import { removeRecordsBefore } from '../../src/store/retention.ts'
 import { encodeEntry, JournalWriter } from '../support/journal-writer.ts'
 import { admitted, sampleRecord, settled } from '../support/sample-record.ts'
-import { startTestStore, storePaths, temporaryDirectory } from './support.ts'
+import { ingestJournal, startTestStore, storePaths, temporaryDirectory } from './support.ts'
 
 const start = Date.parse('2026-03-01T12:00:00.000Z')
 

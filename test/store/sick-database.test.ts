@@ -83,9 +83,9 @@ describe('a write-ahead log that is gone', () => {
 
 describe('a damaged database', () => {
   it('stays degraded, and takes nothing more', async () => {
-    const { path, connection, add, store } = await openSample()
+    const { path, connection, add } = await openSample()
     await add('before')
-    store.checkpoint()
+    await connection.checkpoint(0)
     const other = new Sqlite(path)
     const page = Number(other.prepare("select rootpage from sqlite_master where name = 'projects'").pluck().get())
     const size = Number(other.pragma('page_size', { simple: true }))

@@ -2,11 +2,17 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import fc from 'fast-check'
 import { onTestFinished } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
+import type { Writers } from '../../src/core/journal-format.ts'
+import type { RequestRecord } from '../../src/core/record.ts'
 import type { Key, Policy, Provider, ProviderRevision, Route, StoreClient } from '../../src/store/api.ts'
 import { startStore } from '../../src/store/client.ts'
+import type { Connection } from '../../src/store/connection.ts'
+import { Ingestion } from '../../src/store/ingest.ts'
 import type { StoreThreadData } from '../../src/store/protocol.ts'
+import type { BatchLimits } from '../../src/store/segment-reader.ts'
 
 export const now = '2026-01-02T03:04:05.000Z'
 
@@ -123,4 +129,41 @@ export function samplePolicy(change: Partial<Policy> = {}): Policy {
     createdAt: now,
     ...change,
   }
+}
+
+interface Pass {
+  connection: Connection
+  journalDirectory: string
+  writers: Writers
+  batch?: BatchLimits
+  /** Records that have ended, after each batch. */
+  onRecords?(records: RequestRecord[]): void
+}
+
+/** One pass by an ingestion that knows nothing of any before. */
+export async function ingestJournal({
+  connection,
+  journalDirectory,
+  writers,
+  batch,
+  onRecords,
+}: Pass): Promise<number> {
+  const ended = (records: string[]) => onRecords?.(records.map((text) => JSON.parse(text) as RequestRecord))
+  const audience = { ended, traffic: null }
+  return await new Ingestion({ connection, journalDirectory, audience, ...(batch ? { batch } : {}) }).pass(writers)
+}
+
+/** Calls back when a batch is committed, before anything else happens. */
+export function afterEachBatch(connection: Connection, then: () => void): void {
+  const write = connection.writeHot.bind(connection)
+  connection.writeHot = async (run) => {
+    const output = await write(run)
+    then()
+    return output
+  }
+}
+
+/** Texts of any UTF-16 units, halves of pairs among them. fast-check's own `binary` takes seconds to be made. */
+export function anyText(): fc.Arbitrary<string> {
+  return fc.string({ unit: fc.nat(0xffff).map((unit) => String.fromCharCode(unit)) })
 }

@@ -10,7 +10,7 @@ import { attachShared, createSharedMemory } from '../../src/daemon/memory.ts'
 import type { FromThread, ServerCertificate, ThreadStart, ToThread } from '../../src/gateway/messages.ts'
 import { requestsInFlight } from '../../src/policy/counters.ts'
 import type { HealthView } from '../../src/routing/health.ts'
-import { parseEntries } from '../../src/store/segment-read.ts'
+import { findEntries, recordText } from '../../src/store/segment-reader.ts'
 import type { SnapshotKey, SnapshotRoute } from '../../src/store/snapshot.ts'
 import { makeRoute, makeTarget } from './snapshot.ts'
 
@@ -141,8 +141,8 @@ function readSettled(directory: string): RequestRecord[] {
   return fs
     .readdirSync(directory)
     .sort()
-    .flatMap((file) => parseEntries(fs.readFileSync(path.join(directory, file)), 0, 10_000, true).entries)
-    .flatMap((entry) => (entry.kind === 'settled' ? [entry.record] : []))
+    .flatMap((file) => findEntries(fs.readFileSync(path.join(directory, file)), 0, 10_000, true).entries)
+    .flatMap((entry) => (entry.kind === 'settled' ? [JSON.parse(recordText(entry)) as RequestRecord] : []))
 }
 
 function snapshotOf(providers: DataPlaneOptions['providers'], more: SnapshotRoute[]) {

@@ -1,0 +1,103 @@
+import { reachFaultPoint } from '../core/fault-point.ts'
+import type { HotStatements } from './hot-statements.ts'
+import { type RecordHead, readHead, readTime } from './record-head.ts'
+import { type FoundEntry, parseEntry, recordText } from './segment-reader.ts'
+import { isSickness } from './store-error.ts'
+import { TrafficTallier } from './traffic-tally.ts'
+
+export interface BatchPlace {
+  segment: string
+  /** Of what is admitted, until it is settled. */
+  owner: string
+  /** Behind the batch: where the next one begins. */
+  offset: number
+}
+
+/** What a batch came to. To be told only when it is committed: one that is tried again would be told twice. */
+export class Stored {
+  /** Records added or changed. */
+  changed = 0
+  /** Those of them that have ended, as JSON; null where nobody wants to know. */
+  readonly ended: string[] | null
+  readonly tallier = new TrafficTallier()
+  readonly refused: FoundEntry[] = []
+
+  constructor(wantsEnded: boolean) {
+    this.ended = wantsEnded ? [] : null
+  }
+
+  add(head: RecordHead, text: string): void {
+    this.changed++
+    if (head.state !== 'admitted') this.ended?.push(text)
+    if (head.state === 'settled') this.tallier.add(head)
+  }
+}
+
+/** A batch and the offset behind it, in the caller's transaction. */
+export function storeBatch(
+  hot: HotStatements,
+  entries: readonly FoundEntry[],
+  place: BatchPlace,
+  stored: Stored,
+): Stored {
+  const lastUsed = new Map<string, string>()
+  for (const entry of foldEntries(entries)) {
+    if (entry.kind === 'repeated') addRepeat(hot, entry)
+    else storeRecord(hot, entry, place.owner, lastUsed, stored)
+  }
+  for (const [key, time] of lastUsed) hot.touchKey(key, time)
+  hot.writeOffset(place.segment, place.offset)
+  reachFaultPoint('ingest.before-commit')
+  return stored
+}
+
+/** All of a batch but what the database refuses: one entry must never stand in the way of all later ones. */
+export function storeEach(
+  hot: HotStatements,
+  entries: readonly FoundEntry[],
+  place: BatchPlace,
+  stored: Stored,
+): Stored {
+  for (const entry of entries) {
+    try {
+      hot.attempt(() => storeBatch(hot, [entry], place, stored))
+    } catch (error) {
+      // The storage, and not this entry: after some of its faults the transaction is over, and nothing may follow.
+      if (isSickness(error)) throw error
+      stored.refused.push(entry)
+    }
+  }
+  hot.writeOffset(place.segment, place.offset)
+  return stored
+}
+
+function storeRecord(
+  hot: HotStatements,
+  entry: FoundEntry,
+  owner: string,
+  lastUsed: Map<string, string>,
+  stored: Stored,
+): void {
+  const text = recordText(entry)
+  const head = entry.kind === 'admitted' || entry.kind === 'settled' ? readHead(text, entry.kind) : null
+  if (head === null) throw new Error('this entry of the journal is not understood')
+  if (head.key && (lastUsed.get(head.key.id) ?? '') < head.time) lastUsed.set(head.key.id, head.time)
+  if (hot.writeRecord(head, owner, text)) stored.add(head, text)
+}
+
+/** One entry an id: the last settled one, else the first admitted one, which then is never parsed; and all repeats. */
+function foldEntries(entries: readonly FoundEntry[]): FoundEntry[] {
+  const records = new Map<string, FoundEntry>()
+  const repeats: FoundEntry[] = []
+  for (const entry of entries) {
+    if (entry.kind === 'settled' || (entry.kind === 'admitted' && !records.has(entry.id))) records.set(entry.id, entry)
+    else if (entry.kind === 'repeated') repeats.push(entry)
+  }
+  return [...records.values(), ...repeats]
+}
+
+function addRepeat(hot: HotStatements, found: FoundEntry): void {
+  const entry = parseEntry(found)
+  const time = entry?.kind === 'repeated' ? readTime(entry.lastTime) : null
+  if (entry?.kind === 'repeated' && time !== null) hot.addRepeat(entry.id, entry.count, time)
+}
