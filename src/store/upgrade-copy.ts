@@ -35,7 +35,10 @@ export function copyBeforeUpgrade({ path, nativeBinding, sqlite }: DatabaseFile,
     if (isBusy(error)) throw error
     const cause = translateSqliteError(error)
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new StoreRefused(`the copy that an upgrade begins with could not be made, and nothing was changed: ${reason}`)
+    throw new StoreRefused(
+      `the copy that an upgrade begins with could not be made, and nothing was changed: ${reason}`,
+      'Make room for as much as the database takes, then start again.',
+    )
   }
 }
 
