@@ -1,3 +1,5 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { expect, vi } from 'vitest'
@@ -88,12 +90,17 @@ export async function expectEachRecorded({ gateway, crowd }: SickStage): Promise
   return answered.length
 }
 
-/** Id, state and status of each, as the file has them. */
+/** Id, state and status of each, as the files have them: of a copy, since SQLite finds no file of another's mounts. */
 export function readRecords(dataDirectory: string): unknown[] {
-  const database = new Sqlite(join(dataDirectory, 'spgw.db'), { readonly: true, fileMustExist: true })
+  const copy = mkdtempSync(join(tmpdir(), 'spgw-records-'))
   try {
-    return database.prepare('select id, state, status from records order by id').raw().all()
-  } finally {
+    for (const file of ['spgw.db', 'spgw.db-wal'])
+      if (existsSync(join(dataDirectory, file))) copyFileSync(join(dataDirectory, file), join(copy, file))
+    const database = new Sqlite(join(copy, 'spgw.db'))
+    const records = database.prepare('select id, state, status from records order by id').raw().all()
     database.close()
+    return records
+  } finally {
+    rmSync(copy, { recursive: true })
   }
 }
