@@ -144,7 +144,7 @@ function planFor(gateway: Gateway, exchange: Exchange): Plan {
   return planned
 }
 
-async function attemptAll(gateway: Gateway, exchange: Exchange, planned: Plan): Promise<Attempted<Answer>> {
+function attemptAll(gateway: Gateway, exchange: Exchange, planned: Plan): Promise<Attempted<Answer>> {
   startHeartbeat(gateway, exchange)
   return attempt(planned.candidates, planned.route?.retries ?? 1, {
     send: (candidate) => sendTo(gateway, exchange, planned.route, candidate),

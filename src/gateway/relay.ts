@@ -12,7 +12,7 @@ import { ownHeaders, refuse } from './respond.ts'
 import { settle } from './settle.ts'
 
 /** Bytes to the client with back-pressure; the last of them only after the settled entry stands in the journal. */
-export async function relay(
+export function relay(
   gateway: Gateway,
   exchange: Exchange,
   answer: Answer,
