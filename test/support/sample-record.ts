@@ -41,7 +41,7 @@ export function sampleRecord(change: Partial<RequestRecord> = {}): RequestRecord
 export function admitted(record: RequestRecord): JournalEntry {
   return {
     kind: 'admitted',
-    record: { ...record, state: 'admitted', status: null, tokens: null, duration_ms: null, first_byte_ms: null },
+    record: { ...record, state: 'admitted', status: null, duration_ms: null, first_byte_ms: null },
   }
 }
 
