@@ -113,6 +113,7 @@ export const requests = {
         { field: 'group', title: 'GROUP' },
         { field: 'requests', title: 'REQUESTS', format: 'number' },
         { field: 'errors', title: 'ERRORS', format: 'number' },
+        { field: 'interrupted', title: 'INTERRUPTED', format: 'number' },
         { field: 'input', title: 'TOKENS IN', format: 'number' },
         { field: 'output', title: 'TOKENS OUT', format: 'number' },
         { field: 'usd', title: 'COST', format: 'money' },
