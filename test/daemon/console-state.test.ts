@@ -80,6 +80,7 @@ it('says what is degraded, since when and how often, and what the store said las
       { part: 'journal', reason: null, since: null, times: 0 },
       { part: 'store', reason: 'the disk is full', since, times: 3 },
       { part: 'thread', reason: null, since: null, times: 0 },
+      { part: 'configuration', reason: null, since: null, times: 0 },
     ],
     databaseBytes: 10,
     journalBytes: 20,
