@@ -14,6 +14,16 @@ export const leaveOutHttp2: Plugin = {
   },
 }
 
+/** undici's parser on trial, 160 KB of text in every thread. Used only where the environment asks for it, which the bundle does not. */
+export const leaveOutMilo: Plugin = {
+  name: 'leave-out-milo',
+  setup(build) {
+    build.onLoad({ filter: /undici\/lib\/milo\/[a-z-]+\.js$/ }, () => ({
+      contents: "throw new Error('left out of the bundle')",
+    }))
+  },
+}
+
 /**
  * zod's small form is a tenth of the whole one, but built on the same files, so that a bundle that holds both would
  * make everyone who uses the small one load the most of the whole. It gets a copy of its own.

@@ -1,7 +1,8 @@
-import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type BuildOptions, build, type Metafile, type OutputFile, transform } from 'esbuild'
-import { keepSmallZodApart, leaveOutHttp2, leaveOutLocales } from './bundle-plugins.ts'
+import { keepSmallZodApart, leaveOutHttp2, leaveOutLocales, leaveOutMilo } from './bundle-plugins.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -30,17 +31,15 @@ export async function bundle(outputDirectory: string, options: BundleOptions = {
   const { platform = hostPlatform(), forTests = false } = options
   await rm(outputDirectory, { recursive: true, force: true })
   await mkdir(outputDirectory, { recursive: true })
-  const common = buildOptions(outputDirectory, forTests)
+  const addon = await readFile(join(root, 'node_modules/better-sqlite3/prebuilds', `${platform}.node`))
+  const common = buildOptions(outputDirectory, forTests, createHash('sha256').update(addon).digest('hex'))
   const [program, ofThreads] = await Promise.all([
     bundleProgram(common),
     // A thread is one script: the packaged executable starts it from its text.
     build({ ...common, entryPoints: threads, format: 'cjs' }),
   ])
   await writeFile(join(outputDirectory, 'package.json'), `${JSON.stringify({ name: 'spgw', bin: 'main.js' })}\n`)
-  await copyFile(
-    join(root, 'node_modules/better-sqlite3/prebuilds', `${platform}.node`),
-    join(outputDirectory, addonName),
-  )
+  await writeFile(join(outputDirectory, addonName), addon)
   return {
     inputs: { ...program.inputs, ...ofThreads.metafile.inputs },
     outputs: { ...program.outputs, ...ofThreads.metafile.outputs },
@@ -75,7 +74,7 @@ async function writeAsCommonJs({ path, text }: OutputFile, directory: string): P
   await writeFile(join(directory, basename(path)), code)
 }
 
-function buildOptions(outdir: string, forTests: boolean) {
+function buildOptions(outdir: string, forTests: boolean, addonHash: string) {
   return {
     outdir,
     bundle: true,
@@ -88,9 +87,12 @@ function buildOptions(outdir: string, forTests: boolean) {
     define: {
       __BUNDLED__: 'true',
       __FAULT_POINTS__: String(forTests),
+      __ADDON_HASH__: JSON.stringify(addonHash),
       'import.meta.dirname': '__dirname',
+      // Of undici's two parsers the one on trial is left out, and so cannot be asked for.
+      'process.env.UNDICI_USE_MILO': 'undefined',
     },
-    plugins: [leaveOutHttp2, keepSmallZodApart, leaveOutLocales],
+    plugins: [leaveOutHttp2, leaveOutMilo, keepSmallZodApart, leaveOutLocales],
     metafile: true,
     logLevel: 'warning',
   } as const satisfies BuildOptions

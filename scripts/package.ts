@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { addonName, type BundleOptions, bundle, hostPlatform } from './bundle.ts'
 import { NotStrippable, stripElf } from './strip-elf.ts'
@@ -33,8 +35,10 @@ export async function packageExecutable(
     await runPackager(directory, fresh, await fillCache(work))
     await refuseLarge(fresh)
     await mkdir(dirname(executable), { recursive: true })
+    const pieced = join(work, 'pieced')
+    await copyInPieces(fresh, pieced)
     // Renamed, not overwritten: a gateway that runs from the old file keeps it.
-    await rename(fresh, executable)
+    await rename(pieced, executable)
     await writeFile(stamp, hash)
     return executable
   } finally {
@@ -95,6 +99,15 @@ async function runPackager(directory: string, output: string, home: string): Pro
     env: environment,
     maxBuffer: 64e6,
   })
+}
+
+/**
+ * Linux keeps a file that was just written in pieces of the size of the writes, and maps a piece whole when a part of it
+ * is touched. pkg writes all in one go: the same gateway then shows 33 MB more as resident, until the machine starts anew.
+ */
+async function copyInPieces(from: string, to: string): Promise<void> {
+  const piece = { highWaterMark: 64 * 1024 }
+  await pipeline(createReadStream(from, piece), createWriteStream(to, { ...piece, mode: 0o755 }))
 }
 
 async function refuseLarge(file: string): Promise<void> {

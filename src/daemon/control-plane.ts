@@ -4,12 +4,12 @@ import type { Settings } from '../config/settings.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
 import type { ServerCertificate } from '../gateway/messages.ts'
 import { requestsInFlight, requestsServed } from '../policy/counters.ts'
-import { createHttpTransport } from '../providers/http.ts'
 import { Backups } from './backup.ts'
 import { DegradedParts } from './degraded-parts.ts'
 import { Fleet } from './fleet.ts'
 import type { Foundation } from './foundation.ts'
 import { ingestSoon } from './ingest-soon.ts'
+import { LateTransport } from './late-transport.ts'
 import type { Log } from './log.ts'
 import { attachShared, canSharePort, countWorkers, createSharedMemory } from './memory.ts'
 import { Publisher } from './publisher.ts'
@@ -36,7 +36,7 @@ export interface ControlPlaneOptions {
 /** The main thread's side: publishes what the store holds to the data plane, and hears what traffic found. */
 export class ControlPlane {
   readonly #options: ControlPlaneOptions
-  readonly #transport = createHttpTransport()
+  readonly #transport = new LateTransport()
   readonly #shared: ReturnType<typeof attachShared>
   readonly #fleet: Fleet
   readonly #publisher: Publisher
@@ -92,7 +92,7 @@ export class ControlPlane {
     this.#keeper = new ReadinessKeeper({
       store,
       keyring,
-      transport: this.#transport,
+      transport: () => this.#transport.open(),
       log,
       publish: () => this.#publisher.publish(),
       markReady: (providerId) => this.#markReady(providerId),

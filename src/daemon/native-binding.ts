@@ -1,9 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSea } from 'node:sea'
 
 declare const __BUNDLED__: boolean | undefined
+/** Of the addon, SHA-256 in hex: what stands in the data directory is compared without reading the executable's copy. */
+declare const __ADDON_HASH__: string
 
 /** Beside the bundle; `scripts/bundle.ts` puts it there. */
 const addonName = 'better-sqlite3.node'
@@ -16,19 +18,18 @@ const addonName = 'better-sqlite3.node'
 export function extractNativeBinding(dataDirectory: string): string | undefined {
   if (typeof __BUNDLED__ === 'undefined' || !__BUNDLED__) return undefined
   const embedded = join(import.meta.dirname, addonName)
-  return isSea() ? placeAddon(readFileSync(embedded), dataDirectory) : embedded
+  return isSea() ? placeAddon(() => readFileSync(embedded), __ADDON_HASH__, dataDirectory) : embedded
 }
 
-/** Writes the addon where no file of exactly these bytes stands yet, and returns its path. */
-export function placeAddon(addon: Uint8Array, dataDirectory: string): string {
-  const hash = hashOf(addon)
+/** Writes the addon where no file of this SHA-256 (hex) stands yet, and returns its path. */
+export function placeAddon(read: () => Uint8Array, hash: string, dataDirectory: string): string {
   const directory = join(dataDirectory, 'native')
   const path = join(directory, `better-sqlite3-${hash.slice(0, 32)}.node`)
   if (holds(path, hash)) return path
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   // Renamed into place: a process that loads it at this moment sees the old file or the new one, whole.
   const fresh = `${path}.${randomUUID()}`
-  writeFileSync(fresh, addon, { mode: 0o500, flag: 'wx' })
+  writeFileSync(fresh, read(), { mode: 0o500, flag: 'wx' })
   chmodSync(fresh, 0o500)
   renameSync(fresh, path)
   return path
@@ -36,13 +37,22 @@ export function placeAddon(addon: Uint8Array, dataDirectory: string): string {
 
 function holds(path: string, hash: string): boolean {
   try {
-    return hashOf(readFileSync(path)) === hash
+    return hashFile(path) === hash
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
     throw error
   }
 }
 
-function hashOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
+/** Piece by piece: the whole of it would stay in memory until something else makes room. */
+function hashFile(path: string): string {
+  const hash = createHash('sha256')
+  const piece = Buffer.allocUnsafe(64 * 1024)
+  const file = openSync(path, 'r')
+  try {
+    for (let read = readSync(file, piece); read > 0; read = readSync(file, piece)) hash.update(piece.subarray(0, read))
+  } finally {
+    closeSync(file)
+  }
+  return hash.digest('hex')
 }

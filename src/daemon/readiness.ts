@@ -14,7 +14,7 @@ const longestIntervalMs = 5 * 60_000
 export interface ReadinessPorts {
   store: StoreClient
   keyring: Keyring
-  transport: Transport
+  transport(): Promise<Transport>
   log: Log
   publish(): Promise<void>
   /** A good check ends what traffic had found. */
@@ -52,8 +52,8 @@ export class ReadinessKeeper {
     this.#timers.clear()
   }
 
-  check(kind: ProviderKind, target: ProviderTarget, credential: Secret | null): Promise<CheckResult> {
-    return checkProvider(kind, target, credential, kind.transport ?? this.#ports.transport)
+  async check(kind: ProviderKind, target: ProviderTarget, credential: Secret | null): Promise<CheckResult> {
+    return checkProvider(kind, target, credential, kind.transport ?? (await this.#ports.transport()))
   }
 
   /** What traffic saw: believed at once where it is certain, checked where it is not. */

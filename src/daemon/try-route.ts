@@ -3,7 +3,6 @@ import { mintGatewayKey } from '../core/gateway-key.ts'
 import { newId } from '../core/ids.ts'
 import type { LaneName } from '../core/lane.ts'
 import type { Transport } from '../providers/contract.ts'
-import { createHttpTransport } from '../providers/http.ts'
 import { fetchWhole } from '../providers/whole-answer.ts'
 import type { SnapshotKey } from '../store/snapshot.ts'
 import type { Publisher } from './publisher.ts'
@@ -36,6 +35,7 @@ export interface OwnAddress {
 
 /** Sends one small real request through the data plane, under a key that lives in memory for as long as it takes. */
 export async function tryRoute(publisher: Publisher, { origin, certificate }: OwnAddress, call: RouteCall) {
+  const { createHttpTransport } = await import('../providers/http.ts')
   const clear = mintGatewayKey()
   const transport = createHttpTransport(certificate === null ? {} : { trusted: certificate })
   const lent = await publisher.lend(temporaryKey(clear, call))

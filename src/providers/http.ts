@@ -1,6 +1,6 @@
-import type { Dispatcher } from 'undici'
+import type { Dispatcher, Pool } from 'undici'
 // Not undici's index: it holds fetch, caches and mocks, which every thread would carry.
-import Pool from 'undici/lib/dispatcher/pool.js'
+import PoolClass from 'undici/lib/dispatcher/pool.js'
 import type { OutboundRequest, ResponseSink, Sending, Transport, TransportFault } from './contract.ts'
 import { describeTransportError } from './transport-error.ts'
 
@@ -29,7 +29,7 @@ export function createHttpTransport(options: HttpTransportOptions = {}): Transpo
   const pools = new Map<number, Map<string, Pool>>()
 
   function openPool(origin: string, connectMs: number): Pool {
-    const pool = new Pool(origin, {
+    const pool = new PoolClass(origin, {
       connections: options.connections ?? null,
       pipelining: 1,
       allowH2: false,

@@ -1,5 +1,5 @@
 /** undici types its index alone; the file behind `Pool` exports the same class. */
 declare module 'undici/lib/dispatcher/pool.js' {
-  import { Pool } from 'undici'
-  export default Pool
+  const PoolClass: typeof import('undici').Pool
+  export default PoolClass
 }

@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Metafile } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bundle } from '../../scripts/bundle.ts'
+import { checkBundle } from './checks/bundle.ts'
+
+/** Script text is memory, many times its own size once it has been run (docs/decisions/0012-memory.md). */
+const undiciWhole = ['undici/index.js', 'undici/lib/web/fetch/index.js']
+const dataPlane = {
+  entries: ['src/gateway/thread.ts'],
+  bytes: 640_000,
+  without: ['node_modules/zod/', 'node_modules/yaml/', 'node_modules/kysely/', 'src/store/', ...undiciWhole],
+}
+const store = {
+  entries: ['src/store/thread.ts'],
+  bytes: 420_000,
+  without: ['node_modules/zod/', 'node_modules/yaml/', 'node_modules/undici/'],
+}
+const serve = {
+  entries: ['src/main.ts', 'src/config/load.ts', 'src/daemon/serve.ts'],
+  bytes: 600_000,
+  without: [
+    'zod/v4/classic/',
+    'node_modules/undici/',
+    'node_modules/@inquirer/',
+    'src/admin/handlers/index',
+    'cli/run.ts',
+  ],
+}
+
+let directory: string
+let metafile: Metafile
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'bundle-'))
+  metafile = await bundle(directory)
+}, 60_000)
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+describe('what is loaded at the start', () => {
+  const output = (entryPoint: string, inputs: string[], imports: Metafile['outputs'][string]['imports'] = []) => ({
+    entryPoint,
+    bytes: 10,
+    inputs: Object.fromEntries(inputs.map((path) => [path, { bytesInOutput: 5 }])),
+    imports,
+    exports: [],
+  })
+  const planted: Metafile = {
+    inputs: {},
+    outputs: {
+      'a.js': output(
+        'src/a.ts',
+        ['src/a.ts'],
+        [
+          { path: 'shared.js', kind: 'import-statement' },
+          { path: 'late.js', kind: 'dynamic-import' },
+        ],
+      ),
+      'shared.js': output('', ['node_modules/zod/index.js']),
+      'late.js': output('src/late.ts', ['node_modules/yaml/index.js']),
+    },
+  }
+
+  it('is seen when it grows, when it is behind an import, and when it is not there at all', () => {
+    const limit = { entries: ['src/a.ts'], bytes: 20, without: ['node_modules/yaml/'] }
+    expect(checkBundle(planted, limit)).toEqual([])
+    expect(checkBundle(planted, { ...limit, bytes: 19 })).toEqual([expect.stringContaining('loads 20 bytes')])
+    expect(checkBundle(planted, { ...limit, without: ['node_modules/zod/'] })).toHaveLength(1)
+    expect(checkBundle(planted, { ...limit, entries: ['src/late.ts'] })).toEqual([
+      'src/late.ts loads node_modules/yaml/',
+    ])
+    expect(checkBundle(planted, { ...limit, entries: ['src/none.ts'] })).toHaveLength(1)
+  })
+
+  it.each([
+    ['a data-plane thread', dataPlane],
+    ['the store thread', store],
+    ['serve', serve],
+  ])('by %s keeps to its limit', (_name, limit) => {
+    expect(checkBundle(metafile, limit)).toEqual([])
+  })
+})
