@@ -81,12 +81,26 @@ export function threadTimes(pid: number): Map<string, CpuTime> {
   const times = new Map<string, CpuTime>()
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
     const place = `/proc/${pid}/task/${thread}`
-    const name = readFileSync(`${place}/comm`, 'utf8').trim()
+    // Newer Nodes put their name before that of V8's threads.
+    const name = readFileSync(`${place}/comm`, 'utf8')
+      .trim()
+      .replace(/^node-/, '')
     const before = times.get(name) ?? { user: 0, system: 0 }
     const more = readStat(`${place}/stat`)
     times.set(name, { user: before.user + more.user, system: before.system + more.system })
   }
   return times
+}
+
+/** For how long threads of this name have been ready to run without a core to run on, in milliseconds. */
+export function waitedMs(pid: number, thread: string): number {
+  let nanoseconds = 0
+  for (const each of readdirSync(`/proc/${pid}/task`)) {
+    const place = `/proc/${pid}/task/${each}`
+    if (readFileSync(`${place}/comm`, 'utf8').trim() !== thread) continue
+    nanoseconds += Number(readFileSync(`${place}/schedstat`, 'utf8').split(' ')[1])
+  }
+  return nanoseconds / 1e6
 }
 
 function readStat(path: string): CpuTime {

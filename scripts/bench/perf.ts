@@ -61,7 +61,7 @@ export async function sampleThreads<T>(
 export function readScript(text: string): Sample[] {
   return text.split('\n\n').flatMap((block): Sample[] => {
     const [head = '', ...frames] = block.trimStart().split('\n')
-    const thread = /^(.*?)\s+\d+\s*$/.exec(head)?.[1]
+    const thread = /^(.*?)\s+\d+\s*$/.exec(head)?.[1]?.replace(/^node-/, '')
     const parsed = frames.flatMap((line) => {
       const [, symbol = '', object = ''] = /^\s*[0-9a-f]+\s+(.*)\s+\((.*)\)$/.exec(line) ?? []
       return symbol === '' ? [] : [{ symbol: symbol.replace(/\+0x[0-9a-f]+$/, ''), object }]

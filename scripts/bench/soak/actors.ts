@@ -12,6 +12,8 @@ export interface Actor {
 }
 
 const lanes: readonly Way[] = ['openai', 'anthropic', 'gemini']
+/** Requests that `gatherActors` sends by itself. */
+export const checkedBefore = lanes.length
 const stream = { chunks: 60, paceMs: 100 }
 
 /** The mixed load. Its answers are held against one that was checked before. */

@@ -17,6 +17,8 @@ export interface Operator {
 }
 
 const pauseMs = 15_000
+/** With the key, before and after it is revoked. */
+export const requestsPerChange = 2
 
 /** Follows the requests all the time, and changes the configuration every 15 s. */
 export function startOperator(target: SpgwTarget): Operator {

@@ -12,8 +12,8 @@ import { startMock } from '../mock.ts'
 import { compile } from '../native.ts'
 import { prepareSpgw, type SpgwTarget } from '../spgw.ts'
 import { type Bench, directTarget } from '../target.ts'
-import { gatherActors } from './actors.ts'
-import { startOperator } from './changes.ts'
+import { checkedBefore, gatherActors } from './actors.ts'
+import { requestsPerChange, startOperator } from './changes.ts'
 import { Crowd } from './crowd.ts'
 import { listGrowing, renderPace, renderTallies, renderWatched } from './report.ts'
 import { readMetrics, type Sample, takeSample } from './sample.ts'
@@ -97,22 +97,27 @@ async function soak(bench: Bench, target: SpgwTarget, lengthMs: number): Promise
   const after = await takeSample(bench, target, begun, 2000)
   const metrics = await readMetrics(target)
   const growing = listGrowing(samples)
-  const answered = crowd.done + crowd.wrong
+  // The checks before the load, and a key that was made and revoked in each round of changes, are requests too.
+  const sent = crowd.done + crowd.wrong + checkedBefore + operator.rounds * requestsPerChange
+  const counted = metrics('spgw_requests_total')
   const tables = [
     renderWatched(before, samples, after),
-    renderPace(samples, answered / loadSeconds),
+    renderPace(samples, sent / loadSeconds),
     renderTallies(crowd.tallies),
-    `${answered.toLocaleString('en-US')} requests of clients; the gateway counts ${metrics('spgw_requests_total').toLocaleString('en-US')} ` +
-      `(${operator.rounds * 2} of the operator’s, 3 of the bench’s and the probes’ none of them); ` +
-      `${operator.linesRead.toLocaleString('en-US')} lines read by who follows them, ${operator.rounds} rounds of changes through the ` +
-      `command line. Grows: ${growing.join(', ') || 'nothing'}.`,
+    `${show(sent)} requests sent, ${show(counted)} counted by the gateway. ${operator.rounds} rounds of changes through the command ` +
+      `line; ${show(operator.linesRead)} lines read by who follows the requests. Grows: ${growing.join(', ') || 'nothing'}.`,
   ]
   const faults = [
     ...crowd.tallies.flatMap(({ name, firstFault }) => (firstFault ? [`${name}: ${firstFault}`] : [])),
     ...operator.faults,
+    ...(sent === counted ? [] : [`the gateway counted ${counted} requests of ${sent}`]),
   ]
   for (const fault of faults) process.stdout.write(`\nfault: ${fault}\n`)
   return { tables, good: growing.length === 0 && faults.length === 0 }
+}
+
+function show(count: number): string {
+  return count.toLocaleString('en-US')
 }
 
 function showProgress(sample: Sample, crowd: Crowd, rounds: number): void {

@@ -80,9 +80,9 @@ export function renderPace(samples: readonly Sample[], requestsPerSecond: number
   ]
   const middle = (key: keyof Sample) => (part: readonly Sample[]) => median(part.map((sample) => sample[key]))
   const highest = (key: keyof Sample) => (part: readonly Sample[]) => Math.max(...part.map((sample) => sample[key]))
-  const cpu = (part: readonly Sample[]) => {
+  const perSecond = (key: 'cpuMs' | 'waitedMs') => (part: readonly Sample[]) => {
     const [from, to] = [part[0]!, part.at(-1)!]
-    return ((to.cpuMs - from.cpuMs) / (to.atMs - from.atMs)) * 1e6
+    return ((to[key] - from[key]) / (to.atMs - from.atMs)) * 1000
   }
   return renderTable(
     ['ms, if not said otherwise', 'first quarter', 'last quarter', 'all'],
@@ -90,6 +90,7 @@ export function renderPace(samples: readonly Sample[], requestsPerSecond: number
       row('data plane’s event-loop delay, p50', middle('probeP50Ms')),
       row('data plane’s event-loop delay, p99 of 10 s, median', middle('probeP99Ms')),
       row('the same, worst 10 s', highest('probeP99Ms')),
+      row('data plane ready to run without a core, ms a second', perSecond('waitedMs')),
       row('control plane’s event-loop delay, p99 of 10 s, median', middle('controlP99Ms')),
       row('the same, worst 10 s', highest('controlP99Ms')),
       row('records waiting to be stored, p99', (part) =>
@@ -98,7 +99,7 @@ export function renderPace(samples: readonly Sample[], requestsPerSecond: number
           0.99,
         ),
       ),
-      row('CPU µs a request', (part) => cpu(part) / requestsPerSecond),
+      row('CPU µs a request', (part) => (perSecond('cpuMs')(part) * 1000) / requestsPerSecond),
     ],
   )
 }

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { cpuMicros, residentBytes, run } from '../children.ts'
+import { cpuMicros, residentBytes, run, waitedMs } from '../children.ts'
 import type { SpgwTarget } from '../spgw.ts'
 import type { Bench } from '../target.ts'
 
@@ -25,6 +25,8 @@ export interface Sample {
   controlP99Ms: number
   /** Processor time of the whole process since it was started. */
   cpuMs: number
+  /** For how long the data plane had something to do and no core to do it on, since its start: others' doing. */
+  waitedMs: number
   inFlight: number
 }
 
@@ -45,6 +47,7 @@ export async function takeSample(bench: Bench, target: SpgwTarget, begun: number
     ...probe,
     controlP99Ms: metrics('nodejs_eventloop_lag_p99_seconds') * 1000,
     cpuMs: cpuMicros(target.pid) / 1000,
+    waitedMs: waitedMs(target.pid, 'spgw-gateway'),
     inFlight: metrics('spgw_requests_in_flight'),
   }
 }
