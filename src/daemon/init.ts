@@ -1,5 +1,6 @@
 import type { Settings } from '../config/settings.ts'
 import type { Secret } from '../core/secret.ts'
+import { StoreInUse } from '../store/store-error.ts'
 import { layFoundation, makeRecoveryKey } from './foundation.ts'
 
 export interface Initialised {
@@ -15,11 +16,18 @@ export async function initialise(
   credentialsDirectory: string | null,
   wantsRecoveryKey: boolean,
 ): Promise<Initialised> {
-  const foundation = await layFoundation({ settings, credentialsDirectory, boot: 'init' })
+  const foundation = await layFoundation({ settings, credentialsDirectory, boot: 'init' }).catch(passOver)
+  // Whoever is at work there has made everything.
+  if (foundation === null) return { made: [], recoveryKey: null }
   try {
     const recoveryKey = foundation.fresh && wantsRecoveryKey ? await makeRecoveryKey(foundation) : null
     return { made: foundation.made, recoveryKey }
   } finally {
     await foundation.store.close()
   }
+}
+
+function passOver(error: unknown): null {
+  if (error instanceof StoreInUse) return null
+  throw error
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import type { SqliteFile } from './sqlite.ts'
-import { isBusy, StoreRefused, translateSqliteError } from './store-error.ts'
+import { isBusy, StoreInUse, StoreRefused, translateSqliteError } from './store-error.ts'
 
 export interface DatabaseLock {
   release(): void
@@ -16,7 +16,7 @@ const pauseMs = 25
 /**
  * Makes this process the only one at work on a database, until it lets go or ends. The lock is the kernel's own (SQLite's,
  * on a file beside the database), so it goes with its process: neither a dead one nor a recycled pid can hold it.
- * Throws `StoreRefused` with the holder's pid.
+ * Throws `StoreInUse` with the holder's pid.
  */
 export async function lockDatabase({ path, nativeBinding }: SqliteFile): Promise<DatabaseLock> {
   const lockPath = join(dirname(path), 'spgw.lock')
@@ -67,7 +67,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function inUse(directory: string, pid: number | null): StoreRefused {
+function inUse(directory: string, pid: number | null): StoreInUse {
   const who = pid === null ? 'another process' : `another spgw (process ${pid})`
-  return new StoreRefused(`${who} is at work on ${directory}`, 'Stop it first, or use another --data-dir.')
+  return new StoreInUse(`${who} is at work on ${directory}`, 'Stop it first, or use another --data-dir.')
 }

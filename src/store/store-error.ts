@@ -5,7 +5,7 @@ export class StoreConflict extends Error {
 
 /** The store does not start: a newer database, a failed migration, a file that is no database. Nothing was changed. */
 export class StoreRefused extends Error {
-  override readonly name = 'StoreRefused'
+  override readonly name: string = 'StoreRefused'
   /** What to do. */
   readonly hint: string
 
@@ -13,6 +13,11 @@ export class StoreRefused extends Error {
     super(message)
     this.hint = hint
   }
+}
+
+/** Another process is at work on the database. */
+export class StoreInUse extends StoreRefused {
+  override readonly name = 'StoreInUse'
 }
 
 /** The storage is sick (full, locked, read-only, damaged), or its thread has ended. The call changed nothing. */
@@ -27,7 +32,7 @@ export interface PlainError {
   hint?: string
 }
 
-const classes = { StoreConflict, StoreRefused, StoreDegraded }
+const classes = { StoreConflict, StoreRefused, StoreInUse, StoreDegraded }
 
 export function toPlainError(error: unknown): PlainError {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) }
