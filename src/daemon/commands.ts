@@ -1,4 +1,5 @@
 import type { Settings } from '../config/settings.ts'
+import { giveBackAfterStart } from '../store/give-back.ts'
 import type { CommandIo, LocalCommand } from './local-command.ts'
 import { createLog, type Log } from './log.ts'
 import type { Serving } from './serve.ts'
@@ -68,6 +69,7 @@ export const serveCommand: LocalCommand = {
     await io.stderr.write(greet(settings, serving))
     if (serving.recoveryKey !== null) await io.stderr.write(`${recoveryNote}${serving.recoveryKey.reveal()}\n`)
     if (serving.demoCall !== null) await io.stdout.write(serving.demoCall)
+    giveBackAfterStart()
     return await serveUntilTold(serving, signals.told, log)
   },
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { armThread } from '../core/fault-point.ts'
+import { giveBackAfterStart } from './give-back.ts'
 import { lockDatabase } from './lock.ts'
 import { openStore } from './open.ts'
 import type { StoreMessage, StoreRequest, StoreThreadData } from './protocol.ts'
@@ -46,6 +47,7 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
   })
   session.start()
   post({ kind: 'ready', upgrade: store.upgrade })
+  giveBackAfterStart()
 }
 
 type Question = Exclude<StoreRequest, { kind: 'open' | 'records' | 'traffic' | 'writers' | 'retention' }>
