@@ -5,7 +5,7 @@ import type { AuditEvent, StoreClient, StoredSnapshot, StoreHealth, StoreWitness
 import type { StoreNews, StoreRequest } from './protocol.ts'
 import { readRecord } from './record-json.ts'
 import { StoreDegraded } from './store-error.ts'
-import { type Ask, StoreLife, type StoreWorker } from './store-life.ts'
+import { type Ask, firstLine, StoreLife, type StoreWorker } from './store-life.ts'
 
 type Audit = Omit<AuditEvent, 'id' | 'time'>
 
@@ -135,7 +135,7 @@ class Calls {
 
   #reviveAfter(pauseMs: number, reason: string): void {
     if (pauseMs === 0) return this.#revive()
-    this.#life = Promise.reject(new StoreDegraded(`${reason}; it is started again`))
+    this.#life = Promise.reject(new StoreDegraded(`${firstLine(reason)}; it is started again`))
     this.#life.catch(ignore)
     this.#pause = setTimeout(() => this.#revive(), pauseMs)
   }

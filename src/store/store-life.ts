@@ -58,7 +58,7 @@ export class StoreLife {
   }
 
   readonly ask: Ask = async (make) => {
-    if (this.#over) throw new StoreDegraded(this.#reason)
+    if (this.#over) throw new StoreDegraded(firstLine(this.#reason))
     const id = ++this.#lastId
     const pending = Promise.withResolvers<unknown>()
     this.#pending.set(id, pending)
@@ -80,6 +80,7 @@ export class StoreLife {
     if (message.kind === 'locked') this.#locking.resolve()
     else if (message.kind === 'ready') this.#opening.resolve(message.upgrade)
     else if (message.kind === 'refused') this.#refuse(fromPlainError(message.error))
+    else if (message.kind === 'dying') this.#reason = `the store thread died: ${message.reason}`
     else if (message.kind === 'records' || message.kind === 'traffic') this.#onNews(message)
     else this.#settle(message)
   }
@@ -98,9 +99,15 @@ export class StoreLife {
 
   #end(): void {
     this.#over = true
-    this.#refuse(new StoreDegraded(this.#reason))
-    const unknown = `${this.#reason} before it had answered: see whether a change was made before you repeat it`
+    this.#refuse(new StoreDegraded(firstLine(this.#reason)))
+    const what = firstLine(this.#reason)
+    const unknown = `${what}, before it had answered; see whether a change was made before you repeat it`
     for (const pending of this.#pending.values()) pending.reject(new StoreDegraded(unknown))
     this.#pending.clear()
   }
+}
+
+/** Without the stack, which is for the log. */
+export function firstLine(reason: string): string {
+  return reason.split('\n')[0] ?? ''
 }

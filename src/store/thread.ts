@@ -11,7 +11,16 @@ import { toPlainError } from './store-error.ts'
 
 /** The store's own thread: SQLite is synchronous, and here it stalls nobody but the store. */
 async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
-  const post = (message: StoreMessage): void => port.postMessage(message)
+  let dying = false
+  const post = (message: StoreMessage): void => {
+    // What still runs on the way to the end finds half of everything gone: its answers would mislead.
+    if (!dying) port.postMessage(message)
+  }
+  process.on('uncaughtException', (error) => {
+    post({ kind: 'dying', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    dying = true
+    process.exit(1)
+  })
   const file = { path: data.databasePath, nativeBinding: data.nativeBinding }
   const lock = await lockDatabase(file)
   post({ kind: 'locked' })

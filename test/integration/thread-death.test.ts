@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { LaneCall } from '../support/lane-calls.ts'
 import { laneCall } from '../support/lane-calls.ts'
-import { open, type RawAnswer, type RawExchange } from '../support/raw-http.ts'
+import { open, type RawAnswer, type RawExchange, send } from '../support/raw-http.ts'
 import { type Stage, setStage } from '../support/stage.ts'
 
 const clients = 6
@@ -16,11 +16,19 @@ afterEach(() => stage.close())
 const stageWith = (point: string, workers = '2') =>
   setStage({ environment: { SPGW_GATEWAY_WORKERS: workers, SPGW_FAULT_POINT: point } })
 
+function linesWith(text: string): string[] {
+  return stage.gateway
+    .stderr()
+    .split('\n')
+    .filter((line) => line.includes(text))
+}
+
 /** Numbers of the threads whose death the log tells, in its order. */
 function deadThreads(): number[] {
-  const lines = stage.gateway.stderr().split('\n')
-  return lines.filter((line) => line.includes('data-plane thread died')).map((line) => JSON.parse(line).thread)
+  return linesWith('data-plane thread died').map((line) => JSON.parse(line).thread)
 }
+
+const storeDeaths = () => linesWith('store thread died').length
 
 interface Outcome {
   sent: number
@@ -65,7 +73,7 @@ async function ask(lane: LaneCall, kind: number, outcome: Outcome): Promise<void
 }
 
 /** Whole answers, streams and aborted streams until so many threads have died, while other streams stand open. */
-async function playUntil(deaths: number): Promise<Outcome> {
+async function playUntil(isOver: () => boolean): Promise<Outcome> {
   const outcome: Outcome = { sent: 0, well: new Map(), left: new Set(), told: new Set(), cut: new Set(), unseen: 0 }
   const release = Promise.withResolvers<void>()
   const held: Promise<void>[] = []
@@ -83,8 +91,7 @@ async function playUntil(deaths: number): Promise<Outcome> {
     await Promise.race([exchange.received(lane.contentMark), exchange.whole]).catch(() => {})
   }
   const play = async (client: number) => {
-    for (let turn = client; deadThreads().length < deaths; turn++)
-      await ask(lanes[turn % lanes.length]!, turn % 3, outcome)
+    for (let turn = client; !isOver(); turn++) await ask(lanes[turn % lanes.length]!, turn % 3, outcome)
   }
   await Promise.all(Array.from({ length: clients }, (_, client) => play(client)))
   // What begins now meets threads that have all been replaced, or are being so.
@@ -95,10 +102,8 @@ async function playUntil(deaths: number): Promise<Outcome> {
 }
 
 /** Nothing is under way any more, and every thread stands. */
-async function settle(): Promise<void> {
-  await expect
-    .poll(() => stage.gateway.admin.status({}), { timeout: 10_000 })
-    .toMatchObject({ in_flight: 0, workers: 2 })
+async function settle(workers = 2): Promise<void> {
+  await expect.poll(() => stage.gateway.admin.status({}), { timeout: 10_000 }).toMatchObject({ in_flight: 0, workers })
   await expect
     .poll(() => stage.gateway.admin.requests.list({ state: 'admitted', limit: 10 }), { timeout: 10_000 })
     .toEqual([])
@@ -139,7 +144,7 @@ describe('a data-plane thread that dies under load', { timeout: 120_000 }, () =>
   it('of an error that nobody caught, ends what it has in the lane’s error, and no other fails', async () => {
     const deaths = 4
     stage = await stageWith(`journal.after-admitted:40:throw:${deaths}`)
-    const outcome = await playUntil(deaths)
+    const outcome = await playUntil(() => deadThreads().length >= deaths)
     await settle()
     const dead = new Set(deadThreads())
     expect(dead.size).toBe(deaths)
@@ -155,7 +160,7 @@ describe('a data-plane thread that dies under load', { timeout: 120_000 }, () =>
   it('of its heap, has its connections closed and its requests interrupted at once, and no other fails', async () => {
     const deaths = 2
     stage = await stageWith(`journal.after-admitted:60:heap:${deaths}`)
-    const outcome = await playUntil(deaths)
+    const outcome = await playUntil(() => deadThreads().length >= deaths)
     await settle()
     const dead = new Set(deadThreads())
     expect(dead.size).toBe(deaths)
@@ -166,4 +171,84 @@ describe('a data-plane thread that dies under load', { timeout: 120_000 }, () =>
     for (const id of outcome.cut) expect(rows.get(id)?.state).toBe('interrupted')
     expect(outcome.unseen).toBeLessThanOrEqual(deaths * (clients + heldStreams))
   })
+
+  it('and is the only one, keeps its listener until the next one listens', async () => {
+    const deaths = 3
+    stage = await stageWith(`journal.after-admitted:25:throw:${deaths}`, '1')
+    const outcome = await playUntil(() => deadThreads().length >= deaths)
+    await settle(1)
+    expectAccount(outcome, new Set(deadThreads()))
+    expect(outcome.unseen).toBeLessThanOrEqual(1)
+    expect(outcome.cut).toEqual(new Set())
+  })
+})
+
+describe('data-plane threads that die one after another', { timeout: 120_000 }, () => {
+  it('are replaced all the same; publishing waits for none of them, and every surface tells', async () => {
+    // Each thread passes there for every snapshot that it is told: setting the stage is what kills the first of them.
+    stage = await stageWith('publish.first-swapped:6:throw:6')
+    let keys = 0
+    while (deadThreads().length < 3) await stage.gateway.createKey(`key-${keys++}`)
+    await expect
+      .poll(async () => (await stage.gateway.admin.status({})).degraded)
+      .toMatchObject([{ part: 'thread', reason: expect.stringContaining('a fault point threw') }])
+    // Whatever the point has left, these use up.
+    for (let left = 20; left > 0; left--) await stage.gateway.createKey(`key-${keys++}`)
+    await settle()
+    const { key } = await stage.gateway.createKey('last')
+    const lane = laneCall('openai')
+    const { path, body } = lane.call(stage.models.openai)
+    const headers: [string, string][] = [lane.credential(key), ['content-type', 'application/json']]
+    for (let count = 0; count < 8; count++)
+      expect((await send(stage.gateway.baseUrl + path, { headers, body })).status).toBe(200)
+  })
+})
+
+describe('the store thread', { timeout: 120_000 }, () => {
+  it.each([
+    ['an error that nobody caught', 'throw', 3],
+    ['its heap', 'heap', 2],
+  ])('dies of %s while it stores: no request fails, and each is stored once', async (_name, action, deaths) => {
+    stage = await stageWith(`ingest.before-commit:4:${action}:${deaths}`)
+    const outcome = await playUntil(() => storeDeaths() >= deaths)
+    await settle()
+    expectAccount(outcome, new Set())
+    expect({ unseen: outcome.unseen, told: outcome.told, cut: outcome.cut }).toEqual({
+      unseen: 0,
+      told: new Set(),
+      cut: new Set(),
+    })
+    expect(outcome.well.size).toBeGreaterThan(0)
+    await expect.poll(async () => (await stage.gateway.admin.status({})).degraded).toEqual([])
+  })
+
+  it('dies in the middle of a change: the call fails, what follows does not', async () => {
+    stage = await stageWith('key-change.before-commit:1:throw')
+    const { id, key } = await stage.gateway.createKey('victim')
+    await expect(stage.gateway.admin.keys.revoke({ key: id })).rejects.toThrow(
+      'The store thread died: Error: a fault point threw, before it had answered',
+    )
+    expect((await stage.gateway.admin.keys.list({})).map(({ name }) => name)).toContain('victim')
+    await stage.gateway.admin.keys.revoke({ key: id })
+    const lane = laneCall('openai')
+    const { path, body } = lane.call(stage.models.openai)
+    expect((await send(stage.gateway.baseUrl + path, { headers: [lane.credential(key)], body })).status).toBe(401)
+  })
+})
+
+it('a fault of the main thread: what is open goes on to its end, and the process ends with status 1', {
+  timeout: 60_000,
+}, async () => {
+  stage = await stageWith('key-change.after-commit:1:throw')
+  const lane = laneCall('openai')
+  const release = Promise.withResolvers<void>()
+  stage.mocks.openai.next({ hold: { before: lane.firstContent + 1, until: release.promise } })
+  const exchange = start(lane, true)
+  await exchange.received(lane.contentMark)
+  const { id } = await stage.gateway.createKey('any')
+  stage.gateway.admin.keys.revoke({ key: id }).catch(() => {})
+  await stage.gateway.said('the main thread met a fault')
+  release.resolve()
+  expect((await exchange.whole).body.toString()).toContain(lane.endMark)
+  expect(await stage.gateway.ended).toBe(1)
 })

@@ -49,6 +49,8 @@ export interface TestGateway {
   signal(signal: NodeJS.Signals): void
   /** Resolves when standard error holds the text so often. */
   said(text: string, times?: number): Promise<void>
+  /** The exit status of a gateway that ends by itself. */
+  ended: Promise<number | null>
   /** Sends the signal and waits for the end; gives the exit status, null when the signal itself ended it. */
   kill(signal: NodeJS.Signals): Promise<number | null>
   stop(): Promise<void>
@@ -99,6 +101,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     admin,
     ...shortcuts(admin),
     signal: (signal) => void child.kill(signal),
+    ended: once(child, 'close').then(([code]: (number | null)[]) => code ?? null),
     said: async (text, times = 1) => {
       while (output.stderr.split(text).length - 1 < times) {
         if (child.exitCode !== null) throw new Error(`spgw ended before it said ${text}\n${output.stderr}`)
