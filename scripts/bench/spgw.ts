@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { cpSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import type { Call } from './calls.ts'
 import { type ChildOptions, run, start, stop } from './children.ts'
 import type { Machine } from './machine.ts'
@@ -18,6 +19,10 @@ export interface SpgwOptions {
   command: string[]
   /** Options of Node's for `serve` alone. */
   nodeOptions?: string
+  /** For `serve` alone, instead of `command`. */
+  serveCommand?: string[]
+  /** Each line that `serve` prints. */
+  onLine?(line: string): void
   name: TargetName
 }
 
@@ -88,7 +93,7 @@ export async function prepareSpgw(options: SpgwOptions): Promise<SpgwStarter> {
 }
 
 async function serve(
-  { machine, command, name }: SpgwOptions,
+  { machine, command, serveCommand = command, onLine, name }: SpgwOptions,
   data: string,
   environment: NodeJS.ProcessEnv,
   headers: Record<string, string>,
@@ -105,11 +110,11 @@ async function serve(
     '--console-listen',
     `127.0.0.1:${consolePort}`,
   ]
-  const child = start(machine, [...command, ...words], {
+  const child = start(machine, [...serveCommand, ...words], {
     place: spread ? 'all' : 'measured',
     environment: { ...environment, SPGW_GATEWAY_WORKERS: String(threads), SPGW_LOG_LEVEL: 'warn' },
   })
-  child.stdout?.resume()
+  createInterface({ input: child.stdout! }).on('line', (line) => onLine?.(line))
   const readyMs = await untilReady(child, `http://127.0.0.1:${port}/readyz`, begun)
   const reach = ({ path }: Call) => ({ port, path, headers })
   const told = (line: string) => [...command, ...line.split(' '), '--data-dir', data, '--yes']

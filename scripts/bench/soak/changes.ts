@@ -55,7 +55,7 @@ async function changeOnce(target: SpgwTarget, turn: number): Promise<void> {
   const created = await target.tell(`keys create --name soak-${turn} --policy bench --json`)
   const authorization = `Bearer ${/sp_live_\w+/.exec(created)?.[0] ?? ''}`
   await expectStatus(target, authorization, 200)
-  await target.tell(`routes edit bench-flaky --retries ${1 + (turn % 2)}`)
+  await target.tell(`routes edit bench-flaky --retries ${2 + (turn % 2)}`)
   await target.tell(`policies edit bench --max-body ${20 + (turn % 2)}MB`)
   await target.tell('requests list --json')
   await target.tell(`keys revoke soak-${turn}`)

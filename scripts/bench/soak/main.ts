@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { bundle } from '../../bundle.ts'
 import { packageExecutable } from '../../package.ts'
 import { endChildrenWithUs, untilQuiet } from '../children.ts'
 import { newAgent } from '../client.ts'
@@ -15,6 +16,7 @@ import { type Bench, directTarget } from '../target.ts'
 import { checkedBefore, gatherActors } from './actors.ts'
 import { requestsPerChange, startOperator } from './changes.ts'
 import { Crowd } from './crowd.ts'
+import { HeapWatch } from './heap-watch.ts'
 import { listGrowing, renderPace, renderTallies, renderWatched } from './report.ts'
 import { readMetrics, type Sample, takeSample } from './sample.ts'
 
@@ -29,6 +31,7 @@ const usage = `npm run soak                     30 minutes of mixed load, and wh
   --minutes N        length of the load
   --threads N        data-plane threads (1)
   --executable FILE  soak this one instead of packaging the tree
+  --heap             soak the bundle instead, under Node, and look at the heap of each thread after full collections
   --write            put the result into docs/performance.md
 `
 
@@ -38,6 +41,7 @@ async function main(): Promise<number> {
       minutes: { type: 'string', default: '30' },
       threads: { type: 'string', default: '1' },
       executable: { type: 'string' },
+      heap: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -64,26 +68,44 @@ async function main(): Promise<number> {
     seconds: 0,
     warmUpSeconds: 0,
   }
-  const begin = await prepareSpgw({ ...bench, name: 'spgw', command: [bench.executable] })
+  const heaps = new HeapWatch()
+  const begin = await prepareSpgw({
+    ...bench,
+    name: 'spgw',
+    command: [bench.executable],
+    ...(values.heap && { serveCommand: await traceCollections(directory) }),
+    onLine: (line) => heaps.read(line),
+  })
   const target = await begin({ threads: Number(values.threads), settings: { SPGW_RECORDS_RETENTION: retention } })
   const title = `${new Date().toISOString().slice(0, 10)}, ${machine.description}; ${values.minutes} minutes, ${values.threads} data-plane thread(s), records kept for ${retention}`
-  const { tables, good } = await soak(bench, target, Number(values.minutes) * 60_000)
+  const { tables, good } = await soak(bench, target, heaps, Number(values.minutes) * 60_000)
   process.stdout.write(`\n${title}\n\n${tables.join('\n\n')}\n`)
   if (values.write) await writeDocument('soak', title, tables)
   await target.stop()
   return good ? 0 : 1
 }
 
-async function soak(bench: Bench, target: SpgwTarget, lengthMs: number): Promise<{ tables: string[]; good: boolean }> {
+async function traceCollections(directory: string): Promise<string[]> {
+  const output = join(directory, 'bundle')
+  await bundle(output)
+  return [process.execPath, '--trace-gc', join(output, 'main.js')]
+}
+
+async function soak(
+  bench: Bench,
+  target: SpgwTarget,
+  heaps: HeapWatch,
+  lengthMs: number,
+): Promise<{ tables: string[]; good: boolean }> {
   const begun = performance.now()
-  const before = await takeSample(bench, target, begun, 2000)
+  const before = await takeSample(bench, target, heaps, begun, 2000)
   const agent = newAgent()
   const crowd = new Crowd(await gatherActors(agent, target))
   const operator = startOperator(target)
   const samples: Sample[] = []
   const loadBegun = performance.now()
   while (performance.now() - loadBegun < lengthMs) {
-    const sample = await takeSample(bench, target, begun, everyMs)
+    const sample = await takeSample(bench, target, heaps, begun, everyMs)
     samples.push(sample)
     showProgress(sample, crowd, operator.rounds)
     await writeFile(join(place, 'soak.json'), JSON.stringify({ before, samples, tallies: crowd.tallies }))
@@ -94,7 +116,7 @@ async function soak(bench: Bench, target: SpgwTarget, lengthMs: number): Promise
   const loadSeconds = (performance.now() - loadBegun) / 1000
   await untilQuiet(target.pid)
   await sleep(restMs)
-  const after = await takeSample(bench, target, begun, 2000)
+  const after = await takeSample(bench, target, heaps, begun, 2000)
   const metrics = await readMetrics(target)
   const growing = listGrowing(samples)
   // The checks before the load, and a key that was made and revoked in each round of changes, are requests too.

@@ -23,6 +23,8 @@ const databaseSettledMs = 21 * 60_000
 const watched: readonly Watched[] = [
   { key: 'residentBytes', title: 'resident memory', unit: 'MB', size: 1e6 },
   { key: 'heapBytes', title: 'heap of the control plane', unit: 'MB', size: 1e6 },
+  { key: 'storeHeapBytes', title: 'heap of the store, after full collections', unit: 'MB', size: 1e6 },
+  { key: 'dataPlaneHeapBytes', title: 'heap of the data plane, after full collections', unit: 'MB', size: 1e6 },
   { key: 'descriptors', title: 'file descriptors', unit: '', size: 1 },
   { key: 'journalBytes', title: 'journal', unit: 'MB', size: 1e6 },
   { key: 'databaseBytes', title: 'database', unit: 'MB', size: 1e6, settledAfterMs: databaseSettledMs },
@@ -40,7 +42,7 @@ interface Judged {
 
 function judge({ key, size, settledAfterMs }: Watched, samples: readonly Sample[]): Judged {
   const halfMs = (samples[0]!.atMs + samples.at(-1)!.atMs) / 2
-  const settled = samples.filter(({ atMs }) => atMs >= (settledAfterMs ?? halfMs))
+  const settled = samples.filter((sample) => sample.atMs >= (settledAfterMs ?? halfMs) && !Number.isNaN(sample[key]))
   const hours = settled.map(({ atMs }) => atMs / hourMs)
   const values = settled.map((sample) => sample[key] / size)
   const trend = fitTrend(hours, values)
@@ -50,11 +52,12 @@ function judge({ key, size, settledAfterMs }: Watched, samples: readonly Sample[
 
 /** Before, during and after, and the slope once it should have settled. */
 export function renderWatched(before: Sample, samples: readonly Sample[], after: Sample): string {
-  const rows = watched.map((each) => {
+  const seen = watched.filter(({ key }) => samples.some((sample) => !Number.isNaN(sample[key])))
+  const rows = seen.map((each) => {
     const { key, title, unit, size } = each
     const { trend, verdict } = judge(each, samples)
     const show = (value: number) => (Number.isNaN(value) ? '–' : value.toFixed(unit === '' ? 0 : 1))
-    const values = samples.map((sample) => sample[key] / size)
+    const values = samples.map((sample) => sample[key] / size).filter((value) => !Number.isNaN(value))
     const figures = [before[key] / size, median(values), Math.max(...values), after[key] / size]
     const slope = `${trend.perHour < 0 ? '−' : '+'}${Math.abs(trend.perHour).toFixed(1)} ± ${trend.error.toFixed(1)}`
     return [title, unit, ...figures.map(show), verdict === 'too short' ? '–' : slope, verdict]

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { cpuMicros, residentBytes, run, waitedMs } from '../children.ts'
 import type { SpgwTarget } from '../spgw.ts'
 import type { Bench } from '../target.ts'
+import type { HeapWatch } from './heap-watch.ts'
 
 /** Everything that must not grow, at one moment. Sizes in bytes, times in milliseconds. */
 export interface Sample {
@@ -12,6 +13,9 @@ export interface Sample {
   residentBytes: number
   /** Heap of the control plane's thread. */
   heapBytes: number
+  /** What full collections left of the heaps of the store thread and of the (first) data-plane thread; NaN where nobody looks. */
+  storeHeapBytes: number
+  dataPlaneHeapBytes: number
   descriptors: number
   journalBytes: number
   databaseBytes: number
@@ -33,7 +37,13 @@ export interface Sample {
 const probesPerSecond = 20
 
 /** Watches for `ms` and then looks. */
-export async function takeSample(bench: Bench, target: SpgwTarget, begun: number, ms: number): Promise<Sample> {
+export async function takeSample(
+  bench: Bench,
+  target: SpgwTarget,
+  heaps: HeapWatch,
+  begun: number,
+  ms: number,
+): Promise<Sample> {
   const probe = await probeLoop(bench, target, ms)
   const metrics = await readMetrics(target)
   const sizes = sizesOf(target.data)
@@ -41,6 +51,8 @@ export async function takeSample(bench: Bench, target: SpgwTarget, begun: number
     atMs: performance.now() - begun,
     residentBytes: residentBytes(target.pid),
     heapBytes: metrics('nodejs_heap_size_used_bytes'),
+    storeHeapBytes: heaps.bytes(1),
+    dataPlaneHeapBytes: heaps.bytes(2),
     descriptors: readdirSync(`/proc/${target.pid}/fd`).length,
     ...sizes,
     lagMs: (metrics('spgw_record_lag_seconds') || 0) * 1000,
