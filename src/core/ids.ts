@@ -1,3 +1,5 @@
+import { flatText } from './flat-text.ts'
+
 /**
  * Ids: a prefix and a time-ordered 128-bit number (48 bits of milliseconds, 80 random) as 26 characters of
  * lower-case Crockford base32. Sorted as text they are sorted by time.
@@ -25,7 +27,7 @@ let lastTime = { milliseconds: -1, text: '' }
 
 export function newId(prefix: IdPrefix, now: number = Date.now()): string {
   if (lastTime.milliseconds !== now) lastTime = { milliseconds: now, text: encodeTime(now) }
-  return `${prefix}_${lastTime.text}${encodeRandom()}`
+  return flatText(prefix, '_', lastTime.text, encodeRandom())
 }
 
 function encodeTime(milliseconds: number): string {
@@ -43,11 +45,11 @@ const pairs = Array.from({ length: 1024 }, (_, value) => alphabet.charAt(value >
 
 function encodeRandom(): string {
   const offset = nextRandomBytes(16)
-  let text = ''
+  const text: string[] = []
   for (let index = offset; index < offset + 16; index += 2) {
-    text += pairs[(((pool[index] ?? 0) & 31) << 5) | ((pool[index + 1] ?? 0) & 31)]
+    text.push(pairs[(((pool[index] ?? 0) & 31) << 5) | ((pool[index + 1] ?? 0) & 31)] ?? '')
   }
-  return text
+  return text.join('')
 }
 
 /** The millisecond an id was made at, or null when the text is no id of ours. */

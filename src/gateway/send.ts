@@ -1,3 +1,4 @@
+import { flatText } from '../core/flat-text.ts'
 import type { TimeLimits } from '../core/lane.ts'
 import type { AttemptRecord } from '../core/record.ts'
 import type { Secret } from '../core/secret.ts'
@@ -101,7 +102,8 @@ function noteSplices(exchange: Exchange, provider: string, change: BodyChange): 
     if (exchange.routingSignals.some((signal) => signal.text === text)) return
     exchange.routingSignals.push({ rule: 'splice', verdict: 'note', text })
   }
-  if (change.renameTo !== null) note(`The model's name was changed to ${change.renameTo} for ${provider}.`)
+  if (change.renameTo !== null)
+    note(flatText("The model's name was changed to ", change.renameTo, ' for ', provider, '.'))
   if (change.askForUsage) note('Usage was asked for (stream_options.include_usage) and is hidden from the client.')
 }
 

@@ -1,4 +1,5 @@
 import { type Fault, fault } from '../core/errors.ts'
+import { flatText } from '../core/flat-text.ts'
 import type { LaneName } from '../core/lane.ts'
 import { quote } from '../core/quote.ts'
 import type { Signal } from '../core/record.ts'
@@ -182,7 +183,8 @@ function checkModel(signals: Signal[], effective: EffectivePolicy, model: string
 
 function judgeModel(effective: EffectivePolicy, model: string): ModelVerdict {
   const signals: Signal[] = []
-  return { fault: findModelFault(signals, effective, model), signals }
+  const found = findModelFault(signals, effective, model)
+  return { fault: found, signals: signals.map((signal) => ({ ...signal, text: flatText(signal.text) })) }
 }
 
 /** Denials of all policies come before allowances of any: what is denied once is denied. */

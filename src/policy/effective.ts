@@ -1,4 +1,5 @@
 import type { Fault } from '../core/errors.ts'
+import { flatText } from '../core/flat-text.ts'
 import type { LaneName } from '../core/lane.ts'
 import { compilePattern, isExact, matchesPattern, type Pattern } from '../core/pattern.ts'
 import type { Signal } from '../core/record.ts'
@@ -103,7 +104,7 @@ function smallestBody(policies: readonly CompiledPolicy[]): EffectivePolicy['bod
   let smallest: EffectivePolicy['body'] = null
   for (const { name, maxBody } of policies) {
     if (maxBody === null || (smallest !== null && maxBody >= smallest.bytes)) continue
-    const within = `The body is within the ${formatSize(maxBody)} of the policy ${name}.`
+    const within = flatText('The body is within the ', formatSize(maxBody), ' of the policy ', name, '.')
     smallest = { bytes: maxBody, policy: name, within }
   }
   return smallest

@@ -1,3 +1,4 @@
+import { flatText } from '../core/flat-text.ts'
 import type { LaneName } from '../core/lane.ts'
 import { captureStar, fillStar, type Pattern } from '../core/pattern.ts'
 import type { Signal } from '../core/record.ts'
@@ -130,7 +131,10 @@ export function skippedSignal({ provider, upstreamModel, reason }: Skipped): Sig
 }
 
 function targetSignal(verdict: 'taken' | 'skipped', provider: string, upstreamModel: string, reason: string): Signal {
-  const named = upstreamModel === '' ? provider : `${provider} (${upstreamModel})`
-  const data = { provider, upstream_model: upstreamModel === '' ? null : upstreamModel }
-  return { rule: 'target', verdict, text: `${named}: ${reason}.`, data }
+  if (upstreamModel === '') {
+    const data = { provider, upstream_model: null }
+    return { rule: 'target', verdict, text: flatText(provider, ': ', reason, '.'), data }
+  }
+  const text = flatText(provider, ' (', upstreamModel, '): ', reason, '.')
+  return { rule: 'target', verdict, text, data: { provider, upstream_model: upstreamModel } }
 }

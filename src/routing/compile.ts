@@ -1,3 +1,4 @@
+import { flatText } from '../core/flat-text.ts'
 import type { LaneName } from '../core/lane.ts'
 import { compilePattern, isExact, matchesPattern, type Pattern } from '../core/pattern.ts'
 import type { Signal } from '../core/record.ts'
@@ -122,7 +123,15 @@ function compileRoute(route: SnapshotRoute, providers: Map<string, SnapshotProvi
     matched: {
       rule: 'route',
       verdict: 'taken',
-      text: `Matched route ${route.model} in ${route.project}/${route.environment ?? 'all environments'}.`,
+      text: flatText(
+        'Matched route ',
+        route.model,
+        ' in ',
+        route.project,
+        '/',
+        route.environment ?? 'all environments',
+        '.',
+      ),
       data,
     },
     disabled: {
