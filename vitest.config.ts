@@ -11,6 +11,8 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['test/rules/**', 'test/e2e/**', 'test/integration/**'],
+          // A machine that others use can take long over what takes no time.
+          testTimeout: 30_000,
         },
       },
       { test: { name: 'integration', include: ['test/integration/**/*.test.ts'], testTimeout: 30_000 } },
