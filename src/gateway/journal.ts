@@ -107,6 +107,7 @@ export class Journal {
   #open(): void {
     const name = formatSegmentName({ boot: this.#place.boot, thread: this.#place.thread, sequence: this.#sequence++ })
     fs.mkdirSync(this.#place.directory, { recursive: true, mode: 0o700 })
+    if (this.#degraded !== null) refuseFullDisk(this.#place.directory)
     const place = path.join(this.#place.directory, name)
     // To be read as well: what somebody deletes is put back from it.
     const file = fs.openSync(place, 'wx+', 0o600)
@@ -172,6 +173,12 @@ export class Journal {
   #bound(): void {
     for (; this.#waiting.size > waitingLimit; this.#lost++) this.#waiting.drop(1)
   }
+}
+
+/** Asked before the room is taken: each try would else take the last of it from the database, for a moment. */
+function refuseFullDisk(directory: string): void {
+  const { bavail, bsize } = fs.statfsSync(directory)
+  if (bavail * bsize < segmentBytes) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
 }
 
 /** All of a segment is taken when it is made, so that a full disk shows then and not in the middle of an entry. */

@@ -91,13 +91,16 @@ export async function expectEachRecorded({ gateway, crowd }: SickStage): Promise
 }
 
 /** Id, state and status of each, as the files have them: of a copy, since SQLite finds no file of another's mounts. */
-export function readRecords(dataDirectory: string): unknown[] {
+export function readRecords(dataDirectory: string): [string, string, number | null][] {
   const copy = mkdtempSync(join(tmpdir(), 'spgw-records-'))
   try {
     for (const file of ['spgw.db', 'spgw.db-wal'])
       if (existsSync(join(dataDirectory, file))) copyFileSync(join(dataDirectory, file), join(copy, file))
     const database = new Sqlite(join(copy, 'spgw.db'))
-    const records = database.prepare('select id, state, status from records order by id').raw().all()
+    const select = database.prepare<[], [string, string, number | null]>(
+      'select id, state, status from records order by id',
+    )
+    const records = select.raw().all()
     database.close()
     return records
   } finally {
