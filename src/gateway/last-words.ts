@@ -41,7 +41,7 @@ export async function sayLastWords(gateway: Gateway, server: Server, successor: 
 
 /**
  * A connection that is kept for a request to come is closed at once: its client opens the next one to another thread.
- * One on which nothing has come yet has its first request on the way (Node's own `closeIdleConnections` closes it too).
+ * One on which nothing has come yet has its first request on the way (Node's own closing of idle connections closes it too).
  */
 function closeKept(gateway: Gateway, begun: readonly Exchange[]): void {
   const busy = new Set(begun.map(({ request }) => request.socket))

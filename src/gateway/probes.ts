@@ -10,7 +10,8 @@ export function answerProbe(gateway: Gateway, exchange: Exchange): boolean {
   if (exchange.path !== '/readyz') return false
   const { configuration } = gateway.model
   const reasons: string[] = []
-  if (gateway.draining) reasons.push('the gateway is draining')
+  if (gateway.dying) reasons.push('the thread that was asked is being replaced')
+  else if (gateway.draining) reasons.push('the gateway is draining')
   if (configuration.version === 0) reasons.push('the configuration has not arrived yet')
   const journal = gateway.journal.degraded ?? gateway.degraded.find(({ part }) => part === 'journal')?.reason
   if (journal !== undefined) reasons.push(`journal: ${journal}`)
@@ -18,7 +19,7 @@ export function answerProbe(gateway: Gateway, exchange: Exchange): boolean {
     [...configuration.providers.values()].map(({ row }) => [row.name, stateOf(gateway, row)]),
   )
   return send(exchange, reasons.length === 0 ? 200 : 503, {
-    status: gateway.draining ? 'draining' : reasons.length === 0 ? 'ready' : 'not ready',
+    status: gateway.draining && !gateway.dying ? 'draining' : reasons.length === 0 ? 'ready' : 'not ready',
     reasons,
     degraded: gateway.degraded,
     providers,
