@@ -78,6 +78,8 @@ async function leave(
   await db.deleteFrom('records').where('state', '=', 'admitted').execute()
   if (records) {
     await db.deleteFrom('records').execute()
+    await db.deleteFrom('record_labels').execute()
+    await db.deleteFrom('label_periods').execute()
     await db.deleteFrom('repeated_records').execute()
   }
   if (credentials) {

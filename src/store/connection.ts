@@ -58,7 +58,10 @@ export class Connection {
     this.#hot ??= new HotStatements(this.#sqlite)
     const hot = this.#hot
     const transact = this.#sqlite.transaction(() => run(hot)).immediate
-    return await this.#writePatiently(() => this.#alone(transact))
+    return await this.#writePatiently(() => this.#alone(transact)).catch((error: unknown) => {
+      hot.forget()
+      throw error
+    })
   }
 
   /** All statements of `run` see one state of the database. */

@@ -1,22 +1,31 @@
 import type { Database, Statement } from 'better-sqlite3'
+import { LabelNumbers } from './label-numbers.ts'
 import type { RecordHead } from './record-head.ts'
 
 type Values = (string | number | null)[]
 
+export interface UnsettledRow {
+  id: string
+  boot: string
+  record_json: string
+}
+
 /**
  * What ingestion runs for every request, prepared once and bound by position: through the query builder each row costs
- * ten times as much. To be run within a transaction.
+ * ten times as much. To be run within a transaction, which `Connection.writeHot()` is.
  */
 export class HotStatements {
-  /** Runs something whole or not at all, within the transaction that is open. */
-  readonly attempt: <Output>(run: () => Output) => Output
+  readonly #sqlite: Database
+  readonly #labels: LabelNumbers
   readonly #record: Statement<Values>
   readonly #key: Statement<Values>
   readonly #repeat: Statement<Values>
   readonly #offset: Statement<Values>
+  readonly #unsettled: Statement<Values, UnsettledRow>
 
   constructor(sqlite: Database) {
-    this.attempt = (run) => sqlite.transaction(run)()
+    this.#sqlite = sqlite
+    this.#labels = new LabelNumbers(sqlite)
     this.#record = sqlite.prepare(upsert)
     this.#key = sqlite.prepare(
       'update keys set last_used_at = ? where id = ? and (last_used_at is null or last_used_at < ?)',
@@ -29,6 +38,25 @@ export class HotStatements {
       `insert into journal_segments (name, bytes_read) values (?, ?)
        on conflict (name) do update set bytes_read = excluded.bytes_read`,
     )
+    this.#unsettled = sqlite.prepare(
+      `select id, boot, record_json from records
+       where state = 'admitted' and boot in (select value from json_each(?)) order by id limit ?`,
+    )
+  }
+
+  /** Runs something whole or not at all, within the transaction that is open. */
+  attempt<Output>(run: () => Output): Output {
+    try {
+      return this.#sqlite.transaction(run)()
+    } catch (error) {
+      this.forget()
+      throw error
+    }
+  }
+
+  /** What is remembered of a transaction that is undone holds no more. */
+  forget(): void {
+    this.#labels.forget()
   }
 
   /**
@@ -36,22 +64,15 @@ export class HotStatements {
    * changes nothing. Returns whether something was added or changed.
    */
   writeRecord(head: RecordHead, owner: string, text: string): boolean {
-    const { tokens, key } = head
-    const values = [
+    const { tokens } = head
+    const { changes } = this.#record.run(
       head.id,
       owner,
       head.state,
       head.time,
-      head.lane,
-      head.project,
-      head.environment,
-      key?.id ?? null,
-      key?.name ?? null,
-      head.model,
-      head.provider,
+      this.#labels.occur(head),
       head.status,
       head.error?.code ?? null,
-      head.streamed ? 1 : 0,
       tokens?.input ?? null,
       tokens?.output ?? null,
       tokens?.cache_read ?? null,
@@ -60,8 +81,8 @@ export class HotStatements {
       head.cost?.usd ?? null,
       head.duration_ms,
       text,
-    ]
-    return this.#record.run(...values).changes > 0
+    )
+    return changes > 0
   }
 
   /** Only ever forward: segments of several threads arrive in no order. Not a change of the key set. */
@@ -76,6 +97,36 @@ export class HotStatements {
   writeOffset(segment: string, bytesRead: number): void {
     this.#offset.run(segment, bytesRead)
   }
+
+  /** What these admitted and never settled; oldest first. */
+  findUnsettled(owners: readonly string[], limit: number): UnsettledRow[] {
+    return this.#unsettled.all(JSON.stringify(owners), limit)
+  }
+
+  /**
+   * Removes what is over before that period of the next labels above that number, and the labels that are over at all.
+   * Returns the last one looked at; null when there are no more.
+   */
+  removeLabelsBefore(period: string, above: number, limit: number): number | null {
+    const page = this.#sqlite
+      .prepare<[number, number], { number: number }>(
+        'select number from record_labels where number > ? order by number limit ?',
+      )
+      .all(above, limit)
+    const last = page.at(-1)?.number
+    if (last === undefined) return null
+    this.#sqlite
+      .prepare('delete from label_periods where label > ? and label <= ? and period < ?')
+      .run(above, last, period)
+    this.#sqlite
+      .prepare(
+        `delete from record_labels where number > ? and number <= ?
+         and not exists (select 1 from label_periods where label = number)`,
+      )
+      .run(above, last)
+    this.forget()
+    return last
+  }
 }
 
 const columns = [
@@ -83,16 +134,9 @@ const columns = [
   'boot',
   'state',
   'time',
-  'lane',
-  'project',
-  'environment',
-  'key_id',
-  'key_name',
-  'model',
-  'provider',
+  'label',
   'status',
   'error_code',
-  'streamed',
   'input',
   'output',
   'cache_read',

@@ -166,7 +166,7 @@ export class Ingestion {
     for (;;) {
       const owners = await connection.read((db) => findDeadOwners(db, writers))
       if (owners.length === 0) return changed
-      const records = await connection.write((db) => interruptRecords(db, owners))
+      const records = await connection.writeHot((hot) => interruptRecords(hot, owners))
       reachFaultPoint('interrupt.after-commit')
       audience.ended?.(records.map(writeJson))
       changed += records.length

@@ -2,6 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { idTime, newId } from '../core/ids.ts'
 import type { RecordFilter } from './api.ts'
+import { endOf, latestPeriod } from './label-periods.ts'
+import type { LabelChoice } from './record-labels.ts'
 import type { Database } from './schema.ts'
 
 /** Ids looked at in one statement: a few milliseconds, then it is somebody else's turn. */
@@ -16,11 +18,23 @@ interface Window {
   from: string
 }
 
-/** Slices of the records, newest first, so that a long search never holds the thread. */
-export async function* recordWindows(db: Database, filter: RecordFilter): AsyncGenerator<Window> {
+/**
+ * Slices of the records, newest first, so that a long search never holds the thread. Where few labels match, it goes
+ * on where one of them next occurs.
+ */
+export async function* recordWindows(
+  db: Database,
+  filter: RecordFilter,
+  labels: LabelChoice | null,
+): AsyncGenerator<Window> {
   const floor = filter.since === undefined ? '' : idAt(Date.parse(filter.since) - idSlackMs)
   let below = upperBound(filter)
   for (;;) {
+    if (labels?.few) {
+      const period = await latestPeriod(db, labels.numbers, below)
+      if (period === null || endOf(period) < floor) return
+      if (below === null || endOf(period) < below) below = endOf(period)
+    }
     let query = db.selectFrom('records').select('id').where('id', '>=', floor).orderBy('id', 'desc')
     if (below !== null) query = query.where('id', '<', below)
     const mark: { id: string } | undefined = await query
@@ -46,16 +60,13 @@ export function idAt(time: number): string {
 }
 
 /** The records of one window that the filter lets through; whoever calls selects and sorts. */
-export function selectMatching(db: Database, filter: RecordFilter, window: Window) {
+export function selectMatching(db: Database, filter: RecordFilter, labels: LabelChoice | null, window: Window) {
   let query = db.selectFrom('records').where('id', '>=', window.from)
   if (window.below !== null) query = query.where('id', '<', window.below)
-  for (const column of ['project', 'environment', 'model', 'provider', 'lane', 'state'] as const) {
-    const wanted = filter[column]
-    if (wanted !== undefined) query = query.where(column, '=', wanted)
-  }
-  const { key, error, status, since, until, id } = filter
-  if (key !== undefined)
-    query = query.where((where) => where.or([where('key_id', '=', key), where('key_name', '=', key)]))
+  if (labels !== null)
+    query = query.where(sql<boolean>`label in (select value from json_each(${JSON.stringify(labels.numbers)}))`)
+  const { state, error, status, since, until, id } = filter
+  if (state !== undefined) query = query.where('state', '=', state)
   if (error !== undefined) query = query.where('error_code', '=', error)
   if (since !== undefined) query = query.where('time', '>=', new Date(since).toISOString())
   if (until !== undefined) query = query.where('time', '<', new Date(until).toISOString())

@@ -16,7 +16,6 @@ export interface RecordHead
     | 'upstream_model'
     | 'status'
     | 'error'
-    | 'streamed'
     | 'cost'
     | 'duration_ms'
     | 'first_byte_ms'
@@ -53,7 +52,6 @@ export function readHead(text: string, kind: 'admitted' | 'settled'): RecordHead
     upstream_model: found.upstream_model ?? null,
     status: found.status ?? null,
     error: found.error ?? null,
-    streamed: found.streamed ?? false,
     tokens: found.tokens ?? null,
     cost: found.cost ?? null,
     duration_ms: found.duration_ms ?? null,
@@ -85,7 +83,6 @@ function isWhole(head: Partial<RecordHead>): boolean {
     head.upstream_model !== undefined &&
     head.status !== undefined &&
     head.error !== undefined &&
-    head.streamed !== undefined &&
     head.tokens !== undefined &&
     head.cost !== undefined &&
     head.duration_ms !== undefined &&

@@ -1,17 +1,14 @@
 import type { RecordFilter, StatsBy, StatsRow } from './api.ts'
 import { DurationCounts } from './duration-counts.ts'
 import { recordWindows, selectMatching } from './record-filter.ts'
-import { readRecord } from './record-json.ts'
-import type { Database, RecordRow } from './schema.ts'
+import { readTags } from './record-json.ts'
+import { chooseLabels, readLabels } from './record-labels.ts'
+import type { Database, RecordLabelsRow, RecordRow } from './schema.ts'
 
 const columns = [
   'time',
   'state',
-  'project',
-  'key_id',
-  'key_name',
-  'model',
-  'provider',
+  'label',
   'status',
   'error_code',
   'input',
@@ -38,11 +35,16 @@ interface Group {
 export async function recordStats(db: Database, filter: RecordFilter, by: StatsBy): Promise<StatsRow[]> {
   const groups = new Map<string, Group>()
   const { before: _before, ...unpaged } = filter
-  for await (const window of recordWindows(db, unpaged)) {
-    const matching = selectMatching(db, unpaged, window).select(columns).orderBy('id', 'desc')
+  const chosen = await chooseLabels(db, unpaged)
+  if (chosen?.numbers.length === 0) return []
+  let labels = await readLabels(db)
+  for await (const window of recordWindows(db, unpaged, chosen)) {
+    const matching = selectMatching(db, unpaged, chosen, window).select(columns).orderBy('id', 'desc')
     // Tags stand in the record alone: read, and parsed, only when they are asked for.
     const rows: StatsSource[] = await (by === 'tag' ? matching.select('record_json') : matching).execute()
-    for (const row of rows) for (const group of groupsOf(row, by)) add(groups, row, group)
+    // Records go on coming in, with labels of their own.
+    if (rows.some(({ label }) => !labels.has(label))) labels = await readLabels(db)
+    for (const row of rows) for (const group of groupsOf(row, labels.get(row.label), by)) add(groups, row, group)
   }
   const rows = [...groups.values()].map(finish)
   return rows.sort((left, right) =>
@@ -57,11 +59,11 @@ interface GroupName {
   name: string
 }
 
-function groupsOf(source: StatsSource, by: StatsBy): GroupName[] {
-  const plain = (name: string | null) => [{ id: name ?? '-', name: name ?? '-' }]
+function groupsOf(source: StatsSource, labels: RecordLabelsRow | undefined, by: StatsBy): GroupName[] {
+  const plain = (name: string | null | undefined) => [{ id: name ?? '-', name: name ?? '-' }]
   switch (by) {
     case 'key':
-      return [{ id: source.key_id ?? '-', name: source.key_name ?? '-' }]
+      return [{ id: labels?.key_id ?? '-', name: labels?.key_name ?? '-' }]
     case 'day':
       return plain(source.time.slice(0, 10))
     case 'total':
@@ -71,14 +73,14 @@ function groupsOf(source: StatsSource, by: StatsBy): GroupName[] {
     case 'model':
     case 'provider':
     case 'project':
-      return plain(source[by])
+      return plain(labels?.[by])
   }
 }
 
 /** `name=value` each; one null for a record without any. */
 function tagsOf({ record_json }: StatsSource): (string | null)[] {
   if (record_json === undefined) return [null]
-  const tags = Object.entries(readRecord(record_json, '').tags)
+  const tags = Object.entries(readTags(record_json))
   return tags.length === 0 ? [null] : tags.map(([name, value]) => `${name}=${value}`)
 }
 

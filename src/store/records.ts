@@ -2,6 +2,7 @@ import { idTime } from '../core/ids.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { RecordFilter, Tables } from './api.ts'
 import { idAt, recordWindows, selectMatching } from './record-filter.ts'
+import { chooseLabels } from './record-labels.ts'
 import { readRecords } from './record-rows.ts'
 import { recordStats } from './record-stats.ts'
 import type { Database } from './schema.ts'
@@ -16,8 +17,10 @@ export function recordsTable(db: Database): Tables['records'] {
 
 async function listRecords(db: Database, filter: RecordFilter): Promise<RequestRecord[]> {
   const found: RequestRecord[] = []
-  for await (const window of recordWindows(db, filter)) {
-    const query = selectMatching(db, filter, window).select(['id', 'record_json'])
+  const labels = await chooseLabels(db, filter)
+  if (labels?.numbers.length === 0) return found
+  for await (const window of recordWindows(db, filter, labels)) {
+    const query = selectMatching(db, filter, labels, window).select(['id', 'record_json'])
     const rows = await query
       .orderBy('id', 'desc')
       .limit(filter.limit - found.length)

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Connection } from './connection.ts'
+import { periodOf } from './label-periods.ts'
 import { idAt, idSlackMs } from './record-filter.ts'
 import type { Database } from './schema.ts'
 
@@ -10,13 +11,22 @@ export async function removeRecordsBefore(connection: Connection, moment: number
   let removed = 0
   for (;;) {
     const ids = await connection.read((db) => idsBefore(db, moment))
-    if (ids.length === 0) return removed
+    if (ids.length === 0) break
     await connection.write(async (db) => {
       await db.deleteFrom('records').where('id', 'in', ids).execute()
       await db.deleteFrom('repeated_records').where('id', 'in', ids).execute()
     })
     removed += ids.length
     await nextTurn()
+  }
+  if (removed > 0) await removeLabelsBefore(connection, periodOf(idAt(moment - idSlackMs)))
+  return removed
+}
+
+async function removeLabelsBefore(connection: Connection, period: string): Promise<void> {
+  for (let above: number | null = 0; above !== null; await nextTurn()) {
+    const from: number = above
+    above = await connection.writeHot((hot) => hot.removeLabelsBefore(period, from, pageRows))
   }
 }
 

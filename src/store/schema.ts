@@ -24,6 +24,9 @@ export interface Schema {
   audit: AuditTable
   seal: { name: string; sealed: string }
   records: RecordRow
+  record_labels: RecordLabelsRow
+  /** In which periods (`label-periods.ts`) there may be records of a label. */
+  label_periods: { label: number; period: string }
   repeated_records: { id: string; count: number; last_time: string }
   /** How far each journal segment is in the store. Written in the transaction that brought its entries in. */
   journal_segments: { name: string; bytes_read: number }
@@ -140,20 +143,14 @@ export type AuditRow = Selectable<AuditTable>
 
 export interface RecordRow {
   id: string
-  /** The run of the gateway that wrote it and, behind a dash, its thread. */
+  /** Boot and thread that wrote it. */
   boot: string
   state: string
   time: string
-  lane: string | null
-  project: string | null
-  environment: string | null
-  key_id: string | null
-  key_name: string | null
-  model: string | null
-  provider: string | null
+  /** Of `record_labels`. */
+  label: number
   status: number | null
   error_code: string | null
-  streamed: number
   input: number | null
   output: number | null
   cache_read: number | null
@@ -162,6 +159,18 @@ export interface RecordRow {
   usd: number | null
   duration_ms: number | null
   record_json: string
+}
+
+/** A combination that thousands of records have in common. Removed some time after the last of them. */
+export interface RecordLabelsRow {
+  number: number
+  lane: string | null
+  project: string | null
+  environment: string | null
+  key_id: string | null
+  key_name: string | null
+  provider: string | null
+  model: string | null
 }
 
 /** A database or a transaction in it. */

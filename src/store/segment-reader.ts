@@ -29,7 +29,7 @@ export interface BatchLimits {
 }
 
 /** Stored in one transaction: some hundred requests, and a few milliseconds. */
-const defaultLimits: BatchLimits = { bytes: 1024 * 1024, entries: 4000 }
+const defaultLimits: BatchLimits = { bytes: 4 * 1024 * 1024, entries: 4000 }
 
 /** Reads segments through one buffer, used again for every batch. */
 export class SegmentReader {

@@ -56,9 +56,18 @@ async function open(data: StoreThreadData): Promise<OpenStore> {
 const writersOf = ({ boot }: StoreThreadData) => ({ boot, running: [], next: 0 })
 
 async function rowsOf({ connection }: OpenStore) {
-  const records = await connection.db.selectFrom('records').selectAll().orderBy('id').execute()
+  // Labels are numbered in the order in which they come.
+  const records = await connection.db
+    .selectFrom('records')
+    .innerJoin('record_labels', 'number', 'label')
+    .selectAll()
+    .orderBy('id')
+    .execute()
+  const periods = await connection.db.selectFrom('label_periods').selectAll().execute()
+  for (const { id, label } of records)
+    expect(periods.some((period) => period.label === label && id.startsWith(period.period))).toBe(true)
   const repeats = await connection.db.selectFrom('repeated_records').selectAll().orderBy('id').execute()
-  return { records, repeats }
+  return { records: records.map(({ label: _, number: __, ...record }) => record), repeats }
 }
 
 /** Everything in one pass and one batch: what all other ways must come to. */

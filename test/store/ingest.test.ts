@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { Writers } from '../../src/core/journal-format.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
+import { migrations } from '../../src/store/migrations/index.ts'
 import { type OpenStore, openStore } from '../../src/store/open.ts'
 import type { StoreThreadData } from '../../src/store/protocol.ts'
 import { recordsTable } from '../../src/store/records.ts'
@@ -350,7 +351,7 @@ describe('ingestion by the thread', () => {
     expect(await store.health()).toMatchObject({
       degraded: null,
       setAside: [writer.file],
-      schemaVersion: '0001-foundation',
+      schemaVersion: Object.keys(migrations).at(-1),
     })
   })
 })

@@ -37,7 +37,7 @@ describe('the head of a record', () => {
   it('reads what is absent as null', () => {
     const { id, time } = sampleRecord()
     const head = readHead(JSON.stringify({ id, time }), 'admitted')
-    expect(head).toMatchObject({ id, time, state: 'admitted', lane: null, key: null, tokens: null, streamed: false })
+    expect(head).toMatchObject({ id, time, state: 'admitted', lane: null, key: null, tokens: null })
     expect(Object.values(head ?? {})).not.toContain(undefined)
   })
 

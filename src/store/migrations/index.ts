@@ -1,7 +1,9 @@
 import type { Migration } from 'kysely/migration'
 import { up as foundation } from './0001-foundation.ts'
+import { up as recordLabels } from './0002-record-labels.ts'
 
 /** In order. A released migration is never changed; a change of the schema is a new one. */
 export const migrations: Record<string, Migration> = {
   '0001-foundation': { up: foundation },
+  '0002-record-labels': { up: recordLabels },
 }
