@@ -18,7 +18,8 @@ export function sealTable(db: Database): Tables['seal'] {
     },
     async makeDurable() {
       const { rows } = await sql<{ file: string }>`pragma database_list`.execute(db)
-      for (const { file } of rows) syncLog(`${file}-wal`)
+      // The place for temporary tables, which is there after a migration, is no file.
+      for (const { file } of rows) if (file !== '') syncLog(`${file}-wal`)
     },
     witness: () => readNamed(db, 'witness'),
     recovery: () => readNamed(db, 'recovery'),
