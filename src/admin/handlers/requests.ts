@@ -9,8 +9,13 @@ export const requests = {
     return context.store.records.list(await readFilter(context, input))
   }),
   show: operations.requests.show.handler(async ({ context, input }) => {
-    await context.runtime.ingest()
+    const unread = await context.runtime.ingest().then(
+      () => null,
+      (error: unknown) => error,
+    )
     const record = await context.store.records.get(input.id)
+    // A record that has ended changes no more, however sick the store is.
+    if (unread !== null && (record === null || record.state === 'admitted')) throw unread
     if (record === null)
       throw notFound('request', input.id, 'The id stands in the header x-sp-request-id. List them: spgw requests list')
     return record
