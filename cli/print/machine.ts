@@ -11,8 +11,8 @@ export async function renderDocument(
 ): Promise<string> {
   if (form === 'json') return `${JSON.stringify(output, null, 2)}\n`
   if (form === 'csv') return renderCsv(columns, output)
-  const { stringify } = await import('yaml')
-  return stringify(output)
+  const { renderYaml } = await import('./yaml.ts')
+  return renderYaml(output)
 }
 
 /** RFC 4180 with `\n`; the head has the stable field names, the cells are the plain values. */
