@@ -27,6 +27,8 @@ export interface FleetOptions {
   onWriters(writers: Writers): void
 }
 
+/** A thread that is too busy to stop listening within this time is not waited for. */
+const stopMs = 1000
 /** Beyond the limit of draining, until a thread that has not ended by itself is ended. */
 const graceMs = 2000
 
@@ -111,6 +113,10 @@ export class Fleet implements SnapshotAudience {
   async drain(limitMs: number): Promise<void> {
     this.#draining = true
     for (const timer of [this.#pause, this.#second]) if (timer !== null) clearTimeout(timer)
+    // All listeners first, and only then any answer that says that its connection closes: whoever reads that dials anew at
+    // once, and a listener that closes under it would reset what it has taken in.
+    this.#tellAll({ type: 'stop-listening' })
+    await Promise.all(this.#members.map((member) => member.soon('stopped-listening', stopMs)))
     this.#tellAll({ type: 'drain', limitMs })
     await Promise.all(this.#members.map((member) => member.drained(limitMs + graceMs)))
   }

@@ -73,12 +73,18 @@ export class Member {
     this.listening = heard !== null
   }
 
-  async drained(limitMs: number): Promise<void> {
+  /** Resolves when it says so, when it ends, or when the limit is over. */
+  async soon(type: FromThread['type'], limitMs: number): Promise<void> {
     if (!this.alive) return
     const overdue = Promise.withResolvers<null>()
     const timer = setTimeout(() => overdue.resolve(null), limitMs)
-    await Promise.race([this.heard('drained'), overdue.promise])
+    await Promise.race([this.heard(type), overdue.promise])
     clearTimeout(timer)
+  }
+
+  async drained(limitMs: number): Promise<void> {
+    if (!this.alive) return
+    await this.soon('drained', limitMs)
     await this.end()
   }
 

@@ -1,36 +1,53 @@
 import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
 import { fault } from '../core/errors.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
 import { stopListening, takeWaiting } from './server.ts'
 
 /**
- * A connection on which nothing happens may have a request on its way, which closing it would lose; one that comes
- * within this time is answered, with the word that the connection closes.
+ * A connection on which nothing happens may have a request on its way, which closing it would lose. One that comes within
+ * this time is answered, with the word that the connection closes; only what was silent for as long is closed.
  */
 const quietMs = 500
 /** For what was ended at the limit, to be recorded and to reach its client. */
 const lastWordsMs = 1000
 
-/** New connections are refused and open requests end, up to the limit; what is left then is ended in words. */
-export async function drain(gateway: Gateway, server: Server, limitMs: number): Promise<void> {
-  gateway.draining = true
-  for (const exchange of gateway.exchanges.all()) closeBehind(exchange)
+/** Resolves when new connections are refused; `closed`, when those that stand are closed. */
+export async function refuseNew(server: Server): Promise<{ closed: Promise<void> }> {
   await takeWaiting(server)
-  const closed = stopListening(server)
-  const quiet = setTimeout(() => closeUnused(gateway, server), Math.min(quietMs, limitMs))
+  return { closed: stopListening(server) }
+}
+
+/** Open requests end, up to the limit; what is left then is ended in words. */
+export async function drain(gateway: Gateway, server: Server, closed: Promise<void>, limitMs: number): Promise<void> {
+  gateway.draining = true
+  for (const { response } of gateway.exchanges.all()) if (!response.headersSent) response.shouldKeepAlive = false
+  let unused = listUnused(gateway)
+  const quiet = setInterval(() => (unused = closeUnused(gateway, unused)), quietMs)
   if (!(await endsWithin(gateway, closed, limitMs))) {
     for (const exchange of gateway.exchanges.all()) exchange.stop(stopping())
     await endsWithin(gateway, closed, lastWordsMs)
   }
-  clearTimeout(quiet)
+  clearInterval(quiet)
   server.closeAllConnections()
 }
 
-/** Those that wait for their next request, and those on which none has ever begun, which Node does not count as idle. */
-function closeUnused(gateway: Gateway, server: Server): void {
-  server.closeIdleConnections()
-  for (const { socket } of gateway.connections.all()) if (socket.bytesRead === 0) socket.destroy()
+/** Connections on which nothing is under way, with how much each has sent so far. */
+type Unused = ReadonlyMap<Socket, number>
+
+/** Also those on which no request has ever begun, which Node's own closing of idle connections leaves open. */
+function listUnused(gateway: Gateway): Unused {
+  const busy = new Set(gateway.exchanges.all().map(({ request }) => request.socket))
+  const free = gateway.connections.all().filter(({ socket }) => !busy.has(socket) && socket.writableLength === 0)
+  return new Map(free.map(({ socket }) => [socket, socket.bytesRead]))
+}
+
+/** Closes what was unused before and has been since. Returns what is unused now. */
+function closeUnused(gateway: Gateway, before: Unused): Unused {
+  const now = listUnused(gateway)
+  for (const [socket, bytes] of now) if (before.get(socket) === bytes) socket.destroy()
+  return now
 }
 
 function stopping() {

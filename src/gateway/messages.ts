@@ -38,6 +38,8 @@ export type ToThread =
   | { type: 'listen' }
   /** To a dying thread that was the last to listen: its successor does. */
   | { type: 'leave' }
+  /** Comes before `drain`; whoever gets only that stops listening as well. */
+  | { type: 'stop-listening' }
   | { type: 'drain'; limitMs: number }
 
 export type FromThread =
@@ -51,4 +53,5 @@ export type FromThread =
   | { type: 'traffic'; event: TrafficEvent }
   /** After a fault that nobody caught: it takes no requests any more, ends those that it has, and then ends itself. */
   | { type: 'dying'; reason: string }
+  | { type: 'stopped-listening' }
   | { type: 'drained' }

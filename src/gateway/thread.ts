@@ -6,7 +6,7 @@ import { findKind } from '../providers/index.ts'
 import { attachHealth } from '../routing/health.ts'
 import { closeStreams } from './close-streams.ts'
 import { Deadlines } from './deadlines.ts'
-import { drain } from './drain.ts'
+import { drain, refuseNew } from './drain.ts'
 import type { Gateway } from './gateway.ts'
 import { Journal } from './journal.ts'
 import { sayLastWords } from './last-words.ts'
@@ -68,6 +68,8 @@ port.on('message', (message: ToThread) => {
       return listen()
     case 'leave':
       return left.resolve()
+    case 'stop-listening':
+      return void stopListening().then(() => tell({ type: 'stopped-listening' }))
     case 'drain':
       return void end(message.limitMs)
   }
@@ -110,9 +112,17 @@ function fault(reason: string): void {
   gateway.report({ type: 'fault', requestId: '', reason })
 }
 
+let refusing: ReturnType<typeof refuseNew> | null = null
+
+async function stopListening() {
+  refusing ??= refuseNew(server)
+  return await refusing
+}
+
 async function end(limitMs: number): Promise<void> {
   if (gateway.dying) return
-  await drain(gateway, server, limitMs)
+  const { closed } = await stopListening()
+  await drain(gateway, server, closed, limitMs)
   gateway.refusals.flush()
   gateway.journal.close()
   await transport.close()
