@@ -14,7 +14,7 @@ export interface SickStage extends Stage {
   crowd: Crowd
 }
 
-const soon = { timeout: 15_000, interval: 50 }
+const soon = { timeout: 40_000, interval: 50 }
 
 /** A gateway under load, a few answers in. */
 export async function setSickStage(options: Parameters<typeof setStage>[0]): Promise<SickStage> {
@@ -87,6 +87,7 @@ export async function expectEachRecorded({ gateway, crowd }: SickStage): Promise
   expect(readRecords(gateway.dataDirectory)).toEqual(answered.sort())
   const [total] = await gateway.admin.requests.stats({})
   expect(total).toMatchObject({ requests: answered.length, errors: 0, interrupted: 0 })
+  process.stdout.write(`requests sent ${answered.length}, failed 0, records ${answered.length}\n`)
   return answered.length
 }
 
