@@ -1,6 +1,6 @@
 import { readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, onTestFinished } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
 import {
   expectDegraded,
@@ -51,7 +51,7 @@ it('a database that is deleted is rescued, and the next start has all of it and 
   renameSync(join(dataDirectory, rescued), database)
 
   const next = await startGateway({ ...twoThreads, dataDirectory })
-  stage.gateway = next
+  onTestFinished(() => next.stop())
   await next.admin.requests.list({})
   expect(readRecords(dataDirectory)).toEqual(
     [...crowd.tally.complete].map(([id, status]) => [id, 'settled', status]).sort(),
