@@ -168,7 +168,8 @@ describe('a data-plane thread that dies under load', { timeout: 120_000 }, () =>
     const interrupted = [...rows.values()].filter(({ state }) => state === 'interrupted')
     expect(interrupted.length).toBeGreaterThan(0)
     expect(outcome.told.size).toBe(0)
-    for (const id of outcome.cut) expect(rows.get(id)?.state).toBe('interrupted')
+    // Settled: the entry stood already, and its last byte had not left yet.
+    for (const id of outcome.cut) expect(['interrupted', 'settled']).toContain(rows.get(id)?.state)
     expect(outcome.unseen).toBeLessThanOrEqual(deaths * (clients + heldStreams))
   })
 
