@@ -24,7 +24,9 @@ export async function drain(gateway: Gateway, server: Server, closed: Promise<vo
   gateway.draining = true
   for (const { response } of gateway.exchanges.all()) if (!response.headersSent) response.shouldKeepAlive = false
   let unused = listUnused(gateway)
-  const quiet = setInterval(() => (unused = closeUnused(gateway, unused)), quietMs)
+  const look = () => (unused = closeUnused(gateway, unused))
+  // In the same turn, but behind the reading: after a stall, what came meanwhile would still count as silence.
+  const quiet = setInterval(() => setImmediate(look), quietMs)
   if (!(await endsWithin(gateway, closed, limitMs))) {
     for (const exchange of gateway.exchanges.all()) exchange.stop(stopping())
     await endsWithin(gateway, closed, lastWordsMs)

@@ -20,31 +20,37 @@ const successorMs = 5000
  * `successor`: no other thread listens, so until this resolves connections are taken on, and refused in words.
  */
 export async function sayLastWords(gateway: Gateway, server: Server, successor: Promise<void> | null): Promise<void> {
-  gateway.dying = true
-  gateway.draining = true
-  const begun = gateway.exchanges.all()
-  for (const exchange of begun) attempt(() => stop(exchange))
-  closeKept(gateway, begun)
-  await takeWaiting(server)
-  let closed = successor === null ? stopListening(server) : null
-  const limit = performance.now() + wordsMs
-  while (begun.some(isOpen) && performance.now() < limit) await wait(lookMs)
-  for (const exchange of begun.filter(isOpen)) attempt(() => force(gateway, exchange))
-  if (successor !== null) await Promise.race([successor, wait(successorMs)])
-  if (closed === null) {
-    await takeWaiting(server)
-    closed = stopListening(server)
+  if (successor !== null) {
+    await endOpen(gateway)
+    await Promise.race([successor, wait(successorMs)])
+    gateway.dying = false
   }
+  // No answer meanwhile: whoever gets one dials anew at once, and to a listener that closes under it.
+  await takeWaiting(server)
+  const closed = stopListening(server)
+  await endOpen(gateway)
   await Promise.race([closed, wait(lastMs)])
   server.closeAllConnections()
+}
+
+/** From now on whatever comes is refused at once. */
+async function endOpen(gateway: Gateway): Promise<void> {
+  gateway.dying = true
+  gateway.draining = true
+  const open = gateway.exchanges.all()
+  for (const exchange of open) attempt(() => stop(exchange))
+  closeKept(gateway, open)
+  const limit = performance.now() + wordsMs
+  while (open.some(isOpen) && performance.now() < limit) await wait(lookMs)
+  for (const exchange of open.filter(isOpen)) attempt(() => force(gateway, exchange))
 }
 
 /**
  * A connection that is kept for a request to come is closed at once: its client opens the next one to another thread.
  * One on which nothing has come yet has its first request on the way (Node's own closing of idle connections closes it too).
  */
-function closeKept(gateway: Gateway, begun: readonly Exchange[]): void {
-  const busy = new Set(begun.map(({ request }) => request.socket))
+function closeKept(gateway: Gateway, open: readonly Exchange[]): void {
+  const busy = new Set(open.map(({ request }) => request.socket))
   for (const { socket } of gateway.connections.all()) if (socket.bytesRead > 0 && !busy.has(socket)) socket.end()
 }
 

@@ -49,6 +49,7 @@ const gateway: Gateway = {
 const server = createGatewayServer(gateway, start.certificate)
 setInterval(() => gateway.journal.checkPlace(), 1000).unref()
 const left = Promise.withResolvers<void>()
+let faulted = false
 process.on('uncaughtException', (error) => void die(error))
 
 port.on('message', (message: ToThread) => {
@@ -95,7 +96,7 @@ function change({ version, settings, certificate }: Extract<ToThread, { type: 's
 }
 
 function listen(): void {
-  if (gateway.dying) return
+  if (faulted) return
   const { host, port: wanted, reusePort } = start.settings
   server.on('error', (error) =>
     server.listening ? fault(error.message) : tell({ type: 'failed', reason: error.message }),
@@ -120,7 +121,7 @@ async function stopListening() {
 }
 
 async function end(limitMs: number): Promise<void> {
-  if (gateway.dying) return
+  if (faulted) return
   const { closed } = await stopListening()
   await drain(gateway, server, closed, limitMs)
   gateway.refusals.flush()
@@ -131,7 +132,8 @@ async function end(limitMs: number): Promise<void> {
 
 /** What state the thread is in nobody can tell now: it ends what it has in words, and then itself. A second fault ends it at once. */
 async function die(error: unknown): Promise<void> {
-  if (gateway.dying) process.exit(1)
+  if (faulted) process.exit(1)
+  faulted = true
   tell({ type: 'dying', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   await sayLastWords(gateway, server, isLastListener() ? left.promise : null)
   gateway.refusals.flush()
