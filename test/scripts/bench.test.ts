@@ -78,7 +78,12 @@ node-V8Worker 78
 
 it('reads what full collections left of each heap', () => {
   const heaps = new HeapWatch()
-  heaps.read('[9:0x1000]      50 ms: Scavenge 9.1 (10.0) -> 7.0 (11.0) MB, pooled: 0.0 MB')
-  heaps.read('[9:0x2000]     103 ms: Mark-Compact (reduce) 84.5 (99.4) -> 72.7 (87.5) MB, pooled: 0.0 MB')
-  expect([heaps.bytes(0), heaps.bytes(1), heaps.bytes(2)]).toEqual([Number.NaN, 72.7e6, Number.NaN])
+  const collect = (where: string, kind: string, left: string) =>
+    heaps.read(`[${where}]      50 ms: ${kind} 90.1 (99.4) -> ${left} (99.5) MB, pooled: 0.0 MB`)
+  collect('8:0x7fff1', 'Mark-Compact (reduce)', '5.0')
+  collect('9:0x7fff1', 'Mark-Compact (reduce)', '6.7')
+  collect('9:0x1000', 'Incremental Mark-Compact', '8.5')
+  collect('9:0x7fff0', 'Incremental Mark-Compact', '9.5')
+  collect('9:0x7fff0', 'Scavenge', '12.5')
+  expect([heaps.dataPlaneBytes, heaps.storeBytes]).toEqual([9.5e6, 6.7e6])
 })

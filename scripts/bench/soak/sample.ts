@@ -13,7 +13,7 @@ export interface Sample {
   residentBytes: number
   /** Heap of the control plane's thread. */
   heapBytes: number
-  /** What full collections left of the heaps of the store thread and of the (first) data-plane thread; NaN where nobody looks. */
+  /** What full collections left of the heaps of the store thread and of a data-plane thread; NaN where nobody looks. */
   storeHeapBytes: number
   dataPlaneHeapBytes: number
   descriptors: number
@@ -51,8 +51,8 @@ export async function takeSample(
     atMs: performance.now() - begun,
     residentBytes: residentBytes(target.pid),
     heapBytes: metrics('nodejs_heap_size_used_bytes'),
-    storeHeapBytes: heaps.bytes(1),
-    dataPlaneHeapBytes: heaps.bytes(2),
+    storeHeapBytes: heaps.storeBytes,
+    dataPlaneHeapBytes: heaps.dataPlaneBytes,
     descriptors: readdirSync(`/proc/${target.pid}/fd`).length,
     ...sizes,
     lagMs: (metrics('spgw_record_lag_seconds') || 0) * 1000,
