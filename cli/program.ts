@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { escapeControls } from '../src/admin/contract/show-value.ts'
 import { createCommand } from './bare-command.ts'
 import { exitStatus, type FaultReport, Interrupted, OutputClosed, reportFault } from './fault.ts'
 import { addGlobalOptions, readGlobalOptions } from './global-options.ts'
@@ -6,7 +7,6 @@ import { HelpShown, helpDevice } from './help.ts'
 import { type Io, wantsColour } from './io.ts'
 import { buildLocal, type LocalCommand } from './local-command.ts'
 import type { Operation } from './operation.ts'
-import { escapeControls } from './print/value.ts'
 import { makePaint } from './print/view.ts'
 import type { Connect, Invocation } from './run.ts'
 

@@ -1,5 +1,5 @@
+import { formatBytes } from '../src/admin/contract/show-value.ts'
 import type { Output } from './io.ts'
-import { formatBytes } from './print/value.ts'
 
 /** A bar on a terminal; nothing elsewhere, so that logs and scripts see the result alone. */
 export interface Progress {

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { explanationShape } from '../../src/admin/contract/routes.ts'
-import { escapeControls } from './value.ts'
+import { escapeControls } from '../../src/admin/contract/show-value.ts'
 import type { View } from './view.ts'
 
 type Explanation = z.infer<typeof explanationShape>

@@ -1,10 +1,10 @@
 import stringWidth from 'string-width'
 import type { Column } from '../../src/admin/contract/operation.ts'
+import { formatCell, toneOfCell, valueAt } from '../../src/admin/contract/show-value.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import type { Io } from '../io.ts'
 import { csvHead, csvLine, renderDocument } from './machine.ts'
 import { alignText, chooseColumns, cut, formatOf, isRightAligned } from './table.ts'
-import { formatCell, toneOfCell, valueAt } from './value.ts'
 import { stdoutView, type View } from './view.ts'
 
 /** Prints rows as they come, each handed to the system before the next is read. Ctrl-C ends it as if the stream had ended. */

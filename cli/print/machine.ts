@@ -1,7 +1,7 @@
 import type { Column } from '../../src/admin/contract/operation.ts'
+import { valueAt } from '../../src/admin/contract/show-value.ts'
 import type { OutputForm } from '../global-options.ts'
 import { deriveColumns } from './record.ts'
-import { valueAt } from './value.ts'
 
 /** One document, exactly the operation's output. */
 export async function renderDocument(

@@ -1,7 +1,7 @@
 import type { Show } from '../../src/admin/contract/operation.ts'
+import { valueAt } from '../../src/admin/contract/show-value.ts'
 import type { Io } from '../io.ts'
 import { callOperation } from '../operation.ts'
-import { valueAt } from './value.ts'
 
 /** The secret alone on stdout, so that `KEY=$(spgw keys create --name ci)` works; what to do with it on stderr. */
 export async function printOnce(

@@ -1,6 +1,6 @@
 import type { Column } from '../../src/admin/contract/operation.ts'
+import { formatCell, guessFormat, toneOfCell, valueAt, withoutUnit } from '../../src/admin/contract/show-value.ts'
 import { alignText, renderTable } from './table.ts'
-import { formatCell, guessFormat, toneOfCell, valueAt, withoutUnit } from './value.ts'
 import type { View } from './view.ts'
 
 /** One object as `title  value` lines; lists of objects in it become tables below. Without columns all its fields are shown. */

@@ -1,10 +1,17 @@
 import stringWidth from 'string-width'
 import type { z } from 'zod'
 import { recordShape } from '../../src/admin/contract/record.ts'
+import {
+  absent,
+  escapeControls,
+  formatMilliseconds,
+  formatMoney,
+  formatValue,
+  toneOf,
+} from '../../src/admin/contract/show-value.ts'
 import { describeRecord } from '../../src/admin/contract/what-happened.ts'
 import type { Signal } from '../../src/core/record.ts'
 import { renderTimeline } from './timeline.ts'
-import { absent, escapeControls, formatMilliseconds, formatMoney, formatValue, toneOf } from './value.ts'
 import type { View } from './view.ts'
 
 type RequestRecord = z.infer<typeof recordShape>

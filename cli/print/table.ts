@@ -1,6 +1,6 @@
 import stringWidth from 'string-width'
 import type { Column } from '../../src/admin/contract/operation.ts'
-import { absent, type Format, formatCell, toneOfCell } from './value.ts'
+import { absent, type Format, formatCell, toneOfCell } from '../../src/admin/contract/show-value.ts'
 import type { View } from './view.ts'
 
 const gap = '  '

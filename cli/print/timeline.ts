@@ -1,6 +1,6 @@
+import { escapeControls, formatMilliseconds } from '../../src/admin/contract/show-value.ts'
 import type { AttemptRecord, RequestRecord, TimelineEntry } from '../../src/core/record.ts'
 import { alignText, cut } from './table.ts'
-import { escapeControls, formatMilliseconds } from './value.ts'
 import type { View } from './view.ts'
 
 interface Row {

@@ -1,18 +1,14 @@
 import { styleText } from 'node:util'
+import type { Clock, Tone } from '../../src/admin/contract/show-value.ts'
 import { type Io, wantsColour } from '../io.ts'
 
 /** How a result is to look for a person. */
-export interface View {
+export interface View extends Clock {
   /** Columns of the terminal; null: no terminal, so nothing is dropped or cut. */
   width: number | null
   paint: Paint
-  /** Milliseconds since the epoch, for ages. */
-  now: number
-  /** Absolute times instead of ages. */
-  utc: boolean
 }
 
-export type Tone = 'strong' | 'quiet' | 'good' | 'bad' | 'warning'
 export type Paint = (tone: Tone, text: string) => string
 
 const styles = { strong: 'bold', quiet: 'dim', good: 'green', bad: 'red', warning: 'yellow' } as const

@@ -1,5 +1,15 @@
-import type { Column } from '../../src/admin/contract/operation.ts'
-import type { Tone, View } from './view.ts'
+import type { Column } from './operation.ts'
+
+/** How a person wants times. */
+export interface Clock {
+  /** Milliseconds since the epoch, for ages. */
+  now: number
+  /** Absolute times instead of ages. */
+  utc: boolean
+}
+
+/** What a value means for whoever looks; each surface has its own colour for it. */
+export type Tone = 'strong' | 'quiet' | 'good' | 'bad' | 'warning'
 
 export type Format = NonNullable<Column['format']>
 
@@ -18,7 +28,7 @@ function stepInto(place: unknown, step: string): unknown {
 }
 
 /** One value in words, without colour. Text from outside cannot move the cursor or change the terminal. */
-export function formatValue(value: unknown, format: Format, view: Pick<View, 'now' | 'utc'>): string {
+export function formatValue(value: unknown, format: Format, view: Clock): string {
   if (value === null || value === undefined || value === '') return absent
   if (typeof value === 'number') return formatNumber(value, format)
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
@@ -32,7 +42,7 @@ export function formatValue(value: unknown, format: Format, view: Pick<View, 'no
 }
 
 /** One cell of a row, in words. */
-export function formatCell(row: unknown, column: Column, view: Pick<View, 'now' | 'utc'>): string {
+export function formatCell(row: unknown, column: Column, view: Clock): string {
   const { also, unit, absent: missing = absent } = column
   const text = formatValue(mainValue(row, column), column.format ?? 'text', view)
   const main = text === absent ? missing : unit === undefined ? text : `${text} ${unit}`
@@ -60,7 +70,7 @@ function formatTarget(target: unknown): string {
   return escapeControls(typeof upstream === 'string' ? `${provider}:${upstream}` : provider)
 }
 
-function formatObject(value: object, view: Pick<View, 'now' | 'utc'>): string {
+function formatObject(value: object, view: Clock): string {
   const members = Object.entries(value).filter(([, member]) => member !== null)
   if (members.length === 0) return absent
   return members
@@ -131,7 +141,7 @@ export function formatMoney(usd: number): string {
   return `${usd < 0 ? '-' : ''}$${size.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })}`
 }
 
-function formatTime(text: string, { now, utc }: Pick<View, 'now' | 'utc'>): string {
+function formatTime(text: string, { now, utc }: Clock): string {
   const time = Date.parse(text)
   if (Number.isNaN(time)) return escapeControls(text)
   if (utc) return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')
