@@ -36,4 +36,16 @@ export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTable
     recovery: 'read',
     setRecovery: 'write',
   },
+  operators: {
+    list: 'read',
+    find: 'read',
+    findBySubject: 'read',
+    insert: 'write',
+    update: 'write',
+    takeTotpStep: 'write',
+    remove: 'write',
+  },
+  sessions: { find: 'read', list: 'read', insert: 'write', touch: 'write', revoke: 'write' },
+  links: { insert: 'write', take: 'write' },
+  passkeys: { list: 'read', findByCredential: 'read', insert: 'write', noteUse: 'write', remove: 'write' },
 }

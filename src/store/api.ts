@@ -3,6 +3,7 @@ import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { Reseal, SealedValue } from '../sealing/reseal.ts'
+import type { OperatorTables } from './operator-tables.ts'
 import type { ProviderModel, Readiness, SnapshotPolicy, SnapshotTarget } from './snapshot.ts'
 
 /**
@@ -10,7 +11,7 @@ import type { ProviderModel, Readiness, SnapshotPolicy, SnapshotTarget } from '.
  * a `StoreClient`, whose methods are these, asynchronous. Each write runs in one transaction with its audit line.
  * Times are RFC 3339 UTC. `find` takes a name or an id. A broken uniqueness or reference throws `StoreConflict`.
  */
-export interface StoreTables {
+export interface StoreTables extends OperatorTables {
   workspace: {
     get(): Workspace
     rename(name: string): Workspace

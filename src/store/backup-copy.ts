@@ -76,6 +76,9 @@ async function leave(
 ): Promise<void> {
   await db.deleteFrom('journal_segments').execute()
   await db.deleteFrom('records').where('state', '=', 'admitted').execute()
+  // What has been revoked since must not come back to life.
+  await db.deleteFrom('sessions').execute()
+  await db.deleteFrom('sign_in_links').execute()
   if (records) {
     await db.deleteFrom('records').execute()
     await db.deleteFrom('record_labels').execute()
@@ -84,13 +87,17 @@ async function leave(
   }
   if (credentials) {
     await db.updateTable('provider_credentials').set({ sealed: leftBehind }).execute()
+    // Never null: that would let a password alone in where a code was asked too.
+    await db.updateTable('operators').set({ totp_sealed: leftBehind }).where('totp_sealed', 'is not', null).execute()
     await db.deleteFrom('seal').execute()
   }
 }
 
 async function forget(db: Database, identity: string): Promise<void> {
   const [kind, provider, id] = identity.split(':')
-  if (kind === 'credential' && provider !== undefined && id !== undefined)
+  if (kind === 'totp' && provider !== undefined)
+    await db.updateTable('operators').set({ totp_sealed: leftBehind }).where('id', '=', provider).execute()
+  else if (kind === 'credential' && provider !== undefined && id !== undefined)
     await db
       .updateTable('provider_credentials')
       .set({ sealed: leftBehind })

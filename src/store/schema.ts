@@ -23,6 +23,12 @@ export interface Schema {
   key_version: { version: number }
   audit: AuditTable
   seal: { name: string; sealed: string }
+  operators: OperatorRow
+  /** `project_id` null: for the whole workspace. */
+  operator_roles: { operator_id: string; project_id: string | null; role: string }
+  sessions: SessionRow
+  sign_in_links: SignInLinkRow
+  passkeys: PasskeyRow
   records: RecordRow
   record_labels: RecordLabelsRow
   /** In which periods (`label-periods.ts`) there may be records of a label. */
@@ -140,6 +146,54 @@ interface AuditTable {
 }
 
 export type AuditRow = Selectable<AuditTable>
+
+export interface OperatorRow {
+  id: string
+  name: string
+  display_name: string
+  state: string
+  password_hash: string | null
+  totp_sealed: string | null
+  /** The latest time step whose code was used. */
+  totp_step: number | null
+  oidc_issuer: string | null
+  oidc_subject: string | null
+  created_at: string
+  last_sign_in_at: string | null
+}
+
+export interface SessionRow {
+  token_sha256: string
+  id: string
+  operator_id: string
+  method: string
+  created_at: string
+  last_seen_at: string
+  expires_at: string
+  address: string
+  user_agent: string
+  revoked_at: string | null
+}
+
+interface SignInLinkRow {
+  token_sha256: string
+  operator_id: string | null
+  created_at: string
+  expires_at: string
+  used_at: string | null
+}
+
+export interface PasskeyRow {
+  id: string
+  operator_id: string
+  credential_id: string
+  public_key: string
+  counter: number
+  transports_json: string
+  name: string
+  created_at: string
+  last_used_at: string | null
+}
 
 export interface RecordRow {
   id: string

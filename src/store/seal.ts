@@ -42,17 +42,30 @@ async function readCredentials(db: Database): Promise<SealedValue[]> {
   return rows.map((row) => ({ identity: `credential:${row.provider_id}:${row.id}`, sealed: row.sealed }))
 }
 
-/** Credentials, and what the gateway has sealed for itself under its name. */
+/** Credentials, the secrets of one-time passwords, and what the gateway has sealed for itself under its name. */
 export async function readEverySeal(db: Database): Promise<SealedValue[]> {
   const own = await db.selectFrom('seal').select(['name', 'sealed']).orderBy('name').execute()
-  return [...(await readCredentials(db)), ...own.map(({ name, sealed }) => ({ identity: name, sealed }))]
+  const values = own.map(({ name, sealed }) => ({ identity: name, sealed }))
+  return [...(await readCredentials(db)), ...(await readTotp(db)), ...values]
+}
+
+async function readTotp(db: Database): Promise<SealedValue[]> {
+  const rows = await db.selectFrom('operators').select(['id', 'totp_sealed']).orderBy('id').execute()
+  return rows.flatMap(({ id, totp_sealed: sealed }) => (sealed === null ? [] : [{ identity: `totp:${id}`, sealed }]))
 }
 
 /** In the caller's transaction. All revisions of a provider that share a credential get its new seal. */
 export async function replaceSealed(db: Database, changes: Reseal['changes']): Promise<void> {
   for (const { identity, before, after: sealed } of changes) {
     const [kind, provider, id] = identity.split(':')
-    if (kind === 'credential' && provider !== undefined && id !== undefined)
+    if (kind === 'totp' && provider !== undefined)
+      await db
+        .updateTable('operators')
+        .set({ totp_sealed: sealed })
+        .where('id', '=', provider)
+        .where('totp_sealed', '=', before)
+        .execute()
+    else if (kind === 'credential' && provider !== undefined && id !== undefined)
       await db
         .updateTable('provider_credentials')
         .set({ sealed })
@@ -87,7 +100,11 @@ export async function refuseStaleSeals(
   )
 }
 
-async function refuseStaleSeal(db: Database, values: readonly string[], standing: readonly string[]): Promise<void> {
+export async function refuseStaleSeal(
+  db: Database,
+  values: readonly string[],
+  standing: readonly string[],
+): Promise<void> {
   const witness = await readNamed(db, 'witness')
   // Nothing but a test has a database that no key was made for.
   if (witness === null) return

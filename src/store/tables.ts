@@ -4,6 +4,8 @@ import { type AuditInput, appendAudit, auditTable } from './audit.ts'
 import type { Connection } from './connection.ts'
 import { environmentsTable } from './environments.ts'
 import { keysTable } from './keys.ts'
+import { operatorsTable } from './operators.ts'
+import { passkeysTable } from './passkeys.ts'
 import { policiesTable } from './policies.ts'
 import { projectsTable } from './projects.ts'
 import { providersTable } from './providers.ts'
@@ -11,6 +13,8 @@ import { recordsTable } from './records.ts'
 import { routesTable } from './routes.ts'
 import type { Database } from './schema.ts'
 import { sealTable } from './seal.ts'
+import { sessionsTable } from './sessions.ts'
+import { linksTable } from './sign-in-links.ts'
 import { workspaceTable } from './workspace.ts'
 
 const tables: { [Name in keyof Tables]: (db: Database) => Tables[Name] } = {
@@ -24,6 +28,10 @@ const tables: { [Name in keyof Tables]: (db: Database) => Tables[Name] } = {
   audit: auditTable,
   records: recordsTable,
   seal: sealTable,
+  operators: operatorsTable,
+  sessions: sessionsTable,
+  links: linksTable,
+  passkeys: passkeysTable,
 }
 
 export interface TableCall {
