@@ -4,6 +4,8 @@ import { BodyLimitPlugin } from '@orpc/server/node'
 import type { AdminParts, Caller } from './handlers/context.ts'
 import { router } from './handlers/index.ts'
 
+export type { Caller }
+
 /** An operation's input never comes near it; what does is a mistake or an attack. */
 const maxBodySize = 1024 * 1024
 

@@ -4,6 +4,7 @@ import { errorStatus, type OperationErrorCode } from './contract/error-status.ts
 import { socketHost } from './contract/socket-host.ts'
 import type { Dispatcher } from './dispatch.ts'
 import type { AdminParts, Caller } from './handlers/context.ts'
+import { lateDispatcher } from './late-dispatcher.ts'
 import { clearSocketPath, findGroup, processHeader } from './socket-file.ts'
 
 export interface AdminServerOptions {
@@ -16,8 +17,8 @@ export interface AdminServerOptions {
 
 export interface AdminServer {
   socketPath: string
-  /** Lets calls in; those that came before have waited. */
-  open(parts: AdminParts): void
+  /** Lets calls in; those that came before have waited. `dispatcher`: one that other doors share. */
+  open(parts: AdminParts, dispatcher?: () => Promise<Dispatcher>): void
   /** Ends streams, lets calls under way finish, and removes the socket. */
   close(): Promise<void>
 }
@@ -47,7 +48,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   await listen(server, socketPath, groupId)
   return {
     socketPath,
-    open: (parts) => opened.resolve(openDoor(parts)),
+    open: (parts, dispatcher = lateDispatcher(parts)) => opened.resolve({ dispatcher, onFault: parts.onFault }),
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       opened.resolve(null)
@@ -62,13 +63,6 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
 interface Door {
   dispatcher(): Promise<Dispatcher>
   onFault: AdminParts['onFault']
-}
-
-/** The operations and their schemas are loaded by the first call: a gateway may run for months without one. */
-function openDoor(parts: AdminParts): Door {
-  let dispatcher: Promise<Dispatcher> | undefined
-  const load = async () => (await import('./dispatch.ts')).createDispatcher(parts)
-  return { dispatcher: () => (dispatcher ??= load()), onFault: parts.onFault }
 }
 
 /** The mask holds while the socket is bound (which `listen` does at once), so that it is never open wider, not even for a moment. */
@@ -138,5 +132,5 @@ function refuse(response: ServerResponse, code: OperationErrorCode, message: str
 function localOwner({ headers }: IncomingMessage): Caller {
   const named = headers['x-spgw-surface']
   const surface = named === 'cli' || named === 'tui' ? named : 'api'
-  return { name: 'local owner', surface, role: 'owner' }
+  return { name: 'local owner', surface, id: null, grants: [{ project: null, role: 'owner' }] }
 }

@@ -31,9 +31,14 @@ function isLoopback(address: string): boolean {
   return family !== 0 && loopback.check(address, family === 6 ? 'ipv6' : 'ipv4')
 }
 
-function namesLoopback(host: string): boolean {
-  const name = /^(\[[^\]]*\]|[^:]*)(?::\d+)?$/.exec(host)?.[1]?.replace(/^\[|\]$/g, '') ?? ''
+export function namesLoopback(host: string): boolean {
+  const name = splitHost(host)
   return name.toLowerCase() === 'localhost' || isLoopback(name)
+}
+
+/** The name or address without its port; '' for what is no host. */
+export function splitHost(host: string): string {
+  return /^(\[[^\]]*\]|[^:]*)(?::\d+)?$/.exec(host)?.[1]?.replace(/^\[|\]$/g, '') ?? ''
 }
 
 /** Compared as digests, so that neither length nor content shows in the time that it takes. */

@@ -1,15 +1,17 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Dispatcher } from '../admin/dispatch.ts'
 import type { Secret } from '../core/secret.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
-import { judgeLocal, judgeMetrics } from './access.ts'
-import { apiRefusal, html, json, type Reply, send, text } from './answer.ts'
+import type { SignInParts } from '../sign-in/sign-in.ts'
+import { judgeMetrics, namesLoopback } from './access.ts'
+import { json, type Reply, send, text } from './answer.ts'
 import { expositionType, writeExposition } from './exposition.ts'
 import type { GatewayState } from './gateway-state.ts'
 import { stateFamilies } from './metrics.ts'
 import { ProcessMetrics } from './process-metrics.ts'
-import { renderElsewhere, renderStatus } from './status-page.ts'
+import type { Site } from './site.ts'
 import { TrafficMetrics } from './traffic-metrics.ts'
 
 export interface ConsoleOptions extends ConsoleSettings {
@@ -25,6 +27,8 @@ export interface ConsoleSettings {
   /** As operators see it; null: made from the address that was bound. */
   url: string | null
   metricsToken: Secret | null
+  /** Addresses or CIDR blocks whose `x-forwarded-for` is believed. */
+  trustedProxies: readonly string[]
   /** PEM, the key in clear text; null: plain HTTP, for as long as the door lives. */
   certificate: { cert: string; key: string } | null
 }
@@ -34,6 +38,10 @@ export interface ConsoleParts {
   state(): Promise<GatewayState>
   /** For `/api/openapi.json`. */
   openApi(): Promise<object>
+  /** Who may sign in. */
+  signIn: Omit<SignInParts, 'onFault'>
+  /** The operations. */
+  dispatcher(): Promise<Dispatcher>
 }
 
 export interface ConsoleDoor {
@@ -42,16 +50,20 @@ export interface ConsoleDoor {
   open(parts: ConsoleParts): void
   /** For the metrics: what has settled. */
   count(tally: TrafficTally): void
+  /** Somebody may no longer do what he could: what he has open ends. */
+  recheck(): void
   /** For what comes from now on; connections that stand keep the certificate they began with. */
   change(settings: ConsoleSettings): void
   close(): Promise<void>
 }
 
-/** Nothing that the console answers takes long, and nothing that it is asked has a body. */
+/** Nothing takes long to ask for; answers that live on are let go of these limits in `api.ts`. */
 const requestMs = 10_000
 const idleMs = 5_000
 const maxHeadBytes = 16 * 1024
 const maxConnections = 256
+/** How long answers under way may take once the console closes. */
+const finishMs = 2000
 
 /** The console's address cannot be listened on. */
 export class ConsoleAddressTaken extends Error {
@@ -84,6 +96,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleDoor
     open: (parts) => {
       door.parts = parts
     },
+    recheck: () => void door.recheck(),
     count: (tally) => door.traffic.add(tally),
     change(settings) {
       door.settings = settings
@@ -92,8 +105,11 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleDoor
     async close() {
       door.process.stop()
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      server.closeAllConnections()
+      await door.close()
+      const timer = setTimeout(() => server.closeAllConnections(), finishMs)
+      server.closeIdleConnections()
       await closed
+      clearTimeout(timer)
     },
   }
 }
@@ -105,10 +121,9 @@ function openServer(certificate: ConsoleSettings['certificate']): http.Server {
   return https.createServer({ ...options, ...certificate, handshakeTimeout: requestMs })
 }
 
-/** The page answers to the machine's own names only, and where it listens everywhere, that is one of its addresses. */
+/** This machine by its name, not its number: passkeys are made for names only. */
 function reachableHost(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1'
-  if (host === '::') return '[::1]'
+  if (host === '0.0.0.0' || host === '::' || namesLoopback(host)) return 'localhost'
   return host.includes(':') ? `[${host}]` : host
 }
 
@@ -130,6 +145,7 @@ class Door {
   parts: ConsoleParts | null = null
   settings: ConsoleSettings
   readonly #options: ConsoleOptions
+  #site: Promise<Site> | null = null
 
   constructor(options: ConsoleOptions) {
     this.#options = options
@@ -139,7 +155,7 @@ class Door {
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on('error', () => {})
     try {
-      send(request, response, await this.#reply(request))
+      await this.#answer(request, response)
     } catch (error) {
       this.#options.onFault(error)
       if (response.headersSent) response.destroy()
@@ -147,18 +163,39 @@ class Door {
     }
   }
 
-  async #reply(request: IncomingMessage): Promise<Reply> {
+  async recheck(): Promise<void> {
+    await (await this.#site)?.recheck()
+  }
+
+  async close(): Promise<void> {
+    const site = await this.#site
+    site?.close()
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request)
-    const isDocument = path === '/api/openapi.json'
-    if (!isDocument && (path === '/api' || path.startsWith('/api/'))) return apiRefusal()
-    if (!isDocument && path !== '/' && path !== '/metrics')
-      return text(404, 'There is nothing here. The status is at /.')
+    if (path === '/metrics' || path === '/api/openapi.json')
+      return send(request, response, await this.#replyMachine(request, path))
+    if (this.parts === null) return send(request, response, starting())
+    this.#site ??= this.#openSite(this.parts)
+    const site = await this.#site
+    await site.answer(request, response, path)
+  }
+
+  /** Loaded by the first who asks: a gateway may run for months without anybody at its console. */
+  async #openSite({ signIn, dispatcher }: ConsoleParts): Promise<Site> {
+    const { Site } = await import('./site.ts')
+    const { version, certificate, onFault } = this.#options
+    const isTls = certificate !== null
+    const premises = () => ({ url: this.settings.url, isTls, trustedProxies: this.settings.trustedProxies })
+    return new Site({ ...signIn, dispatcher, onFault, version, premises })
+  }
+
+  async #replyMachine(request: IncomingMessage, path: string): Promise<Reply> {
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return { ...text(405, 'This can only be read.'), headers: { allow: 'GET, HEAD' } }
-    if (this.parts === null)
-      return { ...text(503, 'The gateway is starting; ask again.'), headers: { 'retry-after': '1' } }
-    if (isDocument) return json(200, await this.parts.openApi())
-    return path === '/metrics' ? this.#metrics(request, this.parts) : this.#status(request, this.parts)
+    if (this.parts === null) return starting()
+    return path === '/metrics' ? this.#metrics(request, this.parts) : json(200, await this.parts.openApi())
   }
 
   async #metrics(request: IncomingMessage, parts: ConsoleParts): Promise<Reply> {
@@ -179,12 +216,10 @@ class Door {
     ]
     return { status: 200, type: expositionType, body: writeExposition(families) }
   }
+}
 
-  async #status(request: IncomingMessage, parts: ConsoleParts): Promise<Reply> {
-    if (judgeLocal(request) !== 'allowed')
-      return html(403, renderElsewhere(request.socket.localPort ?? this.#options.port))
-    return html(200, renderStatus(this.#options.version, await parts.state()))
-  }
+function starting(): Reply {
+  return { ...text(503, 'The gateway is starting; ask again.'), headers: { 'retry-after': '1' } }
 }
 
 /** What cannot be read as a path is none that stands here. */

@@ -67,6 +67,7 @@ export const serveCommand: LocalCommand = {
     const serving = await startServing({ settings, version, log, ...more })
     signals.onHangUp(() => void serving.reload(read))
     await io.stderr.write(greet(settings, serving))
+    await writeSignIn(serving, io, demo)
     if (serving.recoveryKey !== null) await io.stderr.write(`${recoveryNote}${serving.recoveryKey.reveal()}\n`)
     if (serving.demoCall !== null) await io.stdout.write(serving.demoCall)
     giveBackAfterStart()
@@ -103,6 +104,17 @@ export async function readSettings(
 function greet(settings: Settings, { gatewayUrl, consoleUrl, made }: Serving): string {
   const addresses = `gateway ${gatewayUrl}   console ${consoleUrl}   data ${settings.dataDirectory}`
   return `spgw ${version}  ${addresses}\n${listMade(made)}`
+}
+
+/**
+ * On a terminal, the link. Standard error that goes elsewhere is a log, which must not hold what lets anybody in; the
+ * demo, whose key stands on standard output too, shows it there.
+ */
+async function writeSignIn({ signInLine }: Serving, io: CommandIo, demo: boolean): Promise<void> {
+  if (signInLine === null) return
+  if (io.stderr.isTerminal) await io.stderr.write(signInLine)
+  else if (demo) await io.stdout.write(signInLine)
+  else await io.stderr.write('Nobody has signed in to the console yet. Make a link: spgw console link\n')
 }
 
 function listMade(made: readonly string[]): string {

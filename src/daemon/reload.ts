@@ -81,9 +81,13 @@ export class Reloader {
   }
 }
 
-export function consoleSettings({ console: own }: Settings, { console: certificate }: Certificates): ConsoleSettings {
+export function consoleSettings(
+  { console: own, gateway }: Settings,
+  { console: certificate }: Certificates,
+): ConsoleSettings {
   const { url, metricsToken } = own
-  return { url, metricsToken, certificate: certificate === null ? null : openCertificate(certificate) }
+  const { trustedProxies } = gateway
+  return { url, metricsToken, trustedProxies, certificate: certificate === null ? null : openCertificate(certificate) }
 }
 
 function isLouder(next: Settings, before: Settings): boolean {

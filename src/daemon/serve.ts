@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { lateDispatcher } from '../admin/late-dispatcher.ts'
 import { type AdminServer, startAdminServer } from '../admin/server.ts'
 import type { Settings } from '../config/settings.ts'
 import { noteSocketPath } from '../config/socket-path.ts'
@@ -6,6 +7,9 @@ import { type ConsoleDoor, startConsole } from '../console/door.ts'
 import type { Secret } from '../core/secret.ts'
 import { claimPort } from '../gateway/server.ts'
 import { providerKinds } from '../providers/index.ts'
+import { findFirstOperator, linkMinutes, mintLink } from '../sign-in/links.ts'
+import type { StoreClient } from '../store/api.ts'
+import { StoreDegraded } from '../store/store-error.ts'
 import { announceCertificates, type Certificates, openForThreads, readCertificates } from './certificates.ts'
 import { readGatewayState } from './console-state.ts'
 import { ControlPlane } from './control-plane.ts'
@@ -37,6 +41,8 @@ export interface Serving {
   made: string[]
   /** With the demo key, which is shown only here. */
   demoCall: string | null
+  /** Holds a link that opens the console for the first operator; null: somebody has signed in already. */
+  signInLine: string | null
   /** Made by this start, to be shown once. */
   recoveryKey: Secret | null
   /** Why the process can no longer serve; resolves only then. */
@@ -84,6 +90,7 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
     consoleUrl: door.url,
     made: foundation.made,
     demoCall: prepared && writeDemoCall(settings.gateway, control.gatewayUrl, leaf, prepared.key),
+    signInLine: await makeFirstLink(foundation.store, door.url),
     recoveryKey,
     failed: hearOwnFault(),
     reload: (read) => reloader.reload(read),
@@ -135,20 +142,38 @@ function openDoors(
   door: ConsoleDoor,
 ): void {
   const runtime = control.runtime()
-  admin.open({
+  const parts = {
     store,
     keyring,
     kinds: providerKinds,
     runtime,
-    onFault: (error, operation) => log.error('an operation met a fault', { operation, reason: describe(error) }),
-  })
+    onFault: (error: unknown, operation: string) =>
+      log.error('an operation met a fault', { operation, reason: describe(error) }),
+  }
+  const dispatcher = lateDispatcher(parts, () => door.recheck())
+  admin.open(parts, dispatcher)
   store.onTraffic((tally) => door.count(tally))
   let document: Promise<object> | undefined
   door.open({
     state: async () => readGatewayState(runtime),
     // Drawn up when it is first asked for: nobody should wait for it at the start.
     openApi: () => (document ??= drawUpDocument(version)),
+    signIn: { store, keyring },
+    dispatcher,
   })
+}
+
+/** A store that cannot be written keeps no gateway from serving. */
+async function makeFirstLink(store: StoreClient, consoleUrl: string): Promise<string | null> {
+  try {
+    const operator = await findFirstOperator(store)
+    if (operator === undefined) return null
+    const { path } = await mintLink(store, operator?.id ?? null)
+    return `Sign in: ${consoleUrl}${path}  (valid ${linkMinutes} minutes, once)\n`
+  } catch (error) {
+    if (error instanceof StoreDegraded) return null
+    throw error
+  }
 }
 
 function announceUpgrade({ store }: Foundation, log: Log): void {

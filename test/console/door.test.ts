@@ -2,33 +2,34 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
-import { ask, openDoor, sampleState, startDoor } from './open-door.ts'
+import { ask, openDoor, sampleState, startDoor, unasked } from './open-door.ts'
 
 const portOf = (url: string) => Number(new URL(url).port)
 
 describe('every answer', () => {
-  it.each(['/', '/metrics', '/api/openapi.json', '/api/keys/list', '/nowhere'])('of %s is guarded', async (path) => {
-    const door = await openDoor()
-    const { headers } = await ask(door.url + path)
-    expect(headers).toMatchObject({
-      'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
-    })
-    expect(headers['content-security-policy']).toContain("default-src 'none'")
-    expect(headers['content-security-policy']).toContain("frame-ancestors 'none'")
-    expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])
-  })
+  it.each(['/', '/metrics', '/api/openapi.json', '/api/keys/list', '/assets/nowhere.js', '/auth/nowhere'])(
+    'of %s is guarded',
+    async (path) => {
+      const door = await openDoor()
+      const { headers } = await ask(door.url + path)
+      expect(headers).toMatchObject({
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+      })
+      expect(headers['content-security-policy']).toContain("default-src 'none'")
+      expect(headers['content-security-policy']).toContain("frame-ancestors 'none'")
+      expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([])
+    },
+  )
 
   it.each([
-    ['/', 200],
     ['/metrics', 200],
     ['/api/openapi.json', 200],
     ['/api/keys/list', 401],
-    ['/nowhere', 404],
-    ['/api.json', 404],
-    ['//', 404],
-    ['/..%2f', 404],
+    ['/auth/nowhere', 404],
+    ['/assets/nowhere.js', 404],
+    ['/favicon.ico', 404],
   ])('of %s has status %i, to HEAD as to GET', async (path, status) => {
     const door = await openDoor()
     const got = await ask(door.url + path)
@@ -48,7 +49,9 @@ describe('every answer', () => {
   it('reads no body, however large it is said to be', async () => {
     const door = await openDoor()
     const socket = connect(portOf(door.url), '127.0.0.1')
-    socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 99999999999\r\n\r\nabc')
+    socket.write(
+      'POST /metrics HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 99999999999\r\n\r\nabc',
+    )
     const said: string[] = []
     socket.setEncoding('utf8').on('data', (text: string) => said.push(text))
     await once(socket, 'close')
@@ -70,8 +73,8 @@ describe('every answer', () => {
 
   it('tells of a fault without saying what it was', async () => {
     const door = await startDoor()
-    door.open({ state: () => Promise.reject(new Error('the inside')), openApi: async () => ({}) })
-    const { status, body } = await ask(door.url)
+    door.open({ state: () => Promise.reject(new Error('the inside')), openApi: async () => ({}), ...unasked })
+    const { status, body } = await ask(`${door.url}/metrics`)
     expect([status, body]).toEqual([500, expect.not.stringContaining('inside')])
     expect(door.faults).toEqual([new Error('the inside')])
   })
@@ -92,8 +95,8 @@ describe('the address', () => {
 
   it('is shown as one that answers, where it listens on all', async () => {
     const { url } = await openDoor(sampleState(), { host: '0.0.0.0' })
-    expect(url).toBe(`http://127.0.0.1:${portOf(url)}`)
-    expect((await ask(url)).status).toBe(200)
+    expect(url).toBe(`http://localhost:${portOf(url)}`)
+    expect((await ask(`${url}/metrics`)).status).toBe(200)
   })
 
   it('is shown as operators see it', async () => {
@@ -104,18 +107,21 @@ describe('the address', () => {
 })
 
 describe('the API', () => {
-  it.each(['GET', 'POST', 'DELETE'])('refuses %s as a client of the contract reads it', async (method) => {
-    const door = await openDoor()
-    const { status, headers, body } = await ask(`${door.url}/api/keys/create`, { method })
-    expect([status, headers['content-type']]).toEqual([401, 'application/json'])
-    expect(JSON.parse(body)).toEqual({
-      defined: false,
-      code: 'sign_in_unavailable',
-      status: 401,
-      message: expect.stringContaining('not part of this version'),
-      data: { hint: expect.stringContaining('spgw --help') },
-    })
-  })
+  it.each(['GET', 'POST', 'DELETE'])(
+    'refuses %s of a stranger as a client of the contract reads it',
+    async (method) => {
+      const door = await openDoor()
+      const { status, headers, body } = await ask(`${door.url}/api/keys/create`, { method })
+      expect([status, headers['content-type']]).toEqual([401, 'application/json'])
+      expect(JSON.parse(body)).toEqual({
+        defined: false,
+        code: 'not_signed_in',
+        status: 401,
+        message: 'You are not signed in.',
+        data: { hint: 'Sign in to the console.' },
+      })
+    },
+  )
 
   it('describes itself to anybody', async () => {
     const door = await openDoor()
@@ -156,12 +162,10 @@ describe('metrics', () => {
     ['an address that only begins like ours', { host: '127.0.0.1.evil.example' }],
     ['a proxy', { host: 'localhost', 'x-forwarded-for': '203.0.113.9' }],
     ['a proxy of the standard', { host: 'localhost', forwarded: 'for=203.0.113.9' }],
-  ])('are refused to %s, and so is the status', async (_who, headers) => {
+  ])('are refused to %s', async (_who, headers) => {
     const door = await openDoor()
     const metrics = await ask(`${door.url}/metrics`, { headers })
     expect([metrics.status, metrics.body]).toEqual([403, expect.stringContaining('console.metrics_token')])
-    const page = await ask(door.url, { headers })
-    expect([page.status, page.body]).toEqual([403, expect.not.stringContaining('openai')])
   })
 
   it.each(['localhost', 'LOCALHOST:8788', '127.0.0.1', '127.9.9.9:1', '[::1]:8788'])('answer to %s', async (host) => {

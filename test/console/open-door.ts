@@ -1,6 +1,6 @@
 import http from 'node:http'
 import { onTestFinished } from 'vitest'
-import { type ConsoleDoor, type ConsoleOptions, startConsole } from '../../src/console/door.ts'
+import { type ConsoleDoor, type ConsoleOptions, type ConsoleParts, startConsole } from '../../src/console/door.ts'
 import type { GatewayState } from '../../src/console/gateway-state.ts'
 
 export function sampleState(change: Partial<GatewayState> = {}): GatewayState {
@@ -40,6 +40,7 @@ export async function startDoor(options: Partial<ConsoleOptions> = {}): Promise<
     port: 0,
     url: null,
     metricsToken: null,
+    trustedProxies: [],
     certificate: null,
     version: '1.2.3',
     onFault: (error) => faults.push(error),
@@ -49,9 +50,22 @@ export async function startDoor(options: Partial<ConsoleOptions> = {}): Promise<
   return { ...door, faults }
 }
 
+/** For what comes in where nobody can sign in: a call of its parts is a fault. */
+export const unasked: Pick<ConsoleParts, 'signIn' | 'dispatcher'> = {
+  get signIn(): ConsoleParts['signIn'] {
+    const nothing = new Proxy({}, { get: (_target, name) => (name === 'then' ? undefined : fail()) })
+    return { store: nothing, keyring: nothing } as unknown as ConsoleParts['signIn']
+  },
+  dispatcher: () => fail(),
+}
+
+function fail(): never {
+  throw new Error('nothing here is asked for')
+}
+
 export async function openDoor(state: GatewayState = sampleState(), options: Partial<ConsoleOptions> = {}) {
   const door = await startDoor(options)
-  door.open({ state: async () => state, openApi: async () => ({ openapi: '3.1.1' }) })
+  door.open({ state: async () => state, openApi: async () => ({ openapi: '3.1.1' }), ...unasked })
   return door
 }
 

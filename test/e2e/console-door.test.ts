@@ -17,7 +17,8 @@ afterAll(async () => {
   vi.unstubAllEnvs()
 })
 
-const ask = (path: string, headers: Record<string, string> = {}) => fetch(stage.gateway.consoleUrl + path, { headers })
+const ask = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  fetch(stage.gateway.consoleUrl + path, { headers, method })
 const metrics = async () => (await ask('/metrics', { authorization: `Bearer ${token}` })).text()
 
 async function chat(key: string, model: string): Promise<string> {
@@ -35,22 +36,14 @@ async function chat(key: string, model: string): Promise<string> {
 describe('the console’s door of the executable', () => {
   it('stands on the first line, and in the status', async () => {
     expect(stage.gateway.stderr()).toMatch(
-      /^spgw \S+ {2}gateway http:\S+ {3}console http:\/\/127\.0\.0\.1:[1-9]\d* {3}data /,
+      /^spgw \S+ {2}gateway http:\S+ {3}console http:\/\/localhost:[1-9]\d* {3}data /,
     )
     expect((await stage.gateway.admin.status({})).console_url).toBe(stage.gateway.consoleUrl)
   })
 
-  it('shows the gateway and its providers', async () => {
-    const answer = await ask('/')
-    const page = await answer.text()
-    expect(answer.status).toBe(200)
-    for (const said of ['Ready', stage.gateway.baseUrl, 'openai', 'anthropic', 'gemini', 'spgw routes add'])
-      expect(page).toContain(said)
-  })
-
   it('describes the API, and lets nobody in', async () => {
     expect(await (await ask('/api/openapi.json')).json()).toHaveProperty(['paths', '/providers/add', 'post'])
-    expect((await ask('/api/providers/list')).status).toBe(401)
+    expect((await ask('/api/providers/list', {}, 'POST')).status).toBe(401)
   })
 
   it('counts what was served and what was refused, and holds no secret', async () => {

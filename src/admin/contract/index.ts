@@ -1,5 +1,6 @@
 import { audit } from './audit.ts'
 import { backup } from './backup.ts'
+import { console } from './console.ts'
 import { environments } from './environments.ts'
 import { keys } from './keys.ts'
 import { policies } from './policies.ts'
@@ -25,6 +26,7 @@ export const contract = {
   audit,
   backup,
   seal,
+  console,
 }
 
 export type Contract = typeof contract

@@ -1,6 +1,7 @@
 import { audit } from './audit.ts'
 import { backup } from './backup.ts'
 import { operations } from './base.ts'
+import { console } from './console.ts'
 import { environments } from './environments.ts'
 import { keys } from './keys.ts'
 import { policies } from './policies.ts'
@@ -26,4 +27,5 @@ export const router = operations.router({
   audit,
   backup,
   seal,
+  console,
 })

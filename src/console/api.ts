@@ -1,0 +1,90 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Caller, Dispatcher } from '../admin/dispatch.ts'
+import type { SessionOfOperator } from '../sign-in/sessions.ts'
+import type { SignIn } from '../sign-in/sign-in.ts'
+import { apiRefusal, guards, type Reply, send } from './answer.ts'
+import { findVisitor } from './auth.ts'
+import type { Holder, LiveCalls } from './live-calls.ts'
+import { type Premises, refuseForeign, sendsJson, type Visit } from './visit.ts'
+
+export interface ApiParts {
+  signIn: SignIn
+  premises: Premises
+  version: string
+  live: LiveCalls
+  dispatcher(): Promise<Dispatcher>
+}
+
+interface Admitted {
+  caller: Caller
+  holder: Holder
+}
+
+/** `/api/<noun>/<verb>`: the operations, for whoever is signed in or has a token. */
+export async function answerApi(
+  request: IncomingMessage,
+  response: ServerResponse,
+  visit: Visit | null,
+  parts: ApiParts,
+): Promise<void> {
+  const admitted = await admit(request, visit, parts)
+  if ('status' in admitted) return send(request, response, admitted)
+  const closing = parts.live.open(admitted.holder, response)
+  if (closing === null) return send(request, response, tooMany())
+  // A tail may be silent for as long as it likes; what is still being received keeps its own limit.
+  request.socket.setTimeout(0)
+  for (const [name, value] of Object.entries(guards)) response.setHeader(name, value)
+  response.setHeader('x-spgw-version', parts.version)
+  const dispatcher = await parts.dispatcher()
+  if (await dispatcher.dispatch(request, response, admitted.caller, closing)) return
+  send(
+    request,
+    response,
+    apiRefusal(404, 'not_found', 'There is no such operation.', 'It may be newer than this gateway.'),
+  )
+}
+
+async function admit(request: IncomingMessage, visit: Visit | null, parts: ApiParts): Promise<Admitted | Reply> {
+  const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
+  if (token !== undefined) return await admitToken(token, request, parts)
+  if (visit === null) return apiRefusal(421, 'refused', 'The console does not answer to this name.', 'Set console.url.')
+  return await admitSession(request, visit, parts)
+}
+
+/** Nobody but its holder can send a token, so no page can make a browser do it. */
+async function admitToken(_token: string, _request: IncomingMessage, _parts: ApiParts): Promise<Admitted | Reply> {
+  return apiRefusal(401, 'not_signed_in', 'The token is not known.', 'Make one: spgw tokens create')
+}
+
+async function admitSession(request: IncomingMessage, visit: Visit, parts: ApiParts): Promise<Admitted | Reply> {
+  const found = await findVisitor(request, visit, parts.signIn)
+  if (found === null) return apiRefusal(401, 'not_signed_in', 'You are not signed in.', 'Sign in to the console.')
+  if (request.method !== 'POST')
+    return { ...apiRefusal(405, 'invalid', 'Operations are called with POST.', ''), headers: { allow: 'POST' } }
+  const foreign = refuseForeign(request, visit, parts.premises)
+  if (foreign !== null) return apiRefusal(403, 'refused', foreign, 'Open the console itself, and try again there.')
+  if (!sendsJson(request)) return apiRefusal(415, 'invalid', 'What is sent here is JSON.', 'Send application/json.')
+  return { caller: callerOf(found, visit), holder: holderOf(found, parts.signIn) }
+}
+
+function callerOf({ operator }: SessionOfOperator, { address }: Visit): Caller {
+  const { id, name, grants } = operator
+  return { id, name, grants, surface: 'console', address }
+}
+
+/** Another role than the call began with is reason enough to begin anew. */
+function holderOf({ session, operator }: SessionOfOperator, signIn: SignIn): Holder {
+  const grants = JSON.stringify(operator.grants)
+  return {
+    key: session.id,
+    async isGood() {
+      const now = await signIn.recheck(session.tokenSha256)
+      return now !== null && JSON.stringify(now.operator.grants) === grants
+    },
+  }
+}
+
+function tooMany(): Reply {
+  const reply = apiRefusal(429, 'refused', 'Too many calls are open at once.', 'Close other pages of the console.')
+  return { ...reply, headers: { 'retry-after': '5' } }
+}

@@ -1,0 +1,60 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Dispatcher } from '../admin/dispatch.ts'
+import { SignIn, type SignInParts } from '../sign-in/sign-in.ts'
+import { apiRefusal, send, text } from './answer.ts'
+import { answerApi } from './api.ts'
+import { AppFiles } from './app-files.ts'
+import { replyAuth } from './auth.ts'
+import { LiveCalls } from './live-calls.ts'
+import { replyFile } from './page.ts'
+import { type Premises, readVisit } from './visit.ts'
+
+export interface SiteParts extends SignInParts {
+  version: string
+  premises(): Premises
+  dispatcher(): Promise<Dispatcher>
+}
+
+/** All of the console but what machines read: the page, the ways in, the operations. Made when somebody first asks. */
+export class Site {
+  readonly #parts: SiteParts
+  readonly #signIn: SignIn
+  readonly #files = new AppFiles()
+  readonly #live = new LiveCalls()
+
+  constructor(parts: SiteParts) {
+    this.#parts = parts
+    this.#signIn = new SignIn(parts)
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    const premises = this.#parts.premises()
+    const visit = readVisit(request, premises)
+    const { version, dispatcher } = this.#parts
+    const shared = { signIn: this.#signIn, premises, version }
+    if (path === '/api' || path.startsWith('/api/'))
+      return await answerApi(request, response, visit, { ...shared, live: this.#live, dispatcher })
+    if (visit === null) return send(request, response, refuseHost(path))
+    if (path.startsWith('/auth/')) {
+      const parts = { ...shared, recheck: () => this.#live.recheck() }
+      return send(request, response, await replyAuth(request, path, visit, parts))
+    }
+    send(request, response, replyFile(request, path, this.#files))
+  }
+
+  /** After a change of who may do what. */
+  recheck(): Promise<void> {
+    return this.#live.recheck()
+  }
+
+  close(): void {
+    this.#live.endAll()
+    this.#signIn.failures.close()
+  }
+}
+
+function refuseHost(path: string) {
+  const cause = 'The console does not answer to this name.'
+  const hint = 'Open it by the address that spgw serve shows, or set console.url to the one that you use.'
+  return path.startsWith('/auth/') ? apiRefusal(421, 'refused', cause, hint) : text(421, `${cause} ${hint}`)
+}

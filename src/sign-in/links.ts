@@ -1,0 +1,79 @@
+import { newId } from '../core/ids.ts'
+import type { StoreClient, Tables } from '../store/api.ts'
+import type { Operator } from '../store/operator-tables.ts'
+import { operatorLine } from './audit-line.ts'
+import { SignInRefused } from './refusal.ts'
+import { hashToken, isToken, mintToken } from './token.ts'
+
+export const linkMinutes = 10
+const firstOwner = 'owner'
+
+export interface MintedLink {
+  /** Path of the console. */
+  path: string
+  expiresAt: string
+}
+
+/** `operatorId` null: whoever opens the link becomes the first owner. */
+export async function mintLink(tables: Pick<Tables, 'links'>, operatorId: string | null): Promise<MintedLink> {
+  const token = mintToken()
+  const now = Date.now()
+  const expiresAt = new Date(now + linkMinutes * 60_000).toISOString()
+  const createdAt = new Date(now).toISOString()
+  await tables.links.insert({ tokenSha256: hashToken(token), operatorId, createdAt, expiresAt })
+  return { path: `/link/${token}`, expiresAt }
+}
+
+/** Uses the link up and gives whose it is. Throws `SignInRefused`. */
+export async function takeLink(store: StoreClient, token: string): Promise<Operator> {
+  const link = isToken(token) ? await store.links.take(hashToken(token), new Date().toISOString()) : null
+  if (link === null)
+    throw new SignInRefused(
+      'wrong',
+      'This link was used already, or is too old.',
+      'Make a new one on the machine of the gateway: spgw console link',
+    )
+  if (link.operatorId === null) return await makeFirstOwner(store)
+  const operator = await store.operators.find(link.operatorId)
+  if (operator === null)
+    throw new SignInRefused('wrong', 'The operator of this link is gone.', 'Ask an owner for a new one.')
+  return operator
+}
+
+async function makeFirstOwner(store: StoreClient): Promise<Operator> {
+  if ((await store.operators.list()).length > 0)
+    throw new SignInRefused(
+      'refused',
+      'There is an owner already.',
+      'Make a link for an operator: spgw console link NAME',
+    )
+  const operator: Operator = {
+    id: newId('opr'),
+    name: firstOwner,
+    displayName: 'Owner',
+    state: 'active',
+    passwordHash: null,
+    totpSealed: null,
+    oidcIssuer: null,
+    oidcSubject: null,
+    grants: [{ project: null, role: 'owner' }],
+    createdAt: new Date().toISOString(),
+    lastSignInAt: null,
+  }
+  const grants = operator.grants.map(({ role }) => ({ project: null, role }))
+  const line = operatorLine(operator, 'operators.add', { name: operator.name, grants, first: true })
+  return await store.audited(line).operators.insert(operator)
+}
+
+/** Whose link a start shows: nobody has signed in yet. undefined: somebody has. */
+export async function findFirstOperator(store: StoreClient): Promise<Operator | null | undefined> {
+  const operators = await store.operators.list()
+  if (operators.some(({ lastSignInAt }) => lastSignInAt !== null)) return undefined
+  if (operators.length === 0) return null
+  return operators.find(isOwner)
+}
+
+/** Active, and owner of the whole workspace. */
+export function isOwner({ state, grants }: Operator): boolean {
+  return state === 'active' && grants.some(({ project, role }) => project === null && role === 'owner')
+}
