@@ -10,6 +10,7 @@ const networkFiles = [
   'src/admin/client',
   'src/admin/socket-',
   'src/console/door',
+  'src/console/app/client/http',
 ]
 const networkModules = ['http', 'https', 'http2', 'net', 'tls', 'dgram', 'dns', 'undici', 'ws']
 /** Of node:net, what only looks at text. */

@@ -9,7 +9,7 @@ const vagueNames = ['utils', 'util', 'helpers', 'helper', 'common', 'misc', 'man
 export function checkFiles(modules: Module[]): Violation[] {
   return modules.flatMap(({ path, text }) => {
     const lines = text.trimEnd().split('\n').length
-    const name = basename(path).replace(/(\.test|\.d)?\.ts$/, '')
+    const name = basename(path).replace(/(\.test|\.d)?\.tsx?$/, '')
     return [
       ...(lines > largestFile ? [`${path}: ${lines} lines, at most ${largestFile}`] : []),
       ...(name.split('-').some((part) => vagueNames.includes(part)) ? [`${path}: the name says nothing`] : []),

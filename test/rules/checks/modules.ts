@@ -31,7 +31,7 @@ export type Violation = string
 /** Every module below the given folders, parsed. Biome's own checks see type imports less well, and TypeScript 7 has no API. */
 export function readModules(...folders: string[]): Module[] {
   return globSync(
-    folders.map((folder) => `${folder}/**/*.ts`),
+    folders.flatMap((folder) => [`${folder}/**/*.ts`, `${folder}/**/*.tsx`]),
     { cwd: root },
   )
     .map((path) => path.replaceAll('\\', '/'))

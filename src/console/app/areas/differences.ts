@@ -1,0 +1,42 @@
+/** One place where two things differ. `before` or `after` is null where it was not there. */
+export interface Difference {
+  /** `timeouts.total_ms` */
+  place: string
+  before: string | null
+  after: string | null
+}
+
+/** What differs between two answers, in the order of their fields; `leaveOut` names fields that always do. */
+export function findDifferences(before: unknown, after: unknown, leaveOut: readonly string[] = []): Difference[] {
+  const left = new Map(flatten(before, '', leaveOut))
+  const right = new Map(flatten(after, '', leaveOut))
+  return [...new Set([...left.keys(), ...right.keys()])].flatMap((place) => {
+    const was = left.get(place) ?? null
+    const is = right.get(place) ?? null
+    return was === is ? [] : [{ place, before: was, after: is }]
+  })
+}
+
+/** Leaves with their paths. A list of words is one leaf; of objects, each by its name or place. */
+function flatten(value: unknown, path: string, leaveOut: readonly string[]): [place: string, text: string][] {
+  if (value === null || value === undefined || value === '') return []
+  if (Array.isArray(value)) return flattenList(value, path, leaveOut)
+  if (typeof value !== 'object') return [[path, String(value)]]
+  return Object.entries(value)
+    .filter(([name]) => !leaveOut.includes(name))
+    .flatMap(([name, inner]) => flatten(inner, path === '' ? name : `${path}.${name}`, leaveOut))
+}
+
+function flattenList(items: unknown[], path: string, leaveOut: readonly string[]): [string, string][] {
+  if (items.length === 0) return []
+  if (items.every((item) => typeof item !== 'object' || item === null)) return [[path, items.map(String).join(', ')]]
+  return items.flatMap((item, index) => flatten(item, `${path}[${nameOf(item) ?? index + 1}]`, leaveOut))
+}
+
+function nameOf(item: unknown): string | null {
+  for (const field of ['id', 'name', 'provider']) {
+    const value: unknown = Reflect.get(Object(item), field)
+    if (typeof value === 'string') return value
+  }
+  return null
+}

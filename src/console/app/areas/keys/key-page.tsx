@@ -1,0 +1,5 @@
+import { Page } from '../../shell/page.tsx'
+
+export function KeyPage() {
+  return <Page title="Key">{null}</Page>
+}

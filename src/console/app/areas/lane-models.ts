@@ -1,0 +1,51 @@
+import { type LaneName, laneNames } from '../../../core/lane.ts'
+import type { Provider, ProviderKind, Route } from './outputs.ts'
+
+export type ModelsByLane = Record<LaneName, string[]>
+
+type LinkedRoute = Pick<Route, 'model' | 'enabled' | 'project' | 'environment'> & {
+  targets: readonly { provider: string }[]
+}
+type LinkedProvider = Pick<Provider, 'name' | 'kind' | 'active'> & { models: readonly { name: string }[] }
+type LinkedKind = Pick<ProviderKind, 'kind' | 'speaks'>
+
+/**
+ * Model names that a request of this project and environment may ask for, by the lanes that can serve them: those that a
+ * target's provider speaks. Of a pattern, the providers' own names that it matches.
+ */
+export function modelsByLane(
+  scope: { project: string; environment: string },
+  routes: readonly LinkedRoute[],
+  providers: readonly LinkedProvider[],
+  kinds: readonly LinkedKind[],
+): ModelsByLane {
+  const found: Record<LaneName, Set<string>> = { openai: new Set(), anthropic: new Set(), gemini: new Set() }
+  const here = routes.filter(
+    ({ enabled, project, environment }) =>
+      enabled && project === scope.project && (environment === null || environment === scope.environment),
+  )
+  for (const route of here)
+    for (const { provider: name } of route.targets) {
+      const provider = providers.find((one) => one.name === name)
+      if (provider === undefined || !provider.active) continue
+      const speaks = kinds.find(({ kind }) => kind === provider.kind)?.speaks ?? []
+      for (const lane of speaks) for (const model of namesOf(route.model, provider)) found[lane].add(model)
+    }
+  return { openai: [...found.openai], anthropic: [...found.anthropic], gemini: [...found.gemini] }
+}
+
+function namesOf(model: string, provider: LinkedProvider): string[] {
+  if (!model.includes('*')) return [model]
+  return provider.models.map(({ name }) => name).filter((name) => matchesPattern(model, name))
+}
+
+/** A pattern has one `*`. */
+export function matchesPattern(pattern: string, name: string): boolean {
+  const [start = '', end] = pattern.split('*', 2)
+  if (end === undefined) return pattern === name
+  return name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end)
+}
+
+export function allModels(byLane: ModelsByLane): string[] {
+  return [...new Set(laneNames.flatMap((lane) => byLane[lane]))].sort()
+}

@@ -1,0 +1,17 @@
+import { textIn } from '../../shell/search-words.ts'
+
+/** What the overview shows, as its address says it. */
+export interface OverviewSearch {
+  /** A duration back from now, or a time. */
+  since?: string
+  /** A time; left out: now. */
+  until?: string
+  by?: 'key' | 'model' | 'provider' | 'project'
+}
+
+const groupings = ['key', 'model', 'provider', 'project'] as const
+
+export function readOverviewSearch(search: Record<string, unknown>): OverviewSearch {
+  const by = groupings.find((word) => word === search.by)
+  return { ...textIn(search, 'since'), ...textIn(search, 'until'), ...(by === undefined ? {} : { by }) }
+}

@@ -1,0 +1,12 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { appRoute } from '../../shell/app-route.ts'
+import { readOverviewSearch } from './overview-search.ts'
+
+const page = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/',
+  validateSearch: readOverviewSearch,
+  component: lazyRouteComponent(() => import('./overview-page.tsx'), 'OverviewPage'),
+})
+
+export const overviewRoutes = [page] as const

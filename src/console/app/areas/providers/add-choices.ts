@@ -1,0 +1,61 @@
+import type { ProviderKind } from '../outputs.ts'
+
+/** What can be added: a kind, or a known vendor of one. */
+export interface AddChoice {
+  /** `openai`, `openai-compatible/groq`: as it stands in the address. */
+  word: string
+  kind: ProviderKind
+  /** null: the kind itself. */
+  preset: ProviderKind['presets'][number] | null
+  title: string
+  about: string
+}
+
+const first = ['openai', 'anthropic', 'gemini', 'openai-compatible', 'demo']
+
+const abouts: Record<string, string> = {
+  openai: 'GPT and the reasoning models, embeddings, images, speech',
+  anthropic: 'Claude, over its own Messages format',
+  gemini: 'Gemini, over its own generateContent format',
+  'openai-compatible': "Any other vendor or server with OpenAI's format",
+  demo: 'Answers without a network or an account: to try everything',
+}
+
+/** The kinds in the order in which they are wanted, any new one behind. */
+export function kindChoices(kinds: readonly ProviderKind[]): AddChoice[] {
+  const place = ({ kind }: ProviderKind) => (first.includes(kind) ? first.indexOf(kind) : first.length)
+  return [...kinds]
+    .sort((left, right) => place(left) - place(right))
+    .map((kind) => ({
+      word: kind.kind,
+      kind,
+      preset: null,
+      title: kind.presets.length > 0 ? 'Other' : kind.title,
+      about: abouts[kind.kind] ?? `Speaks ${kind.speaks.join(', ')}`,
+    }))
+}
+
+export function presetChoices(kind: ProviderKind): AddChoice[] {
+  return kind.presets.map((preset) => ({
+    word: `${kind.kind}/${preset.name}`,
+    kind,
+    preset,
+    title: preset.title,
+    about: preset.base_url,
+  }))
+}
+
+/** What the address names; null: nothing that there is. */
+export function findChoice(word: string, kinds: readonly ProviderKind[]): AddChoice | null {
+  const [name, preset] = word.split('/', 2)
+  const kind = kinds.find((one) => one.kind === name)
+  if (kind === undefined) return null
+  if (preset === undefined || preset === 'own') return kindChoices([kind])[0] ?? null
+  return presetChoices(kind).find((choice) => choice.word === word) ?? null
+}
+
+/** A name that is free: `openai`, `openai-2`. */
+export function freeName(wanted: string, taken: readonly string[]): string {
+  if (!taken.includes(wanted)) return wanted
+  for (let number = 2; ; number++) if (!taken.includes(`${wanted}-${number}`)) return `${wanted}-${number}`
+}

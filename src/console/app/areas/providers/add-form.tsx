@@ -1,0 +1,146 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { orpc } from '../../client/admin.ts'
+import { operationNamed } from '../../contract/operations.ts'
+import { FormField } from '../../parts/form-field.tsx'
+import { type FormValues, inputOf, missingFields, valuesOf } from '../../parts/form-values.ts'
+import { Button, FormFault, toast, useOperation } from '../../parts/index.ts'
+import { keepScope } from '../../shell/keys.ts'
+import type { Provider, ProviderKind } from '../outputs.ts'
+import { type AddChoice, freeName } from './add-choices.ts'
+import { CheckList } from './check-list.tsx'
+
+const folded = ['headers', 'projects', 'tags', 'timeoutConnect', 'timeoutFirstByte', 'timeoutBetweenChunks', 'timeoutTotal']
+
+/** The contract's own fields, those of other kinds left out: a new kind needs nothing here. */
+function fieldsFor({ kind, preset }: AddChoice) {
+  const own = kind.own_settings.map(({ field }) => field).filter((field) => field !== 'preset')
+  const needsUrl = kind.default_base_url === null && preset === null
+  const shown = [
+    'name',
+    ...(needsUrl ? ['baseUrl'] : []),
+    ...(kind.credential === 'none' ? [] : ['credential']),
+    ...own,
+  ]
+  const more = kind.kind === 'demo' ? ['projects', 'tags'] : [...(needsUrl ? [] : ['baseUrl']), ...folded, 'skipCheck']
+  const all = operationNamed('providers.add').fields
+  const pick = (names: readonly string[]) => names.flatMap((name) => all.find((field) => field.name === name) ?? [])
+  return { shown: pick(shown), more: pick([...more, 'inactive']) }
+}
+
+export function AddForm({ choice }: { choice: AddChoice }) {
+  const providers = useQuery(orpc.providers.list.queryOptions({ input: {} }))
+  const projects = useQuery(orpc.projects.list.queryOptions({ input: {} }))
+  if (providers.data === undefined) return null
+  const name = freeName(choice.preset?.name ?? choice.kind.kind, providers.data.map((provider) => provider.name))
+  return <FilledForm choice={choice} name={name} projects={projects.data?.map((project) => project.name) ?? []} />
+}
+
+interface FilledFormProps {
+  choice: AddChoice
+  /** Proposed. */
+  name: string
+  projects: readonly string[]
+}
+
+function FilledForm({ choice, name, projects }: FilledFormProps) {
+  const { kind, preset } = choice
+  const { shown, more } = fieldsFor(choice)
+  const fields = [...shown, ...more]
+  const [values, setValues] = useState<FormValues>(() => valuesOf(fields, { name }))
+  const [missing, setMissing] = useState<Record<string, string>>({})
+  const { call, busy, fault, forget } = useOperation('providers.add')
+  const navigate = useNavigate()
+  const errors = { ...fault?.fields, ...missing }
+  const set = (field: string, value: FormValues[string]) => setValues((all) => ({ ...all, [field]: value }))
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    const lacks = { ...missingFields(fields, values), ...missingByKind(choice, values) }
+    setMissing(lacks)
+    if (Object.keys(lacks).length > 0) return
+    const fixed = { kind: kind.kind, ...(preset === null ? {} : { preset: preset.name }) }
+    const added = await call({ ...fixed, ...inputOf(fields, values, null) })
+    if (added === null) return
+    const made = added as Provider
+    toast({ tone: 'good', title: `Provider ${made.name} is added`, text: foundInWords(made) })
+    void navigate({ to: '/providers/$name', params: { name: made.name }, search: keepScope })
+  }
+  const draw = (field: (typeof fields)[number]) => (
+    <FormField
+      key={field.name}
+      field={field}
+      value={values[field.name] ?? ''}
+      onChange={(value) => set(field.name, value)}
+      error={errors[field.name]}
+      label={field.name === 'credential' ? credentialLabel(kind) : undefined}
+      hint={hintOf(field.name, choice)}
+      suggestions={field.name === 'projects' ? projects : undefined}
+    />
+  )
+  const checks = kind.credential !== 'none' && values.skipCheck !== true
+  return (
+    <div className="beside">
+      <form className="form stack" noValidate onSubmit={(event) => void submit(event)}>
+        {shown.map(draw)}
+        <details className="fold" open={more.some(({ name: field }) => errors[field] !== undefined) || undefined}>
+          <summary>More settings</summary>
+          <div className="stack">{more.map(draw)}</div>
+        </details>
+        {fault?.reason ? null : <FormFault fault={fault} shown={fields.map((field) => field.name)} />}
+        <div className="row form-actions">
+          <Button look="primary" type="submit" busy={busy}>
+            {checks ? 'Check and add' : 'Add'}
+          </Button>
+          <Button onClick={() => void navigate({ to: '/providers', search: keepScope })}>Cancel</Button>
+        </div>
+      </form>
+      <aside className="stack">
+        {preset?.note ? <p className="notice">{preset.note}</p> : null}
+        {checks && (busy || fault?.reason) ? (
+          <section className="card" aria-label="Check of the provider">
+            <h2 className="card-head">{busy ? 'Checking' : 'The check failed; nothing is stored'}</h2>
+            <CheckList
+              finding={busy || !fault ? null : { ok: false, reason: fault.reason, message: fault.message, models: null }}
+              onBaseUrl={(url) => {
+                set('baseUrl', url)
+                forget()
+              }}
+            />
+          </section>
+        ) : checks ? (
+          <p className="small quiet">
+            Before anything is stored the gateway asks the provider for its models: free, and it proves address and
+            credential.
+          </p>
+        ) : null}
+      </aside>
+    </div>
+  )
+}
+
+function missingByKind({ kind, preset }: AddChoice, values: FormValues): Record<string, string> {
+  const needed = preset?.credential ?? kind.credential
+  return {
+    ...(needed === 'required' && values.credential === '' ? { credential: 'This is needed.' } : {}),
+    ...(kind.default_base_url === null && preset === null && values.baseUrl === ''
+      ? { baseUrl: 'This is needed.' }
+      : {}),
+  }
+}
+
+function credentialLabel({ title }: ProviderKind): string {
+  return `API key of ${title}`
+}
+
+function hintOf(field: string, { kind, preset }: AddChoice): string | undefined {
+  if (field === 'credential') return 'Sealed with the machine key; from then on only its last four characters show.'
+  if (field !== 'baseUrl') return undefined
+  const usual = preset?.base_url ?? kind.default_base_url
+  return usual === null ? 'What the vendor’s own SDK would be given, such as http://127.0.0.1:8000/v1' : `Default: ${usual}`
+}
+
+function foundInWords({ state, models }: Provider): string {
+  if (state === 'unchecked') return 'It is not checked yet.'
+  return models.length === 1 ? 'It answers, with 1 model.' : `It answers, with ${models.length} models.`
+}

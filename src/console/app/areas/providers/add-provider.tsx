@@ -1,0 +1,80 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { orpc } from '../../client/admin.ts'
+import { Command, FaultNotice } from '../../parts/index.ts'
+import { keepScope } from '../../shell/keys.ts'
+import { Loading, Page } from '../../shell/page.tsx'
+import type { ProviderKind } from '../outputs.ts'
+import { type AddChoice, findChoice, kindChoices, presetChoices } from './add-choices.ts'
+import { AddForm } from './add-form.tsx'
+
+/** First what it is, then its form. What was chosen stands in the address. */
+export function AddProvider({ chosen }: { chosen: string }) {
+  const kinds = useQuery(orpc.providers.kinds.queryOptions({ input: {} }))
+  const above = (
+    <Link to="/providers" search={keepScope}>
+      Providers
+    </Link>
+  )
+  return (
+    <Page title="Add a provider" above={above}>
+      {kinds.isPending ? <Loading /> : null}
+      {kinds.error ? <FaultNotice error={kinds.error} onRetry={() => void kinds.refetch()} /> : null}
+      {kinds.data === undefined ? null : <Steps chosen={chosen} kinds={kinds.data} />}
+    </Page>
+  )
+}
+
+function Steps({ chosen, kinds }: { chosen: string; kinds: readonly ProviderKind[] }) {
+  const choice = findChoice(chosen, kinds)
+  const openKind = choice === null || choice.preset !== null ? undefined : choice.kind
+  const choosesPreset = openKind !== undefined && openKind.presets.length > 0 && !chosen.endsWith('/own')
+  return (
+    <div className="stack">
+      <Choices label="Kind of provider" choices={kindChoices(kinds)} chosen={choice?.kind.kind ?? ''} />
+      {choice === null ? (
+        <p className="quiet">
+          Choose what it is. On the command line: <Command text="spgw providers add --help" />
+        </p>
+      ) : null}
+      {choice !== null && choice.kind.presets.length > 0 ? (
+        <Choices
+          small
+          label="Vendor or server"
+          choices={[...presetChoices(choice.kind), ownServer(choice.kind)]}
+          chosen={chosen}
+        />
+      ) : null}
+      {choice === null || choosesPreset ? null : <AddForm key={chosen} choice={choice} />}
+    </div>
+  )
+}
+
+function ownServer(kind: ProviderKind): AddChoice {
+  return { word: `${kind.kind}/own`, kind, preset: null, title: 'Another one', about: 'by its base URL' }
+}
+
+interface ChoicesProps {
+  label: string
+  choices: readonly AddChoice[]
+  chosen: string
+  small?: boolean
+}
+
+function Choices({ label, choices, chosen, small = false }: ChoicesProps) {
+  const navigate = useNavigate()
+  const choose = (word: string) =>
+    void navigate({ to: '/providers', search: (before) => ({ ...keepScope(before), add: word }), replace: true })
+  return (
+    <fieldset className={small ? 'choices choices-small' : 'choices'}>
+      <legend className="visually-hidden">{label}</legend>
+      {choices.map(({ word, title, about }) => (
+        <label key={word} className="choice">
+          <input type="radio" name={label} checked={word === chosen} onChange={() => choose(word)} />
+          <span className="choice-title">{title}</span>
+          <span className="small quiet truncate">{about}</span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}

@@ -1,0 +1,49 @@
+import { Circle, CircleCheck, CircleX, LoaderCircle } from 'lucide-react'
+import type { ReactNode } from "react"
+import { Button, Outside } from '../../parts/index.ts'
+import { type CheckFinding, type CheckStep, checkSteps, suggestedBaseUrl } from './check-steps.ts'
+
+const icons = {
+  done: <CircleCheck size={16} aria-hidden="true" />,
+  failed: <CircleX size={16} aria-hidden="true" />,
+  running: <LoaderCircle size={16} className="spin" aria-hidden="true" />,
+  waiting: <Circle size={16} aria-hidden="true" />,
+} as const
+
+/** A check, step by step; what went wrong stands at its step, with what to do about it. */
+export function CheckList({ finding, onBaseUrl }: { finding: CheckFinding | null; onBaseUrl?: (url: string) => void }) {
+  const suggested = finding === null ? null : suggestedBaseUrl(finding.message)
+  return (
+    <ol className="check-list" aria-label="Check" role="status">
+      {checkSteps(finding).map((step) => (
+        <Step key={step.title} step={step}>
+          {step.state === 'failed' && suggested !== null && onBaseUrl !== undefined ? (
+            <Button small onClick={() => onBaseUrl(suggested)}>
+              Use {suggested}
+            </Button>
+          ) : null}
+        </Step>
+      ))}
+    </ol>
+  )
+}
+
+function Step({ step: { title, state, note }, children }: { step: CheckStep; children: ReactNode }) {
+  return (
+    <li className={`check-step check-${state}`}>
+      {icons[state]}
+      <div className="grow">
+        <p>
+          {title}
+          <span className="visually-hidden">: {state}</span>
+        </p>
+        {note === null ? null : (
+          <p className="small breakable">
+            <Outside text={note} />
+          </p>
+        )}
+        {children}
+      </div>
+    </li>
+  )
+}

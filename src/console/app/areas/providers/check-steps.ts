@@ -1,0 +1,43 @@
+/** A check as a person follows it: one step stands on the one before. */
+export interface CheckStep {
+  title: string
+  state: 'done' | 'failed' | 'running' | 'waiting'
+  note: string | null
+}
+
+export interface CheckFinding {
+  ok: boolean
+  /** As `providers.check` answers it; null when ok. */
+  reason: string | null
+  message: string
+  models: number | null
+}
+
+const titles = ['Reach the server', 'Find its API at the base URL', 'Have the credential accepted', 'Read its models']
+
+/** At which step a reason ends the check. Anything unknown is no failure of what came before it. */
+const failsAt: Record<string, number> = { unreachable: 0, wrong_url: 1, credential_rejected: 2, credential_sealed: 2 }
+
+/** While nothing is known (`null`) the first step is under way: the gateway asks in one go. */
+export function checkSteps(finding: CheckFinding | null): CheckStep[] {
+  if (finding === null)
+    return titles.map((title, index) => ({ title, state: index === 0 ? 'running' : 'waiting', note: null }))
+  if (finding.ok)
+    return titles.map((title, index) => ({
+      title,
+      state: 'done',
+      note: index === titles.length - 1 && finding.models !== null ? `${finding.models} found` : null,
+    }))
+  const failed = failsAt[finding.reason ?? ''] ?? titles.length - 1
+  return titles.map((title, index) => {
+    if (index < failed) return { title, state: 'done', note: null }
+    return index === failed
+      ? { title, state: 'failed', note: finding.message }
+      : { title, state: 'waiting', note: null }
+  })
+}
+
+/** The base URL that the check found to be the right one; null: it says none. */
+export function suggestedBaseUrl(message: string): string | null {
+  return /answers at (\S+?): make that the base URL/.exec(message)?.[1] ?? null
+}

@@ -1,0 +1,81 @@
+import type { ReactNode } from "react"
+import { Link } from '@tanstack/react-router'
+import { Count, Duration, Outside, Sparkline, Time } from '../../parts/index.ts'
+import { keepScope } from '../../shell/keys.ts'
+import type { Provider } from '../outputs.ts'
+import { ProviderState } from './provider-state.tsx'
+import type { Traffic } from './traffic.ts'
+
+export interface ProviderCardProps {
+  provider: Provider
+  kindTitle: string
+  traffic: Traffic | undefined
+  /** Models of the routes that lead to it. */
+  routes: readonly string[]
+}
+
+export function ProviderCard({ provider, kindTitle, traffic, routes }: ProviderCardProps) {
+  const { name, last_hour: hour } = provider
+  return (
+    <li className="card provider-card">
+      <div className="row spread card-title">
+        <h2 className="truncate">
+          <Link to="/providers/$name" params={{ name }} search={keepScope} className="card-link">
+            <Outside text={name} />
+          </Link>
+        </h2>
+        <ProviderState provider={provider} />
+      </div>
+      <p className="quiet truncate">
+        {kindTitle}
+        {provider.base_url === null || provider.kind === 'demo' ? null : ` · ${hostOf(provider.base_url)}`}
+      </p>
+      {provider.state_reason !== null && provider.active ? (
+        <p className="provider-reason small">
+          <Outside text={provider.state_reason} />
+        </p>
+      ) : null}
+      <Sparkline points={traffic?.requests ?? []} width={260} height={28} label={trafficLabel(provider)} />
+      <dl className="figures">
+        <Figure title="Last hour">
+          <Count value={hour.requests} unit="req" />
+        </Figure>
+        <Figure title="Errors">
+          <Count value={hour.errors} />
+        </Figure>
+        <Figure title="p95">
+          <Duration ms={hour.duration_p95_ms} />
+        </Figure>
+      </dl>
+      <p className="small quiet provider-foot">
+        <span>Revision {provider.revision}</span>
+        <span>{routesInWords(routes)}</span>
+        <span>
+          {provider.state} since <Time at={provider.state_since ?? provider.created_at} />
+        </span>
+      </p>
+    </li>
+  )
+}
+
+function Figure({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt className="small quiet">{title}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+function trafficLabel({ name, last_hour: { requests, errors } }: Provider): string {
+  return `Traffic of ${name} in the last hour: ${requests} requests, ${errors} errors`
+}
+
+export function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host || url : url
+}
+
+function routesInWords(models: readonly string[]): string {
+  if (models.length === 0) return 'no route leads here'
+  return models.length === 1 ? '1 route' : `${models.length} routes`
+}

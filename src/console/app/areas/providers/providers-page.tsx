@@ -1,0 +1,108 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Plus } from 'lucide-react'
+import { type ReactNode, useId, useState } from 'react'
+import { orpc } from '../../client/admin.ts'
+import { Button, Empty, FaultNotice } from '../../parts/index.ts'
+import { useMay } from '../../session/session.ts'
+import { keepScope } from '../../shell/keys.ts'
+import { Loading, Page } from '../../shell/page.tsx'
+import type { Provider, Route } from '../outputs.ts'
+import { AddProvider } from './add-provider.tsx'
+import { ProviderCard } from './provider-card.tsx'
+import { useTraffic } from './traffic.ts'
+
+/** Beyond so many somebody looks for one by its name. */
+const manyProviders = 8
+
+export function ProvidersPage() {
+  const { add } = useSearch({ from: '/app/providers' })
+  return add === undefined ? <ProviderList /> : <AddProvider chosen={add} />
+}
+
+function ProviderList() {
+  const providers = useQuery(orpc.providers.list.queryOptions({ input: {} }))
+  const may = useMay('providers.add')
+  const navigate = useNavigate()
+  const add = () => void navigate({ to: '/providers', search: (before) => ({ ...keepScope(before), add: '' }) })
+  const action = may ? (
+    <Button look="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={add}>
+      Add provider
+    </Button>
+  ) : null
+  return (
+    <Page title="Providers" actions={action}>
+      {providers.isPending ? <Loading /> : null}
+      {providers.error ? <FaultNotice error={providers.error} onRetry={() => void providers.refetch()} /> : null}
+      {providers.data === undefined ? null : providers.data.length === 0 ? (
+        <NoProvider action={action} />
+      ) : (
+        <Cards providers={providers.data} />
+      )}
+    </Page>
+  )
+}
+
+function NoProvider({ action }: { action: ReactNode }) {
+  return (
+    <Empty
+      title="No provider yet"
+      action={action}
+      command="spgw providers add openai --kind openai --credential-stdin"
+    >
+      A provider is where requests go: OpenAI, Anthropic, Gemini, any server that speaks OpenAI's format, or the built-in
+      demo that needs no account.
+    </Empty>
+  )
+}
+
+function Cards({ providers }: { providers: readonly Provider[] }) {
+  const [text, setText] = useState('')
+  const kinds = useQuery(orpc.providers.kinds.queryOptions({ input: {} }))
+  const routes = useQuery(orpc.routes.list.queryOptions({ input: { all: true } }))
+  const traffic = useTraffic()
+  const wanted = text.trim().toLowerCase()
+  const shown = providers.filter(({ name, kind }) => name.includes(wanted) || kind.includes(wanted))
+  return (
+    <>
+      {providers.length > manyProviders ? <Filter text={text} onText={setText} shown={shown.length} /> : null}
+      {shown.length === 0 ? <p className="quiet">No provider has “{text}” in its name or kind.</p> : null}
+      <ul className="cards">
+        {shown.map((provider) => (
+          <ProviderCard
+            key={provider.id}
+            provider={provider}
+            kindTitle={kinds.data?.find(({ kind }) => kind === provider.kind)?.title ?? provider.kind}
+            traffic={traffic.get(provider.name)}
+            routes={modelsTo(provider.name, routes.data ?? [])}
+          />
+        ))}
+      </ul>
+    </>
+  )
+}
+
+export function modelsTo(name: string, routes: readonly Route[]): string[] {
+  return routes.filter(({ targets }) => targets.some(({ provider }) => provider === name)).map(({ model }) => model)
+}
+
+function Filter({ text, onText, shown }: { text: string; onText(text: string): void; shown: number }) {
+  const id = useId()
+  return (
+    <div className="row">
+      <label htmlFor={id} className="visually-hidden">
+        Find a provider
+      </label>
+      <input
+        id={id}
+        className="input filter"
+        placeholder="Find a provider"
+        value={text}
+        onChange={(event) => onText(event.target.value)}
+      />
+      <span className="small quiet" role="status">
+        {shown} shown
+      </span>
+    </div>
+  )
+}

@@ -1,0 +1,22 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { appRoute } from '../../shell/app-route.ts'
+
+/** `add`: something is being added; its value is the kind, or `kind/preset`, that was chosen ('': none yet). */
+export interface ProvidersSearch {
+  add?: string
+}
+
+const list = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/providers',
+  validateSearch: ({ add }: Record<string, unknown>): ProvidersSearch => (add === undefined ? {} : { add: String(add) }),
+  component: lazyRouteComponent(() => import('./providers-page.tsx'), 'ProvidersPage'),
+})
+
+const detail = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/providers/$name',
+  component: lazyRouteComponent(() => import('./provider-page.tsx'), 'ProviderPage'),
+})
+
+export const providersRoutes = [list, detail] as const

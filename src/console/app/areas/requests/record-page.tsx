@@ -1,0 +1,5 @@
+import { Page } from '../../shell/page.tsx'
+
+export function RecordPage() {
+  return <Page title="Request">{null}</Page>
+}

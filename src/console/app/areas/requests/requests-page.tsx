@@ -1,0 +1,5 @@
+import { Page } from '../../shell/page.tsx'
+
+export function RequestsPage() {
+  return <Page title="Requests">{null}</Page>
+}

@@ -1,0 +1,23 @@
+import { textIn } from '../../shell/search-words.ts'
+
+/** The filters of `requests list`, in the address, so that a link shows the same list. */
+export const filterNames = [
+  'key',
+  'model',
+  'provider',
+  'status',
+  'error',
+  'lane',
+  'state',
+  'id',
+  'tag',
+  'since',
+  'until',
+] as const
+export type FilterName = (typeof filterNames)[number]
+
+export type RequestsSearch = { [Name in FilterName]?: string }
+
+export function readRequestsSearch(search: Record<string, unknown>): RequestsSearch {
+  return Object.assign({}, ...filterNames.map((name) => textIn(search, name)))
+}

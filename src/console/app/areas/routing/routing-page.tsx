@@ -1,0 +1,5 @@
+import { Page } from '../../shell/page.tsx'
+
+export function RoutingPage() {
+  return <Page title="Routing">{null}</Page>
+}

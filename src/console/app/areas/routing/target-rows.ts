@@ -1,0 +1,55 @@
+import { writeTarget } from '../../../../core/written-target.ts'
+import type { RouteTarget } from '../outputs.ts'
+
+/** One target while it is edited: text as it stands in its controls. */
+export interface TargetRow {
+  /** For the page only: rows change places. */
+  key: string
+  provider: string
+  model: string
+  weight: string
+  priority: string
+}
+
+let last = 0
+
+export function newRow(provider = '', model = ''): TargetRow {
+  last++
+  return { key: `row-${last}`, provider, model, weight: '', priority: '' }
+}
+
+/** As the route has them; what it would be anyway is left empty. */
+export function rowsOf(targets: readonly RouteTarget[]): TargetRow[] {
+  const usual = targets.every(({ priority }, index) => index === 0 || priority > (targets[index - 1]?.priority ?? 0))
+  return targets.map(({ provider, upstream_model, weight, priority }) => ({
+    ...newRow(provider, upstream_model ?? ''),
+    weight: weight === 1 ? '' : String(weight),
+    priority: usual ? '' : String(priority),
+  }))
+}
+
+export function moveRow(rows: readonly TargetRow[], from: number, to: number): TargetRow[] {
+  const moved = rows[from]
+  if (moved === undefined || to < 0 || to >= rows.length) return [...rows]
+  const rest = rows.filter((_, index) => index !== from)
+  return [...rest.slice(0, to), moved, ...rest.slice(to)]
+}
+
+/** As `routes add --target` takes them. */
+export function writeRows(rows: readonly TargetRow[]): string[] {
+  return rows
+    .filter(({ provider }) => provider !== '')
+    .map(({ provider, model, weight, priority }) =>
+      writeTarget({
+        provider,
+        upstreamModel: model.trim() === '' ? null : model.trim(),
+        weight: readNumber(weight),
+        priority: readNumber(priority),
+      }),
+    )
+}
+
+function readNumber(text: string): number | null {
+  const number = Number(text.trim())
+  return text.trim() === '' || Number.isNaN(number) ? null : number
+}

@@ -1,0 +1,28 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { rootRoute } from '../../shell/app-route.ts'
+import { textIn } from '../../shell/search-words.ts'
+
+export interface SignInSearch {
+  /** Where to go afterwards. */
+  next?: string
+  /** Why the way through another service failed. */
+  error?: string
+}
+
+const signIn = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in',
+  validateSearch: (search: Record<string, unknown>): SignInSearch => ({
+    ...textIn(search, 'next'),
+    ...textIn(search, 'error'),
+  }),
+  component: lazyRouteComponent(() => import('./sign-in-page.tsx'), 'SignInPage'),
+})
+
+const link = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/link/$token',
+  component: lazyRouteComponent(() => import('./link-page.tsx'), 'LinkPage'),
+})
+
+export const signInRoutes = [signIn, link] as const

@@ -1,0 +1,37 @@
+import { QueryCache, QueryClient } from '@tanstack/react-query'
+import { isSignedOut } from './fault.ts'
+
+export const sessionKey = ['session'] as const
+
+/** What is shown stays fresh by push (live/), so nothing is asked again just because a window got the focus. */
+export const queries: QueryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onError(error, query) {
+      // One answer of 401 says that the session is over: whoever asks for the state of it hears so and shows sign-in.
+      if (isSignedOut(error) && query.queryKey[0] !== 'session')
+        void queries.invalidateQueries({ queryKey: sessionKey })
+    },
+  }),
+  defaultOptions: {
+    queries: {
+      staleTime: 15_000,
+      refetchOnWindowFocus: false,
+      retry: (failures, error) => failures < 2 && !isFinal(error),
+    },
+  },
+})
+
+function isFinal(error: unknown): boolean {
+  const status: unknown = Reflect.get(Object(error), 'status')
+  return typeof status === 'number' && status < 500
+}
+
+/** Whatever may have changed with a configuration: all but records, which have their own way of being fresh. */
+export function refreshConfiguration(): Promise<void> {
+  return queries.invalidateQueries({ predicate: ({ queryKey }) => !isOfRecords(queryKey) })
+}
+
+function isOfRecords(key: readonly unknown[]): boolean {
+  const path = key[0]
+  return key[0] === 'session' || (Array.isArray(path) && path[0] === 'requests')
+}

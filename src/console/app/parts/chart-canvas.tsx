@@ -1,0 +1,115 @@
+import { useEffect, useRef } from 'react'
+import uPlot from 'uplot'
+
+export interface ChartSeries {
+  name: string
+  values: readonly (number | null)[]
+}
+
+export interface ChartProps {
+  title: string
+  /** The sum or the like, beside the title. */
+  figure?: string
+  /** Milliseconds since the epoch, ascending. */
+  times: readonly number[]
+  series: readonly ChartSeries[]
+  look?: 'lines' | 'bars'
+  /** A value with its unit. */
+  write(value: number | null): string
+  /** A span was drawn with the pointer: from, until, in milliseconds since the epoch. */
+  onZoom?(since: number, until: number): void
+}
+
+const height = 160
+
+export default function ChartCanvas(props: ChartProps) {
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const element = place.current
+    if (element === null) return
+    let plot = draw(element, props)
+    const again = () => {
+      plot.destroy()
+      plot = draw(element, props)
+    }
+    const scheme = matchMedia('(prefers-color-scheme: dark)')
+    const sized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }))
+    sized.observe(element)
+    scheme.addEventListener('change', again)
+    addEventListener('themechange', again)
+    return () => {
+      sized.disconnect()
+      scheme.removeEventListener('change', again)
+      removeEventListener('themechange', again)
+      plot.destroy()
+    }
+  }, [props])
+  return <div className="chart-canvas" ref={place} aria-hidden="true" />
+}
+
+function draw(element: HTMLElement, props: ChartProps): uPlot {
+  const { times, series } = props
+  const seconds = times.map((time) => time / 1000)
+  const data: uPlot.AlignedData = [seconds, ...series.map(({ values }) => [...values])]
+  return new uPlot(optionsOf(element, props), data, element)
+}
+
+function optionsOf(element: HTMLElement, { series, look = 'lines', write, onZoom }: ChartProps): uPlot.Options {
+  const colour = (name: string) => readColour(element, name)
+  const axis = { stroke: colour('--text-quiet'), font: '11px system-ui', ticks: { show: false } }
+  const grid = { stroke: colour('--border'), width: 1 }
+  return {
+    width: element.clientWidth,
+    height,
+    padding: [8, 8, 0, 0],
+    cursor: { drag: { x: onZoom !== undefined, y: false, setScale: false }, y: false, points: { size: 6 } },
+    legend: { live: true },
+    scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+    axes: [
+      { ...axis, grid: { show: false } },
+      { ...axis, grid, size: 64, splits: threeSplits, values: (_plot, splits) => splits.map((value) => write(value)) },
+    ],
+    series: [
+      {
+        value: (_plot, value) =>
+          value === null ? '' : new Date(value * 1000).toISOString().slice(0, 16).replace('T', ' '),
+      },
+      ...series.map(({ name }, index) => ({
+        label: name,
+        stroke: colour(`--chart-${(index % 9) + 1}`),
+        width: 1.5,
+        points: { show: false },
+        ...(look === 'bars' ? barsOf(colour(`--chart-${(index % 9) + 1}`)) : {}),
+        value: (_plot: uPlot, value: number | null) => write(value),
+      })),
+    ],
+    hooks: { setSelect: [(plot) => zoom(plot, onZoom)] },
+  }
+}
+
+function barsOf(fill: string): Partial<uPlot.Series> {
+  const paths = uPlot.paths.bars?.({ size: [0.8, 24] })
+  return paths === undefined ? {} : { paths, fill, width: 0 }
+}
+
+function threeSplits(_plot: uPlot, _axis: number, low: number, high: number): number[] {
+  return [low, low + (high - low) / 2.2, (high - low) / 1.1]
+}
+
+function zoom(plot: uPlot, onZoom: ChartProps['onZoom']): void {
+  const { left, width } = plot.select
+  if (width < 4) return
+  const since = plot.posToVal(left, 'x') * 1000
+  const until = plot.posToVal(left + width, 'x') * 1000
+  plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+  onZoom?.(since, until)
+}
+
+/** A canvas knows no custom properties: an element takes the colour on and says what it has become. */
+function readColour(element: HTMLElement, name: string): string {
+  const before = element.style.color
+  element.style.color = `var(${name})`
+  const colour = getComputedStyle(element).color
+  element.style.color = before
+  return colour
+}

@@ -1,0 +1,58 @@
+import { Check, Copy } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { Button, type ButtonLook } from './button.tsx'
+import { toast } from './toast-store.ts'
+
+const shownMs = 1500
+
+export interface CopyButtonProps {
+  text: string
+  label?: string
+  look?: ButtonLook
+  small?: boolean
+  /** The icon alone. */
+  bare?: boolean
+}
+
+export function CopyButton({ text, label = 'Copy', look = 'plain', small = true, bare = false }: CopyButtonProps) {
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!copied) return
+    const timer = setTimeout(() => setCopied(false), shownMs)
+    return () => clearTimeout(timer)
+  }, [copied])
+  const copy = async () => {
+    try {
+      await copyText(text)
+      setCopied(true)
+    } catch {
+      toast({ tone: 'bad', title: 'This browser does not let the page copy.', text: 'Select the text and copy it.' })
+    }
+  }
+  const icon = copied ? <Check size={14} aria-hidden="true" /> : <Copy size={14} aria-hidden="true" />
+  return (
+    <Button
+      look={bare ? 'quiet' : look}
+      small={small}
+      icon={icon}
+      onClick={() => void copy()}
+      className={bare ? 'icon-button' : ''}
+      aria-label={copied ? 'Copied' : label}
+    >
+      {bare ? null : <span aria-live="polite">{copied ? 'Copied' : label}</span>}
+    </Button>
+  )
+}
+
+/** Off https and localhost a browser has no clipboard for pages, but lets them copy what is selected. */
+async function copyText(text: string): Promise<void> {
+  if (isSecureContext) return navigator.clipboard.writeText(text)
+  const field = document.createElement('textarea')
+  field.value = text
+  field.className = 'visually-hidden'
+  document.body.append(field)
+  field.select()
+  const done = document.execCommand('copy')
+  field.remove()
+  if (!done) throw new Error('the browser refused to copy')
+}

@@ -1,0 +1,176 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type ReactNode, type Ref, useEffect, useImperativeHandle, useRef } from 'react'
+import { ScrollRegion } from './scroll-region.tsx'
+import type { TableColumn } from './table-column.ts'
+import { ColumnChoice, useColumnChoice } from './table-columns.tsx'
+import { useRowKeys } from './table-keys.ts'
+
+export interface TableHandle {
+  /** How far it is scrolled; 0 is the top. */
+  scrolled(): number
+  toTop(): void
+}
+
+export interface DataTableProps<Row> {
+  /** Under which the choice of columns is remembered. */
+  name: string
+  /** What the table holds, for those who do not see it. */
+  label: string
+  rows: readonly Row[]
+  columns: readonly TableColumn<Row>[]
+  rowKey(row: Row): string
+  /** A press on the row, or Enter. */
+  onOpen?(row: Row): void
+  /** Shown in place of the table when there is no row. */
+  empty: ReactNode
+  /** Beside the choice of columns. */
+  tools?: ReactNode
+  /** Fills what the window leaves, and scrolls within; for long lists. */
+  fill?: boolean
+  /** Asked for when the end comes near. */
+  onEnd?(): void
+  /** Below the last row: "Loading", "That is all". */
+  foot?: ReactNode
+  rowClass?(row: Row): string
+  handle?: Ref<TableHandle>
+}
+
+const rowHeight = 40
+/** Beyond so many rows only those near the window are in the page. */
+const manyRows = 80
+const nearEnd = 20
+
+/**
+ * A table with a head that stays, rows that `j`, `k` and Enter reach, and columns that are chosen and remembered. It
+ * scrolls within itself where it is too wide; the page never does.
+ */
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { rows, label, empty, foot, fill = false, onEnd, handle } = props
+  const scroller = useRef<HTMLElement>(null)
+  const choice = useColumnChoice(props.name, props.columns)
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+    enabled: rows.length > manyRows,
+    getItemKey: (index) => props.rowKey(rows[index] as Row),
+  })
+  const keys = useRowKeys({ count: rows.length, open: (index) => openAt(props, index), reveal: virtual.scrollToIndex })
+  useImperativeHandle(handle, () => ({
+    scrolled: () => scroller.current?.scrollTop ?? 0,
+    toTop: () => scroller.current?.scrollTo({ top: 0 }),
+  }))
+  const items = virtual.getVirtualItems()
+  const lastShown = items.at(-1)?.index ?? rows.length - 1
+  useEffect(() => {
+    if (rows.length > 0 && lastShown >= rows.length - nearEnd) onEnd?.()
+  }, [lastShown, rows.length, onEnd])
+  const isVirtual = rows.length > manyRows
+  const shown = isVirtual ? items.map(({ index }) => index) : rows.map((_, index) => index)
+  return (
+    <div className={`table-frame${fill ? ' table-fill' : ''}`}>
+      <div className="row table-tools">
+        <div className="grow">{props.tools}</div>
+        <ColumnChoice choice={choice} />
+      </div>
+      {rows.length === 0 ? (
+        empty
+      ) : (
+        <ScrollRegion label={label} place={scroller}>
+          <table className="table" ref={keys.table} aria-rowcount={rows.length}>
+            <Head columns={choice.shown} />
+            <tbody>
+              <Spacer height={isVirtual ? (items[0]?.start ?? 0) : 0} columns={choice.shown.length} />
+              {shown.map((index) => (
+                <TableRow
+                  key={props.rowKey(rows[index] as Row)}
+                  table={props}
+                  index={index}
+                  columns={choice.shown}
+                  keys={keys}
+                />
+              ))}
+              <Spacer
+                height={isVirtual ? virtual.getTotalSize() - (items.at(-1)?.end ?? 0) : 0}
+                columns={choice.shown.length}
+              />
+            </tbody>
+          </table>
+          {foot === undefined ? null : <div className="table-foot quiet">{foot}</div>}
+        </ScrollRegion>
+      )}
+    </div>
+  )
+}
+
+function openAt<Row>({ rows, onOpen }: DataTableProps<Row>, index: number): void {
+  const row = rows[index]
+  if (row !== undefined) onOpen?.(row)
+}
+
+function classOf({ number = false, wideOnly = false }: Pick<TableColumn<never>, 'number' | 'wideOnly'>): string {
+  return `${number ? 'number' : ''}${wideOnly ? ' wide-only' : ''}`.trim()
+}
+
+function Head<Row>({ columns }: { columns: readonly TableColumn<Row>[] }) {
+  return (
+    <>
+      <colgroup>
+        {columns.map((column) => (
+          <col key={column.id} className={classOf(column)} style={{ width: column.width }} />
+        ))}
+      </colgroup>
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <th key={column.id} scope="col" className={classOf(column)}>
+              {column.title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+    </>
+  )
+}
+
+function Spacer({ height, columns }: { height: number; columns: number }) {
+  return height <= 0 ? null : (
+    <tr className="table-spacer">
+      <td colSpan={columns} style={{ height }} />
+    </tr>
+  )
+}
+
+interface TableRowProps<Row> {
+  table: DataTableProps<Row>
+  index: number
+  columns: readonly TableColumn<Row>[]
+  keys: ReturnType<typeof useRowKeys>
+}
+
+function TableRow<Row>({ table, index, columns, keys }: TableRowProps<Row>) {
+  const row = table.rows[index] as Row
+  const canOpen = table.onOpen !== undefined
+  const open = (target: EventTarget) => {
+    // A link or a button within the row has its own use, and text that is being selected is no press.
+    const within = target instanceof Element && target.closest('a, button, input, select, summary') !== null
+    if (!within && getSelection()?.isCollapsed !== false) table.onOpen?.(row)
+  }
+  return (
+    <tr
+      data-row={index}
+      aria-rowindex={index + 1}
+      className={`${canOpen ? 'can-open' : ''} ${table.rowClass?.(row) ?? ''}`.trim() || undefined}
+      tabIndex={index === keys.active || (keys.active === -1 && index === 0) ? 0 : -1}
+      onFocus={() => keys.setActive(index)}
+      onClick={canOpen ? ({ target }) => open(target) : undefined}
+    >
+      {columns.map((column) => (
+        <td key={column.id} className={classOf(column)} data-title={column.title}>
+          <div className="cell">{column.cell(row)}</div>
+        </td>
+      ))}
+    </tr>
+  )
+}

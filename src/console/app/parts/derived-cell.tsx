@@ -1,0 +1,77 @@
+import type { Column } from '../../../admin/contract/operation.ts'
+import {
+  absent,
+  escapeControls,
+  formatCell,
+  formatValue,
+  guessFormat,
+  toneOfCell,
+  valueAt,
+  withoutUnit,
+} from '../../../admin/contract/show-value.ts'
+import { CopyButton } from './copy-button.tsx'
+import { StateBadge } from './state-badge.tsx'
+import type { TableColumn } from './table-column.ts'
+import { Id, Missing, Time } from './values.tsx'
+
+const numeric = ['number', 'bytes', 'duration', 'money']
+
+/** A column of the contract as a column of a table. */
+export function derivedColumn<Row>(column: Column): TableColumn<Row> {
+  return {
+    id: column.field,
+    title: sentenceCase(column.title),
+    number: numeric.includes(column.format ?? 'text'),
+    cell: (row) => <DerivedCell row={row} column={column} />,
+  }
+}
+
+/** `LAST USED` → `Last used`, `P95` as it is. */
+export function sentenceCase(title: string): string {
+  return /^[A-Z0-9]{1,3}$/.test(title) ? title.toLowerCase() : title.charAt(0) + title.slice(1).toLowerCase()
+}
+
+export function DerivedCell({ row, column }: { row: unknown; column: Column }) {
+  const value = valueAt(row, column.field)
+  if (column.format === 'age' && typeof value === 'string') return <Time at={value} />
+  if (column.format === 'id' && typeof value === 'string') return <Id id={value} />
+  const text = formatCell(row, column, { now: 0, utc: false })
+  if (column.format === 'state') {
+    const tone = toneOfCell(row, column)
+    return <StateBadge state={text} {...(tone === null ? {} : { tone })} />
+  }
+  return text === absent ? <Missing /> : <bdi className="from-outside truncate">{text}</bdi>
+}
+
+/** Any value of an answer, with the words that its name asks for. */
+export function DerivedValue({ name, value }: { name: string; value: unknown }) {
+  const format = guessFormat(name)
+  if (value === null || value === undefined || value === '') return <Missing />
+  if (format === 'age' && typeof value === 'string') return <Time at={value} />
+  if (format === 'state' && (typeof value === 'string' || typeof value === 'number'))
+    return <StateBadge state={value} />
+  if (format === 'id' && typeof value === 'string')
+    return (
+      <span className="row">
+        <code>{escapeControls(value)}</code>
+        <CopyButton bare text={value} label={`Copy ${withoutUnit(name)}`} />
+      </span>
+    )
+  if (Array.isArray(value) && value.some((item) => typeof item === 'object' && item !== null))
+    return <NestedList items={value} />
+  return <bdi className="from-outside breakable">{formatValue(value, format, { now: Date.now(), utc: true })}</bdi>
+}
+
+function NestedList({ items }: { items: unknown[] }) {
+  const view = { now: Date.now(), utc: true }
+  const lines = items.map((item, index) => ({ key: `${index}`, text: formatValue(item, 'text', view) }))
+  return (
+    <ul className="nested">
+      {lines.map(({ key, text }) => (
+        <li key={key}>
+          <bdi className="from-outside breakable">{text}</bdi>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,248 @@
+import { Plus, X } from 'lucide-react'
+import { type ReactNode, useId } from 'react'
+import type { DerivedField } from '../contract/derived.ts'
+import { Button, IconButton } from './button.tsx'
+import type { FormValue } from './form-values.ts'
+import { nameInWords } from './record-view.tsx'
+
+export interface FormFieldProps {
+  field: DerivedField
+  value: FormValue
+  onChange(value: FormValue): void
+  error?: string | undefined
+  /** Words to choose from where the contract knows none: names of providers, of projects. */
+  suggestions?: readonly string[] | undefined
+  /** In place of the field's own name and description. */
+  label?: string | undefined
+  hint?: ReactNode
+  autoFocus?: boolean
+}
+
+const syntaxHints: Partial<Record<NonNullable<DerivedField['syntax']>, string>> = {
+  duration: 'Such as 250ms, 5s, 30m or 90d',
+  size: 'Such as 64KB, 100MB or 2GiB',
+  list: 'One a line',
+  target: 'One a line, in order: PROVIDER[:MODEL][,weight=N][,priority=N]',
+}
+
+/** One field of a form with its name, its hint and what is wrong with it. The control follows from the field's type. */
+export function FormField(props: FormFieldProps) {
+  const { field, error, label } = props
+  const id = useId()
+  const name = label ?? nameInWords(field.flag ?? field.name).replaceAll('-', ' ')
+  if (field.shape === 'boolean') return <SwitchField {...props} id={id} name={name} />
+  const Control = controlOf(props)
+  const isGroup = field.shape === 'pairs' || (field.shape === 'list' && field.choices !== null)
+  const describedBy = `${id}-hint ${id}-error`
+  const hint = <Hint {...props} id={id} />
+  const fault = (
+    <p id={`${id}-error`} className="field-error small" role={error === undefined ? undefined : 'alert'}>
+      {error}
+    </p>
+  )
+  const mark = field.required ? null : <span className="quiet"> (optional)</span>
+  return isGroup ? (
+    <fieldset className={`field${error === undefined ? '' : ' field-wrong'}`} aria-describedby={describedBy}>
+      <legend>
+        {name}
+        {mark}
+      </legend>
+      <Control {...props} id={id} />
+      {hint}
+      {fault}
+    </fieldset>
+  ) : (
+    <div className={`field${error === undefined ? '' : ' field-wrong'}`}>
+      <label htmlFor={id}>
+        {name}
+        {mark}
+      </label>
+      <Control {...props} id={id} />
+      {hint}
+      {fault}
+    </div>
+  )
+}
+
+type ControlProps = FormFieldProps & { id: string }
+
+function controlOf({ field, suggestions }: FormFieldProps) {
+  if (field.shape === 'pairs') return PairsControl
+  if (field.shape === 'list') return field.choices === null ? LinesControl : ChecksControl
+  if (field.choices !== null) return SelectControl
+  return suggestions === undefined ? TextControl : SuggestControl
+}
+
+function Hint({ field, hint, id }: ControlProps) {
+  const own = hint ?? field.description
+  const syntax = field.syntax ? syntaxHints[field.syntax] : undefined
+  return (
+    <p id={`${id}-hint`} className="field-hint small quiet">
+      {own}
+      {own && syntax ? '. ' : null}
+      {syntax}
+    </p>
+  )
+}
+
+function SwitchField({ field, value, onChange, error, hint, id, name }: ControlProps & { name: string }) {
+  return (
+    <div className="field field-switch">
+      <label className="check" htmlFor={id}>
+        <input
+          id={id}
+          type="checkbox"
+          checked={value === true}
+          aria-describedby={`${id}-hint`}
+          onChange={(event) => onChange(event.target.checked)}
+        />
+        {name}
+      </label>
+      <p id={`${id}-hint`} className="field-hint small quiet">
+        {hint ?? field.description}
+      </p>
+      {error === undefined ? null : <p className="field-error small">{error}</p>}
+    </div>
+  )
+}
+
+function basics({ field, id, error, autoFocus }: ControlProps) {
+  return {
+    id,
+    name: field.name,
+    required: field.required,
+    'aria-invalid': error !== undefined,
+    'aria-describedby': `${id}-hint ${id}-error`,
+    autoFocus: autoFocus === true,
+  }
+}
+
+function TextControl(props: ControlProps) {
+  const { field, value, onChange } = props
+  const isNumber = field.shape === 'number'
+  return (
+    <input
+      {...basics(props)}
+      className={`input${field.secret ? ' mono' : ''}`}
+      type={field.secret ? 'password' : 'text'}
+      inputMode={isNumber ? 'numeric' : 'text'}
+      autoComplete={field.secret ? 'new-password' : 'off'}
+      spellCheck={false}
+      value={String(value)}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  )
+}
+
+function SuggestControl(props: ControlProps) {
+  const { value, onChange, suggestions = [], id } = props
+  return (
+    <>
+      <input
+        {...basics(props)}
+        className="input"
+        list={`${id}-list`}
+        autoComplete="off"
+        spellCheck={false}
+        value={String(value)}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      <datalist id={`${id}-list`}>
+        {suggestions.map((word) => (
+          <option key={word} value={word} />
+        ))}
+      </datalist>
+    </>
+  )
+}
+
+function SelectControl(props: ControlProps) {
+  const { field, value, onChange } = props
+  return (
+    <select
+      {...basics(props)}
+      className="input"
+      value={String(value)}
+      onChange={(event) => onChange(event.target.value)}
+    >
+      {field.required && value !== '' ? null : <option value="">{field.required ? 'Choose' : 'Default'}</option>}
+      {(field.choices ?? []).map((choice) => (
+        <option key={choice} value={choice}>
+          {choice}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+function LinesControl(props: ControlProps) {
+  const { value, onChange } = props
+  const lines = String(value).split('\n').length
+  return (
+    <textarea
+      {...basics(props)}
+      className="input mono"
+      rows={Math.min(8, Math.max(2, lines))}
+      spellCheck={false}
+      value={String(value)}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  )
+}
+
+function ChecksControl({ field, value, onChange }: ControlProps) {
+  const chosen = Array.isArray(value) ? value.map(String) : []
+  const toggle = (word: string) =>
+    onChange(chosen.includes(word) ? chosen.filter((one) => one !== word) : [...chosen, word])
+  return (
+    <div className="row">
+      {(field.choices ?? []).map((word) => (
+        <label key={word} className="check">
+          <input type="checkbox" checked={chosen.includes(word)} onChange={() => toggle(word)} />
+          {word}
+        </label>
+      ))}
+    </div>
+  )
+}
+
+function PairsControl({ field, value, onChange }: ControlProps) {
+  const pairs: [string, string][] = Array.isArray(value)
+    ? value.flatMap((pair): [string, string][] => (Array.isArray(pair) ? [pair] : []))
+    : []
+  const change = (at: number, pair: [string, string]) =>
+    onChange(pairs.map((one, index) => (index === at ? pair : one)))
+  const rows = pairs.map((pair, index) => ({ pair, index, key: `${index}` }))
+  return (
+    <div className="stack-tight">
+      {rows.map(({ pair: [name, text], index, key }) => (
+        <div key={key} className="pair">
+          <input
+            className="input"
+            aria-label={`${nameInWords(field.name)} ${index + 1}, name`}
+            placeholder="name"
+            value={name}
+            onChange={(event) => change(index, [event.target.value, text])}
+          />
+          <input
+            className="input"
+            aria-label={`${nameInWords(field.name)} ${index + 1}, value`}
+            placeholder="value"
+            value={text}
+            onChange={(event) => change(index, [name, event.target.value])}
+          />
+          <IconButton
+            label="Remove"
+            icon={<X size={14} aria-hidden="true" />}
+            onClick={() => onChange(pairs.filter((_, at) => at !== index))}
+          />
+        </div>
+      ))}
+      <div>
+        <Button small icon={<Plus size={14} aria-hidden="true" />} onClick={() => onChange([...pairs, ['', '']])}>
+          Add
+        </Button>
+      </div>
+    </div>
+  )
+}

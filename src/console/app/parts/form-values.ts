@@ -1,0 +1,90 @@
+import type { DerivedField } from '../contract/derived.ts'
+
+/** What a control holds: text, a switch, chosen words, or pairs of name and value. */
+export type FormValue = string | boolean | string[] | [name: string, value: string][]
+export type FormValues = Record<string, FormValue>
+
+/** What the controls show at first, from a record or from the defaults. */
+export function valuesOf(fields: readonly DerivedField[], initial: Record<string, unknown> = {}): FormValues {
+  return Object.fromEntries(
+    fields.map((field) => [field.name, controlValue(field, initial[field.name] ?? field.fallback)]),
+  )
+}
+
+function controlValue({ shape, choices }: DerivedField, value: unknown): FormValue {
+  if (shape === 'boolean') return value === true
+  if (shape === 'pairs') return pairsOf(value)
+  if (shape === 'list') {
+    const items = Array.isArray(value) ? value.map(String) : []
+    return choices === null ? items.join('\n') : items
+  }
+  return value === null || value === undefined ? '' : String(value)
+}
+
+function pairsOf(value: unknown): [string, string][] {
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).map(([name, text]) => [name, String(text)])
+    : []
+}
+
+/**
+ * The operation's input. From an empty form: whatever was filled in. From a record (`before`): what was changed, and
+ * nothing else, so that two people at once do not undo one another.
+ */
+export function inputOf(
+  fields: readonly DerivedField[],
+  values: FormValues,
+  before: FormValues | null,
+): Record<string, unknown> {
+  const input: Record<string, unknown> = {}
+  for (const field of fields) {
+    const value = values[field.name]
+    const was = before?.[field.name]
+    if (value === undefined || (before !== null && isSame(value, was))) continue
+    const read = readValue(field, value, was)
+    if (read !== undefined) input[field.name] = read
+  }
+  return input
+}
+
+function isSame(left: FormValue, right: FormValue | undefined): boolean {
+  return JSON.stringify(left) === JSON.stringify(right)
+}
+
+function readValue(field: DerivedField, value: FormValue, was: FormValue | undefined): unknown {
+  if (typeof value === 'boolean') return was === undefined && value === (field.fallback === true) ? undefined : value
+  if (field.shape === 'pairs') return readPairs(value, was)
+  if (Array.isArray(value)) return value.length === 0 && was === undefined ? undefined : value
+  const text = field.secret ? value : value.trim()
+  if (field.shape === 'list') return readLines(text, was)
+  if (text === '') return was !== undefined && field.nullable ? null : undefined
+  return field.shape === 'number' ? Number(text) : text
+}
+
+function readLines(text: string, was: FormValue | undefined): string[] | undefined {
+  const lines = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+  return lines.length === 0 && was === undefined ? undefined : lines
+}
+
+/** A pair that was taken away is sent empty: that is how the contract removes one. */
+function readPairs(value: FormValue, was: FormValue | undefined): Record<string, string> | undefined {
+  const pairs = Array.isArray(value) ? value.filter((pair) => Array.isArray(pair)) : []
+  const given = Object.fromEntries(pairs.map(([name = '', text = '']) => [name.trim(), text]).filter(([name]) => name))
+  const gone = Array.isArray(was) ? was.flatMap((pair) => (Array.isArray(pair) ? [pair[0] ?? ''] : [])) : []
+  for (const name of gone) given[name] ??= ''
+  return Object.keys(given).length === 0 ? undefined : given
+}
+
+/** What is missing before anything is sent, by field. */
+export function missingFields(fields: readonly DerivedField[], values: FormValues): Record<string, string> {
+  const missing = fields.filter(({ name, required }) => required && isBlank(values[name]))
+  return Object.fromEntries(missing.map(({ name }) => [name, 'This is needed.']))
+}
+
+function isBlank(value: FormValue | undefined): boolean {
+  if (typeof value === 'boolean') return false
+  return value === undefined || (typeof value === 'string' ? value.trim() === '' : value.length === 0)
+}

@@ -1,0 +1,43 @@
+/**
+ * What pages are made of. Take these before making anything of your own: they hold the look, the keyboard and the words.
+ *
+ * Places   `DataTable` lists; `RecordView` with `entriesOf(answer)` one thing; `Empty` a place with nothing in it;
+ *          `Page` (shell/page.tsx) the frame with title and buttons; `Tabs`, `Drawer`, `Dialog`, `Menu`.
+ * Doing    `OperationForm` draws a form from an operation's input and calls it; `OperationButton` does one operation and
+ *          asks first where it is dangerous; `useOperation` calls by hand; `useMay('keys.create')` (session/) whether a
+ *          button makes sense for whoever is signed in; `toast` and `toastFault` say how it went.
+ * Values   `Time`, `Money`, `Duration`, `Bytes`, `Count`, `Id`, `StateBadge`, `Outside` for text from outside (models,
+ *          user agents, messages), `Missing`; `DerivedCell` and `derivedColumn` for the contract's own columns.
+ * Drawing  `Sparkline`, `Chart` (loaded when the first is drawn).
+ * Text     `CopyButton`, `Code`, `Snippets`, `Command`.
+ *
+ * Data: `useQuery(orpc.keys.list.queryOptions({ input }))` with `orpc` of client/admin.ts. What a change of
+ * configuration touches is read anew by itself (live/); records come by `requests.tail`. `useScope()` (session/scope.ts)
+ * has project and environment of the address. A failed read is shown by `FaultNotice`.
+ *
+ * An area is a folder below areas/: `routes.ts` (pages are loaded when they are opened), its pages, and one style sheet,
+ * named in styles/areas.css. A page reads its address with `getRouteApi('/app/keys/$key')`: importing routes.ts would
+ * be a cycle.
+ */
+export { Button, type ButtonProps, IconButton, LinkButton } from './button.tsx'
+export { Chart, type ChartProps, type ChartSeries } from './chart.tsx'
+export { ConfirmDialog } from './confirm-dialog.tsx'
+export { CopyButton } from './copy-button.tsx'
+export { DataTable, type TableHandle } from './data-table.tsx'
+export { DerivedCell, DerivedValue, derivedColumn, sentenceCase } from './derived-cell.tsx'
+export { Dialog, Drawer } from './dialog.tsx'
+export { Command, Empty } from './empty.tsx'
+export { FaultNotice } from './fault-notice.tsx'
+export { FormField } from './form-field.tsx'
+export { Menu } from './menu.tsx'
+export { OperationButton } from './operation-button.tsx'
+export { useOperation } from './operation-call.ts'
+export { FormFault, OperationForm, type OperationFormProps } from './operation-form.tsx'
+export { entriesOf, nameInWords, type RecordEntry, RecordView } from './record-view.tsx'
+export { Code, type Snippet, Snippets } from './snippets.tsx'
+export { Sparkline } from './sparkline.tsx'
+export { StateBadge } from './state-badge.tsx'
+export type { TableColumn } from './table-column.ts'
+export { Tabs } from './tabs.tsx'
+export { toast, toastFault } from './toast-store.ts'
+export { Bytes, Count, Duration, Id, Missing, Money, Outside, Time } from './values.tsx'

@@ -1,0 +1,80 @@
+import { type ReactNode, useState } from 'react'
+import { escapeControls } from '../../../admin/contract/show-value.ts'
+import { callOperation } from '../client/admin.ts'
+import { refreshConfiguration } from '../client/queries.ts'
+import { operationNamed } from '../contract/operations.ts'
+import { useMay } from '../session/session.ts'
+import { Button, type ButtonLook } from './button.tsx'
+import { ConfirmDialog } from './confirm-dialog.tsx'
+import { toast, toastFault } from './toast-store.ts'
+
+export interface OperationButtonProps {
+  /** `keys.revoke` */
+  operation: string
+  input: Record<string, unknown>
+  children: ReactNode
+  /** What is touched; a dangerous operation asks for it to be typed. */
+  name: string
+  /** More about what will happen: how many things it reaches. */
+  consequence?: ReactNode
+  /** Said when it is done. */
+  done?: string
+  onDone?: (answer: unknown) => void
+  look?: ButtonLook
+  small?: boolean
+  icon?: ReactNode
+}
+
+/** A button that does one operation. What is dangerous is asked about first, in the contract's own words. */
+export function OperationButton(props: OperationButtonProps) {
+  const { operation, input, name, children, done, onDone, look, small, icon } = props
+  const { meta, path } = operationNamed(operation)
+  const [asking, setAsking] = useState(false)
+  const [busy, setBusy] = useState(false)
+  const may = useMay(operation)
+  const run = async () => {
+    setBusy(true)
+    try {
+      const answer = await callOperation(path, input)
+      if (meta.effect !== 'read') void refreshConfiguration()
+      if (done !== undefined) toast({ tone: 'good', title: done })
+      onDone?.(answer)
+    } catch (error) {
+      toastFault(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+  const isDanger = meta.effect === 'danger'
+  return (
+    <>
+      <Button
+        look={look ?? (isDanger ? 'danger' : 'plain')}
+        small={small === true}
+        icon={icon}
+        busy={busy}
+        disabled={!may}
+        title={may ? undefined : `Needs the role ${meta.role}`}
+        onClick={() => (isDanger ? setAsking(true) : void run())}
+      >
+        {children}
+      </Button>
+      <ConfirmDialog
+        open={asking}
+        title={meta.summary}
+        confirm={typeof children === 'string' ? children : 'Go on'}
+        name={name}
+        onConfirm={run}
+        onClose={() => setAsking(false)}
+      >
+        <p>{fillIn(meta.confirm ?? meta.summary, input)}</p>
+        {props.consequence}
+      </ConfirmDialog>
+    </>
+  )
+}
+
+/** `{field}` is filled from the input. */
+export function fillIn(text: string, input: Record<string, unknown>): string {
+  return escapeControls(text.replace(/\{(\w+)\}/g, (_, field: string) => String(input[field] ?? field)))
+}

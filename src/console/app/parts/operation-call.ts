@@ -1,0 +1,38 @@
+import { useCallback, useState } from 'react'
+import { callOperation } from '../client/admin.ts'
+import { type Fault, faultOf } from '../client/fault.ts'
+import { refreshConfiguration } from '../client/queries.ts'
+import { operationNamed } from '../contract/operations.ts'
+
+export interface OperationCall {
+  busy: boolean
+  fault: Fault | null
+  /** Gives the answer; null when it failed, and then `fault` says why. */
+  call(input: object): Promise<unknown>
+  forget(): void
+}
+
+/** Calls an operation by name. After one that changes something, whatever is shown is read anew. */
+export function useOperation(name: string): OperationCall {
+  const [busy, setBusy] = useState(false)
+  const [fault, setFault] = useState<Fault | null>(null)
+  const call = useCallback(
+    async (input: object) => {
+      setBusy(true)
+      setFault(null)
+      const { path, meta } = operationNamed(name)
+      try {
+        const answer = await callOperation(path, input)
+        if (meta.effect !== 'read') void refreshConfiguration()
+        return answer ?? {}
+      } catch (error) {
+        setFault(faultOf(error))
+        return null
+      } finally {
+        setBusy(false)
+      }
+    },
+    [name],
+  )
+  return { busy, fault, call, forget: () => setFault(null) }
+}

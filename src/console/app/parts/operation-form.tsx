@@ -1,0 +1,111 @@
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { escapeControls } from '../../../admin/contract/show-value.ts'
+import type { Fault } from '../client/fault.ts'
+import type { DerivedField } from '../contract/derived.ts'
+import { operationNamed } from '../contract/operations.ts'
+import { Button } from './button.tsx'
+import { FormField } from './form-field.tsx'
+import { type FormValues, inputOf, missingFields, valuesOf } from './form-values.ts'
+import { useOperation } from './operation-call.ts'
+
+export interface OperationFormProps {
+  /** `keys.create` */
+  operation: string
+  /** Part of the input that is no question here: the name of what is edited, the scope. */
+  fixed?: Record<string, unknown>
+  /** What stands now, by input field: only what differs from it is sent. */
+  initial?: Record<string, unknown>
+  /** Prefilled, and sent like anything typed. */
+  preset?: Record<string, unknown>
+  /** Which fields, in this order; default: all. */
+  fields?: readonly string[]
+  /** Folded away under "More settings". */
+  folded?: readonly string[]
+  suggestions?: Record<string, readonly string[]>
+  labels?: Record<string, string>
+  hints?: Record<string, ReactNode>
+  /** The word on the button. */
+  submit: string
+  onDone(answer: unknown): void
+  onCancel?: () => void
+  /** Between the fields and the buttons. */
+  children?: ReactNode
+}
+
+/** A form drawn from an operation's input. Faults of fields stand beside them, others above the buttons. */
+export function OperationForm(props: OperationFormProps) {
+  const { fixed = {}, initial, preset } = props
+  const fields = fieldsOf(props)
+  const { call, busy, fault } = useOperation(props.operation)
+  const [before] = useState(() => (initial === undefined ? null : valuesOf(fields, initial)))
+  const [values, setValues] = useState<FormValues>(() => valuesOf(fields, { ...initial, ...preset }))
+  const [missing, setMissing] = useState<Record<string, string>>({})
+  const errors = { ...fault?.fields, ...missing }
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    const lacks = before === null ? missingFields(fields, values) : {}
+    setMissing(lacks)
+    if (Object.keys(lacks).length > 0) return
+    const answer = await call({ ...fixed, ...inputOf(fields, values, before) })
+    if (answer !== null) props.onDone(answer)
+  }
+  const change = (name: string) => (value: FormValues[string]) => setValues((all) => ({ ...all, [name]: value }))
+  const draw = (field: DerivedField) => (
+    <FormField
+      key={field.name}
+      field={field}
+      value={values[field.name] ?? ''}
+      onChange={change(field.name)}
+      error={errors[field.name]}
+      suggestions={props.suggestions?.[field.name]}
+      label={props.labels?.[field.name]}
+      hint={props.hints?.[field.name]}
+    />
+  )
+  const isFolded = ({ name }: DerivedField) => props.folded?.includes(name) === true
+  const folded = fields.filter(isFolded)
+  return (
+    <form className="form stack" noValidate onSubmit={(event) => void submit(event)}>
+      {fields.filter((field) => !isFolded(field)).map(draw)}
+      {folded.length === 0 ? null : (
+        <details className="fold" open={folded.some(({ name }) => errors[name] !== undefined) || undefined}>
+          <summary>More settings</summary>
+          <div className="stack">{folded.map(draw)}</div>
+        </details>
+      )}
+      {props.children}
+      <FormFault fault={fault} shown={fields.map(({ name }) => name)} />
+      <div className="row form-actions">
+        <Button look="primary" type="submit" busy={busy}>
+          {props.submit}
+        </Button>
+        {props.onCancel === undefined ? null : <Button onClick={props.onCancel}>Cancel</Button>}
+      </div>
+    </form>
+  )
+}
+
+function fieldsOf({ operation, fields, folded = [], fixed = {} }: OperationFormProps): DerivedField[] {
+  const all = operationNamed(operation).fields.filter(({ name }) => !(name in fixed))
+  if (fields === undefined) return all
+  return [...fields, ...folded].flatMap((name) => all.find((field) => field.name === name) ?? [])
+}
+
+/** What no field's own line says already. */
+export function FormFault({ fault, shown }: { fault: Fault | null; shown: readonly string[] }) {
+  if (fault === null) return null
+  const named = Object.keys(fault.fields)
+  if (named.length > 0 && named.every((name) => shown.includes(name))) return null
+  return (
+    <div className="notice notice-bad" role="alert">
+      <div className="grow">
+        <p className="notice-title">{escapeControls(fault.message)}</p>
+        <p>{escapeControls(fault.hint)}</p>
+        <p className="small quiet">
+          <code>{fault.code}</code>
+          {fault.requestId === null ? null : <code> {fault.requestId}</code>}
+        </p>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,34 @@
+import { Ban, CircleAlert, CircleCheck, CircleDashed, CircleX, LoaderCircle } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { escapeControls, type Tone, toneOf } from '../../../admin/contract/show-value.ts'
+
+const icons: Record<Tone, ReactNode> = {
+  good: <CircleCheck size={14} aria-hidden="true" />,
+  warning: <CircleAlert size={14} aria-hidden="true" />,
+  bad: <CircleX size={14} aria-hidden="true" />,
+  quiet: <Ban size={14} aria-hidden="true" />,
+  strong: <CircleDashed size={14} aria-hidden="true" />,
+}
+
+export interface StateBadgeProps {
+  /** A word (`ready`, `revoked`) or an HTTP status. */
+  state: string | number | null
+  /** What is behind it; shown after the word. */
+  reason?: string | null
+  /** Where the word alone does not say what it means. */
+  tone?: Tone
+  busy?: boolean
+}
+
+/** A state is told by a word and a sign, never by colour alone. */
+export function StateBadge({ state, reason, tone, busy = false }: StateBadgeProps) {
+  const judged = tone ?? toneOf(state, 'state') ?? 'strong'
+  const word = state === null ? 'unknown' : escapeControls(String(state))
+  return (
+    <span className={`state state-${judged}`} title={reason ?? undefined}>
+      {busy ? <LoaderCircle size={14} className="spin" aria-hidden="true" /> : icons[judged]}
+      <span className="state-word">{word}</span>
+      {reason ? <span className="state-reason truncate">{escapeControls(reason)}</span> : null}
+    </span>
+  )
+}

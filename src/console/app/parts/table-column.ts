@@ -1,0 +1,15 @@
+import type { ReactNode } from 'react'
+
+export interface TableColumn<Row> {
+  id: string
+  title: string
+  cell(row: Row): ReactNode
+  /** Numbers stand at the end, with figures of one width. */
+  number?: boolean
+  /** A CSS length. Columns without one share what is left. */
+  width?: string
+  /** Not shown until somebody chooses it. */
+  optional?: boolean
+  /** Left out where there is little room (under 700 px). */
+  wideOnly?: boolean
+}

@@ -1,0 +1,71 @@
+import {
+  absent,
+  escapeControls,
+  formatBytes,
+  formatMilliseconds,
+  formatMoney,
+  formatValue,
+} from '../../../admin/contract/show-value.ts'
+import { useClock } from '../live/now.ts'
+
+/** Text from outside, shown as it is and never obeyed: controls and turning marks are written out. */
+export function Outside({ text }: { text: string | null | undefined }) {
+  return text === null || text === undefined || text === '' ? (
+    <Missing />
+  ) : (
+    <bdi className="from-outside">{escapeControls(text)}</bdi>
+  )
+}
+
+export function Missing({ meaning = 'none' }: { meaning?: string }) {
+  return (
+    <span className="quiet">
+      <span aria-hidden="true">{absent}</span>
+      <span className="visually-hidden">{meaning}</span>
+    </span>
+  )
+}
+
+/** How long ago, or in how long; the moment itself on hover. `at` is RFC 3339. */
+export function Time({ at, absolute = false }: { at: string | null | undefined; absolute?: boolean }) {
+  const text = useClock((now) => (at ? formatValue(at, 'age', { now, utc: absolute }) : ''))
+  if (!at) return <Missing meaning="never" />
+  return (
+    <time dateTime={at} title={new Date(at).toISOString()} className="number nowrap">
+      {text}
+    </time>
+  )
+}
+
+export function Money({ usd }: { usd: number | null | undefined }) {
+  return usd === null || usd === undefined ? <Missing meaning="unknown" /> : <Figure text={formatMoney(usd)} />
+}
+
+export function Duration({ ms }: { ms: number | null | undefined }) {
+  return ms === null || ms === undefined ? <Missing /> : <Figure text={formatMilliseconds(ms)} />
+}
+
+export function Bytes({ bytes }: { bytes: number | null | undefined }) {
+  return bytes === null || bytes === undefined ? <Missing meaning="unknown" /> : <Figure text={formatBytes(bytes)} />
+}
+
+export function Count({ value, unit }: { value: number | null | undefined; unit?: string }) {
+  if (value === null || value === undefined) return <Missing meaning="unknown" />
+  const text = formatValue(value, 'number', { now: 0, utc: false })
+  return <Figure text={unit === undefined ? text : `${text} ${unit}`} />
+}
+
+function Figure({ text }: { text: string }) {
+  return <span className="number nowrap">{text}</span>
+}
+
+/** An id: shortened in the middle, whole on hover and when it is copied. */
+export function Id({ id }: { id: string | null | undefined }) {
+  if (!id) return <Missing />
+  const short = id.length > 16 ? `${id.slice(0, 8)}…${id.slice(-5)}` : id
+  return (
+    <code className="nowrap" title={id}>
+      {escapeControls(short)}
+    </code>
+  )
+}

@@ -1,0 +1,18 @@
+export type Theme = 'system' | 'light' | 'dark'
+
+const place = 'spgw-theme'
+
+export function readTheme(): Theme {
+  const kept = localStorage.getItem(place)
+  return kept === 'light' || kept === 'dark' ? kept : 'system'
+}
+
+/** Remembered on this browser; `system` follows the machine's own wish. */
+export function applyTheme(theme: Theme): void {
+  if (theme === 'system') localStorage.removeItem(place)
+  else localStorage.setItem(place, theme)
+  const root = document.documentElement
+  if (theme === 'system') delete root.dataset.theme
+  else root.dataset.theme = theme
+  dispatchEvent(new Event('themechange'))
+}

@@ -1,0 +1,26 @@
+import { createRootRoute, createRoute, redirect } from '@tanstack/react-router'
+import { queries } from '../client/queries.ts'
+import type { ScopeSearch } from '../session/scope.ts'
+import { sessionQuery } from '../session/session.ts'
+import { Layout } from './layout.tsx'
+import { textIn } from './search-words.ts'
+
+export const rootRoute = createRootRoute()
+
+/** All that needs somebody to be signed in stands below this one. */
+export const appRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'app',
+  component: Layout,
+  validateSearch: readScope,
+  async beforeLoad({ location }) {
+    const { operator } = await queries.ensureQueryData(sessionQuery)
+    if (operator !== null) return
+    const next = location.href
+    throw redirect({ to: '/sign-in', search: next === '/' ? {} : { next } })
+  },
+})
+
+function readScope(search: Record<string, unknown>): ScopeSearch {
+  return { ...textIn(search, 'project'), ...textIn(search, 'environment') }
+}

@@ -1,0 +1,58 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+
+/** Where `g` and a letter lead. */
+export const places = [
+  { key: 'o', to: '/', title: 'Overview' },
+  { key: 'p', to: '/providers', title: 'Providers' },
+  { key: 'r', to: '/routing', title: 'Routing' },
+  { key: 'k', to: '/keys', title: 'Keys' },
+  { key: 'q', to: '/requests', title: 'Requests' },
+  { key: 'l', to: '/playground', title: 'Playground' },
+  { key: 's', to: '/settings', title: 'Settings' },
+] as const
+
+const sequenceMs = 1200
+
+/** A key pressed while somebody writes is text, and one with a modifier is the browser's. */
+export function isTyping(event: KeyboardEvent): boolean {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return true
+  const { target } = event
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'))
+}
+
+/** `g` and a letter, `/` for the search, `?` for the sheet. Gives whether the sheet is open. */
+export function useShortcuts(): { sheet: boolean; closeSheet(): void } {
+  const navigate = useNavigate()
+  const [sheet, setSheet] = useState(false)
+  useEffect(() => {
+    let begunAt = Number.NEGATIVE_INFINITY
+    const press = (event: KeyboardEvent) => {
+      if (isTyping(event) || document.querySelector('dialog[open]') !== null) return
+      const isSecond = event.timeStamp - begunAt < sequenceMs
+      begunAt = Number.NEGATIVE_INFINITY
+      const place = isSecond ? places.find(({ key }) => key === event.key) : undefined
+      if (place !== undefined) void navigate({ to: place.to, search: keepScope })
+      else if (event.key === 'g') begunAt = event.timeStamp
+      else if (event.key === '/') focusSearch(event)
+      else if (event.key === '?') setSheet(true)
+    }
+    document.addEventListener('keydown', press)
+    return () => document.removeEventListener('keydown', press)
+  }, [navigate])
+  return { sheet, closeSheet: () => setSheet(false) }
+}
+
+/** Of what stands in an address, project and environment go along to the next page. */
+export function keepScope(search: { project?: string; environment?: string }): {
+  project?: string
+  environment?: string
+} {
+  const { project, environment } = search
+  return { ...(project === undefined ? {} : { project }), ...(environment === undefined ? {} : { environment }) }
+}
+
+function focusSearch(event: KeyboardEvent): void {
+  event.preventDefault()
+  document.querySelector<HTMLInputElement>('#search')?.focus()
+}

@@ -1,0 +1,63 @@
+import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { useLiveConnection } from '../live/live.ts'
+import { Toasts } from '../parts/toasts.tsx'
+import { useSession } from '../session/session.ts'
+import { AccountMenu } from './account-menu.tsx'
+import { useShortcuts } from './keys.ts'
+import { LiveLight } from './live-light.tsx'
+import { Rail } from './rail.tsx'
+import { ScopeSwitch } from './scope-switch.tsx'
+import { SearchBox } from './search-box.tsx'
+import { ShortcutSheet } from './shortcut-sheet.tsx'
+
+/** Everything around a page, for whoever is signed in. */
+export function Layout() {
+  useLiveConnection()
+  useSignedOutRedirect()
+  const main = useFocusOnArrival()
+  const { sheet, closeSheet } = useShortcuts()
+  const showSheet = () => document.dispatchEvent(new KeyboardEvent('keydown', { key: '?' }))
+  return (
+    <div className="shell">
+      <a className="skip" href="#main">
+        Skip to the page
+      </a>
+      <Rail />
+      <header className="top-bar">
+        <ScopeSwitch />
+        <SearchBox />
+        <LiveLight />
+        <AccountMenu onShowKeys={showSheet} />
+      </header>
+      <main id="main" className="main" tabIndex={-1} ref={main}>
+        <Outlet />
+      </main>
+      <Toasts />
+      <ShortcutSheet open={sheet} onClose={closeSheet} />
+    </div>
+  )
+}
+
+/** The session may end while a page stands open: elsewhere, or by itself. */
+function useSignedOutRedirect(): void {
+  const { data } = useSession()
+  const navigate = useNavigate()
+  useEffect(() => {
+    if (data?.operator !== null) return
+    const next = location.pathname + location.search
+    void navigate({ to: '/sign-in', search: next === '/' ? {} : { next } })
+  }, [data, navigate])
+}
+
+/** With another page the keyboard and a screen reader begin at its start, as with any page that is loaded. */
+function useFocusOnArrival() {
+  const main = useRef<HTMLElement>(null)
+  const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname })
+  const before = useRef(path)
+  useEffect(() => {
+    if (before.current !== undefined && before.current !== path) main.current?.focus({ preventScroll: true })
+    before.current = path
+  }, [path])
+  return main
+}

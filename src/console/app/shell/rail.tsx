@@ -1,0 +1,83 @@
+import { Link } from '@tanstack/react-router'
+import { Ellipsis, KeyRound, LayoutDashboard, ListTree, Plug, Settings, SquareTerminal, Waypoints } from 'lucide-react'
+import { Menu } from '../parts/menu.tsx'
+import { keepScope } from './keys.ts'
+
+const items = [
+  { to: '/', title: 'Overview', icon: LayoutDashboard, exact: true },
+  { to: '/providers', title: 'Providers', icon: Plug, exact: false },
+  { to: '/routing', title: 'Routing', icon: Waypoints, exact: false },
+  { to: '/keys', title: 'Keys', icon: KeyRound, exact: false },
+  { to: '/requests', title: 'Requests', icon: ListTree, exact: false },
+  { to: '/playground', title: 'Playground', icon: SquareTerminal, exact: false },
+  { to: '/settings', title: 'Settings', icon: Settings, exact: false },
+] as const
+
+/** At the left; where the window is narrow, a bar at the bottom with the five that are used most. */
+export function Rail() {
+  return (
+    <nav className="rail" aria-label="Areas">
+      <Link to="/" search={keepScope} className="rail-brand" aria-label="spgw, overview">
+        <Brand />
+        <span>spgw</span>
+      </Link>
+      <ul className="rail-list">
+        {items.map((item, index) => (
+          <li key={item.to} className={index > 4 ? 'rail-late' : ''}>
+            <RailLink {...item} />
+          </li>
+        ))}
+        <li className="rail-more">
+          <Menu
+            label="More areas"
+            className="rail-item"
+            button={
+              <>
+                <Ellipsis size={18} aria-hidden="true" />
+                <span>More</span>
+              </>
+            }
+          >
+            {(close) => (
+              <ul className="menu-list" onClick={close} onKeyUp={() => {}}>
+                {items.slice(5).map((item) => (
+                  <li key={item.to}>
+                    <Link to={item.to} search={keepScope} className="menu-item">
+                      <item.icon size={16} aria-hidden="true" />
+                      {item.title}
+                    </Link>
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Menu>
+        </li>
+      </ul>
+    </nav>
+  )
+}
+
+function RailLink({ to, title, icon: Icon, exact }: (typeof items)[number]) {
+  return (
+    <Link
+      to={to}
+      search={keepScope}
+      className="rail-item"
+      activeOptions={{ exact, includeSearch: false }}
+      activeProps={{ className: 'rail-item rail-active', 'aria-current': 'page' }}
+    >
+      <Icon size={18} aria-hidden="true" />
+      <span>{title}</span>
+    </Link>
+  )
+}
+
+/** Three ways in, one way on. */
+export function Brand() {
+  return (
+    <svg width="24" height="24" viewBox="0 0 24 24" aria-hidden="true" className="brand">
+      <rect x="1" y="1" width="22" height="22" rx="6" className="brand-ground" />
+      <path d="M6 7h3c3 0 3 5 6 5h3M6 12h12M6 17h3c3 0 3-5 6-5" className="brand-lines" />
+    </svg>
+  )
+}

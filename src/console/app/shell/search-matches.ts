@@ -1,0 +1,63 @@
+/** One thing that the search box found, and where it stands. */
+export interface Match {
+  key: string
+  title: string
+  /** What it is, in a word. */
+  kind: string
+  to: string
+  params: Record<string, string>
+  search: Record<string, string>
+}
+
+export interface Known {
+  keys: readonly { id: string; name: string; last_four: string; project: string; environment: string }[]
+  routes: readonly { id: string; model: string; project: string; environment: string | null }[]
+  providers: readonly { id: string; name: string; kind: string }[]
+}
+
+const mostMatches = 10
+
+export function findMatches(typed: string, known: Known): Match[] {
+  const text = typed.trim()
+  if (text === '') return []
+  if (/^req_/i.test(text)) return [request(text)]
+  const wanted = text.toLowerCase()
+  const has = (...words: string[]) => words.some((word) => word.toLowerCase().includes(wanted))
+  const found: Match[] = [
+    ...known.keys.filter(({ name, last_four, id }) => has(name, id) || endsAs(last_four, text)).map(keyMatch),
+    ...known.routes.filter(({ model }) => has(model)).map(routeMatch),
+    ...known.providers.filter(({ name, kind }) => has(name, kind)).map(providerMatch),
+  ]
+  const ofModel: Match = {
+    key: 'model',
+    title: text,
+    kind: 'requests for this model',
+    to: '/requests',
+    params: {},
+    search: { model: text },
+  }
+  return [...found.slice(0, mostMatches - 1), ofModel]
+}
+
+/** `a1b2`, `…a1b2`, or the end of a key that somebody pasted whole: only what a key ends in is looked at. */
+function endsAs(lastFour: string, text: string): boolean {
+  return text.length >= 4 && text.endsWith(lastFour)
+}
+
+function request(id: string): Match {
+  return { key: id, title: id, kind: 'request', to: '/requests/$id', params: { id }, search: {} }
+}
+
+function keyMatch({ id, name, last_four, project, environment }: Known['keys'][number]): Match {
+  const title = `${name} …${last_four}`
+  return { key: id, title, kind: `key in ${project}/${environment}`, to: '/keys/$key', params: { key: id }, search: {} }
+}
+
+function routeMatch({ id, model, project, environment }: Known['routes'][number]): Match {
+  const kind = `route in ${project}/${environment ?? 'all'}`
+  return { key: id, title: model, kind, to: '/routing/$route', params: { route: id }, search: {} }
+}
+
+function providerMatch({ id, name, kind }: Known['providers'][number]): Match {
+  return { key: id, title: name, kind: `provider, ${kind}`, to: '/providers/$name', params: { name }, search: {} }
+}
