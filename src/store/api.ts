@@ -258,6 +258,8 @@ type Asynchronous<Table> = {
   [Method in keyof Table]: Table[Method] extends (...input: infer Input) => infer Output
     ? (...input: Input) => Promise<Output>
     : never
+  /** Ids: only what was done to things of these projects. */
+  projects?: string[]
 }
 
 /** Every table's methods, asynchronous: what the store implements, and what a client is. */
@@ -267,6 +269,8 @@ export type Tables = { [Name in keyof StoreTables]: Asynchronous<StoreTables[Nam
 export interface Upgrade {
   from: string
   to: string
+  /** Names: of these projects only, whatever else is asked. */
+  projects?: string[]
   /** Path of the copy that was made before. */
   copy: string
 }

@@ -20,7 +20,11 @@ export async function chooseLabels(db: Database, filter: RecordFilter): Promise<
     query = query.where(column, '=', wanted)
     named = true
   }
-  const { key } = filter
+  const { key, projects } = filter
+  if (projects !== undefined) {
+    query = query.where('project', 'in', projects.length === 0 ? [''] : projects)
+    named = true
+  }
   if (key !== undefined) {
     query = query.where((where) => where.or([where('key_id', '=', key), where('key_name', '=', key)]))
     named = true

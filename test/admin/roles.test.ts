@@ -1,11 +1,26 @@
 import { call, isProcedure } from '@orpc/server'
 import { describe, expect, it } from 'vitest'
 import { listOperations } from '../../src/admin/contract/operations.ts'
-import type { AdminContext, Caller } from '../../src/admin/handlers/context.ts'
+import { type Grant, mayCall, roleNames } from '../../src/admin/contract/roles.ts'
+import type { CallContext, Caller } from '../../src/admin/handlers/context.ts'
 import { router } from '../../src/admin/handlers/index.ts'
 import { refusal, startTestGateway } from './gateway.ts'
 
-const roles = ['viewer', 'admin', 'owner'] as const
+const callers: Record<string, Grant[]> = {
+  nobody: [],
+  'viewer of a project': [{ project: 'prj_a', role: 'viewer' }],
+  'admin of a project': [{ project: 'prj_a', role: 'admin' }],
+  'owner of a project': [{ project: 'prj_a', role: 'owner' }],
+  viewer: [{ project: null, role: 'viewer' }],
+  'viewer, and owner of a project': [
+    { project: null, role: 'viewer' },
+    { project: 'prj_a', role: 'owner' },
+  ],
+  admin: [{ project: null, role: 'admin' }],
+  owner: [{ project: null, role: 'owner' }],
+}
+
+const callerWith = (grants: Grant[]): Caller => ({ name: 'somebody', surface: 'console', id: 'opr_x', grants })
 
 function procedureAt(path: readonly string[]) {
   let place: unknown = router
@@ -14,31 +29,55 @@ function procedureAt(path: readonly string[]) {
   return place
 }
 
-describe('every handler', () => {
-  it('asks for the role of its operation before it looks at anything else', async () => {
-    const { parts } = await startTestGateway()
-    for (const { name, path, meta } of listOperations()) {
-      for (const role of roles) {
-        const caller: Caller = { name: role, surface: 'console', role }
-        const context: AdminContext = { ...parts, caller, closing: new AbortController().signal }
-        const allowed = roles.indexOf(role) >= roles.indexOf(meta.role)
-        // An input that is never valid: whoever is let in is told so, and nothing happens.
-        const { code, message } = await refusal(call(procedureAt(path), { nonsense: true }, { context, path }))
-        expect(code, `${name} as ${role}`).toBe(allowed ? 'invalid' : 'refused')
-        if (!allowed) expect(message).toContain(`needs the role ${meta.role}`)
-      }
+describe('every operation', () => {
+  it('says its least role and its reach', () => {
+    for (const { name, meta } of listOperations()) {
+      expect(roleNames, name).toContain(meta.role)
+      expect(['workspace', 'project'], name).toContain(meta.reach)
     }
   })
 
-  it('tells the caller of a fault of our own only that there was one', async () => {
-    const { parts, faults } = await startTestGateway()
-    const broken = { ...parts.runtime, publish: () => Promise.reject(new Error('inner workings')) }
-    const caller: Caller = { name: 'local owner', surface: 'cli', role: 'owner' }
-    const context: AdminContext = { ...parts, runtime: broken, caller, closing: new AbortController().signal }
-    const path = ['projects', 'add']
-    const { code, message } = await refusal(call(procedureAt(path), { name: 'search' }, { context, path }))
-    expect(code).toBe('INTERNAL_SERVER_ERROR')
-    expect(message).not.toContain('inner workings')
-    expect(faults).toEqual([expect.objectContaining({ message: 'inner workings' })])
+  it('asks for its role before it looks at anything else', async () => {
+    const { parts } = await startTestGateway()
+    for (const { name, path, meta } of listOperations()) {
+      for (const [who, grants] of Object.entries(callers)) {
+        const context: CallContext = { ...parts, caller: callerWith(grants), closing: new AbortController().signal }
+        // An input that is never valid: whoever is let in is told so, and nothing happens.
+        const { code, message } = await refusal(call(procedureAt(path), { nonsense: true }, { context, path }))
+        expect(code, `${name} as ${who}`).toBe(mayCall(grants, meta) ? 'invalid' : 'refused')
+        if (code === 'refused') expect(message).toContain(`${name} needs the role ${meta.role} for`)
+      }
+    }
   })
+})
+
+describe('who may what', () => {
+  const asked = (role: Grant['role'], reach: 'workspace' | 'project') =>
+    Object.keys(callers).filter((who) => mayCall(callers[who] ?? [], { role, reach }))
+
+  it('goes by the best grant that reaches so far', () => {
+    expect(asked('viewer', 'workspace')).toEqual(['viewer', 'viewer, and owner of a project', 'admin', 'owner'])
+    expect(asked('admin', 'workspace')).toEqual(['admin', 'owner'])
+    expect(asked('owner', 'workspace')).toEqual(['owner'])
+    expect(asked('viewer', 'project')).toEqual(Object.keys(callers).filter((who) => who !== 'nobody'))
+    expect(asked('owner', 'project')).toEqual(['owner of a project', 'viewer, and owner of a project', 'owner'])
+  })
+
+  it('is of one project where that is named', () => {
+    const grants = callers['admin of a project'] ?? []
+    expect(mayCall(grants, { role: 'admin', reach: 'project' }, 'prj_a')).toBe(true)
+    expect(mayCall(grants, { role: 'admin', reach: 'project' }, 'prj_b')).toBe(false)
+  })
+})
+
+it('tells the caller of a fault of our own only that there was one', async () => {
+  const { parts, faults } = await startTestGateway()
+  const runtime = { ...parts.runtime, publish: () => Promise.reject(new Error('inner workings')) }
+  const caller = callerWith([{ project: null, role: 'owner' }])
+  const context: CallContext = { ...parts, runtime, caller, closing: new AbortController().signal }
+  const path = ['projects', 'add']
+  const { code, message } = await refusal(call(procedureAt(path), { name: 'search' }, { context, path }))
+  expect(code).toBe('INTERNAL_SERVER_ERROR')
+  expect(message).not.toContain('inner workings')
+  expect(faults).toEqual([expect.objectContaining({ message: 'inner workings' })])
 })

@@ -18,6 +18,7 @@ export const audit = {
   list: operation({
     summary: 'List what was changed, by whom, newest first',
     role: 'admin',
+    reach: 'project',
     effect: 'read',
     show: {
       as: 'table',

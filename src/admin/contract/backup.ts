@@ -23,6 +23,7 @@ export type BackupEvent = z.infer<typeof backupEvent>
 export const backup = operation({
   summary: 'Write a backup of the running gateway into a file',
   role: 'owner',
+  reach: 'workspace',
   effect: 'read',
   show: { as: 'file', name: 'spgw-backup' },
   examples: ['backup', 'backup /mnt/safe/spgw.backup', 'backup gateway.backup --without-records --json'],

@@ -28,6 +28,7 @@ export const environments = {
   add: operation({
     summary: 'Add an environment to a project',
     role: 'admin',
+    reach: 'project',
     effect: 'write',
     show: record,
     positional: ['name'],
@@ -39,6 +40,7 @@ export const environments = {
   list: operation({
     summary: 'List environments',
     role: 'viewer',
+    reach: 'project',
     effect: 'read',
     show: { as: 'table', columns, empty: 'No environment yet. Add one: spgw environments add NAME' },
     examples: ['environments list', 'environments list --all'],
@@ -48,6 +50,7 @@ export const environments = {
   show: operation({
     summary: 'Show an environment',
     role: 'viewer',
+    reach: 'project',
     effect: 'read',
     show: record,
     positional: ['name'],
@@ -58,6 +61,7 @@ export const environments = {
   edit: operation({
     summary: 'Rename an environment, or set its default providers',
     role: 'admin',
+    reach: 'project',
     effect: 'write',
     show: record,
     positional: ['name'],
@@ -77,6 +81,7 @@ export const environments = {
   remove: operation({
     summary: 'Remove an environment; refused while routes or keys stand in it',
     role: 'owner',
+    reach: 'project',
     effect: 'danger',
     show: record,
     positional: ['name'],

@@ -63,6 +63,7 @@ export const keys = {
   create: operation({
     summary: 'Create a gateway key for one project and environment; shown once',
     role: 'admin',
+    reach: 'project',
     effect: 'write',
     show: { as: 'once', field: 'key' },
     aliases: ['add'],
@@ -81,6 +82,7 @@ export const keys = {
   list: operation({
     summary: 'List keys',
     role: 'viewer',
+    reach: 'project',
     effect: 'read',
     show: { as: 'table', columns, empty: 'No key yet. Create one: spgw keys create --name NAME' },
     examples: ['keys list', 'keys list --all'],
@@ -90,6 +92,7 @@ export const keys = {
   show: operation({
     summary: 'Show a key (its secret is shown only when it is made)',
     role: 'viewer',
+    reach: 'project',
     effect: 'read',
     show: record,
     positional: ['key'],
@@ -100,6 +103,7 @@ export const keys = {
   edit: operation({
     summary: 'Change the name, expiry, policy or tags of a key',
     role: 'admin',
+    reach: 'project',
     effect: 'write',
     show: record,
     positional: ['key'],
@@ -119,6 +123,7 @@ export const keys = {
   rotate: operation({
     summary: 'Give a key a second secret; the first works until the grace ends',
     role: 'admin',
+    reach: 'project',
     effect: 'write',
     show: { as: 'once', field: 'key' },
     positional: ['key'],
@@ -136,6 +141,7 @@ export const keys = {
   revoke: operation({
     summary: 'End a key at once',
     role: 'admin',
+    reach: 'project',
     effect: 'danger',
     show: record,
     positional: ['key'],
@@ -153,6 +159,7 @@ export const keys = {
   remove: operation({
     summary: 'Remove a key; its records keep its name',
     role: 'admin',
+    reach: 'project',
     effect: 'danger',
     show: record,
     positional: ['key'],

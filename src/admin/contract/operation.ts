@@ -1,16 +1,15 @@
 import { oc } from '@orpc/contract'
 import type { z } from 'zod'
 import { operationErrors } from './errors.ts'
+import type { Requirement } from './roles.ts'
 
 /**
  * How an operation describes itself. Everything a surface needs (route, check, command, help, table, form, reference
  * page) is derived from this and from the schemas; nothing is stated twice.
  */
-export interface OperationMeta {
+export interface OperationMeta extends Requirement {
   /** One line, imperative, for `--help`, console and reference. */
   summary: string
-  /** The least role that may call it. */
-  role: 'viewer' | 'admin' | 'owner'
   /** `danger` asks for confirmation on every surface (`--yes` answers it). */
   effect: 'read' | 'write' | 'danger'
   show: Show

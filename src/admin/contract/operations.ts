@@ -38,5 +38,5 @@ function describe(procedure: AnyContractProcedure, path: string[]): ListedOperat
 }
 
 function isOperationMeta(meta: object): meta is OperationMeta {
-  return 'summary' in meta && 'role' in meta && 'effect' in meta && 'show' in meta
+  return 'summary' in meta && 'role' in meta && 'reach' in meta && 'effect' in meta && 'show' in meta
 }

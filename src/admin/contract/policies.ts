@@ -43,6 +43,7 @@ export const policies = {
   add: operation({
     summary: 'Add a policy: models and lanes allowed, largest body',
     role: 'admin',
+    reach: 'project',
     effect: 'write',
     show: record,
     positional: ['name'],
@@ -57,6 +58,7 @@ export const policies = {
   list: operation({
     summary: 'List policies',
     role: 'viewer',
+    reach: 'project',
     effect: 'read',
     show: { as: 'table', columns, empty: 'No policy yet: nothing is limited. Add one: spgw policies add NAME' },
     examples: ['policies list'],
@@ -66,6 +68,7 @@ export const policies = {
   show: operation({
     summary: 'Show a policy',
     role: 'viewer',
+    reach: 'project',
     effect: 'read',
     show: record,
     positional: ['name'],
@@ -76,6 +79,7 @@ export const policies = {
   edit: operation({
     summary: 'Change a policy; a list that is given replaces the one before',
     role: 'admin',
+    reach: 'project',
     effect: 'write',
     show: record,
     positional: ['name'],
@@ -95,6 +99,7 @@ export const policies = {
   remove: operation({
     summary: 'Remove a policy; refused while a key names it',
     role: 'admin',
+    reach: 'project',
     effect: 'danger',
     show: record,
     positional: ['name'],

@@ -20,6 +20,7 @@ export const projects = {
   add: operation({
     summary: 'Add a project',
     role: 'admin',
+    reach: 'workspace',
     effect: 'write',
     show: record,
     positional: ['name'],
@@ -31,6 +32,7 @@ export const projects = {
   list: operation({
     summary: 'List projects',
     role: 'viewer',
+    reach: 'project',
     effect: 'read',
     show: { as: 'table', columns, empty: 'No project yet. Add one: spgw projects add NAME' },
     examples: ['projects list', 'projects list --json'],
@@ -40,6 +42,7 @@ export const projects = {
   show: operation({
     summary: 'Show a project',
     role: 'viewer',
+    reach: 'project',
     effect: 'read',
     show: record,
     positional: ['name'],
@@ -50,6 +53,7 @@ export const projects = {
   edit: operation({
     summary: 'Rename a project',
     role: 'admin',
+    reach: 'project',
     effect: 'write',
     show: record,
     positional: ['name'],
@@ -60,6 +64,7 @@ export const projects = {
   remove: operation({
     summary: 'Remove a project and its environments; refused while routes or keys stand in it',
     role: 'owner',
+    reach: 'workspace',
     effect: 'danger',
     show: record,
     positional: ['name'],

@@ -16,7 +16,8 @@ export const providerShape = z.object({
   state: z.enum(['ready', 'failing', 'unchecked']),
   state_reason: z.string().nullable(),
   state_since: time.nullable(),
-  base_url: z.string(),
+  /** null to whoever was given single projects only: headers, tags, time limits, settings and credentials are empty then. */
+  base_url: z.string().nullable(),
   headers: z.record(z.string(), z.string()),
   /** Names of the projects that may use it; null is all. */
   projects: z.array(z.string()).nullable(),

@@ -37,6 +37,7 @@ const credentials = {
   add: operation({
     summary: "Add a credential to a provider's pool",
     role: 'admin',
+    reach: 'workspace',
     effect: 'write',
     show: record,
     positional: ['name'],
@@ -53,6 +54,7 @@ const credentials = {
   list: operation({
     summary: "List a provider's credentials (they are write-only: the last four show)",
     role: 'viewer',
+    reach: 'workspace',
     effect: 'read',
     show: {
       as: 'table',
@@ -71,6 +73,7 @@ const credentials = {
   remove: operation({
     summary: "Remove a credential from a provider's pool",
     role: 'admin',
+    reach: 'workspace',
     effect: 'danger',
     show: record,
     positional: ['name', 'credential'],
@@ -85,6 +88,7 @@ export const providers = {
   add: operation({
     summary: 'Add a provider; its credential is checked first',
     role: 'admin',
+    reach: 'workspace',
     effect: 'write',
     show: record,
     positional: ['name'],
@@ -113,6 +117,7 @@ export const providers = {
   list: operation({
     summary: 'List providers with their state and last hour',
     role: 'viewer',
+    reach: 'project',
     effect: 'read',
     show: {
       as: 'table',
@@ -126,6 +131,7 @@ export const providers = {
   show: operation({
     summary: 'Show a provider',
     role: 'viewer',
+    reach: 'project',
     effect: 'read',
     show: record,
     positional: ['name'],
@@ -136,6 +142,7 @@ export const providers = {
   edit: operation({
     summary: 'Change a provider; what its calls depend on becomes a new revision',
     role: 'admin',
+    reach: 'workspace',
     effect: 'write',
     show: record,
     positional: ['name'],
@@ -164,6 +171,7 @@ export const providers = {
   check: operation({
     summary: 'Ask the provider whether address and credential are right (free)',
     role: 'admin',
+    reach: 'workspace',
     effect: 'write',
     show: record,
     positional: ['name'],
@@ -174,6 +182,7 @@ export const providers = {
   activate: operation({
     summary: 'Give a provider traffic',
     role: 'admin',
+    reach: 'workspace',
     effect: 'write',
     show: record,
     positional: ['name'],
@@ -184,6 +193,7 @@ export const providers = {
   deactivate: operation({
     summary: 'Take a provider out of traffic',
     role: 'admin',
+    reach: 'workspace',
     effect: 'write',
     show: record,
     positional: ['name'],
@@ -194,6 +204,7 @@ export const providers = {
   revisions: operation({
     summary: "List a provider's revisions",
     role: 'viewer',
+    reach: 'workspace',
     effect: 'read',
     show: {
       as: 'table',
@@ -214,6 +225,7 @@ export const providers = {
   rollback: operation({
     summary: 'Make an older revision the active one',
     role: 'admin',
+    reach: 'workspace',
     effect: 'write',
     show: record,
     positional: ['name', 'revision'],
@@ -230,6 +242,7 @@ export const providers = {
   remove: operation({
     summary: 'Remove a provider; refused while a route has it as a target',
     role: 'admin',
+    reach: 'workspace',
     effect: 'danger',
     show: record,
     positional: ['name'],
@@ -241,6 +254,7 @@ export const providers = {
   kinds: operation({
     summary: 'List the kinds of provider and their settings',
     role: 'viewer',
+    reach: 'project',
     effect: 'read',
     show: {
       as: 'table',

@@ -67,6 +67,7 @@ export const requests = {
     summary: 'List requests, newest first',
     role: 'viewer',
     effect: 'read',
+    reach: 'project',
     show: { as: 'table', columns, empty: 'No request matches. Send one with a gateway key, or loosen the filters.' },
     examples: [
       'requests list',
@@ -88,6 +89,7 @@ export const requests = {
     summary: 'Show what happened to one request',
     role: 'viewer',
     effect: 'read',
+    reach: 'project',
     show: { as: 'record' },
     positional: ['id'],
     examples: ['requests show req_01jd3k4m5n6p7q8r9s0t1v2w3x'],
@@ -98,6 +100,7 @@ export const requests = {
     summary: 'Show requests as they end',
     role: 'viewer',
     effect: 'read',
+    reach: 'project',
     show: { as: 'live', columns },
     examples: ['requests tail', 'requests tail --error rate_limited --json'],
   })
@@ -107,6 +110,7 @@ export const requests = {
     summary: 'Sum requests, errors, tokens, cost and latency',
     role: 'viewer',
     effect: 'read',
+    reach: 'project',
     show: {
       as: 'table',
       columns: [

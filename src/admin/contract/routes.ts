@@ -113,6 +113,7 @@ export const routes = {
   add: operation({
     summary: 'Add a route from a model name or pattern to providers',
     role: 'admin',
+    reach: 'project',
     effect: 'write',
     show: record,
     positional: ['model'],
@@ -136,6 +137,7 @@ export const routes = {
   list: operation({
     summary: 'List routes',
     role: 'viewer',
+    reach: 'project',
     effect: 'read',
     show: { as: 'table', columns, empty: 'No route yet. Add one: spgw routes add MODEL --provider NAME' },
     examples: ['routes list', 'routes list --all'],
@@ -145,6 +147,7 @@ export const routes = {
   show: operation({
     summary: 'Show a route',
     role: 'viewer',
+    reach: 'project',
     effect: 'read',
     show: record,
     positional: ['model'],
@@ -155,6 +158,7 @@ export const routes = {
   edit: operation({
     summary: 'Change a route',
     role: 'admin',
+    reach: 'project',
     effect: 'write',
     show: record,
     positional: ['model'],
@@ -165,6 +169,7 @@ export const routes = {
   test: operation({
     summary: 'Send one small real request through a route',
     role: 'admin',
+    reach: 'project',
     effect: 'write',
     show: record,
     positional: ['model'],
@@ -183,6 +188,7 @@ export const routes = {
   explain: operation({
     summary: 'Say what would happen to a request, sending nothing',
     role: 'viewer',
+    reach: 'project',
     effect: 'read',
     show: record,
     positional: ['model'],
@@ -202,6 +208,7 @@ export const routes = {
   enable: operation({
     summary: 'Give a route traffic',
     role: 'admin',
+    reach: 'project',
     effect: 'write',
     show: record,
     positional: ['model'],
@@ -212,6 +219,7 @@ export const routes = {
   disable: operation({
     summary: 'Take a route out of traffic',
     role: 'admin',
+    reach: 'project',
     effect: 'write',
     show: record,
     positional: ['model'],
@@ -222,6 +230,7 @@ export const routes = {
   remove: operation({
     summary: 'Remove a route',
     role: 'admin',
+    reach: 'project',
     effect: 'danger',
     show: record,
     positional: ['model'],

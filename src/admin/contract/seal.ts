@@ -19,6 +19,7 @@ export const seal = {
   status: operation({
     summary: 'Show the machine key in use and whether it opens every sealed credential',
     role: 'admin',
+    reach: 'workspace',
     effect: 'read',
     show: { as: 'record' },
     examples: ['seal status'],
@@ -28,6 +29,7 @@ export const seal = {
   rotate: operation({
     summary: 'Make a new machine key and re-seal everything with it, all or nothing',
     role: 'owner',
+    reach: 'workspace',
     effect: 'danger',
     confirm: 'Makes a new machine key. Copies of the old one open nothing of this gateway any more; copy the new one.',
     show: { as: 'record' },
@@ -45,6 +47,7 @@ export const seal = {
   'recovery-key': operation({
     summary: 'Make a new recovery key, which opens the credentials of the backups made from now on',
     role: 'owner',
+    reach: 'workspace',
     effect: 'danger',
     confirm: 'Makes a new recovery key and shows it once. Backups made before still need the old one.',
     show: {

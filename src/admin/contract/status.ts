@@ -11,14 +11,15 @@ export const statusShape = z.object({
   data_directory: z.string(),
   process_id: z.number(),
   workers: z.number(),
-  in_flight: z.number(),
-  requests_since_start: z.number(),
+  /** null, here and below, to whoever was given single projects only: these are sums over all. */
+  in_flight: z.number().nullable(),
+  requests_since_start: z.number().nullable(),
   /** Empty is well. */
   degraded: z.array(z.object({ part: z.enum(partNames), reason: z.string(), since: time })),
   providers: z.object({ ready: z.number(), failing: z.number(), unchecked: z.number(), inactive: z.number() }),
   routes: z.number(),
   keys: z.number(),
-  /** null, here and below: the store has not said. */
+  /** null also while the store has not said. */
   database_bytes: z.number().nullable(),
   journal_bytes: z.number().nullable(),
   schema_version: z.string().nullable(),
@@ -33,6 +34,7 @@ export const statusShape = z.object({
 export const status = operation({
   summary: 'Show how the gateway is',
   role: 'viewer',
+  reach: 'project',
   effect: 'read',
   show: { as: 'record' },
   examples: ['status', 'status --json'],

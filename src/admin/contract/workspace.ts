@@ -8,6 +8,7 @@ export const workspace = {
   show: operation({
     summary: 'Show the workspace',
     role: 'viewer',
+    reach: 'workspace',
     effect: 'read',
     show: { as: 'record' },
     examples: ['workspace show'],
@@ -17,6 +18,7 @@ export const workspace = {
   rename: operation({
     summary: 'Give the workspace another name',
     role: 'owner',
+    reach: 'workspace',
     effect: 'write',
     show: { as: 'record' },
     positional: ['name'],

@@ -1,28 +1,36 @@
 import { implement, ORPCError } from '@orpc/server'
 import { contract } from '../contract/index.ts'
 import type { OperationMeta } from '../contract/operation.ts'
-import type { AdminContext, Caller } from './context.ts'
-import { refused, translateFault } from './fault.ts'
+import type { CallContext } from './context.ts'
+import { translateFault } from './fault.ts'
+import { scopeOf } from './scope.ts'
+import { scopeRuntime } from './scoped-runtime.ts'
+import { scopeStore } from './scoped-store.ts'
 
-const ranks: Record<Caller['role'], number> = { viewer: 0, admin: 1, owner: 2 }
-
-/** What every handler is made with: the role is checked here for all operations, and faults get their code. */
+/**
+ * What every handler is made with. The role is checked here for all operations, and what a handler then holds of store
+ * and runtime is no more than the caller may see and change. Faults get their code.
+ */
 export const operations = implement(contract)
-  .$context<AdminContext>()
+  .$context<CallContext>()
   .use(async ({ context, path, procedure, next }) => {
-    const meta = procedure['~orpc'].meta as OperationMeta
     const name = path.join('.')
-    if (ranks[context.caller.role] < ranks[meta.role])
-      throw refused(`${name} needs the role ${meta.role}; yours is ${context.caller.role}.`, 'Ask an owner.')
+    const scope = scopeOf(context.caller, name, procedure['~orpc'].meta as OperationMeta)
+    const store = scopeStore(context.store, scope)
+    const runtime = scopeRuntime(context.runtime, scope, store)
     try {
-      return await next()
+      return await next({ context: { store, runtime, scope } })
     } catch (error) {
       throw translateFault(error) ?? ownFault(error, name, context)
     }
   })
 
 /** The log is told; the caller only that there was one. */
-export function ownFault(error: unknown, name: string, context: AdminContext): ORPCError<string, { hint: string }> {
+export function ownFault(
+  error: unknown,
+  name: string,
+  context: Pick<CallContext, 'onFault'>,
+): ORPCError<string, { hint: string }> {
   context.onFault(error, name)
   return new ORPCError('INTERNAL_SERVER_ERROR', {
     message: 'A fault of the gateway itself.',

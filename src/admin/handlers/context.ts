@@ -8,6 +8,8 @@ import type { Keyring } from '../../sealing/keyring.ts'
 import type { StoreClient, StoreHealth } from '../../store/api.ts'
 import type { ConfigurationSnapshot, SnapshotKey } from '../../store/snapshot.ts'
 import type { BackupEvent } from '../contract/backup.ts'
+import type { Grant } from '../contract/roles.ts'
+import type { Scope } from './scope.ts'
 
 /** What handlers may use, handed in by the composition root. */
 export interface AdminParts {
@@ -19,17 +21,27 @@ export interface AdminParts {
   onFault(error: unknown, operation: string): void
 }
 
-/** Who calls, through which surface. */
+/** Who calls, through which surface, and what he was given. */
 export interface Caller {
   name: string
   surface: 'cli' | 'tui' | 'console' | 'api'
-  role: 'viewer' | 'admin' | 'owner'
+  /** Of the operator or the token; null: whoever holds the admin socket. */
+  id: string | null
+  grants: readonly Grant[]
+  /** Where from, where that is known. */
+  address?: string | null
 }
 
-export interface AdminContext extends AdminParts {
+/** What a call is made with. */
+export interface CallContext extends AdminParts {
   caller: Caller
   /** Fires when the server closes: what streams must end. */
   closing: AbortSignal
+}
+
+/** What a handler gets: store and runtime show and change only what the caller may see and change. */
+export interface AdminContext extends CallContext {
+  scope: Scope
 }
 
 /** The running gateway as its control plane sees it. */

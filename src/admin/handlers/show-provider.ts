@@ -36,6 +36,7 @@ export function showProvider(provider: Provider, usage: Usage) {
   const lastHour = usage.lastHour.get(provider.name)
   return {
     ...configuration(provider.revision),
+    base_url: provider.revision.baseUrl || null,
     id: provider.id,
     name: provider.name,
     kind: provider.kind,

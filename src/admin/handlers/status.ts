@@ -1,11 +1,20 @@
 import { operations } from './base.ts'
+import type { AdminContext } from './context.ts'
 
-/** From memory alone: how a sick gateway is must be told by the sick gateway. */
-export const status = operations.status.handler(({ context }) => {
-  const { runtime } = context
+export const status = operations.status.handler(({ context }) => showStatus(context))
+
+/**
+ * From memory alone: how a sick gateway is must be told by the sick gateway. Whoever was given single projects is told
+ * what is counted of these, and of the rest only whether it is well.
+ */
+export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 'scope'>) {
+  const { seen } = scope
   const { configuration, keys } = runtime.snapshot()
   const now = runtime.status()
-  const active = configuration.providers.filter((provider) => provider.active)
+  const usable = configuration.providers.filter(
+    ({ projects }) => seen === null || projects === null || projects.some((id) => seen.has(id)),
+  )
+  const active = usable.filter((provider) => provider.active)
   const count = (state: string) => active.filter(({ readiness }) => readiness.state === state).length
   return {
     version: runtime.version,
@@ -15,22 +24,22 @@ export const status = operations.status.handler(({ context }) => {
     data_directory: runtime.dataDirectory,
     process_id: process.pid,
     workers: now.workers,
-    in_flight: now.inFlight,
-    requests_since_start: now.requestsSinceStart,
+    in_flight: seen === null ? now.inFlight : null,
+    requests_since_start: seen === null ? now.requestsSinceStart : null,
     degraded: now.degraded,
     providers: {
       ready: count('ready'),
       failing: count('failing'),
       unchecked: count('unchecked'),
-      inactive: configuration.providers.length - active.length,
+      inactive: usable.length - active.length,
     },
     routes: configuration.routes.length,
     keys: new Set(keys.filter(({ revokedAt }) => revokedAt === null).map(({ id }) => id)).size,
-    database_bytes: now.store?.databaseBytes ?? null,
-    journal_bytes: now.store?.journalBytes ?? null,
+    database_bytes: seen === null ? (now.store?.databaseBytes ?? null) : null,
+    journal_bytes: seen === null ? (now.store?.journalBytes ?? null) : null,
     schema_version: now.store?.schemaVersion ?? null,
     records_stored_at: now.store?.storedAt ?? null,
     set_aside: now.store?.setAside ?? [],
     entries_lost: now.entriesLost,
   }
-})
+}

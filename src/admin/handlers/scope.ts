@@ -1,0 +1,34 @@
+import { projectsWith, type Requirement } from '../contract/roles.ts'
+import type { Caller } from './context.ts'
+import { refused } from './fault.ts'
+
+/** How far a caller's grants go in one operation. Projects by their ids. */
+export interface Scope {
+  /** Whose things the caller may know of; null: everybody's, and the workspace's own. What is of others does not exist for him. */
+  seen: ReadonlySet<string> | null
+  /** Where he may do what the operation does; null: anywhere. */
+  able: ReadonlySet<string> | null
+  /** Why not elsewhere, to somebody who knows of it. */
+  refuse(): Error
+}
+
+/** Throws what the caller is told who may do this nowhere. */
+export function scopeOf({ grants }: Caller, operation: string, { role, reach }: Requirement): Scope {
+  const able = projectsWith(grants, role)
+  if (able === null) return { seen: null, able, refuse: () => refusedFor(operation, role, 'this') }
+  if (reach === 'workspace') throw refusedFor(operation, role, 'the workspace')
+  if (able.size === 0) throw refusedFor(operation, role, 'a project')
+  return { seen: projectsWith(grants, 'viewer'), able, refuse: () => refusedFor(operation, role, 'this project') }
+}
+
+function refusedFor(operation: string, role: string, place: string) {
+  return refused(`${operation} needs the role ${role} for ${place}, and you do not have it.`, 'Ask an owner.')
+}
+
+export function isSeen({ seen }: Scope, projectId: string): boolean {
+  return seen === null || seen.has(projectId)
+}
+
+export function isAble({ able }: Scope, projectId: string): boolean {
+  return able === null || able.has(projectId)
+}

@@ -1,0 +1,265 @@
+import { storeAccess } from '../../store/access.ts'
+import type { Policy, Provider, RecordFilter, StoreClient, Tables } from '../../store/api.ts'
+import { isAble, isSeen, type Scope } from './scope.ts'
+import { hideOthers } from './scoped-runtime.ts'
+
+/**
+ * The store as far as the scope goes: what is of other projects is not there, and what is the workspace's is refused,
+ * whatever a handler asks. A table that nobody has thought about here is refused whole.
+ */
+export function scopeStore(store: StoreClient, scope: Scope): StoreClient {
+  if (scope.able === null) return store
+  const refuse = () => {
+    throw scope.refuse()
+  }
+  return {
+    ...scopeTables(store, store, scope),
+    audited: (line) => scopeTables(store, store.audited(line), scope),
+    upgrade: null,
+    ingest: refuse,
+    snapshot: refuse,
+    health: refuse,
+    onRecords: refuse,
+    onTraffic: refuse,
+    keepRecords: refuse,
+    tellWriters: refuse,
+    watchThread: refuse,
+    close: refuse,
+  }
+}
+
+function scopeTables(read: Tables, write: Tables, scope: Scope): Tables {
+  const closed = closeTables(scope)
+  return {
+    ...closed,
+    projects: { ...closed.projects, ...scopeProjects(read, write, scope) },
+    environments: { ...closed.environments, ...scopeEnvironments(read, write, scope) },
+    providers: { ...closed.providers, ...scopeProviders(read, scope) },
+    routes: { ...closed.routes, ...scopeRoutes(read, write, scope) },
+    keys: { ...closed.keys, ...scopeKeys(read, write, scope) },
+    policies: { ...closed.policies, ...scopePolicies(read, write, scope) },
+    audit: { ...closed.audit, ...scopeAudit(read, write, scope) },
+    records: { ...closed.records, ...scopeRecords(read, scope) },
+  }
+}
+
+function closeTables(scope: Scope): Tables {
+  const refuse = () => Promise.reject(scope.refuse())
+  const tables = Object.entries(storeAccess).map(([table, methods]) => [
+    table,
+    Object.fromEntries(Object.keys(methods).map((method) => [method, refuse])),
+  ])
+  // `storeAccess` names every method of every table, which its type holds it to.
+  return Object.fromEntries(tables) as Tables
+}
+
+type Part<Name extends keyof Tables> = Partial<Tables[Name]>
+
+function requireAble(scope: Scope, projectId: string | undefined): void {
+  if (projectId === undefined || !isAble(scope, projectId)) throw scope.refuse()
+}
+
+function scopeProjects(read: Tables, write: Tables, scope: Scope): Part<'projects'> {
+  return {
+    list: async () => (await read.projects.list()).filter(({ id }) => isSeen(scope, id)),
+    async find(nameOrId) {
+      const project = await read.projects.find(nameOrId)
+      if (project === null || !isSeen(scope, project.id)) return null
+      requireAble(scope, project.id)
+      return project
+    },
+    async update(id, change) {
+      requireAble(scope, id)
+      return write.projects.update(id, change)
+    },
+  }
+}
+
+function scopeEnvironments(read: Tables, write: Tables, scope: Scope): Part<'environments'> {
+  const seen = ({ projectId }: { projectId: string }) => isSeen(scope, projectId)
+  const requireOne = async (id: string) =>
+    requireAble(scope, (await read.environments.list(null)).find((one) => one.id === id)?.projectId)
+  return {
+    list: async (projectId) => (await read.environments.list(projectId)).filter(seen),
+    async find(projectId, nameOrId) {
+      return isSeen(scope, projectId) ? read.environments.find(projectId, nameOrId) : null
+    },
+    async insert(environment) {
+      requireAble(scope, environment.projectId)
+      return write.environments.insert(environment)
+    },
+    async update(id, change) {
+      await requireOne(id)
+      return write.environments.update(id, change)
+    },
+    async remove(id) {
+      await requireOne(id)
+      return write.environments.remove(id)
+    },
+  }
+}
+
+/** Of a provider, whoever routes to it needs the name, the kind, the models and whether it is well: the rest is the workspace's. */
+function scopeProviders(read: Tables, scope: Scope): Part<'providers'> {
+  const { seen } = scope
+  if (seen === null)
+    return { list: read.providers.list, find: read.providers.find, revisions: read.providers.revisions }
+  const usable = ({ projects }: Provider) => projects === null || projects.some((id) => seen.has(id))
+  const show = (provider: Provider): Provider => ({
+    ...provider,
+    projects: provider.projects?.filter((id) => seen.has(id)) ?? null,
+    tags: {},
+    readiness: { ...provider.readiness, reason: null },
+    revision: { ...provider.revision, baseUrl: '', headers: {}, timeouts: {}, settings: {}, credentials: [] },
+  })
+  return {
+    list: async () => (await read.providers.list()).filter(usable).map(show),
+    async find(nameOrId) {
+      const provider = await read.providers.find(nameOrId)
+      return provider !== null && usable(provider) ? show(provider) : null
+    },
+  }
+}
+
+function scopeRoutes(read: Tables, write: Tables, scope: Scope): Part<'routes'> {
+  const requireOne = async (id: string) =>
+    requireAble(scope, (await read.routes.list(null)).find((one) => one.id === id)?.projectId)
+  return {
+    list: async (projectId) => (await read.routes.list(projectId)).filter((route) => isSeen(scope, route.projectId)),
+    async find(projectId, environmentId, modelOrId) {
+      if (!isSeen(scope, projectId)) return null
+      const route = await read.routes.find(projectId, environmentId, modelOrId)
+      return route !== null && isSeen(scope, route.projectId) ? route : null
+    },
+    async insert(route) {
+      requireAble(scope, route.projectId)
+      return write.routes.insert(route)
+    },
+    async update(id, change) {
+      await requireOne(id)
+      return write.routes.update(id, change)
+    },
+    async remove(id) {
+      await requireOne(id)
+      return write.routes.remove(id)
+    },
+  }
+}
+
+function scopeKeys(read: Tables, write: Tables, scope: Scope): Part<'keys'> {
+  const requireOne = async (id: string) => requireAble(scope, (await read.keys.find(id, null, null))?.projectId)
+  return {
+    list: async (projectId, environmentId) =>
+      (await read.keys.list(projectId, environmentId)).filter((key) => isSeen(scope, key.projectId)),
+    async find(nameOrId, projectId, environmentId) {
+      // Asked for everywhere, another project's key of that name must not make it ambiguous.
+      for (const place of projectId === null ? (scope.seen ?? [null]) : [projectId]) {
+        const key = await read.keys.find(nameOrId, place, environmentId)
+        if (key !== null && isSeen(scope, key.projectId)) return key
+      }
+      return null
+    },
+    async insert(key) {
+      requireAble(scope, key.projectId)
+      return write.keys.insert(key)
+    },
+    async update(id, change) {
+      await requireOne(id)
+      return write.keys.update(id, change)
+    },
+    async remove(id) {
+      await requireOne(id)
+      return write.keys.remove(id)
+    },
+  }
+}
+
+/** A policy is of the projects that it holds for; what it holds for elsewhere does not show. */
+function scopePolicies(read: Tables, write: Tables, scope: Scope): Part<'policies'> {
+  const requireInside = async (policy: Policy) => {
+    const places = await placesOf(read, policy)
+    if (policy.attachedTo.workspace || places.length === 0) throw scope.refuse()
+    for (const { projectId } of places) requireAble(scope, projectId)
+  }
+  const requireOne = async (id: string) => {
+    const policy = await read.policies.find(id)
+    if (policy === null) throw scope.refuse()
+    await requireInside(policy)
+    return policy
+  }
+  return {
+    list: async () =>
+      (await Promise.all((await read.policies.list()).map((one) => showPolicy(read, scope, one)))).filter(
+        (one) => one !== null,
+      ),
+    async find(nameOrId) {
+      const policy = await read.policies.find(nameOrId)
+      return policy === null ? null : showPolicy(read, scope, policy)
+    },
+    async insert(policy) {
+      await requireInside(policy)
+      return write.policies.insert(policy)
+    },
+    async update(id, change) {
+      const policy = await requireOne(id)
+      await requireInside({ ...policy, ...change })
+      return write.policies.update(id, change)
+    },
+    async remove(id) {
+      await requireOne(id)
+      return write.policies.remove(id)
+    },
+  }
+}
+
+interface Place {
+  id: string
+  projectId: string
+}
+
+/** Everything that the policy holds for below the workspace: what it is attached to, and the keys that name it. */
+async function placesOf(read: Tables, policy: Policy): Promise<Place[]> {
+  const [projects, environments, keys] = await Promise.all([
+    read.projects.list(),
+    read.environments.list(null),
+    read.keys.list(null, null),
+  ])
+  const attached = new Set(policy.attachedTo.ids)
+  return [
+    ...projects.filter(({ id }) => attached.has(id)).map(({ id }) => ({ id, projectId: id })),
+    ...environments.filter(({ id }) => attached.has(id)),
+    ...keys.filter(({ id, policyId }) => attached.has(id) || policyId === policy.id),
+  ]
+}
+
+async function showPolicy(read: Tables, scope: Scope, policy: Policy): Promise<Policy | null> {
+  const places = (await placesOf(read, policy)).filter(({ projectId }) => isSeen(scope, projectId))
+  if (places.length === 0 && !policy.attachedTo.workspace && scope.seen !== null) return null
+  const shown = new Set(places.map(({ id }) => id))
+  const ids = policy.attachedTo.ids.filter((id) => scope.seen === null || shown.has(id))
+  return { ...policy, attachedTo: { ...policy.attachedTo, ids } }
+}
+
+function scopeAudit(read: Tables, write: Tables, scope: Scope): Part<'audit'> {
+  const projects = scope.able === null ? null : [...scope.able]
+  return {
+    list: (filter) => read.audit.list(projects === null ? filter : { ...filter, projects }),
+    note: () => write.audit.note(),
+  }
+}
+
+function scopeRecords(read: Tables, scope: Scope): Part<'records'> {
+  const { seen } = scope
+  if (seen === null) return read.records
+  const names = async () => (await read.projects.list()).filter(({ id }) => seen.has(id)).map(({ name }) => name)
+  const narrow = async (filter: RecordFilter): Promise<RecordFilter> => ({ ...filter, projects: await names() })
+  return {
+    list: async (filter) => (await read.records.list(await narrow(filter))).map(hideOthers),
+    async get(id) {
+      const record = await read.records.get(id)
+      const visible = record?.project != null && (await names()).includes(record.project)
+      return record !== null && visible ? hideOthers(record) : null
+    },
+    stats: async (filter, by) => read.records.stats(await narrow(filter), by),
+  }
+}
