@@ -207,6 +207,8 @@ export interface AuditEvent {
 }
 
 export interface AuditFilter {
+  /** Ids: only what was done to things of these projects. */
+  projects?: string[]
   operation?: string
   resource?: string
   since?: string
@@ -216,6 +218,8 @@ export interface AuditFilter {
 
 export interface RecordFilter {
   project?: string
+  /** Names: of these projects only, whatever else is asked. */
+  projects?: string[]
   environment?: string
   key?: string
   model?: string
@@ -258,8 +262,6 @@ type Asynchronous<Table> = {
   [Method in keyof Table]: Table[Method] extends (...input: infer Input) => infer Output
     ? (...input: Input) => Promise<Output>
     : never
-  /** Ids: only what was done to things of these projects. */
-  projects?: string[]
 }
 
 /** Every table's methods, asynchronous: what the store implements, and what a client is. */
@@ -269,8 +271,6 @@ export type Tables = { [Name in keyof StoreTables]: Asynchronous<StoreTables[Nam
 export interface Upgrade {
   from: string
   to: string
-  /** Names: of these projects only, whatever else is asked. */
-  projects?: string[]
   /** Path of the copy that was made before. */
   copy: string
 }
