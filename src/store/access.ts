@@ -16,6 +16,7 @@ export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTable
     insert: 'write',
     update: 'write',
     setReadiness: 'write',
+    states: 'read',
     revisions: 'read',
     addRevision: 'write',
     activateRevision: 'write',
@@ -25,7 +26,7 @@ export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTable
   keys: { list: 'read', find: 'read', insert: 'write', update: 'write', touch: 'write', remove: 'write' },
   policies: { list: 'read', find: 'read', insert: 'write', update: 'write', remove: 'write' },
   audit: { list: 'read', note: 'write' },
-  records: { list: 'paged', get: 'read', stats: 'paged' },
+  records: { list: 'paged', get: 'read', stats: 'paged', series: 'paged' },
   seal: {
     sealed: 'read',
     everything: 'read',

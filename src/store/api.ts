@@ -39,6 +39,8 @@ export interface StoreTables extends OperatorTables {
     update(id: string, change: Partial<Pick<Provider, 'name' | 'active' | 'projects' | 'tags'>>): Provider
     /** Not audited: what the gateway found, not what an operator did. */
     setReadiness(id: string, readiness: Readiness, models: ProviderModel[] | null): void
+    /** What the gateway found, as it changed; oldest first, kept for 30 days. */
+    states(id: string, since: string): ProviderState[]
     revisions(id: string): ProviderRevision[]
     /** Adds the next revision and makes it the active one. */
     addRevision(id: string, revision: ProviderRevision): Provider
@@ -84,6 +86,8 @@ export interface StoreTables extends OperatorTables {
     get(id: string): RequestRecord | null
     /** Busiest group first, days in order. `limit` and `before` do not apply. */
     stats(filter: RecordFilter, by: StatsBy): StatsRow[]
+    /** Busiest group first, the rest together as `other`. `limit` and `before` do not apply. */
+    series(filter: RecordFilter, question: SeriesQuestion): SeriesGroup[]
   }
   seal: {
     /** Every sealed credential with its identity, for status. */
@@ -136,6 +140,12 @@ export interface Provider {
   createdAt: string
   /** The active revision, joined in. */
   revision: ProviderRevision
+}
+
+export interface ProviderState {
+  time: string
+  state: Readiness['state']
+  reason: string | null
 }
 
 export interface ProviderRevision {
@@ -233,6 +243,8 @@ export interface RecordFilter {
   until?: string
   /** Part of an id. */
   id?: string
+  /** With all of these; null: whatever the value. */
+  tags?: Record<string, string | null>
   /** Records older than this id (paging backwards). */
   before?: string
   limit: number
@@ -240,8 +252,8 @@ export interface RecordFilter {
 
 export type StatsBy = 'key' | 'model' | 'provider' | 'project' | 'tag' | 'day' | 'total'
 
-export interface StatsRow {
-  group: string
+/** What records add up to. */
+export interface RecordSums {
   requests: number
   errors: number
   interrupted: number
@@ -256,6 +268,33 @@ export interface StatsRow {
   duration_p50_ms: number | null
   duration_p95_ms: number | null
   duration_p99_ms: number | null
+  first_byte_p50_ms: number | null
+  first_byte_p95_ms: number | null
+}
+
+export interface StatsRow extends RecordSums {
+  group: string
+}
+
+export interface SeriesQuestion {
+  by: Exclude<StatsBy, 'day'>
+  /** Start of the first step, milliseconds since the epoch. */
+  from: number
+  stepMs: number
+  steps: number
+  /** So many groups are told apart. */
+  most: number
+}
+
+export interface SeriesPoint
+  extends Omit<RecordSums, 'interrupted' | 'interrupted_tokens' | 'cache_read' | 'cache_write' | 'reasoning'> {
+  /** Start of the step. */
+  time: string
+}
+
+export interface SeriesGroup {
+  group: string
+  points: SeriesPoint[]
 }
 
 type Asynchronous<Table> = {

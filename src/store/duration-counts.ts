@@ -12,15 +12,17 @@ export class DurationCounts {
     this.#total++
   }
 
-  /** Nearest rank: the least duration that `share` of all do not exceed. Null without any. */
-  percentile(share: number): number | null {
-    const rank = Math.max(1, Math.ceil(share * this.#total))
+  /** Nearest rank: for each share the least duration that so many do not exceed. Null without any. Shares ascend. */
+  percentiles<const Shares extends readonly number[]>(shares: Shares): { [Index in keyof Shares]: number | null } {
+    const sorted = Float64Array.from(this.#counts.keys()).sort()
+    let place = -1
     let seen = 0
-    for (const [milliseconds, count] of [...this.#counts].sort(([left], [right]) => left - right)) {
-      seen += count
-      if (seen >= rank) return milliseconds
-    }
-    return null
+    const found = shares.map((share) => {
+      const rank = Math.max(1, Math.ceil(share * this.#total))
+      while (seen < rank && place + 1 < sorted.length) seen += this.#counts.get(sorted[++place] ?? 0) ?? 0
+      return sorted[place] ?? null
+    })
+    return found as { [Index in keyof Shares]: number | null }
   }
 }
 

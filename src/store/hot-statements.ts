@@ -81,6 +81,7 @@ export class HotStatements {
       head.cost?.usd ?? null,
       head.duration_ms,
       text,
+      head.first_byte_ms,
     )
     return changes > 0
   }
@@ -145,6 +146,7 @@ const columns = [
   'usd',
   'duration_ms',
   'record_json',
+  'first_byte_ms',
 ] as const
 
 const upsert = `insert into records (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})

@@ -1,6 +1,7 @@
 import type { Provider, ProviderRevision, Tables } from './api.ts'
 import { writeJson } from './json-column.ts'
 import { insertRevision, joinProviders, listRevisions } from './provider-rows.ts'
+import { listStates, noteFirstState, noteState } from './provider-states.ts'
 import { named, present, refuseInUse, refuseTaken } from './refuse.ts'
 import type { Database, ProviderRow } from './schema.ts'
 import { StoreConflict } from './store-error.ts'
@@ -24,6 +25,7 @@ export function providersTable(db: Database): Tables['providers'] {
       await db.insertInto('providers').values(toRow(provider, revision.number)).execute()
       await setProjects(db, provider.id, provider.projects)
       await insertRevision(db, provider.id, revision)
+      await noteFirstState(db, provider.id, provider.readiness, provider.createdAt)
       return await load(provider.id)
     },
     async update(id, change) {
@@ -39,12 +41,14 @@ export function providersTable(db: Database): Tables['providers'] {
     async setReadiness(id, readiness, models) {
       const found = models === null ? {} : { models_json: writeJson(models) }
       const readiness_json = writeJson(readiness)
+      await noteState(db, id, readiness)
       await db
         .updateTable('providers')
         .set({ readiness_json, ...found })
         .where('id', '=', id)
         .execute()
     },
+    states: (id, since) => listStates(db, id, since),
     revisions: (id) => listRevisions(db, id),
     async addRevision(id, revision) {
       await refuseKnownRevision(db, id, revision)
@@ -60,6 +64,7 @@ export function providersTable(db: Database): Tables['providers'] {
       const row = present(await withId(id), 'provider', id)
       refuseInUse(`provider ${row.name}`, await providerUsers(db, id))
       await db.deleteFrom('providers').where('id', '=', id).execute()
+      await db.deleteFrom('provider_states').where('provider_id', '=', id).execute()
     },
   }
 }

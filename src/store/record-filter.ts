@@ -65,6 +65,7 @@ export function selectMatching(db: Database, filter: RecordFilter, labels: Label
   if (window.below !== null) query = query.where('id', '<', window.below)
   if (labels !== null)
     query = query.where(sql<boolean>`label in (select value from json_each(${JSON.stringify(labels.numbers)}))`)
+  for (const [name, value] of Object.entries(filter.tags ?? {})) query = query.where(hasTag(name, value))
   const { state, error, status, since, until, id } = filter
   if (state !== undefined) query = query.where('state', '=', state)
   if (error !== undefined) query = query.where('error_code', '=', error)
@@ -79,6 +80,12 @@ export function selectMatching(db: Database, filter: RecordFilter, labels: Label
       idTime(id) === null ? query.where(sql<boolean>`id like ${containing(id)} escape '!'`) : query.where('id', '=', id)
   }
   return query
+}
+
+/** Most records are told by a look at their text; only what may have the tag is handed to the function. */
+function hasTag(name: string, value: string | null) {
+  const written = value === null ? `${JSON.stringify(name)}:` : `${JSON.stringify(name)}:${JSON.stringify(value)}`
+  return sql<boolean>`case when instr(record_json, ${written}) > 0 then has_tag(record_json, ${name}, ${value}) else 0 end`
 }
 
 /** `429` or `4xx`; a text that is neither matches nothing. */

@@ -4,6 +4,7 @@ import type { RecordFilter, Tables } from './api.ts'
 import { idAt, recordWindows, selectMatching } from './record-filter.ts'
 import { chooseLabels } from './record-labels.ts'
 import { readRecords } from './record-rows.ts'
+import { recordSeries } from './record-series.ts'
 import { recordStats } from './record-stats.ts'
 import type { Database } from './schema.ts'
 
@@ -12,6 +13,7 @@ export function recordsTable(db: Database): Tables['records'] {
     list: (filter) => listRecords(db, filter),
     get: (id) => getRecord(db, id),
     stats: (filter, by) => recordStats(db, filter, by),
+    series: (filter, question) => recordSeries(db, filter, question),
   }
 }
 

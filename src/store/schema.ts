@@ -33,6 +33,8 @@ export interface Schema {
   record_labels: RecordLabelsRow
   /** In which periods (`label-periods.ts`) there may be records of a label. */
   label_periods: { label: number; period: string }
+  /** What was found of a provider, as it changed. */
+  provider_states: { provider_id: string; time: string; state: string; reason: string | null }
   repeated_records: { id: string; count: number; last_time: string }
   /** How far each journal segment is in the store. Written in the transaction that brought its entries in. */
   journal_segments: { name: string; bytes_read: number }
@@ -213,6 +215,7 @@ export interface RecordRow {
   usd: number | null
   duration_ms: number | null
   record_json: string
+  first_byte_ms: number | null
 }
 
 /** A combination that thousands of records have in common. Removed some time after the last of them. */

@@ -10,6 +10,7 @@ import {
   type SqliteStatement,
   type TransactionSettings,
 } from 'kysely'
+import { readTags } from './record-json.ts'
 
 /** A lock held elsewhere stops the thread for at most this long; longer waits are made by timer (`connection.ts`). */
 const busyTimeoutMs = 25
@@ -35,7 +36,17 @@ export function openSqlite(file: SqliteFile): Sqlite.Database {
   // Checkpoints are the thread's own doing, between calls, and never a surprise inside a commit.
   database.pragma('wal_autocheckpoint = 0')
   database.pragma('journal_size_limit = 67108864')
+  defineFunctions(database)
   return database
+}
+
+/** `has_tag(record_json, name, value)`: whether a record has that tag; with the value null, whatever its value. */
+function defineFunctions(database: Sqlite.Database): void {
+  database.function('has_tag', { deterministic: true }, (text: unknown, name: unknown, value: unknown) => {
+    const tags = readTags(String(text))
+    const found = Object.hasOwn(tags, String(name)) ? tags[String(name)] : undefined
+    return found !== undefined && (value === null || found === value) ? 1 : 0
+  })
 }
 
 /** Kysely's SQLite dialect, with two differences: see the driver and the adapter below. */

@@ -110,6 +110,8 @@ describe('records', () => {
         duration_p50_ms: 50,
         duration_p95_ms: 95,
         duration_p99_ms: 99,
+        first_byte_p50_ms: 50,
+        first_byte_p95_ms: 50,
       },
       expect.objectContaining({ group: 'dear', requests: 1, errors: 1, input: 0, usd: null, duration_p50_ms: null }),
     ])

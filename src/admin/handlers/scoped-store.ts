@@ -261,5 +261,6 @@ function scopeRecords(read: Tables, scope: Scope): Part<'records'> {
       return record !== null && visible ? hideOthers(record) : null
     },
     stats: async (filter, by) => read.records.stats(await narrow(filter), by),
+    series: async (filter, question) => read.records.series(await narrow(filter), question),
   }
 }
