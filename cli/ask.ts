@@ -1,16 +1,15 @@
 import { CommandFault, exitStatus, usageFault } from './fault.ts'
-import type { Field } from './fields.ts'
 import { type ParsedFlags, readValue } from './flags.ts'
 import { canAsk, type Io } from './io.ts'
-import type { Operation } from './operation.ts'
+import type { Field, Operation } from './operation.ts'
 
 /** The whole input of an operation: what was given, its secrets fetched, and, on a terminal, what was missing asked for. */
 export async function completeInput(
   operation: Operation,
-  fields: readonly Field[],
   parsed: ParsedFlags,
   io: Io,
 ): Promise<Record<string, unknown>> {
+  const { fields } = operation
   const input = { ...parsed.input }
   const missing = fields.filter((field) => field.required && isMissing(field, input, parsed))
   if (missing.length > 0 && !canAsk(io)) throw nameMissing(operation, missing)

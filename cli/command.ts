@@ -1,12 +1,11 @@
 import type { Command } from 'commander'
 import { createCommand, givenOptions } from './bare-command.ts'
 import type { FileTarget } from './download.ts'
-import { type Field, readFields } from './fields.ts'
 import { declareFields, readFlags } from './flags.ts'
 import { addGlobalOptions, type GlobalOptions, readGlobalOptions } from './global-options.ts'
 import { type HelpDevice, renderExamples } from './help.ts'
 import type { Environment } from './io.ts'
-import type { Operation } from './operation.ts'
+import type { Field, Operation } from './operation.ts'
 import type { Invocation } from './run.ts'
 
 /** One operation of the contract as a command; `start` gets what was read from its flags. */
@@ -16,8 +15,7 @@ export function buildCommand(
   environment: Environment,
   start: (invocation: Invocation) => Promise<void>,
 ): Command {
-  const { meta, path } = operation
-  const fields = readFields(operation.input)
+  const { meta, path, fields } = operation
   const positional = meta.positional ?? []
   const terms = meta.show.as === 'file' ? ['[file]'] : positional.map((name) => argumentTerm(name, fields))
   const command = createCommand(path.at(-1) ?? '', device)
@@ -27,7 +25,7 @@ export function buildCommand(
   for (const alias of aliasesOf(operation)) command.alias(alias)
   declareFields(command, fields, positional)
   if (meta.show.as === 'file') declareFile(command, meta.show.name)
-  addGlobalOptions(command, [])
+  addGlobalOptions(command, 'columns' in meta.show ? ['columns'] : [])
   command.addHelpText('after', renderExamples(meta.examples ?? []))
   return command.action(async () => {
     const options = givenOptions(command)
@@ -35,7 +33,7 @@ export function buildCommand(
     const parsed = readFlags(fields, positional, { arguments: command.processedArgs, options })
     fillScope(parsed.input, fields, positional, settings, environment)
     const target = meta.show.as === 'file' ? readFile(command.processedArgs[0], options) : null
-    await start({ operation, fields, parsed, settings, target })
+    await start({ operation, parsed, settings, target })
   })
 }
 
@@ -50,13 +48,13 @@ function readFile(path: unknown, options: Record<string, unknown>): FileTarget {
 }
 
 /** Areas say `add`, keys say `create`; both words are accepted everywhere. */
-function aliasesOf({ path, meta }: Operation): string[] {
+export function aliasesOf({ path, meta }: Operation): string[] {
   const verb = path.at(-1) ?? ''
   const twin = { add: 'create', create: 'add' }[verb]
   return [...new Set([...(meta.aliases ?? []), ...(twin === undefined ? [] : [twin])])].filter((word) => word !== verb)
 }
 
-function argumentTerm(name: string, fields: readonly Field[]): string {
+export function argumentTerm(name: string, fields: readonly Field[]): string {
   const field = fields.find((known) => known.name === name)
   const term = field?.flag ?? name
   return field?.required === false ? `[${term}]` : `<${term}>`

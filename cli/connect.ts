@@ -1,13 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { createAdminClient } from '../src/admin/client.ts'
-import { openSocketTransport } from '../src/admin/socket-transport.ts'
+import { openCaller } from '../src/admin/client-calls.ts'
 import { CommandFault, exitStatus } from './fault.ts'
 import type { Connect } from './run.ts'
 import { type Files, findSocket, type Surroundings } from './socket-path.ts'
 
-/** Commands reach the gateway over its admin socket; a gateway that may be starting is waited for. */
-export function connectThroughSocket(surroundings: Surroundings, version: string): Connect {
-  return async ({ dataDir, waitMs }) => {
+/** Commands reach the gateway over its admin socket, or elsewhere over its console; one that may be starting is waited for. */
+export function connectGateway(
+  surroundings: Surroundings,
+  version: string,
+  surface: 'cli' | 'tui' = 'cli',
+): Connect {
+  return async ({ dataDir, waitMs, remote }) => {
+    if (remote !== null) return openCaller({ destination: remote, version, surface, waitMs: 0 })
     const place = findSocket(dataDir, surroundings, files)
     if (place === null) {
       throw new CommandFault(
@@ -16,8 +20,8 @@ export function connectThroughSocket(surroundings: Surroundings, version: string
         exitStatus.notRunning,
       )
     }
-    const transport = openSocketTransport(place.socketPath, { waitMs: place.exists ? waitMs : 0 })
-    return createAdminClient({ transport, version, surface: 'cli' })
+    const destination = { kind: 'socket', path: place.socketPath } as const
+    return openCaller({ destination, version, surface, waitMs: place.exists ? waitMs : 0 })
   }
 }
 

@@ -1,5 +1,3 @@
-import { ORPCError } from '@orpc/client'
-
 /** Exit statuses (product.md section 5); 130 is the shell's own word for Ctrl-C. */
 export const exitStatus = {
   done: 0,
@@ -44,7 +42,7 @@ export interface FaultReport {
 
 /** Everything that can end a command, in the same three parts. A fault of any other room is read by its `hint` and `exitStatus`. */
 export function reportFault(error: unknown): FaultReport {
-  if (error instanceof ORPCError) return reportAnswer(error)
+  if (isAnswer(error)) return reportAnswer(error)
   const message = error instanceof Error ? error.message : String(error)
   const name = error instanceof Error ? error.name : ''
   const status =
@@ -65,11 +63,24 @@ const answerStatus: Record<string, number> = {
   bad_request: exitStatus.usage,
 }
 
-/** An error that the gateway answered with, as the admin room codes it. */
-function reportAnswer(error: ORPCError<string, unknown>): FaultReport {
+/** For what was refused before it came to an operation: no token, or one that may not. */
+const httpStatus: Record<number, number> = { 401: exitStatus.refused, 403: exitStatus.refused }
+
+/** An error that the gateway answered with, as the admin room codes it, whichever client brought it. */
+interface Answer extends Error {
+  code: string
+  status: number
+  data: unknown
+}
+
+function isAnswer(error: unknown): error is Answer {
+  return error instanceof Error && textIn(error, 'code') !== null && numberIn(error, 'status') !== null
+}
+
+function reportAnswer(error: Answer): FaultReport {
   const code = error.code.toLowerCase()
   return {
-    status: answerStatus[code] ?? exitStatus.failed,
+    status: answerStatus[code] ?? httpStatus[error.status] ?? exitStatus.failed,
     cause: firstLine(error.message),
     hint: textIn(error.data, 'hint') ?? 'Run it again with --verbose for the details.',
     details: `${error.code} (${error.status})\n${JSON.stringify(error.data ?? null, null, 2)}`,

@@ -1,27 +1,14 @@
 import { z } from 'zod'
 import type { FieldMeta } from '../src/admin/contract/operation.ts'
+import type { Field } from './operation.ts'
 
-/** One input field of an operation, as the command line sees it. */
-export interface Field {
-  /** In the operation's input. */
-  name: string
-  /** On the command line, without dashes. */
-  flag: string
-  shape: 'text' | 'number' | 'boolean' | 'list' | 'pairs'
-  /** What a value, or each value of a list, may be; null: anything. */
-  choices: readonly string[] | null
-  required: boolean
-  nullable: boolean
-  fallback: unknown
-  description: string
-  prompt: string | null
-  secret: boolean
-  syntax: FieldMeta['syntax'] | null
+/** Only the catalog reads schemas: what runs a command has the fields as data. */
+export function describeInput(schema: z.ZodObject): { fields: Field[]; refined: boolean } {
+  return { fields: readFields(schema), refined: (schema.def.checks?.length ?? 0) > 0 }
 }
 
 /** Reads the fields of an object schema, in their order. */
-export function readFields(schema: z.ZodType | undefined): Field[] {
-  if (schema === undefined) return []
+export function readFields(schema: z.ZodType): Field[] {
   const { core } = unwrap(schema)
   if (!(core instanceof z.ZodObject)) return []
   return Object.entries(core.shape).map(([name, member]) => readField(name, member as z.ZodType))
@@ -41,7 +28,21 @@ function readField(name: string, schema: z.ZodType): Field {
     prompt: meta.prompt ?? null,
     secret: meta.secret === true,
     syntax: meta.syntax ?? null,
+    takes: takesOf(core),
   }
+}
+
+/** Careful: what is not known to take everything is `some`. */
+function takesOf(schema: z.ZodType): Field['takes'] {
+  if (schema instanceof z.ZodBoolean || schema instanceof z.ZodEnum || schema instanceof z.ZodLiteral) return 'any'
+  const checks = schema.def.checks ?? []
+  if (schema instanceof z.ZodString && !('format' in schema.def)) {
+    if (checks.length === 0) return 'any'
+    return checks.length === 1 && schema.minLength === 1 && schema.maxLength === null ? 'filled' : 'some'
+  }
+  if (schema instanceof z.ZodArray && checks.length === 0)
+    return takesOf(schema.element as z.ZodType) === 'any' ? 'any' : 'some'
+  return 'some'
 }
 
 interface Unwrapped {

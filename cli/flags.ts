@@ -2,7 +2,7 @@ import { Argument, type Command, Option } from 'commander'
 import { parseDuration, parseSize } from '../src/core/units.ts'
 import { closest } from './closest.ts'
 import { usageFault } from './fault.ts'
-import type { Field } from './fields.ts'
+import type { Field } from './operation.ts'
 
 /** Where a secret comes from; the value itself is never on the command line. */
 type SecretSource = { from: 'stdin' } | { from: 'variable'; name: string }
@@ -19,33 +19,37 @@ export function declareFields(command: Command, fields: readonly Field[], positi
     const field = fields.find((known) => known.name === name)
     if (field === undefined) throw new Error(`${command.name()}: the argument ${name} is no field of the input.`)
     // Optional for commander, so that a missing one can be asked for on a terminal.
-    command.addArgument(new Argument(`[${field.flag}${field.shape === 'list' ? '...' : ''}]`, describe(field)))
+    command.addArgument(new Argument(`[${field.flag}${field.shape === 'list' ? '...' : ''}]`, describeField(field)))
   }
   for (const field of fields) {
     if (!positional.includes(field.name)) for (const option of optionsOf(field)) command.addOption(option)
   }
 }
 
-function optionsOf(field: Field): Option[] {
+/** The flags of a field, one or two. */
+export function optionsOf(field: Field): Option[] {
   if (field.secret) return secretOptions(field)
   const long = `--${field.flag}`
   if (field.shape === 'boolean') {
     return [
-      new Option(long, describe(field)).hideHelp(field.fallback === true),
-      new Option(`--no-${field.flag}`, field.fallback === true ? describe(field) : 'the opposite').hideHelp(
+      new Option(long, describeField(field)).hideHelp(field.fallback === true),
+      new Option(`--no-${field.flag}`, field.fallback === true ? describeField(field) : 'the opposite').hideHelp(
         field.fallback !== true,
       ),
     ]
   }
   // `-p` and `-e` keep their letters where a command has its own meaning for the word.
   const short = field.flag === 'project' ? '-p, ' : field.flag === 'environment' ? '-e, ' : ''
-  const option = new Option(`${short}${long} <${placeholder(field)}>`, describe(field))
+  const option = new Option(`${short}${long} <${placeholder(field)}>`, describeField(field))
   return isRepeated(field) ? [option.argParser(collect)] : [option]
 }
 
 function secretOptions(field: Field): Option[] {
   return [
-    new Option(`--${field.flag}-stdin`, `${describe(field)}; read from standard input (hidden question on a terminal)`),
+    new Option(
+      `--${field.flag}-stdin`,
+      `${describeField(field)}; read from standard input (hidden question on a terminal)`,
+    ),
     new Option(`--${field.flag}-env <variable>`, 'the same, from an environment variable'),
     // Declared only to be refused with a hint: arguments are seen in process lists and shell histories.
     new Option(`--${field.flag} [value]`).hideHelp(),
@@ -68,7 +72,8 @@ function placeholder(field: Field): string {
   return field.choices === null ? (field.flag.split('-').at(-1) ?? 'value') : 'choice'
 }
 
-function describe(field: Field): string {
+/** What help says of a field. */
+export function describeField(field: Field): string {
   const notes: string[] = []
   if (field.choices !== null) notes.push(field.choices.join(', '))
   if (isRepeated(field) && !/repeat/.test(field.description)) notes.push('may be repeated')

@@ -12,6 +12,14 @@ export interface GlobalOptions {
   wait: boolean
   /** Absolute times instead of "3 s ago". */
   utc: boolean
+  /** Of a table or of CSV, as they were named; null: as the operation says. */
+  columns: readonly string[] | null
+  /** `--remote`; null: none given. */
+  remote: string | null
+  /** Where `--remote` finds its token, if it was said. */
+  tokenEnv: string | null
+  tokenStdin: boolean
+  insecure: boolean
 }
 
 const outputForms = ['table', 'json', 'yaml', 'csv'] as const
@@ -19,25 +27,58 @@ export type OutputForm = (typeof outputForms)[number]
 
 const group = 'Global options:'
 
-/** `scope`: which of project and environment mean something to this command; the others are taken and not shown. */
+const inScope = '(default: $SPGW_%, else '
+
+const table: readonly [flags: string, description: string][] = [
+  ['-p, --project <name>', `project ${inScope.replace('%', 'PROJECT')}default)`],
+  ['-e, --environment <name>', `environment ${inScope.replace('%', 'ENVIRONMENT')}production)`],
+  ['--output <form>', `how to print the result: ${outputForms.join(', ')}`],
+  ['--json', 'short for --output json'],
+  ['--utc', 'absolute times'],
+  ['-y, --yes', 'answer yes to what would be asked'],
+  ['--columns <list>', 'columns of a table or of CSV, by name: name,state'],
+  ['--no-color', 'no colour (also: NO_COLOR)'],
+  ['--data-dir <path>', 'data directory of the gateway (default: $SPGW_DATA_DIR)'],
+  ['--remote <url>', 'console of a gateway elsewhere, with an API token (default: $SPGW_REMOTE)'],
+  ['--token-env <variable>', 'where the API token is (default: SPGW_TOKEN)'],
+  ['--token-stdin', 'read the API token from standard input'],
+  ['--insecure', 'send the token without encryption, to a host that is not this one'],
+  ['--no-wait', 'do not wait for a gateway that is starting'],
+  ['--verbose', 'say more about an error'],
+]
+
+/** As commander writes them. */
+export const globalFlags: readonly { flags: string; description: string }[] = table.map(([flags, description]) => ({
+  flags,
+  description,
+}))
+
+/** The global flags that take a value, in all their forms. */
+export const valuedFlags: readonly string[] = table.flatMap(([flags]) =>
+  flags.includes('<') ? (flags.match(/-[-a-z]+/g) ?? []) : [],
+)
+
+/** Shown in the help of commands to which they mean something, or all at the top; taken everywhere. */
+const onlyWhere: Record<string, string> = {
+  project: 'project',
+  environment: 'environment',
+  columns: 'columns',
+  'no-color': 'top',
+  'token-env': 'top',
+  'token-stdin': 'top',
+  insecure: 'top',
+}
+
+/** `scope`: what of the table above means something to this command. */
 export function addGlobalOptions(command: Command, scope: readonly string[]): void {
-  const options = [
-    new Option('-p, --project <name>', 'project (default: $SPGW_PROJECT, else default)').hideHelp(
-      !scope.includes('project'),
-    ),
-    new Option('-e, --environment <name>', 'environment (default: $SPGW_ENVIRONMENT, else production)').hideHelp(
-      !scope.includes('environment'),
-    ),
-    new Option('--output <form>', `how to print the result: ${outputForms.join(', ')}`),
-    new Option('--json', 'short for --output json'),
-    new Option('--utc', 'absolute times'),
-    new Option('-y, --yes', 'answer yes to what would be asked'),
-    new Option('--data-dir <path>', 'data directory of the gateway (default: $SPGW_DATA_DIR)'),
-    new Option('--no-wait', 'do not wait for a gateway that is starting'),
-    new Option('--verbose', 'say more about an error'),
-  ]
-  // What a command means by a flag of its own beats the global one (`providers add --project`).
-  for (const option of options) if (!declares(command, option)) command.addOption(option.helpGroup(group))
+  for (const [flags, description] of table) {
+    const option = new Option(flags, description)
+    // What a command means by a flag of its own beats the global one (`providers add --project`).
+    if (declares(command, option)) continue
+    const name = option.name()
+    const isHidden = name in onlyWhere && !scope.includes(onlyWhere[name] ?? '')
+    command.addOption(option.hideHelp(isHidden).helpGroup(group))
+  }
   command.addHelpOption(new Option('-h, --help', 'show this help').helpGroup(group))
 }
 
@@ -55,6 +96,11 @@ export function readGlobalOptions(values: Record<string, unknown>): GlobalOption
     verbose: values.verbose === true,
     wait: values.wait !== false,
     utc: values.utc === true,
+    columns: readNames(values.columns),
+    remote: textOrNull(values.remote),
+    tokenEnv: textOrNull(values.tokenEnv),
+    tokenStdin: values.tokenStdin === true,
+    insecure: values.insecure === true,
   }
 }
 
@@ -69,6 +115,12 @@ function readOutputForm(values: Record<string, unknown>): OutputForm {
     throw usageFault(`--json and --output ${form} contradict each other.`, 'Leave one of them out.')
   }
   return 'json'
+}
+
+function readNames(value: unknown): readonly string[] | null {
+  if (typeof value !== 'string') return null
+  const names = value.split(',').map((name) => name.trim())
+  return names.filter((name) => name !== '')
 }
 
 function textOrNull(value: unknown): string | null {

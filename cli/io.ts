@@ -36,6 +36,10 @@ export function canAsk(io: Io): boolean {
   return io.stdin.isTerminal && io.stderr.isTerminal
 }
 
+export function withoutColour(io: Io): Io {
+  return { ...io, environment: { ...io.environment, NO_COLOR: '1', FORCE_COLOR: undefined } }
+}
+
 /** FORCE_COLOR beats NO_COLOR, as in Node itself (https://force-color.org, https://no-color.org). */
 export function wantsColour(output: { isTerminal: boolean }, environment: Environment): boolean {
   const forced = environment.FORCE_COLOR

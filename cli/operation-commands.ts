@@ -1,52 +1,72 @@
 import type { Command } from 'commander'
-import { createCommand } from './bare-command.ts'
-import { buildCommand } from './command.ts'
+import { createCommand, nameCommand } from './bare-command.ts'
+import { aliasesOf, buildCommand } from './command.ts'
 import { addGlobalOptions } from './global-options.ts'
 import { type HelpDevice, helpDevice, renderExamples } from './help.ts'
 import type { Io } from './io.ts'
 import type { Operation } from './operation.ts'
 import type { Invocation } from './run.ts'
 
-/** Gives the program a command for each operation of the contract, in the order of the contract. */
+interface Ground {
+  device: HelpDevice
+  io: Io
+  start: (invocation: Invocation) => Promise<void>
+}
+
+/**
+ * Gives the program a command for each operation of the contract, in the order of the contract. With `words`, the command
+ * that they lead to is built and all others are only named.
+ */
 export function addOperations(
   program: Command,
   operations: readonly Operation[],
+  words: readonly string[] | null,
   io: Io,
   start: (invocation: Invocation) => Promise<void>,
 ): void {
-  const device = helpDevice(io)
   program.addHelpText('after', renderExamples(firstExamples(operations, setupOrder)))
-  for (const operation of operations) {
-    const area = openArea(program, operation, operations, device)
-    area.addCommand(buildCommand(operation, device, io.environment, start))
+  addBranch(program, operations, 0, words, { device: helpDevice(io), io, start })
+}
+
+/** The commands of one level: an operation, or the area of several. */
+function addBranch(
+  place: Command,
+  operations: readonly Operation[],
+  depth: number,
+  words: readonly string[] | null,
+  ground: Ground,
+): void {
+  for (const name of new Set(operations.map(({ path }) => path[depth] ?? ''))) {
+    const within = operations.filter(({ path }) => path[depth] === name)
+    const own = within.find(({ path }) => path.length === depth + 1)
+    const aliases = own === undefined ? [] : aliasesOf(own)
+    const isWanted = words === null || words[0] === name || aliases.includes(words[0] ?? '')
+    const rest = words?.slice(1) ?? null
+    if (!isWanted) place.addCommand(nameCommand(name, own?.meta.summary ?? verbsOf(within, depth + 1), aliases))
+    else if (own !== undefined) place.addCommand(buildCommand(own, ground.device, ground.io.environment, ground.start))
+    else place.addCommand(createArea(name, within, depth + 1, rest, ground))
   }
 }
 
-/** The command of an operation's area (`providers credentials`), made when its first operation comes. */
-function openArea(program: Command, operation: Operation, all: readonly Operation[], device: HelpDevice): Command {
-  let place = program
-  for (const [depth, word] of operation.path.slice(0, -1).entries()) {
-    let area = place.commands.find((known) => known.name() === word)
-    if (area === undefined) {
-      const path = operation.path.slice(0, depth + 1)
-      area = createArea(path, all, device)
-      place.addCommand(area)
-    }
-    place = area
-  }
-  return place
-}
-
-function createArea(path: readonly string[], all: readonly Operation[], device: HelpDevice): Command {
-  const within = all.filter(({ path: other }) => path.every((word, depth) => other[depth] === word))
-  const verbs = [...new Set(within.map((operation) => operation.path[path.length]))]
-  const area = createCommand(path.at(-1) ?? '', device)
-    .summary(verbs.join(', '))
+function createArea(
+  name: string,
+  within: readonly Operation[],
+  depth: number,
+  words: readonly string[] | null,
+  ground: Ground,
+): Command {
+  const area = createCommand(name, ground.device)
+    .summary(verbsOf(within, depth))
     .usage('<verb> [flags]')
     .enablePositionalOptions()
   addGlobalOptions(area, [])
   area.addHelpText('after', renderExamples(firstExamples(within).slice(0, 3)))
+  addBranch(area, within, depth, words, ground)
   return area
+}
+
+function verbsOf(within: readonly Operation[], depth: number): string {
+  return [...new Set(within.map(({ path }) => path[depth]))].join(', ')
 }
 
 /** From a fresh gateway to the first request (product.md section 5). */

@@ -1,36 +1,37 @@
-import type { z } from 'zod'
-import type { OperationMeta } from '../src/admin/contract/operation.ts'
+import type { FieldMeta, OperationMeta } from '../src/admin/contract/operation.ts'
 
-/** What the command line needs to know of an operation; entries of the contract's own walk have this shape. */
+/** What the command line needs to know of an operation: plain data, so that a bundle holds it ready (`catalog.ts`). */
 export interface Operation {
   /** `providers.credentials.add` */
   name: string
   path: readonly string[]
   meta: OperationMeta
-  input: z.ZodType | undefined
+  fields: readonly Field[]
+  /** The schema has rules between fields, so that even an input whose every field is right may be wrong. */
+  refined: boolean
 }
 
-type Procedure = (input: unknown, options: { signal?: AbortSignal }) => Promise<unknown>
-
-/** The typed client is a tree of procedures in the shape of the contract; the path leads to one of them. */
-export async function callOperation(
-  client: object,
-  operation: Pick<Operation, 'name' | 'path'>,
-  input: Record<string, unknown>,
-  options: { signal?: AbortSignal } = {},
-): Promise<unknown> {
-  let place: unknown = client
-  for (const step of operation.path) {
-    place = isTree(place) ? Reflect.get(place, step) : undefined
-  }
-  if (!isProcedure(place)) throw new Error(`The client has no operation ${operation.name}.`)
-  return place(input, options)
+/** One input field of an operation, as the command line sees it. */
+export interface Field {
+  /** In the operation's input. */
+  name: string
+  /** On the command line, without dashes. */
+  flag: string
+  shape: 'text' | 'number' | 'boolean' | 'list' | 'pairs'
+  /** What a value, or each value of a list, may be; null: anything. */
+  choices: readonly string[] | null
+  required: boolean
+  nullable: boolean
+  fallback: unknown
+  description: string
+  prompt: string | null
+  secret: boolean
+  syntax: FieldMeta['syntax'] | null
+  /** Which values of its shape the schema takes: any, any but an empty one, or only the schema itself can tell. */
+  takes: 'any' | 'filled' | 'some'
 }
 
-function isTree(place: unknown): place is object {
-  return typeof place === 'function' || (typeof place === 'object' && place !== null)
-}
-
-function isProcedure(place: unknown): place is Procedure {
-  return typeof place === 'function'
+/** The gateway as commands see it. */
+export interface Gateway {
+  call(path: readonly string[], input: object, options?: { signal?: AbortSignal | undefined }): Promise<unknown>
 }

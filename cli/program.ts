@@ -1,31 +1,24 @@
 import type { Command } from 'commander'
 import { escapeControls } from '../src/admin/contract/show-value.ts'
-import { createCommand } from './bare-command.ts'
+import { createCommand, nameCommand, OnlyNamed } from './bare-command.ts'
+import { commandWords } from './command-words.ts'
+import { completeWord } from './completion/complete-word.ts'
+import type { Dependencies } from './dependencies.ts'
 import { exitStatus, type FaultReport, Interrupted, OutputClosed, reportFault } from './fault.ts'
 import { addGlobalOptions, readGlobalOptions } from './global-options.ts'
 import { HelpShown, helpDevice } from './help.ts'
-import { type Io, wantsColour } from './io.ts'
+import { type Io, wantsColour, withoutColour } from './io.ts'
 import { buildLocal, type LocalCommand } from './local-command.ts'
-import type { Operation } from './operation.ts'
 import { makePaint } from './print/view.ts'
-import type { Connect, Invocation } from './run.ts'
 
-export interface Dependencies {
-  /** Called only when the command line is for none of the local commands: the gateway itself needs no contract of its own. */
-  operations(): Promise<readonly Operation[]>
-  connect: Connect
-  local: readonly LocalCommand[]
-  io: Io
-  version: string
-  /** Replaced in tests of the flags alone; otherwise the real thing. */
-  run?: (invocation: Invocation, connect: Connect, io: Io) => Promise<number>
-}
-
-/** Every command of spgw: the local ones, and one for each operation of the contract, if they are wanted. `finish` is told the exit status. */
+/**
+ * Every command of spgw: the local ones, and one for each operation of the contract. With `words`, the command that they
+ * lead to is built and all others are only named; operations are left out when it is a local one. `finish` is told the exit status.
+ */
 export async function buildProgram(
   dependencies: Dependencies,
   finish: (status: number) => void,
-  wanted: 'all' | 'local' = 'all',
+  words: readonly string[] | null = null,
 ): Promise<Command> {
   const { io, version, local } = dependencies
   const device = helpDevice(io)
@@ -34,57 +27,66 @@ export async function buildProgram(
     .usage('<command> [flags]')
     .version(version, '--version', 'show the version')
     .enablePositionalOptions()
-  addGlobalOptions(program, ['project', 'environment'])
+  addGlobalOptions(program, ['project', 'environment', 'columns', 'top'])
   for (const command of local) {
-    program.addCommand(
-      buildLocal(command, device, async (values) => {
-        finish(await command.run(values, io, readGlobalOptions(values)))
-      }),
-    )
+    if (words !== null && words[0] !== command.name) program.addCommand(nameCommand(command.name, command.summary))
+    else program.addCommand(buildLocal(command, device, (values) => runLocal(command, values, dependencies, finish)))
   }
-  if (wanted === 'all') await addContract(program, dependencies, finish)
+  if (!local.some(({ name }) => name === words?.[0])) await addContract(program, dependencies, words, finish)
   return program
 }
 
-/** What knows schemas is loaded here. */
+async function runLocal(
+  command: LocalCommand,
+  values: Record<string, unknown>,
+  { io, connect }: Dependencies,
+  finish: (status: number) => void,
+): Promise<void> {
+  const settings = readGlobalOptions(values)
+  const reachGateway = async () => (await import('./run.ts')).reach(connect, settings, io)
+  finish(await command.run(values, io, settings, reachGateway))
+}
+
 async function addContract(
   program: Command,
   { operations, connect, io, run }: Dependencies,
+  words: readonly string[] | null,
   finish: (status: number) => void,
 ): Promise<void> {
   const { addOperations } = await import('./operation-commands.ts')
-  addOperations(program, await operations(), io, async (invocation) => {
+  addOperations(program, await operations(), words, io, async (invocation) => {
     const start = run ?? (await import('./run.ts')).runOperation
     finish(await start(invocation, connect, io))
   })
 }
 
-/** Whether the first word of the command line, global flags and their values left out, is a local command. */
-function isLocal(argv: readonly string[], { io, local }: Dependencies): boolean {
-  const reader = createCommand('spgw', helpDevice(io)).enablePositionalOptions()
-  addGlobalOptions(reader, [])
-  for (const { name } of local) reader.addCommand(createCommand(name, helpDevice(io)))
-  const [word] = reader.parseOptions([...argv]).operands
-  return local.some(({ name }) => name === word)
-}
-
 /** Runs one command line (without `node` and the script) and gives the exit status. Never ends the process itself. */
-export async function runCli(argv: readonly string[], dependencies: Dependencies): Promise<number> {
-  const { io } = dependencies
+export async function runCli(argv: readonly string[], given: Dependencies): Promise<number> {
+  const dependencies = argv.includes('--no-color') ? { ...given, io: withoutColour(given.io) } : given
   let status: number = exitStatus.done
-  try {
-    const wanted = isLocal(argv, dependencies) ? 'local' : 'all'
+  const parse = async (words: readonly string[] | null) => {
     const program = await buildProgram(
       dependencies,
-      (given) => {
-        status = given
+      (told) => {
+        status = told
       },
-      wanted,
+      words,
     )
     await program.parseAsync(argv, { from: 'user' })
+  }
+  try {
+    if (argv[0] === completeWord) {
+      const { complete } = await import('./completion/complete.ts')
+      await complete(argv.slice(1), dependencies)
+      return status
+    }
+    await parse(commandWords(argv)).catch((error: unknown) => {
+      if (error instanceof OnlyNamed) return parse(null)
+      throw error
+    })
     return status
   } catch (error) {
-    return endWith(error, argv, io)
+    return endWith(error, argv, dependencies.io)
   }
 }
 

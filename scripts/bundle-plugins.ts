@@ -54,3 +54,63 @@ export const leaveOutLocales: Plugin = {
     }))
   },
 }
+
+/** What ink has for its developers is behind waits at the top level, too, and asks for a package that is not there. */
+export const leaveOutInkDevtools: Plugin = {
+  name: 'leave-out-ink-devtools',
+  setup(build) {
+    build.onLoad({ filter: /ink\/build\/(reconciler|ink)\.js$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replaceAll("process.env['DEV'] === 'true'", 'false'),
+    }))
+  },
+}
+
+/**
+ * ink's layout engine waits for its WebAssembly at the top level, which no CommonJS can; the module is small enough to be
+ * made at once. Emscripten fills the object that it is given, and lets its maker instantiate.
+ */
+export const makeYogaAtOnce: Plugin = {
+  name: 'make-yoga-at-once',
+  setup(build) {
+    build.onLoad({ filter: /yoga-layout\/dist\/src\/index\.js$/ }, async ({ path }) => {
+      const loader = await readFile(join(dirname(path), '../binaries/yoga-wasm-base64-esm.js'), 'utf8')
+      const bytes = yogaBytes.exec(loader)?.[1]
+      if (bytes === undefined) throw new Error('yoga-layout keeps its WebAssembly elsewhere now')
+      return { contents: yogaMadeAtOnce(bytes) }
+    })
+    build.onLoad({ filter: /yoga-layout\/dist\/binaries\/yoga-wasm-base64-esm\.js$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replace(yogaBytes, '"yoga.wasm"').replace('import.meta.url', '""'),
+    }))
+  },
+}
+
+const yogaBytes = /"data:application\/octet-stream;base64,([A-Za-z0-9+/=]+)"/
+
+function yogaMadeAtOnce(base64: string): string {
+  return `
+    import loadYoga from '../binaries/yoga-wasm-base64-esm.js'
+    import wrapAssembly from './wrapAssembly.js'
+    const assembly = {
+      instantiateWasm(imports, receive) {
+        const instance = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from('${base64}', 'base64')), imports)
+        receive(instance)
+        return instance.exports
+      },
+    }
+    loadYoga(assembly)
+    export default wrapAssembly(assembly)
+    export * from './generated/YGEnums.js'
+  `
+}
+
+/** The contract as the command line needs it, worked out now: deriving it from the schemas takes longer than a whole command may. */
+export const deriveCatalog: Plugin = {
+  name: 'derive-catalog',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]cli[\\/]catalog\.ts$/ }, async () => {
+      const { catalog } = await import('../cli/catalog.ts')
+      // Parsing text is faster than running an object of that size.
+      return { contents: `export const catalog = JSON.parse(${JSON.stringify(JSON.stringify(catalog))})` }
+    })
+  },
+}

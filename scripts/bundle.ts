@@ -2,7 +2,16 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type BuildOptions, build, type Metafile, type OutputFile, transform } from 'esbuild'
-import { keepSmallZodApart, leaveOutHttp2, leaveOutLocales, leaveOutMilo } from './bundle-plugins.ts'
+import { bundleConsole } from './bundle-console.ts'
+import {
+  deriveCatalog,
+  keepSmallZodApart,
+  leaveOutHttp2,
+  leaveOutInkDevtools,
+  leaveOutLocales,
+  leaveOutMilo,
+  makeYogaAtOnce,
+} from './bundle-plugins.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -24,7 +33,8 @@ export interface BundleOptions {
 }
 
 /**
- * Bundles the program and its threads into `outputDirectory`, wiped first, and puts the addon beside them.
+ * Bundles the program and its threads into `outputDirectory`, wiped first, and puts the addon and the console's page
+ * (`console/`) beside them.
  * Returns esbuild's account of what went in.
  */
 export async function bundle(outputDirectory: string, options: BundleOptions = {}): Promise<Metafile> {
@@ -37,6 +47,7 @@ export async function bundle(outputDirectory: string, options: BundleOptions = {
     bundleProgram(common),
     // A thread is one script: the packaged executable starts it from its text.
     build({ ...common, entryPoints: threads, format: 'cjs' }),
+    bundleConsole(join(outputDirectory, 'console')),
   ])
   await writeFile(join(outputDirectory, 'package.json'), `${JSON.stringify({ name: 'spgw', bin: 'main.js' })}\n`)
   await writeFile(join(outputDirectory, addonName), addon)
@@ -91,8 +102,18 @@ function buildOptions(outdir: string, forTests: boolean, addonHash: string) {
       'import.meta.dirname': '__dirname',
       // Of undici's two parsers the one on trial is left out, and so cannot be asked for.
       'process.env.UNDICI_USE_MILO': 'undefined',
+      // React as it is released.
+      'process.env.NODE_ENV': '"production"',
     },
-    plugins: [leaveOutHttp2, leaveOutMilo, keepSmallZodApart, leaveOutLocales],
+    plugins: [
+      deriveCatalog,
+      leaveOutHttp2,
+      leaveOutMilo,
+      keepSmallZodApart,
+      leaveOutLocales,
+      leaveOutInkDevtools,
+      makeYogaAtOnce,
+    ],
     metafile: true,
     logLevel: 'warning',
   } as const satisfies BuildOptions

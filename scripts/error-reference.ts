@@ -8,7 +8,7 @@ const origins = {
   network: 'the way to the provider',
 } as const
 
-/** `docs/errors.md`, made from the one table of errors. */
+/** `docs/reference/errors.md`, made from the one table of errors. */
 export function errorReference(): string {
   return [
     '# Errors',

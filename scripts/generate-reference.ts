@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorReference } from './error-reference.ts'
+import { referencePages } from './reference.ts'
 
-const documents = join(import.meta.dirname, '../docs')
-await mkdir(documents, { recursive: true })
-await writeFile(join(documents, 'errors.md'), errorReference())
+const directory = join(import.meta.dirname, '../docs/reference')
+await mkdir(directory, { recursive: true })
+for (const [name, text] of Object.entries(await referencePages())) await writeFile(join(directory, name), text)

@@ -46,16 +46,21 @@ export async function packageExecutable(
   }
 }
 
-/** pkg takes as assets what no import leads to: the threads' bundles and the addon. */
+/** pkg takes as assets what no import leads to: the threads' bundles, the addon and the console's page. Its own start is compiled beforehand. */
 function packageJson(): object {
-  return { name: 'spgw', bin: 'main.js', pkg: { assets: ['*.js', addonName] } }
+  return {
+    name: 'spgw',
+    bin: 'main.js',
+    pkg: { assets: ['*.js', addonName, 'console/**/*'], seaConfig: { useCodeCache: true } },
+  }
 }
 
 async function hashInputs(directory: string): Promise<string> {
   const hash = createHash('sha256').update(`${node} ${hostPlatform()}`)
   const packager = join(root, 'node_modules/@yao-pkg/pkg/package.json')
   const scripts = ['package.ts', 'strip-elf.ts'].map((name) => join(import.meta.dirname, name))
-  const bundled = (await readdir(directory)).sort().map((name) => join(directory, name))
+  const below = await readdir(directory, { recursive: true, withFileTypes: true })
+  const bundled = below.flatMap((entry) => (entry.isFile() ? [join(entry.parentPath, entry.name)] : [])).sort()
   for (const file of [packager, ...scripts, ...bundled]) {
     const bytes = await readFile(file)
     hash.update(`\n${basename(file)} ${bytes.length}\n`).update(bytes)

@@ -1,10 +1,11 @@
-import stringWidth from 'string-width'
 import type { Column } from '../../src/admin/contract/operation.ts'
 import { formatCell, toneOfCell, valueAt } from '../../src/admin/contract/show-value.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import type { Io } from '../io.ts'
+import { pickColumns } from './columns.ts'
 import { csvHead, csvLine, renderDocument } from './machine.ts'
 import { alignText, chooseColumns, cut, formatOf, isRightAligned } from './table.ts'
+import { prepareWidths, textWidth } from './text-width.ts'
 import { stdoutView, type View } from './view.ts'
 
 /** Prints rows as they come, each handed to the system before the next is read. Ctrl-C ends it as if the stream had ended. */
@@ -21,10 +22,11 @@ export async function printLive(
   })
   try {
     const rows = (await open(stop.signal))[Symbol.asyncIterator]()
-    const render = rowRenderer(columns, settings, io)
+    const render = rowRenderer(pickColumns(columns, settings.columns, undefined), settings, io)
     for (;;) {
       const next = await Promise.race([rows.next(), stopped])
       if (next.done) break
+      await prepareWidths(next.value)
       await io.stdout.write(await render(next.value))
     }
   } catch (error) {
@@ -79,14 +81,14 @@ class LiveTable {
     this.#columns = columns
     this.#widths = columns.map((column) => {
       const usual = utc && column.format === 'age' ? 20 : startWidths[formatOf(column)] + (column.also ? 12 : 0)
-      return Math.max(usual, stringWidth(column.title))
+      return Math.max(usual, textWidth(column.title))
     })
   }
 
   render(row: unknown, view: View): string {
     const cells = this.#columns.map((column) => formatLive(row, column, view))
     for (const [index, cell] of cells.entries()) {
-      this.#widths[index] = Math.max(this.#widths[index] ?? 0, Math.min(stringWidth(cell), 40))
+      this.#widths[index] = Math.max(this.#widths[index] ?? 0, Math.min(textWidth(cell), 40))
     }
     const tones = this.#columns.map((column) => toneOfCell(row, column))
     const line = this.#join(cells, view, (text, index) => {

@@ -1,37 +1,37 @@
 import type { Show } from '../../src/admin/contract/operation.ts'
 import { valueAt } from '../../src/admin/contract/show-value.ts'
 import type { Io } from '../io.ts'
-import { callOperation } from '../operation.ts'
+import type { Gateway } from '../operation.ts'
 
 /** The secret alone on stdout, so that `KEY=$(spgw keys create --name ci)` works; what to do with it on stderr. */
 export async function printOnce(
   { field, note }: Extract<Show, { as: 'once' }>,
   output: unknown,
-  client: object,
+  gateway: Gateway,
   io: Io,
 ): Promise<void> {
   const secret = valueAt(output, field)
   if (typeof secret !== 'string') throw new Error(`The answer holds no ${field}.`)
   await io.stdout.write(`${secret}\n`)
-  await io.stderr.write(note === undefined ? await renderNote(output, client) : `${note}\n`)
+  await io.stderr.write(note === undefined ? await renderNote(output, gateway) : `${note}\n`)
 }
 
-async function renderNote(output: unknown, client: object): Promise<string> {
+async function renderNote(output: unknown, gateway: Gateway): Promise<string> {
   const project = valueAt(output, 'project')
   const environment = valueAt(output, 'environment')
   const scope =
     typeof project === 'string' && typeof environment === 'string'
       ? ` Project ${project}, environment ${environment}.`
       : ''
-  const url = await gatewayUrl(client)
+  const url = await gatewayUrl(gateway)
   if (url === null) return `Shown once.${scope}\n`
   return `Shown once.${scope} Try it:\n  curl ${url}/v1/models -H "Authorization: Bearer $KEY"\n`
 }
 
 /** Only for the note: the key is made and printed already, so a failure here must not look like one of the command. */
-async function gatewayUrl(client: object): Promise<string | null> {
+async function gatewayUrl(gateway: Gateway): Promise<string | null> {
   try {
-    const status = await callOperation(client, { name: 'status', path: ['status'] }, {})
+    const status = await gateway.call(['status'], {})
     const url = valueAt(status, 'gateway_url')
     return typeof url === 'string' ? url : null
   } catch {

@@ -1,4 +1,3 @@
-import stringWidth from 'string-width'
 import type { z } from 'zod'
 import { recordShape } from '../../src/admin/contract/record.ts'
 import {
@@ -11,6 +10,7 @@ import {
 } from '../../src/admin/contract/show-value.ts'
 import { describeRecord } from '../../src/admin/contract/what-happened.ts'
 import type { Signal } from '../../src/core/record.ts'
+import { textWidth } from './text-width.ts'
 import { renderTimeline } from './timeline.ts'
 import type { View } from './view.ts'
 
@@ -48,7 +48,7 @@ function wrapSentence(text: string, { width }: View): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {
     const line = lines.at(-1)
-    const fits = line !== undefined && (width === null || stringWidth(line) + 1 + stringWidth(word) <= width - 2)
+    const fits = line !== undefined && (width === null || textWidth(line) + 1 + textWidth(word) <= width - 2)
     if (fits) lines[lines.length - 1] = `${line} ${word}`
     else lines.push(line === undefined ? word : `  ${word}`)
   }

@@ -1,41 +1,54 @@
+import type { Column, Show } from '../../src/admin/contract/operation.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import type { Io } from '../io.ts'
-import type { Operation } from '../operation.ts'
-import { renderExplanation } from './explanation.ts'
+import type { Gateway, Operation } from '../operation.ts'
+import { pickColumns } from './columns.ts'
 import { renderDocument } from './machine.ts'
-import { printOnce } from './once.ts'
-import { renderRecord } from './record.ts'
-import { renderRequest } from './request.ts'
+import { deriveColumns, renderRecord } from './record.ts'
 import { renderTable } from './table.ts'
+import { prepareWidths } from './text-width.ts'
 import { stdoutView, type View } from './view.ts'
 
 export interface Result {
   operation: Operation
   output: unknown
-  client: object
+  gateway: Gateway
 }
 
-/** Screens that the contract cannot say, by operation; each is given the operation's own output. */
-const handMade: Record<string, (output: unknown, view: View) => string | null> = {
-  'requests.show': renderRequest,
-  'routes.explain': renderExplanation,
+type Render = (output: unknown, view: View) => string
+
+/** Screens that the contract cannot say, by operation, loaded when they are shown; each is given the operation's own output. */
+const handMade: Record<string, () => Promise<Render>> = {
+  'requests.show': async () => (await import('./request.ts')).renderRequest,
+  'routes.explain': async () => (await import('./explanation.ts')).renderExplanation,
+}
+
+function chooseColumns(show: Show, output: unknown, { columns }: GlobalOptions): readonly Column[] | undefined {
+  const own = 'columns' in show ? show.columns : undefined
+  if (columns === null) return own
+  const rows: readonly unknown[] = Array.isArray(output) ? output : [output]
+  return pickColumns(own ?? deriveColumns(rows[0]), columns, rows[0])
 }
 
 /** Results go to stdout, everything said to a person to stderr. */
 export async function printResult(result: Result, settings: GlobalOptions, io: Io): Promise<void> {
   const { operation, output } = result
   const { show } = operation.meta
-  const columns = 'columns' in show ? show.columns : undefined
+  const columns = chooseColumns(show, output, settings)
   if (settings.output !== 'table') {
     await io.stdout.write(await renderDocument(settings.output, columns, output))
     return
   }
-  if (show.as === 'once') return printOnce(show, output, result.client, io)
+  if (show.as === 'once') {
+    const { printOnce } = await import('./once.ts')
+    return printOnce(show, output, result.gateway, io)
+  }
   const view = stdoutView(io, settings.utc)
-  const own = handMade[operation.name]?.(output, view) ?? null
-  if (own !== null) return io.stdout.write(own)
+  await prepareWidths(output)
+  const own = await handMade[operation.name]?.()
+  if (own !== undefined) return io.stdout.write(own(output, view))
   if (show.as !== 'table') return io.stdout.write(renderRecord(columns, output, view))
   const rows: readonly unknown[] = Array.isArray(output) ? output : [output]
   if (rows.length === 0) return io.stderr.write(`${show.empty}\n`)
-  return io.stdout.write(renderTable(show.columns, rows, view))
+  return io.stdout.write(renderTable(columns ?? show.columns, rows, view))
 }

@@ -1,6 +1,6 @@
-import stringWidth from 'string-width'
 import type { Column } from '../../src/admin/contract/operation.ts'
 import { absent, type Format, formatCell, toneOfCell } from '../../src/admin/contract/show-value.ts'
+import { textWidth } from './text-width.ts'
 import type { View } from './view.ts'
 
 const gap = '  '
@@ -26,7 +26,7 @@ export function renderTable(columns: readonly Column[], rows: readonly unknown[]
 
 function layOut(column: Column, rows: readonly unknown[], view: View): Laid {
   const cells = rows.map((row) => formatCell(row, column, view))
-  const width = Math.max(stringWidth(column.title), ...cells.map((cell) => stringWidth(cell)))
+  const width = Math.max(textWidth(column.title), ...cells.map((cell) => textWidth(cell)))
   return { column, cells, width, empty: cells.every((cell) => cell === absent) }
 }
 
@@ -57,7 +57,7 @@ export function chooseColumns<Part extends Sized>(laid: readonly Part[], width: 
 }
 
 function leastOf({ column, width }: Sized): number {
-  return cuttable.includes(formatOf(column)) ? Math.min(width, Math.max(leastWidth, stringWidth(column.title))) : width
+  return cuttable.includes(formatOf(column)) ? Math.min(width, Math.max(leastWidth, textWidth(column.title))) : width
 }
 
 /** Takes a cell's width at a time from the widest column that can spare it; a column alone takes what there is. */
@@ -98,15 +98,15 @@ export function isRightAligned(column: Column): boolean {
 
 /** Padded to a width in terminal cells, which is not the length of a string. */
 export function alignText(text: string, width: number, right: boolean): string {
-  const filler = ' '.repeat(Math.max(0, width - stringWidth(text)))
+  const filler = ' '.repeat(Math.max(0, width - textWidth(text)))
   return right ? filler + text : text + filler
 }
 
 export function cut(text: string, width: number): string {
-  if (stringWidth(text) <= width) return text
+  if (textWidth(text) <= width) return text
   let kept = ''
   for (const { segment } of new Intl.Segmenter().segment(text)) {
-    if (stringWidth(kept + segment) > width - 1) break
+    if (textWidth(kept + segment) > width - 1) break
     kept += segment
   }
   return `${kept}…`

@@ -2,17 +2,8 @@ import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Agent } from 'undici'
 import type { Transport } from './client.ts'
+import { GatewayNotRunning } from './client-fault.ts'
 import { socketHost } from './contract/socket-host.ts'
-
-/** Nobody listens on the admin socket. `hint` says what to do. */
-export class GatewayNotRunning extends Error {
-  override readonly name = 'GatewayNotRunning'
-  readonly hint = 'Start it: spgw serve'
-
-  constructor(socketPath: string, cause: unknown) {
-    super(`No gateway is running at ${socketPath}.`, { cause })
-  }
-}
 
 const retryMs = 50
 

@@ -8,7 +8,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAdminClient } from '../../src/admin/client.ts'
 import { startAdminServer } from '../../src/admin/server.ts'
 import { AdminSocketRefused } from '../../src/admin/socket-file.ts'
-import { GatewayNotRunning, openSocketTransport } from '../../src/admin/socket-transport.ts'
+import { GatewayNotRunning } from '../../src/admin/client-fault.ts'
+import { openSocketTransport } from '../../src/admin/socket-transport.ts'
 import { connect, startTestGateway, temporaryDirectory } from './gateway.ts'
 
 const options = { socketGroup: null, version: '1.2.3' }

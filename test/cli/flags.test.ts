@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type Field, readFields } from '../../cli/fields.ts'
+import { readFields } from '../../cli/fields.ts'
 import { readValue } from '../../cli/flags.ts'
+import type { Field } from '../../cli/operation.ts'
 import { parseLine } from './run-line.ts'
 
 async function read(...argv: string[]) {

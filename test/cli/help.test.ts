@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
+import { catalog } from '../../cli/catalog.ts'
 import { readFields } from '../../cli/fields.ts'
 import { buildProgram, runCli } from '../../cli/program.ts'
 import { listOperations } from '../../src/admin/contract/operations.ts'
@@ -23,9 +24,11 @@ async function helpOf(...path: string[]): Promise<string> {
 
 describe('the program', () => {
   it('has one command for each operation, and no other but the local ones', async () => {
-    const operations = listOperations()
-    const dependencies = { operations: async () => operations, local: [serve], io: fakeIo(), version: '0.1.0' }
-    const program = await buildProgram({ ...dependencies, connect: async () => ({}) }, () => {})
+    const dependencies = { operations: async () => catalog, local: [serve], io: fakeIo(), version: '0.1.0' }
+    const program = await buildProgram(
+      { ...dependencies, connect: () => Promise.reject(new Error('not here')) },
+      () => {},
+    )
     expect(leavesOf(program).sort()).toEqual(['serve', ...listOperations().map(({ name }) => name)].sort())
   })
 })
@@ -35,7 +38,7 @@ describe('the contract', () => {
     let loaded = false
     const operations = async () => {
       loaded = true
-      return listOperations()
+      return catalog
     }
     const connect = () => Promise.reject(new Error('not here'))
     await runCli(argv, { operations, connect, local: [serve], io: fakeIo(), version: '0.1.0' })

@@ -1,9 +1,10 @@
 import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import stringWidth from 'string-width'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { wantsColour } from '../../cli/io.ts'
 import { renderTable } from '../../cli/print/table.ts'
+import { prepareWidths } from '../../cli/print/text-width.ts'
 import { makePaint, type View } from '../../cli/print/view.ts'
 import { escapeControls, formatMilliseconds, formatMoney, formatValue } from '../../src/admin/contract/show-value.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
@@ -136,6 +137,8 @@ const gateway = {
   'requests.list': () => [fallenBack, cut],
   'routes.explain': ({ model }: Record<string, unknown>) => (model === 'gpt-4o' ? explanation : unrouted),
 }
+
+beforeAll(() => prepareWidths('模'))
 
 describe('what a person reads', () => {
   it.each([

@@ -1,10 +1,14 @@
+import { catalog } from '../../cli/catalog.ts'
 import type { LocalCommand } from '../../cli/local-command.ts'
+import type { Gateway } from '../../cli/operation.ts'
 import { runCli } from '../../cli/program.ts'
 import type { ConnectOptions, Invocation } from '../../cli/run.ts'
-import { listOperations } from '../../src/admin/contract/operations.ts'
 import { type FakeIo, type FakeOptions, fakeIo } from './fake-io.ts'
 
-type Answers = Record<string, (input: Record<string, unknown>, options: { signal?: AbortSignal }) => unknown>
+type Answers = Record<
+  string,
+  (input: Record<string, unknown>, options: { signal?: AbortSignal | undefined }) => unknown
+>
 
 export interface Ran {
   status: number
@@ -27,7 +31,7 @@ export async function runLine(argv: readonly string[], options: RunOptions = {})
   const io = options.io ?? fakeIo(options)
   const ran: Ran = { status: -1, io, calls: [], connected: [] }
   ran.status = await runCli(argv, {
-    operations: async () => listOperations(),
+    operations: async () => catalog,
     local: options.local ?? [],
     io,
     version: '0.1.0',
@@ -39,22 +43,16 @@ export async function runLine(argv: readonly string[], options: RunOptions = {})
   return ran
 }
 
-function gatewayOf(answers: Answers, calls: Ran['calls']): object {
-  const tree: Record<string, unknown> = {}
-  for (const { name, path } of listOperations()) {
-    let place = tree
-    for (const word of path.slice(0, -1)) {
-      place[word] ??= {}
-      place = place[word] as Record<string, unknown>
-    }
-    place[path.at(-1) ?? ''] = async (input: Record<string, unknown>, options: { signal?: AbortSignal }) => {
-      calls.push([name, input])
+function gatewayOf(answers: Answers, calls: Ran['calls']): Gateway {
+  return {
+    async call(path, input, options = {}) {
+      const name = path.join('.')
+      calls.push([name, { ...input }])
       const answer = answers[name]
       if (answer === undefined) throw new Error(`the test has no answer for ${name}`)
-      return answer(input, options)
-    }
+      return answer({ ...input }, options)
+    },
   }
-  return tree
 }
 
 /** What a command line was read as; nothing is run. */
@@ -62,7 +60,7 @@ export async function parseLine(argv: readonly string[], options: FakeOptions = 
   const io = fakeIo(options)
   let read: Invocation | null = null
   await runCli(argv, {
-    operations: async () => listOperations(),
+    operations: async () => catalog,
     local: [],
     io,
     version: '0.1.0',

@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/client'
 import { describe, expect, it } from 'vitest'
-import { GatewayNotRunning } from '../../src/admin/socket-transport.ts'
+import { GatewayNotRunning } from '../../src/admin/client-fault.ts'
 import { runLine } from './run-line.ts'
 
 const canary = 'sk-canary-7fH2'
@@ -170,9 +170,9 @@ describe('waiting for a gateway', () => {
   it('is asked for, but for --no-wait', async () => {
     const gateway = { 'keys.list': () => [] }
     const patient = await runLine(['keys', 'list', '--data-dir', '/d'], { gateway })
-    expect(patient.connected).toEqual([{ dataDir: '/d', waitMs: 3000 }])
+    expect(patient.connected).toEqual([{ dataDir: '/d', waitMs: 3000, remote: null }])
     expect((await runLine(['keys', 'list', '--no-wait'], { gateway })).connected).toEqual([
-      { dataDir: null, waitMs: 0 },
+      { dataDir: null, waitMs: 0, remote: null },
     ])
   })
 })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { errorCodes } from '../../src/core/errors.ts'
 import { lanes } from '../../src/lanes/index.ts'
+import { localCommands } from '../../src/local-commands.ts'
 import { providerKinds } from '../../src/providers/index.ts'
 import { readModules, root } from './checks/modules.ts'
 import { checkCommands, checkLinks, checkNames, checkPaths, readPages } from './checks/prose.ts'
@@ -12,7 +13,7 @@ const readme = pages.filter(({ path }) => path === 'README.md')
 const source = readModules('src', 'cli')
   .map(({ text }) => text)
   .join('\n')
-const localCommands = ['init', 'serve', 'restore', 'version']
+const local = localCommands.map(({ name }) => name)
 const planted = (text: string) => [{ path: 'README.md', text }]
 
 describe('what the pages name', () => {
@@ -21,20 +22,20 @@ describe('what the pages name', () => {
     expect(checkPaths(planted('see `src/lanes/<lane>/none.ts`'))).toHaveLength(1)
     expect(checkPaths(planted('see `src/lanes/<lane>/lane.ts` and `src/core/`'))).toEqual([])
     expect(checkLinks(planted('[a](docs/none.md)'))).toHaveLength(1)
-    expect(checkLinks(planted('[a](docs/errors.md#none)'))).toHaveLength(1)
-    expect(checkLinks(planted('[a](docs/errors.md#errors) [b](https://example.org/none)'))).toEqual([])
+    expect(checkLinks(planted('[a](docs/reference/errors.md#none)'))).toHaveLength(1)
+    expect(checkLinks(planted('[a](docs/reference/errors.md#errors) [b](https://example.org/none)'))).toEqual([])
     expect(checkNames(planted('`notThere()` and `NotThere`'), source)).toHaveLength(2)
     expect(checkNames(planted('`admitKey()` and `Exchange`'), source)).toEqual([])
-    expect(checkCommands(planted('`spgw provider list`'), localCommands)).toHaveLength(1)
-    expect(checkCommands(planted('```sh\nspgw keys make --name a\n```'), localCommands)).toHaveLength(1)
-    expect(checkCommands(planted('`spgw keys add`, `spgw serve --demo`'), localCommands)).toEqual([])
+    expect(checkCommands(planted('`spgw provider list`'), local)).toHaveLength(1)
+    expect(checkCommands(planted('```sh\nspgw keys make --name a\n```'), local)).toHaveLength(1)
+    expect(checkCommands(planted('`spgw keys add`, `spgw serve --demo`'), local)).toEqual([])
   })
 
   it('is there', () => {
     expect(checkPaths(pages)).toEqual([])
     expect(checkLinks(pages)).toEqual([])
     expect(checkNames(pages, source)).toEqual([])
-    expect(checkCommands(pages, localCommands)).toEqual([])
+    expect(checkCommands(pages, local)).toEqual([])
   })
 })
 

@@ -2,8 +2,6 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { errorReference } from '../../scripts/error-reference.ts'
-import { errorCodes } from '../../src/core/errors.ts'
 import { root } from './checks/modules.ts'
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -49,16 +47,6 @@ describe('what is kept in the repository', () => {
     const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read('package.json'))
     const versions = Object.entries<string>({ ...dependencies, ...devDependencies, ...optionalDependencies })
     expect(versions.filter(([, version]) => !/^(npm:.+@)?\d+\.\d+\.\d+$/.test(version))).toEqual([])
-  })
-})
-
-describe('docs/errors.md', () => {
-  it('has a row for each code', () => {
-    for (const code of errorCodes) expect(errorReference()).toContain(`| \`${code}\` | `)
-  })
-
-  it('is in step with the table (npm run reference)', () => {
-    expect(read('docs/errors.md')).toBe(errorReference())
   })
 })
 

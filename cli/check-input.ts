@@ -1,0 +1,31 @@
+import { usageFault } from './fault.ts'
+import type { Field, Operation } from './operation.ts'
+
+/**
+ * The gateway checks again; here a mistake can still be named by its flag, before anything is asked of the gateway. The
+ * schemas are loaded only for an input that they may refuse.
+ */
+export async function checkInput(operation: Operation, input: Record<string, unknown>): Promise<void> {
+  const doubtful = operation.refined || operation.fields.some((field) => isDoubtful(field, input[field.name]))
+  if (!doubtful) return
+  const { listOperations } = await import('../src/admin/contract/operations.ts')
+  const schema = listOperations().find(({ name }) => name === operation.name)?.input
+  const checked = await schema?.safeParseAsync(input)
+  const issue = checked?.error?.issues[0]
+  if (issue === undefined) return
+  const field = operation.fields.find((known) => known.name === issue.path[0])
+  const message = issue.message.replace(/\.$/, '')
+  const label = labelOf(operation, field)
+  const cause = message.startsWith('must ') ? `${label} ${message}.` : `${label} is not valid: ${message}.`
+  throw usageFault(cause, `See spgw ${operation.path.join(' ')} --help.`)
+}
+
+function isDoubtful({ takes }: Field, value: unknown): boolean {
+  if (value === undefined || takes === 'any') return false
+  return takes === 'some' || value === ''
+}
+
+function labelOf(operation: Operation, field: Field | undefined): string {
+  if (field === undefined) return 'The input'
+  return operation.meta.positional?.includes(field.name) ? field.flag.toUpperCase() : `--${field.flag}`
+}

@@ -1,0 +1,21 @@
+import type { LocalCommand } from '../local-command.ts'
+
+const shells = ['bash', 'zsh', 'fish'] as const
+
+export const completionCommand: LocalCommand = {
+  name: 'completion',
+  summary: 'Print the script that lets a shell complete commands, flags and names',
+  arguments: [{ name: 'shell', description: 'Which shell', choices: shells }],
+  options: [],
+  examples: [
+    'completion bash > ~/.local/share/bash-completion/completions/spgw',
+    'completion zsh > ~/.zfunc/_spgw',
+    'completion fish > ~/.config/fish/completions/spgw.fish',
+  ],
+  async run({ shell }, io) {
+    const { scripts } = await import('./scripts.ts')
+    const name = shells.find((one) => one === shell)
+    if (name !== undefined) await io.stdout.write(scripts[name])
+    return 0
+  },
+}

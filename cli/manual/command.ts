@@ -1,0 +1,33 @@
+import { join } from 'node:path'
+import type { LocalCommand } from '../local-command.ts'
+import type { Operation } from '../operation.ts'
+
+export interface Manual {
+  operations(): Promise<readonly Operation[]>
+  local(): readonly LocalCommand[]
+  version: string
+}
+
+export function makeManCommand(manual: Manual): LocalCommand {
+  return {
+    name: 'man',
+    summary: 'Print the manual page, or write all manual pages into a directory',
+    arguments: [{ name: 'directory', description: 'Where to write them; made if it is not there', optional: true }],
+    options: [],
+    examples: ['man | man -l -', 'man /usr/local/share/man/man1'],
+    async run({ directory }, io) {
+      const { globalTerms, listCommands } = await import('./commands.ts')
+      const { writeManPages } = await import('./man.ts')
+      const pages = writeManPages(listCommands(await manual.operations(), manual.local()), globalTerms, manual.version)
+      if (typeof directory !== 'string') {
+        await io.stdout.write(pages[0]?.text ?? '')
+        return 0
+      }
+      const { mkdir, writeFile } = await import('node:fs/promises')
+      await mkdir(directory, { recursive: true })
+      for (const { file, text } of pages) await writeFile(join(directory, file), text)
+      await io.stderr.write(`Wrote ${pages.length} manual pages into ${directory}.\n`)
+      return 0
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import type { Column } from '../../src/admin/contract/operation.ts'
+import { guessFormat, valueAt } from '../../src/admin/contract/show-value.ts'
+import { closest } from '../closest.ts'
+import { usageFault } from '../fault.ts'
+
+/**
+ * The columns that `--columns` names: one of the operation's by its title or field, or any other field of a row. With no
+ * row to look at, what is not known is shown empty.
+ */
+export function pickColumns(
+  columns: readonly Column[],
+  named: readonly string[] | null,
+  row: unknown,
+): readonly Column[] {
+  if (named === null) return columns
+  if (named.length === 0) throw usageFault('--columns names no column.', `Use some of ${listNames(columns)}.`)
+  return named.map((name) => pickColumn(columns, name, row))
+}
+
+function pickColumn(columns: readonly Column[], name: string, row: unknown): Column {
+  const known = columns.find((column) => column.field === name || nameOf(column) === normalise(name))
+  if (known !== undefined) return known
+  if (row === undefined || valueAt(row, name) !== undefined) {
+    return { field: name, title: name.toUpperCase(), format: guessFormat(name.split('.').at(-1) ?? name) }
+  }
+  const near = closest(normalise(name), columns.map(nameOf))
+  const hint = near === null ? `Use some of ${listNames(columns)}.` : `Did you mean ${near}?`
+  throw usageFault(`There is no column ${name}.`, hint)
+}
+
+/** `LAST USED` → `last-used` */
+function nameOf(column: Column): string {
+  return normalise(column.title)
+}
+
+function normalise(name: string): string {
+  return name
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s_]+/g, '-')
+}
+
+function listNames(columns: readonly Column[]): string {
+  return columns.map(nameOf).join(', ')
+}

@@ -1,0 +1,74 @@
+import { homedir } from 'node:os'
+import { usageFault } from './fault.ts'
+import type { GlobalOptions } from './global-options.ts'
+import { type Environment, type Io, wantsColour } from './io.ts'
+import type { LocalCommand } from './local-command.ts'
+import type { Gateway, Operation } from './operation.ts'
+
+/** What the interface on the whole terminal is given; it opens nothing itself. */
+export interface TuiParts {
+  operations: readonly Operation[]
+  /** Without waiting for one that may be starting: the interface says that there is none, and tries again. */
+  connect(): Promise<Gateway>
+  /** Writes a stream of the gateway into a file; `path` null: a name of its own. Gives what was written. */
+  save(name: string, path: string | null, start: OpenStream): Promise<object>
+  scope: { project: string; environment: string; all: boolean }
+  utc: boolean
+  colour: boolean
+  environment: Environment
+}
+
+type OpenStream = (signal: AbortSignal) => Promise<AsyncIterable<unknown>>
+
+export interface TuiDependencies {
+  operations(): Promise<readonly Operation[]>
+  version: string
+  /** Takes the terminal; resolves to the exit status. */
+  start(parts: TuiParts): Promise<number>
+}
+
+/** `spgw tui`. What it shows is a room of its own, loaded when it is asked for. */
+export function makeTuiCommand(dependencies: TuiDependencies): LocalCommand {
+  return {
+    name: 'tui',
+    summary: 'See and run the gateway on the whole terminal, live',
+    options: [],
+    examples: ['tui', 'tui --project search --environment staging'],
+    reachesGateway: true,
+    async run(_options, io, settings) {
+      if (!io.stdin.isTerminal || !io.stdout.isTerminal) {
+        throw usageFault('spgw tui needs a terminal.', 'In a script, use the other commands: spgw --help.')
+      }
+      return dependencies.start(await prepare(dependencies, io, settings))
+    },
+  }
+}
+
+async function prepare({ operations, version }: TuiDependencies, io: Io, settings: GlobalOptions): Promise<TuiParts> {
+  const { connectGateway } = await import('./connect.ts')
+  const { chooseRemote } = await import('./remote.ts')
+  const { environment } = io
+  const remote = await chooseRemote(settings, io)
+  const surroundings = { environment, home: homedir() || null, platform: process.platform }
+  const connect = connectGateway(surroundings, version, 'tui')
+  return {
+    operations: await operations(),
+    connect: () => connect({ dataDir: settings.dataDir, waitMs: 0, remote }),
+    save: (name, path, start) => saveQuietly(name, path, start, io),
+    scope: {
+      project: settings.project ?? (environment.SPGW_PROJECT || 'default'),
+      environment: settings.environment ?? (environment.SPGW_ENVIRONMENT || 'production'),
+      all: false,
+    },
+    utc: settings.utc,
+    colour: wantsColour(io.stdout, environment),
+    environment,
+  }
+}
+
+/** No bar: the terminal is the interface's. */
+async function saveQuietly(name: string, path: string | null, start: OpenStream, io: Io): Promise<object> {
+  const { download } = await import('./download.ts')
+  const stderr = { isTerminal: false, columns: null, write: async () => {} }
+  return download({ path, force: false, name }, start, { ...io, stderr })
+}

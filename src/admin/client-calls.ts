@@ -1,0 +1,183 @@
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { StreamEvent, StreamFramer } from '../core/stream-event.ts'
+import { GatewayNotRunning, OperationFailed } from './client-fault.ts'
+import { socketHost } from './contract/socket-host.ts'
+
+/** Where a gateway is called: its admin socket, or its console's address with an API token. */
+export type Destination = { kind: 'socket'; path: string } | { kind: 'remote'; url: URL; token: string }
+
+export interface CallerOptions {
+  destination: Destination
+  /** Sent as `x-spgw-version`; the gateway answers with its own. */
+  version: string
+  /** Who calls, for the audit. */
+  surface: 'cli' | 'tui'
+  /** How long a refused dial is tried again, for a gateway that is still starting. */
+  waitMs: number
+  /** Told of the gateway's version with each answer. */
+  onVersion?(version: string): void
+}
+
+/** Calls operations by their path. A stream's operation gives an async iterable. */
+export interface Caller {
+  /** Rejects with `GatewayNotRunning` and `OperationFailed`. */
+  call(path: readonly string[], input: object, options?: { signal?: AbortSignal | undefined }): Promise<unknown>
+}
+
+const retryMs = 50
+
+/**
+ * The protocol of decision 0002 in plain calls: JSON to `/api/<noun>/<verb>`, JSON or server-sent events back. The typed
+ * client (`client.ts`) speaks the same, but loading it and its schemas takes longer than a whole command may.
+ */
+export function openCaller(options: CallerOptions): Caller {
+  return {
+    async call(path, input, { signal } = {}) {
+      const answer = await send(options, path, JSON.stringify(input), signal)
+      const version = answer.headers['x-spgw-version']
+      if (typeof version === 'string') options.onVersion?.(version)
+      return read(answer)
+    },
+  }
+}
+
+async function send(
+  options: CallerOptions,
+  path: readonly string[],
+  body: string,
+  signal: AbortSignal | undefined,
+): Promise<IncomingMessage> {
+  const deadline = performance.now() + options.waitMs
+  while (true) {
+    try {
+      return await sendOnce(options, path, body, signal)
+    } catch (error) {
+      if (!isDialFailure(error)) throw asTrustFault(error, options.destination) ?? error
+      if (performance.now() >= deadline) throw notRunning(options.destination, error)
+      await pause(retryMs, undefined, signal === undefined ? {} : { signal })
+    }
+  }
+}
+
+async function sendOnce(
+  { destination, version, surface }: CallerOptions,
+  path: readonly string[],
+  body: string,
+  signal: AbortSignal | undefined,
+): Promise<IncomingMessage> {
+  const open = await opener(destination)
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    'x-spgw-version': version,
+    'x-spgw-surface': surface,
+    ...(destination.kind === 'remote' ? { authorization: `Bearer ${destination.token}` } : {}),
+  }
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  // One command, one call: a connection that is kept would keep the command from ending.
+  const common = { method: 'POST', headers, agent: false, ...(signal === undefined ? {} : { signal }) }
+  const request = open({ ...common, ...addressOf(destination, `/api/${path.join('/')}`) })
+  request.once('response', resolve)
+  request.on('error', reject)
+  request.end(body)
+  return promise
+}
+
+type Open = (options: RequestOptions) => ClientRequest
+
+async function opener(destination: Destination): Promise<Open> {
+  if (destination.kind === 'remote' && destination.url.protocol === 'https:')
+    return (await import('node:https')).request
+  return (await import('node:http')).request
+}
+
+function addressOf(destination: Destination, path: string): RequestOptions {
+  if (destination.kind === 'socket') return { socketPath: destination.path, host: socketHost, path }
+  const { url } = destination
+  return {
+    // As a URL writes an IPv6 address, no resolver knows it.
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port),
+    path: url.pathname.replace(/\/+$/, '') + path,
+  }
+}
+
+const dialFailures = ['ENOENT', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']
+
+function isDialFailure(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && dialFailures.includes(String(error.code))
+}
+
+function notRunning(destination: Destination, cause: unknown): GatewayNotRunning {
+  if (destination.kind === 'socket') return new GatewayNotRunning(destination.path, cause)
+  const { url } = destination
+  return new GatewayNotRunning(url.origin, cause, 'Check the address, and that its console listens there.')
+}
+
+const untrusted = /^(CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
+
+/** Somebody answers, but not with a certificate that says who it is. */
+function asTrustFault(error: unknown, destination: Destination): GatewayNotRunning | null {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (destination.kind !== 'remote' || !untrusted.test(code)) return null
+  const hint = 'Put the certificate of who signed it into a file that $NODE_EXTRA_CA_CERTS names.'
+  return new GatewayNotRunning(`${destination.url.origin} that can be trusted (${code})`, error, hint)
+}
+
+async function read(answer: IncomingMessage): Promise<unknown> {
+  const isStream = answer.headers['content-type']?.startsWith('text/event-stream') === true
+  const status = answer.statusCode ?? 0
+  if (isStream && status < 300) {
+    const { SseFramer } = await import('../core/sse.ts')
+    return readEvents(answer, new SseFramer())
+  }
+  const chunks: Buffer[] = []
+  for await (const chunk of answer) chunks.push(chunk as Buffer)
+  const text = Buffer.concat(chunks).toString('utf8')
+  const value = text === '' ? undefined : parse(text)
+  if (status >= 200 && status < 300 && value !== notJson) return value
+  throw failureOf(value, status)
+}
+
+const notJson = Symbol('not JSON')
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return notJson
+  }
+}
+
+/** The body of an error, or of its event in a stream. What is none of ours came from something else on the way. */
+function failureOf(body: unknown, status: number): OperationFailed {
+  const { code, message, data, hint } = (typeof body === 'object' && body !== null ? body : {}) as Record<
+    string,
+    unknown
+  >
+  if (typeof code === 'string' && typeof message === 'string') {
+    return new OperationFailed(code, status, message, data ?? { hint })
+  }
+  return new OperationFailed('bad_answer', status, `What answered there (${status}) is not the API of a gateway.`, {
+    hint: 'Check the address: it is that of the console.',
+  })
+}
+
+async function* readEvents(answer: IncomingMessage, framer: StreamFramer): AsyncGenerator<unknown> {
+  for await (const chunk of answer) {
+    for (const event of framer.push(chunk as Buffer)) {
+      const read = readEvent(event)
+      if (read === 'done') return
+      if (read !== null) yield read.value
+    }
+  }
+}
+
+function readEvent({ name, data }: StreamEvent): { value: unknown } | 'done' | null {
+  if (name === 'done') return 'done'
+  if (data.length === 0) return null
+  const value: unknown = JSON.parse(data.toString('utf8'))
+  if (name === 'error') throw failureOf(value, 200)
+  return { value }
+}

@@ -1,0 +1,27 @@
+import { completionCommand } from '../cli/completion/command.ts'
+import type { LocalCommand } from '../cli/local-command.ts'
+import { makeManCommand } from '../cli/manual/command.ts'
+import { openProgress } from '../cli/progress.ts'
+import { makeTuiCommand } from '../cli/tui-command.ts'
+import { initCommand, serveCommand, versionCommand } from './daemon/commands.ts'
+import { makeRestoreCommand } from './daemon/restore-command.ts'
+import { version } from './daemon/version.ts'
+
+const operations = async () => (await import('../cli/catalog.ts')).catalog
+
+const tuiCommand = makeTuiCommand({
+  operations,
+  version,
+  start: async (parts) => (await import('../tui/start.tsx')).runTui({ ...parts, process }),
+})
+
+/** The commands that are no operations: they work on this machine, most of them without a running gateway. */
+export const localCommands: readonly LocalCommand[] = [
+  initCommand,
+  serveCommand,
+  makeRestoreCommand(openProgress),
+  tuiCommand,
+  completionCommand,
+  makeManCommand({ operations, local: () => localCommands, version }),
+  versionCommand,
+]
