@@ -6,7 +6,7 @@ import { closestName } from './closest-name.ts'
 import { type Environment, findDataDirectory } from './data-directory.ts'
 import { findUnknownVariables, readVariables } from './environment.ts'
 import { type FileSettings, fileSchema, resourceSections, settingNames } from './schema.ts'
-import type { Settings } from './settings.ts'
+import type { OidcSettings, Settings } from './settings.ts'
 import { isTree, readSettingsFile, type SettingsFile, type SettingTree } from './settings-file.ts'
 import { type SettingProblem, SettingsRefused } from './settings-refused.ts'
 import { fitSocketPath } from './socket-path.ts'
@@ -140,6 +140,7 @@ function toSettings(
       tls: locateTls('console', console.tls),
       url: console.url ?? null,
       metricsToken: console.metrics_token === undefined ? null : new Secret(console.metrics_token),
+      oidc: toOidc(console.oidc, environment, place),
     },
     admin: {
       socket: fitSocketPath(socket, place(['admin', 'socket']), environment),
@@ -150,6 +151,34 @@ function toSettings(
     machineKeyFile: seal.machine_key_file === undefined ? null : locate('seal.machine_key_file', seal.machine_key_file),
     digests: Object.fromEntries(settingNames.map((name) => [name, digest(valueAt(file, name))])),
   }
+}
+
+function toOidc(
+  oidc: FileSettings['console']['oidc'],
+  environment: Environment,
+  place: Merged['place'],
+): OidcSettings | null {
+  const { issuer, client_id: clientId, client_secret: secret } = oidc
+  if (issuer === undefined || clientId === undefined) return null
+  const at = place(['console', 'oidc', 'client_secret'])
+  return {
+    issuer,
+    clientId,
+    clientSecret: secret === undefined ? null : new Secret(resolveVariable(secret, environment, at)),
+    name: oidc.name ?? new URL(issuer).hostname,
+    scopes: oidc.scopes,
+    roleClaim: oidc.role_claim,
+    roles: oidc.roles,
+  }
+}
+
+/** `${NAME}` stands for a variable of the environment, so that the file need hold no secret. */
+function resolveVariable(text: string, environment: Environment, place: string): string {
+  const name = /^\$\{(\w+)\}$/.exec(text)?.[1]
+  if (name === undefined) return text
+  const value = environment[name]
+  if (value) return value
+  throw new SettingsRefused([{ place, message: `the environment has no ${name}` }])
 }
 
 type TlsSection = FileSettings['gateway']['tls']

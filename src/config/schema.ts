@@ -35,11 +35,33 @@ const gateway = z.strictObject({
   cors_origins: z.prefault(forms.origins, []),
 })
 
+/** A section without an issuer is one that is not there. */
+const oidc = z
+  .strictObject({
+    issuer: z.optional(forms.url),
+    client_id: z.optional(forms.word),
+    client_secret: z.optional(forms.word),
+    name: z.optional(forms.word),
+    scopes: z.prefault(forms.words, ['openid', 'profile', 'email']),
+    role_claim: z.prefault(forms.word, 'groups'),
+    roles: z.prefault(forms.roles, {}),
+  })
+  .check(
+    z.superRefine(({ issuer, client_id, roles }, context) => {
+      const refuse = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
+      if ((issuer === undefined) !== (client_id === undefined))
+        refuse(issuer === undefined ? 'issuer' : 'client_id', 'expected a value: issuer and client_id go together')
+      if (issuer !== undefined && Object.keys(roles).length === 0)
+        refuse('roles', 'expected at least one: without a role nobody can sign in')
+    }),
+  )
+
 const console = z.strictObject({
   listen: z.prefault(forms.address, '127.0.0.1:8788'),
   tls: z.prefault(tls, {}),
   url: z.optional(forms.url),
   metrics_token: z.optional(forms.word),
+  oidc: z.prefault(oidc, {}),
 })
 
 const admin = z.strictObject({ socket: z.optional(forms.path), socket_group: z.optional(forms.group) })
@@ -55,7 +77,7 @@ const seal = z.strictObject({ machine_key_file: z.optional(forms.path) })
 
 const sections = { gateway, console, admin, log, records, seal }
 
-/** Resources that `apply` reads from the same file; `serve` looks at them no further. */
+/** What `apply` reads from the same file: resources, and who owns them. `serve` looks at it no further. */
 const resources = z.optional(z.unknown())
 
 export const fileSchema = z.strictObject({
@@ -70,10 +92,14 @@ export const fileSchema = z.strictObject({
   routes: resources,
   policies: resources,
   keys: resources,
+  owner: resources,
 })
 
+/** `gateway`, `console` and so on. */
+export const sectionNames: readonly string[] = Object.keys(sections)
+
 export type FileSettings = z.output<typeof fileSchema>
-export const resourceSections = ['projects', 'providers', 'routes', 'policies', 'keys'] as const
+export const resourceSections = ['projects', 'providers', 'routes', 'policies', 'keys', 'owner'] as const
 
 /** `gateway.timeouts.connect` and so on, every setting that can be written. */
 export const settingNames: readonly string[] = Object.entries(sections).flatMap(([name, section]) =>

@@ -76,6 +76,37 @@ export function choice<const Word extends string>(words: readonly Word[]) {
   return form(`one of ${words.join(', ')}`, (value) => words.find((word) => word === value) ?? null)
 }
 
+export const words = list('words', (item) => text(item))
+
+const roleForm = /^(viewer|admin|owner)(?:@(\S+))?$/
+type GivenRole = { role: 'viewer' | 'admin' | 'owner'; project: string | null }
+
+/**
+ * A mapping of values to roles, each `ROLE` or `ROLE@PROJECT`, several with blanks between; in an environment variable
+ * `value=ROLE,other=ROLE@PROJECT`.
+ */
+export const roles = form('roles by value, like admins: owner or team-a: viewer@team-a', (value) => {
+  const pairs = typeof value === 'string' ? splitPairs(value) : Object.entries(value ?? {})
+  const read = pairs.map(([name, given]): [string, GivenRole[] | null] => [name, readRoles(given)])
+  const good = read.flatMap(([name, given]) => (given === null ? [] : [[name, given] as const]))
+  return good.length === read.length && !Array.isArray(value) ? Object.fromEntries(good) : null
+})
+
+function splitPairs(value: string): [string, string][] {
+  return value.split(',').map((pair) => {
+    const at = pair.lastIndexOf('=')
+    return [pair.slice(0, at).trim(), pair.slice(at + 1)]
+  })
+}
+
+function readRoles(value: unknown): GivenRole[] | null {
+  const given = (text(value) ?? '').split(/\s+/).map((each) => roleForm.exec(each))
+  const found = given.flatMap((match) =>
+    match === null ? [] : [{ role: match[1] as GivenRole['role'], project: match[2] ?? null }],
+  )
+  return found.length === given.length ? found : null
+}
+
 export const path = form('a path', text)
 export const word = form('a text', text)
 /** A group's name or number. */

@@ -30,6 +30,8 @@ export interface Settings {
     readonly tls: TlsFiles | null
     readonly url: string | null
     readonly metricsToken: Secret | null
+    /** null: nobody signs in through an identity provider. */
+    readonly oidc: OidcSettings | null
   }
   readonly admin: {
     /** Absolute path, never longer than a socket address holds. */
@@ -49,6 +51,21 @@ export interface Settings {
   readonly machineKeyFile: string | null
   /** By the name of each setting, a digest of what it says: tells which have changed without holding a secret. */
   readonly digests: Readonly<Record<string, string>>
+}
+
+/** An identity provider by which operators sign in (OpenID Connect). */
+export interface OidcSettings {
+  readonly issuer: string
+  readonly clientId: string
+  /** null: a public client. */
+  readonly clientSecret: Secret | null
+  /** What the page calls it. */
+  readonly name: string
+  readonly scopes: readonly string[]
+  /** Whose values `roles` names. */
+  readonly roleClaim: string
+  /** By a value of the claim; `*` is for whoever the provider lets in. A project is a name or an id; null: the workspace. */
+  readonly roles: Readonly<Record<string, readonly { role: 'viewer' | 'admin' | 'owner'; project: string | null }[]>>
 }
 
 /** PEM files, as absolute paths. */

@@ -1,21 +1,97 @@
 import type { AuthAnswer, AuthCall, AuthRoute } from './auth-route.ts'
-import { sessionOf } from './auth-route.ts'
+import { sessionOf, siteOf } from './auth-route.ts'
+import { objectField, optionalText, textField } from './read-body.ts'
+
+const forSignedIn = (method: AuthRoute['method'], handle: AuthRoute['handle']): AuthRoute => ({
+  method,
+  signedIn: true,
+  handle,
+})
 
 /** What the signed-in do with their own ways in. */
 export const accountRoutes: Record<string, AuthRoute> = {
-  '/auth/account': { method: 'GET', signedIn: true, handle: showAccount },
+  '/auth/account': forSignedIn('GET', showAccount),
+  '/auth/account/password': forSignedIn('POST', changePassword),
+  '/auth/account/totp': forSignedIn('POST', beginTotp),
+  '/auth/account/totp/confirm': forSignedIn('POST', confirmTotp),
+  '/auth/account/totp/remove': forSignedIn('POST', removeTotp),
+  '/auth/account/passkeys/options': forSignedIn('POST', offerNewPasskey),
+  '/auth/account/passkeys': forSignedIn('POST', addPasskey),
+  '/auth/account/passkeys/remove': forSignedIn('POST', removePasskey),
+  '/auth/account/sessions/revoke': forSignedIn('POST', revokeSession),
 }
 
 async function showAccount(call: AuthCall): Promise<AuthAnswer> {
   const { operator, session } = sessionOf(call)
   const { store } = call.signIn.parts
-  const sessions = await store.sessions.list(operator.id, new Date().toISOString())
+  const [passkeys, sessions] = await Promise.all([
+    store.passkeys.list(operator.id),
+    store.sessions.list(operator.id, new Date().toISOString()),
+  ])
   return {
     value: {
       has_password: operator.passwordHash !== null,
       totp: operator.totpSealed !== null,
-      passkeys: [],
-      sessions: sessions.map((each) => ({ id: each.id, current: each.id === session.id })),
+      oidc: operator.oidcIssuer,
+      passkeys: passkeys.map(({ id, name, createdAt, lastUsedAt }) => ({
+        id,
+        name,
+        created_at: createdAt,
+        last_used_at: lastUsedAt,
+      })),
+      sessions: sessions.map((each) => ({
+        id: each.id,
+        method: each.method,
+        address: each.address,
+        user_agent: each.userAgent,
+        created_at: each.createdAt,
+        last_seen_at: each.lastSeenAt,
+        expires_at: each.expiresAt,
+        current: each.id === session.id,
+      })),
     },
   }
+}
+
+async function changePassword(call: AuthCall): Promise<AuthAnswer> {
+  const { account, body, visit } = call
+  await account.changePassword(sessionOf(call), optionalText(body, 'current'), textField(body, 'next'), visit)
+  return {}
+}
+
+async function beginTotp(call: AuthCall): Promise<AuthAnswer> {
+  return { value: await call.account.beginTotp(sessionOf(call)) }
+}
+
+async function confirmTotp(call: AuthCall): Promise<AuthAnswer> {
+  await call.account.confirmTotp(sessionOf(call), textField(call.body, 'code', 20))
+  return {}
+}
+
+async function removeTotp(call: AuthCall): Promise<AuthAnswer> {
+  await call.account.removeTotp(sessionOf(call), textField(call.body, 'code', 20), call.visit)
+  return {}
+}
+
+async function offerNewPasskey(call: AuthCall): Promise<AuthAnswer> {
+  const passkeys = await call.late.passkeys()
+  return { value: await passkeys.newOptions(sessionOf(call), siteOf(call)) }
+}
+
+async function addPasskey(call: AuthCall): Promise<AuthAnswer> {
+  const passkeys = await call.late.passkeys()
+  const name = optionalText(call.body, 'name', 60) ?? 'passkey'
+  const { id } = await passkeys.add(sessionOf(call), objectField(call.body, 'response'), name, siteOf(call))
+  return { value: { id, name } }
+}
+
+async function removePasskey(call: AuthCall): Promise<AuthAnswer> {
+  const passkeys = await call.late.passkeys()
+  await passkeys.remove(sessionOf(call), textField(call.body, 'id', 60))
+  return {}
+}
+
+async function revokeSession(call: AuthCall): Promise<AuthAnswer> {
+  await call.account.revokeSession(sessionOf(call), textField(call.body, 'id', 60))
+  return {}
 }

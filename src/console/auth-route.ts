@@ -1,12 +1,24 @@
+import type { Account } from '../sign-in/account.ts'
+import type { LateParts } from '../sign-in/late-parts.ts'
+import type { OidcSettings } from '../sign-in/oidc-settings.ts'
+import { type PasskeySite, passkeySite } from '../sign-in/passkey-site.ts'
 import { SignInRefused } from '../sign-in/refusal.ts'
 import type { Begun, Operator, SessionOfOperator } from '../sign-in/sessions.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
 import type { Visit } from './visit.ts'
 
-export interface AuthCall {
+/** What stands behind the routes below `/auth/`. */
+export interface Desk {
   signIn: SignIn
-  visit: Visit
+  account: Account
+  late: LateParts
+  /** null: none is set up. */
+  oidc: OidcSettings | null
   version: string
+}
+
+export interface AuthCall extends Desk {
+  visit: Visit
   session: SessionOfOperator | null
   body: Record<string, unknown>
   /** With its query. */
@@ -36,6 +48,12 @@ export interface AuthRoute {
 export function sessionOf({ session }: AuthCall): SessionOfOperator {
   if (session === null) throw new SignInRefused('not_signed_in', 'You are not signed in.', 'Sign in again.')
   return session
+}
+
+export function siteOf({ visit }: AuthCall): PasskeySite {
+  const site = passkeySite(visit.origin, visit.openness)
+  if ('refused' in site) throw new SignInRefused('refused', site.refused, 'Sign in in another way.')
+  return site
 }
 
 export function showOperator({ id, name, displayName, grants }: Operator): object {

@@ -5,17 +5,15 @@ import type { SignIn } from '../sign-in/sign-in.ts'
 import { json, type Reply } from './answer.ts'
 import { accountRoutes } from './auth-account.ts'
 import { entryRoutes } from './auth-entry.ts'
-import type { AuthAnswer, AuthCall, AuthRoute } from './auth-route.ts'
+import type { AuthAnswer, AuthCall, AuthRoute, Desk } from './auth-route.ts'
 import { cookieName, readCookie, writeCookie } from './cookies.ts'
 import { readJsonBody } from './read-body.ts'
 import { type Premises, refuseForeign, sendsJson, type Visit } from './visit.ts'
 
 const routes: Record<string, AuthRoute> = { ...entryRoutes, ...accountRoutes }
 
-export interface AuthParts {
-  signIn: SignIn
+export interface AuthParts extends Desk {
   premises: Premises
-  version: string
   /** Whoever has something open is looked at again. */
   recheck(): Promise<void>
 }

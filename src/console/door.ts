@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Dispatcher } from '../admin/dispatch.ts'
 import type { Secret } from '../core/secret.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
+import type { OidcSettings } from '../sign-in/oidc-settings.ts'
 import type { SignInParts } from '../sign-in/sign-in.ts'
 import { judgeMetrics, namesLoopback } from './access.ts'
 import { json, type Reply, send, text } from './answer.ts'
@@ -29,6 +30,8 @@ export interface ConsoleSettings {
   metricsToken: Secret | null
   /** Addresses or CIDR blocks whose `x-forwarded-for` is believed. */
   trustedProxies: readonly string[]
+  /** null: nobody signs in through an identity provider. */
+  oidc: OidcSettings | null
   /** PEM, the key in clear text; null: plain HTTP, for as long as the door lives. */
   certificate: { cert: string; key: string } | null
 }
@@ -188,7 +191,7 @@ class Door {
     const { version, certificate, onFault } = this.#options
     const isTls = certificate !== null
     const premises = () => ({ url: this.settings.url, isTls, trustedProxies: this.settings.trustedProxies })
-    return new Site({ ...signIn, dispatcher, onFault, version, premises })
+    return new Site({ ...signIn, dispatcher, onFault, version, premises, oidc: () => this.settings.oidc })
   }
 
   async #replyMachine(request: IncomingMessage, path: string): Promise<Reply> {

@@ -1,5 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Dispatcher } from '../admin/dispatch.ts'
+import { Account } from '../sign-in/account.ts'
+import { LateParts } from '../sign-in/late-parts.ts'
+import type { OidcSettings } from '../sign-in/oidc-settings.ts'
 import { SignIn, type SignInParts } from '../sign-in/sign-in.ts'
 import { apiRefusal, send, text } from './answer.ts'
 import { answerApi } from './api.ts'
@@ -12,6 +15,8 @@ import { type Premises, readVisit } from './visit.ts'
 export interface SiteParts extends SignInParts {
   version: string
   premises(): Premises
+  /** null: nobody signs in through an identity provider. */
+  oidc(): OidcSettings | null
   dispatcher(): Promise<Dispatcher>
 }
 
@@ -19,12 +24,16 @@ export interface SiteParts extends SignInParts {
 export class Site {
   readonly #parts: SiteParts
   readonly #signIn: SignIn
+  readonly #account: Account
+  readonly #late: LateParts
   readonly #files = new AppFiles()
   readonly #live = new LiveCalls()
 
   constructor(parts: SiteParts) {
     this.#parts = parts
     this.#signIn = new SignIn(parts)
+    this.#account = new Account(this.#signIn)
+    this.#late = new LateParts(this.#signIn)
   }
 
   async answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
@@ -36,7 +45,8 @@ export class Site {
       return await answerApi(request, response, visit, { ...shared, live: this.#live, dispatcher })
     if (visit === null) return send(request, response, refuseHost(path))
     if (path.startsWith('/auth/')) {
-      const parts = { ...shared, recheck: () => this.#live.recheck() }
+      const desk = { account: this.#account, late: this.#late, oidc: this.#parts.oidc() }
+      const parts = { ...shared, ...desk, recheck: () => this.#live.recheck() }
       return send(request, response, await replyAuth(request, path, visit, parts))
     }
     send(request, response, replyFile(request, path, this.#files))

@@ -85,9 +85,9 @@ export function consoleSettings(
   { console: own, gateway }: Settings,
   { console: certificate }: Certificates,
 ): ConsoleSettings {
-  const { url, metricsToken } = own
+  const { url, metricsToken, oidc } = own
   const { trustedProxies } = gateway
-  return { url, metricsToken, trustedProxies, certificate: certificate === null ? null : openCertificate(certificate) }
+  return { url, metricsToken, trustedProxies, oidc, certificate: certificate === null ? null : openCertificate(certificate) }
 }
 
 function isLouder(next: Settings, before: Settings): boolean {

@@ -1,13 +1,14 @@
-import type { AuditEvent } from '../store/api.ts'
+import type { AuditLine } from '../store/api.ts'
 import type { Operator } from '../store/operator-tables.ts'
 
-export type AuditLine = Omit<AuditEvent, 'id' | 'time'>
+export type { AuditLine } from '../store/api.ts'
 
 /** What an operator did with his own way in. `details` never holds a secret. */
 export function operatorLine(operator: Operator, operation: string, details: Record<string, unknown>): AuditLine {
   const { id, name } = operator
   return {
     actor: name,
+    actorId: id,
     surface: 'console',
     operation,
     resource: { kind: 'operator', id, name },

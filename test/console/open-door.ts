@@ -41,6 +41,7 @@ export async function startDoor(options: Partial<ConsoleOptions> = {}): Promise<
     url: null,
     metricsToken: null,
     trustedProxies: [],
+    oidc: null,
     certificate: null,
     version: '1.2.3',
     onFault: (error) => faults.push(error),

@@ -1,0 +1,199 @@
+import * as client from 'openid-client'
+import { newId } from '../core/ids.ts'
+import type { Grant, Operator } from '../store/operator-tables.ts'
+import { type AuditLine, operatorLine } from './audit-line.ts'
+import { mapRoles, type OidcSettings, oidcMinutes } from './oidc-settings.ts'
+import { Pending } from './pending.ts'
+import type { Place } from './place.ts'
+import { SignInRefused } from './refusal.ts'
+import { type Begun, beginSession } from './sessions.ts'
+import type { SignIn } from './sign-in.ts'
+import { hashToken, mintToken } from './token.ts'
+
+const timeoutSeconds = 10
+/** The provider's configuration is read again after this: endpoints and keys move. */
+const configurationMs = 3_600_000
+
+interface Begin {
+  state: string
+  nonce: string
+  verifier: string
+  redirectUri: string
+}
+
+export interface OidcStart {
+  /** For a cookie: whoever comes back must be the browser that left. */
+  token: string
+  /** Where the browser goes. */
+  url: string
+}
+
+/** The authorization code flow with PKCE, state and nonce (OpenID Connect Core 1.0). Loaded when it is first used. */
+export class Oidc {
+  readonly #signIn: SignIn
+  readonly #settings: OidcSettings
+  readonly #begun = new Pending<Begin>(oidcMinutes * 60_000)
+  #configuration: { read: Promise<client.Configuration>; at: number } | null = null
+
+  constructor(signIn: SignIn, settings: OidcSettings) {
+    this.#signIn = signIn
+    this.#settings = settings
+  }
+
+  async begin(redirectUri: string): Promise<OidcStart> {
+    const configuration = await this.#configure()
+    const token = mintToken()
+    const begin = {
+      state: client.randomState(),
+      nonce: client.randomNonce(),
+      verifier: client.randomPKCECodeVerifier(),
+      redirectUri,
+    }
+    this.#begun.put(hashToken(token), begin)
+    const url = client.buildAuthorizationUrl(configuration, {
+      redirect_uri: redirectUri,
+      scope: this.#settings.scopes.join(' '),
+      state: begin.state,
+      nonce: begin.nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(begin.verifier),
+      code_challenge_method: 'S256',
+    })
+    return { token, url: url.href }
+  }
+
+  /** `query`: what the provider sent the browser back with. */
+  async finish(token: string, query: string, place: Place): Promise<Begun> {
+    const begin = this.#begun.take(hashToken(token))
+    if (begin === null)
+      throw new SignInRefused('wrong', 'This sign-in was not begun here, or took too long.', 'Begin it anew.')
+    const claims = await this.#redeem(begin, query).catch((error: unknown) => {
+      throw this.#signIn.fail(null, 'oidc', place, this.#explain(error))
+    })
+    const operator = await this.#settle(claims)
+    if (operator === null)
+      throw this.#signIn.fail(null, 'oidc', place, noRole(this.#settings, String(claims[this.#settings.roleClaim])))
+    return await beginSession(this.#signIn.parts.store, operator, 'oidc', place)
+  }
+
+  async #redeem({ state, nonce, verifier, redirectUri }: Begin, query: string): Promise<Claims> {
+    const configuration = await this.#configure()
+    const tokens = await client.authorizationCodeGrant(configuration, new URL(`${redirectUri}?${query}`), {
+      expectedState: state,
+      expectedNonce: nonce,
+      pkceCodeVerifier: verifier,
+      idTokenExpected: true,
+    })
+    const claims: Claims | undefined = tokens.claims()
+    if (claims === undefined) throw new TypeError('there is no ID token')
+    const isWhole = claims[this.#settings.roleClaim] !== undefined && typeof nameClaim(claims) === 'string'
+    if (isWhole || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
+    // Many providers tell names and groups there only.
+    return { ...(await client.fetchUserInfo(configuration, tokens.access_token, claims.sub)), ...claims }
+  }
+
+  /** The operator as the provider has it now; null: it gives him no role here. */
+  async #settle(claims: Claims): Promise<Operator | null> {
+    const { store } = this.#signIn.parts
+    const grants = mapRoles(this.#settings, claims[this.#settings.roleClaim], await store.projects.list())
+    const operator = await store.operators.findBySubject(claims.iss, claims.sub)
+    if (operator === null) return grants.length === 0 ? null : await this.#add(claims, grants)
+    if (isSameGrants(operator.grants, grants)) return grants.length === 0 ? null : operator
+    const line: AuditLine = {
+      ...operatorLine(operator, 'operators.edit', { grants }),
+      before: { grants: operator.grants },
+    }
+    const changed = await store.audited(line).operators.update(operator.id, { grants })
+    return grants.length === 0 ? null : changed
+  }
+
+  /** By issuer and subject alone: an address is nobody's proof, and must not lead to an operator that is there already. */
+  async #add(claims: Claims, grants: Grant[]): Promise<Operator> {
+    const { store } = this.#signIn.parts
+    const name = freeName(slugOf(nameClaim(claims) ?? 'operator'), await store.operators.list())
+    const operator: Operator = {
+      id: newId('opr'),
+      name,
+      displayName: typeof claims.name === 'string' ? claims.name.slice(0, 100) : name,
+      state: 'active',
+      passwordHash: null,
+      totpSealed: null,
+      oidcIssuer: claims.iss,
+      oidcSubject: claims.sub,
+      grants,
+      createdAt: new Date().toISOString(),
+      lastSignInAt: null,
+    }
+    const line = operatorLine(operator, 'operators.add', { name, grants, issuer: claims.iss, subject: claims.sub })
+    return await store.audited(line).operators.insert(operator)
+  }
+
+  async #configure(): Promise<client.Configuration> {
+    const kept = this.#configuration
+    if (kept !== null && Date.now() - kept.at < configurationMs) return await kept.read
+    const read = discover(this.#settings)
+    this.#configuration = { read, at: Date.now() }
+    return await read.catch((error: unknown) => {
+      this.#configuration = null
+      this.#signIn.parts.onFault(error)
+      const hint = 'See the log of the gateway, and console.oidc.issuer.'
+      throw new SignInRefused('unavailable', `${this.#settings.name} does not answer as it should.`, hint)
+    })
+  }
+
+  /** What went wrong goes to the log: an answer of the provider may hold anything. */
+  #explain(error: unknown): SignInRefused {
+    if (error instanceof SignInRefused) return error
+    const cancelled = error instanceof client.AuthorizationResponseError && error.error === 'access_denied'
+    if (cancelled) return new SignInRefused('refused', `${this.#settings.name} did not let you in.`, 'Try again.')
+    this.#signIn.parts.onFault(error)
+    return new SignInRefused('wrong', `The answer of ${this.#settings.name} could not be verified.`, 'Try again.')
+  }
+}
+
+type Claims = Record<string, unknown> & { iss: string; sub: string }
+
+async function discover({ issuer, clientId, clientSecret }: OidcSettings): Promise<client.Configuration> {
+  const server = new URL(issuer)
+  // Without HTTPS only for a provider on this very machine.
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(server.hostname)
+  const execute = [client.enableNonRepudiationChecks, ...(isLocal ? [client.allowInsecureRequests] : [])]
+  const secret = clientSecret?.reveal()
+  return await client.discovery(server, clientId, secret, secret === undefined ? client.None() : undefined, {
+    execute,
+    timeout: timeoutSeconds,
+  })
+}
+
+function nameClaim(claims: Claims): string | null {
+  const found = [claims.preferred_username, claims.email, claims.name].find((each) => typeof each === 'string')
+  return typeof found === 'string' && found !== '' ? found : null
+}
+
+/** `Anna.Smith@example.com` → `anna.smith`. */
+function slugOf(name: string): string {
+  const local = name.split('@')[0] ?? name
+  const slug = local
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, '-')
+    .replaceAll(/^[^a-z0-9]+|-+$/g, '')
+  return slug.slice(0, 55) || 'operator'
+}
+
+function freeName(name: string, operators: readonly Operator[]): string {
+  const taken = new Set(operators.map((operator) => operator.name))
+  for (let number = 1; ; number++) {
+    const candidate = number === 1 ? name : `${name}-${number}`
+    if (!taken.has(candidate)) return candidate
+  }
+}
+
+function isSameGrants(left: readonly Grant[], right: readonly Grant[]): boolean {
+  const text = (grants: readonly Grant[]) => JSON.stringify(grants.map(({ project, role }) => [project, role]).sort())
+  return text(left) === text(right)
+}
+
+function noRole({ name, roleClaim }: OidcSettings, value: string): SignInRefused {
+  const said = value === 'undefined' ? `the claim ${roleClaim} is missing` : `no value of ${roleClaim} has one`
+  return new SignInRefused('refused', `${name} knows you, but gives you no role here: ${said}.`, 'Ask an owner.')
+}

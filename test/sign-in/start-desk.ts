@@ -1,0 +1,53 @@
+import { join } from 'node:path'
+import { newId } from '../../src/core/ids.ts'
+import { makeKeyring } from '../../src/sealing/keyring.ts'
+import { createMachineKey } from '../../src/sealing/machine-key.ts'
+import { hashPassword } from '../../src/sign-in/password-hash.ts'
+import type { Place } from '../../src/sign-in/place.ts'
+import { SignIn } from '../../src/sign-in/sign-in.ts'
+import type { AuditEvent } from '../../src/store/api.ts'
+import type { Operator } from '../../src/store/operator-tables.ts'
+import { addScope, startTestStore, storePaths, temporaryDirectory } from '../store/support.ts'
+
+export const password = 'correct horse battery'
+
+export function placeAt(address: string): Place {
+  return { origin: 'http://localhost:8788', address, userAgent: 'test' }
+}
+
+/** Everything real, on a store of its own. */
+export async function startDesk() {
+  const directory = temporaryDirectory()
+  const store = await startTestStore(storePaths(directory))
+  const { project } = await addScope(store)
+  const keyring = makeKeyring(createMachineKey(join(directory, 'machine.key')))
+  const faults: unknown[] = []
+  const signIn = new SignIn({ store, keyring, onFault: (error) => faults.push(error) })
+  const addOperator = async (name: string, change: Partial<Operator> = {}) =>
+    await store.operators.insert({
+      id: newId('opr'),
+      name,
+      displayName: name,
+      state: 'active',
+      passwordHash: await hashPassword(password),
+      totpSealed: null,
+      oidcIssuer: null,
+      oidcSubject: null,
+      grants: [{ project: null, role: 'owner' }],
+      createdAt: new Date().toISOString(),
+      lastSignInAt: null,
+      ...change,
+    })
+  const audited = async (operation: string): Promise<AuditEvent[]> => await store.audit.list({ operation, limit: 100 })
+  return { store, keyring, project, signIn, faults, addOperator, audited }
+}
+
+/** The code and words of a refusal; fails when nothing is refused. */
+export async function refusedWith(call: Promise<unknown>): Promise<string> {
+  const outcome: unknown = await call.then(
+    () => new Error('was not refused'),
+    (error: unknown) => error,
+  )
+  if (outcome instanceof Error && 'code' in outcome) return String(outcome.code)
+  throw outcome
+}
