@@ -14,7 +14,7 @@ import {
 import { settleKeyring } from '../sealing/next-key.ts'
 import { formatPublicHalf, mintRecoveryKey, readRecoveryKey } from '../sealing/recovery-key.ts'
 import { MachineKeyMissing } from '../sealing/seal-error.ts'
-import type { AuditEvent, StoreClient } from '../store/api.ts'
+import type { AuditEvent, AuditLine, StoreClient } from '../store/api.ts'
 import { startStore } from '../store/client.ts'
 import { finishRestore } from './finish-restore.ts'
 import { makeDirectory } from './make-directory.ts'
@@ -119,7 +119,7 @@ function auditLine(
   operation: string,
   resource: AuditEvent['resource'],
   after: unknown,
-): Omit<AuditEvent, 'id' | 'time'> {
+): AuditLine {
   return { actor: 'gateway', surface: 'gateway', operation, resource, before: null, after }
 }
 

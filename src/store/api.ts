@@ -3,15 +3,19 @@ import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { Reseal, SealedValue } from '../sealing/reseal.ts'
+import type { AuditLine, AuditTables } from './audit-tables.ts'
 import type { OperatorTables } from './operator-tables.ts'
 import type { ProviderModel, Readiness, SnapshotPolicy, SnapshotTarget } from './snapshot.ts'
+import type { TokenTables } from './token-tables.ts'
+
+export type { AuditEvent, AuditFilter, AuditLine } from './audit-tables.ts'
 
 /**
  * What the store can do, by table. The implementation lives in the store thread (`thread.ts`); everybody else holds
  * a `StoreClient`, whose methods are these, asynchronous. Each write runs in one transaction with its audit line.
  * Times are RFC 3339 UTC. `find` takes a name or an id. A broken uniqueness or reference throws `StoreConflict`.
  */
-export interface StoreTables extends OperatorTables {
+export interface StoreTables extends OperatorTables, TokenTables, AuditTables {
   workspace: {
     get(): Workspace
     rename(name: string): Workspace
@@ -74,11 +78,6 @@ export interface StoreTables extends OperatorTables {
     insert(policy: Policy): Policy
     update(id: string, change: Partial<Omit<Policy, 'id' | 'createdAt'>>): Policy
     remove(id: string): void
-  }
-  audit: {
-    list(filter: AuditFilter): AuditEvent[]
-    /** Writes nothing but the audit line that it is called with: for what changes nothing and should be known. */
-    note(): void
   }
   records: {
     list(filter: RecordFilter): RequestRecord[]
@@ -202,30 +201,6 @@ export interface Policy extends Omit<SnapshotPolicy, never> {
   createdAt: string
 }
 
-export interface AuditEvent {
-  id: string
-  time: string
-  /** `local owner` on the admin socket, an operator's name elsewhere. */
-  actor: string
-  surface: 'cli' | 'tui' | 'console' | 'api' | 'gateway'
-  /** `providers.add`. */
-  operation: string
-  resource: { kind: string; id: string; name: string }
-  /** Never holds a secret: credentials show as their last four. */
-  before: unknown
-  after: unknown
-}
-
-export interface AuditFilter {
-  /** Ids: only what was done to things of these projects. */
-  projects?: string[]
-  operation?: string
-  resource?: string
-  since?: string
-  until?: string
-  limit: number
-}
-
 export interface RecordFilter {
   project?: string
   /** Names: of these projects only, whatever else is asked. */
@@ -319,7 +294,7 @@ export interface StoreClient extends Tables {
   /** What this start made of an older database. */
   upgrade: Upgrade | null
   /** The same tables, whose writes are committed together with this audit line (`before`/`after` included). */
-  audited(event: Omit<AuditEvent, 'id' | 'time'>): Tables
+  audited(event: AuditLine): Tables
   /** The read models, built in one read transaction. Credentials are still sealed. */
   snapshot(keysSince?: number): Promise<StoredSnapshot>
   /** Reads every journal segment to its present end. Returns how many records were added or changed. */

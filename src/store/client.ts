@@ -1,13 +1,11 @@
 import type { RequestRecord } from '../core/record.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import { storeAccess } from './access.ts'
-import type { AuditEvent, StoreClient, StoredSnapshot, StoreHealth, StoreWitness, Tables, Upgrade } from './api.ts'
+import type { AuditLine, StoreClient, StoredSnapshot, StoreHealth, StoreWitness, Tables, Upgrade } from './api.ts'
 import type { StoreNews, StoreRequest } from './protocol.ts'
 import { readRecord } from './record-json.ts'
 import { StoreDegraded } from './store-error.ts'
 import { type Ask, firstLine, StoreLife, type StoreWorker } from './store-life.ts'
-
-type Audit = Omit<AuditEvent, 'id' | 'time'>
 
 /**
  * Resolves when the database is open and migrated. `onLocked` is waited for in between: this process has the data
@@ -37,7 +35,7 @@ function clientOf(calls: Calls, upgrade: Upgrade | null): StoreClient {
   }
 }
 
-function proxyTables(ask: Ask, audit: Audit | null): Tables {
+function proxyTables(ask: Ask, audit: AuditLine | null): Tables {
   const tables = Object.entries(storeAccess).map(([table, methods]) => {
     const names = Object.keys(methods)
     const call =

@@ -1,6 +1,6 @@
 import type { Writers } from '../core/journal-format.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
-import type { AuditEvent, Upgrade } from './api.ts'
+import type { AuditLine, Upgrade } from './api.ts'
 import type { PlainError } from './store-error.ts'
 
 /** What the composition root hands the store thread as `workerData`. */
@@ -23,7 +23,7 @@ export type StoreRequest =
       table: string
       method: string
       input: unknown[]
-      audit: Omit<AuditEvent, 'id' | 'time'> | null
+      audit: AuditLine | null
     }
   | { kind: 'snapshot'; id: number; keysSince: number }
   | { kind: 'ingest' | 'health' | 'close'; id: number }

@@ -1,4 +1,4 @@
-import type { Generated, Kysely, Selectable } from 'kysely'
+import type { Kysely } from 'kysely'
 
 /**
  * The tables as they are stored. Columns called `*_json` hold JSON, flags are 0 or 1, times RFC 3339 UTC text:
@@ -21,7 +21,7 @@ export interface Schema {
   key_secrets: KeySecretRow
   removed_key_hashes: { hash: string; version: number }
   key_version: { version: number }
-  audit: AuditTable
+  audit: AuditRow
   seal: { name: string; sealed: string }
   operators: OperatorRow
   /** `project_id` null: for the whole workspace. */
@@ -29,6 +29,7 @@ export interface Schema {
   sessions: SessionRow
   sign_in_links: SignInLinkRow
   passkeys: PasskeyRow
+  api_tokens: ApiTokenRow
   records: RecordRow
   record_labels: RecordLabelsRow
   /** In which periods (`label-periods.ts`) there may be records of a label. */
@@ -131,8 +132,8 @@ export interface KeySecretRow {
   expires_at: string | null
 }
 
-interface AuditTable {
-  sequence: Generated<number>
+export interface AuditRow {
+  sequence: number
   id: string
   time: string
   actor: string
@@ -145,9 +146,12 @@ interface AuditTable {
   after_json: string
   previous_hash: string
   hash: string
+  /** Of what the hash covers (`audit-chain.ts`). */
+  form: number
+  actor_id: string | null
+  address: string | null
+  project_id: string | null
 }
-
-export type AuditRow = Selectable<AuditTable>
 
 export interface OperatorRow {
   id: string
@@ -195,6 +199,20 @@ export interface PasskeyRow {
   name: string
   created_at: string
   last_used_at: string | null
+}
+
+export interface ApiTokenRow {
+  id: string
+  name: string
+  token_sha256: string
+  last_four: string
+  role: string
+  project_id: string | null
+  created_by: string
+  created_at: string
+  expires_at: string | null
+  last_used_at: string | null
+  revoked_at: string | null
 }
 
 export interface RecordRow {

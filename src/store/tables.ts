@@ -1,6 +1,8 @@
 import { storeAccess } from './access.ts'
-import type { Tables } from './api.ts'
-import { type AuditInput, appendAudit, auditTable } from './audit.ts'
+import type { AuditLine, Tables } from './api.ts'
+import { tokensTable } from './api-tokens.ts'
+import { appendAudit, auditTable } from './audit.ts'
+import { projectOf } from './audit-project.ts'
 import type { Connection } from './connection.ts'
 import { environmentsTable } from './environments.ts'
 import { keysTable } from './keys.ts'
@@ -32,6 +34,7 @@ const tables: { [Name in keyof Tables]: (db: Database) => Tables[Name] } = {
   sessions: sessionsTable,
   links: linksTable,
   passkeys: passkeysTable,
+  tokens: tokensTable,
 }
 
 export interface TableCall {
@@ -39,7 +42,7 @@ export interface TableCall {
   method: string
   input: unknown[]
   /** Committed together with what the method writes; a method that only reads leaves no line. */
-  audit: AuditInput | null
+  audit: AuditLine | null
 }
 
 /** Runs one method of one table as its access says. Throws what the method throws. */
@@ -49,8 +52,10 @@ export async function callTable(connection: Connection, call: TableCall): Promis
   if (access === 'paged') return await run(connection.db)
   if (access === 'read') return await connection.read(run)
   return await connection.write(async (db) => {
+    // Looked up before as well: what is removed belongs to no project any more.
+    const project = call.audit === null ? null : await projectOf(db, call.audit.resource)
     const output = await run(db)
-    if (call.audit) await appendAudit(db, call.audit)
+    if (call.audit) await appendAudit(db, call.audit, project)
     return output
   })
 }

@@ -8,7 +8,6 @@ import { type Kysely, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
-import { auditHash } from '../../src/store/audit.ts'
 import { startStore } from '../../src/store/client.ts'
 import { migrations } from '../../src/store/migrations/index.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -70,30 +69,6 @@ describe('opening', () => {
     const store = await startTestStore(storePaths(temporaryDirectory()))
     await expect(store.workspace.rename((() => 'x') as unknown as string)).rejects.toThrow('could not be cloned')
     expect((await store.workspace.get()).name).toBe('workspace')
-  })
-})
-
-describe('the audit trail', () => {
-  it('refuses change and removal, and chains its lines', async () => {
-    const data = storePaths(temporaryDirectory())
-    const store = await startTestStore(data)
-    const resource = { kind: 'workspace', id: 'workspace', name: 'a' }
-    const event = { actor: 'local owner', surface: 'cli' as const, operation: 'workspace.rename', resource }
-    await store.audited({ ...event, before: { b: 1, a: 2 }, after: undefined }).workspace.rename('a')
-    await store.audited({ ...event, before: null, after: ['x'] }).workspace.rename('b')
-    const lines = (await store.audit.list({ limit: 9 })).reverse()
-    await store.close()
-    const database = new Sqlite(data.databasePath)
-    expect(() => database.exec("update audit set actor = 'nobody'")).toThrow('append-only')
-    expect(() => database.exec('delete from audit')).toThrow('append-only')
-    const hashes = database.prepare('select hash from audit order by sequence').pluck().all()
-    database.close()
-    let previous = ''
-    for (const [index, line] of lines.entries()) {
-      previous = auditHash(line, previous)
-      expect(hashes[index]).toBe(previous)
-    }
-    expect(lines).toHaveLength(2)
   })
 })
 

@@ -11,5 +11,11 @@ interface Change {
 
 /** The tables, whose writes are committed together with the line that says who changed what. */
 export function audited({ store, caller }: AdminContext, change: Change) {
-  return store.audited({ actor: caller.name, surface: caller.surface, ...change })
+  return store.audited({
+    actor: caller.name,
+    actorId: caller.id,
+    surface: caller.surface,
+    address: caller.address ?? null,
+    ...change,
+  })
 }

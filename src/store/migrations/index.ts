@@ -2,6 +2,7 @@ import type { Migration } from 'kysely/migration'
 import { up as foundation } from './0001-foundation.ts'
 import { up as recordLabels } from './0002-record-labels.ts'
 import { up as signIn } from './0003-sign-in.ts'
+import { up as auditChainAndTokens } from './0004-audit-chain-and-tokens.ts'
 import { up as firstByte } from './0005-first-byte.ts'
 
 /** In order. A released migration is never changed; a change of the schema is a new one. */
@@ -9,5 +10,6 @@ export const migrations: Record<string, Migration> = {
   '0001-foundation': { up: foundation },
   '0002-record-labels': { up: recordLabels },
   '0003-sign-in': { up: signIn },
+  '0004-audit-chain-and-tokens': { up: auditChainAndTokens },
   '0005-first-byte': { up: firstByte },
 }

@@ -1,0 +1,41 @@
+import type { AuditEvent } from './audit-tables.ts'
+import type { Database } from './schema.ts'
+
+/** The project whose thing this is, as long as it is there; null: none, or not one alone. */
+export async function projectOf(db: Database, { kind, id }: AuditEvent['resource']): Promise<string | null> {
+  switch (kind) {
+    case 'project':
+      return id
+    case 'environment':
+    case 'route':
+    case 'key': {
+      const table = `${kind}s` as const
+      const row = await db.selectFrom(table).select('project_id').where('id', '=', id).executeTakeFirst()
+      return row?.project_id ?? null
+    }
+    case 'policy':
+      return await projectOfPolicy(db, id)
+    default:
+      return null
+  }
+}
+
+async function projectOfPolicy(db: Database, id: string): Promise<string | null> {
+  const policy = await db.selectFrom('policies').select('workspace').where('id', '=', id).executeTakeFirst()
+  if (policy?.workspace !== 0) return null
+  const attached = db.selectFrom('policy_attachments').select('target_id').where('policy_id', '=', id)
+  const rows = await db
+    .selectFrom('projects')
+    .select('id as project_id')
+    .where('id', 'in', attached)
+    .union(db.selectFrom('environments').select('project_id').where('id', 'in', attached))
+    .union(
+      db
+        .selectFrom('keys')
+        .select('project_id')
+        .where((where) => where.or([where('id', 'in', attached), where('policy_id', '=', id)])),
+    )
+    .execute()
+  const [first, ...others] = rows
+  return others.length === 0 ? (first?.project_id ?? null) : null
+}
