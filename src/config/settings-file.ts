@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
+import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
 import { type SettingProblem, SettingsRefused } from './settings-refused.ts'
 
 export type SettingTree = { [name: string]: unknown }
@@ -26,7 +26,8 @@ function readText(path: string): string | null {
   }
 }
 
-function parseSettingsFile(text: string, path: string): SettingsFile {
+/** `path` names the file in what is wrong with it. */
+export function parseSettingsFile(text: string, path: string): SettingsFile {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const placeAt = (offset: number) => {
@@ -69,6 +70,12 @@ function offsetOf(document: Document.Parsed, path: readonly string[]): number {
   let node: unknown = document.contents
   let offset = 0
   for (const name of path) {
+    if (isSeq(node)) {
+      node = node.items[Number(name)]
+      if (!isNode(node)) break
+      offset = node.range?.[0] ?? offset
+      continue
+    }
     const pair = isMap(node)
       ? node.items.find((item) => isScalar(item.key) && String(item.key.value) === name)
       : undefined

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { Secret } from '../core/secret.ts'
 import { openBytes, sealBytes } from './aead.ts'
 import type { MachineKey } from './machine-key.ts'
@@ -10,6 +11,8 @@ export interface Keyring {
   seal(clear: string, identity: string): string
   /** Throws `SealBroken` when it was sealed under another identity or key, or was changed. */
   open(sealed: string, identity: string): Secret
+  /** Tells equal texts from different ones, to nobody who has not the machine key. Another one after a rotation. */
+  fingerprint(clear: string): string
   /** Short name of the key in use (from its hash), where it was loaded from, and the file that it has yet to replace. */
   describe(): { keyId: string; source: string; format: string; replaces: string | null }
   /** Opens from now on also what `next` has sealed, so that a reader meets no value that it cannot open. */
@@ -39,6 +42,8 @@ export function makeKeyring(first: MachineKey, older: readonly MachineKey[] = []
       if (clear === null) throw broken(identity, 'was changed, or belongs to another row')
       return new Secret(clear)
     },
+    fingerprint: (clear) =>
+      createHmac('sha256', current.key).update('fingerprint:').update(clear).digest('hex').slice(0, 16),
     describe: () => ({
       keyId: current.keyId,
       source: current.source,

@@ -1,3 +1,4 @@
+import { parseTarget as parseWritten, type WrittenTarget } from '../../core/written-target.ts'
 import type { Provider, Route } from '../../store/api.ts'
 import type { SnapshotTarget } from '../../store/snapshot.ts'
 import type { AdminContext } from './context.ts'
@@ -10,30 +11,11 @@ export interface TargetInput {
   targets?: string[] | undefined
 }
 
-interface WrittenTarget {
-  provider: string
-  upstreamModel: string | null
-  weight: number | null
-  priority: number | null
-}
-
-/** `PROVIDER[:MODEL][,weight=N][,priority=N]`. A provider's name has no colon, so a model may (`llama3:8b`). */
 export function parseTarget(text: string): WrittenTarget {
-  const match = /^([^:,]+)(?::(.*?))?((?:,(?:weight|priority)=\d+(?:\.\d+)?)*)$/.exec(text)
-  const [, provider, model, options] = match ?? []
-  if (provider === undefined || model === '')
+  const target = parseWritten(text)
+  if (target === null)
     throw invalid(`${JSON.stringify(text)} is no target.`, 'Write PROVIDER[:MODEL][,weight=N][,priority=N].')
-  return {
-    provider,
-    upstreamModel: model ?? null,
-    weight: readOption(options, 'weight'),
-    priority: readOption(options, 'priority'),
-  }
-}
-
-function readOption(options: string | undefined, name: string): number | null {
-  const match = new RegExp(`,${name}=([\\d.]+)`).exec(options ?? '')
-  return match?.[1] === undefined ? null : Number(match[1])
+  return target
 }
 
 /** null: the input says nothing about targets. */

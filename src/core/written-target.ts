@@ -1,0 +1,31 @@
+/** A route's target as people write it: `PROVIDER[:MODEL][,weight=N][,priority=N]`. */
+export interface WrittenTarget {
+  provider: string
+  upstreamModel: string | null
+  weight: number | null
+  priority: number | null
+}
+
+/** null: the text is no target. A provider's name has no colon, so a model may (`llama3:8b`). */
+export function parseTarget(text: string): WrittenTarget | null {
+  const match = /^([^:,]+)(?::(.*?))?((?:,(?:weight|priority)=\d+(?:\.\d+)?)*)$/.exec(text)
+  const [, provider, model, options] = match ?? []
+  if (provider === undefined || model === '') return null
+  return {
+    provider,
+    upstreamModel: model ?? null,
+    weight: readOption(options, 'weight'),
+    priority: readOption(options, 'priority'),
+  }
+}
+
+function readOption(options: string | undefined, name: string): number | null {
+  const match = new RegExp(`,${name}=([\\d.]+)`).exec(options ?? '')
+  return match?.[1] === undefined ? null : Number(match[1])
+}
+
+export function writeTarget({ provider, upstreamModel, weight, priority }: WrittenTarget): string {
+  const model = upstreamModel === null ? '' : `:${upstreamModel}`
+  const option = (name: string, value: number | null) => (value === null ? '' : `,${name}=${value}`)
+  return `${provider}${model}${option('weight', weight)}${option('priority', priority)}`
+}

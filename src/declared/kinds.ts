@@ -1,0 +1,148 @@
+import * as forms from './forms.ts'
+import type { Fields, Plain, ResourceKind } from './resource.ts'
+
+/** A field of a resource, as a file may name it. */
+export interface FieldSpec {
+  form: forms.Form
+  /** Path of it in what `show` prints: what the marks of ownership go by. */
+  shown: string
+  /** What a new resource has where the file says nothing. */
+  fallback: Plain
+  /** Decided when the resource is made, and never changed afterwards. */
+  once?: true
+}
+
+export interface KindSpec {
+  /** Of the file; an environment stands below its project. */
+  section: string
+  nameField: 'name' | 'model'
+  /** Which of its fields say where it belongs. */
+  scope: readonly ('project' | 'environment' | 'all_environments')[]
+  fields: Record<string, FieldSpec>
+  /** A section whose names the provider's kind decides. */
+  openSection?: { name: string; spec: FieldSpec }
+}
+
+const field = (form: forms.Form, shown: string, fallback: Plain): FieldSpec => ({ form, shown, fallback })
+const once = (form: forms.Form, shown: string, fallback: Plain): FieldSpec => ({ form, shown, fallback, once: true })
+
+const limit = (name: string) => field(forms.orWord(forms.duration, 'default'), `timeouts.${name}_ms`, null)
+const timeouts = {
+  'timeouts.connect': limit('connect'),
+  'timeouts.first_byte': limit('first_byte'),
+  'timeouts.between_chunks': limit('between_chunks'),
+  'timeouts.total': limit('total'),
+}
+const tags = field(forms.pairs, 'tags', {})
+const models = (shown: string) => field(forms.list('a list of model names or patterns'), shown, [])
+
+/** Written and compared as what can be seen of them (`credentials.ts` of the handlers knows them better). */
+const credentials: forms.Form = {
+  expected: 'a credential, as ${NAME} of a variable',
+  read: () => undefined,
+  write: (value) => (Array.isArray(value) ? value.map(showCredential) : value),
+}
+
+function showCredential(value: Plain): string {
+  const { last_four, fingerprint } = value as { last_four?: string; fingerprint?: string }
+  return `${last_four ? `ends in ${last_four}` : 'short'} (fingerprint ${fingerprint ?? 'unknown'})`
+}
+
+const secrets: forms.Form = {
+  expected: 'a SHA-256 in 64 hexadecimal digits',
+  read: () => undefined,
+  write: (value) =>
+    Array.isArray(value) ? value.map((one) => `ends in ${(one as { last_four: string }).last_four}`) : value,
+}
+
+export const kindSpecs: Record<ResourceKind, KindSpec> = {
+  project: { section: 'projects', nameField: 'name', scope: [], fields: {} },
+  environment: {
+    section: 'environments',
+    nameField: 'name',
+    scope: [],
+    fields: { default_providers: field(forms.providersByLane, 'default_providers', {}) },
+  },
+  provider: {
+    section: 'providers',
+    nameField: 'name',
+    scope: [],
+    fields: {
+      kind: once(forms.text, 'kind', null),
+      active: field(forms.flag, 'active', true),
+      base_url: field(forms.text, 'base_url', null),
+      credentials: field(credentials, 'credentials', []),
+      headers: field(forms.pairs, 'headers', {}),
+      projects: field(forms.orWord(forms.list('a list of projects', { sorted: true }), 'all'), 'projects', null),
+      ...timeouts,
+      tags,
+    },
+    openSection: { name: 'settings', spec: field(forms.orWord(forms.scalar, 'none'), 'settings', null) },
+  },
+  policy: {
+    section: 'policies',
+    nameField: 'name',
+    scope: [],
+    fields: {
+      allow_models: models('allow_models'),
+      deny_models: models('deny_models'),
+      lanes: field(forms.lanes, 'lanes', []),
+      max_body: field(forms.orWord(forms.size, 'none'), 'max_body_bytes', null),
+      attach: field(
+        forms.list('a list of workspace, project:P, environment:P/E or key:P/E/NAME', { sorted: true }),
+        'attached_to',
+        [],
+      ),
+    },
+  },
+  key: {
+    section: 'keys',
+    nameField: 'name',
+    scope: ['project', 'environment'],
+    fields: {
+      policy: field(forms.orWord(forms.text, 'none'), 'policy', null),
+      tags,
+      expires_at: field(forms.orWord(forms.moment, 'never'), 'expires_at', null),
+      secrets: once(secrets, 'last_four', []),
+    },
+  },
+  route: {
+    section: 'routes',
+    nameField: 'model',
+    scope: ['project', 'environment', 'all_environments'],
+    fields: {
+      enabled: field(forms.flag, 'enabled', true),
+      strategy: field(forms.choice(['priority', 'weighted', 'latency', 'cost']), 'strategy', 'priority'),
+      targets: field(forms.targets, 'targets', []),
+      retries: field(forms.whole(0, 10), 'retries', 1),
+      fallback_on: field(forms.list('a list of statuses and error codes'), 'fallback_on', []),
+      ...timeouts,
+      strict: field(forms.flag, 'strict', false),
+    },
+  },
+}
+
+/** The field's spec, also of one whose name the provider's kind decides. */
+export function specOf(kind: ResourceKind, name: string): FieldSpec | null {
+  const { fields, openSection } = kindSpecs[kind]
+  if (Object.hasOwn(fields, name)) return fields[name] ?? null
+  if (openSection === undefined || !name.startsWith(`${openSection.name}.`)) return null
+  const { form, shown, fallback } = openSection.spec
+  return { form, shown: `${shown}.${name.slice(openSection.name.length + 1)}`, fallback }
+}
+
+export function defaultsOf(kind: ResourceKind): Fields {
+  return Object.fromEntries(Object.entries(kindSpecs[kind].fields).map(([name, { fallback }]) => [name, fallback]))
+}
+
+/** Path in what `show` prints; the resource's own name stands for its being there at all. */
+export function shownPath(kind: ResourceKind, name: string): string {
+  return specOf(kind, name)?.shown ?? name
+}
+
+/** As a file, a plan and the audit show it. */
+export function writeField(kind: ResourceKind, name: string, fields: Fields): unknown {
+  const spec = specOf(kind, name)
+  const value = fields[name] ?? spec?.fallback ?? null
+  return spec === null ? value : spec.form.write(value, fields)
+}

@@ -1,0 +1,196 @@
+import { defaultPriority } from './forms.ts'
+import { defaultsOf, kindSpecs, shownPath, specOf } from './kinds.ts'
+import {
+  compareIdentities,
+  describe,
+  type Entry,
+  type Fields,
+  type Identity,
+  isObject,
+  keyOf,
+  type Plain,
+  type Problem,
+  type Resource,
+  same,
+} from './resource.ts'
+
+export interface Change extends Identity {
+  action: 'create' | 'change' | 'remove'
+  /** null: it is made by this change. */
+  id: string | null
+  /** Names of the fields that differ; of what is made, all that are not as nothing would make them. */
+  changed: string[]
+  /** null: it was not, or is no more. */
+  before: Fields | null
+  after: Fields | null
+  entry: Entry | null
+}
+
+/** A field that will be this file's: `field` is a path into what `show` prints. */
+export interface Mark {
+  key: string
+  field: string
+}
+
+export interface Plan {
+  changes: Change[]
+  problems: Problem[]
+  /** What a person should know, and nothing does. */
+  notes: string[]
+  own: Mark[]
+  release: Mark[]
+  /** Every resource as it will be, by its key. */
+  outcome: Map<string, Planned>
+}
+
+export interface Planned extends Identity {
+  fields: Fields
+}
+
+export interface PlanInput {
+  resources: readonly Resource[]
+  entries: readonly Entry[]
+  owner: string
+  /** Removes what this owner's files no longer name. */
+  prune: boolean
+  /** Takes over what another file owns. */
+  force: boolean
+}
+
+/** From what is and what the files say to what has to be done; in an order of its own, whatever that of the files. */
+export function makePlan(input: PlanInput): Plan {
+  const state = new Map(input.resources.map((resource) => [keyOf(resource), resource]))
+  const plan: Plan = { changes: [], problems: [], notes: [], own: [], release: [], outcome: new Map(state) }
+  const entries = [...input.entries].sort(compareIdentities)
+  for (const entry of entries) planEntry(plan, entry, state.get(keyOf(entry)) ?? null, input)
+  planRemovals(plan, new Set(entries.map(keyOf)), input)
+  noteRenames(plan)
+  return plan
+}
+
+function planEntry(plan: Plan, entry: Entry, current: Resource | null, input: PlanInput): void {
+  const { kind, project, environment, name } = entry
+  const before = current?.fields ?? null
+  const after = complete(entry, before ?? defaultsOf(kind))
+  const changed = before === null ? namesMade(entry, after) : namesChanged(plan, entry, before, after)
+  plan.outcome.set(keyOf(entry), { kind, project, environment, name, fields: after })
+  const identity = { kind, project, environment, name }
+  if (current === null)
+    plan.changes.push({ ...identity, action: 'create', id: null, changed, before: null, after, entry })
+  else if (changed.length > 0)
+    plan.changes.push({ ...identity, action: 'change', id: current.id, changed, before, after, entry })
+  planMarks(plan, entry, current, changed, input)
+}
+
+/** What the file does not name stays as it is; an order that targets do not state follows from the strategy. */
+function complete(entry: Entry, base: Fields): Fields {
+  const fields = { ...base, ...entry.fields }
+  if (!Array.isArray(fields.targets)) return fields
+  fields.targets = fields.targets.map((target: Plain, place) =>
+    isObject(target) && target.priority === null
+      ? { ...(target as { [name: string]: Plain }), priority: defaultPriority(place, fields) }
+      : target,
+  )
+  return fields
+}
+
+function namesMade(entry: Entry, after: Fields): string[] {
+  const told = (name: string) => name in entry.fields || !same(after[name], specOf(entry.kind, name)?.fallback)
+  return Object.keys(after).filter((name) => told(name) && after[name] !== null)
+}
+
+function namesChanged(plan: Plan, entry: Entry, before: Fields, after: Fields): string[] {
+  const differs = (name: string) =>
+    name === 'secrets'
+      ? firstHash(before[name]) !== firstHash(after[name])
+      : !same(before[name] ?? specOf(entry.kind, name)?.fallback ?? null, after[name])
+  const names = Object.keys(entry.fields).filter(differs)
+  const fixed = names.filter((name) => specOf(entry.kind, name)?.once === true)
+  for (const name of fixed) tellFixed(plan, entry, name)
+  return names.filter((name) => !fixed.includes(name))
+}
+
+/** A former secret comes and goes by itself. */
+function firstHash(secrets: Plain | undefined): unknown {
+  const [first] = Array.isArray(secrets) ? secrets : []
+  return isObject(first) ? first.sha256 : null
+}
+
+function tellFixed(plan: Plan, entry: Entry, name: string): void {
+  if (name === 'secrets') plan.notes.push(`${describe(entry)} has another secret than the file; it stays as it is`)
+  else
+    plan.problems.push({
+      place: entry.placeOf[name] ?? entry.place,
+      message: `the ${name} of ${entry.kind} ${entry.name} cannot be changed; give what is of another ${name} a name of its own`,
+    })
+}
+
+function planMarks(plan: Plan, entry: Entry, current: Resource | null, changed: string[], input: PlanInput): void {
+  const { owner, force } = input
+  const key = keyOf(entry)
+  const owned = current?.owned ?? {}
+  const named = Object.keys(entry.fields).filter((name) => specOf(entry.kind, name)?.once !== true)
+  const wanted = [kindSpecs[entry.kind].nameField, ...named]
+  for (const name of wanted) {
+    const other = owned[shownPath(entry.kind, name)]
+    if (other === owner) continue
+    const free = other === undefined || force
+    if (free) plan.own.push({ key, field: shownPath(entry.kind, name) })
+    else if (changed.includes(name)) plan.problems.push(takenBy(entry, name, other))
+  }
+  const kept = new Set(wanted.map((name) => shownPath(entry.kind, name)))
+  for (const [field, holder] of Object.entries(owned))
+    if (holder === owner && !kept.has(field)) plan.release.push({ key, field })
+}
+
+function takenBy(entry: Entry, name: string, owner: string): Problem {
+  return {
+    place: entry.placeOf[name] ?? entry.place,
+    message: `${name} of ${describe(entry)} is owned by the file ${JSON.stringify(owner)}; take it out here, or add --force`,
+  }
+}
+
+function planRemovals(plan: Plan, named: ReadonlySet<string>, { resources, owner, prune, force }: PlanInput): void {
+  const left = resources.filter(
+    (resource) => resource.owned[kindSpecs[resource.kind].nameField] === owner && !named.has(keyOf(resource)),
+  )
+  if (left.length > 0 && !prune)
+    plan.notes.push(`${left.map(describe).join(', ')}: no longer in the files of ${owner}; --prune removes such`)
+  if (!prune) return
+  for (const resource of withEnvironments(left, resources).sort((one, other) => compareIdentities(other, one))) {
+    const others = Object.entries(resource.owned).filter(([, holder]) => holder !== owner)
+    const [first] = others
+    if (first !== undefined && !force)
+      plan.problems.push({
+        place: describe(resource),
+        message: `its ${first[0]} is owned by the file ${JSON.stringify(first[1])}; add --force to remove it all the same`,
+      })
+    const { kind, project, environment, name, id, fields } = resource
+    plan.outcome.delete(keyOf(resource))
+    plan.changes.push({
+      ...{ kind, project, environment, name, id },
+      action: 'remove',
+      changed: [],
+      before: fields,
+      after: null,
+      entry: null,
+    })
+  }
+}
+
+/** A project goes with its environments, whoever made them. */
+function withEnvironments(left: readonly Resource[], all: readonly Resource[]): Resource[] {
+  const projects = new Set(left.filter(({ kind }) => kind === 'project').map(({ name }) => name))
+  const implied = all.filter(({ kind, project }) => kind === 'environment' && project !== null && projects.has(project))
+  return [...new Set([...left, ...implied])]
+}
+
+/** Nothing in a file says that a name was another one before. */
+function noteRenames({ changes, notes }: Plan): void {
+  for (const kind of new Set(changes.map((change) => change.kind))) {
+    const of = (action: Change['action']) =>
+      changes.filter((change) => change.kind === kind && change.action === action)
+    if (of('create').length > 0 && of('remove').length > 0)
+      notes.push(`A ${kind} that has another name now is created under it, and the one before is removed`)
+  }
+}

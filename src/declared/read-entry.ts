@@ -1,0 +1,185 @@
+import { Secret } from '../core/secret.ts'
+import { type KindSpec, kindSpecs, specOf } from './kinds.ts'
+import { readSecrets } from './read-secrets.ts'
+import { below, type Place, type Reader, unknownName } from './reader.ts'
+import { type Entry, type Fields, isObject, type Plain, type ResourceKind } from './resource.ts'
+import { fillVariables } from './variables.ts'
+
+/** Longer than any model's name; what the routes' own rules say of it comes later. */
+const slugForm = /^[a-z0-9][a-z0-9._-]{0,62}$/
+
+/** Names that stand for fields of other names. */
+const shorthands: Partial<Record<ResourceKind, readonly string[]>> = {
+  provider: ['credential'],
+  route: ['provider', 'upstream_model'],
+  key: ['sha256', 'last_four', 'former'],
+}
+const hidden = ['secrets']
+
+/** Reads one resource into the reader; null: it is not even named. What is wrong with it is said of its place. */
+export function readEntry(
+  reader: Reader,
+  kind: ResourceKind,
+  value: unknown,
+  place: Place,
+  project?: Entry,
+): Entry | null {
+  const spec = kindSpecs[kind]
+  if (!isObject(value)) {
+    reader.refuse(place, `expected a ${kind}, like ${spec.nameField}: … and its fields below`)
+    return null
+  }
+  const given = fill(reader, value, place)
+  const name = readName(reader, kind, given.tree[spec.nameField], place)
+  if (name === null) return null
+  const entry: Entry = {
+    kind,
+    ...readScope(reader, spec, given.tree, place),
+    name,
+    fields: {},
+    place: place.file.place(place.path),
+    placeOf: {},
+    credentials: null,
+    missing: [],
+  }
+  if (project !== undefined) entry.project = project.name
+  readFields(reader, entry, given, place)
+  reader.add(entry)
+  return entry
+}
+
+interface Given {
+  tree: Record<string, unknown>
+  /** By the path below the entry. */
+  missing: Map<string, string[]>
+}
+
+/** All variables filled in; of those that are not set, only a credential's may stay so. */
+function fill(reader: Reader, value: Record<string, unknown>, place: Place): Given {
+  const missing = new Map<string, string[]>()
+  const walk = (inner: unknown, at: Place): unknown => {
+    if (Array.isArray(inner)) return inner.map((member, index) => walk(member, below(at, String(index))))
+    if (isObject(inner))
+      return Object.fromEntries(Object.entries(inner).map(([name, member]) => [name, walk(member, below(at, name))]))
+    if (typeof inner !== 'string') return inner
+    const filled = fillVariables(inner, reader.variables)
+    const field = at.path[place.path.length] ?? ''
+    if (filled.missing.length > 0) {
+      missing.set(field, [...(missing.get(field) ?? []), ...filled.missing])
+      if (!isCredential(field)) reader.refuse(at, `${field}: the variable ${filled.missing.join(', ')} is not set`)
+    }
+    return filled.text
+  }
+  return { tree: walk(value, place) as Record<string, unknown>, missing }
+}
+
+const isCredential = (name: string) => name === 'credential' || name === 'credentials'
+
+function readName(reader: Reader, kind: ResourceKind, value: unknown, place: Place): string | null {
+  const { nameField } = kindSpecs[kind]
+  const at = below(place, nameField)
+  if (value === undefined || value === null || value === '') {
+    reader.refuse(place, `a ${kind} needs its ${nameField}`)
+    return null
+  }
+  const name = typeof value === 'number' ? String(value) : value
+  if (typeof name === 'string' && (nameField === 'model' || slugForm.test(name))) return name
+  const expected = 'lower-case letters, digits, dots, underscores and hyphens, up to 63, a letter or digit first'
+  reader.refuse(
+    at,
+    `${nameField}: expected ${nameField === 'model' ? 'a model name, or a pattern with one *' : expected}`,
+  )
+  return null
+}
+
+function readScope(reader: Reader, spec: KindSpec, tree: Record<string, unknown>, place: Place) {
+  const read = (name: 'project' | 'environment', fallback: string): string | null => {
+    if (!spec.scope.includes(name)) return null
+    const value = tree[name] ?? fallback
+    if (typeof value === 'string' && slugForm.test(value)) return value
+    reader.refuse(below(place, name), `${name}: expected its name`)
+    return fallback
+  }
+  const everywhere = spec.scope.includes('all_environments') && tree.all_environments === true
+  if (everywhere && tree.environment !== undefined && tree.environment !== null)
+    reader.refuse(below(place, 'environment'), 'environment and all_environments contradict each other')
+  return { project: read('project', 'default'), environment: everywhere ? null : read('environment', 'production') }
+}
+
+function readFields(reader: Reader, entry: Entry, { tree, missing }: Given, place: Place): void {
+  const { kind } = entry
+  const spec = kindSpecs[kind]
+  const known = knownNames(kind)
+  for (const [name, value] of Object.entries(tree)) {
+    const at = below(place, name)
+    const described = name === spec.nameField || spec.scope.some((scope) => scope === name)
+    if (!known.includes(name)) reader.refuse(at, unknownName(name, known))
+    else if (described || value === null || value === undefined) continue
+    else if (isCredential(name)) readCredentials(reader, entry, value, missing.get(name) ?? [], at)
+    else if (isSection(kind, name)) readSection(reader, entry, name, value, at)
+    else if (!shorthands[kind]?.includes(name)) readField(reader, entry, name, value, at)
+  }
+  if (kind === 'route') readSoleTarget(reader, entry, tree, place)
+  if (kind === 'key') readSecrets(reader, entry, tree, place)
+}
+
+function knownNames(kind: ResourceKind): string[] {
+  const { nameField, scope, fields, openSection } = kindSpecs[kind]
+  const own = Object.keys(fields).map((name) => name.split('.')[0] ?? name)
+  const open = openSection === undefined ? [] : [openSection.name]
+  const names = [nameField, ...scope, ...own, ...open, ...(shorthands[kind] ?? [])]
+  return [...new Set(names)].filter((name) => !hidden.includes(name))
+}
+
+function isSection(kind: ResourceKind, name: string): boolean {
+  const { fields, openSection } = kindSpecs[kind]
+  return openSection?.name === name || Object.keys(fields).some((field) => field.startsWith(`${name}.`))
+}
+
+function readSection(reader: Reader, entry: Entry, section: string, value: unknown, place: Place): void {
+  if (!isObject(value)) return reader.refuse(place, `${section}: expected its fields below it, each on its own line`)
+  for (const [name, inner] of Object.entries(value)) {
+    if (inner !== null && inner !== undefined) readField(reader, entry, `${section}.${name}`, inner, below(place, name))
+  }
+}
+
+function readField(reader: Reader, entry: Entry, name: string, value: unknown, place: Place): void {
+  const spec = specOf(entry.kind, name)
+  if (spec === null) return reader.refuse(place, unknownName(name, Object.keys(kindSpecs[entry.kind].fields)))
+  const read = spec.form.read(value)
+  if (read === undefined) return reader.refuse(place, `${name}: expected ${spec.form.expected}`)
+  put(entry, name, read, place)
+}
+
+function put(entry: Entry, name: string, value: Plain, { file, path }: Place): void {
+  entry.fields[name] = value
+  entry.placeOf[name] = file.place(path)
+}
+
+/** Clear texts: they stay secrets, and what is compared of them is made by who has the machine key. */
+function readCredentials(reader: Reader, entry: Entry, value: unknown, missing: string[], place: Place): void {
+  const texts = Array.isArray(value) ? value : [value]
+  if (texts.length === 0 || texts.some((text) => typeof text !== 'string'))
+    return reader.refuse(place, 'credentials: expected a text, best ${NAME} of a variable, or a list of such')
+  entry.placeOf.credentials = place.file.place(place.path)
+  entry.missing = [...new Set(missing)]
+  if (missing.length === 0) entry.credentials = texts.map((text) => new Secret(String(text).trim()))
+}
+
+/** `provider` and `upstream_model` are a route's one target. */
+function readSoleTarget(reader: Reader, entry: Entry, tree: Fields | Record<string, unknown>, place: Place): void {
+  const { provider, upstream_model, targets } = tree
+  if (provider === undefined || provider === null) {
+    if (upstream_model !== undefined && upstream_model !== null)
+      reader.refuse(below(place, 'upstream_model'), 'upstream_model goes with provider')
+    return
+  }
+  const at = below(place, 'provider')
+  if (targets !== undefined && targets !== null) return reader.refuse(at, 'provider and targets contradict each other')
+  if (
+    typeof provider !== 'string' ||
+    (upstream_model !== undefined && upstream_model !== null && typeof upstream_model !== 'string')
+  )
+    return reader.refuse(at, 'provider: expected the name of a provider')
+  put(entry, 'targets', [{ provider, upstream_model: upstream_model ?? null, weight: 1, priority: null }], at)
+}

@@ -1,0 +1,82 @@
+import { resourceSections, sectionNames } from '../config/schema.ts'
+import { parseSettingsFile, type SettingsFile } from '../config/settings-file.ts'
+import { SettingsRefused } from '../config/settings-refused.ts'
+import { readEntry } from './read-entry.ts'
+import { below, type Place, Reader, unknownName } from './reader.ts'
+import { type Entry, isObject, type Problem, type ResourceKind } from './resource.ts'
+
+export interface Document {
+  /** As it is called in messages: the file's path. */
+  name: string
+  /** YAML, of which JSON is a part. */
+  text: string
+}
+
+export interface Declared {
+  owner: string
+  entries: Entry[]
+  problems: Problem[]
+}
+
+interface Owner {
+  name: string
+  place: string
+}
+
+const defaultOwner = 'file'
+const ownerForm = /^[a-z0-9][a-z0-9._-]{0,62}$/
+const plainSections: Record<string, ResourceKind> = {
+  providers: 'provider',
+  policies: 'policy',
+  keys: 'key',
+  routes: 'route',
+}
+
+/** What the files say together; every mistake with its place. Sections of settings are `serve`'s and are passed over. */
+export function readDocuments(documents: readonly Document[], variables: Readonly<Record<string, string>>): Declared {
+  const reader = new Reader(variables)
+  const owners: Owner[] = []
+  for (const { name, text } of documents) {
+    try {
+      readFile(reader, parseSettingsFile(text, name), owners)
+    } catch (error) {
+      if (!(error instanceof SettingsRefused)) throw error
+      reader.problems.push(...error.problems)
+    }
+  }
+  return { owner: owners[0]?.name ?? defaultOwner, entries: reader.entries, problems: reader.problems }
+}
+
+function readFile(reader: Reader, file: SettingsFile, owners: Owner[]): void {
+  for (const [name, value] of Object.entries(file.tree)) {
+    const place: Place = { file, path: [name] }
+    const kind = Object.hasOwn(plainSections, name) ? plainSections[name] : undefined
+    if (kind !== undefined) reader.eachOf(value, place, (member, at) => readEntry(reader, kind, member, at))
+    else if (name === 'projects') reader.eachOf(value, place, (member, at) => readProject(reader, member, at))
+    else if (name === 'owner') readOwner(reader, value, place, owners)
+    else if (!sectionNames.includes(name))
+      reader.refuse(place, unknownName(name, [...resourceSections, ...sectionNames]))
+  }
+}
+
+function readOwner(reader: Reader, value: unknown, place: Place, owners: Owner[]): void {
+  if (typeof value !== 'string' || !ownerForm.test(value))
+    return reader.refuse(place, 'owner: expected a name of lower-case letters, digits, dots and hyphens')
+  const other = owners.find(({ name }) => name !== value)
+  if (other !== undefined)
+    return reader.refuse(
+      place,
+      `owner ${value} differs from ${other.name} at ${other.place}; apply what they own apart`,
+    )
+  owners.push({ name: value, place: place.file.place(place.path) })
+}
+
+/** A project may be its name alone, and so may each of its environments. */
+function readProject(reader: Reader, value: unknown, place: Place): void {
+  const { environments, ...rest } = isObject(value) ? value : { name: value, environments: undefined }
+  const project = readEntry(reader, 'project', rest, place)
+  if (project === null) return
+  reader.eachOf(environments, below(place, 'environments'), (member, at) =>
+    readEntry(reader, 'environment', isObject(member) ? member : { name: member }, at, project),
+  )
+}

@@ -1,0 +1,94 @@
+import type { Secret } from '../core/secret.ts'
+
+/** What a configuration file describes, in the order in which it is made: each refers only to what stands before. */
+export const resourceKinds = ['project', 'environment', 'provider', 'policy', 'key', 'route'] as const
+export type ResourceKind = (typeof resourceKinds)[number]
+
+export type Plain = null | string | number | boolean | Plain[] | { [name: string]: Plain }
+/** By the name that a file gives the field; one of a section by its path: `timeouts.connect`. Names in place of ids. */
+export type Fields = Record<string, Plain>
+
+export interface Identity {
+  kind: ResourceKind
+  /** null: it belongs to the workspace. */
+  project: string | null
+  /** null: it belongs to the project, or to all of its environments. */
+  environment: string | null
+  /** Of a route: its model. */
+  name: string
+}
+
+/** As the gateway has it. */
+export interface Resource extends Identity {
+  id: string
+  fields: Fields
+  /** Which file owns a field, by the field's name. */
+  owned: Record<string, string>
+}
+
+/** As a file says it: the fields that it names, and no others. */
+export interface Entry extends Identity {
+  fields: Fields
+  /** `config.yaml:12:5` */
+  place: string
+  placeOf: Record<string, string>
+  /** In the order of the pool; null: the file names none, or not all of their variables are set. */
+  credentials: Secret[] | null
+  /** Variables of its credentials that are not set. */
+  missing: string[]
+}
+
+export interface Problem {
+  place: string
+  /** Never holds a value: it may be a secret in the wrong place. */
+  message: string
+}
+
+export function keyOf({ kind, project, environment, name }: Identity): string {
+  return JSON.stringify([kind, project, environment, name])
+}
+
+/** `route gpt-4o in default/production` */
+export function describe(identity: Identity): string {
+  return `${identity.kind} ${identity.name}${describeScope(identity)}`
+}
+
+function describeScope({ kind, project, environment }: Identity): string {
+  if (project === null) return ''
+  if (environment !== null) return ` in ${project}/${environment}`
+  return kind === 'route' ? ` in ${project} (all environments)` : ` in ${project}`
+}
+
+/** Stable, whatever the order of the files: as things are made, then by scope and name. */
+export function compareIdentities(one: Identity, other: Identity): number {
+  const place = (identity: Identity) => resourceKinds.indexOf(identity.kind)
+  return place(one) - place(other) || compareText(sortText(one), sortText(other))
+}
+
+const sortText = ({ project, environment, name }: Identity) => [project ?? '', environment ?? '', name].join('\u0000')
+
+function compareText(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0
+}
+
+export function same(one: Plain | undefined, other: Plain | undefined): boolean {
+  return canonical(one) === canonical(other)
+}
+
+/** With the names of every object sorted. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value ?? null, (_name, inner: unknown) =>
+    isObject(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([left], [right]) => compareText(left, right)))
+      : inner,
+  )
+}
+
+/** The objects in a list. */
+export function objectsIn(value: Plain | undefined): Record<string, Plain>[] {
+  return Array.isArray(value) ? value.filter((one): one is Record<string, Plain> => isObject(one)) : []
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

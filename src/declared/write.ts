@@ -1,0 +1,148 @@
+import { Document, isMap, isScalar, type Node, type Pair, type YAMLMap } from 'yaml'
+import { kindSpecs, specOf } from './kinds.ts'
+import {
+  compareIdentities,
+  type Fields,
+  isObject as isTree,
+  objectsIn,
+  type Plain,
+  type Resource,
+  type ResourceKind,
+  same,
+} from './resource.ts'
+
+export interface Written {
+  /** YAML with comments. */
+  text: string
+  /** The same as data, for JSON. */
+  tree: Record<string, unknown>
+}
+
+/** A file that describes the resources, in an order of its own: the same resources give the same text. */
+export function writeDocument(resources: readonly Resource[], owner: string | null, heading: string): Written {
+  const variables = nameVariables(resources)
+  const sorted = [...resources].sort(compareIdentities)
+  const of = (kind: ResourceKind) => sorted.filter((resource) => resource.kind === kind)
+  const tree: Record<string, unknown> = owner === null ? {} : { owner }
+  const sections = {
+    projects: of('project').map((project) => writeProject(project, of('environment'))),
+    providers: of('provider').map((provider) => writeProvider(provider, variables)),
+    policies: of('policy').map(writeResource),
+    keys: of('key').map(writeKey),
+    routes: of('route').map(writeResource),
+  }
+  for (const [name, entries] of Object.entries(sections)) if (entries.length > 0) tree[name] = entries
+  const document = new Document(tree)
+  document.commentBefore = heading
+  commentSections(document)
+  commentCredentials(document, of('provider'))
+  return { text: document.toString({ lineWidth: 0 }), tree }
+}
+
+/** Name, scope, and every field that is not as it would be without being named. */
+function writeResource({ kind, name, project, environment, fields }: Resource): Record<string, unknown> {
+  const { nameField, scope } = kindSpecs[kind]
+  const head: Record<string, unknown> = { [nameField]: name }
+  if (scope.includes('project')) head.project = project
+  if (environment !== null) head.environment = environment
+  else if (scope.includes('all_environments')) head.all_environments = true
+  return { ...head, ...writeFields(kind, fields) }
+}
+
+function writeFields(kind: ResourceKind, fields: Fields): Record<string, unknown> {
+  const tree: Record<string, unknown> = {}
+  for (const [path, value] of Object.entries(fields)) {
+    const spec = specOf(kind, path)
+    if (spec === null || path === 'secrets' || path === 'credentials' || same(value, spec.fallback)) continue
+    const [section = path, ...rest] = path.split('.')
+    const written = spec.form.write(value, fields)
+    if (rest.length === 0) tree[section] = written
+    else tree[section] = { ...(isTree(tree[section]) ? tree[section] : {}), [rest.join('.')]: written }
+  }
+  return tree
+}
+
+function writeProject(project: Resource, environments: readonly Resource[]): Record<string, unknown> {
+  const own = environments.filter((environment) => environment.project === project.name)
+  const written = own.map((environment) => writeResource(environment))
+  return { name: project.name, environments: written }
+}
+
+function writeProvider(provider: Resource, variables: Map<string, string>): Record<string, unknown> {
+  const count = Array.isArray(provider.fields.credentials) ? provider.fields.credentials.length : 0
+  const variable = variables.get(provider.name) ?? ''
+  const { name, kind, active, base_url, ...rest } = {
+    base_url: undefined,
+    active: undefined,
+    ...writeResource(provider),
+  } as Record<string, unknown>
+  const head = {
+    name,
+    kind,
+    ...(active === undefined ? {} : { active }),
+    ...(base_url === undefined ? {} : { base_url }),
+  }
+  if (count === 0) return { ...head, ...rest }
+  if (count === 1) return { ...head, credential: `\${${variable}}`, ...rest }
+  return { ...head, credentials: Array.from({ length: count }, (_, place) => `\${${variable}_${place + 1}}`), ...rest }
+}
+
+/** `azure-eu` → `AZURE_EU_CREDENTIAL`; two names that come to the same are told apart. */
+function nameVariables(resources: readonly Resource[]): Map<string, string> {
+  const names = resources
+    .filter(({ kind }) => kind === 'provider')
+    .map(({ name }) => name)
+    .sort()
+  const variables = new Map<string, string>()
+  for (const name of names) {
+    const plain = `${name
+      .toUpperCase()
+      .replace(/[^A-Z0-9]/g, '_')
+      .replace(/^(?=\d)/, '_')}_CREDENTIAL`
+    const taken = new Set(variables.values())
+    let variable = plain
+    for (let number = 2; taken.has(variable); number++) variable = `${plain}_${number}`
+    variables.set(name, variable)
+  }
+  return variables
+}
+
+function writeKey(key: Resource): Record<string, unknown> {
+  const [current, former] = objectsIn(key.fields.secrets)
+  const secret = ({ sha256, last_four }: Record<string, Plain>) => ({ sha256, last_four })
+  return {
+    ...writeResource(key),
+    ...(current === undefined ? {} : secret(current)),
+    ...(former === undefined ? {} : { former: { ...secret(former), expires_at: former.expires_at } }),
+  }
+}
+
+const sectionComments: Record<string, string> = {
+  projects: ' Projects with their environments.',
+  providers: ' Credentials are not exported: each is read from the variable that is named in its place.',
+  policies: ' What keys may do.',
+  keys: ' Gateway keys by the SHA-256 of their secrets: who has one of them goes on using it.',
+  routes: ' From the model that a client names to the providers that serve it.',
+}
+
+function commentSections(document: Document): void {
+  if (!isMap(document.contents)) return
+  for (const pair of (document.contents as YAMLMap).items as Pair<Node, Node>[]) {
+    if (!isScalar(pair.key)) continue
+    const comment = sectionComments[String(pair.key.value)]
+    if (comment === undefined) continue
+    pair.key.commentBefore = comment
+    pair.key.spaceBefore = true
+  }
+}
+
+function commentCredentials(document: Document, providers: readonly Resource[]): void {
+  for (const [place, { fields }] of providers.entries()) {
+    const endings = objectsIn(fields.credentials)
+    for (const [index, { last_four }] of endings.entries()) {
+      const path = endings.length === 1 ? ['credential'] : ['credentials', index]
+      const node = document.getIn(['providers', place, ...path], true)
+      if (isScalar(node) && last_four !== '') node.comment = ` ends in ${String(last_four)}`
+    }
+  }
+}
