@@ -15,6 +15,7 @@ import { attachShared, canSharePort, countWorkers, createSharedMemory } from './
 import { Publisher } from './publisher.ts'
 import { ReadinessKeeper } from './readiness.ts'
 import { followRecords } from './record-feed.ts'
+import { sendCall } from './send-call.ts'
 import { StoreWatch } from './store-watch.ts'
 import { type OwnAddress, tryRoute } from './try-route.ts'
 
@@ -157,6 +158,7 @@ export class ControlPlane {
       check: (kind, target, credential) => this.#keeper.check(kind, target, credential),
       records: (signal) => followRecords(store, signal),
       tryRoute: (call) => tryRoute(this.#publisher, this.#ownAddress(), call),
+      send: (call, signal) => sendCall(this.#publisher, this.#ownAddress(), call, signal),
       health: (slot, credentials) => this.#shared.health.view(slot, Date.now(), credentials),
       status: () => ({
         workers: this.#fleet.size,

@@ -67,4 +67,15 @@ export const kindShape = z.object({
   settings: z.record(z.string(), z.unknown()),
   /** Which input field of `providers.add` and `edit` carries each setting. */
   own_settings: z.array(z.object({ setting: z.string(), field: z.string(), flag: z.string() })),
+  /** Known servers and vendors of the kind: values of its setting `preset`. */
+  presets: z.array(
+    z.object({
+      name: z.string(),
+      title: z.string(),
+      base_url: z.string(),
+      credential: z.enum(['required', 'optional']),
+      /** What an operator should know; null: nothing. */
+      note: z.string().nullable(),
+    }),
+  ),
 })

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { laneName, momentText, reference } from './fields.ts'
 import { field, operation } from './operation.ts'
 import { recordShape } from './record.ts'
+import { send } from './send.ts'
 
 const columns = [
   { field: 'time', title: 'TIME', format: 'age' },
@@ -66,8 +67,8 @@ export const requests = {
   list: operation({
     summary: 'List requests, newest first',
     role: 'viewer',
-    effect: 'read',
     reach: 'project',
+    effect: 'read',
     show: { as: 'table', columns, empty: 'No request matches. Send one with a gateway key, or loosen the filters.' },
     examples: [
       'requests list',
@@ -88,8 +89,8 @@ export const requests = {
   show: operation({
     summary: 'Show what happened to one request',
     role: 'viewer',
-    effect: 'read',
     reach: 'project',
+    effect: 'read',
     show: { as: 'record' },
     positional: ['id'],
     examples: ['requests show req_01jd3k4m5n6p7q8r9s0t1v2w3x'],
@@ -99,8 +100,8 @@ export const requests = {
   tail: operation({
     summary: 'Show requests as they end',
     role: 'viewer',
-    effect: 'read',
     reach: 'project',
+    effect: 'read',
     show: { as: 'live', columns },
     examples: ['requests tail', 'requests tail --error rate_limited --json'],
   })
@@ -109,8 +110,8 @@ export const requests = {
   stats: operation({
     summary: 'Sum requests, errors, tokens, cost and latency',
     role: 'viewer',
-    effect: 'read',
     reach: 'project',
+    effect: 'read',
     show: {
       as: 'table',
       columns: [
@@ -139,4 +140,5 @@ export const requests = {
       }),
     )
     .output(z.array(statsShape)),
+  send,
 }

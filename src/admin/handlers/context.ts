@@ -72,12 +72,28 @@ export interface Runtime {
     model: string
     lane: LaneName
   }): Promise<{ requestId: string; status: number; body: string }>
+  /** Sends a request through the data plane as that key, whatever its secret; the answer as it comes. The signal ends it. */
+  send(call: SentCall, signal: AbortSignal): AsyncIterable<SentPiece>
   /** What a request to the provider in this slot would meet now; `credentials` is the size of its pool. */
   health(slot: number, credentials: number): HealthView
   status(): RuntimeStatus
   /** A consistent copy of the running gateway, as a file. Refuses at once what cannot be done. */
   backup(options: { credentials: boolean; records: boolean }): Promise<AsyncIterable<BackupEvent>>
 }
+
+export interface SentCall {
+  key: SnapshotKey
+  /** Of the lane, below the gateway's URL. */
+  path: string
+  body: string
+  /** The record's user agent. */
+  agent: string
+}
+
+/** The head comes first; of its headers the names are in lower case. */
+export type SentPiece =
+  | { kind: 'head'; status: number; headers: Record<string, string> }
+  | { kind: 'data'; bytes: Buffer }
 
 export interface RuntimeStatus {
   workers: number

@@ -50,10 +50,12 @@ export async function checkFirst(
   if (skip && kind.check !== null) return unchecked()
   const result = await check(context, kind, target, credential)
   if (result.ok) return found(result)
-  throw refused(
+  const fault = refused(
     `The check of ${target.name} failed: ${result.message}`,
     'Mend it, or store it unchecked with --skip-check.',
   )
+  Object.assign(fault.data, { reason: result.reason })
+  throw fault
 }
 
 /** Sealed to the row it will stand in; moved to another it does not open. */
@@ -63,7 +65,7 @@ export function sealCredential({ keyring }: AdminContext, providerId: string, cr
   return { id, sealed, lastFour: lastFour(credential), addedAt: new Date().toISOString() }
 }
 
-export function openCredential({ keyring }: AdminContext, providerId: string, credential: SealedCredential): Secret {
+export function openCredential({ keyring }: Pick<AdminContext, 'keyring'>, providerId: string, credential: SealedCredential): Secret {
   return keyring.open(credential.sealed, credentialIdentity(providerId, credential.id))
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { CheckResult } from '../../providers/contract.ts'
+import { type Preset, presets } from '../../providers/presets.ts'
 import { SealBroken } from '../../sealing/seal-error.ts'
 import type { Provider } from '../../store/api.ts'
 import { addProvider } from './add-provider.ts'
@@ -54,6 +55,14 @@ async function setActive(context: AdminContext, name: string, active: boolean) {
   await context.runtime.publish()
   return showProvider(changed, usage)
 }
+
+const showPreset = ({ name, title, baseUrl, credential, note }: Preset) => ({
+  name,
+  title,
+  base_url: baseUrl,
+  credential,
+  note,
+})
 
 export const providers = {
   add: operations.providers.add.handler(({ context, input }) => addProvider(context, input)),
@@ -125,6 +134,7 @@ export const providers = {
       credential: kind.credential,
       settings: { ...z.toJSONSchema(kindSchema(kind)) },
       own_settings: ownSettings(kind).map(({ setting, field, flag }) => ({ setting, field, flag })),
+      presets: kind.settings.preset === undefined ? [] : presets.map(showPreset),
     })),
   ),
   credentials,

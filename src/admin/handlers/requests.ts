@@ -30,4 +30,12 @@ export const requests = {
     const { by, ...filter } = input
     return context.store.records.stats(await readFilter(context, filter), by)
   }),
+  send: operations.requests.send.handler(async function* ({ context, input, signal }) {
+    const { sendRequest } = await import('./send-request.ts')
+    yield* sendRequest(
+      context,
+      input,
+      signal === undefined ? context.closing : AbortSignal.any([signal, context.closing]),
+    )
+  }),
 }

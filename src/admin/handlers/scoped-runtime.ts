@@ -1,5 +1,5 @@
 import type { StoreClient } from '../../store/api.ts'
-import type { Runtime } from './context.ts'
+import type { Runtime, SentCall } from './context.ts'
 import { isAble, isSeen, type Scope } from './scope.ts'
 
 /** The running gateway as far as the scope goes. */
@@ -12,6 +12,12 @@ export function scopeRuntime(runtime: Runtime, scope: Scope, store: Pick<StoreCl
       value: async (call: Parameters<Runtime['tryRoute']>[0]) => {
         if (!isAble(scope, call.projectId)) throw scope.refuse()
         return runtime.tryRoute(call)
+      },
+    },
+    send: {
+      value: (call: SentCall, signal: AbortSignal) => {
+        if (!isAble(scope, call.key.projectId)) throw scope.refuse()
+        return runtime.send(call, signal)
       },
     },
     check: { value: () => Promise.reject(scope.refuse()) },

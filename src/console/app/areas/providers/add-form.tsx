@@ -11,7 +11,15 @@ import type { Provider, ProviderKind } from '../outputs.ts'
 import { type AddChoice, freeName } from './add-choices.ts'
 import { CheckList } from './check-list.tsx'
 
-const folded = ['headers', 'projects', 'tags', 'timeoutConnect', 'timeoutFirstByte', 'timeoutBetweenChunks', 'timeoutTotal']
+const folded = [
+  'headers',
+  'projects',
+  'tags',
+  'timeoutConnect',
+  'timeoutFirstByte',
+  'timeoutBetweenChunks',
+  'timeoutTotal',
+]
 
 /** The contract's own fields, those of other kinds left out: a new kind needs nothing here. */
 function fieldsFor({ kind, preset }: AddChoice) {
@@ -33,7 +41,10 @@ export function AddForm({ choice }: { choice: AddChoice }) {
   const providers = useQuery(orpc.providers.list.queryOptions({ input: {} }))
   const projects = useQuery(orpc.projects.list.queryOptions({ input: {} }))
   if (providers.data === undefined) return null
-  const name = freeName(choice.preset?.name ?? choice.kind.kind, providers.data.map((provider) => provider.name))
+  const name = freeName(
+    choice.preset?.name ?? choice.kind.kind,
+    providers.data.map((provider) => provider.name),
+  )
   return <FilledForm choice={choice} name={name} projects={projects.data?.map((project) => project.name) ?? []} />
 }
 
@@ -101,7 +112,9 @@ function FilledForm({ choice, name, projects }: FilledFormProps) {
           <section className="card" aria-label="Check of the provider">
             <h2 className="card-head">{busy ? 'Checking' : 'The check failed; nothing is stored'}</h2>
             <CheckList
-              finding={busy || !fault ? null : { ok: false, reason: fault.reason, message: fault.message, models: null }}
+              finding={
+                busy || !fault ? null : { ok: false, reason: fault.reason, message: fault.message, models: null }
+              }
               onBaseUrl={(url) => {
                 set('baseUrl', url)
                 forget()
@@ -137,7 +150,9 @@ function hintOf(field: string, { kind, preset }: AddChoice): string | undefined 
   if (field === 'credential') return 'Sealed with the machine key; from then on only its last four characters show.'
   if (field !== 'baseUrl') return undefined
   const usual = preset?.base_url ?? kind.default_base_url
-  return usual === null ? 'What the vendor’s own SDK would be given, such as http://127.0.0.1:8000/v1' : `Default: ${usual}`
+  return usual === null
+    ? 'What the vendor’s own SDK would be given, such as http://127.0.0.1:8000/v1'
+    : `Default: ${usual}`
 }
 
 function foundInWords({ state, models }: Provider): string {

@@ -1,5 +1,5 @@
 import { Circle, CircleCheck, CircleX, LoaderCircle } from 'lucide-react'
-import type { ReactNode } from "react"
+import type { ReactNode } from 'react'
 import { Button, Outside } from '../../parts/index.ts'
 import { type CheckFinding, type CheckStep, checkSteps, suggestedBaseUrl } from './check-steps.ts'
 

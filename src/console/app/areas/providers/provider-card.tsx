@@ -1,5 +1,5 @@
-import type { ReactNode } from "react"
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { Count, Duration, Outside, Sparkline, Time } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { Provider } from '../outputs.ts'

@@ -24,7 +24,7 @@ function ProviderList() {
   const providers = useQuery(orpc.providers.list.queryOptions({ input: {} }))
   const may = useMay('providers.add')
   const navigate = useNavigate()
-  const add = () => void navigate({ to: '/providers', search: (before) => ({ ...keepScope(before), add: '' }) })
+  const add = () => void navigate({ to: '/providers', search: (before) => ({ ...keepScope(before), add: 'choose' }) })
   const action = may ? (
     <Button look="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={add}>
       Add provider
@@ -45,13 +45,9 @@ function ProviderList() {
 
 function NoProvider({ action }: { action: ReactNode }) {
   return (
-    <Empty
-      title="No provider yet"
-      action={action}
-      command="spgw providers add openai --kind openai --credential-stdin"
-    >
-      A provider is where requests go: OpenAI, Anthropic, Gemini, any server that speaks OpenAI's format, or the built-in
-      demo that needs no account.
+    <Empty title="No provider yet" action={action} command="spgw providers add openai --kind openai --credential-stdin">
+      A provider is where requests go: OpenAI, Anthropic, Gemini, any server that speaks OpenAI's format, or the
+      built-in demo that needs no account.
     </Empty>
   )
 }

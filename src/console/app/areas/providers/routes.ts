@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { appRoute } from '../../shell/app-route.ts'
 
-/** `add`: something is being added; its value is the kind, or `kind/preset`, that was chosen ('': none yet). */
+/** `add`: something is being added; its value is the kind, or `kind/preset`, that was chosen (`choose`: none yet). */
 export interface ProvidersSearch {
   add?: string
 }
@@ -9,7 +9,8 @@ export interface ProvidersSearch {
 const list = createRoute({
   getParentRoute: () => appRoute,
   path: '/providers',
-  validateSearch: ({ add }: Record<string, unknown>): ProvidersSearch => (add === undefined ? {} : { add: String(add) }),
+  validateSearch: ({ add }: Record<string, unknown>): ProvidersSearch =>
+    add === undefined ? {} : { add: String(add) },
   component: lazyRouteComponent(() => import('./providers-page.tsx'), 'ProvidersPage'),
 })
 

@@ -1,5 +1,154 @@
-import { Page } from '../../shell/page.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { FlaskConical, Lightbulb, Pencil, Trash2 } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { orpc } from '../../client/admin.ts'
+import { Button, Dialog, Drawer, Empty, FaultNotice, OperationButton, StateBadge, toast } from '../../parts/index.ts'
+import { useMay } from '../../session/session.ts'
+import { keepScope } from '../../shell/keys.ts'
+import { Loading, Page } from '../../shell/page.tsx'
+import type { Provider, Route } from '../outputs.ts'
+import { ExplainRoute } from './explain-route.tsx'
+import { RouteDrawing } from './route-drawing.tsx'
+import { RouteForm, referenceTo } from './route-form.tsx'
+import { RouteSettings } from './route-settings.tsx'
+import { useRouteTraffic } from './route-traffic.ts'
+import { sampleModel } from './sample-model.ts'
+import { TryRoute } from './try-route.tsx'
 
 export function RoutePage() {
-  return <Page title="Route">{null}</Page>
+  const { route: id } = useParams({ from: '/app/routing/$route' })
+  const routes = useQuery(orpc.routes.list.queryOptions({ input: { all: true } }))
+  const providers = useQuery(orpc.providers.list.queryOptions({ input: {} }))
+  const route = routes.data?.find((one) => one.id === id)
+  const above = (
+    <Link to="/routing" search={keepScope}>
+      Routing
+    </Link>
+  )
+  if (route !== undefined) return <RouteView route={route} providers={providers.data ?? []} above={above} />
+  return (
+    <Page title="Route" above={above}>
+      {routes.isPending ? <Loading /> : null}
+      {routes.error ? <FaultNotice error={routes.error} onRetry={() => void routes.refetch()} /> : null}
+      {routes.data === undefined ? null : (
+        <Empty title="There is no such route" action={above}>
+          It may have been removed.
+        </Empty>
+      )}
+    </Page>
+  )
+}
+
+type Panel = 'edit' | 'test' | 'explain' | null
+
+function RouteView({ route, providers, above }: { route: Route; providers: readonly Provider[]; above: ReactNode }) {
+  const [panel, setPanel] = useState<Panel>(null)
+  const traffic = useRouteTraffic(route)
+  const model = sampleModel(route, providers)
+  const explained = useQuery({
+    ...orpc.routes.explain.queryOptions({
+      input: {
+        model,
+        project: route.project,
+        ...(route.environment === null ? {} : { environment: route.environment }),
+      },
+    }),
+    enabled: route.enabled,
+    refetchInterval: 15_000,
+  })
+  const isThis = explained.data?.route?.id === route.id
+  const close = () => setPanel(null)
+  return (
+    <Page
+      title={route.model}
+      above={above}
+      beside={<StateBadge state={route.enabled ? 'enabled' : 'disabled'} />}
+      actions={<Actions route={route} onPanel={setPanel} />}
+    >
+      {explained.data !== undefined && !isThis && explained.data.route !== null ? (
+        <p className="notice notice-warning">
+          Requests for {model} take another route, {explained.data.route.model}: it is the more exact one.
+        </p>
+      ) : null}
+      <RouteDrawing
+        route={route}
+        providers={providers}
+        explanation={isThis ? explained.data : undefined}
+        traffic={traffic}
+      />
+      <RouteSettings route={route} />
+      <Dialog open={panel === 'edit'} title={`Edit the route of ${route.model}`} onClose={close}>
+        <RouteForm
+          providers={providers}
+          route={route}
+          home={{ project: route.project, environment: route.environment }}
+          onCancel={close}
+          onDone={() => {
+            toast({ tone: 'good', title: 'The route is changed' })
+            close()
+          }}
+        />
+      </Dialog>
+      <Dialog open={panel === 'test'} title="Test the route" onClose={close}>
+        <TryRoute route={route} model={model} />
+      </Dialog>
+      <Drawer open={panel === 'explain'} title="Explain: what would happen" onClose={close}>
+        <ExplainRoute route={route} model={model} />
+      </Drawer>
+    </Page>
+  )
+}
+
+function Actions({ route, onPanel }: { route: Route; onPanel(panel: Panel): void }) {
+  const navigate = useNavigate()
+  const mayEdit = useMay('routes.edit')
+  const reference = referenceTo(route)
+  return (
+    <>
+      <Button icon={<Lightbulb size={16} aria-hidden="true" />} onClick={() => onPanel('explain')}>
+        Explain
+      </Button>
+      {mayEdit ? (
+        <>
+          <Button icon={<FlaskConical size={16} aria-hidden="true" />} onClick={() => onPanel('test')}>
+            Test
+          </Button>
+          <Button icon={<Pencil size={16} aria-hidden="true" />} onClick={() => onPanel('edit')}>
+            Edit
+          </Button>
+          <OperationButton
+            operation={route.enabled ? 'routes.disable' : 'routes.enable'}
+            input={reference}
+            name={route.model}
+            done={route.enabled ? 'The route is disabled' : 'The route is enabled'}
+          >
+            {route.enabled ? 'Disable' : 'Enable'}
+          </OperationButton>
+          <OperationButton
+            operation="routes.remove"
+            input={reference}
+            name={route.model}
+            icon={<Trash2 size={16} aria-hidden="true" />}
+            done={`The route of ${route.model} is removed`}
+            onDone={() => void navigate({ to: '/routing', search: keepScope })}
+            consequence={<RemovalConsequence route={route} />}
+          >
+            Remove
+          </OperationButton>
+        </>
+      ) : null}
+    </>
+  )
+}
+
+function RemovalConsequence({ route }: { route: Route }) {
+  const where =
+    route.environment === null ? `all environments of ${route.project}` : `${route.project}/${route.environment}`
+  return (
+    <p>
+      The route of <b>{route.model}</b> in {where}, with{' '}
+      {route.targets.length === 1 ? 'its target' : `its ${route.targets.length} targets`}. The providers stay.
+    </p>
+  )
 }

@@ -1,9 +1,15 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { appRoute } from '../../shell/app-route.ts'
 
+/** `add`: a route is being added; its value is the provider that it should lead to (`choose`: none yet). */
+export interface RoutingSearch {
+  add?: string
+}
+
 const list = createRoute({
   getParentRoute: () => appRoute,
   path: '/routing',
+  validateSearch: ({ add }: Record<string, unknown>): RoutingSearch => (add === undefined ? {} : { add: String(add) }),
   component: lazyRouteComponent(() => import('./routing-page.tsx'), 'RoutingPage'),
 })
 

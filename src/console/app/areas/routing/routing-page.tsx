@@ -1,5 +1,190 @@
-import { Page } from '../../shell/page.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Plus } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { orpc } from '../../client/admin.ts'
+import {
+  Button,
+  DataTable,
+  Empty,
+  FaultNotice,
+  Missing,
+  Outside,
+  StateBadge,
+  type TableColumn,
+  Time,
+  toast,
+} from '../../parts/index.ts'
+import { inScope, useScope } from '../../session/scope.ts'
+import { useMay } from '../../session/session.ts'
+import { keepScope } from '../../shell/keys.ts'
+import { Loading, Page } from '../../shell/page.tsx'
+import type { Provider, Route } from '../outputs.ts'
+import { strategyInWords } from './route-drawing.tsx'
+import { RouteForm } from './route-form.tsx'
+import { stateOfTarget } from './target-state.ts'
 
 export function RoutingPage() {
-  return <Page title="Routing">{null}</Page>
+  const { add } = useSearch({ from: '/app/routing' })
+  return add === undefined ? <RouteList /> : <AddRoute provider={add} />
+}
+
+function RouteList() {
+  const scope = useScope()
+  const navigate = useNavigate()
+  const may = useMay('routes.add')
+  const routes = useQuery(orpc.routes.list.queryOptions({ input: scope.listInput }))
+  const providers = useQuery(orpc.providers.list.queryOptions({ input: {} }))
+  const rows = (routes.data ?? []).filter((route) => inScope(scope, route))
+  const add = may ? (
+    <Button
+      look="primary"
+      icon={<Plus size={16} aria-hidden="true" />}
+      onClick={() => void navigate({ to: '/routing', search: (before) => ({ ...keepScope(before), add: 'choose' }) })}
+    >
+      Add route
+    </Button>
+  ) : null
+  return (
+    <Page title="Routing" actions={add}>
+      {routes.isPending ? <Loading /> : null}
+      {routes.error ? <FaultNotice error={routes.error} onRetry={() => void routes.refetch()} /> : null}
+      {routes.data === undefined ? null : (
+        <DataTable
+          name="routes"
+          label="Routes"
+          rows={rows}
+          columns={columnsFor(providers.data ?? [])}
+          rowKey={({ id }) => id}
+          onOpen={({ id }) => void navigate({ to: '/routing/$route', params: { route: id }, search: keepScope })}
+          empty={<NoRoute action={add} provider={providers.data?.[0]} />}
+        />
+      )}
+    </Page>
+  )
+}
+
+function NoRoute({ action, provider }: { action: ReactNode; provider: Provider | undefined }) {
+  const model = provider?.models[0]?.name ?? 'gpt-4o-mini'
+  return (
+    <Empty
+      title="No route here yet"
+      action={action}
+      command={`spgw routes add ${model} --provider ${provider?.name ?? 'openai'}`}
+    >
+      A route leads requests for a model, or for all models of a pattern, to one provider or several in turn.
+    </Empty>
+  )
+}
+
+function columnsFor(providers: readonly Provider[]): TableColumn<Route>[] {
+  return [
+    {
+      id: 'model',
+      title: 'Model',
+      cell: ({ id, model }) => (
+        <Link to="/routing/$route" params={{ route: id }} search={keepScope} className="truncate">
+          <Outside text={model} />
+        </Link>
+      ),
+    },
+    { id: 'targets', title: 'Targets', cell: (route) => <Targets route={route} providers={providers} /> },
+    {
+      id: 'strategy',
+      title: 'Strategy',
+      cell: (route) => <span className="truncate">{strategyInWords(route)}</span>,
+      wideOnly: true,
+    },
+    {
+      id: 'scope',
+      title: 'Scope',
+      width: '200px',
+      wideOnly: true,
+      cell: ({ project, environment }) => (
+        <span className="truncate">
+          {project}/{environment ?? 'all'}
+        </span>
+      ),
+    },
+    {
+      id: 'enabled',
+      title: 'State',
+      width: '110px',
+      cell: ({ enabled }) => <StateBadge state={enabled ? 'enabled' : 'disabled'} />,
+    },
+    {
+      id: 'created',
+      title: 'Added',
+      width: '110px',
+      optional: true,
+      cell: ({ created_at }) => <Time at={created_at} />,
+    },
+  ]
+}
+
+/** In the order in which they are tried; only what is not well says so, so that it stands out. */
+function Targets({ route, providers }: { route: Route; providers: readonly Provider[] }) {
+  if (route.targets.length === 0) return <Missing />
+  const keyed = route.targets.map((target, index) => ({ target, key: `${index}-${target.provider}` }))
+  return (
+    <span className="row target-list">
+      {keyed.map(({ target, key }, index) => {
+        const state = stateOfTarget(
+          target,
+          route.model,
+          providers.find(({ name }) => name === target.provider),
+          undefined,
+        )
+        return (
+          <span key={key} className="target-chip">
+            {index === 0 ? null : <span className="quiet">{route.strategy === 'weighted' ? '+' : 'then'} </span>}
+            <Outside text={target.provider} />
+            {state.tone === 'good' || providers.length === 0 ? null : (
+              <StateBadge state={state.word} tone={state.tone} />
+            )}
+          </span>
+        )
+      })}
+    </span>
+  )
+}
+
+function AddRoute({ provider }: { provider: string }) {
+  const { home } = useScope()
+  const navigate = useNavigate()
+  const providers = useQuery(orpc.providers.list.queryOptions({ input: {} }))
+  const above = (
+    <Link to="/routing" search={keepScope}>
+      Routing
+    </Link>
+  )
+  return (
+    <Page title="Add a route" above={above}>
+      {providers.error ? <FaultNotice error={providers.error} /> : null}
+      {providers.data?.length === 0 ? (
+        <Empty
+          title="A route needs a provider"
+          action={
+            <Link to="/providers" search={(before) => ({ ...keepScope(before), add: 'choose' })}>
+              Add a provider
+            </Link>
+          }
+          command="spgw providers add openai --kind openai --credential-stdin"
+        />
+      ) : null}
+      {providers.data === undefined || providers.data.length === 0 ? null : (
+        <RouteForm
+          providers={providers.data}
+          route={null}
+          provider={provider}
+          home={home}
+          onCancel={() => void navigate({ to: '/routing', search: keepScope })}
+          onDone={(route) => {
+            toast({ tone: 'good', title: 'The route is added', text: `Requests for ${route.model} now have a way.` })
+            void navigate({ to: '/routing/$route', params: { route: route.id }, search: keepScope })
+          }}
+        />
+      )}
+    </Page>
+  )
 }

@@ -1,0 +1,81 @@
+import { eventIterator } from '@orpc/contract'
+import { z } from 'zod'
+import { laneName, reference, scopeFields } from './fields.ts'
+import { field, operation } from './operation.ts'
+
+/** What comes of one request, as it comes: its head, the answer piece by piece, and its end. */
+export const sentEvent = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('begin'),
+    request_id: z.string(),
+    lane: laneName,
+    status: z.number(),
+    /** Below the gateway's URL. */
+    path: z.string(),
+    /** As it was sent, and what came before the answer's body; no credential is among it. */
+    request_body: z.string(),
+    headers: z.record(z.string(), z.string()),
+    text: z.null(),
+  }),
+  z.object({
+    kind: z.literal('part'),
+    /** Since it was sent. */
+    at_ms: z.number(),
+    /** What a person reads of it; '' where it holds no text. */
+    text: z.string(),
+    /** As the lane sent it. */
+    raw: z.string(),
+  }),
+  z.object({
+    kind: z.literal('end'),
+    duration_ms: z.number(),
+    /** null: no text came. */
+    first_text_ms: z.number().nullable(),
+    /** null: the answer came to its end. */
+    error: z.string().nullable(),
+    text: z.null(),
+  }),
+])
+export type SentEvent = z.infer<typeof sentEvent>
+
+export const send = operation({
+  summary: 'Send one request through the gateway and show its answer as it comes',
+  role: 'admin',
+  reach: 'project',
+  effect: 'write',
+  show: {
+    as: 'live',
+    columns: [
+      { field: 'kind', title: 'KIND' },
+      { field: 'status', title: 'STATUS', format: 'state' },
+      { field: 'text', title: 'TEXT' },
+      { field: 'request_id', title: 'REQUEST', format: 'id' },
+    ],
+  },
+  positional: ['model', 'message'],
+  examples: [
+    "requests send gpt-4o-mini 'Say hello.'",
+    "requests send claude-sonnet 'Say hello.' --key ci --lane anthropic --json",
+  ],
+})
+  .input(
+    z.strictObject({
+      model: field(reference, { description: 'Model name as a client would send it', prompt: 'Model' }),
+      message: field(z.string().min(1).optional(), { description: 'What to ask' }),
+      ...scopeFields,
+      key: field(reference.optional(), {
+        description: 'Key that it counts as, with its policies: name, id or last four (default: none, only the scope)',
+      }),
+      lane: field(laneName.optional(), {
+        description: "Lane to send it on (default: what the route's provider speaks)",
+      }),
+      system: field(z.string().min(1).optional(), { description: 'Instructions that stand before the message' }),
+      maxTokens: field(z.int().positive().optional(), { description: 'Most tokens of the answer' }),
+      temperature: field(z.number().min(0).max(2).optional(), { description: 'How freely it answers' }),
+      whole: field(z.boolean().default(false), { description: 'Ask for the answer in one piece, not streamed' }),
+      body: field(z.string().min(2).optional(), {
+        description: "JSON in the lane's own format, sent as it is in place of message and settings",
+      }),
+    }),
+  )
+  .output(eventIterator(sentEvent))

@@ -1,0 +1,50 @@
+import { Outside } from '../parts/index.ts'
+import { nameInWords } from '../parts/record-view.tsx'
+import type { Difference } from './differences.ts'
+
+/** What was, and what is: told by words and signs, not by colour alone. */
+export function DifferenceTable({ differences, same }: { differences: readonly Difference[]; same: string }) {
+  if (differences.length === 0) return <p className="quiet">{same}</p>
+  return (
+    <table className="differences">
+      <thead>
+        <tr>
+          <th scope="col">What</th>
+          <th scope="col">Before</th>
+          <th scope="col">After</th>
+        </tr>
+      </thead>
+      <tbody>
+        {differences.map(({ place, before, after }) => (
+          <tr key={place}>
+            <th scope="row">{placeInWords(place)}</th>
+            <td className="difference-before">
+              {before === null ? (
+                <span className="quiet">not set</span>
+              ) : (
+                <del>
+                  <Outside text={before} />
+                </del>
+              )}
+            </td>
+            <td className="difference-after">
+              {after === null ? (
+                <span className="quiet">not set</span>
+              ) : (
+                <ins>
+                  <Outside text={after} />
+                </ins>
+              )}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** `timeouts.total_ms` → `Timeouts, total`. */
+export function placeInWords(place: string): string {
+  const [first = '', ...rest] = place.split('.')
+  return [nameInWords(first), ...rest.map((word) => nameInWords(word).toLowerCase())].join(', ')
+}

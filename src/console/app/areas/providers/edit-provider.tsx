@@ -1,0 +1,69 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { orpc } from '../../client/admin.ts'
+import { OperationForm, toast } from '../../parts/index.ts'
+import type { Provider } from '../outputs.ts'
+import { inUnits } from '../units.ts'
+
+export interface EditProviderProps {
+  provider: Provider
+  onDone(name: string): void
+  onCancel(): void
+}
+
+/** What the calls depend on becomes a new revision; only what was changed is sent. */
+export function EditProvider({ provider, onDone, onCancel }: EditProviderProps) {
+  const kinds = useQuery(orpc.providers.kinds.queryOptions({ input: {} }))
+  const projects = useQuery(orpc.projects.list.queryOptions({ input: {} }))
+  const [initial] = useState(() => initialOf(provider))
+  const kind = kinds.data?.find((one) => one.kind === provider.kind)
+  if (kind === undefined) return null
+  const own = Object.fromEntries(
+    kind.own_settings.map(({ setting, field }) => [field, provider.settings[setting] ?? null]),
+  )
+  const network = provider.kind !== 'demo'
+  return (
+    <OperationForm
+      operation="providers.edit"
+      fixed={{ name: provider.name }}
+      initial={{ ...initial, ...own }}
+      fields={[
+        ...(network ? ['baseUrl'] : []),
+        ...kind.own_settings.map(({ field }) => field),
+        'projects',
+        'allProjects',
+        'tags',
+      ]}
+      folded={[
+        'rename',
+        ...(network
+          ? ['headers', 'timeoutConnect', 'timeoutFirstByte', 'timeoutBetweenChunks', 'timeoutTotal', 'skipCheck']
+          : []),
+      ]}
+      suggestions={{ projects: projects.data?.map(({ name }) => name) ?? [] }}
+      submit="Save"
+      onDone={(answer) => {
+        const { name, revision } = answer as Provider
+        const isNew = revision !== provider.revision
+        toast({ tone: 'good', title: isNew ? `Revision ${revision} is active` : 'Saved' })
+        onDone(name)
+      }}
+      onCancel={onCancel}
+    />
+  )
+}
+
+function initialOf({ name, base_url, headers, projects, tags, timeouts }: Provider): Record<string, unknown> {
+  return {
+    rename: name,
+    baseUrl: base_url,
+    headers,
+    projects: projects ?? [],
+    allProjects: projects === null,
+    tags,
+    timeoutConnect: inUnits(timeouts.connect_ms),
+    timeoutFirstByte: inUnits(timeouts.first_byte_ms),
+    timeoutBetweenChunks: inUnits(timeouts.between_chunks_ms),
+    timeoutTotal: inUnits(timeouts.total_ms),
+  }
+}

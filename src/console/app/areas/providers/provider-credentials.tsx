@@ -1,0 +1,135 @@
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import { Button, Dialog, Empty, OperationButton, OperationForm, Time, toast } from '../../parts/index.ts'
+import { useMay } from '../../session/session.ts'
+import type { Provider } from '../outputs.ts'
+import { Section } from '../section.tsx'
+
+type Credential = Provider['credentials'][number]
+
+/** Write-only: what is stored is never shown, only replaced, added to, or removed. */
+export function ProviderCredentials({ provider }: { provider: Provider }) {
+  const [asked, setAsked] = useState<'add' | Credential | null>(null)
+  const may = useMay('providers.credentials.add')
+  const { credentials, name } = provider
+  const add = (
+    <Button small icon={<Plus size={14} aria-hidden="true" />} onClick={() => setAsked('add')}>
+      Add
+    </Button>
+  )
+  return (
+    <Section title="Credentials" actions={may ? add : undefined}>
+      {credentials.length === 0 ? (
+        <Empty title="No credential" command={`spgw providers credentials add ${name} --credential-stdin`}>
+          Calls go out without one. Several form a pool: spread over, and rested one by one when one is limited.
+        </Empty>
+      ) : (
+        <ul className="list">
+          {credentials.map((credential) => (
+            <li key={credential.id} className="list-row">
+              <span className="grow">
+                stored{endsIn(credential)}, added <Time at={credential.added_at} />
+              </span>
+              {may ? (
+                <>
+                  <Button small onClick={() => setAsked(credential)}>
+                    Replace
+                  </Button>
+                  <RemoveCredential provider={provider} credential={credential} />
+                </>
+              ) : null}
+            </li>
+          ))}
+        </ul>
+      )}
+      <p className="small quiet below">
+        {credentials.length > 1
+          ? `A pool of ${credentials.length}: calls are spread over them, and one that is limited or refused rests.`
+          : 'A new one is checked with the provider before it takes the place of the old: no request is dropped.'}
+      </p>
+      <CredentialDialog provider={provider} asked={asked} onClose={() => setAsked(null)} />
+    </Section>
+  )
+}
+
+function endsIn({ last_four }: Credential) {
+  return last_four === '' ? null : (
+    <>
+      , ends in <code>…{last_four}</code>
+    </>
+  )
+}
+
+function RemoveCredential({
+  provider: { name, credentials },
+  credential,
+}: {
+  provider: Provider
+  credential: Credential
+}) {
+  const left = credentials.length - 1
+  const ending = credential.last_four === '' ? credential.id : credential.last_four
+  return (
+    <OperationButton
+      small
+      operation="providers.credentials.remove"
+      input={{ name, credential: credential.id }}
+      name={ending}
+      done="The credential is removed"
+      consequence={
+        <p>
+          {left === 0
+            ? 'It is the last one: calls then go out without any, and most providers refuse those.'
+            : `${left} of the pool ${left === 1 ? 'stays' : 'stay'} and ${left === 1 ? 'takes' : 'take'} its calls.`}
+        </p>
+      }
+    >
+      Remove
+    </OperationButton>
+  )
+}
+
+interface CredentialDialogProps {
+  provider: Provider
+  asked: 'add' | Credential | null
+  onClose(): void
+}
+
+function CredentialDialog({ provider: { name }, asked, onClose }: CredentialDialogProps) {
+  const isNew = asked === 'add'
+  const done = (word: string) => () => {
+    toast({ tone: 'good', title: `The credential is ${word}` })
+    onClose()
+  }
+  return (
+    <Dialog
+      open={asked !== null}
+      title={isNew ? `Add a credential to ${name}` : `Replace a credential of ${name}`}
+      onClose={onClose}
+    >
+      {asked === null ? null : isNew ? (
+        <OperationForm
+          operation="providers.credentials.add"
+          fixed={{ name }}
+          fields={['credential']}
+          folded={['skipCheck']}
+          submit="Check and add"
+          onDone={done('added')}
+          onCancel={onClose}
+        />
+      ) : (
+        <OperationForm
+          operation="providers.edit"
+          fixed={{ name, replace: asked.id }}
+          fields={['credential']}
+          folded={['skipCheck']}
+          labels={{ credential: 'New credential' }}
+          hints={{ credential: 'It keeps the place in the pool, and the objects that were made with it.' }}
+          submit="Check and replace"
+          onDone={done('replaced')}
+          onCancel={onClose}
+        />
+      )}
+    </Dialog>
+  )
+}

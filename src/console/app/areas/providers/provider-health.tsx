@@ -1,0 +1,122 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { callOperation } from '../../client/admin.ts'
+import { findOperation } from '../../contract/operations.ts'
+import { Count, Duration, FaultNotice, Outside, RecordView, StateBadge, Time } from '../../parts/index.ts'
+import type { Provider } from '../outputs.ts'
+import { Section } from '../section.tsx'
+import { type HealthEntry, type HealthSpan, healthSpans, readyShare } from './health-strip.ts'
+
+const hour = 3_600_000
+const windows = [
+  { since: '24h', title: 'Day', length: 24 * hour },
+  { since: '7d', title: 'Week', length: 7 * 24 * hour },
+  { since: '30d', title: 'Month', length: 30 * 24 * hour },
+] as const
+
+export function ProviderHealth({ provider }: { provider: Provider }) {
+  const { last_hour, state, state_since, active } = provider
+  return (
+    <Section title="Health">
+      <RecordView
+        entries={[
+          {
+            label: 'State',
+            value: (
+              <span className="row">
+                <StateBadge state={state} />
+                <span className="quiet">
+                  since <Time at={state_since ?? provider.created_at} />
+                  {active ? null : '; inactive, so it gets no traffic'}
+                </span>
+              </span>
+            ),
+          },
+          { label: 'Last hour', value: <Count value={last_hour.requests} unit="requests" /> },
+          { label: 'Errors', value: <Count value={last_hour.errors} /> },
+          { label: 'p95', value: <Duration ms={last_hour.duration_p95_ms} /> },
+        ]}
+      />
+      {findOperation('providers.history') === undefined ? null : <HealthOverTime name={provider.name} />}
+    </Section>
+  )
+}
+
+function HealthOverTime({ name }: { name: string }) {
+  const [since, setSince] = useState<(typeof windows)[number]['since']>('24h')
+  const history = useQuery({
+    queryKey: [['providers', 'history'], name, since],
+    queryFn: ({ signal }) => callOperation(['providers', 'history'], { name, since }, signal) as Promise<HealthEntry[]>,
+  })
+  const length = windows.find((one) => one.since === since)?.length ?? 24 * hour
+  const now = history.dataUpdatedAt
+  const spans = healthSpans(history.data ?? [], now - length, now)
+  const share = readyShare(spans)
+  return (
+    <div className="stack-tight below">
+      <div className="row spread">
+        <span>
+          {share === null ? 'Nothing is known of this time.' : `Served ${percent(share)} of the time that is known`}
+        </span>
+        <fieldset className="segments">
+          <legend className="visually-hidden">Time shown</legend>
+          {windows.map((one) => (
+            <label key={one.since} className="segment">
+              <input type="radio" name="health" checked={one.since === since} onChange={() => setSince(one.since)} />
+              <span>{one.title}</span>
+            </label>
+          ))}
+        </fieldset>
+      </div>
+      {history.error ? <FaultNotice error={history.error} /> : null}
+      {history.data === undefined ? <div className="health-strip" /> : <Strip spans={spans} />}
+      <Changes spans={spans} />
+    </div>
+  )
+}
+
+function Strip({ spans }: { spans: readonly HealthSpan[] }) {
+  return (
+    <svg className="health-strip" viewBox="0 0 1000 24" preserveAspectRatio="none" aria-hidden="true">
+      {spans.map(({ key, state, start, size }) => (
+        <rect
+          key={key}
+          className={`health-${state}`}
+          x={start * 1000}
+          width={Math.max(1, size * 1000)}
+          y="0"
+          height="24"
+        />
+      ))}
+    </svg>
+  )
+}
+
+const shownChanges = 6
+
+/** The strip in words, newest first: it is all that those who do not see it have. */
+function Changes({ spans }: { spans: readonly HealthSpan[] }) {
+  const known = spans.filter(({ state }) => state !== 'unknown').reverse()
+  if (known.length === 0) return null
+  return (
+    <ul className="stack-tight">
+      {known.slice(0, shownChanges).map(({ key, state, reason, since, until }) => (
+        <li key={key} className="row health-change">
+          <StateBadge state={state} />
+          <span className="quiet">
+            <Time at={new Date(since).toISOString()} />, for <Duration ms={until - since} />
+          </span>
+          {reason === null ? null : (
+            <span className="small breakable health-reason">
+              <Outside text={reason} />
+            </span>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function percent(share: number): string {
+  return share >= 0.99995 ? '100 %' : `${(Math.floor(share * 1000) / 10).toFixed(1)} %`
+}

@@ -1,0 +1,102 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { orpc } from '../../client/admin.ts'
+import { Button, Dialog, FaultNotice, OperationButton, Outside, StateBadge, Time } from '../../parts/index.ts'
+import { useMay } from '../../session/session.ts'
+import { DifferenceTable } from '../difference-table.tsx'
+import { findDifferences } from '../differences.ts'
+import type { Provider, Revision } from '../outputs.ts'
+import { Section } from '../section.tsx'
+
+/** They differ in every revision and say nothing of what it does. */
+const always = ['number', 'active', 'created_at', 'created_by', 'added_at']
+const shownAtFirst = 5
+
+export function ProviderRevisions({ provider }: { provider: Provider }) {
+  const revisions = useQuery(orpc.providers.revisions.queryOptions({ input: { name: provider.name } }))
+  const [compared, setCompared] = useState<Revision | null>(null)
+  const [all, setAll] = useState(false)
+  const sorted = [...(revisions.data ?? [])].sort((left, right) => right.number - left.number)
+  const active = sorted.find((revision) => revision.active)
+  return (
+    <Section title="Revisions" actions={<span className="quiet number">{sorted.length}</span>}>
+      {revisions.error ? <FaultNotice error={revisions.error} onRetry={() => void revisions.refetch()} /> : null}
+      <ol className="list" reversed>
+        {(all ? sorted : sorted.slice(0, shownAtFirst)).map((revision) => (
+          <RevisionRow key={revision.number} revision={revision} provider={provider} onCompare={setCompared} />
+        ))}
+      </ol>
+      {!all && sorted.length > shownAtFirst ? (
+        <Button small className="below" onClick={() => setAll(true)}>
+          Show all {sorted.length}
+        </Button>
+      ) : null}
+      <Dialog
+        open={compared !== null}
+        title={compared?.active ? `Revision ${compared.number}` : `Revision ${compared?.number} and the active one`}
+        onClose={() => setCompared(null)}
+      >
+        {compared === null ? null : <Comparison revision={compared} others={sorted} active={active} />}
+      </Dialog>
+    </Section>
+  )
+}
+
+interface RevisionRowProps {
+  revision: Revision
+  provider: Provider
+  onCompare(revision: Revision): void
+}
+
+function RevisionRow({ revision, provider, onCompare }: RevisionRowProps) {
+  const may = useMay('providers.rollback')
+  const { number, active, created_at, created_by } = revision
+  return (
+    <li className="list-row">
+      <span className="number revision-number">{number}</span>
+      <span className="grow">
+        <Time at={created_at} /> by <Outside text={created_by} />
+      </span>
+      {active ? <StateBadge state="active" /> : null}
+      <Button small onClick={() => onCompare(revision)}>
+        Compare
+      </Button>
+      {active || !may ? null : (
+        <OperationButton
+          small
+          operation="providers.rollback"
+          input={{ name: provider.name, revision: number }}
+          name={provider.name}
+          done={`Revision ${number} is the active one`}
+        >
+          Make active
+        </OperationButton>
+      )}
+    </li>
+  )
+}
+
+interface ComparisonProps {
+  revision: Revision
+  others: readonly Revision[]
+  active: Revision | undefined
+}
+
+/** The active one with the one before it; an older one with what making it active would change. */
+function Comparison({ revision, others, active }: ComparisonProps) {
+  const previous = others.find(({ number }) => number < revision.number)
+  const [before, after] = revision.active ? [previous, revision] : [active, revision]
+  const differences = findDifferences(before ?? {}, after, always)
+  return (
+    <div className="stack">
+      <p className="quiet">
+        {revision.active
+          ? previous === undefined
+            ? 'The first one: all of it was set then.'
+            : `What it changed of revision ${previous.number}.`
+          : `What making it active would change of revision ${active?.number}.`}
+      </p>
+      <DifferenceTable differences={differences} same="They are the same." />
+    </div>
+  )
+}

@@ -1,0 +1,40 @@
+import { Link } from '@tanstack/react-router'
+import { Empty, Outside, StateBadge } from '../../parts/index.ts'
+import { keepScope } from '../../shell/keys.ts'
+import type { Provider, Route } from '../outputs.ts'
+import { Section } from '../section.tsx'
+
+export function ProviderRoutes({ provider, routes }: { provider: Provider; routes: readonly Route[] }) {
+  const model = provider.models[0]?.name ?? 'MODEL'
+  return (
+    <Section title="Routes that lead here" actions={<span className="quiet number">{routes.length}</span>}>
+      {routes.length === 0 ? (
+        <Empty
+          title="No route leads here"
+          action={
+            <Link to="/routing" search={(before) => ({ ...keepScope(before), add: provider.name })}>
+              Add a route
+            </Link>
+          }
+          command={`spgw routes add ${model} --provider ${provider.name}`}
+        >
+          Without one no request reaches it.
+        </Empty>
+      ) : (
+        <ul className="list">
+          {routes.map((route) => (
+            <li key={route.id} className="list-row">
+              <Link to="/routing/$route" params={{ route: route.id }} search={keepScope} className="grow truncate">
+                <Outside text={route.model} />
+              </Link>
+              <span className="small quiet">
+                {route.project}/{route.environment ?? 'all'}
+              </span>
+              {route.enabled ? null : <StateBadge state="disabled" />}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  )
+}

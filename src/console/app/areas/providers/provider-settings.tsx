@@ -1,0 +1,71 @@
+import { formatMilliseconds } from '../../../../admin/contract/show-value.ts'
+import { Missing, Outside, type RecordEntry, RecordView, Time } from '../../parts/index.ts'
+import { nameInWords } from '../../parts/record-view.tsx'
+import type { Provider } from '../outputs.ts'
+import { Section } from '../section.tsx'
+
+export function ProviderSettings({ provider }: { provider: Provider }) {
+  return (
+    <Section title="Settings">
+      <RecordView entries={entriesOf(provider)} />
+    </Section>
+  )
+}
+
+function entriesOf(provider: Provider): RecordEntry[] {
+  const { kind, base_url, projects, settings, headers, timeouts, tags, created_at } = provider
+  const kindEntry = { label: 'Kind', value: kind }
+  if (base_url === null) return [kindEntry, { label: 'More', value: 'Shown to those who see the whole workspace' }]
+  return [
+    kindEntry,
+    ...(kind === 'demo' ? [] : [{ label: 'Base URL', value: <Address url={base_url} /> }]),
+    ...Object.entries(settings).map(([name, value]) => ({
+      label: nameInWords(name),
+      value: <Outside text={String(value)} />,
+    })),
+    { label: 'Used by', value: projects === null ? 'all projects' : projects.join(', ') },
+    ...(kind === 'demo' ? [] : [{ label: 'Time limits', value: limitsInWords(timeouts) }]),
+    { label: 'Extra headers', value: <Pairs pairs={headers} /> },
+    { label: 'Tags', value: <Pairs pairs={tags} /> },
+    { label: 'Added', value: <Time at={created_at} /> },
+  ]
+}
+
+function Address({ url }: { url: string }) {
+  return (
+    <code className="breakable">
+      <Outside text={url} />
+    </code>
+  )
+}
+
+export function Pairs({ pairs }: { pairs: Readonly<Record<string, string>> }) {
+  const entries = Object.entries(pairs)
+  if (entries.length === 0) return <Missing />
+  return (
+    <ul className="nested">
+      {entries.map(([name, value]) => (
+        <li key={name}>
+          <code>
+            <Outside text={`${name}: ${value}`} />
+          </code>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const words = {
+  connect_ms: 'connect',
+  first_byte_ms: 'first byte',
+  between_chunks_ms: 'between chunks',
+  total_ms: 'total',
+} as const
+
+export function limitsInWords(timeouts: Provider['timeouts']): string {
+  const own = (Object.keys(words) as (keyof typeof words)[]).flatMap((name) => {
+    const value = timeouts[name]
+    return value === null ? [] : [`${words[name]} ${formatMilliseconds(value)}`]
+  })
+  return own.length === 0 ? 'the gateway’s defaults' : `${own.join(', ')}; else the gateway’s defaults`
+}

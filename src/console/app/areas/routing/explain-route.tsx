@@ -1,0 +1,125 @@
+import { useQuery } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { type LaneName, laneNames } from '../../../../core/lane.ts'
+import { orpc } from '../../client/admin.ts'
+import { FaultNotice, Outside, StateBadge } from '../../parts/index.ts'
+import type { Explanation, Route } from '../outputs.ts'
+import { type ReadBody, readBody } from './explain-body.ts'
+import { type ExplainStep, explainSteps } from './explain-steps.ts'
+
+/** Pick a key and a body, or only a model; the steps that a request would take, in words. Nothing is sent. */
+export function ExplainRoute({ route, model: sample }: { route: Route; model: string }) {
+  const id = useId()
+  const scope = { project: route.project, environment: route.environment ?? 'production' }
+  const keys = useQuery(orpc.keys.list.queryOptions({ input: { ...scope, all: route.environment === null } }))
+  const [model, setModel] = useState(sample)
+  const [lane, setLane] = useState<LaneName | ''>('')
+  const [key, setKey] = useState('')
+  const [body, setBody] = useState('')
+  const read: ReadBody = readBody(body)
+  const asked = read.model ?? model
+  const chosen = keys.data?.find((one) => one.id === key)
+  const explained = useQuery({
+    ...orpc.routes.explain.queryOptions({
+      input: {
+        model: asked,
+        project: route.project,
+        environment: chosen?.environment ?? scope.environment,
+        ...(key === '' ? {} : { key }),
+        ...((read.lane ?? lane) === '' ? {} : { lane: (read.lane ?? lane) as LaneName }),
+      },
+    }),
+    enabled: asked !== '',
+    staleTime: 0,
+  })
+  const usable = (keys.data ?? []).filter(({ project, state }) => project === route.project && state === 'active')
+  return (
+    <div className="stack">
+      <div className="field">
+        <label htmlFor={`${id}-key`}>As which key</label>
+        <select id={`${id}-key`} className="input" value={key} onChange={(event) => setKey(event.target.value)}>
+          <option value="">any key of the scope, without its own policy</option>
+          {usable.map(({ id: keyId, name, environment, last_four }) => (
+            <option key={keyId} value={keyId}>
+              {name} …{last_four} ({environment})
+            </option>
+          ))}
+        </select>
+      </div>
+      <div className="field-pair">
+        <div className="field">
+          <label htmlFor={`${id}-model`}>Model</label>
+          <input
+            id={`${id}-model`}
+            className="input"
+            value={asked}
+            disabled={read.model !== null}
+            onChange={(event) => setModel(event.target.value)}
+          />
+        </div>
+        <div className="field">
+          <label htmlFor={`${id}-lane`}>Lane</label>
+          <select
+            id={`${id}-lane`}
+            className="input"
+            value={read.lane ?? lane}
+            disabled={read.lane !== null}
+            onChange={(event) => setLane(event.target.value as LaneName | '')}
+          >
+            <option value="">what the provider speaks</option>
+            {laneNames.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </div>
+      </div>
+      <div className="field">
+        <label htmlFor={`${id}-body`}>
+          Body <span className="quiet">(optional)</span>
+        </label>
+        <textarea
+          id={`${id}-body`}
+          className="input mono"
+          rows={4}
+          spellCheck={false}
+          value={body}
+          aria-describedby={`${id}-body-hint`}
+          onChange={(event) => setBody(event.target.value)}
+        />
+        <p id={`${id}-body-hint`} className="small quiet">
+          {read.fault ?? 'Its model, and the lane that its form tells, are read here; it goes nowhere.'}
+        </p>
+      </div>
+      {explained.error ? <FaultNotice error={explained.error} /> : null}
+      {explained.data === undefined ? null : <Steps explanation={explained.data} />}
+    </div>
+  )
+}
+
+function Steps({ explanation }: { explanation: Explanation }) {
+  return (
+    <ol className="explain-steps" aria-label="Steps">
+      {explainSteps(explanation).map((step) => (
+        <StepRow key={step.key} step={step} />
+      ))}
+    </ol>
+  )
+}
+
+function StepRow({ step: { word, tone, text, detail } }: { step: ExplainStep }) {
+  return (
+    <li className="explain-step">
+      <StateBadge state={word} tone={tone} />
+      <div className="grow">
+        <p className="breakable">
+          <Outside text={text} />
+        </p>
+        {detail === null ? null : (
+          <p className="small quiet breakable">
+            <Outside text={detail} />
+          </p>
+        )}
+      </div>
+    </li>
+  )
+}

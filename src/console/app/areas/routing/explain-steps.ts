@@ -1,0 +1,66 @@
+import type { Tone } from '../../../../admin/contract/show-value.ts'
+import type { Explanation } from '../outputs.ts'
+
+export interface ExplainStep {
+  key: string
+  word: string
+  tone: Tone
+  text: string
+  detail: string | null
+}
+
+/** What would happen, in the order in which it would: policies, the route, each target, the end. */
+export function explainSteps(explanation: Explanation): ExplainStep[] {
+  return [...policySteps(explanation), routeStep(explanation), ...targetSteps(explanation), ...endSteps(explanation)]
+}
+
+function policySteps({ key, policy_signals }: Explanation): ExplainStep[] {
+  if (key === null) return []
+  if (policy_signals.length === 0)
+    return [step('policy', 'pass', 'good', `Key ${key.name}: no policy stands in the way.`)]
+  return policy_signals.map(({ verdict, text }, index) =>
+    step(`policy-${index}`, verdict, verdict === 'deny' ? 'bad' : verdict === 'flag' ? 'warning' : 'good', text),
+  )
+}
+
+function routeStep({ route, model, project, environment, lane }: Explanation): ExplainStep {
+  if (route === null) return step('route', 'no route', 'bad', `No route for ${model} in ${project}/${environment}.`)
+  const own =
+    route.environment === null ? `all environments of ${route.project}` : `${route.project}/${route.environment}`
+  return step(
+    'route',
+    'matched',
+    'good',
+    `${model} takes the route ${route.model} of ${own}.`,
+    `strategy ${route.strategy}, ${lane} lane`,
+  )
+}
+
+function targetSteps({ taken, skipped }: Explanation): ExplainStep[] {
+  return [
+    ...taken.map(({ provider, upstream_model, reason }, index) =>
+      step(
+        `taken-${index}`,
+        `${index + 1}`,
+        'good',
+        `${index === 0 ? 'Try' : 'Then'} ${provider} with ${upstream_model}.`,
+        reason,
+      ),
+    ),
+    ...skipped.map(({ provider, upstream_model, reason }, index) =>
+      step(`skipped-${index}`, 'skipped', 'warning', `Leave out ${provider} with ${upstream_model}.`, reason),
+    ),
+  ]
+}
+
+function endSteps({ error, note }: Explanation): ExplainStep[] {
+  const end =
+    error === null
+      ? step('end', 'sent', 'good', 'The request would be sent.')
+      : step('end', error.code, 'bad', `The client would get: ${error.message}`)
+  return note === null ? [end] : [end, step('note', 'note', 'strong', note)]
+}
+
+function step(key: string, word: string, tone: Tone, text: string, detail: string | null = null): ExplainStep {
+  return { key, word, tone, text, detail: detail === '' ? null : detail }
+}

@@ -1,0 +1,146 @@
+import { Link } from '@tanstack/react-router'
+import { Count, Duration, Outside, StateBadge } from '../../parts/index.ts'
+import { keepScope } from '../../shell/keys.ts'
+import type { Explanation, Provider, Route, RouteTarget } from '../outputs.ts'
+import { drawLines, expectedShares, pictureHeight } from './route-picture.ts'
+import type { TargetTraffic } from './route-traffic.ts'
+import { stateOfTarget } from './target-state.ts'
+
+const size = { width: 120, rowHeight: 92, gap: 12 }
+
+export interface RouteDrawingProps {
+  route: Route
+  providers: readonly Provider[]
+  explanation: Explanation | undefined
+  traffic: ReadonlyMap<string, TargetTraffic> | null
+}
+
+/**
+ * Client model → targets, the lines as broad as their share of traffic. Those who do not see the lines have a list in
+ * the order in which the targets are tried, with the same words.
+ */
+export function RouteDrawing({ route, providers, explanation, traffic }: RouteDrawingProps) {
+  const total = sumOf(traffic)
+  const shares = route.targets.map(({ provider }) =>
+    total === 0 ? null : (traffic?.get(provider)?.requests ?? 0) / total,
+  )
+  const expected = expectedShares(route.strategy, route.targets)
+  const keyed = route.targets.map((target, index) => ({ target, index, key: `${index}-${target.provider}` }))
+  const lines = drawLines(
+    keyed.map(({ key, index }) => ({ key, share: shares[index] ?? null })),
+    size,
+  )
+  return (
+    <figure className="route-drawing" aria-label={`How requests for ${route.model} are routed`}>
+      <div className="route-model">
+        <span className="small quiet">Client asks for</span>
+        <b className="breakable">
+          <Outside text={route.model} />
+        </b>
+        <span className="small quiet">
+          {route.project}/{route.environment ?? 'all environments'}
+        </span>
+        <span className="small">{strategyInWords(route)}</span>
+      </div>
+      <svg
+        className="route-lines"
+        viewBox={`0 0 ${size.width} ${pictureHeight(keyed.length, size)}`}
+        width={size.width}
+        height={pictureHeight(keyed.length, size)}
+        aria-hidden="true"
+      >
+        {lines.map(({ key, path, width }) => (
+          <path key={key} d={path} strokeWidth={width} className={route.enabled ? '' : 'route-line-off'} />
+        ))}
+      </svg>
+      <ol className="route-targets">
+        {keyed.map(({ key, target, index }) => (
+          <Target
+            key={key}
+            target={target}
+            place={index + 1}
+            route={route}
+            provider={providers.find(({ name }) => name === target.provider)}
+            explanation={explanation}
+            traffic={traffic?.get(target.provider)}
+            share={shares[index] ?? null}
+            expected={expected[index] ?? null}
+          />
+        ))}
+      </ol>
+    </figure>
+  )
+}
+
+interface TargetProps {
+  target: RouteTarget
+  place: number
+  route: Route
+  provider: Provider | undefined
+  explanation: Explanation | undefined
+  traffic: TargetTraffic | undefined
+  share: number | null
+  expected: number | null
+}
+
+function Target({ target, place, route, provider, explanation, traffic, share, expected }: TargetProps) {
+  const state = stateOfTarget(target, explanation?.model ?? route.model, provider, explanation)
+  return (
+    <li className="route-target card">
+      <div className="row spread route-target-head">
+        <span className="truncate">
+          <span className="visually-hidden">Target {place}: </span>
+          <Link to="/providers/$name" params={{ name: target.provider }} search={keepScope}>
+            <Outside text={target.provider} />
+          </Link>
+          {target.upstream_model === null ? null : (
+            <span className="quiet">
+              {' '}
+              as <Outside text={target.upstream_model} />
+            </span>
+          )}
+        </span>
+        <StateBadge state={state.word} tone={state.tone} reason={state.reason} />
+      </div>
+      <p className="row small quiet route-target-facts">
+        <span>priority {target.priority}</span>
+        {route.strategy === 'weighted' ? <span>weight {target.weight}</span> : null}
+        {expected === null || share !== null ? null : <span>expects {percent(expected)}</span>}
+      </p>
+      <p className="row route-target-facts">
+        <span>{share === null ? 'no traffic in the last hour' : `${percent(share)} of the last hour`}</span>
+        {traffic === undefined || traffic.requests === 0 ? null : (
+          <span className="quiet">
+            <Count value={traffic.requests} unit="req" />
+            {traffic.p95 === null ? null : (
+              <>
+                , p95 <Duration ms={traffic.p95} />
+              </>
+            )}
+            {traffic.errors === 0 ? null : <>, {traffic.errors} failed</>}
+          </span>
+        )}
+      </p>
+    </li>
+  )
+}
+
+function sumOf(traffic: ReadonlyMap<string, TargetTraffic> | null): number {
+  return [...(traffic?.values() ?? [])].reduce((sum, { requests }) => sum + requests, 0)
+}
+
+export function percent(share: number): string {
+  const value = share * 100
+  return value > 0 && value < 1 ? '< 1 %' : `${Math.round(value)} %`
+}
+
+const strategies: Record<string, string> = {
+  priority: 'the first that is ready',
+  weighted: 'shared out by weight',
+  latency: 'the fastest first',
+  cost: 'the cheapest first',
+}
+
+export function strategyInWords({ strategy, targets }: Route): string {
+  return targets.length === 1 ? 'one target, no fallback' : (strategies[strategy] ?? strategy)
+}

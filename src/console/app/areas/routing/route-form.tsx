@@ -1,0 +1,131 @@
+import { type FormEvent, useState } from 'react'
+import { operationNamed } from '../../contract/operations.ts'
+import { FormField } from '../../parts/form-field.tsx'
+import { type FormValues, inputOf, missingFields, valuesOf } from '../../parts/form-values.ts'
+import { Button, FormFault, useOperation } from '../../parts/index.ts'
+import type { Provider, Route } from '../outputs.ts'
+import { ScopeFields, type ScopeValue } from '../scope-fields.tsx'
+import { inUnits } from '../units.ts'
+import { TargetEditor } from './target-editor.tsx'
+import { newRow, rowsOf, type TargetRow, writeRows } from './target-rows.ts'
+
+export interface RouteFormProps {
+  providers: readonly Provider[]
+  /** null: a new one. */
+  route: Route | null
+  /** The provider that a new one should lead to. */
+  provider?: string | undefined
+  home: ScopeValue
+  onDone(route: Route): void
+  onCancel(): void
+}
+
+/** Places of their own: the model, the scope, the targets. All else is drawn from the operation. */
+const drawnApart = [
+  'model',
+  'project',
+  'environment',
+  'allEnvironments',
+  'provider',
+  'upstreamModel',
+  'targets',
+  'strategy',
+]
+
+export function RouteForm({ providers, route, provider, home, onDone, onCancel }: RouteFormProps) {
+  const operation = route === null ? 'routes.add' : 'routes.edit'
+  const all = operationNamed(operation).fields
+  const named = (name: string) => all.filter((field) => field.name === name)
+  const shown = [...(route === null ? named('model') : [])]
+  const strategy = named('strategy')
+  const more = all.filter(({ name }) => !drawnApart.includes(name))
+  const fields = [...shown, ...strategy, ...more]
+  const [before] = useState(() => (route === null ? null : valuesOf(fields, initialOf(route))))
+  const [values, setValues] = useState<FormValues>(() => before ?? valuesOf(fields, { strategy: 'priority' }))
+  const [scope, setScope] = useState<ScopeValue>(home)
+  const [rows, setRows] = useState<TargetRow[]>(() => firstRows(route, provider, providers))
+  const [missing, setMissing] = useState<Record<string, string>>({})
+  const { call, busy, fault } = useOperation(operation)
+  const models = useModelSuggestions(providers, rows)
+  const errors = { ...fault?.fields, ...missing }
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    const lacks = {
+      ...(before === null ? missingFields(fields, values) : {}),
+      ...(writeRows(rows).length === 0 ? { targets: 'Choose a provider for at least one target.' } : {}),
+    }
+    setMissing(lacks)
+    if (Object.keys(lacks).length > 0) return
+    const fixed = route === null ? scopeInput(scope) : referenceTo(route)
+    const answer = await call({ ...fixed, targets: writeRows(rows), ...inputOf(fields, values, before) })
+    if (answer !== null) onDone(answer as Route)
+  }
+  const draw = (field: (typeof fields)[number]) => (
+    <FormField
+      key={field.name}
+      field={field}
+      value={values[field.name] ?? ''}
+      onChange={(value) => setValues((old) => ({ ...old, [field.name]: value }))}
+      error={errors[field.name]}
+      suggestions={field.name === 'model' ? models : undefined}
+    />
+  )
+  return (
+    <form className="form form-wide stack" noValidate onSubmit={(event) => void submit(event)}>
+      {shown.map(draw)}
+      {route === null ? <ScopeFields value={scope} onChange={setScope} allEnvironments /> : null}
+      <TargetEditor rows={rows} onChange={setRows} providers={providers} weighted={values.strategy === 'weighted'} />
+      {errors.targets === undefined ? null : (
+        <p className="field-error small" role="alert">
+          {errors.targets}
+        </p>
+      )}
+      {rows.length > 1 ? strategy.map(draw) : null}
+      <details className="fold">
+        <summary>More settings</summary>
+        <div className="stack">{more.map(draw)}</div>
+      </details>
+      <FormFault fault={fault} shown={fields.map(({ name }) => name)} />
+      <div className="row form-actions">
+        <Button look="primary" type="submit" busy={busy}>
+          {route === null ? 'Add route' : 'Save'}
+        </Button>
+        <Button onClick={onCancel}>Cancel</Button>
+      </div>
+    </form>
+  )
+}
+
+function firstRows(route: Route | null, provider: string | undefined, providers: readonly Provider[]): TargetRow[] {
+  if (route !== null) return rowsOf(route.targets)
+  const only = providers.length === 1 ? providers[0]?.name : undefined
+  return [newRow(providers.find(({ name }) => name === provider)?.name ?? only ?? '')]
+}
+
+/** Names that the chosen providers have, else those of all. */
+function useModelSuggestions(providers: readonly Provider[], rows: readonly TargetRow[]): string[] {
+  const chosen = providers.filter(({ name }) => rows.some(({ provider }) => provider === name))
+  const names = (chosen.length > 0 ? chosen : providers).flatMap(({ models }) => models.map(({ name }) => name))
+  return [...new Set(names)].sort().slice(0, 500)
+}
+
+export function scopeInput({ project, environment }: ScopeValue): Record<string, unknown> {
+  return environment === null ? { project, allEnvironments: true } : { project, environment }
+}
+
+/** Names a route wherever it stands: by its id, in its own scope. */
+export function referenceTo({ id, project, environment }: Route): Record<string, unknown> {
+  return { model: id, ...scopeInput({ project, environment }) }
+}
+
+function initialOf(route: Route): Record<string, unknown> {
+  const { timeouts, fallback_on, ...rest } = route
+  return {
+    ...rest,
+    fallbackOn: fallback_on,
+    timeoutConnect: inUnits(timeouts.connect_ms),
+    timeoutFirstByte: inUnits(timeouts.first_byte_ms),
+    timeoutBetweenChunks: inUnits(timeouts.between_chunks_ms),
+    timeoutTotal: inUnits(timeouts.total_ms),
+  }
+}

@@ -1,0 +1,67 @@
+import type { Tone } from '../../../../admin/contract/show-value.ts'
+import type { Explanation, Provider, RouteTarget } from '../outputs.ts'
+
+/** What a request would find at a target now, in words. */
+export interface TargetState {
+  word: string
+  tone: Tone
+  /** What is behind the word; null: nothing more. */
+  reason: string | null
+}
+
+const tones: Record<string, Tone> = {
+  ready: 'good',
+  unchecked: 'warning',
+  resting: 'warning',
+  skipped: 'warning',
+  inactive: 'quiet',
+  failing: 'bad',
+  missing: 'bad',
+}
+
+/**
+ * What the plan of a request says of the target comes first, since it knows of rests and of open breakers; what the
+ * gateway found of the provider stands in where there is no plan.
+ */
+export function stateOfTarget(
+  target: RouteTarget,
+  model: string,
+  provider: Provider | undefined,
+  explanation: Explanation | undefined,
+): TargetState {
+  if (provider === undefined) return state('missing', 'there is no such provider')
+  if (!provider.active) return state('inactive', null)
+  const upstream = target.upstream_model ?? model
+  const isThis = (other: { provider: string; upstream_model: string }) =>
+    other.provider === target.provider && other.upstream_model === upstream
+  const skipped = explanation?.skipped.find(isThis)
+  if (skipped !== undefined) return readSkipped(skipped.reason, provider)
+  if (provider.state === 'failing') return failing(provider)
+  return state(provider.state, provider.state_reason)
+}
+
+function readSkipped(reason: string, provider: Provider): TargetState {
+  if (/\bfailing\b/i.test(reason) || provider.state === 'failing') return failing(provider, reason)
+  if (/\brest/i.test(reason)) return state('resting', reason)
+  return state('skipped', reason)
+}
+
+function failing({ state_reason, state_since }: Provider, reason: string | null = null): TargetState {
+  const since = state_since === null ? '' : ` since ${timeOfDay(state_since)}`
+  return { word: `failing${since}`, tone: 'bad', reason: state_reason ?? reason }
+}
+
+function state(word: string, reason: string | null): TargetState {
+  return { word, tone: tones[word] ?? 'strong', reason }
+}
+
+/** `14:02`; with the day where it is not today. */
+function timeOfDay(at: string): string {
+  const date = new Date(at)
+  const time = `${pad(date.getHours())}:${pad(date.getMinutes())}`
+  return date.toDateString() === new Date().toDateString()
+    ? time
+    : `${pad(date.getDate())}/${pad(date.getMonth() + 1)} ${time}`
+}
+
+const pad = (value: number): string => String(value).padStart(2, '0')
