@@ -5,11 +5,7 @@ import type { Connect } from './run.ts'
 import { type Files, findSocket, type Surroundings } from './socket-path.ts'
 
 /** Commands reach the gateway over its admin socket, or elsewhere over its console; one that may be starting is waited for. */
-export function connectGateway(
-  surroundings: Surroundings,
-  version: string,
-  surface: 'cli' | 'tui' = 'cli',
-): Connect {
+export function connectGateway(surroundings: Surroundings, version: string, surface: 'cli' | 'tui' = 'cli'): Connect {
   return async ({ dataDir, waitMs, remote }) => {
     if (remote !== null) return openCaller({ destination: remote, version, surface, waitMs: 0 })
     const place = findSocket(dataDir, surroundings, files)
@@ -25,7 +21,8 @@ export function connectGateway(
   }
 }
 
-const files: Files = { exists: existsSync, read: readText }
+/** The file system as `socket-path.ts` asks it. */
+export const files: Files = { exists: existsSync, read: readText }
 
 function readText(path: string): string | null {
   try {

@@ -30,7 +30,8 @@ const allowed: Record<string, readonly string[]> = {
   'console/app': ['admin/contract', 'admin/client', 'core'],
   'console/door': ['admin/server', 'core', 'sign-in'],
   cli: ['admin/contract', 'admin/client', 'core'],
-  tui: ['admin/contract', 'admin/client', 'core'],
+  // Both are faces of a terminal: how a field is read and a record drawn is said once, on the command line.
+  tui: ['admin/contract', 'admin/client', 'core', 'cli'],
 }
 
 /** Rooms that see everything but what composes them. The daemon composes the process; main adds the faces to it. */

@@ -1,0 +1,79 @@
+import { pad } from './clip.ts'
+import type { Press } from './keys.ts'
+import type { Hint, Place, Screen } from './screen.ts'
+
+/** From this width on, a row's details stand beside the list. */
+const wideFrom = 120
+
+/** What is open of a list: on its right where there is room, else in its place. */
+export class DetailPane {
+  #screen: Screen | null = null
+  /** It has the keys, and all the room. */
+  #alone = false
+  #wide = false
+
+  get isOpen(): boolean {
+    return this.#screen !== null
+  }
+
+  open(screen: Screen): void {
+    this.#screen?.hide?.()
+    this.#screen = screen
+    screen.show?.()
+  }
+
+  close(): void {
+    this.#screen?.hide?.()
+    this.#screen = null
+    this.#alone = false
+  }
+
+  show(): void {
+    this.#screen?.show?.()
+  }
+
+  hide(): void {
+    this.#screen?.hide?.()
+  }
+
+  refresh(): void {
+    this.#screen?.refresh?.()
+  }
+
+  draw(place: Place, drawList: (place: Place) => string[]): string[] {
+    this.#wide = place.width >= wideFrom
+    if (this.#screen === null) return drawList(place)
+    if (this.#hasKeys) return this.#screen.draw(place)
+    const leftWidth = Math.floor(place.width * 0.48)
+    const left = drawList({ ...place, width: leftWidth })
+    const right = this.#screen.draw({ ...place, width: place.width - leftWidth - 3 })
+    const bar = place.look.paint('quiet', '│')
+    return Array.from(
+      { length: place.height },
+      (_, row) => `${pad(left[row] ?? '', leftWidth)} ${bar} ${right[row] ?? ''}`,
+    )
+  }
+
+  get #hasKeys(): boolean {
+    return this.#screen !== null && (!this.#wide || this.#alone)
+  }
+
+  /** null: the list's own are due. */
+  hints(): Hint[] | null {
+    return this.#hasKeys ? (this.#screen?.hints() ?? null) : null
+  }
+
+  /** Whether the press was for what is open. Beside the list, the arrows stay with the list. */
+  press(press: Press): boolean {
+    if (this.#screen === null) return false
+    if (press.name === 'escape' || press.name === 'left') {
+      if (this.#wide && this.#alone) this.#alone = false
+      else this.close()
+      return true
+    }
+    if (this.#hasKeys) return this.#screen.press(press)
+    if (press.name !== 'enter' && press.name !== 'right') return false
+    this.#alone = true
+    return true
+  }
+}

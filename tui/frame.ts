@@ -1,0 +1,138 @@
+import { styleText } from 'node:util'
+import { textWidth } from '../cli/print/text-width.ts'
+import { makePaint } from '../cli/print/view.ts'
+import { escapeControls, formatMilliseconds, formatMoney } from '../src/admin/contract/show-value.ts'
+import { clip, toAscii } from './clip.ts'
+import { wrap } from './lines.ts'
+import type { Hint, Look, Place } from './screen.ts'
+import type { Session } from './session.ts'
+
+/** What this terminal can show. */
+export interface Style {
+  colour: boolean
+  unicode: boolean
+  utc: boolean
+}
+
+export interface Size {
+  columns: number
+  rows: number
+}
+
+const least: Size = { columns: 40, rows: 10 }
+
+/** Every line of the terminal, from the first to the last. */
+export function drawFrame(session: Session, { columns, rows }: Size, style: Style): string[] {
+  const look = makeLook(style, columns, session.now())
+  const lines =
+    columns < least.columns || rows < least.rows ? tooSmall({ columns, rows }) : draw(session, { columns, rows }, look)
+  const fitted = lines.slice(0, rows).map((line) => clip(line, columns))
+  return style.unicode ? fitted : fitted.map(toAscii)
+}
+
+export function makeLook({ colour, utc }: Style, width: number, now: number): Look {
+  return {
+    width,
+    colour,
+    utc,
+    now,
+    paint: makePaint(colour),
+    cursor: (character) => (colour ? styleText('inverse', character, { validateStream: false }) : `${character}▏`),
+  }
+}
+
+function tooSmall({ columns, rows }: Size): string[] {
+  return wrap(`This terminal is ${columns}×${rows}. It has to be ${least.columns}×${least.rows} at least.`, columns)
+}
+
+function draw(session: Session, { columns, rows }: Size, look: Look): string[] {
+  const head = [
+    drawHead(session, columns, look),
+    drawTabs(session, columns, look),
+    look.paint('quiet', '─'.repeat(columns)),
+  ]
+  const trail = session.trail
+  if (trail.length > 0) head.push(look.paint('strong', trail.map(escapeControls).join(' › ')))
+  const body = drawBody(session, { width: columns, height: rows - head.length - 1, look })
+  const filler = Array.from({ length: Math.max(0, rows - head.length - 1 - body.length) }, () => '')
+  return [...head, ...body.slice(0, rows - head.length - 1), ...filler, drawFoot(session, columns, look)]
+}
+
+/** `spgw  default/production   ● 12.4 req/s   0.2 % err   p95 1.8 s   $0.42/h            ? help` */
+function drawHead(session: Session, columns: number, look: Look): string {
+  const { project, environment, all } = session.scope
+  const scope = all ? 'all projects' : `${project}/${environment}`
+  const left = [look.paint('strong', 'spgw'), escapeControls(scope), ...drawLight(session, look)]
+  const right = look.paint('quiet', '? help')
+  const room = columns - textWidth(right) - 2
+  // A narrow terminal has the first of them.
+  while (left.length > 3 && textWidth(left.join('  ')) > room) left.pop()
+  const line = clip(left.join('  '), room)
+  return line + ' '.repeat(Math.max(2, columns - textWidth(line) - textWidth(right))) + right
+}
+
+function drawLight(session: Session, look: Look): string[] {
+  const { state } = session.link
+  if (state.kind === 'connecting') return [look.paint('quiet', '○ looking for the gateway')]
+  if (state.kind === 'absent') return [look.paint('bad', '○ no gateway, looking again')]
+  const { figures, status } = session.pulse
+  const degraded = typeof status === 'object' && status !== null ? Reflect.get(status, 'degraded') : undefined
+  const parts = Array.isArray(degraded)
+    ? degraded.map((part: unknown) => String(Reflect.get(Object(part), 'part')))
+    : []
+  const light = parts.length > 0 ? look.paint('warning', `▲ degraded: ${parts.join(', ')}`) : look.paint('good', '●')
+  if (figures === null) return [light]
+  const { requestsPerSecond, errorShare, p95Ms, usdPerHour } = figures
+  return [
+    `${light} ${requestsPerSecond.toFixed(1)} req/s`,
+    look.paint(errorShare > 0.05 ? 'bad' : 'quiet', `${(errorShare * 100).toFixed(1)} % err`),
+    ...(p95Ms === null ? [] : [`p95 ${formatMilliseconds(p95Ms)}`]),
+    ...(usdPerHour === null ? [] : [`${formatMoney(usdPerHour)}/h`]),
+  ]
+}
+
+function drawTabs(session: Session, columns: number, look: Look): string {
+  const names = session.tabs.map(({ key, title }, place) => {
+    const here = place === session.tab
+    return here ? look.paint('strong', `[${key} ${title}]`) : look.paint('quiet', ` ${key} ${title} `)
+  })
+  const line = names.join(' ')
+  if (textWidth(line) <= columns) return line
+  return session.tabs
+    .map(({ key, title }, place) =>
+      place === session.tab ? look.paint('strong', `[${key} ${title}]`) : look.paint('quiet', key),
+    )
+    .join(' ')
+}
+
+function drawBody(session: Session, place: Place): string[] {
+  const { state } = session.link
+  if (state.kind === 'absent') {
+    const { cause, hint } = state.report
+    return [
+      '',
+      ...wrap(cause, place.width),
+      ...wrap(hint, place.width),
+      '',
+      place.look.paint('quiet', 'Looked for again every second.'),
+    ]
+  }
+  try {
+    return session.screen.draw(place)
+  } catch (error) {
+    // An answer of another version may have another form: the rest stays of use.
+    const said = error instanceof Error ? error.message : String(error)
+    return [place.look.paint('bad', 'This cannot be shown.'), ...wrap(said, place.width).slice(0, 8)]
+  }
+}
+
+function drawFoot(session: Session, columns: number, look: Look): string {
+  const { notice } = session
+  if (notice !== null) return clip(look.paint(notice.tone, escapeControls(notice.text)), columns)
+  const quit: Hint[] = session.screen.typing === true ? [] : [['q', 'quit']]
+  const hints = [...session.screen.hints(), ...quit].map(
+    ([key, what]) => `${look.paint('strong', key)} ${look.paint('quiet', what)}`,
+  )
+  while (hints.length > 1 && textWidth(hints.join('  ')) > columns) hints.splice(-2, 1)
+  return hints.join('  ')
+}

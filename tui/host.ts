@@ -1,0 +1,75 @@
+import type { Field, Operation } from '../cli/operation.ts'
+import type { Tone } from '../src/admin/contract/show-value.ts'
+import type { Area } from './areas.ts'
+import type { Link } from './link.ts'
+import type { Screen } from './screen.ts'
+
+/** Which project and environment are looked at; `all`: every one. */
+export interface Scope {
+  project: string
+  environment: string
+  all: boolean
+}
+
+/** An operation that somebody wants. */
+export interface Wish {
+  operation: Operation
+  /** What is known of its input, and is not asked. */
+  given: object
+  /** The thing that it is about, as a list or `show` gave it. */
+  subject?: unknown
+}
+
+/** Writes a stream of the gateway into a file here; gives what was written. `path` null: a name of its own. */
+export type Save = (
+  name: string,
+  path: string | null,
+  start: (signal: AbortSignal) => Promise<AsyncIterable<unknown>>,
+) => Promise<object>
+
+/** Something that can be chosen. */
+export interface Entry {
+  label: string
+  detail: string
+  run(): void
+}
+
+/** What screens can ask of the whole. */
+export interface Host {
+  readonly operations: readonly Operation[]
+  readonly areas: readonly Area[]
+  readonly link: Link
+  readonly scope: Scope
+  readonly save: Save
+  now(): number
+  /** Names that a field may take, as far as the gateway told; asks it when it has not been asked. */
+  known(field: Field): readonly string[]
+  /** Everything that a list's noun can do: with the row first, then without one. */
+  entriesOf(list: Operation, row: unknown, given: object): Entry[]
+  /** Goes where the operation leads: a list, a form, a question, or right to its result. */
+  open(wish: Wish): void
+  push(screen: Screen): void
+  pop(): void
+  /** Takes away what was only on the way to something: forms, questions, menus. */
+  leaveQuestions(): void
+  /** One line until the next press. */
+  tell(tone: Tone, text: string): void
+  /** Draw again, soon. */
+  changed(): void
+  /** The configuration was changed here. */
+  refresh(): void
+  /** To the clipboard of the terminal. */
+  copy(text: string, what: string): void
+}
+
+/** The scope where an operation takes one, and `all` where it has such a flag. */
+export function scopeInput(operation: Operation, scope: Scope): object {
+  const input: Record<string, unknown> = {}
+  for (const { name, shape, fallback } of operation.fields) {
+    if (name === 'project' && shape === 'text' && typeof fallback === 'string') input.project = scope.project
+    if (name === 'environment' && shape === 'text' && typeof fallback === 'string')
+      input.environment = scope.environment
+    if (name === 'all' && shape === 'boolean' && scope.all) input.all = true
+  }
+  return input
+}

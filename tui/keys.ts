@@ -1,0 +1,43 @@
+import type { Key as InkKey } from 'ink'
+
+/** One press: a name (`up`, `enter`, `ctrl-d`) or the character itself. */
+export interface Press {
+  name: string
+  /** What it would write; empty for keys that write nothing. */
+  text: string
+}
+
+const named = [
+  ['upArrow', 'up'],
+  ['downArrow', 'down'],
+  ['leftArrow', 'left'],
+  ['rightArrow', 'right'],
+  ['pageUp', 'pageup'],
+  ['pageDown', 'pagedown'],
+  ['home', 'home'],
+  ['end', 'end'],
+  ['return', 'enter'],
+  ['escape', 'escape'],
+  ['backspace', 'backspace'],
+  ['delete', 'delete'],
+] as const satisfies readonly (readonly [keyof InkKey, string])[]
+
+const controls: Record<string, string> = { '\r': 'enter', '\n': 'enter', '\t': 'tab', '\u007f': 'backspace' }
+
+/** What arrives in one piece (over a slow line, or from a quick hand) is many presses. */
+export function readPresses(input: string, key: InkKey): Press[] {
+  if (key.tab) return [{ name: key.shift ? 'backtab' : 'tab', text: '' }]
+  const special = named.find(([flag]) => key[flag])
+  if (special !== undefined) return [{ name: special[1], text: '' }]
+  if (key.ctrl) return [{ name: `ctrl-${input}`, text: '' }]
+  if (key.meta) return []
+  return readText(input)
+}
+
+export function readText(text: string): Press[] {
+  return Array.from(text).flatMap((character) => {
+    const control = controls[character]
+    if (control !== undefined) return [{ name: control, text: '' }]
+    return character < ' ' ? [] : [{ name: character, text: character }]
+  })
+}

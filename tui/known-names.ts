@@ -1,0 +1,58 @@
+import type { Field } from '../cli/operation.ts'
+import { valueAt } from '../src/admin/contract/show-value.ts'
+import type { Area } from './areas.ts'
+import type { Link } from './link.ts'
+
+/** How long names are taken for true. */
+const freshMs = 10_000
+
+/** The names that a field may take, where the contract has a list of them: `provider` is one of `providers list`. */
+export class KnownNames {
+  readonly #areas: readonly Area[]
+  readonly #link: Link
+  readonly #changed: () => void
+  readonly #kept = new Map<string, { names: readonly string[]; askedAt: number }>()
+
+  constructor(areas: readonly Area[], link: Link, changed: () => void) {
+    this.#areas = areas
+    this.#link = link
+    this.#changed = changed
+  }
+
+  of(field: Field, now: number): readonly string[] {
+    const source = this.#sourceOf(field.name)
+    if (source === null) return []
+    const kept = this.#kept.get(field.name)
+    if (kept === undefined || now - kept.askedAt > freshMs) {
+      this.#kept.set(field.name, { names: kept?.names ?? [], askedAt: now })
+      void this.#ask(field.name, source)
+    }
+    return this.#kept.get(field.name)?.names ?? []
+  }
+
+  #sourceOf(name: string) {
+    const nouns = [name, `${name}s`, name.replace(/y$/, 'ies')]
+    const plain = this.#areas.find((area) => nouns.includes(area.name))?.list
+    if (plain !== null && plain !== undefined) return plain
+    // A word that a noun has a list of its own for: the kinds of providers.
+    const tables = this.#areas.flatMap(({ operations }) => operations.filter(({ meta }) => meta.show.as === 'table'))
+    return (
+      tables.find(({ path, fields }) => path.at(-1) === `${name}s` && !fields.some(({ required }) => required)) ?? null
+    )
+  }
+
+  async #ask(name: string, source: { path: readonly string[]; fields: readonly Field[] }): Promise<void> {
+    const everywhere = source.fields.some((field) => field.name === 'all') ? { all: true } : {}
+    try {
+      const rows = await this.#link.call(source, everywhere)
+      if (!Array.isArray(rows)) return
+      const names = rows
+        .map((row) => valueAt(row, 'name') ?? valueAt(row, name))
+        .filter((value) => typeof value === 'string')
+      this.#kept.set(name, { names: [...new Set(names)], askedAt: this.#kept.get(name)?.askedAt ?? 0 })
+      this.#changed()
+    } catch {
+      // A form is as good without; what is wrong with the link is said elsewhere.
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import { reportFault } from '../cli/fault.ts'
+import type { Field, Operation } from '../cli/operation.ts'
+import { escapeControls, valueAt } from '../src/admin/contract/show-value.ts'
+import { nameOfRow, titleOf, verbOf } from './areas.ts'
+import { askedFields } from './form-fields.ts'
+import { type Host, scopeInput, type Wish } from './host.ts'
+import { ConfirmScreen } from './screens/confirm.ts'
+import { FormScreen } from './screens/form.ts'
+import { ListScreen } from './screens/list.ts'
+import { LiveScreen } from './screens/live.ts'
+import { OnceScreen } from './screens/once.ts'
+import { RecordScreen } from './screens/record.ts'
+import { StreamScreen } from './screens/stream.ts'
+
+/** From an operation that somebody wants to its result: asks what is missing, asks again before what is dangerous. */
+export function openWish(host: Host, wish: Wish): void {
+  const { operation } = wish
+  const given = isRead(operation) ? { ...scopeInput(operation, host.scope), ...wish.given } : wish.given
+  const known = { ...wish, given }
+  if (operation.meta.show.as === 'file') return askForFile(host, known)
+  const hidden = wish.subject === undefined ? [] : addressFields(host, operation)
+  const asked = askedFields(operation, given, hidden)
+  if (asked.length === 0 || (isRead(operation) && !needsAnswers(operation, asked))) return go(host, known, given, null)
+  askInForm(host, known, hidden, (input, form) => go(host, known, input, form))
+}
+
+function isRead({ meta }: Operation): boolean {
+  return meta.effect === 'read'
+}
+
+/** A list and a record are shown at once, with their defaults; any other question is worth a look at what can be asked. */
+function needsAnswers(operation: Operation, asked: readonly Field[]): boolean {
+  if (asked.some(({ required }) => required)) return true
+  const { show } = operation.meta
+  return show.as !== 'live' && !['list', 'show'].includes(verbOf(operation)) && operation.path.length > 1
+}
+
+/** What says which thing is meant: the fields that `show` of the same noun has. */
+function addressFields(host: Host, operation: Operation): string[] {
+  const show = host.operations.find(
+    ({ path }) => verbOf({ path }) === 'show' && path.slice(0, -1).join('.') === operation.path.slice(0, -1).join('.'),
+  )
+  return operation.name === show?.name ? [] : (show?.fields.map(({ name }) => name) ?? [])
+}
+
+type Answered = (input: object, form: FormScreen) => void
+
+function askInForm(host: Host, wish: Wish, hidden: readonly string[], answered: Answered): void {
+  const { operation, given, subject } = wish
+  const form: FormScreen = new FormScreen(
+    {
+      operation,
+      given,
+      hidden,
+      // A question about a thing starts empty; a change of it starts from what it is.
+      subject: verbOf(operation) === 'edit' ? subject : undefined,
+      start: Object.fromEntries(
+        Object.entries(scopeInput(operation, host.scope)).map(([name, value]) => [name, String(value)]),
+      ),
+      button: titleOf(verbOf(operation)),
+      known: (field) => host.known(field),
+      changed: () => host.changed(),
+      submit: (input) => answered(input, form),
+    },
+    titleFor(wish),
+  )
+  host.push(form)
+}
+
+function titleFor({ operation, subject }: Wish): string {
+  const name = nameOfRow(subject)
+  return escapeControls(
+    [operation.path.slice(1).join(' ') || operation.name, name].filter((part) => part !== '').join(' '),
+  )
+}
+
+function go(host: Host, wish: Wish, input: object, form: FormScreen | null): void {
+  const { operation, subject } = wish
+  if (operation.meta.effect !== 'danger') return carryOut(host, wish, input, form)
+  const list = host.areas.find(({ operations }) => operations.includes(operation))?.list ?? null
+  const danger = { operation, input, subject, list, go: () => carryOut(host, wish, input, null) }
+  host.push(new ConfirmScreen(danger))
+}
+
+function carryOut(host: Host, wish: Wish, input: object, form: FormScreen | null): void {
+  const { operation } = wish
+  const { show } = operation.meta
+  if (isRead(operation) && show.as !== 'once') return showAnswer(host, { ...wish, given: input })
+  if (show.as === 'live') {
+    host.leaveQuestions()
+    host.push(new StreamScreen(host, operation, input, titleFor(wish)))
+    return
+  }
+  if (form === null) host.tell('quiet', `${operation.path.join(' ')}…`)
+  host.link.call(operation, input).then(
+    (output) => showOutcome(host, wish, output),
+    (error) => {
+      if (form !== null) return form.fail(error)
+      const { cause, hint } = reportFault(error)
+      host.tell('bad', `${cause} ${hint}`)
+    },
+  )
+}
+
+function showAnswer(host: Host, wish: Wish): void {
+  const { operation, given } = wish
+  const { show } = operation.meta
+  const title = titleFor(wish)
+  host.leaveQuestions()
+  if (show.as === 'live') host.push(new LiveScreen(host, operation, title))
+  else if (show.as === 'table') host.push(new ListScreen(host, operation, given, title))
+  else host.push(new RecordScreen(host, wish))
+}
+
+/** What is done is said in a line where the thing itself came back; an answer of another kind is shown. */
+function showOutcome(host: Host, wish: Wish, output: unknown): void {
+  const { operation } = wish
+  const { show } = operation.meta
+  host.leaveQuestions()
+  if (show.as === 'once') host.push(new OnceScreen(host, titleFor(wish), output, show))
+  else if (typeof valueAt(output, 'id') === 'string') {
+    const name = nameOfRow(output) || nameOfRow(wish.subject)
+    host.tell('good', `Done: ${operation.path.join(' ')} ${escapeControls(name)}`)
+  } else host.push(new RecordScreen(host, wish, { output }))
+  host.refresh()
+}
+
+const fileField: Field = {
+  name: 'file',
+  flag: 'file',
+  shape: 'text',
+  choices: null,
+  required: false,
+  nullable: false,
+  fallback: undefined,
+  description: 'Where to write it, on this machine (default: a name with the time, here)',
+  prompt: null,
+  secret: false,
+  syntax: null,
+  takes: 'any',
+}
+
+function askForFile(host: Host, wish: Wish): void {
+  const { operation } = wish
+  const { show } = operation.meta
+  const withFile = { ...operation, fields: [fileField, ...operation.fields] }
+  askInForm(host, { ...wish, operation: withFile }, [], (given, form) => {
+    const { file, ...input }: Record<string, unknown> = { ...given }
+    const start = async (signal: AbortSignal) => {
+      const rows = await host.link.call(operation, input, signal)
+      if (typeof rows === 'object' && rows !== null && Symbol.asyncIterator in rows)
+        return rows as AsyncIterable<unknown>
+      throw new TypeError('The gateway answered with no stream.')
+    }
+    host.save(show.as === 'file' ? show.name : operation.name, typeof file === 'string' ? file : null, start).then(
+      (output) => showOutcome(host, wish, output),
+      (error) => form.fail(error),
+    )
+  })
+}

@@ -1,0 +1,57 @@
+import type { Operation } from '../cli/operation.ts'
+import { renderExplanation } from '../cli/print/explanation.ts'
+import { deriveColumns } from '../cli/print/record.ts'
+import { renderRequest } from '../cli/print/request.ts'
+import { alignText, renderTable } from '../cli/print/table.ts'
+import { textWidth } from '../cli/print/text-width.ts'
+import type { Column } from '../src/admin/contract/operation.ts'
+import { formatCell, toneOfCell, valueAt } from '../src/admin/contract/show-value.ts'
+import { wrap } from './lines.ts'
+import type { Look } from './screen.ts'
+
+/** Results that the contract cannot describe; the command line has drawn them already. */
+const handMade: Record<string, (output: unknown, look: Look) => string> = {
+  'requests.show': renderRequest,
+  'routes.explain': renderExplanation,
+}
+
+/** An operation's answer as lines of at most `width`. */
+export function resultLines(operation: Operation, output: unknown, width: number, look: Look): string[] {
+  const view = { ...look, width }
+  const own = handMade[operation.name]
+  if (own !== undefined) return own(output, view).trimEnd().split('\n')
+  const { show } = operation.meta
+  const columns = 'columns' in show ? show.columns : undefined
+  if (Array.isArray(output)) return tableLines(columns ?? deriveColumns(output[0]), output, view)
+  return recordLines(show.as === 'record' ? (columns ?? deriveColumns(output)) : deriveColumns(output), output, view)
+}
+
+/** One object as `title  value` lines, long values over several; lists of objects in it become tables below. */
+function recordLines(columns: readonly Column[], record: unknown, look: Look & { width: number }): string[] {
+  const isTable = ({ field }: Column) => isListOfObjects(valueAt(record, field))
+  const plain = columns.filter((column) => !isTable(column))
+  const titleWidth = Math.max(0, ...plain.map(({ title }) => textWidth(title)))
+  const lines = plain.flatMap((column) => {
+    const tone = toneOfCell(record, column)
+    const value = wrap(formatCell(record, column, look), Math.max(10, look.width - titleWidth - 2))
+    return value.map((part, index) => {
+      const title = alignText(index === 0 ? column.title : '', titleWidth, false)
+      return `${look.paint('quiet', title)}  ${tone === null ? part : look.paint(tone, part)}`
+    })
+  })
+  const tables = columns.filter(isTable).flatMap((column) => {
+    const rows = valueAt(record, column.field)
+    const list = Array.isArray(rows) ? rows : []
+    return ['', look.paint('strong', column.title), ...tableLines(deriveColumns(list[0]), list, look)]
+  })
+  return [...lines, ...tables]
+}
+
+function tableLines(columns: readonly Column[], rows: readonly unknown[], look: Look & { width: number }): string[] {
+  if (rows.length === 0) return []
+  return renderTable(columns, rows, look).trimEnd().split('\n')
+}
+
+function isListOfObjects(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'object' && item !== null)
+}

@@ -1,0 +1,103 @@
+import type { Operation } from '../../cli/operation.ts'
+import { absent, formatCell } from '../../src/admin/contract/show-value.ts'
+import { nameOfRow } from '../areas.ts'
+import { clip } from '../clip.ts'
+import type { Press } from '../keys.ts'
+import { editLine, insert, type Line, lineOf, windowOf } from '../line-editor.ts'
+import { pairs, wrap } from '../lines.ts'
+import type { Hint, Look, Place, Screen } from '../screen.ts'
+
+export interface Danger {
+  operation: Operation
+  input: object
+  /** The thing that it is done to; undefined: the gateway itself. */
+  subject: unknown
+  /** The list that it stands in, whose columns say how much hangs on it. */
+  list: Operation | null
+  go(): void
+}
+
+/** Says what will happen, and to what, and asks for the name. */
+export class ConfirmScreen implements Screen {
+  readonly title: string
+  readonly typing = true
+  readonly passing = true
+  readonly #danger: Danger
+  readonly #name: string
+  #line: Line = lineOf('')
+  #wrong = false
+
+  constructor(danger: Danger) {
+    this.#danger = danger
+    this.#name = nameOfRow(danger.subject) || 'yes'
+    this.title = danger.operation.path.join(' ')
+  }
+
+  draw({ width, look }: Place): string[] {
+    const { operation, subject } = this.#danger
+    const said = operation.meta.confirm ?? `${operation.meta.summary}.`
+    const consequence = wrap(fillIn(said, { ...this.#danger.input, ...this.#named() }), width - 4)
+    const facts = subject === undefined ? [] : pairs(this.#facts(look), look)
+    const { before, under, after } = windowOf(this.#line, Math.max(10, width - this.#name.length - 24))
+    const typed = `${look.paint('quiet', 'Type')} ${look.paint('strong', this.#name)} ${look.paint('quiet', 'to go on:')} ${before}${look.cursor(under)}${after}`
+    return [
+      '',
+      ...consequence.map((line) => look.paint('bad', line)),
+      '',
+      ...facts,
+      ...(facts.length === 0 ? [] : ['']),
+      typed,
+      ...(this.#wrong ? ['', look.paint('warning', `That is not ${this.#name}. Nothing was changed.`)] : []),
+    ].map((line) => clip(`  ${line}`, width))
+  }
+
+  /** The id that the input has means nothing to a person. */
+  #named(): object {
+    const { operation, subject } = this.#danger
+    const field = operation.meta.positional?.at(-1)
+    return field === undefined || subject === undefined ? {} : { [field]: this.#name }
+  }
+
+  #facts(look: Look): [string, string][] {
+    const show = this.#danger.list?.meta.show
+    const columns = show !== undefined && 'columns' in show ? (show.columns ?? []) : []
+    return columns
+      .filter(({ format }) => format !== 'id')
+      .map((column): [string, string] => [lowerTitle(column.title), formatCell(this.#danger.subject, column, look)])
+      .filter(([, value]) => value !== absent)
+  }
+
+  hints(): Hint[] {
+    return [
+      ['enter', 'go on'],
+      ['esc', 'leave it'],
+    ]
+  }
+
+  paste(text: string): void {
+    this.#line = insert(this.#line, text)
+  }
+
+  press(press: Press): boolean {
+    if (press.name === 'escape') return false
+    if (press.name === 'enter') {
+      this.#wrong = this.#line.text.trim() !== this.#name
+      if (!this.#wrong) this.#danger.go()
+      return true
+    }
+    this.#line = editLine(this.#line, press) ?? this.#line
+    this.#wrong = false
+    return true
+  }
+}
+
+function lowerTitle(title: string): string {
+  return title.charAt(0) + title.slice(1).toLowerCase()
+}
+
+function fillIn(text: string, input: object): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const value: unknown = Reflect.get(input, name)
+    return value === undefined ? whole : String(value)
+  })
+}

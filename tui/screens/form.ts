@@ -1,0 +1,289 @@
+import { checkInput } from '../../cli/check-input.ts'
+import { reportFault } from '../../cli/fault.ts'
+import type { Field, Operation } from '../../cli/operation.ts'
+import { alignText } from '../../cli/print/table.ts'
+import { textWidth } from '../../cli/print/text-width.ts'
+import { clip } from '../clip.ts'
+import { askedFields, currentText, labelOf, readText } from '../form-fields.ts'
+import type { Press } from '../keys.ts'
+import { editLine, insert, type Line, lineOf, windowOf } from '../line-editor.ts'
+import { mark, wrap } from '../lines.ts'
+import type { Hint, Look, Place, Screen } from '../screen.ts'
+import { moveIn, type Selection } from '../selection.ts'
+
+/** One field and what is written in it. */
+interface Entry {
+  field: Field
+  line: Line
+  /** What the thing had when the form was opened; a field that still has it is not sent. */
+  before: string
+  problem: string | null
+}
+
+export interface FormWish {
+  operation: Operation
+  given: object
+  /** Fields that say which thing is meant, and are not asked where that is known. */
+  hidden: readonly string[]
+  subject?: unknown
+  /** What the last line is called: `Add`, `Save`. */
+  button: string
+  /** What a field starts with in place of its default. */
+  start: Readonly<Record<string, string>>
+  /** Names that a field may take, live from the gateway; none known yet: empty. */
+  known(field: Field): readonly string[]
+  submit(input: object): void
+  changed(): void
+}
+
+/** The input of an operation, a field a line. */
+export class FormScreen implements Screen {
+  readonly title: string
+  readonly typing = true
+  readonly passing = true
+  readonly #wish: FormWish
+  readonly #entries: Entry[]
+  #selection: Selection = { index: 0, top: 0 }
+  #problem: string | null = null
+  #busy = false
+
+  constructor(wish: FormWish, title: string) {
+    this.#wish = wish
+    this.title = title
+    this.#entries = askedFields(wish.operation, wish.given, wish.hidden).map((field) => {
+      const before = currentText(field, wish.subject)
+      return { field, line: lineOf(before || (wish.start[field.name] ?? startText(field))), before, problem: null }
+    })
+  }
+
+  draw({ width, height, look }: Place): string[] {
+    const head = wrap(`${this.#wish.operation.meta.summary}.`, width)
+    const help = this.#help(width, look)
+    const room = Math.max(3, height - head.length - help.length - 2)
+    const rows = [...this.#entries.map((entry) => labelOf(entry.field)), '']
+    this.#selection = moveIn(this.#selection, 0, rows.length, room)
+    const labels = Math.max(...rows.map((label) => textWidth(label))) + 2
+    const { top, index } = this.#selection
+    const lines = rows
+      .slice(top, top + room)
+      .map((_, seen) => this.#row(top + seen, top + seen === index, labels, width, look))
+    const more = rows.length - top - room
+    const where = more > 0 ? look.paint('quiet', `  … ${more} more`) : ''
+    return [...head, '', ...lines, where, ...help].map((line) => clip(line, width))
+  }
+
+  #row(place: number, selected: boolean, labels: number, width: number, look: Look): string {
+    const entry = this.#entries[place]
+    if (entry === undefined) {
+      const button = `[ ${this.#busy ? 'Wait…' : this.#wish.button} ]`
+      return mark(selected, look) + (selected ? look.paint('strong', button) : button)
+    }
+    const { field } = entry
+    const label = alignText(`${labelOf(field)}${field.required ? ' *' : ''}`, labels, false)
+    const value = this.#value(entry, selected, width - labels - 4, look)
+    return `${mark(selected, look)}${look.paint(selected ? 'strong' : 'quiet', label)}  ${value}`
+  }
+
+  #value(entry: Entry, selected: boolean, room: number, look: Look): string {
+    const { field, line } = entry
+    if (field.secret) return secretText(line, selected, look)
+    if (field.shape === 'boolean') return `[${line.text === 'true' ? 'x' : ' '}]`
+    if (selected && this.#choices(entry).length > 0 && this.#isChoice(entry)) {
+      return `‹ ${look.cursor(line.text === '' ? unset : line.text)} ›`
+    }
+    if (!selected)
+      return line.text === '' ? look.paint('quiet', placeholder(field)) : clip(windowOf(line, room).before, room)
+    const { before, under, after } = windowOf(line, room)
+    return before + look.cursor(under) + after
+  }
+
+  /** What the field is for, what is wrong with it, and what it may hold. */
+  #help(width: number, look: Look): string[] {
+    const entry = this.#entries[this.#selection.index]
+    const problem = entry?.problem ?? this.#problem
+    const said = problem === null ? [] : wrap(problem, width - 4).map((line) => look.paint('bad', line))
+    if (entry === undefined) return said
+    const { field } = entry
+    const known = this.#choices(entry)
+    const notes = [field.description, this.#isChoice(entry) ? '' : formOf(field)].filter((note) => note !== '')
+    const names = known.length === 0 ? [] : wrap(`←→ ${known.join(', ')}`, width - 4).slice(0, 2)
+    return [...said, ...wrap(notes.join('. '), width - 4).map((line) => look.paint('quiet', line)), ...names]
+  }
+
+  hints(): Hint[] {
+    return [
+      ['↑↓', 'field'],
+      ['enter', 'next'],
+      ['ctrl-s', this.#wish.button.toLowerCase()],
+      ['esc', 'cancel'],
+    ]
+  }
+
+  paste(text: string): void {
+    const entry = this.#entries[this.#selection.index]
+    if (entry !== undefined && entry.field.shape !== 'boolean') this.#write(entry, insert(entry.line, text))
+  }
+
+  press(press: Press): boolean {
+    const entry = this.#entries[this.#selection.index]
+    switch (press.name) {
+      case 'escape':
+        return false
+      case 'ctrl-s':
+        return this.#submit()
+      case 'up':
+      case 'backtab':
+        return this.#move(-1)
+      case 'down':
+      case 'tab':
+        return this.#move(1)
+      case 'enter':
+        return entry === undefined ? this.#submit() : this.#move(1)
+      default:
+        return entry === undefined ? true : this.#edit(entry, press)
+    }
+  }
+
+  #move(step: number): boolean {
+    this.#selection = moveIn(this.#selection, step, this.#entries.length + 1, Number.POSITIVE_INFINITY)
+    return true
+  }
+
+  #edit(entry: Entry, press: Press): boolean {
+    const { field, line } = entry
+    if (field.shape === 'boolean') {
+      if ([' ', 'left', 'right', 'x'].includes(press.name))
+        this.#write(entry, lineOf(line.text === 'true' ? 'false' : 'true'))
+      return true
+    }
+    const turn = press.name === 'left' ? -1 : press.name === 'right' ? 1 : 0
+    if (turn !== 0 && this.#isChoice(entry)) {
+      this.#write(entry, lineOf(turnChoice(this.#choices(entry), line.text, turn, field.required)))
+      return true
+    }
+    const edited = editLine(line, press)
+    if (edited !== null) this.#write(entry, edited)
+    return true
+  }
+
+  #write(entry: Entry, line: Line): void {
+    entry.line = line
+    entry.problem = null
+    this.#problem = null
+  }
+
+  #choices({ field }: Entry): readonly string[] {
+    if (field.shape === 'list' || field.shape === 'pairs') return field.choices ?? []
+    return field.choices ?? this.#wish.known(field)
+  }
+
+  /** The arrows choose while the text is one of the names, or none yet; else they move in the text. */
+  #isChoice(entry: Entry): boolean {
+    const { field, line } = entry
+    if (field.shape === 'list' || field.shape === 'pairs') return false
+    const choices = this.#choices(entry)
+    return choices.length > 0 && (line.text === '' || choices.includes(line.text))
+  }
+
+  #submit(): boolean {
+    if (this.#busy) return true
+    const input: Record<string, unknown> = { ...this.#wish.given }
+    for (const [place, entry] of this.#entries.entries()) {
+      const problem = this.#read(entry, input)
+      if (problem === null) continue
+      entry.problem = problem
+      this.#selection = { ...this.#selection, index: place }
+      return true
+    }
+    this.#busy = true
+    void this.#check(input)
+    return true
+  }
+
+  /** Puts the entry's value into the input; gives what is wrong with it. */
+  #read({ field, line, before }: Entry, input: Record<string, unknown>): string | null {
+    if (field.required && line.text.trim() === '') return `${labelOf(field)} is needed.`
+    if (line.text === before) return null
+    try {
+      const value = readText(field, line.text, before)
+      if (value !== undefined) input[field.name] = value
+      return null
+    } catch (error) {
+      return withoutFlag(error, field)
+    }
+  }
+
+  async #check(input: Record<string, unknown>): Promise<void> {
+    try {
+      await checkInput(this.#wish.operation, input)
+      this.#busy = false
+      this.#wish.submit(input)
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  /** The gateway, or the schema, said no: the form stays as it was written. */
+  fail(error: unknown): void {
+    this.#busy = false
+    const { cause, hint } = reportFault(error)
+    const place = this.#entries.findIndex(({ field }) => mentions(cause, field, this.#wish.operation))
+    const entry = this.#entries[place]
+    if (entry === undefined) {
+      this.#problem = `${cause} ${hint}`
+      this.#selection = { ...this.#selection, index: this.#entries.length }
+    } else {
+      entry.problem = withoutFlag(error, entry.field)
+      this.#selection = { ...this.#selection, index: place }
+    }
+    this.#wish.changed()
+  }
+}
+
+const unset = 'not set'
+
+function startText({ shape, fallback }: Field): string {
+  if (fallback === undefined || fallback === null || typeof fallback === 'object') return ''
+  return shape === 'boolean' || String(fallback) !== '' ? String(fallback) : ''
+}
+
+function placeholder({ required }: Field): string {
+  return required ? '' : '–'
+}
+
+/** Nothing of it is shown, not even how long it is. */
+function secretText(line: Line, selected: boolean, look: Look): string {
+  const text = line.text === '' ? '' : '••••••••'
+  return selected ? text + look.cursor(' ') : text === '' ? look.paint('quiet', '–') : text
+}
+
+function formOf(field: Field): string {
+  if (field.secret) return 'Nothing of it is shown'
+  if (field.shape === 'boolean') return 'Space switches'
+  if (field.shape === 'pairs') return 'Written NAME=VALUE, separated by commas'
+  if (field.syntax === 'target') return 'Several are separated by spaces'
+  if (field.shape === 'list') return 'Several are separated by commas'
+  if (field.syntax === 'duration') return 'Written like 250ms, 5s, 30m'
+  if (field.syntax === 'size') return 'Written like 64KB, 100MB'
+  return ''
+}
+
+function turnChoice(choices: readonly string[], text: string, turn: number, required: boolean): string {
+  const all = required ? choices : ['', ...choices]
+  const place = all.indexOf(text)
+  if (place < 0) return (turn > 0 ? all[0] : all.at(-1)) ?? ''
+  return all[(place + turn + all.length) % all.length] ?? ''
+}
+
+/** The command line names a field by its flag; a form shows the message under the field itself. */
+function withoutFlag(error: unknown, field: Field): string {
+  const { cause, hint } = reportFault(error)
+  const label = labelOf(field)
+  const text = cause.replace(new RegExp(`^(--${field.flag}|${field.flag.toUpperCase()})(?= )`), label)
+  return /^See spgw|--verbose/.test(hint) ? text : `${text} ${hint.replace(/--([a-z-]+)/g, '$1')}`
+}
+
+function mentions(cause: string, field: Field, { meta }: Operation): boolean {
+  const label = meta.positional?.includes(field.name) ? field.flag.toUpperCase() : `--${field.flag}`
+  return cause.startsWith(`${label} `)
+}

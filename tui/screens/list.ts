@@ -1,0 +1,229 @@
+import type { Operation } from '../../cli/operation.ts'
+import { deriveColumns } from '../../cli/print/record.ts'
+import type { Column } from '../../src/admin/contract/operation.ts'
+import { findVerb, inputForRow, isAboutRow, isMaker, nameOfRow, wordsOf } from '../areas.ts'
+import { clip } from '../clip.ts'
+import { DetailPane } from '../detail-pane.ts'
+import { Filter, matches } from '../filter.ts'
+import type { Host } from '../host.ts'
+import type { Press } from '../keys.ts'
+import { mark, wrap } from '../lines.ts'
+import { Loaded } from '../loaded.ts'
+import type { Hint, Place, Screen } from '../screen.ts'
+import { moveIn, type Selection, stepOf } from '../selection.ts'
+import { TableLayout } from '../table-layout.ts'
+import { MenuScreen } from './menu.ts'
+import { type Handles, RecordScreen } from './record.ts'
+
+/** The rows of an operation that shows a table; what can be done with one, and with all, is found in the contract. */
+export class ListScreen implements Screen {
+  readonly title: string
+  readonly list: Operation
+  readonly #host: Host
+  readonly #given: object
+  readonly #loaded: Loaded
+  readonly #filter = new Filter()
+  readonly #area: readonly Operation[]
+  #layout: TableLayout
+  #shown: readonly unknown[] = []
+  #selection: Selection = { index: 0, top: 0 }
+  #height = 1
+  readonly #detail = new DetailPane()
+
+  constructor(host: Host, list: Operation, given: object, title: string) {
+    this.#host = host
+    this.list = list
+    this.#given = given
+    this.title = title
+    this.#loaded = new Loaded(host, list, given, { took: () => this.#sift() })
+    this.#layout = new TableLayout(columnsOf(list, undefined))
+    const area = host.areas.find(({ operations }) => operations.includes(list))
+    this.#area = area?.operations ?? [list]
+  }
+
+  get typing(): boolean {
+    return this.#filter.typing
+  }
+
+  get rows(): readonly unknown[] {
+    return Array.isArray(this.#loaded.data) ? this.#loaded.data : []
+  }
+
+  show(): void {
+    this.#loaded.start()
+    this.#detail.show()
+  }
+
+  hide(): void {
+    this.#loaded.stop()
+    this.#detail.hide()
+  }
+
+  refresh(): void {
+    this.#loaded.reload()
+    this.#detail.refresh()
+  }
+
+  #sift(): void {
+    const selected = idOf(this.#selected)
+    this.#shown = this.rows.filter((row) => matches(row, this.#filter.text))
+    if (this.#layout.columns.length === 0) this.#layout = new TableLayout(columnsOf(this.list, this.rows[0]))
+    const place = selected === null ? -1 : this.#shown.findIndex((row) => idOf(row) === selected)
+    if (place >= 0) this.#selection = { ...this.#selection, index: place }
+    this.#measured = false
+  }
+
+  #measured = false
+
+  get #selected(): unknown {
+    return this.#shown[this.#selection.index]
+  }
+
+  draw(place: Place): string[] {
+    return this.#detail.draw(place, (left) => this.#drawList(left))
+  }
+
+  #drawList(place: Place): string[] {
+    const { width, height, look } = place
+    if (this.#loaded.data === undefined) return this.#drawWaiting(place)
+    if (this.rows.length === 0) return this.#drawEmpty(place)
+    if (!this.#measured) this.#layout.measure(this.#shown, look)
+    this.#measured = true
+    const filter = this.#filter.draw(this.#shown.length, this.rows.length, look)
+    this.#height = Math.max(1, height - 1 - filter.length)
+    this.#selection = moveIn(this.#selection, 0, this.#shown.length, this.#height)
+    const { top, index } = this.#selection
+    const rows = this.#shown.slice(top, top + this.#height).map((row, seen) => {
+      const selected = top + seen === index
+      const cells = this.#layout.row(row, width - 2, look, selected && look.colour)
+      return mark(selected, look) + (selected ? look.paint('strong', cells) : cells)
+    })
+    return [...filter, `  ${this.#layout.head(width - 2, look)}`, ...rows].map((line) => clip(line, width))
+  }
+
+  #drawWaiting({ width, look }: Place): string[] {
+    const { report } = this.#loaded
+    if (report === null) return [look.paint('quiet', 'Loading…')]
+    return [look.paint('bad', report.cause), ...wrap(report.hint, width)].map((line) => clip(line, width))
+  }
+
+  #drawEmpty({ width, look }: Place): string[] {
+    const { show } = this.list.meta
+    const text = show.as === 'table' ? show.empty : 'Nothing.'
+    const maker = this.#maker()
+    const key = maker === null ? [] : ['', `${look.paint('strong', 'a')} ${maker.meta.summary.toLowerCase()}`]
+    return ['', ...wrap(text, width - 2), ...key].map((line) => clip(`  ${line}`, width))
+  }
+
+  hints(): Hint[] {
+    if (this.#filter.typing)
+      return [
+        ['enter', 'keep the filter'],
+        ['esc', 'drop it'],
+      ]
+    const own = this.#detail.hints()
+    if (own !== null) return own
+    const hints: Hint[] = [['↑↓', 'move']]
+    if (this.#shown.length > 0) hints.push(['enter', this.#detail.isOpen ? 'full' : 'open'])
+    if (this.#maker() !== null) hints.push(['a', 'add'])
+    if (this.#verb('edit') !== null) hints.push(['e', 'edit'])
+    const remover = this.#verb('remove')
+    if (remover !== null) hints.push(['x', wordsOf(remover)])
+    hints.push(['m', 'menu'])
+    hints.push(['/', 'filter'])
+    if (this.#detail.isOpen) hints.push(['esc', 'close'])
+    return hints
+  }
+
+  paste(text: string): void {
+    if (this.#filter.typing) this.#filter.paste(text)
+    this.#sift()
+  }
+
+  press(press: Press): boolean {
+    if (this.#filter.press(press)) {
+      this.#sift()
+      return true
+    }
+    return this.#detail.press(press) || this.#move(press.name) || this.#act(press.name)
+  }
+
+  #move(name: string): boolean {
+    const step = stepOf(name, this.#height)
+    if (step === null) return false
+    this.#selection = moveIn(this.#selection, step, this.#shown.length, this.#height)
+    if (this.#detail.isOpen) this.#openDetail()
+    return true
+  }
+
+  #act(name: string): boolean {
+    const row = this.#selected
+    if (name === 'enter' || name === 'right') this.#openDetail()
+    else if (name === 'a') this.#wish(this.#maker(), undefined)
+    else if (name === 'e') this.#wish(this.#verb('edit'), row)
+    else if (name === 'x') this.#wish(this.#verb('remove'), row)
+    else if (name === 'm') this.#openMenu(row)
+    else if (name === 'y') this.#copyId(row)
+    else if (name === 'r') this.refresh()
+    else return false
+    return true
+  }
+
+  #copyId(row: unknown): void {
+    const id = idOf(row)
+    if (id !== null) this.#host.copy(id, 'id')
+  }
+
+  #openDetail(): void {
+    const row = this.#selected
+    if (row === undefined) return
+    const show = this.#verb('show')
+    const handles: Handles = {
+      list: this.list,
+      menu: (subject) => this.#openMenu(subject),
+      act: (verb, subject) => this.#wish(this.#verb(verb), subject),
+    }
+    const wish = { operation: show ?? this.list, given: {}, subject: row }
+    if (show !== null) wish.given = inputForRow(show, this.list, row, this.#given)
+    this.#detail.open(
+      new RecordScreen(this.#host, wish, show === null ? { output: row, handles } : { first: row, handles }),
+    )
+  }
+
+  #wish(operation: Operation | null, row: unknown): void {
+    if (operation === null) return
+    const about = isAboutRow(operation, this.list)
+    if (about && row === undefined) return
+    const given = about ? inputForRow(operation, this.list, row, this.#given) : this.#given
+    this.#host.open({ operation, given, subject: about ? row : undefined })
+  }
+
+  #maker(): Operation | null {
+    return this.#area.find((operation) => isMaker(operation, this.list)) ?? null
+  }
+
+  #verb(verb: 'show' | 'edit' | 'remove'): Operation | null {
+    return findVerb(this.#area, this.list, verb)
+  }
+
+  #openMenu(row: unknown): void {
+    const name = nameOfRow(row)
+    this.#host.push(
+      new MenuScreen(name === '' ? `${this.title} ›` : `${this.title} › ${name}`, () =>
+        this.#host.entriesOf(this.list, row, this.#given),
+      ),
+    )
+  }
+}
+
+function columnsOf({ meta }: Operation, row: unknown): readonly Column[] {
+  const columns = 'columns' in meta.show ? meta.show.columns : undefined
+  const all = columns ?? deriveColumns(row)
+  // An id is long, and whoever opens the row sees it: it goes where there is enough else to tell rows apart.
+  return all.length > 5 ? all.filter(({ format }) => format !== 'id') : all
+}
+
+function idOf(row: unknown): string | null {
+  const id = typeof row === 'object' && row !== null ? Reflect.get(row, 'id') : undefined
+  return typeof id === 'string' ? id : null
+}

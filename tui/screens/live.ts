@@ -1,0 +1,296 @@
+import { type FaultReport, reportFault } from '../../cli/fault.ts'
+import type { Operation } from '../../cli/operation.ts'
+import { deriveColumns } from '../../cli/print/record.ts'
+import { verbOf } from '../areas.ts'
+import { clip } from '../clip.ts'
+import { DetailPane } from '../detail-pane.ts'
+import { Filter, matches } from '../filter.ts'
+import { Flow } from '../flow.ts'
+import type { Host } from '../host.ts'
+import type { Press } from '../keys.ts'
+import { mark, wrap } from '../lines.ts'
+import type { Hint, Look, Place, Screen } from '../screen.ts'
+import { moveIn, type Selection, stepOf } from '../selection.ts'
+import { TableLayout } from '../table-layout.ts'
+import { FormScreen } from './form.ts'
+import { MenuScreen } from './menu.ts'
+import { RecordScreen } from './record.ts'
+
+/** A stream of rows as it comes, after what its noun's list has already. */
+export class LiveScreen implements Screen {
+  readonly title: string
+  readonly #host: Host
+  readonly #tail: Operation
+  readonly #list: Operation | null
+  readonly #show: Operation | null
+  readonly #flow = new Flow()
+  readonly #filter = new Filter()
+  #given: Record<string, unknown> = {}
+  #layout: TableLayout | null = null
+  #report: FaultReport | null = null
+  #seeded = false
+  #stop: (() => void) | null = null
+  #paused = false
+  #selection: Selection = { index: 0, top: 0 }
+  #height = 1
+  readonly #detail = new DetailPane()
+
+  constructor(host: Host, tail: Operation, title: string) {
+    this.#host = host
+    this.#tail = tail
+    this.title = title
+    const area = host.areas.find(({ operations }) => operations.includes(tail))
+    this.#list = area?.list ?? null
+    this.#show = area?.operations.find((operation) => verbOf(operation) === 'show') ?? null
+  }
+
+  get typing(): boolean {
+    return this.#filter.typing
+  }
+
+  show(): void {
+    if (this.#stop !== null) return
+    const seeding = new AbortController()
+    const follow = this.#host.link.follow(
+      this.#tail,
+      this.#given,
+      (row) => {
+        this.#flow.take(row)
+        this.#host.changed()
+      },
+      (report) => {
+        this.#report = report
+        this.#host.changed()
+      },
+    )
+    this.#stop = () => {
+      seeding.abort()
+      follow()
+    }
+    void this.#seed(seeding.signal)
+    this.#detail.show()
+  }
+
+  hide(): void {
+    this.#stop?.()
+    this.#stop = null
+    this.#detail.hide()
+  }
+
+  refresh(): void {
+    if (this.#stop === null || this.#host.link.state.kind !== 'live') return
+    this.hide()
+    this.show()
+  }
+
+  /** What was before: a tail alone would show an empty screen until somebody asks for something. */
+  async #seed(signal: AbortSignal): Promise<void> {
+    if (this.#list === null) {
+      this.#seeded = true
+      return
+    }
+    try {
+      const rows = await this.#host.link.call(this.#list, { ...this.#given, limit: 200 }, signal)
+      if (signal.aborted || !Array.isArray(rows)) return
+      this.#flow.seed(rows)
+      this.#report = null
+    } catch (error) {
+      if (signal.aborted) return
+      this.#report = reportFault(error)
+    }
+    this.#seeded = true
+    this.#host.changed()
+  }
+
+  draw(place: Place): string[] {
+    return this.#detail.draw(place, (left) => this.#drawRows(left))
+  }
+
+  #drawRows(place: Place): string[] {
+    const { width, height, look } = place
+    this.#hold()
+    const rows = this.#flow.rows
+    const head = this.#drawHead(rows.length, look)
+    if (this.#report !== null && this.#flow.kept === 0) return [...head, ...this.#drawReport(width, look)]
+    if (rows.length === 0) return [...head, '', ...this.#drawEmpty(width)]
+    this.#layout ??= new TableLayout(columnsOf(this.#tail, rows[0]))
+    this.#height = Math.max(1, height - head.length - 1)
+    this.#selection = moveIn(this.#selection, 0, rows.length, this.#height)
+    const { top, index } = this.#selection
+    const seen = rows.slice(top, top + this.#height)
+    this.#layout.measure(seen, look)
+    const layout = this.#layout
+    const lines = seen.map((row, line) => {
+      const selected = top + line === index
+      const cells = layout.row(row, width - 2, look, selected && look.colour)
+      return mark(selected, look) + (selected ? look.paint('strong', cells) : cells)
+    })
+    return [...head, `  ${layout.head(width - 2, look)}`, ...lines].map((line) => clip(line, width))
+  }
+
+  /** Whoever has gone down reads, and nothing moves until he is back at the top. */
+  #hold(): void {
+    if (this.#paused || this.#selection.index > 0 || this.#detail.isOpen) this.#flow.held = true
+    else this.#flow.release()
+  }
+
+  #drawHead(count: number, look: Look): string[] {
+    const waiting = this.#flow.waiting
+    const live = this.#host.link.state.kind === 'live'
+    const light = !live
+      ? look.paint('bad', '○ not connected')
+      : this.#paused
+        ? look.paint('warning', '‖ paused')
+        : look.paint('good', '● live')
+    const given = Object.entries(this.#given).map(([name, value]) => `${name} ${String(value)}`)
+    const words = [
+      light,
+      `${count} shown`,
+      ...(waiting > 0 ? [look.paint('strong', `${waiting} new: g`)] : []),
+      ...(given.length > 0 ? [`only ${given.join(', ')}`] : []),
+    ]
+    return [words.join(look.paint('quiet', '  ·  ')), ...this.#filter.draw(count, this.#flow.kept, look)]
+  }
+
+  #drawReport(width: number, look: Look): string[] {
+    const report = this.#report
+    return report === null ? [] : ['', look.paint('bad', clip(report.cause, width)), ...wrap(report.hint, width)]
+  }
+
+  #drawEmpty(width: number): string[] {
+    if (!this.#seeded) return ['  Loading…']
+    const show = this.#list?.meta.show
+    const text = show?.as === 'table' ? show.empty : 'Nothing came yet.'
+    return wrap(text, width - 2).map((line) => `  ${line}`)
+  }
+
+  hints(): Hint[] {
+    if (this.#filter.typing)
+      return [
+        ['enter', 'keep, or open a req_ id'],
+        ['esc', 'drop it'],
+      ]
+    const own = this.#detail.hints()
+    if (own !== null) return own
+    return [
+      ['↑↓', 'move'],
+      ['enter', this.#detail.isOpen ? 'full' : 'open'],
+      ['p', this.#paused ? 'go on' : 'pause'],
+      ['/', 'filter'],
+      ['f', 'only…'],
+      ['m', 'menu'],
+      ...(this.#detail.isOpen ? ([['esc', 'close']] as Hint[]) : []),
+    ]
+  }
+
+  paste(text: string): void {
+    if (!this.#filter.typing) return
+    this.#filter.paste(text)
+    this.#sift()
+  }
+
+  press(press: Press): boolean {
+    const wasTyping = this.#filter.typing
+    if (this.#filter.press(press)) {
+      this.#sift()
+      if (wasTyping && press.name === 'enter') this.#openById()
+      return true
+    }
+    return this.#detail.press(press) || this.#move(press.name) || this.#act(press.name)
+  }
+
+  #sift(): void {
+    const text = this.#filter.text
+    this.#flow.sift((row) => matches(row, text))
+  }
+
+  /** A whole id is a question of its own, for what is no longer, or was never, in the list. */
+  #openById(): void {
+    const id = this.#filter.given
+    if (!/^req_\w{10,}$/.test(id) || this.#show === null) return
+    this.#filter.clear()
+    this.#sift()
+    this.#host.open({ operation: this.#show, given: { id } })
+  }
+
+  #move(name: string): boolean {
+    const step = stepOf(name, this.#height)
+    if (step === null) return false
+    if (step === Number.NEGATIVE_INFINITY && !this.#paused) this.#flow.release()
+    this.#selection = moveIn(this.#selection, step, this.#flow.rows.length, this.#height)
+    if (this.#detail.isOpen) this.#open()
+    return true
+  }
+
+  #act(name: string): boolean {
+    if (name === 'enter' || name === 'right') this.#open()
+    else if (name === 'p') this.#pause()
+    else if (name === 'f') this.#askFilters()
+    else if (name === 'm') this.#openMenu()
+    else if (name === 'y') this.#copyId()
+    else if (name === 'c' && this.#flow.waiting === 0) this.#flow.clear()
+    else return false
+    return true
+  }
+
+  #pause(): void {
+    this.#paused = !this.#paused
+    if (!this.#paused) this.#selection = { index: 0, top: 0 }
+  }
+
+  #copyId(): void {
+    const row = this.#flow.rows[this.#selection.index]
+    const id = typeof row === 'object' && row !== null ? Reflect.get(row, 'id') : undefined
+    if (typeof id === 'string') this.#host.copy(id, 'id')
+  }
+
+  #open(): void {
+    const row = this.#flow.rows[this.#selection.index]
+    if (row === undefined) return
+    const operation = this.#show ?? this.#tail
+    // The stream brought the whole row: nothing more to ask.
+    this.#flow.held = true
+    this.#detail.open(new RecordScreen(this.#host, { operation, given: {}, subject: row }, { output: row }))
+  }
+
+  #askFilters(): void {
+    const subject = Object.fromEntries(Object.entries(this.#given))
+    const form = new FormScreen(
+      {
+        operation: this.#tail,
+        given: {},
+        hidden: [],
+        subject,
+        start: {},
+        button: 'Show only these',
+        known: (field) => this.#host.known(field),
+        changed: () => this.#host.changed(),
+        submit: (input) => this.#restart({ ...input }),
+      },
+      `${this.title} › only`,
+    )
+    this.#host.push(form)
+  }
+
+  #restart(given: Record<string, unknown>): void {
+    this.#given = given
+    this.#flow.clear()
+    this.#seeded = false
+    this.#selection = { index: 0, top: 0 }
+    this.#host.pop()
+    this.hide()
+    this.show()
+  }
+
+  #openMenu(): void {
+    const row = this.#flow.rows[this.#selection.index]
+    this.#host.push(
+      new MenuScreen(`${this.title} › menu`, () => this.#host.entriesOf(this.#list ?? this.#tail, row, {})),
+    )
+  }
+}
+
+function columnsOf({ meta }: Operation, row: unknown) {
+  const columns = 'columns' in meta.show ? (meta.show.columns ?? []) : []
+  return columns.length === 0 ? deriveColumns(row) : columns.filter(({ format }) => format !== 'id')
+}

@@ -1,0 +1,220 @@
+import type { Operation } from '../../cli/operation.ts'
+import {
+  escapeControls,
+  formatBytes,
+  formatMilliseconds,
+  formatMoney,
+  formatValue,
+  valueAt,
+} from '../../src/admin/contract/show-value.ts'
+import { clip } from '../clip.ts'
+import { drawSteps } from '../first-steps.ts'
+import { type Host, scopeInput } from '../host.ts'
+import type { Press } from '../keys.ts'
+import { pairs, wrap } from '../lines.ts'
+import { Loaded } from '../loaded.ts'
+import { Pager } from '../pager.ts'
+import { numberAt } from '../pulse.ts'
+import type { Hint, Look, Place, Screen } from '../screen.ts'
+import { TableLayout } from '../table-layout.ts'
+
+/** How the gateway is, what came lately, and where it went. */
+export class OverviewScreen implements Screen {
+  readonly title = 'Overview'
+  readonly #host: Host
+  readonly #pager = new Pager()
+  readonly #status: Loaded | null
+  readonly #stats: Loaded | null
+  readonly #series: Loaded | null
+  readonly #models: Loaded | null
+  readonly #providers: Loaded | null
+  readonly #requests: Loaded | null
+
+  constructor(host: Host) {
+    this.#host = host
+    this.#status = this.#load('status', {})
+    this.#stats = this.#load('requests.stats', { since: '1h', by: 'total' })
+    this.#series = this.#load('requests.series', { since: '1h', step: '1m' })
+    this.#models = this.#load('requests.stats', { since: '1h', by: 'model' })
+    this.#providers = this.#load('providers.list', {})
+    this.#requests = this.#load('requests.list', { limit: 20 })
+  }
+
+  #find(name: string): Operation | undefined {
+    return this.#host.operations.find((operation) => operation.name === name)
+  }
+
+  #load(name: string, input: object): Loaded | null {
+    const operation = this.#find(name)
+    if (operation === undefined) return null
+    return new Loaded(this.#host, operation, { ...scopeInput(operation, this.#host.scope), ...input })
+  }
+
+  get #loads(): Loaded[] {
+    const all = [this.#status, this.#stats, this.#series, this.#models, this.#providers, this.#requests]
+    return all.filter((one) => one !== null)
+  }
+
+  show(): void {
+    for (const one of this.#loads) one.start()
+  }
+
+  hide(): void {
+    for (const one of this.#loads) one.stop()
+  }
+
+  refresh(): void {
+    for (const one of this.#loads) one.reload()
+  }
+
+  draw(place: Place): string[] {
+    const status = this.#status?.data
+    if (status === undefined) return [place.look.paint('quiet', 'Loading…')]
+    const steps = drawSteps(status, this.#rows(this.#requests).length > 0, place.look)
+    const lines = [
+      ...this.#drawGateway(status, place),
+      '',
+      ...(steps.length > 0 ? [...steps, ''] : []),
+      ...this.#drawTraffic(place),
+      '',
+      ...this.#drawTables(place),
+    ]
+    return this.#pager.draw(
+      lines.map((line) => clip(line, place.width)),
+      place,
+    )
+  }
+
+  #rows(loaded: Loaded | null): readonly unknown[] {
+    return Array.isArray(loaded?.data) ? loaded.data : []
+  }
+
+  #drawGateway(status: unknown, { width, look }: Place): string[] {
+    const degraded = valueAt(status, 'degraded')
+    const parts = Array.isArray(degraded) ? degraded : []
+    const since = formatValue(valueAt(status, 'started_at'), 'age', look)
+    const started = look.utc ? `since ${since}` : `started ${since}`
+    const well =
+      parts.length === 0 ? look.paint('good', '● well') : look.paint('warning', `▲ degraded: ${String(parts.length)}`)
+    const bytes = numberAt(status, 'database_bytes')
+    const rows: [string, string][] = [
+      ['Gateway', `${well}, ${started}, spgw ${String(valueAt(status, 'version'))}`],
+      ['Requests to', escapeControls(String(valueAt(status, 'gateway_url')))],
+      ['Console', escapeControls(String(valueAt(status, 'console_url') ?? 'off'))],
+      [
+        'Data',
+        escapeControls(
+          `${String(valueAt(status, 'data_directory'))}${bytes === null ? '' : `, ${formatBytes(bytes)}`}`,
+        ),
+      ],
+    ]
+    const reasons = parts.flatMap((part) =>
+      wrap(`${String(valueAt(part, 'part'))}: ${String(valueAt(part, 'reason'))}`, width - 2).map((line) =>
+        look.paint('warning', `  ${line}`),
+      ),
+    )
+    return [...pairs(rows, look), ...reasons]
+  }
+
+  /** The last hour: a bar a minute where the gateway tells of each, and the sums. */
+  #drawTraffic({ width, look }: Place): string[] {
+    const [total] = this.#rows(this.#stats)
+    const requests = numberAt(total, 'requests') ?? 0
+    const errors = numberAt(total, 'errors') ?? 0
+    const share = requests === 0 ? 0 : errors / requests
+    const duration = (path: string) => {
+      const value = numberAt(total, path)
+      return value === null ? '–' : formatMilliseconds(value)
+    }
+    const usd = numberAt(total, 'usd')
+    const words = [
+      `${formatValue(requests, 'number', look)} requests`,
+      look.paint(share > 0.05 ? 'bad' : 'quiet', `${(share * 100).toFixed(1)} % errors`),
+      `p50 ${duration('duration_p50_ms')}`,
+      `p95 ${duration('duration_p95_ms')}`,
+      `${formatValue(numberAt(total, 'input') ?? 0, 'number', look)} → ${formatValue(numberAt(total, 'output') ?? 0, 'number', look)} tokens`,
+      ...(usd === null ? [] : [formatMoney(usd)]),
+    ]
+    const bars = sparkline(pointsOf(this.#series?.data), Math.min(60, width))
+    return [look.paint('strong', 'Last hour'), ...(bars === '' ? [] : [look.paint('good', bars)]), words.join('  ')]
+  }
+
+  #drawTables({ width, look }: Place): string[] {
+    const providers = this.#table(this.#providers, this.#find('providers.list'), [
+      'name',
+      'state',
+      'last_hour.requests',
+      'last_hour.duration_p95_ms',
+    ])
+    const models = this.#table(this.#models, this.#find('requests.stats'), [
+      'group',
+      'requests',
+      'errors',
+      'duration_p95_ms',
+      'usd',
+    ])
+    const requests = this.#table(this.#requests, this.#find('requests.list'), [
+      'time',
+      'status',
+      'model',
+      'provider',
+      'key.name',
+      'duration_ms',
+      'cost.usd',
+    ])
+    const sections: [string, (width: number, look: Look) => string[]][] = [
+      ['Providers', providers],
+      ['Models, last hour', models],
+      ['Latest requests', requests],
+    ]
+    return sections.flatMap(([title, draw]) => {
+      const lines = draw(width - 2, look)
+      return lines.length === 0 ? [] : [look.paint('strong', title), ...lines.map((line) => `  ${line}`), '']
+    })
+  }
+
+  #table(loaded: Loaded | null, operation: Operation | undefined, fields: readonly string[]) {
+    return (width: number, look: Look): string[] => {
+      const rows = this.#rows(loaded).slice(0, 12)
+      const show = operation?.meta.show
+      const columns = show !== undefined && 'columns' in show ? (show.columns ?? []) : []
+      if (rows.length === 0) return []
+      const layout = new TableLayout(columns.filter(({ field }) => fields.includes(field)))
+      layout.measure(rows, look)
+      return [layout.head(width, look), ...rows.map((row) => layout.row(row, width, look))]
+    }
+  }
+
+  hints(): Hint[] {
+    return [
+      ['1–6', 'tabs'],
+      ['↑↓', 'scroll'],
+      ['s', 'project'],
+      ['r', 'read again'],
+    ]
+  }
+
+  press(press: Press): boolean {
+    if (press.name !== 'r') return this.#pager.press(press)
+    this.refresh()
+    return true
+  }
+}
+
+function pointsOf(series: unknown): number[] {
+  const groups = valueAt(series, 'groups')
+  const points = Array.isArray(groups) ? valueAt(groups[0], 'points') : undefined
+  return Array.isArray(points) ? points.map((point) => numberAt(point, 'requests') ?? 0) : []
+}
+
+const levels = '▁▂▃▄▅▆▇█'
+
+/** A bar for each point, the last on the right; as high as its share of the highest. */
+export function sparkline(points: readonly number[], width: number): string {
+  const seen = points.slice(-width)
+  const most = Math.max(0, ...seen)
+  if (most === 0) return ''
+  return seen
+    .map((point) => (point === 0 ? ' ' : (levels[Math.min(7, Math.floor((point / most) * 8))] ?? ' ')))
+    .join('')
+}

@@ -1,0 +1,94 @@
+import type { Operation } from '../../cli/operation.ts'
+import { findVerb, nameOfRow } from '../areas.ts'
+import type { Host, Wish } from '../host.ts'
+import type { Press } from '../keys.ts'
+import { wrap } from '../lines.ts'
+import { Loaded } from '../loaded.ts'
+import { Pager } from '../pager.ts'
+import { resultLines } from '../result-lines.ts'
+import type { Hint, Place, Screen } from '../screen.ts'
+
+/** What a record can be acted on with: as in the list that it is from. */
+export interface Handles {
+  list: Operation
+  /** Opens the menu of what can be done with it. */
+  menu(subject: unknown): void
+  act(verb: 'edit' | 'remove', subject: unknown): void
+}
+
+/** One answer, to be read. Asked for again while it is looked at, unless it is the result of something done. */
+export class RecordScreen implements Screen {
+  readonly title: string
+  readonly #host: Host
+  readonly #loaded: Loaded
+  readonly #pager = new Pager()
+  readonly #handles: Handles | null
+  readonly #live: boolean
+
+  constructor(host: Host, wish: Wish, options: { output?: unknown; first?: unknown; handles?: Handles | null } = {}) {
+    this.#host = host
+    this.#loaded = new Loaded(host, wish.operation, wish.given)
+    this.#handles = options.handles ?? null
+    this.#live = options.output === undefined
+    this.#loaded.data = options.output ?? options.first
+    this.title = nameOfRow(wish.subject) || nameOfRow(wish.given) || wish.operation.path.join(' ')
+  }
+
+  get data(): unknown {
+    return this.#loaded.data
+  }
+
+  show(): void {
+    if (this.#live) this.#loaded.start()
+  }
+
+  hide(): void {
+    this.#loaded.stop()
+  }
+
+  refresh(): void {
+    this.#loaded.reload()
+  }
+
+  draw(place: Place): string[] {
+    const { data, report, operation } = this.#loaded
+    if (data === undefined && report !== null) {
+      return [place.look.paint('bad', report.cause), ...wrap(report.hint, place.width)]
+    }
+    if (data === undefined) return [place.look.paint('quiet', 'Loading…')]
+    return this.#pager.draw(resultLines(operation, data, place.width, place.look), place)
+  }
+
+  hints(): Hint[] {
+    const handles = this.#handles
+    if (handles === null)
+      return [
+        ['↑↓', 'scroll'],
+        ['esc', 'back'],
+      ]
+    const verbs: Hint[] = []
+    if (findVerb(this.#host.operations, handles.list, 'edit') !== null) verbs.push(['e', 'edit'])
+    if (findVerb(this.#host.operations, handles.list, 'remove') !== null) verbs.push(['x', 'remove'])
+    return [['↑↓', 'scroll'], ['m', 'menu'], ...verbs, ['y', 'copy id'], ['esc', 'back']]
+  }
+
+  press(press: Press): boolean {
+    if (this.#pager.press(press)) return true
+    if (press.name === 'y') return this.#copyId()
+    const handles = this.#handles
+    const subject = this.#loaded.data
+    if (handles === null || subject === undefined) return false
+    if (press.name === 'm' || press.name === 'enter') handles.menu(subject)
+    else if (press.name === 'e') handles.act('edit', subject)
+    else if (press.name === 'x') handles.act('remove', subject)
+    else return false
+    return true
+  }
+
+  #copyId(): boolean {
+    const { data } = this.#loaded
+    const id = typeof data === 'object' && data !== null ? Reflect.get(data, 'id') : undefined
+    if (typeof id === 'string') this.#host.copy(id, 'id')
+    return true
+  }
+}

@@ -1,0 +1,32 @@
+import { valueAt } from '../../src/admin/contract/show-value.ts'
+import { nameOfRow } from '../areas.ts'
+import type { Entry, Host, Scope } from '../host.ts'
+import { Loaded } from '../loaded.ts'
+import type { Screen } from '../screen.ts'
+import { MenuScreen } from './menu.ts'
+
+/** Which project and environment to look at. */
+export function openScopes(host: Host, choose: (scope: Scope) => void): Screen {
+  const operation = host.operations.find(({ name }) => name === 'environments.list')
+  const everything: Entry = {
+    label: 'all',
+    detail: 'Every project and environment',
+    run: () => choose({ ...host.scope, all: true }),
+  }
+  const loaded = operation === undefined ? null : new Loaded(host, operation, { all: true })
+  const menu = new MenuScreen('Project and environment', () => {
+    const rows: readonly unknown[] = Array.isArray(loaded?.data) ? loaded.data : []
+    const named = rows.map((row): Entry => {
+      const project = String(valueAt(row, 'project'))
+      const environment = nameOfRow(row)
+      const here = !host.scope.all && project === host.scope.project && environment === host.scope.environment
+      return {
+        label: `${project}/${environment}`,
+        detail: here ? 'looked at now' : '',
+        run: () => choose({ project, environment, all: false }),
+      }
+    })
+    return [...named, everything]
+  })
+  return Object.assign(menu, { show: () => loaded?.start(), hide: () => loaded?.stop() })
+}

@@ -1,0 +1,225 @@
+import type { Field, Gateway, Operation } from '../cli/operation.ts'
+import type { Tone } from '../src/admin/contract/show-value.ts'
+import { type Area, deriveAreas, inputForRow, isAboutRow, wordsOf } from './areas.ts'
+import type { Entry, Host, Save, Scope, Wish } from './host.ts'
+import type { Press } from './keys.ts'
+import { KnownNames } from './known-names.ts'
+import { Link, type LinkState } from './link.ts'
+import { openWish } from './open-wish.ts'
+import { Pulse } from './pulse.ts'
+import type { Screen } from './screen.ts'
+import { HelpScreen } from './screens/help.ts'
+import { openScopes } from './screens/scopes.ts'
+import { makeTabs, type Tab } from './tabs.ts'
+
+export interface SessionParts {
+  operations: readonly Operation[]
+  connect(): Promise<Gateway>
+  scope: Scope
+  now(): number
+  /** Puts text on the clipboard of the terminal. */
+  copy(text: string): void
+  /** Writes a stream of the gateway into a file here. */
+  save: Save
+}
+
+export interface Notice {
+  tone: Tone
+  text: string
+}
+
+/** At most so many redraws a second for what the gateway tells; a press is answered at once. */
+const redrawMs = 100
+
+/** All that the terminal shows, without the terminal: tabs, what is open in each, the gateway behind. */
+export class Session implements Host {
+  readonly operations: readonly Operation[]
+  readonly areas: readonly Area[]
+  readonly link: Link
+  readonly pulse: Pulse
+  readonly tabs: readonly Tab[]
+  readonly save: Save
+  scope: Scope
+  notice: Notice | null = null
+  /** Rises with every change: what draws knows by it that it has to. */
+  version = 0
+  #tab = 0
+  /** Above the tab's own screen. */
+  #stack: Screen[] = []
+  readonly #known: KnownNames
+  readonly #parts: SessionParts
+  readonly #listeners = new Set<() => void>()
+  #redraw: NodeJS.Timeout | undefined
+  #quit: () => void = () => {}
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts
+    this.operations = parts.operations
+    this.scope = parts.scope
+    this.save = parts.save
+    this.areas = deriveAreas(parts.operations)
+    this.link = new Link(parts.connect, (state) => this.#meet(state))
+    this.pulse = new Pulse(this.link, parts.operations, (what) => this.#feel(what))
+    this.#known = new KnownNames(this.areas, this.link, () => this.changed())
+    this.tabs = makeTabs(this)
+  }
+
+  start(quit: () => void): void {
+    this.#quit = quit
+    this.pulse.start()
+    this.screen.show?.()
+  }
+
+  stop(): void {
+    clearTimeout(this.#redraw)
+    this.pulse.stop()
+    this.screen.hide?.()
+    this.link.close()
+  }
+
+  get tab(): number {
+    return this.#tab
+  }
+
+  get screen(): Screen {
+    const screen = this.#stack.at(-1) ?? this.tabs[this.#tab]?.screen
+    if (screen === undefined) throw new Error('There is no tab.')
+    return screen
+  }
+
+  /** From the tab to what is in sight. */
+  get trail(): string[] {
+    return [
+      ...(this.#stack.length === 0 ? [] : [this.tabs[this.#tab]?.title ?? '']),
+      ...this.#stack.map(({ title }) => title),
+    ]
+  }
+
+  now(): number {
+    return this.#parts.now()
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  changed(): void {
+    this.#redraw ??= setTimeout(() => this.#draw(), redrawMs)
+  }
+
+  #draw(): void {
+    clearTimeout(this.#redraw)
+    this.#redraw = undefined
+    this.version++
+    for (const listener of this.#listeners) listener()
+  }
+
+  #meet(state: LinkState): void {
+    if (state.kind === 'live') this.screen.refresh?.()
+    this.changed()
+  }
+
+  #feel(what: 'figures' | 'configuration'): void {
+    if (what === 'configuration') this.screen.refresh?.()
+    this.changed()
+  }
+
+  press(press: Press): void {
+    this.notice = null
+    if (!this.screen.press(press)) this.#command(press.name)
+    this.#draw()
+  }
+
+  paste(text: string): void {
+    this.screen.paste?.(text)
+    this.#draw()
+  }
+
+  #command(name: string): void {
+    if (name === 'escape' && this.#stack.length > 0) return this.pop()
+    if (this.screen.typing === true) return
+    const tab = this.tabs.findIndex(({ key }) => key === name)
+    if (tab >= 0) this.go(tab)
+    else if (name === 'tab') this.go((this.#tab + 1) % this.tabs.length)
+    else if (name === 'backtab') this.go((this.#tab + this.tabs.length - 1) % this.tabs.length)
+    else if (name === '?') this.push(new HelpScreen(this.screen))
+    else if (name === 's') this.push(openScopes(this, (scope) => this.#look(scope)))
+    else if (name === 'q') this.#quit()
+  }
+
+  go(tab: number): void {
+    this.screen.hide?.()
+    for (const screen of this.#stack) screen.hide?.()
+    this.#stack = []
+    this.#tab = tab
+    this.screen.show?.()
+  }
+
+  #look(scope: Scope): void {
+    this.scope = scope
+    this.pop()
+    this.tabs[this.#tab]?.screen.hide?.()
+    for (const tab of this.tabs) tab.renew()
+    this.screen.show?.()
+  }
+
+  known(field: Field): readonly string[] {
+    return this.#known.of(field, this.now())
+  }
+
+  entriesOf(list: Operation, row: unknown, given: object): Entry[] {
+    const area = this.areas.find(({ operations }) => operations.includes(list))
+    const others = area?.operations.filter((operation) => operation !== list) ?? []
+    const about = others.filter((operation) => isAboutRow(operation, list))
+    const rest = others.filter((operation) => !about.includes(operation))
+    return [...about, ...rest].map((operation) => ({
+      label: wordsOf(operation),
+      detail: operation.meta.summary,
+      run: () => this.open(wishFor(operation, list, about.includes(operation) ? row : undefined, given)),
+    }))
+  }
+
+  open(wish: Wish): void {
+    openWish(this, wish)
+  }
+
+  push(screen: Screen): void {
+    this.screen.hide?.()
+    this.#stack.push(screen)
+    this.screen.show?.()
+    this.changed()
+  }
+
+  pop(): void {
+    const gone = this.#stack.pop()
+    gone?.hide?.()
+    this.screen.show?.()
+    this.changed()
+  }
+
+  leaveQuestions(): void {
+    while (this.#stack.at(-1)?.passing === true) this.#stack.pop()?.hide?.()
+    this.screen.show?.()
+  }
+
+  tell(tone: Tone, text: string): void {
+    this.notice = { tone, text }
+    this.changed()
+  }
+
+  refresh(): void {
+    this.screen.refresh?.()
+  }
+
+  copy(text: string, what: string): void {
+    this.#parts.copy(text)
+    this.tell('good', `Copied ${what}, if this terminal lets programs copy (OSC 52).`)
+  }
+}
+
+function wishFor(operation: Operation, list: Operation, row: unknown, given: object): Wish {
+  if (row !== undefined) return { operation, given: inputForRow(operation, list, row, given), subject: row }
+  const known = Object.entries(given).filter(([name]) => operation.fields.some((field) => field.name === name))
+  return { operation, given: Object.fromEntries(known) }
+}

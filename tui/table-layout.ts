@@ -1,0 +1,63 @@
+import { alignText, chooseColumns, cut, isRightAligned } from '../cli/print/table.ts'
+import { textWidth } from '../cli/print/text-width.ts'
+import type { Column } from '../src/admin/contract/operation.ts'
+import { absent, formatCell, toneOfCell } from '../src/admin/contract/show-value.ts'
+import type { Look } from './screen.ts'
+
+/** Widths are taken from so many rows: more would not change them, and would be looked at for every frame. */
+const sampled = 500
+const widest = 60
+
+interface Sized {
+  column: Column
+  width: number
+  empty: boolean
+}
+
+/** A table whose rows come and go under a steady head: columns only ever grow. */
+export class TableLayout {
+  readonly #columns: readonly Column[]
+  #sizes: Sized[]
+
+  constructor(columns: readonly Column[]) {
+    this.#columns = columns
+    this.#sizes = columns.map((column) => ({ column, width: textWidth(column.title), empty: true }))
+  }
+
+  get columns(): readonly Column[] {
+    return this.#columns
+  }
+
+  measure(rows: readonly unknown[], look: Look): void {
+    for (const row of rows.slice(0, sampled)) {
+      for (const size of this.#sizes) {
+        const cell = formatCell(row, size.column, look)
+        if (cell !== absent) size.empty = false
+        size.width = Math.max(size.width, Math.min(widest, textWidth(cell)))
+      }
+    }
+  }
+
+  head(width: number, look: Look): string {
+    const cells = this.#clip(width).map((size) => align(size.column.title.toUpperCase(), size))
+    return look.paint('quiet', cells.join('  ').trimEnd())
+  }
+
+  /** A row that is selected keeps one look from end to end. */
+  row(row: unknown, width: number, look: Look, plain = false): string {
+    const cells = this.#clip(width).map((size) => {
+      const text = align(formatCell(row, size.column, look), size)
+      const tone = plain ? null : toneOfCell(row, size.column)
+      return tone === null ? text : look.paint(tone, text)
+    })
+    return cells.join('  ').trimEnd()
+  }
+
+  #clip(width: number): Sized[] {
+    return chooseColumns(this.#sizes, width)
+  }
+}
+
+function align(text: string, { column, width }: Sized): string {
+  return alignText(cut(text, width), width, isRightAligned(column))
+}

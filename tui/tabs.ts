@@ -1,0 +1,85 @@
+import type { Operation } from '../cli/operation.ts'
+import { type Area, titleOf, wordsOf } from './areas.ts'
+import { type Entry, type Host, scopeInput } from './host.ts'
+import type { Screen } from './screen.ts'
+import { ListScreen } from './screens/list.ts'
+import { LiveScreen } from './screens/live.ts'
+import { MenuScreen } from './screens/menu.ts'
+import { OverviewScreen } from './screens/overview.ts'
+
+/** The areas with a tab of their own; every other one is behind `More`. */
+const prominent = [
+  { area: 'providers', title: 'Providers' },
+  { area: 'routes', title: 'Routing' },
+  { area: 'keys', title: 'Keys' },
+  { area: 'requests', title: 'Requests' },
+] as const
+
+/** A place of the first row, with a screen that is always there. */
+export class Tab {
+  readonly key: string
+  readonly title: string
+  readonly #make: () => Screen
+  #screen: Screen | null = null
+
+  constructor(key: string, title: string, make: () => Screen) {
+    this.key = key
+    this.title = title
+    this.#make = make
+  }
+
+  get screen(): Screen {
+    this.#screen ??= this.#make()
+    return this.#screen
+  }
+
+  /** The scope is another: what was asked of the old one is forgotten. */
+  renew(): void {
+    this.#screen?.hide?.()
+    this.#screen = null
+  }
+}
+
+export function makeTabs(host: Host): Tab[] {
+  const areas = prominent.flatMap(({ area: name, title }) => {
+    const area = host.areas.find((known) => known.name === name)
+    return area === undefined ? [] : [{ title, make: () => areaScreen(host, area, title) }]
+  })
+  const all = [
+    { title: 'Overview', make: () => new OverviewScreen(host) },
+    ...areas,
+    { title: 'More', make: () => new MenuScreen('More', () => moreEntries(host), { passing: false }) },
+  ]
+  return all.map(({ title, make }, index) => new Tab(String(index + 1), title, make))
+}
+
+/** A noun whose things come by themselves is shown live; one with a list as that; any other as what it can do. */
+function areaScreen(host: Host, area: Area, title: string): Screen {
+  const tail = area.operations.find(isTail)
+  if (tail !== undefined) return new LiveScreen(host, tail, title)
+  if (area.list !== null) return new ListScreen(host, area.list, scopeInput(area.list, host.scope), title)
+  return new MenuScreen(title, () => operationEntries(host, area.operations), { passing: false })
+}
+
+function isTail({ meta, path }: Operation): boolean {
+  return meta.show.as === 'live' && meta.effect === 'read' && path.length > 1
+}
+
+/** By the contract: a noun that it learns stands here without anybody's doing. */
+export function moreEntries(host: Host): Entry[] {
+  return host.areas
+    .filter(({ name }) => !prominent.some(({ area }) => area === name))
+    .map((area) => ({
+      label: titleOf(area.name),
+      detail: area.operations.map(wordsOf).join(', '),
+      run: () => host.push(areaScreen(host, area, titleOf(area.name))),
+    }))
+}
+
+function operationEntries(host: Host, operations: readonly Operation[]): Entry[] {
+  return operations.map((operation) => ({
+    label: wordsOf(operation),
+    detail: operation.meta.summary,
+    run: () => host.open({ operation, given: {} }),
+  }))
+}
