@@ -1,6 +1,6 @@
 import type { AuthAnswer, AuthCall, AuthRoute } from './auth-route.ts'
 import { sessionOf, siteOf } from './auth-route.ts'
-import { objectField, optionalText, textField } from './read-body.ts'
+import { optionalText, textField } from './read-body.ts'
 
 const forSignedIn = (method: AuthRoute['method'], handle: AuthRoute['handle']): AuthRoute => ({
   method,
@@ -81,7 +81,7 @@ async function offerNewPasskey(call: AuthCall): Promise<AuthAnswer> {
 async function addPasskey(call: AuthCall): Promise<AuthAnswer> {
   const passkeys = await call.late.passkeys()
   const name = optionalText(call.body, 'name', 60) ?? 'passkey'
-  const { id } = await passkeys.add(sessionOf(call), objectField(call.body, 'response'), name, siteOf(call))
+  const { id } = await passkeys.add(sessionOf(call), call.body, name, siteOf(call))
   return { value: { id, name } }
 }
 

@@ -5,7 +5,7 @@ import type { Begun } from '../sign-in/sessions.ts'
 import type { AuthAnswer, AuthCall, AuthRoute } from './auth-route.ts'
 import { sessionOf, showOperator, siteOf } from './auth-route.ts'
 import { cookieName, writeCookie } from './cookies.ts'
-import { objectField, optionalText, textField } from './read-body.ts'
+import { optionalText, textField } from './read-body.ts'
 
 /** The ways in and out. */
 export const entryRoutes: Record<string, AuthRoute> = {
@@ -56,7 +56,7 @@ async function offerPasskey(call: AuthCall): Promise<AuthAnswer> {
 
 async function signInWithPasskey(call: AuthCall): Promise<AuthAnswer> {
   const passkeys = await call.late.passkeys()
-  return welcome(await passkeys.signIn(objectField(call.body, 'response'), siteOf(call), call.visit))
+  return welcome(await passkeys.signIn(call.body, siteOf(call), call.visit))
 }
 
 const oidcCookie = 'oidc'
@@ -79,7 +79,7 @@ async function returnFromProvider(call: AuthCall): Promise<AuthAnswer> {
     return { begun, cookies: [forget], location: '/' }
   } catch (error) {
     if (!(error instanceof SignInRefused)) throw error
-    return { cookies: [forget], location: `/?refused=${encodeURIComponent(`${error.message} ${error.hint}`)}` }
+    return { cookies: [forget], location: `/sign-in?error=${encodeURIComponent(`${error.message} ${error.hint}`)}` }
   }
 }
 

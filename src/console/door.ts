@@ -49,6 +49,8 @@ export interface ConsoleParts {
 
 export interface ConsoleDoor {
   readonly url: string
+  /** The one that was bound. */
+  readonly port: number
   /** Lets requests in; until then they are told to come again. */
   open(parts: ConsoleParts): void
   /** For the metrics: what has settled. */
@@ -96,6 +98,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleDoor
       const scheme = options.certificate === null ? 'http' : 'https'
       return door.settings.url ?? `${scheme}://${reachableHost(options.host)}:${port}`
     },
+    port,
     open: (parts) => {
       door.parts = parts
     },

@@ -43,13 +43,6 @@ export function optionalText(body: Record<string, unknown>, name: string, longes
   return value
 }
 
-/** An answer of the browser's own, whose shape is for others to check. */
-export function objectField(body: Record<string, unknown>, name: string): Record<string, unknown> {
-  const value = body[name]
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(`${name} is missing.`)
-  return value as Record<string, unknown>
-}
-
 function invalid(message: string): SignInRefused {
   return new SignInRefused('invalid', message, 'Reload the page, and try again.')
 }

@@ -1,0 +1,54 @@
+import { lateDispatcher } from '../../src/admin/late-dispatcher.ts'
+import type { ConsoleOptions } from '../../src/console/door.ts'
+import { newId } from '../../src/core/ids.ts'
+import { mintLink } from '../../src/sign-in/links.ts'
+import { hashPassword } from '../../src/sign-in/password-hash.ts'
+import type { Grant, Operator } from '../../src/store/operator-tables.ts'
+import { startTestGateway } from '../admin/gateway.ts'
+import { type Answer, ask, sampleState, startDoor } from './open-door.ts'
+
+export const password = 'correct horse battery'
+/** The cookie that an answer sets, or forgets. */
+export const cookiesOf = ({ headers }: Answer) => headers['set-cookie'] ?? []
+export const cookieOf = (answer: Answer) => (cookiesOf(answer)[0] ?? '').split(';', 1)[0] ?? ''
+
+/** A console with everything real behind it but the data plane. */
+export async function openSite(options: Partial<ConsoleOptions> = {}) {
+  const gateway = await startTestGateway()
+  const { store, keyring } = gateway.parts
+  const door = await startDoor(options)
+  const dispatcher = lateDispatcher(gateway.parts, () => door.recheck())
+  door.open({ state: async () => sampleState(), openApi: async () => ({}), signIn: { store, keyring }, dispatcher })
+  const origin = `http://localhost:${door.port}`
+  const url = `http://127.0.0.1:${door.port}`
+  const headersOf = (cookie: string) => ({
+    host: `localhost:${door.port}`,
+    origin,
+    'sec-fetch-site': 'same-origin',
+    'content-type': 'application/json',
+    ...(cookie === '' ? {} : { cookie }),
+  })
+  const post = (path: string, body: object, cookie = '', headers: Record<string, string> = {}) =>
+    ask(url + path, { method: 'POST', headers: { ...headersOf(cookie), ...headers }, body: JSON.stringify(body) })
+  const get = (path: string, cookie = '') => ask(url + path, { headers: headersOf(cookie) })
+  const addOperator = async (name: string, grants: Grant[] = [{ project: null, role: 'owner' }]): Promise<Operator> =>
+    await store.operators.insert({
+      id: newId('opr'),
+      name,
+      displayName: name,
+      state: 'active',
+      passwordHash: await hashPassword(password),
+      totpSealed: null,
+      oidcIssuer: null,
+      oidcSubject: null,
+      grants,
+      createdAt: new Date().toISOString(),
+      lastSignInAt: null,
+    })
+  /** Signs in by a link, which costs no hashing; gives the cookie. */
+  const enter = async ({ id }: Operator) => {
+    const { path } = await mintLink(store, id)
+    return cookieOf(await post('/auth/link', { token: path.replace('/link/', '') }))
+  }
+  return { ...gateway, door, origin, url, headersOf, post, get, addOperator, enter }
+}

@@ -1,0 +1,245 @@
+import http from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { sampleRecord } from '../support/sample-record.ts'
+import { ask } from './open-door.ts'
+import { cookieOf, cookiesOf, openSite, password } from './open-site.ts'
+
+describe('signing in', () => {
+  it('gives a cookie that no script, no other site and no other host gets', async () => {
+    const { post, get, addOperator, door } = await openSite()
+    const { id } = await addOperator('anna')
+    const answer = await post('/auth/password', { name: 'anna', password })
+    expect(cookiesOf(answer)).toEqual([
+      expect.stringMatching(
+        new RegExp(`^__Host-spgw-${door.port}=[\\w-]{43}; Path=/; Max-Age=2592000; HttpOnly; Secure; SameSite=Strict$`),
+      ),
+    ])
+    expect(JSON.parse(answer.body)).toEqual({
+      operator: { id, name: 'anna', display_name: 'anna', grants: [{ project: null, role: 'owner' }] },
+    })
+    const state = JSON.parse((await get('/auth/state', cookieOf(answer))).body)
+    expect(state).toMatchObject({ operator: { id }, sign_in_refused: null, methods: { password: true, oidc: null } })
+    expect(JSON.parse((await get('/auth/state')).body)).toMatchObject({ operator: null })
+  })
+
+  it('never takes over a session that was there before', async () => {
+    const { post, get, addOperator, enter } = await openSite()
+    const [eve, anna] = [await addOperator('eve'), await addOperator('anna')]
+    const planted = await enter(eve)
+    const fresh = cookieOf(await post('/auth/password', { name: 'anna', password }, planted))
+    expect(fresh).not.toBe(planted)
+    expect(JSON.parse((await get('/auth/state', planted)).body)).toMatchObject({ operator: null })
+    expect(JSON.parse((await get('/auth/state', fresh)).body)).toMatchObject({ operator: { id: anna.id } })
+    const both = `${planted}; ${fresh}`
+    expect(JSON.parse((await get('/auth/state', both)).body)).toMatchObject({ operator: null })
+  })
+
+  it('goes on past the cookie of a gateway on another port', async () => {
+    const { get, addOperator, enter } = await openSite()
+    const cookie = await enter(await addOperator('anna'))
+    const other = '__Host-spgw-8788=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
+    expect(JSON.parse((await get('/auth/state', `${other}; ${cookie}`)).body)).toMatchObject({
+      operator: { name: 'anna' },
+    })
+  })
+
+  it('is refused where others read along', async () => {
+    const { url, addOperator } = await openSite({ url: 'http://console.example.com' })
+    await addOperator('anna')
+    const headers = {
+      host: 'console.example.com',
+      origin: 'http://console.example.com',
+      'content-type': 'application/json',
+    }
+    const body = JSON.stringify({ name: 'anna', password })
+    const answer = await ask(`${url}/auth/password`, { method: 'POST', headers, body })
+    expect([answer.status, JSON.parse(answer.body).code, cookiesOf(answer)]).toEqual([403, 'refused', []])
+    const state = JSON.parse((await ask(`${url}/auth/state`, { headers })).body)
+    expect(state.sign_in_refused).toContain('neither HTTPS nor local')
+  })
+
+  it('works behind a proxy that speaks HTTPS', async () => {
+    const { url, addOperator } = await openSite({ url: 'https://console.example.com' })
+    await addOperator('anna')
+    const headers = {
+      host: 'console.example.com',
+      origin: 'https://console.example.com',
+      'content-type': 'application/json',
+    }
+    const body = JSON.stringify({ name: 'anna', password })
+    const answer = await ask(`${url}/auth/password`, { method: 'POST', headers, body })
+    expect([answer.status, cookieOf(answer).split('=')[0]]).toEqual([200, '__Host-spgw'])
+  })
+
+  it('says when to come again', async () => {
+    const { post } = await openSite()
+    for (let number = 0; number < 5; number++) await post('/auth/password', { name: 'anna', password: 'wrong guess' })
+    const answer = await post('/auth/password', { name: 'anna', password: 'wrong guess' })
+    expect([answer.status, answer.headers['retry-after'], JSON.parse(answer.body).code]).toEqual([
+      429,
+      '1',
+      'throttled',
+    ])
+  })
+
+  it.each([
+    ['no JSON', '{'],
+    ['no object', '[]'],
+    ['a name that is none', '{"name":{"$ne":null},"password":"x"}'],
+    ['too much', JSON.stringify({ name: 'a'.repeat(70_000) })],
+    ['nothing', ''],
+  ])('refuses %s', async (_what, body) => {
+    const { url, headersOf, door } = await openSite()
+    const answer = await ask(`${url}/auth/password`, { method: 'POST', headers: headersOf(''), body })
+    expect([answer.status, JSON.parse(answer.body).code]).toEqual([400, 'invalid'])
+    expect(door.faults).toEqual([])
+  })
+})
+
+describe('what another page makes a browser send', () => {
+  it.each([
+    ['from another origin', { origin: 'http://evil.example' }],
+    ['from another port of this host', { origin: 'http://localhost:1' }],
+    ['from nowhere', { origin: 'null' }],
+    ['from another site, says the browser', { 'sec-fetch-site': 'cross-site' }],
+    ['from the same site, says the browser', { 'sec-fetch-site': 'same-site' }],
+    ['as a form', { 'content-type': 'text/plain' }],
+    ['as another form', { 'content-type': 'application/x-www-form-urlencoded' }],
+  ])('%s changes nothing', async (_how, headers: Record<string, string>) => {
+    const { post, store, addOperator, enter } = await openSite()
+    const cookie = await enter(await addOperator('anna'))
+    const call = await post('/api/projects/add', { name: 'planted' }, cookie, headers)
+    const out = await post('/auth/sign-out', {}, cookie, headers)
+    const link = await post('/auth/link', { token: 'x' }, '', headers)
+    for (const { status, body } of [call, out, link]) {
+      expect(status).toBeGreaterThanOrEqual(400)
+      expect(body).toMatch(/page|JSON/)
+    }
+    expect(await store.projects.find('planted')).toBeNull()
+    expect(await store.sessions.list(null, new Date().toISOString())).toHaveLength(1)
+  })
+
+  it('without saying from where changes nothing', async () => {
+    const { url, headersOf, store, addOperator, enter } = await openSite()
+    const { origin: _left, ...headers } = headersOf(await enter(await addOperator('anna')))
+    const body = JSON.stringify({ name: 'planted' })
+    expect((await ask(`${url}/api/projects/add`, { method: 'POST', headers, body })).status).toBe(403)
+    expect(await store.projects.find('planted')).toBeNull()
+  })
+
+  it.each(['/api/keys/list', '/auth/password', '/auth/state'])('to ask for leave at %s gets none', async (path) => {
+    const { url, headersOf } = await openSite()
+    const headers = { ...headersOf(''), origin: 'http://evil.example', 'access-control-request-method': 'POST' }
+    const answer = await ask(url + path, { method: 'OPTIONS', headers })
+    expect(answer.status).toBeGreaterThanOrEqual(400)
+    expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([])
+  })
+
+  it.each(['evil.example', 'evil.example:8788', 'localhost.evil.example', '127.0.0.1.evil.example', '198.51.100.1'])(
+    'under the name %j reaches nothing',
+    async (host) => {
+      const { url, headersOf, addOperator, enter } = await openSite()
+      const cookie = await enter(await addOperator('anna'))
+      const headers = { ...headersOf(cookie), host, origin: `http://${host}` }
+      for (const path of ['/', '/auth/state', '/link/x', '/assets/x.js'])
+        expect((await ask(url + path, { headers })).status).toBe(421)
+      expect((await ask(`${url}/api/keys/list`, { method: 'POST', headers, body: '{}' })).status).toBe(421)
+    },
+  )
+})
+
+describe('an operation', () => {
+  it('is called as the operator who is signed in', async () => {
+    const { post, store, addOperator, enter } = await openSite()
+    const cookie = await enter(await addOperator('anna'))
+    const answer = await post('/api/projects/add', { name: 'alpha' }, cookie)
+    expect([answer.status, answer.headers['x-spgw-version'], JSON.parse(answer.body)]).toEqual([
+      200,
+      '1.2.3',
+      expect.objectContaining({ name: 'alpha' }),
+    ])
+    const [line] = await store.audit.list({ operation: 'projects.add', limit: 1 })
+    expect(line).toMatchObject({ actor: 'anna', surface: 'console' })
+  })
+
+  it('that changes something is refused to a viewer, whatever the page shows', async () => {
+    const { post, store, addOperator, enter } = await openSite()
+    const cookie = await enter(await addOperator('victor', [{ project: null, role: 'viewer' }]))
+    expect((await post('/api/projects/list', {}, cookie)).status).toBe(200)
+    for (const [path, body] of [
+      ['/api/projects/add', { name: 'alpha' }],
+      ['/api/keys/create', { name: 'ci' }],
+      ['/api/console/link', {}],
+      ['/api/seal/rotate', {}],
+    ] as const)
+      expect((await post(path, body, cookie)).status).toBe(403)
+    expect(await store.projects.find('alpha')).toBeNull()
+  })
+
+  it.each(['GET', 'HEAD', 'PUT', 'DELETE'])('is not called with %s', async (method) => {
+    const { url, headersOf, addOperator, enter } = await openSite()
+    const headers = headersOf(await enter(await addOperator('anna')))
+    expect((await ask(`${url}/api/projects/list`, { method, headers })).status).toBe(405)
+  })
+
+  it('of a session that is over is refused, and of one that was disabled', async () => {
+    const { post, store, addOperator, enter } = await openSite()
+    const anna = await addOperator('anna')
+    const [first, second] = [await enter(anna), await enter(anna)]
+    expect((await post('/auth/sign-out', {}, first)).status).toBe(200)
+    expect((await post('/api/projects/list', {}, first)).status).toBe(401)
+    expect((await post('/api/projects/list', {}, second)).status).toBe(200)
+    await store.operators.update(anna.id, { state: 'disabled' })
+    expect((await post('/api/projects/list', {}, second)).status).toBe(401)
+  })
+
+  it('that lives ends when its session is revoked', async () => {
+    const site = await openSite()
+    const { post, addOperator, enter } = site
+    const anna = await addOperator('anna')
+    const [watching, other] = [await enter(anna), await enter(anna)]
+    const tail = await openTail(site, watching)
+    await expect.poll(site.tailing).toBe(1)
+    site.settle(sampleRecord())
+    expect(await tail.next()).toContain('req_')
+    const sessions = JSON.parse((await site.get('/auth/account', other)).body).sessions
+    const id = sessions.find((each: { current: boolean }) => !each.current).id
+    expect((await post('/auth/account/sessions/revoke', { id }, other)).status).toBe(200)
+    await tail.ended
+    await expect.poll(site.tailing).toBe(0)
+  })
+
+  it('that lives ends when the console closes', async () => {
+    const site = await openSite()
+    const tail = await openTail(site, await site.enter(await site.addOperator('anna')))
+    await expect.poll(site.tailing).toBe(1)
+    await site.door.close()
+    await tail.ended
+  })
+})
+
+/** An answer that goes on. */
+async function openTail({ url, headersOf }: Awaited<ReturnType<typeof openSite>>, cookie: string) {
+  const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    const request = http.request(`${url}/api/requests/tail`, {
+      method: 'POST',
+      headers: headersOf(cookie),
+      agent: false,
+    })
+    request.on('response', resolve).on('error', reject).end('{}')
+  })
+  response.setEncoding('utf8')
+  const ended = new Promise<void>((resolve) => response.on('close', resolve))
+  const next = () =>
+    new Promise<string>((resolve) => {
+      const look = (text: string) => {
+        if (!text.includes('data:')) return
+        response.off('data', look)
+        resolve(text)
+      }
+      response.on('data', look)
+    })
+  // A stream that nobody reads never says that it has ended.
+  response.on('data', () => {})
+  return { next, ended }
+}
