@@ -20,6 +20,8 @@ export interface AuthState {
   methods: { password: true; passkey: boolean; oidc: { name: string } | null }
   /** Why passkeys cannot be used at this address. */
   passkey_refused: string | null
+  /** Why nobody signs in over this connection. */
+  sign_in_refused?: string | null
 }
 
 export const sessionQuery = {

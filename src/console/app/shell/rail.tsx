@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { Ellipsis, KeyRound, LayoutDashboard, ListTree, Plug, Settings, SquareTerminal, Waypoints } from 'lucide-react'
 import { Menu } from '../parts/menu.tsx'
+import { Brand } from './brand.tsx'
 import { keepScope } from './keys.ts'
 
 const items = [
@@ -69,15 +70,5 @@ function RailLink({ to, title, icon: Icon, exact }: (typeof items)[number]) {
       <Icon size={18} aria-hidden="true" />
       <span>{title}</span>
     </Link>
-  )
-}
-
-/** Three ways in, one way on. */
-export function Brand() {
-  return (
-    <svg width="24" height="24" viewBox="0 0 24 24" aria-hidden="true" className="brand">
-      <rect x="1" y="1" width="22" height="22" rx="6" className="brand-ground" />
-      <path d="M6 7h3c3 0 3 5 6 5h3M6 12h12M6 17h3c3 0 3-5 6-5" className="brand-lines" />
-    </svg>
   )
 }

@@ -1,5 +1,43 @@
-import { Page } from '../../shell/page.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { escapeControls } from '../../../../admin/contract/show-value.ts'
+import { callAuth } from '../../client/http.ts'
+import { FaultNotice, RecordView } from '../../parts/index.ts'
+import { useRole, useSession } from '../../session/session.ts'
+import { Loading, Page } from '../../shell/page.tsx'
+import { type Account, accountKey } from './account.ts'
+import { PasskeysCard } from './passkeys-card.tsx'
+import { PasswordCard } from './password-card.tsx'
+import { SessionsCard } from './sessions-card.tsx'
+import { TotpCard } from './totp-card.tsx'
 
+/** One's own ways in. */
 export function AccountPage() {
-  return <Page title="Account">{null}</Page>
+  const { data: session } = useSession()
+  const role = useRole()
+  const account = useQuery({ queryKey: accountKey, queryFn: () => callAuth<Account>('/auth/account') })
+  const operator = session?.operator
+  return (
+    <Page title="Account">
+      <div className="stack narrow">
+        <RecordView
+          entries={[
+            { label: 'Name', value: escapeControls(operator?.name ?? '') },
+            { label: 'Shown as', value: escapeControls(operator?.display_name ?? '') },
+            { label: 'Role', value: role ?? 'none' },
+          ]}
+        />
+        {account.isError ? <FaultNotice error={account.error} onRetry={() => void account.refetch()} /> : null}
+        {account.data === undefined ? (
+          account.isPending && <Loading />
+        ) : (
+          <>
+            <PasswordCard account={account.data} />
+            <TotpCard account={account.data} />
+            <PasskeysCard account={account.data} refused={session?.passkey_refused ?? null} />
+            <SessionsCard account={account.data} />
+          </>
+        )}
+      </div>
+    </Page>
+  )
 }

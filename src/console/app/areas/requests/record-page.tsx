@@ -1,5 +1,92 @@
-import { Page } from '../../shell/page.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { escapeControls } from '../../../../admin/contract/show-value.ts'
+import { describeRecord } from '../../../../admin/contract/what-happened.ts'
+import { orpc } from '../../client/admin.ts'
+import { faultOf } from '../../client/fault.ts'
+import type { RequestRow } from '../../live/status-output.ts'
+import { CopyButton, Empty, FaultNotice, Outside, Time } from '../../parts/index.ts'
+import { keepScope } from '../../shell/keys.ts'
+import { Loading, Page } from '../../shell/page.tsx'
+import { RecordActions } from './record-actions.tsx'
+import { RecordFacts } from './record-facts.tsx'
+import { RecordSignals } from './record-signals.tsx'
+import { RequestState } from './request-cells.tsx'
+import { TimeLine } from './time-line.tsx'
 
+const route = getRouteApi('/app/requests/$id')
+const underWayMs = 1000
+
+/** What happened to one request. */
 export function RecordPage() {
-  return <Page title="Request">{null}</Page>
+  const { id } = route.useParams()
+  const record = useQuery({
+    ...orpc.requests.show.queryOptions({ input: { id } }),
+    // Asked again only while the request is under way.
+    refetchInterval: ({ state }) => (state.data?.state === 'admitted' ? underWayMs : false),
+  })
+  const above = (
+    <Link to="/requests" search={keepScope}>
+      Requests
+    </Link>
+  )
+  if (record.data !== undefined) return <Record record={record.data} />
+  return (
+    <Page title={id} above={above}>
+      {record.error === null ? <Loading /> : <NoRecord id={id} error={record.error} />}
+    </Page>
+  )
+}
+
+function NoRecord({ id, error }: { id: string; error: unknown }) {
+  if (faultOf(error).code !== 'not_found') return <FaultNotice error={error} />
+  return (
+    <Empty title="There is no such request." command={`spgw requests show ${id}`}>
+      The id stands in the header <code>x-sp-request-id</code> of every answer. Records are kept as long as{' '}
+      <code>records.retention</code> says.
+    </Empty>
+  )
+}
+
+function Record({ record }: { record: RequestRow }) {
+  const sentences = describeRecord(record).map((text, index) => ({ key: `${index}`, text }))
+  return (
+    <Page
+      title={record.model ?? record.operation ?? record.id}
+      above={
+        <Link to="/requests" search={keepScope}>
+          Requests
+        </Link>
+      }
+      beside={<RequestState row={record} />}
+      actions={<RecordActions record={record} />}
+    >
+      <p className="row record-about">
+        <code className="breakable">{escapeControls(record.id)}</code>
+        <CopyButton bare text={record.id} label="Copy the id" />
+        <span className="quiet">
+          <Time at={record.time} /> · {record.lane ?? 'no lane'} · <Outside text={record.operation} />
+        </span>
+      </p>
+      <section className="card">
+        <h2 className="card-head">Time line</h2>
+        <TimeLine record={record} />
+      </section>
+      <section className="card">
+        <h2 className="card-head">What happened</h2>
+        <ol className="story">
+          {sentences.map(({ key, text }) => (
+            <li key={key} className="breakable">
+              <bdi>{escapeControls(text)}</bdi>
+            </li>
+          ))}
+        </ol>
+      </section>
+      <div className="record-columns">
+        <RecordSignals title="Policy" signals={record.policy_signals} none="No policy looked at it." />
+        <RecordSignals title="Routing" signals={record.routing_signals} none="It did not get as far as routing." />
+      </div>
+      <RecordFacts record={record} />
+    </Page>
+  )
 }

@@ -1,5 +1,138 @@
-import { Page } from '../../shell/page.tsx'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { ArrowUp, Pause, Play } from 'lucide-react'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import type { RequestRow } from '../../live/status-output.ts'
+import { Button, DataTable, FaultNotice, type TableHandle } from '../../parts/index.ts'
+import { useScope } from '../../session/scope.ts'
+import { isTyping, keepScope } from '../../shell/keys.ts'
+import { Loading, Page } from '../../shell/page.tsx'
+import { FilterChips } from './filter-chips.tsx'
+import { NoRequests } from './no-requests.tsx'
+import { requestColumns } from './request-cells.tsx'
+import { type ListInput, type RequestFeed, useRequestFeed } from './request-feed.ts'
+import { RequestSummary } from './request-summary.tsx'
+import type { RequestsSearch } from './requests-search.ts'
+import { SpanChoice } from './span-choice.tsx'
 
+const route = getRouteApi('/app/requests')
+
+/** Every request, newest first, and new ones as they end. */
 export function RequestsPage() {
-  return <Page title="Requests">{null}</Page>
+  const search = route.useSearch()
+  const scope = useScope()
+  const input = useMemo(() => inputOf(search, scope.filter), [search, scope.filter])
+  const [paused, setPaused] = useState(false)
+  usePauseKey(() => setPaused((before) => !before))
+  const table = useRef<TableHandle>(null)
+  const pointed = useRef(false)
+  const held = () => paused || pointed.current || (table.current?.scrolled() ?? 0) > 0
+  const feed = useRequestFeed(input, search.until === undefined, held)
+  return (
+    <Page
+      fill
+      title="Requests"
+      actions={
+        <>
+          <PauseButton paused={paused} onToggle={() => setPaused(!paused)} />
+          <SpanChoice since={search.since} />
+        </>
+      }
+    >
+      <div className="stack requests-head">
+        <FilterChips search={search} />
+        <RequestSummary input={input} />
+      </div>
+      <div
+        className="requests-list"
+        onPointerEnter={() => {
+          pointed.current = true
+        }}
+        onPointerLeave={() => {
+          pointed.current = false
+        }}
+      >
+        <Waiting feed={feed} toTop={() => table.current?.toTop()} />
+        <List feed={feed} table={table} search={search} />
+      </div>
+    </Page>
+  )
+}
+
+/** Without a span the last day is shown: a list that begins at once, however much there is. */
+function inputOf(search: RequestsSearch, scope: { project?: string; environment?: string }): ListInput {
+  const { since = '24h', ...rest } = search
+  const words = since === 'all' ? rest : { ...rest, since }
+  // Whoever writes a word in the address that is none of the list's is told so by the gateway.
+  return { ...scope, ...words } as ListInput
+}
+
+interface ListProps {
+  feed: RequestFeed
+  table: React.RefObject<TableHandle | null>
+  search: RequestsSearch
+}
+
+function List({ feed, table, search }: ListProps) {
+  const navigate = useNavigate()
+  if (feed.error !== null) return <FaultNotice error={feed.error} onRetry={feed.retry} />
+  if (feed.pending) return <Loading what="Reading requests" />
+  const open = (row: RequestRow) => void navigate({ to: '/requests/$id', params: { id: row.id }, search: keepScope })
+  return (
+    <DataTable
+      fill
+      name="requests"
+      label="Requests, newest first"
+      handle={table}
+      rows={feed.rows}
+      columns={requestColumns}
+      rowKey={({ id }) => id}
+      rowClass={({ id }) => (feed.fresh.has(id) ? 'row-fresh' : '')}
+      onOpen={open}
+      onEnd={feed.loadMore}
+      empty={<NoRequests search={search} />}
+      foot={feed.loadingMore ? 'Reading older ones' : feed.hasMore ? undefined : 'That is all.'}
+    />
+  )
+}
+
+/** What came while the list was held: it shows itself when one asks for it. */
+function Waiting({ feed, toTop }: { feed: RequestFeed; toTop(): void }) {
+  if (feed.waiting === 0) return null
+  const show = () => {
+    feed.release()
+    toTop()
+  }
+  return (
+    <Button
+      small
+      look="primary"
+      className="requests-waiting"
+      icon={<ArrowUp size={14} aria-hidden="true" />}
+      onClick={show}
+    >
+      {feed.waiting.toLocaleString('en-US')} new
+    </Button>
+  )
+}
+
+function PauseButton({ paused, onToggle }: { paused: boolean; onToggle(): void }) {
+  return (
+    <Button
+      aria-pressed={paused}
+      icon={paused ? <Play size={14} aria-hidden="true" /> : <Pause size={14} aria-hidden="true" />}
+      onClick={onToggle}
+    >
+      {paused ? 'Resume' : 'Pause'}
+    </Button>
+  )
+}
+
+function usePauseKey(toggle: () => void): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key === 'p' && !isTyping(event) && document.querySelector('dialog[open]') === null) toggle()
+    }
+    document.addEventListener('keyup', press)
+    return () => document.removeEventListener('keyup', press)
+  })
 }

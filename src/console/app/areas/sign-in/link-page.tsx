@@ -1,3 +1,52 @@
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { callAuth } from '../../client/http.ts'
+import { Button, Command } from '../../parts/index.ts'
+import { refreshSession } from '../../session/session.ts'
+import { SignInFault } from './password-form.tsx'
+import { SignInFrame } from './sign-in-frame.tsx'
+
+const route = getRouteApi('/link/$token')
+
+/**
+ * A link made on the machine. It is good once, so it takes a press: what looks at links on its own (mail scanners, chat
+ * previews) must not use it up.
+ */
 export function LinkPage() {
-  return <main className="sign-in">Link</main>
+  const { token } = route.useParams()
+  const navigate = useNavigate()
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const enter = async () => {
+    setBusy(true)
+    setError(null)
+    try {
+      await callAuth('/auth/link', { token })
+      await refreshSession()
+      await navigate({ to: '/', replace: true })
+    } catch (reason) {
+      setError(reason)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <SignInFrame title="Sign in by link">
+      {error === null ? (
+        <p>This link signs you in once, on this browser.</p>
+      ) : (
+        <>
+          <SignInFault error={error} />
+          <p className="small quiet">A new one, on the gateway's machine:</p>
+          <Command text="spgw console link" />
+        </>
+      )}
+      <Button look="primary" busy={busy} onClick={() => void enter()}>
+        Sign in
+      </Button>
+      <p className="small">
+        <Link to="/sign-in">Sign in with a password instead</Link>
+      </p>
+    </SignInFrame>
+  )
 }

@@ -1,3 +1,92 @@
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { Fingerprint } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { escapeControls } from '../../../../admin/contract/show-value.ts'
+import { Button, Command, FaultNotice } from '../../parts/index.ts'
+import { refreshSession, useSession } from '../../session/session.ts'
+import { Loading } from '../../shell/page.tsx'
+import { signInWithPasskey } from './passkey.ts'
+import { PasswordForm } from './password-form.tsx'
+import { SignInFrame } from './sign-in-frame.tsx'
+
+const route = getRouteApi('/sign-in')
+
+/** Every way in that this gateway offers, at this address. */
 export function SignInPage() {
-  return <main className="sign-in">Sign in</main>
+  const { next, error } = route.useSearch()
+  const navigate = useNavigate()
+  const session = useSession()
+  const [fault, setFault] = useState<unknown>(null)
+  const operator = session.data?.operator ?? null
+  useEffect(() => {
+    if (operator !== null) void navigate({ href: safeNext(next), replace: true })
+  }, [operator, next, navigate])
+  if (session.isError)
+    return (
+      <SignInFrame title="Sign in">
+        <FaultNotice error={session.error} onRetry={() => void session.refetch()} />
+      </SignInFrame>
+    )
+  if (session.data === undefined) return <Loading />
+  const { methods, passkey_refused: passkeyRefused, sign_in_refused: refused } = session.data
+  if (refused) return <Refused reason={refused} />
+  const withPasskey = async () => {
+    setFault(null)
+    try {
+      await signInWithPasskey()
+      await refreshSession()
+    } catch (reason) {
+      setFault(reason)
+    }
+  }
+  return (
+    <SignInFrame title="Sign in">
+      {error === undefined ? null : <p className="notice notice-bad breakable">{escapeControls(error)}</p>}
+      {fault === null ? null : <FaultNotice error={fault} />}
+      <PasswordForm />
+      {methods.passkey || methods.oidc !== null ? <p className="sign-in-or quiet small">or</p> : null}
+      {methods.passkey ? (
+        <Button icon={<Fingerprint size={16} aria-hidden="true" />} onClick={() => void withPasskey()}>
+          Use a passkey
+        </Button>
+      ) : null}
+      {methods.oidc === null ? null : (
+        <a className="button button-plain" href="/auth/oidc">
+          Continue with {escapeControls(methods.oidc.name)}
+        </a>
+      )}
+      {passkeyRefused ? <p className="small quiet">Passkeys: {passkeyRefused}</p> : null}
+      <NoWayIn />
+    </SignInFrame>
+  )
+}
+
+/** Only a path of this page: an address that came along must not lead anywhere else. */
+function safeNext(next: string | undefined): string {
+  return next !== undefined && /^\/(?![/\\])/.test(next) && !next.startsWith('/sign-in') ? next : '/'
+}
+
+function NoWayIn() {
+  return (
+    <div className="sign-in-help small quiet stack-tight">
+      <p>No password yet, or locked out? On the gateway's machine:</p>
+      <Command text="spgw console link" />
+    </div>
+  )
+}
+
+function Refused({ reason }: { reason: string }) {
+  const port = location.port === '' ? '8788' : location.port
+  return (
+    <SignInFrame title="Sign in">
+      <div className="notice notice-warning">
+        <p>{escapeControls(reason)}</p>
+      </div>
+      <p>Set HTTPS up, or lead the console's port to your own machine:</p>
+      <Command text={`ssh -L ${port}:localhost:${port} ${location.hostname}`} />
+      <p className="small quiet">
+        Then open <code>http://localhost:{port}</code>
+      </p>
+    </SignInFrame>
+  )
 }

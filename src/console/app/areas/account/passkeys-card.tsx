@@ -1,0 +1,71 @@
+import { type FormEvent, useState } from 'react'
+import { queries } from '../../client/queries.ts'
+import { Button, Outside, Time, toast, toastFault } from '../../parts/index.ts'
+import { addPasskey } from '../sign-in/passkey.ts'
+import { TextField } from '../sign-in/text-field.tsx'
+import { type Account, accountKey, useAccountCall } from './account.ts'
+
+export function PasskeysCard({ account, refused }: { account: Account; refused: string | null }) {
+  const [name, setName] = useState('')
+  const [adding, setAdding] = useState(false)
+  const { busy, send } = useAccountCall()
+  const add = async (event: FormEvent) => {
+    event.preventDefault()
+    setAdding(true)
+    try {
+      await addPasskey(name.trim())
+      setName('')
+      toast({ tone: 'good', title: 'The passkey is added.' })
+      await queries.invalidateQueries({ queryKey: accountKey })
+    } catch (error) {
+      toastFault(error)
+    } finally {
+      setAdding(false)
+    }
+  }
+  return (
+    <section className="card stack">
+      <h2>Passkeys</h2>
+      {account.passkeys.length === 0 ? (
+        <p className="quiet">
+          A passkey signs you in with a finger, a face or a PIN; nothing can be guessed or leaked.
+        </p>
+      ) : (
+        <ul className="list">
+          {account.passkeys.map((passkey) => (
+            <li key={passkey.id} className="list-row">
+              <span className="grow">
+                <Outside text={passkey.name} />
+              </span>
+              <span className="small quiet">
+                last used <Time at={passkey.last_used_at} />
+              </span>
+              <Button
+                small
+                look="danger"
+                busy={busy}
+                onClick={() =>
+                  void send('/auth/account/passkeys/remove', { id: passkey.id }, 'The passkey is removed.')
+                }
+              >
+                Remove
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {refused ? (
+        <p className="notice notice-warning">{refused}</p>
+      ) : (
+        <form className="form stack" onSubmit={(event) => void add(event)}>
+          <TextField label="Name of the new passkey" hint="Such as the device it is on" value={name} onType={setName} />
+          <div>
+            <Button type="submit" busy={adding}>
+              Add a passkey
+            </Button>
+          </div>
+        </form>
+      )}
+    </section>
+  )
+}

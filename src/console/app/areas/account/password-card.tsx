@@ -1,0 +1,49 @@
+import { type FormEvent, useState } from 'react'
+import { Button } from '../../parts/index.ts'
+import { TextField } from '../sign-in/text-field.tsx'
+import { type Account, useAccountCall } from './account.ts'
+
+export function PasswordCard({ account }: { account: Account }) {
+  const [current, setCurrent] = useState('')
+  const [next, setNext] = useState('')
+  const { busy, send } = useAccountCall()
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    const body = account.has_password && current !== '' ? { current, next } : { next }
+    const answer = await send('/auth/account/password', body, 'The password is changed; other sessions have ended.')
+    if (answer === null) return
+    setCurrent('')
+    setNext('')
+  }
+  return (
+    <section className="card">
+      <h2 className="card-head">Password</h2>
+      <form className="form stack" onSubmit={(event) => void submit(event)}>
+        {account.has_password ? (
+          <TextField
+            label="Present password"
+            hint="Not needed within 15 minutes of signing in by link."
+            type="password"
+            autoComplete="current-password"
+            required={false}
+            value={current}
+            onType={setCurrent}
+          />
+        ) : null}
+        <TextField
+          label="New password"
+          hint="At least 12 characters; a sentence is easier to keep than a jumble."
+          type="password"
+          autoComplete="new-password"
+          value={next}
+          onType={setNext}
+        />
+        <div>
+          <Button look="primary" type="submit" busy={busy}>
+            {account.has_password ? 'Change password' : 'Set password'}
+          </Button>
+        </div>
+      </form>
+    </section>
+  )
+}

@@ -1,0 +1,74 @@
+import { type FormEvent, lazy, Suspense, useState } from 'react'
+import { Button, CopyButton, StateBadge } from '../../parts/index.ts'
+import { TextField } from '../sign-in/text-field.tsx'
+import { type Account, useAccountCall } from './account.ts'
+
+const QrCode = lazy(() => import('./qr-code.tsx'))
+
+/** A second factor: codes that an authenticator makes from a secret that both sides know. */
+export function TotpCard({ account }: { account: Account }) {
+  const [begun, setBegun] = useState<{ secret: string; uri: string } | null>(null)
+  const [code, setCode] = useState('')
+  const { busy, send } = useAccountCall()
+  const begin = async () => setBegun(await send('/auth/account/totp', {}))
+  const confirm = async (event: FormEvent) => {
+    event.preventDefault()
+    const [path, done] = account.totp
+      ? ['/auth/account/totp/remove', 'The authenticator is removed.']
+      : ['/auth/account/totp/confirm', 'The authenticator is set up: its code is asked for from now on.']
+    if ((await send(path, { code: code.trim() }, done)) === null) return
+    setBegun(null)
+    setCode('')
+  }
+  return (
+    <section className="card">
+      <div className="row card-head">
+        <h2>Authenticator</h2>
+        <StateBadge state={account.totp ? 'active' : 'not set up'} />
+      </div>
+      {account.totp || begun !== null ? (
+        <form className="form stack" onSubmit={(event) => void confirm(event)}>
+          {begun === null ? null : <NewSecret {...begun} />}
+          <TextField
+            label="Code that the authenticator shows"
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            value={code}
+            onType={setCode}
+          />
+          <div>
+            <Button look={account.totp ? 'danger' : 'primary'} type="submit" busy={busy}>
+              {account.totp ? 'Remove the authenticator' : 'Confirm'}
+            </Button>
+          </div>
+        </form>
+      ) : (
+        <div className="stack">
+          <p className="quiet">With it, a password alone lets nobody in.</p>
+          <div>
+            <Button busy={busy} onClick={() => void begin()}>
+              Set up an authenticator
+            </Button>
+          </div>
+        </div>
+      )}
+    </section>
+  )
+}
+
+function NewSecret({ secret, uri }: { secret: string; uri: string }) {
+  return (
+    <div className="row totp-secret">
+      <Suspense fallback={<div className="qr-code" />}>
+        <QrCode text={uri} />
+      </Suspense>
+      <div className="stack-tight grow">
+        <p>Scan this with an authenticator, or enter its secret there. It is shown once.</p>
+        <p className="row">
+          <code className="breakable">{secret}</code>
+          <CopyButton bare text={secret} label="Copy the secret" />
+        </p>
+      </div>
+    </div>
+  )
+}

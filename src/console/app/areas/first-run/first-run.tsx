@@ -1,0 +1,99 @@
+import { Link } from '@tanstack/react-router'
+import { ArrowRight, Check, Circle } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { LinkButton } from '../../parts/index.ts'
+import { keepScope } from '../../shell/keys.ts'
+import { KeyStep } from './key-step.tsx'
+import { ProviderStep } from './provider-step.tsx'
+import { RequestStep } from './request-step.tsx'
+import { RouteStep } from './route-step.tsx'
+import type { SetUp, StepName } from './steps.ts'
+
+/** The way to the first request; each step ticks itself off, whoever does it and on whichever surface. */
+export function FirstRun({ setUp }: { setUp: SetUp }) {
+  // The key is shown once: it is kept here, for the lines of the next step, and nowhere else.
+  const [key, setKey] = useState<string | null>(null)
+  const { done, next } = setUp
+  const count = 1 + Object.values(done).filter((one) => one).length
+  const model =
+    setUp.routes.find(({ model: name }) => !name.includes('*'))?.model ?? setUp.routes[0]?.model ?? 'gpt-4o-mini'
+  const step = (name: StepName, title: string, hint: string, body: ReactNode) => (
+    <Step title={title} hint={hint} state={done[name] ? 'done' : next === name ? 'next' : 'open'}>
+      {body}
+    </Step>
+  )
+  return (
+    <section className="first-run" aria-labelledby="first-run-title">
+      <header className="row spread first-run-head">
+        <h2 id="first-run-title">{next === null ? 'Everything is set up' : 'Get to your first request'}</h2>
+        <span className="quiet number">
+          {count} of {Object.keys(done).length + 1}
+        </span>
+      </header>
+      <ol>
+        <Step title="Signed in" hint="" state="done" />
+        {step('provider', 'Add a provider', 'whose models the gateway leads to', <ProviderStep />)}
+        {step(
+          'route',
+          'Confirm a route',
+          "made for you from the provider's models",
+          <RouteStep providers={setUp.providers} />,
+        )}
+        {step('key', 'Create a key', 'shown once', <KeyStep onKey={setKey} />)}
+        {step('request', 'Send a request', 'curl · JavaScript · Python', <RequestStep secret={key} model={model} />)}
+        {step('see', 'See it here', 'this line ticks itself when it arrives', null)}
+      </ol>
+      {setUp.requestId === null ? null : <Seen id={setUp.requestId} />}
+      {key !== null && done.request ? (
+        <p className="small quiet first-run-foot">Your key is shown above only until you leave this page.</p>
+      ) : null}
+    </section>
+  )
+}
+
+function Seen({ id }: { id: string }) {
+  return (
+    <div className="row first-run-foot">
+      <LinkButton
+        look="primary"
+        to="/requests/$id"
+        params={{ id }}
+        search={keepScope}
+        icon={<ArrowRight size={14} aria-hidden="true" />}
+      >
+        Open the request
+      </LinkButton>
+      <Link to="/requests" search={keepScope}>
+        All requests
+      </Link>
+    </div>
+  )
+}
+
+const signs = {
+  done: <Check size={16} aria-label="done" />,
+  next: <ArrowRight size={16} aria-label="next" />,
+  open: <Circle size={16} aria-label="open" />,
+}
+
+interface StepProps {
+  title: string
+  hint: string
+  state: keyof typeof signs
+  children?: ReactNode
+}
+
+function Step({ title, hint, state, children }: StepProps) {
+  return (
+    <li className={`step step-${state}`} aria-current={state === 'next' ? 'step' : undefined}>
+      <span className="step-sign">{signs[state]}</span>
+      <div className="grow">
+        <p className="row">
+          <b>{title}</b>
+          {hint === '' || state === 'done' ? null : <span className="quiet">{hint}</span>}
+        </p>
+        {state === 'next' && children ? <div className="step-body">{children}</div> : null}
+      </div>
+    </li>
+  )
+}

@@ -1,0 +1,23 @@
+import { OperationForm } from '../../parts/index.ts'
+import { useScope } from '../../session/scope.ts'
+import { useMay } from '../../session/session.ts'
+
+export function KeyStep({ onKey }: { onKey(key: string): void }) {
+  const { home } = useScope()
+  const may = useMay('keys.create')
+  if (!may) return <p className="quiet">An administrator creates the key.</p>
+  return (
+    <OperationForm
+      operation="keys.create"
+      fixed={home}
+      preset={{ name: 'first' }}
+      fields={['name']}
+      hints={{ name: `Such as the application's; for ${home.project} / ${home.environment}` }}
+      submit="Create the key"
+      onDone={(answer) => {
+        const key: unknown = Reflect.get(Object(answer), 'key')
+        if (typeof key === 'string') onKey(key)
+      }}
+    />
+  )
+}

@@ -1,0 +1,28 @@
+import { OperationForm } from '../../parts/index.ts'
+import { useMay } from '../../session/session.ts'
+import type { SetUp } from './steps.ts'
+
+/** What people ask for first, where the provider has it. */
+const favourites = [/^demo$/, /^gpt-4o-mini$/, /^gpt-.*mini/, /^claude-.*haiku/, /^claude-/, /^gemini-.*flash/, /^gpt-/]
+
+/** A route for a model that the provider has, made by one press; another can be chosen. */
+export function RouteStep({ providers }: { providers: SetUp['providers'] }) {
+  const provider = providers[0]
+  const may = useMay('routes.add')
+  if (provider === undefined) return null
+  if (!may) return <p className="quiet">An administrator adds the route.</p>
+  const names = provider.models.map(({ name }) => name)
+  const favourite = favourites.map((form) => names.find((name) => form.test(name))).find((name) => name !== undefined)
+  return (
+    <OperationForm
+      operation="routes.add"
+      fixed={{ allEnvironments: true }}
+      preset={{ model: favourite ?? names[0] ?? '', provider: provider.name }}
+      fields={['model', 'provider']}
+      suggestions={{ model: names, provider: providers.map(({ name }) => name) }}
+      hints={{ model: 'What applications ask for; * stands for any text' }}
+      submit="Add the route"
+      onDone={() => {}}
+    />
+  )
+}

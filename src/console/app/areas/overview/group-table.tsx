@@ -1,0 +1,92 @@
+import { useNavigate } from '@tanstack/react-router'
+import type { admin } from '../../client/admin.ts'
+import { Count, DataTable, Duration, Empty, Money, Outside, type TableColumn } from '../../parts/index.ts'
+import { keepScope } from '../../shell/keys.ts'
+
+type Row = Awaited<ReturnType<typeof admin.requests.stats>>[number]
+type By = 'key' | 'model' | 'provider' | 'project'
+
+interface GroupTableProps {
+  by: By
+  rows: readonly Row[]
+  window: { since: string; until: string | undefined }
+}
+
+/** Who and what the traffic is; a press on a row leads to its requests. */
+export function GroupTable({ by, rows, window }: GroupTableProps) {
+  const navigate = useNavigate()
+  const most = Math.max(1, ...rows.map(({ requests }) => requests))
+  const sorted = [...rows].sort((left, right) => right.requests - left.requests)
+  const open = ({ group }: Row) => {
+    const words = { since: window.since, ...(window.until === undefined ? {} : { until: window.until }) }
+    void navigate({ to: '/requests', search: (before) => ({ ...keepScope(before), ...words, [by]: group }) })
+  }
+  return (
+    <section className="stack-tight">
+      <h2>By {by}</h2>
+      <DataTable
+        name={`overview-${by}`}
+        label={`Traffic by ${by}`}
+        rows={sorted}
+        columns={columnsOf(by, most)}
+        rowKey={({ group }) => group}
+        onOpen={open}
+        empty={<Empty title="No request in this span." command="spgw requests stats" />}
+      />
+    </section>
+  )
+}
+
+function columnsOf(by: By, most: number): TableColumn<Row>[] {
+  return [
+    { id: 'group', title: by.charAt(0).toUpperCase() + by.slice(1), cell: ({ group }) => <Outside text={group} /> },
+    {
+      id: 'share',
+      title: 'Share',
+      width: '120px',
+      wideOnly: true,
+      cell: ({ requests }) => <span className="share" style={{ width: `${(requests / most) * 100}%` }} />,
+    },
+    {
+      id: 'requests',
+      title: 'Requests',
+      number: true,
+      width: '104px',
+      cell: ({ requests }) => <Count value={requests} />,
+    },
+    { id: 'errors', title: 'Errors', number: true, width: '84px', cell: ({ errors }) => <Count value={errors} /> },
+    {
+      id: 'p50',
+      title: 'p50',
+      number: true,
+      width: '84px',
+      wideOnly: true,
+      cell: (row) => <Duration ms={row.duration_p50_ms} />,
+    },
+    {
+      id: 'p95',
+      title: 'p95',
+      number: true,
+      width: '84px',
+      wideOnly: true,
+      cell: (row) => <Duration ms={row.duration_p95_ms} />,
+    },
+    {
+      id: 'input',
+      title: 'Tokens in',
+      number: true,
+      width: '116px',
+      wideOnly: true,
+      cell: ({ input }) => <Count value={input} />,
+    },
+    {
+      id: 'output',
+      title: 'Tokens out',
+      number: true,
+      width: '116px',
+      wideOnly: true,
+      cell: ({ output }) => <Count value={output} />,
+    },
+    { id: 'usd', title: 'Spend', number: true, width: '92px', cell: ({ usd }) => <Money usd={usd} /> },
+  ]
+}

@@ -1,0 +1,81 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { formatMilliseconds, formatMoney } from '../../../../admin/contract/show-value.ts'
+import type { Series, SeriesPoint } from '../../client/series.ts'
+import { Chart, type ChartSeries } from '../../parts/index.ts'
+import type { OverviewSearch } from './overview-search.ts'
+
+type Read = (point: SeriesPoint) => number | null
+
+const count = (value: number | null) => (value === null ? '–' : compact(value))
+const time = (value: number | null) => (value === null ? '–' : formatMilliseconds(value))
+const money = (value: number | null) => (value === null ? '–' : formatMoney(value))
+
+/** 12,400 → `12.4k`: an axis has little room. */
+function compact(value: number): string {
+  if (value >= 1e6) return `${trim(value / 1e6)}M`
+  return value >= 10_000 ? `${trim(value / 1e3)}k` : trim(value)
+}
+
+function trim(value: number): string {
+  return value.toFixed(value < 10 ? 1 : 0).replace(/\.0$/, '')
+}
+
+/** Six drawings over one span; a stretch drawn in any of them becomes the span of all. */
+export function OverviewCharts({ series }: { series: Series }) {
+  const navigate = useNavigate()
+  const times = useMemo(() => (series.groups[0]?.points ?? []).map((point) => Date.parse(point.time)), [series])
+  const grouped = series.groups.length > 1
+  const lines = (name: string, read: Read): ChartSeries[] =>
+    series.groups.map(({ group, points }) => ({ name: grouped ? group : name, values: points.map(read) }))
+  const several = (reads: Record<string, Read>): ChartSeries[] =>
+    Object.entries(reads).flatMap(([name, read]) =>
+      series.groups.map(({ group, points }) => ({
+        name: grouped ? `${group} ${name}` : name,
+        values: points.map(read),
+      })),
+    )
+  const zoom = (since: number, until: number) => {
+    const words = { since: new Date(since).toISOString(), until: new Date(until).toISOString() }
+    void navigate({ to: '/', search: (before) => ({ ...before, ...words }) as OverviewSearch })
+  }
+  const errors = (point: SeriesPoint) => point.errors
+  const latency: Record<string, Read> = grouped
+    ? { p95: (point: SeriesPoint) => point.duration_p95_ms }
+    : {
+        p50: (point: SeriesPoint) => point.duration_p50_ms,
+        p95: (point: SeriesPoint) => point.duration_p95_ms,
+        p99: (point: SeriesPoint) => point.duration_p99_ms,
+      }
+  const common = { times, onZoom: zoom }
+  return (
+    <div className="charts">
+      <Chart
+        {...common}
+        title="Requests"
+        look="bars"
+        series={lines('requests', (point) => point.requests)}
+        write={count}
+      />
+      <Chart {...common} title="Errors" look="bars" series={lines('errors', errors)} write={count} />
+      <Chart {...common} title={grouped ? 'Latency p95' : 'Latency'} series={several(latency)} write={time} />
+      <Chart
+        {...common}
+        title="Time to first token, p50"
+        series={lines('p50', (point) => point.first_byte_p50_ms)}
+        write={time}
+      />
+      <Chart
+        {...common}
+        title="Tokens"
+        series={
+          grouped
+            ? lines('tokens', (point) => point.input + point.output)
+            : several({ input: (point) => point.input, output: (point) => point.output })
+        }
+        write={count}
+      />
+      <Chart {...common} title="Spend" look="bars" series={lines('spend', (point) => point.usd)} write={money} />
+    </div>
+  )
+}

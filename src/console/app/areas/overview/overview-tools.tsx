@@ -1,0 +1,66 @@
+import { useNavigate } from '@tanstack/react-router'
+import { ZoomOut } from 'lucide-react'
+import { Button } from '../../parts/index.ts'
+import type { OverviewSearch } from './overview-search.ts'
+
+const spans = [
+  { since: '15m', title: 'Last 15 min' },
+  { since: '1h', title: 'Last hour' },
+  { since: '24h', title: 'Last 24 h' },
+  { since: '7d', title: 'Last 7 days' },
+  { since: '30d', title: 'Last 30 days' },
+  { since: '90d', title: 'Last 90 days' },
+]
+const groupings = ['key', 'model', 'provider', 'project'] as const
+
+/** Span and grouping; both stand in the address. */
+export function OverviewTools({ search }: { search: OverviewSearch }) {
+  const navigate = useNavigate()
+  const change = (words: { [Name in keyof OverviewSearch]?: OverviewSearch[Name] | undefined }) =>
+    void navigate({ to: '/', search: (before) => ({ ...before, ...words }) as OverviewSearch })
+  const { since = '24h', until, by } = search
+  const zoomed = until !== undefined || !spans.some((span) => span.since === since)
+  return (
+    <div className="row overview-tools">
+      {zoomed ? (
+        <Button
+          icon={<ZoomOut size={14} aria-hidden="true" />}
+          onClick={() => change({ since: undefined, until: undefined })}
+        >
+          Zoom out
+        </Button>
+      ) : null}
+      <select
+        className="input"
+        aria-label="By"
+        value={by ?? ''}
+        onChange={(event) => change({ by: groupings.find((word) => word === event.target.value) })}
+      >
+        <option value="">All together</option>
+        {groupings.map((word) => (
+          <option key={word} value={word}>
+            By {word}
+          </option>
+        ))}
+      </select>
+      <select
+        className="input"
+        aria-label="Span of time"
+        value={zoomed ? 'zoomed' : since}
+        onChange={(event) => change({ since: event.target.value, until: undefined })}
+      >
+        {zoomed ? <option value="zoomed">{describeSpan(since, until)}</option> : null}
+        {spans.map((span) => (
+          <option key={span.since} value={span.since}>
+            {span.title}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+function describeSpan(since: string, until: string | undefined): string {
+  const short = (time: string) => (Number.isNaN(Date.parse(time)) ? time : time.slice(5, 16).replace('T', ' '))
+  return until === undefined ? `Since ${short(since)}` : `${short(since)} – ${short(until)} UTC`
+}

@@ -1,0 +1,40 @@
+import { type LaneCall, writeLaneCall } from '../../../../core/lane-call.ts'
+import type { RequestRecord } from '../../../../core/record.ts'
+
+const conversations = ['chat', 'messages', 'generate']
+
+/** The other calls of the OpenAI lane that a model and a line of text are enough for. */
+const plainCalls: Record<string, { path: string; field: string }> = {
+  responses: { path: '/v1/responses', field: 'input' },
+  embeddings: { path: '/v1/embeddings', field: 'input' },
+  completions: { path: '/v1/completions', field: 'prompt' },
+  moderations: { path: '/v1/moderations', field: 'input' },
+}
+
+/** A call like this one, with a body to fill in; null where the record alone is not enough to write one. */
+export function curlOf(record: RequestRecord, gatewayUrl: string): string | null {
+  const call = callLike(record)
+  if (call === null) return null
+  return [
+    `curl -s${record.streamed ? 'N' : ''} ${quote(`${gatewayUrl}${call.path}`)} \\`,
+    `  -H "Authorization: Bearer $SPGW_KEY" \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d ${quote(JSON.stringify(call.body))}`,
+  ].join('\n')
+}
+
+function callLike({ lane, model, operation, streamed }: RequestRecord): LaneCall | null {
+  if (lane === null || model === null || operation === null) return null
+  if (conversations.includes(operation)) {
+    const turns = [{ role: 'user', text: 'hello' }] as const
+    return writeLaneCall(lane, { model, turns, streamed, maxTokens: null, temperature: null })
+  }
+  const plain = lane === 'openai' ? plainCalls[operation] : undefined
+  if (plain === undefined) return null
+  return { path: plain.path, body: { model, [plain.field]: 'hello', ...(streamed ? { stream: true } : {}) } }
+}
+
+/** As one word of the shell, whatever is in it: a model's name comes from anybody. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,131 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { Plus, X } from 'lucide-react'
+import { type FormEvent, useId, useState } from 'react'
+import { escapeControls } from '../../../../admin/contract/show-value.ts'
+import { errorCodes } from '../../../../core/errors.ts'
+import { orpc } from '../../client/admin.ts'
+import { operationNamed } from '../../contract/operations.ts'
+import { Button, Menu } from '../../parts/index.ts'
+import type { FilterName, RequestsSearch } from './requests-search.ts'
+
+const chipNames = ['key', 'model', 'provider', 'status', 'error', 'lane', 'state', 'tag', 'id', 'until'] as const
+type ChipName = (typeof chipNames)[number]
+
+/** What narrows the list, one chip each; they stand in the address. */
+export function FilterChips({ search }: { search: RequestsSearch }) {
+  const change = useFilterChange()
+  const set = chipNames.filter((name) => search[name] !== undefined)
+  return (
+    <div className="row filters">
+      {set.map((name) => (
+        <span key={name} className="chip">
+          <span className="quiet">{name}</span>
+          <bdi className="truncate">{escapeControls(search[name] ?? '')}</bdi>
+          <button type="button" aria-label={`Remove the filter ${name}`} onClick={() => change({ [name]: undefined })}>
+            <X size={12} aria-hidden="true" />
+          </button>
+        </span>
+      ))}
+      <Menu
+        label="Add a filter"
+        align="start"
+        className="button button-quiet button-small"
+        button={
+          <>
+            <Plus size={14} aria-hidden="true" />
+            filter
+          </>
+        }
+      >
+        {(close) => (
+          <FilterForm
+            onDone={(name, value) => {
+              close()
+              change({ [name]: value })
+            }}
+          />
+        )}
+      </Menu>
+      {set.length > 1 ? (
+        <Button
+          small
+          look="quiet"
+          onClick={() => change(Object.fromEntries(set.map((name) => [name, undefined])) as RequestsSearch)}
+        >
+          Clear
+        </Button>
+      ) : null}
+    </div>
+  )
+}
+
+/** Changes words of the address; undefined takes one out. */
+export function useFilterChange(): (change: { [Name in FilterName]?: string | undefined }) => void {
+  const navigate = useNavigate()
+  return (change) => void navigate({ to: '/requests', search: (before) => ({ ...before, ...change }), replace: true })
+}
+
+function FilterForm({ onDone }: { onDone(name: ChipName, value: string): void }) {
+  const id = useId()
+  const [name, setName] = useState<ChipName>('status')
+  const [value, setValue] = useState('')
+  const words = useSuggestions(name)
+  const field = operationNamed('requests.list').fields.find((one) => one.name === name)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (value.trim() !== '') onDone(name, value.trim())
+  }
+  const known = operationNamed('requests.list').fields.map((one) => one.name)
+  return (
+    <form className="filter-form stack-tight" onSubmit={submit}>
+      <label htmlFor={`${id}-name`}>Filter</label>
+      <select
+        id={`${id}-name`}
+        className="input"
+        value={name}
+        onChange={(event) => {
+          setName(chipNames.find((one) => one === event.target.value) ?? 'status')
+          setValue('')
+        }}
+      >
+        {chipNames
+          .filter((one) => known.includes(one))
+          .map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+      </select>
+      <label htmlFor={`${id}-value`}>is</label>
+      <input
+        id={`${id}-value`}
+        className="input"
+        list={`${id}-words`}
+        autoComplete="off"
+        spellCheck={false}
+        value={value}
+        onChange={(event) => setValue(event.target.value)}
+      />
+      <datalist id={`${id}-words`}>
+        {words.map((word) => (
+          <option key={word} value={word} />
+        ))}
+      </datalist>
+      <p className="small quiet">{field?.description}</p>
+      <Button look="primary" small type="submit">
+        Add
+      </Button>
+    </form>
+  )
+}
+
+function useSuggestions(name: ChipName): string[] {
+  const keys = useQuery({ ...orpc.keys.list.queryOptions({ input: { all: true } }), enabled: name === 'key' })
+  const routes = useQuery({ ...orpc.routes.list.queryOptions({ input: { all: true } }), enabled: name === 'model' })
+  const providers = useQuery({ ...orpc.providers.list.queryOptions({ input: {} }), enabled: name === 'provider' })
+  if (name === 'key') return (keys.data ?? []).map((key) => key.name)
+  if (name === 'model') return (routes.data ?? []).map((route) => route.model)
+  if (name === 'provider') return (providers.data ?? []).map((provider) => provider.name)
+  if (name === 'status') return ['2xx', '4xx', '5xx', '200', '401', '429', '500', '502', '503']
+  if (name === 'error') return [...errorCodes, 'client_closed', 'provider_error']
+  return operationNamed('requests.list').fields.find((field) => field.name === name)?.choices ?? []
+}

@@ -1,0 +1,90 @@
+import { escapeControls } from '../../../../admin/contract/show-value.ts'
+import type { RequestRow } from '../../live/status-output.ts'
+import { Bytes, Code, Count, Duration, Money, Outside, RecordView } from '../../parts/index.ts'
+
+/** Tokens and cost, then the rest of what is known. */
+export function RecordFacts({ record }: { record: RequestRow }) {
+  const { request, response } = bodiesOf(record)
+  return (
+    <>
+      <div className="record-columns">
+        <section className="stack-tight">
+          <h2>Tokens and cost</h2>
+          <RecordView entries={tokenEntries(record)} />
+        </section>
+        <section className="stack-tight">
+          <h2>Client and sizes</h2>
+          <RecordView entries={clientEntries(record)} />
+        </section>
+      </div>
+      {record.losses.length === 0 ? null : (
+        <section className="card">
+          <h2 className="card-head">Lost in translation</h2>
+          <ul className="nested">
+            {record.losses.map((loss) => (
+              <li key={loss} className="breakable">
+                {escapeControls(loss)}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {request === null && response === null ? (
+        <p className="small quiet">Bodies are kept only where a policy says so.</p>
+      ) : (
+        <section className="stack-tight">
+          <h2>Bodies</h2>
+          {request === null ? null : <Code text={escapeLines(request)} label="Copy the request" />}
+          {response === null ? null : <Code text={escapeLines(response)} label="Copy the answer" />}
+        </section>
+      )}
+    </>
+  )
+}
+
+function tokenEntries({ tokens, cost }: RequestRow) {
+  const price = { label: 'Cost', value: <Money usd={cost?.usd} /> }
+  const version = { label: 'Price version', value: <Outside text={cost?.price_version} /> }
+  if (tokens === null) return [{ label: 'Tokens', value: 'None counted' }, price, version]
+  return [
+    { label: 'Input', value: <Count value={tokens.input} /> },
+    { label: 'of it cache read', value: <Count value={tokens.cache_read} /> },
+    { label: 'of it cache write', value: <Count value={tokens.cache_write} /> },
+    { label: 'Output', value: <Count value={tokens.output} /> },
+    { label: 'of it reasoning', value: <Count value={tokens.reasoning} /> },
+    { label: 'Counted', value: tokens.source === 'reported' ? 'as the provider reported' : 'estimated' },
+    price,
+    version,
+  ]
+}
+
+function clientEntries(record: RequestRow) {
+  const tags = Object.entries(record.tags).map(([name, value]) => `${name}=${value}`)
+  return [
+    { label: 'Scope', value: <Outside text={record.project && `${record.project}/${record.environment ?? ''}`} /> },
+    { label: 'Key', value: <Outside text={record.key?.name} /> },
+    { label: 'Address', value: <Outside text={record.client.address} /> },
+    { label: 'User agent', value: <Outside text={record.client.user_agent} /> },
+    { label: 'First byte', value: <Duration ms={record.first_byte_ms} /> },
+    { label: 'Total', value: <Duration ms={record.duration_ms} /> },
+    { label: 'Request', value: <Bytes bytes={record.request_bytes} /> },
+    { label: 'Answer', value: <Bytes bytes={record.response_bytes} /> },
+    { label: 'Streamed', value: record.streamed ? 'yes' : 'no' },
+    { label: "Provider's request id", value: <Outside text={record.provider_request_id} /> },
+    { label: 'Tags', value: <Outside text={tags.join(', ')} /> },
+  ]
+}
+
+/** There only where a policy captures them. */
+function bodiesOf(record: RequestRow): { request: string | null; response: string | null } {
+  const bodies: unknown = Reflect.get(record, 'bodies')
+  const read = (name: string) => {
+    const text: unknown = typeof bodies === 'object' && bodies !== null ? Reflect.get(bodies, name) : null
+    return typeof text === 'string' ? text : null
+  }
+  return { request: read('request'), response: read('response') }
+}
+
+function escapeLines(text: string): string {
+  return text.split('\n').map(escapeControls).join('\n')
+}

@@ -1,0 +1,53 @@
+import { escapeControls, formatValue, guessFormat } from '../../../../admin/contract/show-value.ts'
+import type { Signal } from '../../../../core/record.ts'
+import { StateBadge } from '../../parts/index.ts'
+
+const words: Record<Signal['verdict'], { word: string; tone: 'good' | 'warning' | 'bad' | 'quiet' | 'strong' }> = {
+  pass: { word: 'passes', tone: 'good' },
+  deny: { word: 'denies', tone: 'bad' },
+  flag: { word: 'notes', tone: 'warning' },
+  taken: { word: 'taken', tone: 'good' },
+  skipped: { word: 'skipped', tone: 'quiet' },
+  note: { word: 'note', tone: 'strong' },
+}
+
+/** Each rule that was looked at, its verdict, its sentence and its figures. */
+export function RecordSignals({ title, signals, none }: { title: string; signals: readonly Signal[]; none: string }) {
+  const rows = signals.map((signal, index) => ({ signal, key: `${index}` }))
+  return (
+    <section className="card">
+      <h2 className="card-head">{title}</h2>
+      {rows.length === 0 ? <p className="quiet">{none}</p> : null}
+      <ul className="signals">
+        {rows.map(({ signal, key }) => (
+          <li key={key} className="signal">
+            <StateBadge state={words[signal.verdict].word} tone={words[signal.verdict].tone} />
+            <div className="breakable">
+              <p>
+                <bdi>{escapeControls(signal.text)}</bdi>
+              </p>
+              <p className="small quiet">
+                <code>{escapeControls(signal.rule)}</code> {figuresOf(signal)}
+              </p>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function figuresOf({ data = {} }: Signal): string {
+  const view = { now: Date.now(), utc: true }
+  return Object.entries(data)
+    .map(
+      ([name, value]) =>
+        `${escapeControls(name)} ${formatValue(value, typeof value === 'number' ? numeric(name) : 'text', view)}`,
+    )
+    .join(' · ')
+}
+
+function numeric(name: string) {
+  const format = guessFormat(name)
+  return format === 'text' ? 'number' : format
+}

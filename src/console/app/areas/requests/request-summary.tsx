@@ -1,0 +1,57 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { formatMilliseconds, formatMoney } from '../../../../admin/contract/show-value.ts'
+import { orpc } from '../../client/admin.ts'
+import { readSeries, seriesKey } from '../../client/series.ts'
+import { findOperation } from '../../contract/operations.ts'
+import { useTraffic } from '../../live/traffic.ts'
+import { Sparkline } from '../../parts/index.ts'
+import type { ListInput } from './request-feed.ts'
+
+/** What the list adds up to, in one line. */
+export function RequestSummary({ input }: { input: ListInput }) {
+  const stats = useQuery({
+    ...orpc.requests.stats.queryOptions({ input: { ...input, by: 'total' } }),
+    placeholderData: keepPreviousData,
+  })
+  const hasSeries = findOperation('requests.series') !== undefined
+  const series = useQuery({
+    queryKey: seriesKey(input),
+    queryFn: ({ signal }) => readSeries(input, signal),
+    enabled: hasSeries,
+    placeholderData: keepPreviousData,
+  })
+  useTraffic(() => {
+    void stats.refetch()
+    if (hasSeries) void series.refetch()
+  })
+  const sum = stats.data?.[0]
+  const bars = series.data?.groups[0]?.points.map(({ requests }) => requests) ?? []
+  const count = sum?.requests ?? 0
+  const share = count === 0 ? 0 : ((sum?.errors ?? 0) / count) * 100
+  return (
+    <div className="summary-line row" role="status" aria-label="Sums of the list">
+      {bars.length === 0 ? null : <Sparkline points={bars} label="Requests over the time shown" width={160} />}
+      <Sum text={count.toLocaleString('en-US')} unit={count === 1 ? 'request' : 'requests'} />
+      <Sum
+        text={`${share === 0 ? 0 : share.toFixed(share < 10 ? 1 : 0)} %`}
+        unit="errors"
+        tone={share >= 5 ? 'bad' : ''}
+      />
+      <Sum text={duration(sum?.duration_p50_ms)} unit="p50" />
+      <Sum text={duration(sum?.duration_p95_ms)} unit="p95" />
+      <Sum text={sum?.usd === null || sum === undefined ? '–' : formatMoney(sum.usd)} unit="spent" />
+    </div>
+  )
+}
+
+function duration(milliseconds: number | null | undefined): string {
+  return milliseconds === null || milliseconds === undefined ? '–' : formatMilliseconds(milliseconds)
+}
+
+function Sum({ text, unit, tone = '' }: { text: string; unit: string; tone?: string }) {
+  return (
+    <span className="nowrap">
+      <b className={`number ${tone === 'bad' ? 'state-bad' : ''}`}>{text}</b> <span className="quiet">{unit}</span>
+    </span>
+  )
+}

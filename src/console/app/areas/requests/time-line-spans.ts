@@ -1,0 +1,80 @@
+import type { AttemptRecord, RequestRecord } from '../../../../core/record.ts'
+
+/** A part of a request's time, counted from the moment it was received. */
+export interface Span {
+  part: 'admit' | 'connect' | 'wait' | 'content' | 'failed' | 'answer'
+  fromMs: number
+  toMs: number
+}
+
+export interface Lane {
+  key: string
+  name: string
+  note: string
+  spans: Span[]
+}
+
+export interface TimeLineDrawing {
+  totalMs: number
+  lanes: Lane[]
+}
+
+/** Where each part begins and ends; what has no length or no end is left out. */
+export function drawTimeLine(record: RequestRecord): TimeLineDrawing {
+  const totalMs = endOf(record)
+  const lanes = [
+    gatewayLane(record, totalMs),
+    ...record.attempts.map((attempt, index) => attemptLane(attempt, index, totalMs)),
+  ]
+  const answer = answerLane(record, totalMs)
+  return { totalMs, lanes: answer === null ? lanes : [...lanes, answer] }
+}
+
+function endOf({ duration_ms, timeline, attempts }: RequestRecord): number {
+  const marks = [...timeline.map(({ at_ms }) => at_ms), ...attempts.map(({ ended_ms }) => ended_ms ?? 0)]
+  return Math.max(duration_ms ?? 0, 0, ...marks)
+}
+
+function gatewayLane({ timeline, attempts }: RequestRecord, totalMs: number): Lane {
+  const admitted = timeline.find(({ event }) => event === 'admitted')?.at_ms
+  const until = admitted ?? attempts[0]?.started_ms ?? totalMs
+  const note = admitted === undefined && attempts.length === 0 ? 'ended here' : 'received, admitted, planned'
+  return { key: 'gateway', name: 'Gateway', note, spans: spansOf([['admit', 0, until]]) }
+}
+
+function attemptLane(attempt: AttemptRecord, index: number, totalMs: number): Lane {
+  const { provider, upstream_model: upstream, status, outcome, started_ms: start } = attempt
+  const end = attempt.ended_ms ?? totalMs
+  const connected = attempt.connected_ms ?? null
+  const first = attempt.first_byte_ms
+  const failed = outcome !== 'answered' && outcome !== 'started'
+  const name = upstream === '' ? provider : `${provider}:${upstream}`
+  return {
+    key: `attempt-${index}`,
+    name,
+    note: `attempt ${index + 1}: ${status === null ? '' : `${status} `}${outcome.replaceAll('_', ' ')}`,
+    spans: failed
+      ? spansOf([
+          ['connect', start, connected ?? start],
+          ['failed', connected ?? start, end],
+        ])
+      : spansOf([
+          ['connect', start, connected ?? start],
+          ['wait', connected ?? start, first ?? end],
+          ['content', first ?? end, end],
+        ]),
+  }
+}
+
+function answerLane({ first_byte_ms: first, timeline }: RequestRecord, totalMs: number): Lane | null {
+  if (first === null) return null
+  const last = timeline.findLast(({ event }) => event === 'last_byte' || event === 'done')?.at_ms ?? totalMs
+  return { key: 'answer', name: 'Client', note: 'answer', spans: spansOf([['answer', first, Math.max(first, last)]]) }
+}
+
+function spansOf(parts: readonly [part: Span['part'], fromMs: number, toMs: number][]): Span[] {
+  const long = parts.filter(([, from, to]) => to > from)
+  // What took no measurable time is still shown once, so that no lane is empty.
+  const shown = long.length > 0 ? long : parts.slice(-1)
+  return shown.map(([part, fromMs, toMs]) => ({ part, fromMs, toMs: Math.max(fromMs, toMs) }))
+}

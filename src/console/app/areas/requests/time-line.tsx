@@ -1,0 +1,98 @@
+import { escapeControls, formatMilliseconds } from '../../../../admin/contract/show-value.ts'
+import type { RequestRow } from '../../live/status-output.ts'
+import { drawTimeLine, type Lane, type Span } from './time-line-spans.ts'
+
+/** The request to scale: the gateway, each attempt with its parts, and the answer to the client. */
+export function TimeLine({ record }: { record: RequestRow }) {
+  const { totalMs, lanes } = drawTimeLine(record)
+  if (totalMs <= 0) return <p className="quiet">It took no time that could be measured.</p>
+  return (
+    <div className="time-line">
+      <Axis totalMs={totalMs} />
+      <ul className="time-lanes">
+        {lanes.map((lane) => (
+          <LaneRow key={lane.key} lane={lane} totalMs={totalMs} />
+        ))}
+      </ul>
+      <Legend lanes={lanes} />
+    </div>
+  )
+}
+
+const quarters = [0, 0.25, 0.5, 0.75, 1]
+
+function Axis({ totalMs }: { totalMs: number }) {
+  return (
+    <div className="time-axis small quiet" aria-hidden="true">
+      <span />
+      <div className="time-ticks">
+        {quarters.map((part) => (
+          <span key={part} className="number">
+            {formatMilliseconds(totalMs * part)}
+          </span>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function LaneRow({ lane, totalMs }: { lane: Lane; totalMs: number }) {
+  return (
+    <li className="time-lane">
+      <div className="time-name">
+        <p className="truncate">
+          <bdi title={escapeControls(lane.name)}>{escapeControls(lane.name)}</bdi>
+        </p>
+        {lane.note === '' ? null : <p className="small quiet truncate">{escapeControls(lane.note)}</p>}
+      </div>
+      <div className="time-track">
+        {lane.spans.map((span) => (
+          <Bar key={`${span.part}-${span.fromMs}`} span={span} totalMs={totalMs} />
+        ))}
+      </div>
+      <ul className="visually-hidden">
+        {lane.spans.map((span) => (
+          <li key={`${span.part}-${span.fromMs}`}>{sayOf(span)}</li>
+        ))}
+      </ul>
+    </li>
+  )
+}
+
+/** A part too short to see still gets two pixels. */
+function Bar({ span, totalMs }: { span: Span; totalMs: number }) {
+  const left = `${(span.fromMs / totalMs) * 100}%`
+  const width = `max(2px, ${((span.toMs - span.fromMs) / totalMs) * 100}%)`
+  return (
+    <span className={`time-bar time-${span.part}`} style={{ left, width }} title={sayOf(span)}>
+      <span className="time-word small">{formatMilliseconds(span.toMs - span.fromMs)}</span>
+    </span>
+  )
+}
+
+const words: Record<Span['part'], string> = {
+  admit: 'admission',
+  connect: 'connecting',
+  wait: 'waiting for the first byte',
+  content: 'content',
+  failed: 'failed attempt',
+  answer: 'answer to the client',
+}
+
+function sayOf({ part, fromMs, toMs }: Span): string {
+  return `${words[part]}: ${formatMilliseconds(toMs - fromMs)}, from ${formatMilliseconds(fromMs)} to ${formatMilliseconds(toMs)}`
+}
+
+function Legend({ lanes }: { lanes: readonly Lane[] }) {
+  const parts = [...new Set(lanes.flatMap(({ spans }) => spans.map(({ part }) => part)))]
+  return (
+    <ul className="row time-legend small quiet" aria-hidden="true">
+      {parts.map((part) => (
+        <li key={part} className="row">
+          <span className={`time-swatch time-${part}`} />
+          {words[part]}
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,30 @@
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from '@simplewebauthn/browser'
+import { callAuth } from '../../client/http.ts'
+
+/** The library is loaded by whoever uses a passkey. */
+const library = () => import('@simplewebauthn/browser')
+
+export async function signInWithPasskey(): Promise<void> {
+  const optionsJSON = await callAuth<PublicKeyCredentialRequestOptionsJSON>('/auth/passkey/options', {})
+  const { startAuthentication } = await library()
+  const answer = await startAuthentication({ optionsJSON }).catch(explain)
+  await callAuth('/auth/passkey', answer)
+}
+
+export async function addPasskey(name: string): Promise<void> {
+  const optionsJSON = await callAuth<PublicKeyCredentialCreationOptionsJSON>('/auth/account/passkeys/options', {})
+  const { startRegistration } = await library()
+  const answer = await startRegistration({ optionsJSON }).catch(explain)
+  await callAuth('/auth/account/passkeys', { ...answer, name })
+}
+
+/** What browsers say of it is for those who write pages. */
+function explain(error: unknown): never {
+  const name = error instanceof Error ? error.name : ''
+  if (name === 'NotAllowedError') throw new Error('The passkey was not used: it was cancelled, or took too long.')
+  if (name === 'InvalidStateError') throw new Error('This device has a passkey for this console already.')
+  throw error
+}

@@ -1,0 +1,79 @@
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { escapeControls } from '../../../../admin/contract/show-value.ts'
+import { faultOf } from '../../client/fault.ts'
+import { AuthFault, callAuth } from '../../client/http.ts'
+import { Button } from '../../parts/index.ts'
+import { refreshSession } from '../../session/session.ts'
+import { useCountdown } from './countdown.ts'
+import { TextField } from './text-field.tsx'
+
+/** Name and password; the code of an authenticator only when the gateway asks for it. */
+export function PasswordForm() {
+  const [name, setName] = useState('')
+  const [password, setPassword] = useState('')
+  const [code, setCode] = useState<string | null>(null)
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const [waitSeconds, setWait] = useCountdown()
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    setBusy(true)
+    setError(null)
+    try {
+      await callAuth('/auth/password', { name: name.trim(), password, ...(code === null ? {} : { code: code.trim() }) })
+      await refreshSession()
+    } catch (reason) {
+      if (reason instanceof AuthFault && reason.code === 'code_required') setCode('')
+      else setError(reason)
+      if (reason instanceof AuthFault && reason.retryAfter !== null) setWait(reason.retryAfter)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <form className="stack" onSubmit={(event) => void submit(event)}>
+      <TextField label="Name" name="username" autoComplete="username webauthn" value={name} onType={setName} />
+      <TextField
+        label="Password"
+        name="password"
+        type="password"
+        autoComplete="current-password"
+        value={password}
+        onType={setPassword}
+      />
+      {code === null ? null : <CodeField code={code} onType={setCode} />}
+      {error === null ? null : <SignInFault error={error} waitSeconds={waitSeconds} />}
+      <Button look="primary" type="submit" busy={busy} disabled={waitSeconds > 0}>
+        {waitSeconds > 0 ? `Wait ${waitSeconds} s` : 'Sign in'}
+      </Button>
+    </form>
+  )
+}
+
+function CodeField({ code, onType }: { code: string; onType(code: string): void }) {
+  const place = useRef<HTMLInputElement>(null)
+  useEffect(() => place.current?.focus(), [])
+  return (
+    <TextField
+      place={place}
+      label="Code of your authenticator"
+      name="code"
+      autoComplete="one-time-code"
+      inputMode="numeric"
+      value={code}
+      onType={onType}
+    />
+  )
+}
+
+export function SignInFault({ error, waitSeconds = 0 }: { error: unknown; waitSeconds?: number }) {
+  const { message, hint } = faultOf(error)
+  return (
+    <div className="notice notice-bad" role="alert">
+      <div>
+        <p className="notice-title">{escapeControls(message)}</p>
+        <p>{waitSeconds > 0 ? `Try again in ${waitSeconds} s.` : escapeControls(hint)}</p>
+      </div>
+    </div>
+  )
+}
