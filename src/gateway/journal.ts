@@ -20,7 +20,8 @@ export interface JournalPlace {
 
 /**
  * The writer of one thread's segments. Entries appended in one turn of the event loop go out in one write and share
- * one promise, which resolves when they have reached the page cache: it survives the death of the process.
+ * one promise, which resolves when they have reached the page cache: it survives the death of the process. As long as
+ * turns bring one entry each there is nothing to share, and it is written at once: a request then goes on within its turn.
  * While the disk refuses, entries wait in bounded memory and the promises resolve at once: traffic goes on, the
  * crash promise is suspended, and `onDegraded` says so (product.md section 8).
  */
@@ -35,7 +36,13 @@ export class Journal {
   readonly #waiting = new EntryBuffer()
   /** Of the entries that go out at the end of this turn. */
   #turn: { promise: Promise<void>; resolve: () => void } | null = null
-  readonly #endTurn = () => this.flush()
+  #entriesThisTurn = 0
+  #busy = false
+  readonly #endTurn = () => {
+    this.#busy = this.#entriesThisTurn > 1
+    this.#entriesThisTurn = 0
+    if (this.#turn !== null) this.flush()
+  }
   #degraded: string | null = null
   #lost = 0
 
@@ -50,10 +57,14 @@ export class Journal {
       this.#bound()
       return alreadyWritten
     }
-    if (this.#turn === null) {
-      this.#turn = Promise.withResolvers<void>()
+    if (this.#entriesThisTurn++ === 0) {
       setImmediate(this.#endTurn)
+      if (!this.#busy) {
+        this.flush()
+        return alreadyWritten
+      }
     }
+    this.#turn ??= Promise.withResolvers<void>()
     return this.#turn.promise
   }
 

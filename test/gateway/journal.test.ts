@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { entryHeaderBytes, parseSegmentName, segmentBytes } from '../../src/core/journal-format.ts'
@@ -36,12 +37,33 @@ describe('the journal of a thread', () => {
     const journal = new Journal({ directory, boot: 'b', thread: 3 }, () => {})
     const first = journal.append(repeated(1))
     const second = journal.append(repeated(2))
-    expect(fs.readdirSync(directory)).toEqual([])
     await first
-    expect(entries()).toEqual([repeated(1), repeated(2)])
+    expect(entries()[0]).toEqual(repeated(1))
     await second
+    expect(entries()).toEqual([repeated(1), repeated(2)])
     journal.close()
     expect(parseSegmentName(fs.readdirSync(directory)[0]!)).toEqual({ boot: 'b', thread: 3, sequence: 0 })
+  })
+
+  it('writes at once while turns bring one entry each, and once a turn as soon as they bring more', async () => {
+    const journal = new Journal({ directory, boot: 'b', thread: 0 }, () => {})
+    const appended = (...counts: number[]) => {
+      for (const count of counts) void journal.append(repeated(count))
+      return entries().length
+    }
+    expect(appended(1)).toBe(1)
+    await setImmediate()
+    expect(appended(2)).toBe(2)
+    expect(appended(3)).toBe(2)
+    await setImmediate()
+    expect(appended(4)).toBe(3)
+    expect(appended(5, 6)).toBe(3)
+    await setImmediate()
+    expect(appended(7)).toBe(6)
+    await setImmediate()
+    expect(appended(8)).toBe(8)
+    journal.close()
+    expect(entries()).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((count) => repeated(count)))
   })
 
   it('goes on in a new segment when one is full, and loses nothing', async () => {
