@@ -30,14 +30,14 @@ export interface LocalCommand {
   /** It calls the gateway, so that `--remote` means something to it. */
   reachesGateway?: boolean
   /**
-   * Options and arguments by camel-case name; `gateway` is the one that the global flags name. Resolves to the exit
+   * Options and arguments by camel-case name; `gateway` is the one that the global flags name, but for what is changed of them. Resolves to the exit
    * status; a thrown error is reported by its `message`, `hint` and `exitStatus`.
    */
   run(
     options: Record<string, unknown>,
     io: Io,
     settings: GlobalOptions,
-    gateway: () => Promise<Gateway>,
+    gateway: (change?: Partial<GlobalOptions>) => Promise<Gateway>,
   ): Promise<number>
 }
 

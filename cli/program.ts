@@ -5,7 +5,7 @@ import { commandWords } from './command-words.ts'
 import { completeWord } from './completion/complete-word.ts'
 import type { Dependencies } from './dependencies.ts'
 import { exitStatus, type FaultReport, Interrupted, OutputClosed, reportFault } from './fault.ts'
-import { addGlobalOptions, readGlobalOptions } from './global-options.ts'
+import { addGlobalOptions, type GlobalOptions, readGlobalOptions } from './global-options.ts'
 import { HelpShown, helpDevice } from './help.ts'
 import { type Io, wantsColour, withoutColour } from './io.ts'
 import { buildLocal, type LocalCommand } from './local-command.ts'
@@ -43,7 +43,8 @@ async function runLocal(
   finish: (status: number) => void,
 ): Promise<void> {
   const settings = readGlobalOptions(values)
-  const reachGateway = async () => (await import('./run.ts')).reach(connect, settings, io)
+  const reachGateway = async (change: Partial<GlobalOptions> = {}) =>
+    (await import('./run.ts')).reach(connect, { ...settings, ...change }, io)
   finish(await command.run(values, io, settings, reachGateway))
 }
 

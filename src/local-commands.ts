@@ -1,4 +1,6 @@
+import { homedir } from 'node:os'
 import { completionCommand } from '../cli/completion/command.ts'
+import { makeDoctorCommand } from '../cli/doctor/command.ts'
 import type { LocalCommand } from '../cli/local-command.ts'
 import { makeManCommand } from '../cli/manual/command.ts'
 import { openProgress } from '../cli/progress.ts'
@@ -15,12 +17,24 @@ const tuiCommand = makeTuiCommand({
   start: async (parts) => (await import('../tui/start.tsx')).runTui({ ...parts, process }),
 })
 
+const doctorCommand = makeDoctorCommand({
+  version,
+  async locate(dataDir, environment) {
+    const { files } = await import('../cli/connect.ts')
+    const { findSocket } = await import('../cli/socket-path.ts')
+    const surroundings = { environment, home: homedir() || null, platform: process.platform }
+    return findSocket(dataDir, surroundings, files)?.dataDirectory ?? null
+  },
+  examineMachine: async (examined) => (await import('./daemon/doctor/machine.ts')).examineMachine(examined),
+})
+
 /** The commands that are no operations: they work on this machine, most of them without a running gateway. */
 export const localCommands: readonly LocalCommand[] = [
   initCommand,
   serveCommand,
   makeRestoreCommand(openProgress),
   tuiCommand,
+  doctorCommand,
   completionCommand,
   makeManCommand({ operations, local: () => localCommands, version }),
   versionCommand,

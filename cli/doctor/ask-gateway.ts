@@ -1,0 +1,140 @@
+import { valueAt } from '../../src/admin/contract/show-value.ts'
+import type { Finding } from '../../src/core/finding.ts'
+import { complain, warn, well } from '../../src/core/finding.ts'
+import type { Gateway } from '../operation.ts'
+
+const dayMs = 24 * 3600_000
+const soonMs = 14 * dayMs
+
+/** One that does not answer in this time is not well, whatever else it does. */
+const patienceMs = 10_000
+
+/** null: no gateway runs. */
+export async function askStatus(gateway: Gateway): Promise<unknown> {
+  try {
+    return await ask(gateway, ['status'], {})
+  } catch (error) {
+    if (error instanceof Error && error.name === 'GatewayNotRunning') return null
+    throw error
+  }
+}
+
+function ask(gateway: Gateway, path: readonly string[], input: object): Promise<unknown> {
+  return gateway.call(path, input, { signal: AbortSignal.timeout(patienceMs) })
+}
+
+/** The resources of a gateway that runs, as far as they can be wrong. */
+export async function examineGateway(
+  gateway: Gateway,
+  status: unknown,
+  version: string,
+  now: number,
+): Promise<Finding[]> {
+  const [providers, routes, keys] = await Promise.all(
+    ['providers', 'routes', 'keys'].map(async (area) => {
+      const rows = await ask(gateway, [area, 'list'], area === 'providers' ? {} : { all: true })
+      return Array.isArray(rows) ? (rows as unknown[]) : []
+    }),
+  )
+  return [
+    ...judgeStatus(status, version),
+    ...judgeProviders(providers ?? []),
+    ...judgeRoutes(routes ?? [], providers ?? []),
+    ...judgeKeys(keys ?? [], now),
+  ]
+}
+
+function judgeStatus(status: unknown, version: string): Finding[] {
+  const theirs = String(valueAt(status, 'version'))
+  const place = `${valueAt(status, 'gateway_url')} (process ${valueAt(status, 'process_id')})`
+  const degraded = valueAt(status, 'degraded')
+  const lost = Number(valueAt(status, 'entries_lost'))
+  return [
+    theirs === version
+      ? well('gateway', `spgw ${theirs} serves at ${place}`)
+      : warn(
+          'gateway',
+          `spgw ${theirs} serves at ${place}, this is ${version}`,
+          'Restart the gateway with this executable.',
+        ),
+    ...(Array.isArray(degraded) ? degraded : []).map((part) =>
+      complain(
+        String(valueAt(part, 'part')),
+        `degraded since ${valueAt(part, 'since')}: ${valueAt(part, 'reason')}`,
+        'Requests go on being served; docs/troubleshooting.md says what to do for each part.',
+      ),
+    ),
+    ...(lost > 0
+      ? [
+          warn(
+            'records',
+            `${lost} entries were lost since the start`,
+            'See docs/troubleshooting.md, and the log of that time.',
+          ),
+        ]
+      : []),
+  ]
+}
+
+function judgeProviders(providers: readonly unknown[]): Finding[] {
+  if (providers.length === 0) {
+    return [
+      warn('providers', 'there is none yet', 'Add one: spgw providers add openai --kind openai --credential-stdin'),
+    ]
+  }
+  const active = providers.filter((provider) => valueAt(provider, 'active') === true)
+  const bad = active.flatMap(judgeProvider)
+  return bad.length > 0 ? bad : [well('providers', `${active.length} active, none failing`)]
+}
+
+function judgeProvider(provider: unknown): Finding[] {
+  const name = String(valueAt(provider, 'name'))
+  const state = valueAt(provider, 'state')
+  const look = `Look again: spgw providers check ${name}`
+  if (state === 'failing') {
+    const reason = valueAt(provider, 'state_reason') ?? 'no reason was given'
+    const remedy = String(reason).includes('credential')
+      ? `Replace its credential: spgw providers edit ${name} --credential-stdin`
+      : look
+    return [complain('providers', `${name} is failing: ${reason}`, remedy)]
+  }
+  return state === 'unchecked' ? [warn('providers', `${name} has never been checked`, look)] : []
+}
+
+function judgeRoutes(routes: readonly unknown[], providers: readonly unknown[]): Finding[] {
+  if (routes.length === 0) {
+    return [warn('routes', 'there is none yet', 'Add one: spgw routes add MODEL --provider NAME')]
+  }
+  const usable = providers
+    .filter((provider) => valueAt(provider, 'active') === true && valueAt(provider, 'state') !== 'failing')
+    .map((provider) => valueAt(provider, 'name'))
+  const enabled = routes.filter((route) => valueAt(route, 'enabled') === true)
+  const dead = enabled.filter((route) => !namesOf(route).some((name) => usable.includes(name)))
+  if (dead.length === 0) return [well('routes', `${enabled.length} enabled, each with a provider that can be used`)]
+  return dead.map((route) => {
+    const model = String(valueAt(route, 'model'))
+    const message = `${model} in ${valueAt(route, 'project')} has no provider that is active and ready`
+    return complain('routes', message, `See why, target by target: spgw routes explain ${model}`)
+  })
+}
+
+function namesOf(route: unknown): unknown[] {
+  const names = valueAt(route, 'targets.provider')
+  return Array.isArray(names) ? names : []
+}
+
+function judgeKeys(keys: readonly unknown[], now: number): Finding[] {
+  const active = keys.filter((key) => valueAt(key, 'state') === 'active')
+  if (keys.length === 0) return [warn('keys', 'there is none yet', 'Create one: spgw keys create --name NAME')]
+  const worn = keys.flatMap((key) => judgeKey(key, now))
+  return worn.length > 0 ? worn : [well('keys', `${active.length} active, none about to expire`)]
+}
+
+function judgeKey(key: unknown, now: number): Finding[] {
+  const name = String(valueAt(key, 'name'))
+  const until = Date.parse(String(valueAt(key, 'expires_at')))
+  const prolong = `Prolong it: spgw keys edit ${name} --expires 90d, or remove it.`
+  if (valueAt(key, 'state') === 'expired') return [warn('keys', `${name} has expired`, prolong)]
+  if (valueAt(key, 'state') !== 'active' || Number.isNaN(until) || until - now > soonMs) return []
+  return [warn('keys', `${name} expires in ${Math.max(0, Math.ceil((until - now) / dayMs))} days`, prolong)]
+}

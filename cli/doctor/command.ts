@@ -1,0 +1,105 @@
+import { complain, type Finding, warn } from '../../src/core/finding.ts'
+import { exitStatus } from '../fault.ts'
+import type { GlobalOptions } from '../global-options.ts'
+import type { Environment, Io } from '../io.ts'
+import type { LocalCommand } from '../local-command.ts'
+import type { Gateway } from '../operation.ts'
+import { askStatus, examineGateway } from './ask-gateway.ts'
+
+export interface DoctorParts {
+  version: string
+  /** Where the gateway of this machine keeps its data, as the other commands find it; null: nowhere. */
+  locate(dataDir: string | null, environment: Environment): Promise<string | null>
+  /** What can be seen without asking the gateway. */
+  examineMachine(examined: {
+    dataDirectory: string | null
+    file: string | null
+    environment: Environment
+    now: number
+    processId: number | null
+  }): Promise<Finding[]>
+}
+
+export function makeDoctorCommand(parts: DoctorParts): LocalCommand {
+  return {
+    name: 'doctor',
+    summary: 'Look at every part of the gateway, and say how to mend what is wrong',
+    options: [{ flags: '--config <file>', description: 'Settings file (default: config.yaml in the data directory)' }],
+    examples: ['doctor', 'doctor --json', 'doctor --data-dir /var/lib/spgw'],
+    async run(options, io, settings, gateway) {
+      const findings = await examine(options, io, settings, gateway, parts)
+      await print(findings, settings, io)
+      return findings.some(({ state }) => state === 'problem') ? exitStatus.failed : exitStatus.done
+    },
+  }
+}
+
+async function examine(
+  options: Record<string, unknown>,
+  io: Io,
+  { dataDir }: GlobalOptions,
+  reach: (change: Partial<GlobalOptions>) => Promise<Gateway>,
+  { version, locate, examineMachine }: DoctorParts,
+): Promise<Finding[]> {
+  const dataDirectory = await locate(dataDir, io.environment)
+  const file = typeof options.config === 'string' ? options.config : null
+  const answered = await askGateway(() => reach({ dataDir: dataDirectory, wait: false }), version, io.now())
+  const { processId, findings } = answered
+  const examined = { dataDirectory, file, environment: io.environment, now: io.now(), processId }
+  return [...(await examineMachine(examined)), ...findings]
+}
+
+/** What a gateway that runs says; that it says nothing is a finding too. */
+async function askGateway(
+  reach: () => Promise<Gateway>,
+  version: string,
+  now: number,
+): Promise<{ processId: number | null; findings: Finding[] }> {
+  let processId: number | null = null
+  try {
+    const gateway = await reach()
+    const status = await askStatus(gateway)
+    if (status === null) return { processId, findings: [warn('gateway', 'none is running', 'Start it: spgw serve')] }
+    processId = Number(Reflect.get(Object(status), 'process_id')) || null
+    return { processId, findings: await examineGateway(gateway, status, version, now) }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    const finding = complain(
+      'gateway',
+      `it does not answer as it should: ${reason}`,
+      'See its log, and start it again.',
+    )
+    return { processId, findings: [finding] }
+  }
+}
+
+const signs = { ok: '✓', warning: '!', problem: '✗' } as const
+const tones = { ok: 'good', warning: 'warning', problem: 'bad' } as const
+
+async function print(findings: readonly Finding[], settings: GlobalOptions, io: Io): Promise<void> {
+  if (settings.output !== 'table') {
+    const { renderDocument } = await import('../print/machine.ts')
+    await io.stdout.write(await renderDocument(settings.output, undefined, findings))
+    return
+  }
+  const { stdoutView } = await import('../print/view.ts')
+  const { paint } = stdoutView(io, settings.utc)
+  const { escapeControls } = await import('../../src/admin/contract/show-value.ts')
+  const width = Math.max(...findings.map(({ check }) => check.length))
+  const lines = findings.flatMap(({ check, state, message, remedy }) => {
+    const head = paint(tones[state], `${signs[state]} ${state.padEnd('warning'.length)}`)
+    const more = remedy === null ? [] : [`${' '.repeat(13 + width)}${paint('quiet', `→ ${escapeControls(remedy)}`)}`]
+    return [`${head}  ${check.padEnd(width)}  ${escapeControls(message)}`, ...more]
+  })
+  await io.stdout.write(`${lines.join('\n')}\n`)
+  await io.stderr.write(`${summarise(findings)}\n`)
+}
+
+function summarise(findings: readonly Finding[]): string {
+  const count = (state: Finding['state'], word: string) => {
+    const amount = findings.filter((finding) => finding.state === state).length
+    return amount === 0 ? [] : [`${amount} ${word}${amount === 1 ? '' : 's'}`]
+  }
+  const parts = [...count('problem', 'problem'), ...count('warning', 'warning')]
+  return parts.length === 0 ? 'All is well.' : `${parts.join(', ')}.`
+}

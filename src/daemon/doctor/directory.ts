@@ -1,0 +1,76 @@
+import { accessSync, constants, statfsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { formatBytes } from '../../admin/contract/show-value.ts'
+import type { Finding } from '../../core/finding.ts'
+import { complain, warn, well } from '../../core/finding.ts'
+import { databaseFile } from '../places.ts'
+
+/** Below the first, what arrives may not fit any more; below the second it is time to look. */
+const fullBytes = 200e6
+const scarceBytes = 2e9
+const scarceFiles = 10_000
+/** Files from the future by more than this mean that the clock went back. */
+const clockSlackMs = 5 * 60_000
+/** Nothing of ours is older. */
+const earliest = Date.parse('2026-01-01')
+
+export function examineDirectory(directory: string, now: number): Finding[] {
+  const there = statSync(directory, { throwIfNoEntry: false })
+  if (there === undefined) {
+    return [
+      complain('data directory', `there is none at ${directory}`, 'Make it: spgw init, or name another: --data-dir.'),
+    ]
+  }
+  if (!there.isDirectory()) {
+    return [
+      complain('data directory', `${directory} is no directory`, 'Move the file away, or name another: --data-dir.'),
+    ]
+  }
+  return [examineAccess(directory, there.mode, there.uid), ...examineSpace(directory), examineClock(directory, now)]
+}
+
+function examineAccess(directory: string, mode: number, owner: number): Finding {
+  const check = 'data directory'
+  const self = process.getuid?.()
+  if (self !== undefined && self !== 0 && owner !== self) {
+    return complain(
+      check,
+      `${directory} belongs to another user (${owner})`,
+      'Run spgw as the user that the data belongs to.',
+    )
+  }
+  try {
+    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch {
+    return complain(check, `${directory} cannot be written`, `Give it to the user of spgw: chmod u+rwx ${directory}`)
+  }
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+    const shown = (mode & 0o777).toString(8)
+    return warn(check, `other users may look into ${directory} (mode 0${shown})`, `Close it: chmod 700 ${directory}`)
+  }
+  return well(check, directory)
+}
+
+function examineSpace(directory: string): Finding[] {
+  const { bavail, bsize, files, ffree } = statfsSync(directory)
+  const free = bavail * bsize
+  const message = `${formatBytes(free)} free`
+  const remedy = 'Free some, or keep fewer records: records.retention in config.yaml.'
+  const space =
+    free < fullBytes
+      ? complain('disk', `only ${message}; when it is full, records wait in memory`, remedy)
+      : free < scarceBytes
+        ? warn('disk', `only ${message}`, remedy)
+        : well('disk', message)
+  // Some file systems do not count their files.
+  if (files === 0 || ffree >= scarceFiles) return [space]
+  return [space, warn('disk', `room for only ${ffree} more files`, 'Remove files that nobody needs from that disk.')]
+}
+
+function examineClock(directory: string, now: number): Finding {
+  const remedy = 'Set it, and keep it right with NTP: limits, budgets and records go by it.'
+  if (now < earliest) return complain('clock', `it says ${new Date(now).toISOString()}`, remedy)
+  const written = statSync(join(directory, databaseFile), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  if (written <= now + clockSlackMs) return well('clock', new Date(now).toISOString())
+  return complain('clock', `it says ${new Date(now).toISOString()}, but the database was written later`, remedy)
+}

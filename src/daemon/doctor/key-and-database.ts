@@ -1,0 +1,105 @@
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { formatBytes } from '../../admin/contract/show-value.ts'
+import type { Settings } from '../../config/settings.ts'
+import type { Finding } from '../../core/finding.ts'
+import { complain, well } from '../../core/finding.ts'
+import { makeKeyring, witnessIdentity } from '../../sealing/keyring.ts'
+import { loadMachineKey, type MachineKey } from '../../sealing/machine-key.ts'
+import { SealBroken } from '../../sealing/seal-error.ts'
+import type { Examination } from '../../store/examine.ts'
+import { extractNativeBinding } from '../native-binding.ts'
+import { databaseFile } from '../places.ts'
+
+const restore = 'Restore a backup: spgw restore FILE --force keeps what is there aside.'
+
+/** The machine key, the database, and whether the one opens what is sealed in the other. */
+export async function examineKeyAndDatabase(
+  settings: Settings,
+  credentialsDirectory: string | null,
+): Promise<Finding[]> {
+  const { dataDirectory, machineKeyFile: explicitPath } = settings
+  const path = join(dataDirectory, databaseFile)
+  if (!existsSync(path)) {
+    if (!existsSync(dataDirectory)) return []
+    return [complain('database', `there is none in ${dataDirectory}`, 'Make one: spgw init, or spgw serve.')]
+  }
+  const { key, finding } = examineKey(() => loadMachineKey({ explicitPath, credentialsDirectory, dataDirectory }))
+  const examination = await withBinding(dataDirectory, (binding) => examine(path, binding))
+  if ('check' in examination) return [finding, examination]
+  return [finding, ...judgeDatabase(path, examination), ...judgeSeal(key, examination), ...judgeAudit(examination)]
+}
+
+function examineKey(load: () => MachineKey): { key: MachineKey | null; finding: Finding } {
+  try {
+    const key = load()
+    return { key, finding: well('machine key', `${key.keyId} in ${key.source}`) }
+  } catch (error) {
+    const { message, hint } = error as Error & { hint?: string }
+    return {
+      key: null,
+      finding: complain('machine key', message.replace(/\.$/, ''), hint ?? 'Restore it from its copy.'),
+    }
+  }
+}
+
+async function examine(path: string, nativeBinding: string | undefined): Promise<Examination | Finding> {
+  const { examineDatabase } = await import('../../store/examine.ts')
+  try {
+    return await examineDatabase({ path, ...(nativeBinding === undefined ? {} : { nativeBinding }) })
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    return complain('database', `${path} cannot be read: ${message}`, restore)
+  }
+}
+
+/** The addon goes where the gateway would put it; where that cannot be written, into a place of its own for the moment. */
+async function withBinding<Value>(
+  directory: string,
+  use: (binding: string | undefined) => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await use(extractNativeBinding(directory))
+  } catch {
+    const own = mkdtempSync(join(tmpdir(), 'spgw-'))
+    try {
+      return await use(extractNativeBinding(own))
+    } finally {
+      rmSync(own, { recursive: true, force: true })
+    }
+  }
+}
+
+function judgeDatabase(path: string, { damage, schema, age }: Examination): Finding[] {
+  const size = formatBytes(statSync(path).size)
+  const findings = damage.map((line) => complain('database', `it is damaged: ${line}`, restore))
+  if (schema === null) return [...findings, complain('database', `${path} is not of spgw`, restore)]
+  if (age === 'newer') {
+    const remedy = 'Use the spgw that made it, or go back: docs/operations.md, Upgrade.'
+    return [...findings, complain('database', `a newer spgw has changed it (schema ${schema})`, remedy)]
+  }
+  if (damage.length > 0) return findings
+  const note = age === 'older' ? '; the next start brings it up to date' : ''
+  return [well('database', `${size}, undamaged, schema ${schema}${note}`)]
+}
+
+function judgeSeal(key: MachineKey | null, { witness }: Examination): Finding[] {
+  if (key === null || witness === null) return []
+  try {
+    makeKeyring(key).open(witness, witnessIdentity)
+    return [well('seal', 'the machine key opens what is stored')]
+  } catch (error) {
+    if (!(error instanceof SealBroken)) throw error
+    const remedy = 'Put back the machine key that belongs to this database, from the copy that you keep.'
+    return [complain('seal', 'the machine key does not open what is stored', remedy)]
+  }
+}
+
+function judgeAudit({ audit }: Examination): Finding[] {
+  if (audit === null) return []
+  const lines = `${audit.lines.toLocaleString('en-US')} lines`
+  if (audit.flaw === null) return [well('audit', `${lines}, each chained to the one before`)]
+  const remedy = 'Somebody has changed the log beside spgw: compare it with an export or a backup.'
+  return [complain('audit', `the chain is broken: ${JSON.stringify(audit.flaw)}`, remedy)]
+}

@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import type { Settings } from '../../config/settings.ts'
+import { SettingsRefused } from '../../config/settings-refused.ts'
+import type { Finding } from '../../core/finding.ts'
+import { complain, warn, well } from '../../core/finding.ts'
+import { examineCertificates } from './certificates.ts'
+import { examineDirectory } from './directory.ts'
+import { examineJournal } from './journal.ts'
+import { examineKeyAndDatabase } from './key-and-database.ts'
+import { examineListeners } from './listeners.ts'
+
+export interface Examined {
+  /** `--data-dir`, or where the command line found a gateway. */
+  dataDirectory: string | null
+  /** `--config`. */
+  file: string | null
+  environment: Readonly<Record<string, string | undefined>>
+  now: number
+  /** Of the gateway that runs there; null: none answers. */
+  processId: number | null
+}
+
+/** Everything that can be seen from this machine, with or without a gateway that runs. Never throws for what it looks at. */
+export async function examineMachine(examined: Examined): Promise<Finding[]> {
+  const { settings, findings } = await examineSettings(examined)
+  const limits = examineLimits(examined.processId)
+  if (settings === null) return [...findings, ...limits]
+  const isRunning = examined.processId !== null
+  return [
+    ...findings,
+    ...examineDirectory(settings.dataDirectory, examined.now),
+    ...(await examineKeyAndDatabase(settings, examined.environment.CREDENTIALS_DIRECTORY ?? null)),
+    ...examineJournal(settings.dataDirectory),
+    ...(await examineListeners(settings, isRunning)),
+    ...examineCertificates(settings, examined.now),
+    ...limits,
+  ]
+}
+
+async function examineSettings(examined: Examined): Promise<{ settings: Settings | null; findings: Finding[] }> {
+  const { loadSettings } = await import('../../config/load.ts')
+  const { dataDirectory, file, environment } = examined
+  try {
+    const flags = { dataDir: dataDirectory ?? undefined }
+    const settings = loadSettings({ file: file ?? undefined, environment, flags })
+    return { settings, findings: [well('settings', 'the settings are understood')] }
+  } catch (error) {
+    if (!(error instanceof SettingsRefused)) throw error
+    const findings = error.problems.map(({ place, message }) =>
+      complain('settings', `${place}: ${message}`, `Mend ${place}; until then the gateway does not start anew.`),
+    )
+    return { settings: null, findings }
+  }
+}
+
+/** Each request holds two files, one to each side; a gateway that may open few of them refuses clients under load. */
+const fewFiles = 4096
+
+/** Of the gateway that runs, else what one started from here would get. */
+function examineLimits(processId: number | null): Finding[] {
+  if (process.platform !== 'linux') return []
+  const limit = readLimit(processId ?? 'self')
+  if (limit === null) return []
+  const message = `${limit.toLocaleString('en-US')} files and connections may be open at once`
+  if (limit >= fewFiles) return [well('file limit', message)]
+  const remedy = 'Raise it: LimitNOFILE=65536 in the service, or ulimit -n 65536 before spgw serve.'
+  return [warn('file limit', `only ${message}`, remedy)]
+}
+
+/** Node raises its soft limit to the hard one when it starts. */
+function readLimit(process: number | 'self'): number | null {
+  try {
+    const line = /^Max open files\s+(\S+)/m.exec(readFileSync(`/proc/${process}/limits`, 'utf8'))?.[1]
+    return line === undefined || line === 'unlimited' ? null : Number(line)
+  } catch {
+    // Another user's process: what it may do is not for us to read.
+    return null
+  }
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import { makeDoctorCommand } from '../../cli/doctor/command.ts'
+import { GatewayNotRunning } from '../../src/admin/client-fault.ts'
+import { type Finding, well } from '../../src/core/finding.ts'
+import { sampleNow } from './fake-io.ts'
+import { type RunOptions, runLine } from './run-line.ts'
+
+const status = {
+  version: '0.1.0',
+  process_id: 7,
+  gateway_url: 'http://127.0.0.1:8787',
+  degraded: [] as object[],
+  entries_lost: 0,
+}
+const provider = { name: 'openai', active: true, state: 'ready', state_reason: null }
+const route = { model: 'gpt', project: 'default', enabled: true, targets: [{ provider: 'openai' }] }
+const key = { name: 'ci', state: 'active', expires_at: null }
+
+interface Scene {
+  status?: object
+  providers?: object[]
+  routes?: object[]
+  keys?: object[]
+  own?: Finding[]
+}
+
+function examine(scene: Scene, argv: readonly string[] = [], more: RunOptions = {}) {
+  const asked: unknown[] = []
+  const doctor = makeDoctorCommand({
+    version: '0.1.0',
+    locate: async (dataDir) => dataDir ?? '/found',
+    examineMachine: async (examined) => {
+      asked.push(examined)
+      return scene.own ?? [well('disk', '77 GB free')]
+    },
+  })
+  const gateway = {
+    status: () => scene.status ?? status,
+    'providers.list': () => scene.providers ?? [provider],
+    'routes.list': () => scene.routes ?? [route],
+    'keys.list': () => scene.keys ?? [key],
+  }
+  return runLine(['doctor', ...argv], { local: [doctor], gateway, ...more }).then((ran) => ({ ...ran, asked }))
+}
+
+describe('doctor', () => {
+  it('ends with 0 when all is well, and looks where the other commands would', async () => {
+    const { status: code, io, asked, connected } = await examine({})
+    expect([code, io.err()]).toEqual([0, 'All is well.\n'])
+    expect(io.out()).toContain('✓ ok       disk       77 GB free\n')
+    expect(asked).toEqual([expect.objectContaining({ dataDirectory: '/found', processId: 7, file: null })])
+    expect(connected).toEqual([{ dataDir: '/found', waitMs: 0, remote: null }])
+  })
+
+  it.each<[string, Scene, string, number]>([
+    [
+      'a failing provider',
+      { providers: [{ ...provider, state: 'failing', state_reason: 'credential rejected' }] },
+      'providers edit openai --credential-stdin',
+      1,
+    ],
+    [
+      'a provider nobody checked',
+      { providers: [{ ...provider, state: 'unchecked' }] },
+      'spgw providers check openai',
+      0,
+    ],
+    ['a route whose provider is off', { providers: [{ ...provider, active: false }] }, 'spgw routes explain gpt', 1],
+    [
+      'a key about to expire',
+      { keys: [{ ...key, expires_at: new Date(sampleNow + 86_400_000).toISOString() }] },
+      'ci expires in 1 days',
+      0,
+    ],
+    [
+      'a key that has expired',
+      { keys: [{ ...key, state: 'expired', expires_at: '2026-01-01T00:00:00Z' }] },
+      'ci has expired',
+      0,
+    ],
+    [
+      'a sick part',
+      { status: { ...status, degraded: [{ part: 'store', since: 'noon', reason: 'locked' }] } },
+      'degraded since noon: locked',
+      1,
+    ],
+    ['lost entries', { status: { ...status, entries_lost: 3 } }, '3 entries were lost', 0],
+    ['another version', { status: { ...status, version: '0.2.0' } }, 'Restart the gateway', 0],
+    [
+      'what the machine says',
+      { own: [{ check: 'disk', state: 'problem', message: 'full', remedy: 'Free some.' }] },
+      '→ Free some.',
+      1,
+    ],
+  ])('tells of %s, and what to do', async (_, scene, words, code) => {
+    const ran = await examine(scene)
+    expect(ran.io.out()).toContain(words)
+    expect(ran.status).toBe(code)
+  })
+
+  it('tells that no gateway runs, or that one does not answer, and goes on', async () => {
+    const failing = (error: Error) => ({ gateway: { status: () => Promise.reject(error) } })
+    const idle = await examine({}, [], failing(new GatewayNotRunning('/found', null)))
+    expect([idle.status, idle.io.err()]).toEqual([0, '1 warning.\n'])
+    expect(idle.io.out()).toContain('spgw serve')
+    const silent = await examine({}, [], failing(new Error('The operation was aborted due to timeout')))
+    expect([silent.status, silent.io.err()]).toEqual([1, '1 problem.\n'])
+    expect(silent.io.out()).toContain('77 GB free')
+  })
+
+  it('is one document for programs', async () => {
+    const { io } = await examine({}, ['--json'])
+    expect(JSON.parse(io.out())[0]).toEqual({ check: 'disk', state: 'ok', message: '77 GB free', remedy: null })
+    expect(io.err()).toBe('')
+  })
+
+  it('is for this machine only', async () => {
+    const { status: code, io } = await examine({}, ['--remote', 'https://gateway.example.com'])
+    expect([code, io.err()]).toEqual([2, expect.stringContaining('works on this machine only')])
+  })
+})
