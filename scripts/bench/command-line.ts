@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { loads } from './loads.ts'
-import { nodeLines } from './other-node.ts'
+import { nodeLines, peerLine } from './other-node.ts'
 
 export interface Order {
   form: Form
@@ -13,7 +13,7 @@ export interface Order {
   executable: string | null
   beside: string | null
   node: string | null
-  peerNode: string | null
+  peerNode: string
   continues: boolean
   write: boolean
 }
@@ -32,7 +32,7 @@ npm run bench -- profile [LOAD…] the functions on which the gateway's threads 
   --executable FILE  measure this one instead of packaging the tree
   --beside FILE      measure this executable too, in the same rounds
   --node N | FILE    measure the bundle instead, under our Node and under that one; N: ${nodeLines.join(' or ')}
-  --peer-node N | FILE  the Node under which Portkey runs (ours)
+  --peer-node N | FILE  the Node under which Portkey runs (20, as in its own image), or 'ours'
   --write            put the result into docs/performance.md
 `
 
@@ -76,7 +76,7 @@ export function readOrder(): Order {
     executable: values.executable ?? null,
     beside: values.beside ?? null,
     node: values.node ?? null,
-    peerNode: values['peer-node'] ?? null,
+    peerNode: values['peer-node'] ?? peerLine,
     continues: values.continue,
     write: values.write,
   }

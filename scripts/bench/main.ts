@@ -39,7 +39,7 @@ async function measure(bench: Bench, order: Order): Promise<number> {
   const circumstances: Circumstances = {
     machine: bench.machine.description,
     node: process.version.slice(1),
-    peerNode: order.peerNode ?? process.version.slice(1),
+    peerNode: order.peerNode === 'ours' ? process.version.slice(1) : order.peerNode,
     executable: await hashFile(bench.executable),
   }
   const results = order.continues ? await continueFrom(last, circumstances) : new Results()

@@ -35,7 +35,7 @@ export async function prepare(order: Order, machine: Machine, place: string, dir
   for (const [name, command] of commands) starters[name] = await prepareSpgw({ ...common, tls, name, command })
   if (machine.has.nginx) starters.nginx = () => startNginx(common, tls)
   if (order.form === 'full') {
-    const node = order.peerNode === null ? process.execPath : await findNode(machine, order.peerNode, place)
+    const node = order.peerNode === 'ours' ? process.execPath : await findNode(machine, order.peerNode, place)
     starters.portkey = await preparePortkey(machine, mock, tls, place, node)
   }
   return bench
