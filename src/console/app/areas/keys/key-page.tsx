@@ -1,5 +1,135 @@
-import { Page } from '../../shell/page.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { Pencil, RotateCw } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { orpc } from '../../client/admin.ts'
+import { Button, Dialog, Empty, FaultNotice, OperationForm, toast } from '../../parts/index.ts'
+import { useMay } from '../../session/session.ts'
+import { keepScope } from '../../shell/keys.ts'
+import { Loading, Page } from '../../shell/page.tsx'
+import type { CreatedKey, Key } from '../outputs.ts'
+import { Section } from '../section.tsx'
+import { EndKey } from './end-key.tsx'
+import { KeyActivity } from './key-activity.tsx'
+import { KeyFacts } from './key-facts.tsx'
+import { referenceTo } from './key-reference.ts'
+import { KeySnippets } from './key-snippets-view.tsx'
+import { KeyState } from './key-words.tsx'
+import { ShownOnce } from './shown-once.tsx'
 
 export function KeyPage() {
-  return <Page title="Key">{null}</Page>
+  const { key: id } = useParams({ from: '/app/keys/$key' })
+  const keys = useQuery(orpc.keys.list.queryOptions({ input: { all: true } }))
+  const key = keys.data?.find((one) => one.id === id)
+  const above = (
+    <Link to="/keys" search={keepScope}>
+      Keys
+    </Link>
+  )
+  if (key !== undefined) return <KeyView shown={key} above={above} />
+  return (
+    <Page title="Key" above={above}>
+      {keys.isPending ? <Loading /> : null}
+      {keys.error ? <FaultNotice error={keys.error} onRetry={() => void keys.refetch()} /> : null}
+      {keys.data === undefined ? null : (
+        <Empty title="There is no such key" action={above}>
+          It was removed; its records keep its name.
+        </Empty>
+      )}
+    </Page>
+  )
+}
+
+type RotatedKey = CreatedKey & { grace_ends_at: string | null }
+
+function KeyView({ shown: key, above }: { shown: Key; above: ReactNode }) {
+  const [rotated, setRotated] = useState<RotatedKey | null>(null)
+  return (
+    <Page
+      title={key.name}
+      above={above}
+      beside={<KeyState {...key} />}
+      actions={<Actions shown={key} onRotated={setRotated} />}
+    >
+      {rotated === null ? null : (
+        <ShownOnce made={rotated} graceEndsAt={rotated.grace_ends_at} onClose={() => setRotated(null)} />
+      )}
+      <div className="sections">
+        <KeyFacts shown={key} />
+        <KeyActivity shown={key} />
+        {key.state === 'active' && rotated === null ? (
+          <Section title="Use it" wide>
+            <KeySnippets scope={key} secret={null} />
+          </Section>
+        ) : null}
+      </div>
+    </Page>
+  )
+}
+
+function Actions({ shown: key, onRotated }: { shown: Key; onRotated(rotated: RotatedKey): void }) {
+  const may = useMay('keys.edit')
+  const [panel, setPanel] = useState<'edit' | 'rotate' | null>(null)
+  const navigate = useNavigate()
+  const close = () => setPanel(null)
+  if (!may) return null
+  return (
+    <>
+      {key.state === 'revoked' ? null : (
+        <>
+          <Button icon={<RotateCw size={16} aria-hidden="true" />} onClick={() => setPanel('rotate')}>
+            Rotate
+          </Button>
+          <Button icon={<Pencil size={16} aria-hidden="true" />} onClick={() => setPanel('edit')}>
+            Edit
+          </Button>
+        </>
+      )}
+      <EndKey shown={key} onRemoved={() => void navigate({ to: '/keys', search: keepScope })} />
+      <Dialog open={panel === 'edit'} title={`Edit ${key.name}`} onClose={close}>
+        <EditKey shown={key} onClose={close} />
+      </Dialog>
+      <Dialog open={panel === 'rotate'} title={`Rotate ${key.name}`} onClose={close}>
+        <div className="stack">
+          <p className="quiet">
+            The key gets a second secret, shown once. The first works until the grace ends, so that applications can
+            change over without a break.
+          </p>
+          <OperationForm
+            operation="keys.rotate"
+            fixed={referenceTo(key)}
+            fields={['grace']}
+            submit="Rotate"
+            onCancel={close}
+            onDone={(answer) => {
+              close()
+              onRotated(answer as RotatedKey)
+            }}
+          />
+        </div>
+      </Dialog>
+    </>
+  )
+}
+
+function EditKey({ shown: key, onClose }: { shown: Key; onClose(): void }) {
+  const policies = useQuery(orpc.policies.list.queryOptions({ input: {} }))
+  return (
+    <OperationForm
+      operation="keys.edit"
+      fixed={referenceTo(key)}
+      initial={{ name: key.name, expires: key.expires_at ?? 'never', policy: key.policy ?? 'none', tags: key.tags }}
+      fields={['name', 'expires', 'policy', 'tags']}
+      suggestions={{
+        policy: ['none', ...(policies.data?.map(({ name }) => name) ?? [])],
+        expires: ['never', '7d', '30d', '90d'],
+      }}
+      submit="Save"
+      onCancel={onClose}
+      onDone={() => {
+        toast({ tone: 'good', title: 'The key is changed' })
+        onClose()
+      }}
+    />
+  )
 }

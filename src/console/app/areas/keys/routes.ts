@@ -1,9 +1,15 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { appRoute } from '../../shell/app-route.ts'
 
+/** `create`: a key is being made. */
+export interface KeysSearch {
+  create?: string
+}
+
 const list = createRoute({
   getParentRoute: () => appRoute,
   path: '/keys',
+  validateSearch: ({ create }: Record<string, unknown>): KeysSearch => (create === undefined ? {} : { create: 'new' }),
   component: lazyRouteComponent(() => import('./keys-page.tsx'), 'KeysPage'),
 })
 

@@ -1,5 +1,121 @@
-import { Page } from '../../shell/page.tsx'
+import { useQuery } from '@tanstack/react-query'
+import { Send, Square } from 'lucide-react'
+import { type FormEvent, useEffect, useState } from 'react'
+import { orpc } from '../../client/admin.ts'
+import { Button, Empty, FormFault } from '../../parts/index.ts'
+import { useScope } from '../../session/scope.ts'
+import { useMay } from '../../session/session.ts'
+import { Loading, Page } from '../../shell/page.tsx'
+import { useScopeModels } from '../keys/use-key-models.ts'
+import { allModels, type ModelsByLane } from '../lane-models.ts'
+import { ScopeFields, type ScopeValue } from '../scope-fields.tsx'
+import { AnswerView } from './answer-view.tsx'
+import { Conversation } from './conversation.tsx'
+import { Parameters } from './parameters.tsx'
+import { bodyOf, continueDraft, type Draft, firstDraft, firstLane, obstacle } from './playground-state.ts'
+import { RawRequest } from './raw-request.tsx'
+import { RecordBeside } from './record-beside.tsx'
+import { useAnswer } from './use-answer.ts'
 
 export function PlaygroundPage() {
-  return <Page title="Playground">{null}</Page>
+  const may = useMay('requests.send')
+  return (
+    <Page title="Playground">
+      {may ? (
+        <Playground />
+      ) : (
+        <Empty title="Sending requests needs the role admin">
+          Requests that others sent are under Requests; what would happen to one, Routing explains.
+        </Empty>
+      )}
+    </Page>
+  )
+}
+
+function Playground() {
+  const { home } = useScope()
+  const [scope, setScope] = useState<ScopeValue>(home)
+  const exact = { project: scope.project, environment: scope.environment ?? 'production' }
+  const models = useScopeModels(exact)
+  if (models === null) return <Loading />
+  return <Desk key={`${exact.project}/${exact.environment}`} scope={exact} onScope={setScope} models={models} />
+}
+
+interface DeskProps {
+  scope: { project: string; environment: string }
+  onScope(scope: ScopeValue): void
+  models: ModelsByLane
+}
+
+function Desk({ scope, onScope, models }: DeskProps) {
+  const [draft, setDraft] = useState<Draft>(() => startDraft(models))
+  const { answer, fault, busy, send, stop } = useAnswer()
+  const keys = useQuery(orpc.keys.list.queryOptions({ input: { ...scope, all: false } }))
+  const usable = (keys.data ?? []).filter(({ state }) => state === 'active')
+  const why = obstacle(draft)
+  const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
+  useEffect(() => {
+    if (allModels(models).length > 0) setDraft((before) => (before.model === '' ? startDraft(models) : before))
+  }, [models])
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (why !== null || busy) return
+    const { model, lane, key, streamed } = draft
+    void send({ ...scope, model, lane, body: bodyOf(draft), whole: !streamed, ...(key === '' ? {} : { key }) })
+  }
+  return (
+    <div className="playground">
+      <form className="stack" onSubmit={submit}>
+        <ScopeFields value={scope} onChange={onScope} />
+        <Parameters draft={draft} onChange={change} models={models} usable={usable} />
+        <Conversation draft={draft} onChange={change} onSend={submit} />
+        <RawRequest draft={draft} onChange={change} />
+        <FormFault fault={fault} shown={[]} />
+        <div className="row playground-send">
+          {busy ? (
+            <Button look="danger" icon={<Square size={16} aria-hidden="true" />} onClick={stop}>
+              Stop
+            </Button>
+          ) : (
+            <Button
+              look="primary"
+              type="submit"
+              icon={<Send size={16} aria-hidden="true" />}
+              disabled={why !== null}
+              title={why ?? undefined}
+            >
+              Send
+            </Button>
+          )}
+          <span className="small quiet">
+            {why ?? (
+              <>
+                <kbd>Ctrl</kbd> <kbd>Enter</kbd> sends. It is a real request, and costs what one costs.
+              </>
+            )}
+          </span>
+        </div>
+      </form>
+      <div className="stack playground-answer">
+        {answer === null ? (
+          <Empty title="The answer comes here" command={`spgw requests send ${draft.model || 'MODEL'} 'Say hello.'`}>
+            With the time to its first token, what was sent and received, and the request’s own record.
+          </Empty>
+        ) : (
+          <>
+            <AnswerView
+              answer={answer}
+              onContinue={busy || draft.body !== null ? null : () => setDraft(continueDraft(draft, answer.text))}
+            />
+            {answer.begin === null || busy ? null : <RecordBeside id={answer.begin.request_id} />}
+          </>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function startDraft(models: ModelsByLane): Draft {
+  const lane = firstLane(models)
+  return { ...firstDraft, lane, model: models[lane][0] ?? '' }
 }

@@ -1,0 +1,31 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { orpc } from '../../client/admin.ts'
+import { OperationForm } from '../../parts/index.ts'
+import { useScope } from '../../session/scope.ts'
+import type { CreatedKey } from '../outputs.ts'
+import { ScopeFields, type ScopeValue } from '../scope-fields.tsx'
+
+export function CreateKey({ onDone, onCancel }: { onDone(made: CreatedKey): void; onCancel(): void }) {
+  const { home } = useScope()
+  const [scope, setScope] = useState<ScopeValue>(home)
+  const policies = useQuery(orpc.policies.list.queryOptions({ input: {} }))
+  return (
+    <OperationForm
+      operation="keys.create"
+      fixed={{ project: scope.project, environment: scope.environment ?? 'production' }}
+      fields={['name', 'expires']}
+      folded={['policy', 'tags']}
+      suggestions={{ policy: policies.data?.map(({ name }) => name) ?? [] }}
+      hints={{
+        name: 'What uses it, such as ci or web: it stands on every record.',
+        expires: 'How long, such as 90d, or a time; empty: until it is revoked',
+      }}
+      submit="Create key"
+      onDone={(answer) => onDone(answer as CreatedKey)}
+      onCancel={onCancel}
+    >
+      <ScopeFields value={scope} onChange={setScope} />
+    </OperationForm>
+  )
+}

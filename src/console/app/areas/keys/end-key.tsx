@@ -1,0 +1,57 @@
+import { Ban, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { Count, OperationButton } from '../../parts/index.ts'
+import type { Key } from '../outputs.ts'
+import { useLastDay } from './key-activity.tsx'
+import { referenceTo } from './key-reference.ts'
+
+/** Revoke ends it and keeps it in the list; remove takes it out. */
+export function EndKey({ shown: key, onRemoved }: { shown: Key; onRemoved(): void }) {
+  const [closeStreams, setCloseStreams] = useState(false)
+  const day = useLastDay(key)
+  const used =
+    day === null ? null : (
+      <p>
+        It made <Count value={day.requests} /> {day.requests === 1 ? 'request' : 'requests'} in the last day.
+      </p>
+    )
+  return (
+    <>
+      {key.state === 'revoked' ? null : (
+        <OperationButton
+          operation="keys.revoke"
+          input={{ ...referenceTo(key), closeStreams }}
+          name={key.name}
+          icon={<Ban size={16} aria-hidden="true" />}
+          done={`Key ${key.name} is revoked`}
+          consequence={
+            <div className="stack-tight">
+              {used}
+              <label className="check">
+                <input
+                  type="checkbox"
+                  checked={closeStreams}
+                  onChange={(event) => setCloseStreams(event.target.checked)}
+                />
+                End what is under way, too
+              </label>
+            </div>
+          }
+        >
+          Revoke
+        </OperationButton>
+      )}
+      <OperationButton
+        operation="keys.remove"
+        input={referenceTo(key)}
+        name={key.name}
+        icon={<Trash2 size={16} aria-hidden="true" />}
+        done={`Key ${key.name} is removed`}
+        onDone={onRemoved}
+        consequence={used}
+      >
+        Remove
+      </OperationButton>
+    </>
+  )
+}

@@ -1,0 +1,73 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { orpc } from '../../client/admin.ts'
+import { Count, Empty, Money, Outside, RecordView, StateBadge, Time } from '../../parts/index.ts'
+import { keepScope } from '../../shell/keys.ts'
+import type { Key, StatsRow } from '../outputs.ts'
+import { Section } from '../section.tsx'
+import { useKeyUsage } from './key-usage.ts'
+import { LimitBars } from './limit-bars.tsx'
+
+/** What it did in the last day; null while it is not known. */
+export function useLastDay({ id }: Key): StatsRow | null {
+  const { data } = useQuery(orpc.requests.stats.queryOptions({ input: { key: id, since: '24h' } }))
+  return data?.[0] ?? null
+}
+
+/** How it is used: the last day, its limits, its last requests. */
+export function KeyActivity({ shown: key }: { shown: Key }) {
+  const day = useLastDay(key)
+  const limits = useKeyUsage().get(key.id) ?? []
+  return (
+    <Section title="Usage" actions={<span className="quiet">last day</span>}>
+      <RecordView
+        entries={[
+          { label: 'Requests', value: <Count value={day?.requests ?? 0} /> },
+          { label: 'Errors', value: <Count value={day?.errors ?? 0} /> },
+          {
+            label: 'Tokens',
+            value: (
+              <>
+                <Count value={day?.input ?? 0} /> in, <Count value={day?.output ?? 0} /> out
+              </>
+            ),
+          },
+          { label: 'Spend', value: <Money usd={day?.usd ?? null} /> },
+        ]}
+      />
+      <h3 className="sub-head">Limits</h3>
+      {limits.length === 0 ? <p className="quiet">No policy limits it.</p> : <LimitBars limits={limits} most={20} />}
+      <h3 className="sub-head">Last requests</h3>
+      <LastRequests shown={key} />
+    </Section>
+  )
+}
+
+function LastRequests({ shown: key }: { shown: Key }) {
+  const { data } = useQuery(orpc.requests.list.queryOptions({ input: { key: key.id, limit: 6 } }))
+  if (data === undefined) return null
+  if (data.length === 0) return <Empty title="It was not used yet">Its requests show here as soon as they end.</Empty>
+  return (
+    <>
+      <ul className="list">
+        {data.map(({ id, time, status, state, model, error }) => (
+          <li key={id} className="list-row">
+            <StateBadge state={status ?? state} />
+            <Link to="/requests/$id" params={{ id }} search={keepScope} className="grow truncate">
+              <Outside text={model ?? id} />
+            </Link>
+            {error === null ? null : <code className="small">{error.code}</code>}
+            <span className="small quiet">
+              <Time at={time} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      <p className="below">
+        <Link to="/requests" search={(before) => ({ ...keepScope(before), key: key.id })}>
+          All its requests
+        </Link>
+      </p>
+    </>
+  )
+}

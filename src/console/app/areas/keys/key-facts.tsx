@@ -1,0 +1,47 @@
+import { Id, Missing, Outside, RecordView, Time } from '../../parts/index.ts'
+import type { Key } from '../outputs.ts'
+import { Pairs } from '../providers/provider-settings.tsx'
+import { Section } from '../section.tsx'
+import { KeyMark } from './key-words.tsx'
+
+export function KeyFacts({ shown: key }: { shown: Key }) {
+  return (
+    <Section title="Key">
+      <RecordView
+        entries={[
+          { label: 'Key', value: <KeyMark lastFour={key.last_four} /> },
+          { label: 'Scope', value: `${key.project}/${key.environment}` },
+          { label: 'Last used', value: <Time at={key.last_used_at} /> },
+          { label: 'Expires', value: key.expires_at === null ? 'never' : <Time at={key.expires_at} /> },
+          ...(key.grace_ends_at === null
+            ? []
+            : [
+                {
+                  label: 'Secret before',
+                  value: (
+                    <>
+                      works until <Time at={key.grace_ends_at} />
+                    </>
+                  ),
+                },
+              ]),
+          ...(key.revoked_at === null ? [] : [{ label: 'Revoked', value: <Time at={key.revoked_at} /> }]),
+          {
+            label: 'Policy',
+            value: key.policy === null ? <Missing meaning="no policy" /> : <Outside text={key.policy} />,
+          },
+          { label: 'Tags', value: <Pairs pairs={key.tags} /> },
+          {
+            label: 'Created',
+            value: (
+              <>
+                <Time at={key.created_at} /> by <Outside text={key.created_by} />
+              </>
+            ),
+          },
+          { label: 'ID', value: <Id id={key.id} /> },
+        ]}
+      />
+    </Section>
+  )
+}

@@ -1,0 +1,36 @@
+import { Link } from '@tanstack/react-router'
+import { useLive } from '../../live/live.ts'
+import { Snippets } from '../../parts/index.ts'
+import { keepScope } from '../../shell/keys.ts'
+import { allModels } from '../lane-models.ts'
+import { writeSnippets } from './key-snippets.ts'
+import { useScopeModels } from './use-key-models.ts'
+
+export interface KeySnippetsProps {
+  scope: { project: string; environment: string }
+  /** null: it is known no more, and a word stands in for it. */
+  secret: string | null
+}
+
+/** Code that runs as it is pasted: base URL, key and a model that the key may use are in it. */
+export function KeySnippets({ scope, secret }: KeySnippetsProps) {
+  const { status } = useLive()
+  const models = useScopeModels(scope)
+  if (models === null) return null
+  const snippets = writeSnippets({ gatewayUrl: status?.gateway_url ?? 'http://127.0.0.1:8787', key: secret, models })
+  return (
+    <div className="stack-tight">
+      {allModels(models).length > 0 ? null : (
+        <p className="notice notice-warning">
+          <span>
+            No route of {scope.project}/{scope.environment} leads anywhere yet, so MODEL stands in for its name.{' '}
+            <Link to="/routing" search={(before) => ({ ...keepScope(before), add: 'choose' })}>
+              Add a route
+            </Link>
+          </span>
+        </p>
+      )}
+      <Snippets label="Use it from" snippets={snippets} />
+    </div>
+  )
+}

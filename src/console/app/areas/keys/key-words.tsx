@@ -1,0 +1,11 @@
+import { StateBadge } from '../../parts/index.ts'
+import type { Key } from '../outputs.ts'
+
+/** Of a key only this much is known once it was shown. */
+export function KeyMark({ lastFour }: { lastFour: string }) {
+  return <code className="nowrap">sp_live_…{lastFour}</code>
+}
+
+export function KeyState({ state, grace_ends_at }: Pick<Key, 'state' | 'grace_ends_at'>) {
+  return <StateBadge state={state} reason={state === 'active' && grace_ends_at !== null ? 'rotating' : null} />
+}

@@ -1,0 +1,53 @@
+import { formatMoney, formatValue } from '../../../../admin/contract/show-value.ts'
+import { Missing, Time } from '../../parts/index.ts'
+import type { UsedLimit } from './key-usage.ts'
+
+/** Limits as small bars with their figures; the one nearest to its end first. */
+export function LimitBars({ limits, most = 2 }: { limits: readonly UsedLimit[]; most?: number }) {
+  if (limits.length === 0) return <Missing meaning="no limit" />
+  const sorted = [...limits].sort((left, right) => shareOf(right) - shareOf(left)).slice(0, most)
+  return (
+    <ul className="limit-bars">
+      {sorted.map((limit) => (
+        <LimitBar key={limit.name} limit={limit} detailed={most > 2} />
+      ))}
+    </ul>
+  )
+}
+
+function LimitBar({ limit, detailed }: { limit: UsedLimit; detailed: boolean }) {
+  const share = shareOf(limit)
+  const words = `${figure(limit, limit.used)} of ${figure(limit, limit.limit)}`
+  return (
+    <li className="limit-bar" title={`${limit.name}: ${words}`}>
+      <span className="small row spread">
+        <span className="truncate">{limit.name.replaceAll('_', ' ')}</span>
+        <span className="number quiet nowrap">
+          {words}
+          {share >= 1 ? ', reached' : null}
+        </span>
+      </span>
+      <meter
+        className={`meter meter-${share >= 1 ? 'full' : share >= 0.8 ? 'near' : 'well'}`}
+        min={0}
+        max={limit.limit}
+        value={Math.min(limit.used, limit.limit)}
+        aria-label={limit.name}
+      />
+      {detailed && limit.resets_at !== null ? (
+        <span className="small quiet">
+          comes back <Time at={limit.resets_at} />
+        </span>
+      ) : null}
+    </li>
+  )
+}
+
+function shareOf({ used, limit }: UsedLimit): number {
+  return limit === 0 ? 1 : used / limit
+}
+
+function figure({ name, unit }: UsedLimit, value: number): string {
+  if (unit === 'usd' || /usd|budget/.test(name)) return formatMoney(value)
+  return formatValue(value, 'number', { now: 0, utc: false })
+}

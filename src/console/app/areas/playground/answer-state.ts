@@ -1,0 +1,49 @@
+import type { SentEvent } from '../../../../admin/contract/send.ts'
+
+/** An answer as far as it has come. */
+export interface Answer {
+  state: 'waiting' | 'coming' | 'ended' | 'stopped' | 'failed'
+  text: string
+  /** What the lane sent, piece by piece. */
+  raw: string
+  begin: Extract<SentEvent, { kind: 'begin' }> | null
+  firstTextMs: number | null
+  durationMs: number | null
+  /** Why it broke off. */
+  error: string | null
+}
+
+export const noAnswer: Answer = {
+  state: 'waiting',
+  text: '',
+  raw: '',
+  begin: null,
+  firstTextMs: null,
+  durationMs: null,
+  error: null,
+}
+
+/** More than this of what was sent is of no use on a page. */
+const mostRaw = 400_000
+
+export function readEvent(answer: Answer, event: SentEvent): Answer {
+  switch (event.kind) {
+    case 'begin':
+      return { ...answer, state: 'coming', begin: event }
+    case 'part':
+      return {
+        ...answer,
+        text: answer.text + event.text,
+        raw: answer.raw.length < mostRaw ? answer.raw + event.raw : answer.raw,
+        firstTextMs: answer.firstTextMs ?? (event.text === '' ? null : event.at_ms),
+      }
+    case 'end':
+      return {
+        ...answer,
+        state: event.error === null ? 'ended' : 'failed',
+        durationMs: event.duration_ms,
+        firstTextMs: event.first_text_ms ?? answer.firstTextMs,
+        error: event.error,
+      }
+  }
+}

@@ -1,0 +1,119 @@
+import { Reply } from 'lucide-react'
+import { useState } from 'react'
+import { escapeControls } from '../../../../admin/contract/show-value.ts'
+import { Button, CopyButton, Duration, StateBadge, Tabs } from '../../parts/index.ts'
+import type { Answer } from './answer-state.ts'
+
+type View = 'text' | 'response' | 'request'
+
+const tabs: { value: View; title: string }[] = [
+  { value: 'text', title: 'Answer' },
+  { value: 'response', title: 'Raw response' },
+  { value: 'request', title: 'As it was sent' },
+]
+
+export function AnswerView({ answer, onContinue }: { answer: Answer; onContinue: (() => void) | null }) {
+  const [view, setView] = useState<View>('text')
+  const { begin, state, error } = answer
+  return (
+    <section className="card" aria-label="Answer">
+      <div className="row spread card-head">
+        <span className="row">
+          {begin === null ? (
+            <StateBadge state="waiting" tone="strong" busy />
+          ) : (
+            <StateBadge state={begin.status} busy={state === 'coming'} />
+          )}
+          <span className="quiet">{words[state]}</span>
+        </span>
+        <span className="row number small">
+          {answer.firstTextMs === null ? null : (
+            <span>
+              first token <Duration ms={answer.firstTextMs} />
+            </span>
+          )}
+          {answer.durationMs === null ? null : (
+            <span>
+              total <Duration ms={answer.durationMs} />
+            </span>
+          )}
+        </span>
+      </div>
+      {error === null ? null : (
+        <p className="notice notice-bad" role="alert">
+          It broke off: {escapeControls(error)}
+        </p>
+      )}
+      <Tabs label="What to show" tabs={tabs} value={view} onChange={setView}>
+        {view === 'text' ? <AnswerText answer={answer} onContinue={onContinue} /> : null}
+        {view === 'response' ? <Raw head={headOf(answer)} body={answer.raw} /> : null}
+        {view === 'request' ? <Raw head={`POST ${begin?.path ?? ''}`} body={begin?.request_body ?? ''} /> : null}
+      </Tabs>
+    </section>
+  )
+}
+
+const words: Record<Answer['state'], string> = {
+  waiting: 'waiting for the first byte',
+  coming: 'comes',
+  ended: 'ended',
+  stopped: 'stopped by you',
+  failed: 'broke off',
+}
+
+/** A model may answer anything: lines stay, turning marks and escapes are written out. */
+function AnswerText({ answer, onContinue }: { answer: Answer; onContinue: (() => void) | null }) {
+  const { text, raw, state, begin } = answer
+  const isRefused = begin !== null && begin.status >= 400
+  if (isRefused) return <Raw head={headOf(answer)} body={raw} />
+  return (
+    <div className="stack-tight">
+      <div className="answer-text" aria-live="polite" aria-busy={state === 'coming'}>
+        {text === '' ? (
+          <span className="quiet">{state === 'ended' ? 'No text came. The raw response has what did.' : '…'}</span>
+        ) : (
+          <bdi>{shown(text)}</bdi>
+        )}
+      </div>
+      {text === '' || state === 'coming' ? null : (
+        <div className="row">
+          <CopyButton text={text} label="Copy answer" />
+          {onContinue === null ? null : (
+            <Button small icon={<Reply size={14} aria-hidden="true" />} onClick={onContinue}>
+              Go on with it
+            </Button>
+          )}
+        </div>
+      )}
+    </div>
+  )
+}
+
+function Raw({ head, body }: { head: string; body: string }) {
+  return (
+    <div className="code">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
+      <section className="answer-raw" aria-label="Raw" tabIndex={0}>
+        <pre>
+          <code>
+            {shown(head)}
+            {'\n\n'}
+            {shown(body)}
+          </code>
+        </pre>
+      </section>
+      <CopyButton text={body} />
+    </div>
+  )
+}
+
+function headOf({ begin }: Answer): string {
+  if (begin === null) return ''
+  return [`HTTP ${begin.status}`, ...Object.entries(begin.headers).map(([name, value]) => `${name}: ${value}`)].join(
+    '\n',
+  )
+}
+
+function shown(text: string): string {
+  return text.split('\n').map(escapeControls).join('\n')
+}

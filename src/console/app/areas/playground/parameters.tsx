@@ -1,0 +1,120 @@
+import { useId } from 'react'
+import { type LaneName, laneNames } from '../../../../core/lane.ts'
+import type { ModelsByLane } from '../lane-models.ts'
+import type { Key } from '../outputs.ts'
+import type { Draft } from './playground-state.ts'
+
+export interface ParametersProps {
+  draft: Draft
+  onChange(part: Partial<Draft>): void
+  models: ModelsByLane
+  usable: readonly Key[]
+}
+
+const laneTitles: Record<LaneName, string> = { openai: 'OpenAI', anthropic: 'Anthropic', gemini: 'Gemini' }
+
+export function Parameters({ draft, onChange, models, usable }: ParametersProps) {
+  const id = useId()
+  const chooseLane = (lane: LaneName) => {
+    const known = models[lane]
+    onChange({ lane, body: null, ...(known.includes(draft.model) ? {} : { model: known[0] ?? draft.model }) })
+  }
+  return (
+    <>
+      <fieldset className="field">
+        <legend>Lane</legend>
+        <div className="segments">
+          {laneNames.map((lane) => (
+            <label key={lane} className="segment">
+              <input type="radio" name="lane" checked={lane === draft.lane} onChange={() => chooseLane(lane)} />
+              <span>{laneTitles[lane]}</span>
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      <div className="field-pair">
+        <div className="field">
+          <label htmlFor={`${id}-model`}>Model</label>
+          <input
+            id={`${id}-model`}
+            className="input"
+            list={`${id}-models`}
+            autoComplete="off"
+            spellCheck={false}
+            value={draft.model}
+            onChange={(event) => onChange({ model: event.target.value, body: null })}
+          />
+          <datalist id={`${id}-models`}>
+            {models[draft.lane].slice(0, 300).map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+          <p className="small quiet">
+            {models[draft.lane].length === 0
+              ? `No route serves the ${laneTitles[draft.lane]} lane here yet.`
+              : `${models[draft.lane].length} known on this lane`}
+          </p>
+        </div>
+        <div className="field">
+          <label htmlFor={`${id}-key`}>Counts as key</label>
+          <select
+            id={`${id}-key`}
+            className="input"
+            value={draft.key}
+            aria-describedby={`${id}-key-hint`}
+            onChange={(event) => onChange({ key: event.target.value })}
+          >
+            <option value="">none: only the scope’s policies</option>
+            {usable.map((key) => (
+              <option key={key.id} value={key.id}>
+                {key.name} …{key.last_four}
+              </option>
+            ))}
+          </select>
+          <p id={`${id}-key-hint`} className="small quiet">
+            Keys are stored as hashes: the gateway lends it a secret for this one request.
+          </p>
+        </div>
+      </div>
+      <div className="field-triple">
+        <NumberField
+          label="Most tokens"
+          value={draft.maxTokens}
+          onText={(maxTokens) => onChange({ maxTokens, body: null })}
+        />
+        <NumberField
+          label="Temperature"
+          value={draft.temperature}
+          onText={(temperature) => onChange({ temperature, body: null })}
+        />
+        <label className="check playground-stream">
+          <input
+            type="checkbox"
+            checked={draft.streamed}
+            onChange={(event) => onChange({ streamed: event.target.checked, body: null })}
+          />
+          Streamed
+        </label>
+      </div>
+    </>
+  )
+}
+
+function NumberField({ label, value, onText }: { label: string; value: string; onText(text: string): void }) {
+  const id = useId()
+  return (
+    <div className="field">
+      <label htmlFor={id}>
+        {label} <span className="quiet">(optional)</span>
+      </label>
+      <input
+        id={id}
+        className="input"
+        inputMode="decimal"
+        placeholder="as the provider does"
+        value={value}
+        onChange={(event) => onText(event.target.value)}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,55 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { describeRecord } from '../../../../admin/contract/what-happened.ts'
+import { orpc } from '../../client/admin.ts'
+import { Count, Duration, FaultNotice, Money, Outside, RecordView } from '../../parts/index.ts'
+import { keepScope } from '../../shell/keys.ts'
+
+/** The record of the request, as Requests shows it, in short. */
+export function RecordBeside({ id }: { id: string }) {
+  const record = useQuery(orpc.requests.show.queryOptions({ input: { id } }))
+  if (record.error) return <FaultNotice error={record.error} onRetry={() => void record.refetch()} />
+  if (record.data === undefined) return null
+  const { provider, upstream_model, tokens, cost, duration_ms, first_byte_ms, key } = record.data
+  return (
+    <section className="card" aria-label="Record">
+      <div className="row spread card-head">
+        <h2>Its record</h2>
+        <Link to="/requests/$id" params={{ id }} search={keepScope}>
+          Open it
+        </Link>
+      </div>
+      <ol className="happened">
+        {describeRecord(record.data).map((sentence) => (
+          <li key={sentence}>
+            <Outside text={sentence} />
+          </li>
+        ))}
+      </ol>
+      <RecordView
+        entries={[
+          {
+            label: 'Served by',
+            value: <Outside text={provider === null ? null : `${provider}, ${upstream_model ?? ''}`} />,
+          },
+          { label: 'Key', value: <Outside text={key?.name ?? null} /> },
+          {
+            label: 'Tokens',
+            value:
+              tokens === null ? (
+                'not known'
+              ) : (
+                <>
+                  <Count value={tokens.input} /> in, <Count value={tokens.output} /> out
+                </>
+              ),
+          },
+          { label: 'Cost', value: <Money usd={cost?.usd ?? null} /> },
+          { label: 'First byte', value: <Duration ms={first_byte_ms} /> },
+          { label: 'Total', value: <Duration ms={duration_ms} /> },
+          { label: 'ID', value: <code className="breakable">{id}</code> },
+        ]}
+      />
+    </section>
+  )
+}
