@@ -44,7 +44,7 @@ export function AnswerView({ answer, onContinue }: { answer: Answer; onContinue:
           It broke off: {escapeControls(error)}
         </p>
       )}
-      <Tabs label="What to show" tabs={tabs} value={view} onChange={setView}>
+      <Tabs<View> label="What to show" tabs={tabs} value={view} onChange={setView}>
         {view === 'text' ? <AnswerText answer={answer} onContinue={onContinue} /> : null}
         {view === 'response' ? <Raw head={headOf(answer)} body={answer.raw} /> : null}
         {view === 'request' ? <Raw head={`POST ${begin?.path ?? ''}`} body={begin?.request_body ?? ''} /> : null}
