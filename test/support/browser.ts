@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AxeBuilder } from '@axe-core/playwright'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { TestGateway } from './gateway.ts'
+
+/** Debian's Chromium (`.ci/run` installs it); none is downloaded. */
+const executablePath = '/usr/bin/chromium'
+export const hasBrowser = existsSync(executablePath)
+
+const root = join(import.meta.dirname, '../..')
+export const themes = ['light', 'dark'] as const
+export type Theme = (typeof themes)[number]
+
+export interface PageOptions {
+  theme?: Theme
+  width?: number
+  height?: number
+}
+
+/** One for a test file: `beforeAll(openBrowser)`, and closed in `afterAll`. */
+export function openBrowser(): Promise<Browser> {
+  // As root, which containers are run as, Chromium has no sandbox to offer.
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  return chromium.launch({ executablePath, args })
+}
+
+/** A page with nothing kept from before. What goes wrong in it is thrown by `faults()`. */
+export async function openPage(browser: Browser, options: PageOptions = {}): Promise<Page & { faults(): string[] }> {
+  const { theme = 'light', width = 1440, height = 900 } = options
+  const context = await browser.newContext({
+    colorScheme: theme,
+    viewport: { width, height },
+    reducedMotion: 'reduce',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  const page = await context.newPage()
+  const faults = collectFaults(page)
+  return Object.assign(page, { faults: () => faults })
+}
+
+/** Exceptions, refusals of the content security policy, and files that are not there. */
+function collectFaults(page: Page): string[] {
+  const faults: string[] = []
+  page.on('pageerror', (error) => faults.push(String(error)))
+  page.on('console', (message) => {
+    // An answer of 401 or 404 is the matter of whoever asked.
+    if (message.type() === 'error' && !/Failed to load resource/.test(message.text())) faults.push(message.text())
+  })
+  return faults
+}
+
+/** Signs in by a link made on the admin socket, as the one owner. */
+export async function signIn(page: Page, gateway: TestGateway): Promise<void> {
+  const { url } = await gateway.admin.console.link({})
+  await page.goto(url)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+}
+
+/** Another page of the same session, in another theme or size. */
+export async function sameSession(page: Page, browser: Browser, options: PageOptions): Promise<Page> {
+  const other = await openPage(browser, options)
+  await other.context().addCookies(await page.context().cookies())
+  return other
+}
+
+/** What WCAG 2.2 AA forbids on the page as it stands, one line each. */
+export async function findBarriers(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page })
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+    .analyze()
+  return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.html}`))
+}
+
+/** Pixels by which the page is wider than its window; none is allowed. */
+export function findOverflow(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+}
+
+/** `.build/screenshots/<page>-<state>-<theme>-<width>.png` */
+export async function takeScreenshot(page: Page, name: string, state: string, options: PageOptions): Promise<void> {
+  const { theme = 'light', width = 1440 } = options
+  const directory = join(root, '.build/screenshots')
+  await mkdir(directory, { recursive: true })
+  await page.screenshot({ path: join(directory, `${name}-${state}-${theme}-${width}.png`) })
+}
+
+export type { Browser, BrowserContext, Page }
