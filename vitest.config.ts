@@ -9,7 +9,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['test/**/*.test.ts'],
+          include: ['test/**/*.test.{ts,tsx}'],
           exclude: ['test/rules/**', 'test/e2e/**', 'test/integration/**'],
           // A machine that others use can take long over what takes no time.
           testTimeout: 30_000,

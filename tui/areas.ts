@@ -38,6 +38,8 @@ export function isAboutRow(operation: Operation, list: Operation): boolean {
   if (operation === list || isMaker(operation, list)) return false
   const own = operation.meta.positional ?? []
   const given = list.meta.positional ?? []
+  // Rows of another table of the noun (its kinds, its sums) are not its things.
+  if (verbOf(list) !== 'list' && given.length === 0) return false
   return own.length > given.length && isWithin(operation, list)
 }
 
@@ -73,9 +75,9 @@ export function findVerb(operations: readonly Operation[], list: Operation, key:
 
 /** What a row of a list is called: in questions, and in what `danger` asks to be typed. */
 export function nameOfRow(row: unknown): string {
-  for (const field of ['name', 'model', 'last_four', 'id']) {
+  for (const field of ['name', 'model', 'last_four', 'number', 'id']) {
     const value = fieldOf(row, field)
-    if (typeof value === 'string' && value !== '') return value
+    if ((typeof value === 'string' && value !== '') || typeof value === 'number') return String(value)
   }
   return ''
 }
@@ -90,8 +92,14 @@ export function inputForRow(operation: Operation, list: Operation, row: unknown,
   if (field === undefined) return given
   const id = fieldOf(row, 'id')
   const takesId = /\bid\b/i.test(field.description)
-  const value = takesId && typeof id === 'string' ? id : (fieldOf(row, field.name) ?? nameOfRow(row))
+  const own = fieldOf(row, field.name) ?? (field.shape === 'number' ? fieldOf(row, 'number') : nameOfRow(row))
+  const value = takesId && typeof id === 'string' ? id : own
   return { ...given, [field.name]: value, ...scopeOfRow(operation, row) }
+}
+
+/** What a list within a thing is about: the thing. The rest of its question was a choice, and is one again. */
+export function aboutList({ meta }: Operation, given: object): object {
+  return Object.fromEntries(Object.entries(given).filter(([name]) => meta.positional?.includes(name)))
 }
 
 /** A row that stands in a project or environment is meant there. */

@@ -6,24 +6,27 @@ const style = /\u001b\[[0-9;]*m/y
 /** Cut to `width` cells, colours left as they are; the last cell of what was cut says so. */
 export function clip(line: string, width: number): string {
   if (textWidth(line) <= width) return line
-  let kept = ''
-  let room = width - 1
-  for (let place = 0; place < line.length; ) {
+  const kept = takeCells(line, width - 1)
+  return kept.includes('\u001b') ? `${kept}…\u001b[0m` : `${kept}…`
+}
+
+/** As much of the beginning as stands in so many cells. */
+export function takeCells(line: string, width: number): string {
+  let room = width
+  let place = 0
+  while (place < line.length) {
     style.lastIndex = place
     const colour = style.exec(line)?.[0]
     if (colour !== undefined) {
-      kept += colour
       place += colour.length
       continue
     }
     const next = firstSegment(line.slice(place, place + 64))
-    const size = textWidth(next)
-    if (size > room) break
-    kept += next
-    room -= size
+    room -= textWidth(next)
+    if (room < 0) break
     place += next.length
   }
-  return kept.includes('\u001b') ? `${kept}…\u001b[0m` : `${kept}…`
+  return line.slice(0, place)
 }
 
 export function pad(line: string, width: number): string {

@@ -68,7 +68,7 @@ export function separatorOf({ syntax }: Field): string {
 export function readText(field: Field, text: string, before: string): unknown {
   const given = text.trim()
   if (field.shape === 'boolean') return given === '' ? undefined : given === 'true'
-  if (given === '') return before === '' ? undefined : emptied(field)
+  if (given === '') return before === '' ? undefined : emptied(field, before)
   if (field.shape === 'list' || field.shape === 'pairs') {
     const parts = given.split(field.syntax === 'target' ? /\s+/ : /\s*,\s*/).filter((part) => part !== '')
     return withRemoved(field, readValue(field, parts), before)
@@ -77,9 +77,9 @@ export function readText(field: Field, text: string, before: string): unknown {
 }
 
 /** Taken away by the person: each kind of field has its own word for it. */
-function emptied(field: Field): unknown {
+function emptied(field: Field, before: string): unknown {
   if (field.shape === 'list') return []
-  if (field.shape === 'pairs') return withRemoved(field, {}, '')
+  if (field.shape === 'pairs') return withRemoved(field, {}, before)
   if (field.nullable) return null
   return /\bnever\b/.test(field.description) ? 'never' : /\bnone\b/.test(field.description) ? 'none' : undefined
 }

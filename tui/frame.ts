@@ -129,8 +129,11 @@ function drawBody(session: Session, place: Place): string[] {
 function drawFoot(session: Session, columns: number, look: Look): string {
   const { notice } = session
   if (notice !== null) return clip(look.paint(notice.tone, escapeControls(notice.text)), columns)
+  const own = session.screen.hints()
+  const leaves = own.some(([key]) => key === 'esc') || session.trail.length === 0
+  const back: Hint[] = leaves ? [] : [['esc', 'back']]
   const quit: Hint[] = session.screen.typing === true ? [] : [['q', 'quit']]
-  const hints = [...session.screen.hints(), ...quit].map(
+  const hints = [...own, ...back, ...quit].map(
     ([key, what]) => `${look.paint('strong', key)} ${look.paint('quiet', what)}`,
   )
   while (hints.length > 1 && textWidth(hints.join('  ')) > columns) hints.splice(-2, 1)

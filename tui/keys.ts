@@ -30,7 +30,8 @@ export function readPresses(input: string, key: InkKey): Press[] {
   const special = named.find(([flag]) => key[flag])
   if (special !== undefined) return [{ name: special[1], text: '' }]
   if (key.ctrl) return [{ name: `ctrl-${input}`, text: '' }]
-  if (key.meta) return []
+  // A terminal sends Alt as an Escape before; two quick presses arrive the same.
+  if (key.meta) return [{ name: 'escape', text: '' }, ...readText(input)]
   return readText(input)
 }
 

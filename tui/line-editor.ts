@@ -1,4 +1,4 @@
-import stringWidth from 'string-width'
+import { textWidth } from '../cli/print/text-width.ts'
 import { escapeControls } from '../src/admin/contract/show-value.ts'
 import type { Press } from './keys.ts'
 
@@ -61,16 +61,16 @@ export function windowOf(line: Line, width: number): { before: string; under: st
   const shown = charactersOf(line.text).map(escapeControls)
   const under = shown[line.cursor] ?? ' '
   let before = ''
-  let room = Math.max(0, width - stringWidth(under))
+  let room = Math.max(0, width - textWidth(under))
   for (let index = line.cursor - 1; index >= 0; index--) {
-    const size = stringWidth(shown[index] ?? '')
+    const size = textWidth(shown[index] ?? '')
     if (size > room) break
     before = (shown[index] ?? '') + before
     room -= size
   }
   let after = ''
   for (const character of shown.slice(line.cursor + 1)) {
-    const size = stringWidth(character)
+    const size = textWidth(character)
     if (size > room) break
     after += character
     room -= size

@@ -1,6 +1,6 @@
 import type { Field, Gateway, Operation } from '../cli/operation.ts'
 import type { Tone } from '../src/admin/contract/show-value.ts'
-import { type Area, deriveAreas, inputForRow, isAboutRow, wordsOf } from './areas.ts'
+import { type Area, aboutList, deriveAreas, inputForRow, isAboutRow, wordsOf } from './areas.ts'
 import type { Entry, Host, Save, Scope, Wish } from './host.ts'
 import type { Press } from './keys.ts'
 import { KnownNames } from './known-names.ts'
@@ -220,6 +220,5 @@ export class Session implements Host {
 
 function wishFor(operation: Operation, list: Operation, row: unknown, given: object): Wish {
   if (row !== undefined) return { operation, given: inputForRow(operation, list, row, given), subject: row }
-  const known = Object.entries(given).filter(([name]) => operation.fields.some((field) => field.name === name))
-  return { operation, given: Object.fromEntries(known) }
+  return { operation, given: aboutList(list, given) }
 }

@@ -43,12 +43,12 @@ export class TableLayout {
     return look.paint('quiet', cells.join('  ').trimEnd())
   }
 
-  /** A row that is selected keeps one look from end to end. */
-  row(row: unknown, width: number, look: Look, plain = false): string {
+  /** `within`: the row stands in another look, which one of weight would end. */
+  row(row: unknown, width: number, look: Look, within = false): string {
     const cells = this.#clip(width).map((size) => {
       const text = align(formatCell(row, size.column, look), size)
-      const tone = plain ? null : toneOfCell(row, size.column)
-      return tone === null ? text : look.paint(tone, text)
+      const tone = toneOfCell(row, size.column)
+      return tone === null || (within && tone === 'quiet') ? text : look.paint(tone, text)
     })
     return cells.join('  ').trimEnd()
   }

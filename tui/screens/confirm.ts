@@ -1,5 +1,5 @@
 import type { Operation } from '../../cli/operation.ts'
-import { absent, formatCell } from '../../src/admin/contract/show-value.ts'
+import { absent, escapeControls, formatCell } from '../../src/admin/contract/show-value.ts'
 import { nameOfRow } from '../areas.ts'
 import { clip } from '../clip.ts'
 import type { Press } from '../keys.ts'
@@ -29,7 +29,8 @@ export class ConfirmScreen implements Screen {
 
   constructor(danger: Danger) {
     this.#danger = danger
-    this.#name = nameOfRow(danger.subject) || 'yes'
+    // As it is shown: what cannot be seen cannot be asked for.
+    this.#name = escapeControls(nameOfRow(danger.subject)) || 'yes'
     this.title = danger.operation.path.join(' ')
   }
 

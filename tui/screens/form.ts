@@ -203,7 +203,7 @@ export class FormScreen implements Screen {
   /** Puts the entry's value into the input; gives what is wrong with it. */
   #read({ field, line, before }: Entry, input: Record<string, unknown>): string | null {
     if (field.required && line.text.trim() === '') return `${labelOf(field)} is needed.`
-    if (line.text === before) return null
+    if (line.text === before || (before === '' && line.text === startText(field))) return null
     try {
       const value = readText(field, line.text, before)
       if (value !== undefined) input[field.name] = value

@@ -1,7 +1,7 @@
 import type { Operation } from '../../cli/operation.ts'
 import { deriveColumns } from '../../cli/print/record.ts'
 import type { Column } from '../../src/admin/contract/operation.ts'
-import { findVerb, inputForRow, isAboutRow, isMaker, nameOfRow, wordsOf } from '../areas.ts'
+import { aboutList, findVerb, inputForRow, isAboutRow, isMaker, nameOfRow, wordsOf } from '../areas.ts'
 import { clip } from '../clip.ts'
 import { DetailPane } from '../detail-pane.ts'
 import { Filter, matches } from '../filter.ts'
@@ -194,7 +194,7 @@ export class ListScreen implements Screen {
     if (operation === null) return
     const about = isAboutRow(operation, this.list)
     if (about && row === undefined) return
-    const given = about ? inputForRow(operation, this.list, row, this.#given) : this.#given
+    const given = about ? inputForRow(operation, this.list, row, this.#given) : aboutList(this.list, this.#given)
     this.#host.open({ operation, given, subject: about ? row : undefined })
   }
 
@@ -207,12 +207,8 @@ export class ListScreen implements Screen {
   }
 
   #openMenu(row: unknown): void {
-    const name = nameOfRow(row)
-    this.#host.push(
-      new MenuScreen(name === '' ? `${this.title} ›` : `${this.title} › ${name}`, () =>
-        this.#host.entriesOf(this.list, row, this.#given),
-      ),
-    )
+    const entries = () => this.#host.entriesOf(this.list, row, this.#given)
+    this.#host.push(new MenuScreen(nameOfRow(row) || 'Menu', entries))
   }
 }
 

@@ -239,9 +239,8 @@ export class LiveScreen implements Screen {
   }
 
   #copyId(): void {
-    const row = this.#flow.rows[this.#selection.index]
-    const id = typeof row === 'object' && row !== null ? Reflect.get(row, 'id') : undefined
-    if (typeof id === 'string') this.#host.copy(id, 'id')
+    const id = idOf(this.#flow.rows[this.#selection.index])
+    if (id !== null) this.#host.copy(id, 'id')
   }
 
   #open(): void {
@@ -284,10 +283,14 @@ export class LiveScreen implements Screen {
 
   #openMenu(): void {
     const row = this.#flow.rows[this.#selection.index]
-    this.#host.push(
-      new MenuScreen(`${this.title} › menu`, () => this.#host.entriesOf(this.#list ?? this.#tail, row, {})),
-    )
+    const entries = () => this.#host.entriesOf(this.#list ?? this.#tail, row, {})
+    this.#host.push(new MenuScreen(idOf(row) ?? 'Menu', entries))
   }
+}
+
+function idOf(row: unknown): string | null {
+  const id = typeof row === 'object' && row !== null ? Reflect.get(row, 'id') : undefined
+  return typeof id === 'string' ? id : null
 }
 
 function columnsOf({ meta }: Operation, row: unknown) {

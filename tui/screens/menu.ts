@@ -39,7 +39,6 @@ export class MenuScreen implements Screen {
     return [
       ['↑↓', 'move'],
       ['enter', 'choose'],
-      ['esc', 'back'],
     ]
   }
 

@@ -1,4 +1,3 @@
-import type { Operation } from '../../cli/operation.ts'
 import {
   escapeControls,
   formatBytes,
@@ -7,7 +6,7 @@ import {
   formatValue,
   valueAt,
 } from '../../src/admin/contract/show-value.ts'
-import { clip } from '../clip.ts'
+import { clip, pad } from '../clip.ts'
 import { drawSteps } from '../first-steps.ts'
 import { type Host, scopeInput } from '../host.ts'
 import type { Press } from '../keys.ts'
@@ -17,6 +16,10 @@ import { Pager } from '../pager.ts'
 import { numberAt } from '../pulse.ts'
 import type { Hint, Look, Place, Screen } from '../screen.ts'
 import { TableLayout } from '../table-layout.ts'
+
+const providerFields = ['name', 'state', 'last_hour.requests', 'last_hour.duration_p95_ms']
+const modelFields = ['group', 'requests', 'errors', 'duration_p95_ms', 'usd']
+const requestFields = ['time', 'status', 'model', 'provider', 'key.name', 'first_byte_ms', 'duration_ms', 'cost.usd']
 
 /** How the gateway is, what came lately, and where it went. */
 export class OverviewScreen implements Screen {
@@ -40,12 +43,8 @@ export class OverviewScreen implements Screen {
     this.#requests = this.#load('requests.list', { limit: 20 })
   }
 
-  #find(name: string): Operation | undefined {
-    return this.#host.operations.find((operation) => operation.name === name)
-  }
-
   #load(name: string, input: object): Loaded | null {
-    const operation = this.#find(name)
+    const operation = this.#host.operations.find((known) => known.name === name)
     if (operation === undefined) return null
     return new Loaded(this.#host, operation, { ...scopeInput(operation, this.#host.scope), ...input })
   }
@@ -70,17 +69,19 @@ export class OverviewScreen implements Screen {
   draw(place: Place): string[] {
     const status = this.#status?.data
     if (status === undefined) return [place.look.paint('quiet', 'Loading…')]
-    const steps = drawSteps(status, this.#rows(this.#requests).length > 0, place.look)
-    const lines = [
-      ...this.#drawGateway(status, place),
-      '',
-      ...(steps.length > 0 ? [...steps, ''] : []),
-      ...this.#drawTraffic(place),
-      '',
-      ...this.#drawTables(place),
-    ]
+    const { width, height, look } = place
+    const steps = drawSteps(status, this.#rows(this.#requests).length > 0, look)
+    const gateway = (room: number) => this.#drawGateway(status, { ...place, width: room })
+    const traffic = (room: number) => this.#drawTraffic({ ...place, width: room })
+    const providers = (room: number) => this.#drawTable('Providers', this.#providers, providerFields, room, look)
+    const models = (room: number) => this.#drawTable('Models, last hour', this.#models, modelFields, room, look)
+    const above = beside(gateway, traffic, place)
+    const middle = width >= wideFrom || height >= 30 ? beside(providers, models, place) : providers(width)
+    const lines = [...above, '', ...(steps.length > 0 ? [...steps, ''] : []), ...middle, '']
+    const left = Math.max(4, height - lines.length - 2)
+    lines.push(...this.#drawTable('Latest requests', this.#requests, requestFields, width, look, left))
     return this.#pager.draw(
-      lines.map((line) => clip(line, place.width)),
+      lines.map((line) => clip(line, width)),
       place,
     )
   }
@@ -97,16 +98,13 @@ export class OverviewScreen implements Screen {
     const well =
       parts.length === 0 ? look.paint('good', '● well') : look.paint('warning', `▲ degraded: ${String(parts.length)}`)
     const bytes = numberAt(status, 'database_bytes')
+    const data = `${String(valueAt(status, 'data_directory'))}${bytes === null ? '' : `, ${formatBytes(bytes)}`}`
+    const flight = formatValue(numberAt(status, 'in_flight') ?? 0, 'number', look)
     const rows: [string, string][] = [
-      ['Gateway', `${well}, ${started}, spgw ${String(valueAt(status, 'version'))}`],
+      ['Gateway', `${well}, ${started}, ${flight} in flight, spgw ${String(valueAt(status, 'version'))}`],
       ['Requests to', escapeControls(String(valueAt(status, 'gateway_url')))],
       ['Console', escapeControls(String(valueAt(status, 'console_url') ?? 'off'))],
-      [
-        'Data',
-        escapeControls(
-          `${String(valueAt(status, 'data_directory'))}${bytes === null ? '' : `, ${formatBytes(bytes)}`}`,
-        ),
-      ],
+      ...(width >= 70 ? [['Data', escapeControls(data)] as [string, string]] : []),
     ]
     const reasons = parts.flatMap((part) =>
       wrap(`${String(valueAt(part, 'part'))}: ${String(valueAt(part, 'reason'))}`, width - 2).map((line) =>
@@ -139,50 +137,22 @@ export class OverviewScreen implements Screen {
     return [look.paint('strong', 'Last hour'), ...(bars === '' ? [] : [look.paint('good', bars)]), words.join('  ')]
   }
 
-  #drawTables({ width, look }: Place): string[] {
-    const providers = this.#table(this.#providers, this.#find('providers.list'), [
-      'name',
-      'state',
-      'last_hour.requests',
-      'last_hour.duration_p95_ms',
-    ])
-    const models = this.#table(this.#models, this.#find('requests.stats'), [
-      'group',
-      'requests',
-      'errors',
-      'duration_p95_ms',
-      'usd',
-    ])
-    const requests = this.#table(this.#requests, this.#find('requests.list'), [
-      'time',
-      'status',
-      'model',
-      'provider',
-      'key.name',
-      'duration_ms',
-      'cost.usd',
-    ])
-    const sections: [string, (width: number, look: Look) => string[]][] = [
-      ['Providers', providers],
-      ['Models, last hour', models],
-      ['Latest requests', requests],
-    ]
-    return sections.flatMap(([title, draw]) => {
-      const lines = draw(width - 2, look)
-      return lines.length === 0 ? [] : [look.paint('strong', title), ...lines.map((line) => `  ${line}`), '']
-    })
-  }
-
-  #table(loaded: Loaded | null, operation: Operation | undefined, fields: readonly string[]) {
-    return (width: number, look: Look): string[] => {
-      const rows = this.#rows(loaded).slice(0, 12)
-      const show = operation?.meta.show
-      const columns = show !== undefined && 'columns' in show ? (show.columns ?? []) : []
-      if (rows.length === 0) return []
-      const layout = new TableLayout(columns.filter(({ field }) => fields.includes(field)))
-      layout.measure(rows, look)
-      return [layout.head(width, look), ...rows.map((row) => layout.row(row, width, look))]
-    }
+  #drawTable(
+    title: string,
+    loaded: Loaded | null,
+    fields: readonly string[],
+    width: number,
+    look: Look,
+    most = 8,
+  ): string[] {
+    const rows = this.#rows(loaded).slice(0, most)
+    const show = loaded?.operation.meta.show
+    const columns = show !== undefined && 'columns' in show ? (show.columns ?? []) : []
+    if (rows.length === 0) return []
+    const layout = new TableLayout(columns.filter(({ field }) => fields.includes(field)))
+    layout.measure(rows, look)
+    const lines = [layout.head(width - 2, look), ...rows.map((row) => layout.row(row, width - 2, look))]
+    return [look.paint('strong', title), ...lines.map((line) => `  ${line}`)]
   }
 
   hints(): Hint[] {
@@ -201,6 +171,20 @@ export class OverviewScreen implements Screen {
   }
 }
 
+const wideFrom = 120
+
+/** Two blocks next to one another where there is room, else one below the other. */
+function beside(left: (width: number) => string[], right: (width: number) => string[], { width }: Place): string[] {
+  if (width < wideFrom) {
+    const [above, below] = [left(width), right(width)]
+    return [...above, ...(above.length > 0 && below.length > 0 ? [''] : []), ...below]
+  }
+  const half = Math.floor(width / 2) - 2
+  const [one, other] = [left(half), right(half)]
+  const rows = Math.max(one.length, other.length)
+  return Array.from({ length: rows }, (_, row) => `${pad(one[row] ?? '', half)}    ${other[row] ?? ''}`.trimEnd())
+}
+
 function pointsOf(series: unknown): number[] {
   const groups = valueAt(series, 'groups')
   const points = Array.isArray(groups) ? valueAt(groups[0], 'points') : undefined
@@ -214,7 +198,5 @@ export function sparkline(points: readonly number[], width: number): string {
   const seen = points.slice(-width)
   const most = Math.max(0, ...seen)
   if (most === 0) return ''
-  return seen
-    .map((point) => (point === 0 ? ' ' : (levels[Math.min(7, Math.floor((point / most) * 8))] ?? ' ')))
-    .join('')
+  return seen.map((point) => (point === 0 ? ' ' : (levels[Math.ceil((point / most) * 8) - 1] ?? ' '))).join('')
 }

@@ -38,6 +38,7 @@ export function formatValue(value: unknown, format: Format, view: Clock): string
   }
   if (typeof value === 'object') return formatObject(value, view)
   if (format === 'age') return formatTime(String(value), view)
+  if (format === 'time') return formatMoment(String(value))
   return escapeControls(String(value))
 }
 
@@ -83,7 +84,8 @@ export function guessFormat(field: string): Format {
   if (/(^|_)(at|since)$|^time$/.test(field)) return 'age'
   if (/(^|_)ms$/.test(field)) return 'duration'
   if (/(^|_)bytes$/.test(field)) return 'bytes'
-  if (/(^|_)usd$/.test(field)) return 'money'
+  if (/(^|_)usd$|^usd_per_/.test(field)) return 'money'
+  if (/(^|_)share$/.test(field)) return 'share'
   if (/(^|_)(tokens|requests|errors)$/.test(field)) return 'number'
   if (field === 'state' || field === 'status') return 'state'
   return field === 'id' ? 'id' : 'text'
@@ -98,6 +100,7 @@ function formatNumber(value: number, format: Format): string {
   if (format === 'duration') return formatMilliseconds(value)
   if (format === 'bytes') return formatBytes(value)
   if (format === 'money') return formatMoney(value)
+  if (format === 'share') return formatShare(value)
   if (format === 'number') return groupDigits(value)
   return String(value)
 }
@@ -134,6 +137,13 @@ export function formatBytes(bytes: number): string {
   return unit === 0 ? `${amount} B` : `${amount < 10 ? amount.toFixed(1) : Math.round(amount)} ${units[unit]}`
 }
 
+/** `0.4 %`, `38 %`, `< 0.1 %` */
+export function formatShare(share: number): string {
+  const percent = share * 100
+  if (percent > 0 && percent < 0.1) return '< 0.1 %'
+  return `${percent >= 10 || percent === 0 ? Math.round(percent) : percent.toFixed(1)} %`
+}
+
 /** As many digits as it needs to be non-zero: `$1.94`, `$0.0001`. */
 export function formatMoney(usd: number): string {
   const size = Math.abs(usd)
@@ -151,6 +161,14 @@ function formatTime(text: string, { now, utc }: Clock): string {
   return distance >= 0 ? `${amount} ago` : `in ${amount}`
 }
 
+/** `2026-11-21 10:00Z`: where ages would not tell one line from the next. */
+function formatMoment(text: string): string {
+  const time = Date.parse(text)
+  if (Number.isNaN(time)) return escapeControls(text)
+  const [date, clock = ''] = new Date(time).toISOString().split('T')
+  return `${date} ${clock.replace(/(:00)?\.\d+Z$/, 'Z')}`
+}
+
 /** One unit, rounded down: an age is read at a glance. */
 function roughly(milliseconds: number): string | null {
   const seconds = Math.floor(milliseconds / 1000)
@@ -163,7 +181,7 @@ function roughly(milliseconds: number): string | null {
 
 /** A model's name or a user agent comes from anybody: escape sequences in it are shown, not obeyed. */
 export function escapeControls(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, (character) =>
+  return text.replace(/[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, (character) =>
     character === '\t' ? ' ' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }

@@ -1,0 +1,139 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { catalog } from '../../cli/catalog.ts'
+import { currentText, readText } from '../../tui/form-fields.ts'
+import { type Driven, drive, provider } from './drive.ts'
+
+let driven: Driven
+afterEach(() => driven?.stop())
+
+const inputOf = (path: string) => driven.calls.findLast((call) => call.path === path)?.input
+
+describe('a form', () => {
+  it('adds what was written, and never shows a secret', async () => {
+    driven = drive({ 'providers.add': { ...provider, name: 'mine' } })
+    await driven.press('2', 'a', '=mine', 'enter', '=openai', 'enter', 'enter', '=sk-very-secret')
+    expect(driven.text()).not.toContain('sk-very')
+    await driven.press('ctrl-s')
+    await driven.see('Done: providers add mine')
+    expect(inputOf('providers.add')).toMatchObject({ name: 'mine', kind: 'openai', credential: 'sk-very-secret' })
+  })
+
+  it('says under the field what is missing or wrong, and asks nothing of the gateway', async () => {
+    driven = drive()
+    await driven.press('2', 'a', 'ctrl-s')
+    await driven.see('Name is needed.')
+    await driven.press('=Not A Slug', 'enter', '=openai', 'ctrl-s')
+    await driven.see('Name must be lower-case letters')
+    expect(inputOf('providers.add')).toBeUndefined()
+  })
+
+  it('stays as it was written when the gateway refuses', async () => {
+    const refused = Object.assign(new Error('The name is taken.'), {
+      code: 'conflict',
+      status: 409,
+      data: { hint: 'Take another.' },
+    })
+    driven = drive({ 'providers.add': () => Promise.reject(refused) })
+    await driven.press('2', 'a', '=mine', 'enter', '=openai', 'ctrl-s')
+    expect(await driven.see('The name is taken. Take another.')).toMatch(/Name \* +mine/)
+  })
+
+  it('changes only what was changed', async () => {
+    driven = drive({ 'providers.list': [provider], 'providers.edit': provider })
+    await driven.press('2')
+    await driven.see('openai')
+    await driven.press('e')
+    const shown = await driven.see('x-team=search')
+    expect(shown).toMatch(/Timeout first byte +60000ms/)
+    await driven.press('down', 'ctrl-u', '=https://eu.api.openai.com/v1', 'ctrl-s')
+    await driven.see('Done: providers edit openai')
+    expect(inputOf('providers.edit')).toEqual({ name: provider.id, baseUrl: 'https://eu.api.openai.com/v1' })
+  })
+
+  it('offers the names that the gateway knows', async () => {
+    driven = drive({ 'providers.list': [provider], 'routes.add': { id: 'rte_1', model: 'gpt' } })
+    await driven.press('3', 'a', '=gpt', 'down', 'down', 'down', 'down')
+    await driven.see('←→ openai')
+    await driven.press('right', 'ctrl-s')
+    await driven.see('Done: routes add gpt')
+    expect(inputOf('routes.add')).toEqual({ model: 'gpt', provider: 'openai' })
+  })
+})
+
+describe('danger', () => {
+  it('says what it does and to how much, and asks for the name', async () => {
+    driven = drive({
+      'providers.list': [provider],
+      'providers.remove': { id: provider.id, name: 'openai', removed: true },
+    })
+    await driven.press('2')
+    await driven.see('openai')
+    await driven.press('x')
+    const shown = await driven.see('Remove provider openai with its credentials and revisions?')
+    expect(shown).toMatch(/Routes +4/)
+    expect(shown).toMatch(/Last hour +1,204 req/)
+    await driven.press('=opena', 'enter')
+    await driven.see('That is not openai. Nothing was changed.')
+    expect(inputOf('providers.remove')).toBeUndefined()
+    await driven.press('=i', 'enter')
+    await driven.see('Done: providers remove openai')
+    expect(inputOf('providers.remove')).toEqual({ name: provider.id })
+  })
+})
+
+describe('a key', () => {
+  it('is shown once, can be copied, and is not left by one press too many', async () => {
+    const key = 'sp_live_BFAg5spYwwSHVCsIVUhAkCGWu8IcHGgb8Gg6ZjmrCPH1Je7fJ'
+    const created = { id: 'key_1', name: 'ci', key, project: 'default', environment: 'production', expires_at: null }
+    driven = drive({ 'keys.create': created, status: { gateway_url: 'http://127.0.0.1:8787' } })
+    await driven.press('4', 'a', '=ci', 'ctrl-s')
+    const shown = await driven.see(key)
+    expect(shown).toContain('Shown once. Project default, environment production.')
+    await driven.see('curl http://127.0.0.1:8787/v1/models')
+    await driven.press('c')
+    expect(driven.copied).toEqual([key])
+    await driven.press('escape')
+    expect(driven.text()).not.toContain(key)
+  })
+})
+
+describe('a field', () => {
+  const field = (operation: string, name: string) => {
+    const found = catalog.find((known) => known.name === operation)?.fields.find((known) => known.name === name)
+    if (found === undefined) throw new Error(`${operation} has no ${name}.`)
+    return found
+  }
+
+  it.each([
+    ['providers.edit', 'headers', 'x-team=search', { 'x-team': 'search' }],
+    ['routes.edit', 'targets', 'openai azure:gpt4o-eu,weight=2', ['openai', 'azure:gpt4o-eu,weight=2']],
+    ['routes.edit', 'fallbackOn', '429, 5xx', ['429', '5xx']],
+    ['routes.edit', 'retries', '2', 2],
+    ['policies.edit', 'maxBody', '1MB', '1MB'],
+    ['keys.revoke', 'closeStreams', 'true', true],
+  ])('%s %s reads %s', (operation, name, text, value) => {
+    expect(readText(field(operation, name), text, '')).toEqual(value)
+  })
+
+  it('that is emptied is taken off, in the words of the contract', () => {
+    expect(readText(field('providers.edit', 'headers'), '', 'x-team=search')).toEqual({ 'x-team': '' })
+    expect(readText(field('providers.edit', 'organization'), '', 'org-1')).toBeNull()
+    expect(readText(field('keys.edit', 'policy'), '', 'small')).toBe('none')
+    expect(readText(field('keys.edit', 'expires'), '', '2027-01-01T00:00:00Z')).toBe('never')
+    expect(readText(field('providers.edit', 'baseUrl'), '', '')).toBeUndefined()
+  })
+
+  it('starts from what the thing is', () => {
+    const route = {
+      targets: [
+        { provider: 'openai', upstream_model: null, weight: 1 },
+        { provider: 'azure', upstream_model: 'eu', weight: 2 },
+      ],
+      strict: true,
+    }
+    expect(currentText(field('routes.edit', 'targets'), route)).toBe('openai azure:eu,weight=2')
+    expect(currentText(field('routes.edit', 'strict'), route)).toBe('true')
+    expect(currentText(field('policies.edit', 'maxBody'), { max_body_bytes: 1000 })).toBe('1000B')
+    expect(currentText(field('keys.edit', 'policy'), { policy: null })).toBe('')
+  })
+})

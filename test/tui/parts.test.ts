@@ -1,0 +1,147 @@
+import { EventEmitter } from 'node:events'
+import fc from 'fast-check'
+import stringWidth from 'string-width'
+import { describe, expect, it } from 'vitest'
+import { prepareWidths } from '../../cli/print/text-width.ts'
+import { clip, pad, toAscii } from '../../tui/clip.ts'
+import { Flow } from '../../tui/flow.ts'
+import { editLine, lineOf, windowOf } from '../../tui/line-editor.ts'
+import { wrap } from '../../tui/lines.ts'
+import { sparkline } from '../../tui/screens/overview.ts'
+import { moveIn } from '../../tui/selection.ts'
+import { copySequence, readStyle, type TerminalProcess, watchEnd } from '../../tui/terminal.ts'
+
+await prepareWidths('漢')
+
+describe('text', () => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 200 })
+
+  it('is never wider than it may be, coloured or not', () => {
+    fc.assert(
+      fc.property(text, fc.integer({ min: 8, max: 60 }), (given, width) => {
+        const plain = given.replace(/\p{Cc}/gu, '')
+        expect(stringWidth(clip(plain, width))).toBeLessThanOrEqual(width)
+        expect(stringWidth(clip(`\u001b[31m${plain}\u001b[39m`, width))).toBeLessThanOrEqual(width)
+        expect(stringWidth(pad(plain, width))).toBe(width)
+        for (const line of wrap(plain, width)) expect(stringWidth(line)).toBeLessThanOrEqual(width)
+      }),
+    )
+  })
+
+  it('is plain ASCII of the same width for a poor terminal', () => {
+    fc.assert(
+      fc.property(text, (given) => {
+        const plain = given.replace(/\p{Cc}/gu, '')
+        expect(toAscii(plain)).toMatch(/^[ -~]*$/)
+      }),
+    )
+    expect(toAscii('▸ ● 漢 ─│…')).toBe('> * ?? -|~')
+  })
+
+  it('is edited as its characters are seen', () => {
+    const family = '👩‍👩‍👧‍👦'
+    const line = lineOf(`a${family}b`)
+    const left = editLine(line, { name: 'left', text: '' })
+    expect(left?.cursor).toBe(2)
+    expect(editLine(left ?? line, { name: 'backspace', text: '' })?.text).toBe('ab')
+    expect(editLine(lineOf('two words'), { name: 'ctrl-w', text: '' })?.text).toBe('two ')
+    expect(editLine(line, { name: 'f5', text: '' })).toBeNull()
+  })
+
+  it('keeps its cursor in sight, however long it is', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 300 }), fc.integer({ min: 8, max: 60 }), (given, width) => {
+        const { before, under, after } = windowOf(lineOf(given), width)
+        expect(stringWidth(before + under + after)).toBeLessThanOrEqual(Math.max(width, stringWidth(under)))
+      }),
+    )
+  })
+})
+
+describe('a selection', () => {
+  it('stays among the rows, and in sight', () => {
+    const natural = fc.integer({ min: 0, max: 50 })
+    fc.assert(
+      fc.property(
+        natural,
+        natural,
+        fc.integer({ min: -60, max: 60 }),
+        natural,
+        fc.integer({ min: 1, max: 30 }),
+        (index, top, step, count, height) => {
+          const moved = moveIn({ index, top }, step, count, height)
+          expect(moved.index).toBeGreaterThanOrEqual(0)
+          expect(moved.index).toBeLessThan(Math.max(1, count))
+          expect(moved.top).toBeLessThanOrEqual(moved.index)
+          expect(moved.index).toBeLessThan(moved.top + height)
+        },
+      ),
+    )
+  })
+})
+
+describe('a flood of rows', () => {
+  it('is kept to its last thousands, newest first', () => {
+    const flow = new Flow()
+    for (let number = 0; number < 100_000; number++) flow.take({ number })
+    expect(flow.rows[0]).toEqual({ number: 99_999 })
+    expect(flow.rows.length).toBeLessThanOrEqual(2500)
+  })
+
+  it('moves nothing while it is held, and is counted whole', () => {
+    const flow = new Flow()
+    flow.seed([{ number: 2 }, { number: 1 }])
+    flow.held = true
+    for (let number = 0; number < 50_000; number++) flow.take({ number })
+    expect(flow.rows).toEqual([{ number: 2 }, { number: 1 }])
+    expect(flow.waiting).toBe(50_000)
+    flow.release()
+    expect(flow.rows[0]).toEqual({ number: 49_999 })
+    expect(flow.waiting).toBe(0)
+  })
+})
+
+describe('the terminal', () => {
+  it.each([
+    [{ TERM: 'xterm-256color', LANG: 'en_US.UTF-8' }, true],
+    [{ TERM: 'xterm', LC_ALL: 'C.utf8', LANG: 'C' }, true],
+    [{ TERM: 'linux', LANG: 'en_US.UTF-8' }, false],
+    [{ TERM: 'dumb', LANG: 'en_US.UTF-8' }, false],
+    [{ TERM: 'xterm', LANG: 'C' }, false],
+    [{ LANG: 'en_US.UTF-8' }, false],
+  ])('%o draws more than ASCII: %s', (environment, unicode) => {
+    expect(readStyle(environment, true, false)).toEqual({ colour: true, unicode, utc: false })
+  })
+
+  it('is given the text to copy in base64', () => {
+    expect(copySequence('sp_live_ä')).toBe(`\u001b]52;c;${Buffer.from('sp_live_ä').toString('base64')}\u0007`)
+  })
+
+  it.each([
+    ['SIGTERM', 143, null],
+    ['SIGHUP', 129, null],
+    ['SIGINT', 130, null],
+  ] as const)('is given back on %s, with the status of it', (signal, status, fault) => {
+    const from = new EventEmitter()
+    const left: unknown[] = []
+    const stop = watchEnd(from as unknown as TerminalProcess, (...given) => left.push(given))
+    from.emit(signal)
+    expect(left).toEqual([[status, fault]])
+    stop()
+    expect(from.eventNames()).toEqual([])
+  })
+
+  it('is given back on a fault that nobody caught', () => {
+    const from = new EventEmitter()
+    const left: unknown[] = []
+    watchEnd(from as unknown as TerminalProcess, (...given) => left.push(given))
+    const fault = new Error('planted')
+    from.emit('uncaughtException', fault)
+    expect(left).toEqual([[1, fault]])
+  })
+})
+
+it('draws a bar for each point, nothing for nothing', () => {
+  expect(sparkline([0, 1, 4, 8], 10)).toBe(' ▁▄█')
+  expect(sparkline([0, 0], 10)).toBe('')
+})

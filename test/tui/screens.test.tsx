@@ -1,0 +1,238 @@
+import { renderToString } from 'ink'
+import stringWidth from 'string-width'
+import { afterEach, describe, expect, it } from 'vitest'
+import { Frame } from '../../tui/app.tsx'
+import { drawFrame } from '../../tui/frame.ts'
+import { sampleRecord } from '../support/sample-record.ts'
+import { type Answers, type Driven, drive, provider, streamOf } from './drive.ts'
+
+let driven: Driven
+afterEach(() => driven.stop())
+
+const azure = {
+  ...provider,
+  id: 'prv_2',
+  name: 'azure',
+  state: 'failing',
+  state_reason: 'credential rejected',
+  routes: 1,
+}
+const providers: Answers = { 'providers.list': [provider, azure], 'providers.show': provider }
+
+describe('a list', () => {
+  it('has the columns of the contract, and what can be done', async () => {
+    driven = drive(providers)
+    await driven.press('2')
+    const shown = await driven.see('azure')
+    expect(shown).toMatch(/NAME +KIND +STATE +ACTIVE +ROUTES/)
+    expect(shown).toMatch(/azure +openai +failing: credential rejected +yes +1/)
+    expect(shown.split('\n').at(-1)).toMatch(
+      /enter open {2}a add {2}e edit {2}x remove {2}m menu {2}\/ filter {2}q quit/,
+    )
+  })
+
+  it('opens a row in its place where the terminal is narrow, and beside the list where it is wide', async () => {
+    driven = drive(providers)
+    await driven.press('2', 'enter')
+    await driven.see('https://api.openai.com/v1')
+    expect(driven.text(80, 24)).not.toContain('azure')
+    expect(driven.text(160, 45)).toMatch(/azure.* │ .*/)
+    await driven.press('escape')
+    expect(driven.text(80, 24)).toContain('azure')
+  })
+
+  it('filters by any text in a row, and forgets it', async () => {
+    driven = drive(providers)
+    await driven.press('2')
+    await driven.see('azure')
+    await driven.press('/', '=AZU', 'enter')
+    expect(driven.text()).toContain('1 of 2')
+    expect(driven.text()).not.toMatch(/^. openai/m)
+    await driven.press('escape')
+    expect(driven.text()).toMatch(/^. openai/m)
+  })
+
+  it('says what belongs there and how to fill it', async () => {
+    driven = drive()
+    await driven.press('2')
+    const shown = await driven.see('No provider yet.')
+    expect(shown).toContain('spgw providers add NAME --kind KIND')
+    expect(shown).toContain('a add a provider')
+  })
+
+  it('says what went wrong and what to do', async () => {
+    const refused = Object.assign(new Error('You may not.'), {
+      code: 'refused',
+      status: 403,
+      data: { hint: 'Ask an owner.' },
+    })
+    driven = drive({ 'providers.list': () => Promise.reject(refused) })
+    await driven.press('2')
+    expect(await driven.see('You may not.')).toContain('Ask an owner.')
+  })
+})
+
+describe('requests', () => {
+  const records = Array.from({ length: 3 }, (_, index) => sampleRecord({ model: `model-${index}` }))
+
+  it('stream in above what was there, and gather aside while they are held', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    async function* tail() {
+      yield sampleRecord({ model: 'first-new' })
+      await promise
+      yield sampleRecord({ model: 'second-new' })
+      await new Promise(() => {})
+    }
+    driven = drive({ 'requests.list': records, 'requests.tail': () => tail() })
+    await driven.press('5')
+    await driven.see('first-new')
+    await driven.press('p')
+    resolve()
+    expect(await driven.see('1 new: g')).toContain('paused')
+    expect(driven.text()).not.toContain('second-new')
+    await driven.press('p')
+    await driven.see('second-new')
+  })
+
+  it('show what happened to one, with its time line', async () => {
+    const record = sampleRecord({
+      timeline: [
+        { event: 'received', at_ms: 0 },
+        { event: 'done', at_ms: 100 },
+      ],
+    })
+    driven = drive({ 'requests.list': [record], 'requests.tail': () => streamOf([]) })
+    await driven.press('5')
+    await driven.see('gpt-4o-mini')
+    await driven.press('enter')
+    const shown = await driven.see('Time line')
+    expect(shown).toContain(record.id)
+    expect(shown).toMatch(/received +0 ms +│/)
+    expect(shown).toContain('What happened')
+    expect(shown).toContain('Ended with 200 after 100 ms.')
+  })
+
+  it('are found by their id', async () => {
+    const record = sampleRecord({ model: 'found-by-id' })
+    driven = drive({ 'requests.show': record })
+    await driven.press('5', '/', `=${record.id}`, 'enter')
+    await driven.see('found-by-id')
+    expect(driven.calls.find(({ path }) => path === 'requests.show')?.input).toEqual({ id: record.id })
+  })
+
+  it('are asked for by what the gateway can filter', async () => {
+    driven = drive()
+    await driven.press('5', 'f')
+    await driven.see('Status')
+    await driven.press('down', 'down', 'down', 'down', 'down', '=4xx', 'ctrl-s')
+    await driven.see('only status 4xx')
+    expect(driven.calls.findLast(({ path }) => path === 'requests.tail')?.input).toEqual({ status: '4xx' })
+  })
+})
+
+describe('what cannot disturb the terminal', () => {
+  const hostile = [
+    '\u001b[2J\u001b]0;title\u0007\u001b[31mred',
+    '\u202egnp.exe\u2066\u200f',
+    '漢字'.repeat(40),
+    'x'.repeat(10_000),
+    '👩‍👩‍👧‍👦'.repeat(20),
+    'a\u0301\u0302\u0303'.repeat(30),
+    '\r\n\t\u0000\u0085\u2028',
+  ]
+
+  it.each([
+    [80, 24],
+    [160, 45],
+    [40, 10],
+    [61, 20],
+  ])('keeps every line within %i × %i', async (columns, rows) => {
+    const named = hostile.map((name, index) => ({
+      ...provider,
+      id: `prv_${index}`,
+      name,
+      state_reason: name,
+      headers: { [name]: name },
+    }))
+    const records = hostile.map((model) =>
+      sampleRecord({ model, provider: model, client: { address: null, user_agent: model } }),
+    )
+    driven = drive({
+      'providers.list': named,
+      'providers.show': named[0],
+      'requests.list': records,
+      status: { gateway_url: hostile[0], data_directory: hostile[3] },
+    })
+    for (const keys of [
+      ['1'],
+      ['2'],
+      ['enter'],
+      ['escape', 'down', 'enter'],
+      ['escape', 'm'],
+      ['escape', 'x'],
+      ['escape', 'e'],
+      ['escape', '5'],
+      ['down', 'enter'],
+    ]) {
+      await driven.press(...keys)
+      const lines = driven.text(columns, rows).split('\n')
+      expect(lines).toHaveLength(rows)
+      for (const line of lines) {
+        expect(stringWidth(line), line).toBeLessThanOrEqual(columns)
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: those it must not hold.
+        expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/)
+      }
+    }
+  })
+})
+
+describe('what the terminal can', () => {
+  it('is drawn in ASCII alone where it can no more', async () => {
+    driven = drive({ ...providers, 'requests.list': [sampleRecord({ model: '漢字' })] })
+    for (const keys of [['2'], ['enter'], ['escape', '5'], ['enter'], ['?']]) {
+      await driven.press(...keys)
+      const lines = driven.text(80, 24, { unicode: false })
+      expect(lines).toMatch(/^[ -~\n]*$/)
+    }
+  })
+
+  it('has no escape sequence without colour, and some with it', async () => {
+    driven = drive(providers)
+    await driven.press('2')
+    await driven.see('azure')
+    expect(driven.text(80, 24)).not.toContain('\u001b')
+    const coloured = driven.text(80, 24, { colour: true })
+    expect(coloured).toContain('\u001b[32mready')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one.
+    expect(coloured.replace(/\u001b\[(0|1|2|7|22|27|3[0-7]|39)m/g, '')).not.toContain('\u001b')
+  })
+
+  it('is told to grow when it is too small', () => {
+    driven = drive()
+    expect(driven.text(30, 8)).toContain('This terminal is 30×8.')
+  })
+
+  it('is filled to its last row by ink', async () => {
+    driven = drive(providers)
+    await driven.press('2')
+    await driven.see('azure')
+    const lines = drawFrame(driven.session, { columns: 80, rows: 24 }, { colour: false, unicode: true, utc: false })
+    const drawn = renderToString(<Frame lines={lines} rows={24} />, { columns: 80 })
+    expect(drawn.split('\n')).toHaveLength(24)
+    expect(drawn.split('\n').map((line) => line.trimEnd())).toEqual(lines.map((line) => line.trimEnd()))
+  })
+})
+
+describe('without a gateway', () => {
+  it('says so and what to do, and goes on when it comes', async () => {
+    let there = false
+    const absent = Object.assign(new Error('No gateway is running at /x/admin.sock.'), { hint: 'Start it: spgw serve' })
+    const answer = (value: unknown) => () => (there ? value : Promise.reject(absent))
+    driven = drive({ status: answer({}), 'requests.stats': answer([]), 'providers.list': answer([provider]) })
+    await driven.press('2')
+    expect(await driven.see('No gateway is running')).toContain('Start it: spgw serve')
+    there = true
+    await driven.press('r')
+    await driven.see('https://').catch(() => driven.see('openai'))
+  })
+})
