@@ -5,7 +5,7 @@ import type { Gateway } from '../operation.ts'
 
 /** The secret alone on stdout, so that `KEY=$(spgw keys create --name ci)` works; what to do with it on stderr. */
 export async function printOnce(
-  { field, note }: Extract<Show, { as: 'once' }>,
+  { field, note, opens }: Extract<Show, { as: 'once' }>,
   output: unknown,
   gateway: Gateway,
   io: Io,
@@ -14,6 +14,9 @@ export async function printOnce(
   if (typeof secret !== 'string') throw new Error(`The answer holds no ${field}.`)
   await io.stdout.write(`${secret}\n`)
   await io.stderr.write(note === undefined ? await renderNote(output, gateway) : `${note}\n`)
+  if (opens !== true || !io.stdout.isTerminal) return
+  const { openAddress } = await import('../open-address.ts')
+  await openAddress(secret, io.environment)
 }
 
 async function renderNote(output: unknown, gateway: Gateway): Promise<string> {

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller, Dispatcher } from '../admin/dispatch.ts'
+import { type ApiToken, findToken, isGoodToken } from '../sign-in/find-token.ts'
 import type { SessionOfOperator } from '../sign-in/sessions.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
 import { apiRefusal, guards, type Reply, send } from './answer.ts'
 import { findVisitor } from './auth.ts'
 import type { Holder, LiveCalls } from './live-calls.ts'
-import { type Premises, refuseForeign, sendsJson, type Visit } from './visit.ts'
+import { type Premises, plainAddress, refuseForeign, sendsJson, type Visit } from './visit.ts'
 
 export interface ApiParts {
   signIn: SignIn
@@ -52,8 +53,27 @@ async function admit(request: IncomingMessage, visit: Visit | null, parts: ApiPa
 }
 
 /** Nobody but its holder can send a token, so no page can make a browser do it. */
-async function admitToken(_token: string, _request: IncomingMessage, _parts: ApiParts): Promise<Admitted | Reply> {
-  return apiRefusal(401, 'not_signed_in', 'The token is not known.', 'Make one: spgw tokens create')
+async function admitToken(text: string, request: IncomingMessage, { signIn }: ApiParts): Promise<Admitted | Reply> {
+  const { store } = signIn.parts
+  const token = await findToken(store, text)
+  if (token === null) {
+    const hint = 'It may have expired or been revoked. Make one: spgw tokens create'
+    return apiRefusal(401, 'not_signed_in', 'The token is not known.', hint)
+  }
+  const isGood = async () => {
+    const now = await store.tokens.find(token.id)
+    return now !== null && isGoodToken(now)
+  }
+  return { caller: callerOfToken(token, request), holder: { key: token.id, isGood } }
+}
+
+/** The surface is the client's word, for the audit only. */
+function callerOfToken({ id, name, role, projectId }: ApiToken, { headers, socket }: IncomingMessage): Caller {
+  const named = headers['x-spgw-surface']
+  const surface = named === 'cli' || named === 'tui' ? named : 'api'
+  const address = plainAddress(socket.remoteAddress)
+  // No operator's name has a blank in it.
+  return { id, name: `token ${name}`, surface, address, grants: [{ project: projectId, role }] }
 }
 
 async function admitSession(request: IncomingMessage, visit: Visit, parts: ApiParts): Promise<Admitted | Reply> {

@@ -49,11 +49,16 @@ function isPrivate(origin: string, host: string): boolean {
 }
 
 function isSameAddress(name: string, local: string): boolean {
-  return isIP(name) !== 0 && name === local.replace(/^::ffff:/, '')
+  return isIP(name) !== 0 && name === plainAddress(local)
+}
+
+/** An IPv4 address that came through an IPv6 listener is one all the same. */
+export function plainAddress(address: string | undefined): string {
+  return (address ?? '').replace(/^::ffff:/, '')
 }
 
 function clientAddress({ socket, headers }: IncomingMessage, proxies: readonly string[]): string {
-  const remote = (socket.remoteAddress ?? '').replace(/^::ffff:/, '')
+  const remote = plainAddress(socket.remoteAddress)
   const forwarded = headers['x-forwarded-for']
   if (typeof forwarded !== 'string' || proxies.length === 0) return remote
   const trusted = readProxies(proxies)

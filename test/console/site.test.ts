@@ -1,5 +1,9 @@
 import http from 'node:http'
 import { describe, expect, it } from 'vitest'
+import { mintApiToken } from '../../src/core/api-token.ts'
+import { newId } from '../../src/core/ids.ts'
+import { hashToken } from '../../src/sign-in/token.ts'
+import type { ApiToken } from '../../src/store/token-tables.ts'
 import { sampleRecord } from '../support/sample-record.ts'
 import { ask } from './open-door.ts'
 import { cookieOf, cookiesOf, openSite, password } from './open-site.ts'
@@ -243,3 +247,55 @@ async function openTail({ url, headersOf }: Awaited<ReturnType<typeof openSite>>
   response.on('data', () => {})
   return { next, ended }
 }
+
+describe('an API token', () => {
+  async function withToken(change: Partial<ApiToken> = {}) {
+    const site = await openSite()
+    const text = mintApiToken()
+    const token = await site.store.tokens.insert({
+      id: newId('tok'),
+      name: 'ci',
+      tokenSha256: hashToken(text),
+      lastFour: text.slice(-4),
+      role: 'admin',
+      projectId: null,
+      createdBy: 'anna',
+      createdAt: new Date().toISOString(),
+      expiresAt: null,
+      lastUsedAt: null,
+      revokedAt: null,
+      ...change,
+    })
+    const call = (path: string, body: object = {}, headers: Record<string, string> = {}) =>
+      ask(site.url + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${text}`, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      })
+    return { ...site, text, token, call }
+  }
+
+  it('calls what its role may, and says who it was', async () => {
+    const { call, store, token } = await withToken()
+    expect((await call('/api/projects/add', { name: 'alpha' }, { 'x-spgw-surface': 'cli' })).status).toBe(200)
+    expect((await call('/api/seal/rotate')).status).toBe(403)
+    const [line] = await store.audit.list({ operation: 'projects.add', limit: 1 })
+    expect(line).toMatchObject({ actor: 'ci', surface: 'cli' })
+    expect((await store.tokens.find(token.id))?.lastUsedAt).not.toBeNull()
+  })
+
+  it('is no way to the page’s own doors', async () => {
+    const { call } = await withToken()
+    expect((await call('/auth/account/password', { next: 'a new password' })).status).toBe(403)
+    expect((await call('/auth/account', {})).status).toBe(405)
+  })
+
+  it('that was revoked, has expired, or never was is refused', async () => {
+    const { call } = await withToken({ revokedAt: '2026-01-01T00:00:00.000Z' })
+    expect((await call('/api/projects/list')).status).toBe(401)
+    const expired = await withToken({ expiresAt: '2026-01-01T00:00:00.000Z' })
+    expect((await expired.call('/api/projects/list')).status).toBe(401)
+    for (const authorization of [`Bearer ${mintApiToken()}`, 'Bearer spt_x', 'Bearer sp_live_x'])
+      expect((await call('/api/projects/list', {}, { authorization })).status).toBe(401)
+  })
+})

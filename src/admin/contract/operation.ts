@@ -13,6 +13,8 @@ export interface OperationMeta extends Requirement {
   /** `danger` asks for confirmation on every surface (`--yes` answers it). */
   effect: 'read' | 'write' | 'danger'
   show: Show
+  /** Only for whoever holds the admin socket: the way back in when nobody can sign in. */
+  onMachine?: true
   /** Input fields that stand as plain arguments on the command line, in order. */
   positional?: readonly string[]
   /** Other verbs that mean the same (`add` and `create`). */
@@ -24,12 +26,16 @@ export interface OperationMeta extends Requirement {
 }
 
 export type Show =
-  | { as: 'table'; columns: readonly Column[]; empty: string }
+  /** `rows`: the lists in the answer that the rows lie in (`show-rows.ts`), where it is not itself the list of them. */
+  | { as: 'table'; columns: readonly Column[]; empty: string; rows?: readonly string[] }
   | { as: 'record'; columns?: readonly Column[] }
   /** A stream of rows, pushed. */
   | { as: 'live'; columns: readonly Column[] }
-  /** One field alone on stdout (a key shown once), a note on stderr: by default how a gateway key is used. */
-  | { as: 'once'; field: string; note?: string }
+  /**
+   * One field alone on stdout (a key shown once), a note on stderr: by default how a gateway key is used. `opens`: it is an
+   * address for a browser of whoever asked.
+   */
+  | { as: 'once'; field: string; note?: string; opens?: true }
   /** A stream of `download.ts`: the command line writes it into a file, called `name` and the time where none is named. */
   | { as: 'file'; name: string }
 
@@ -37,7 +43,19 @@ export interface Column {
   /** Path into a row: `key.name`. */
   field: string
   title: string
-  format?: 'text' | 'number' | 'bytes' | 'duration' | 'age' | 'money' | 'state' | 'list' | 'targets' | 'id'
+  format?:
+    | 'text'
+    | 'number'
+    | 'bytes'
+    | 'duration'
+    | 'age'
+    | 'money'
+    | 'share'
+    | 'time'
+    | 'state'
+    | 'list'
+    | 'targets'
+    | 'id'
   /** Shown in the same cell where there is one, behind `join`: what says why (`429 rate_limited`). */
   also?: { field: string; join: string }
   /** What a number counts: `req`. */
@@ -60,8 +78,11 @@ export interface FieldMeta {
   secret?: boolean
   /** The flag's name where it is not the field's in kebab case (`--header` for `headers`). */
   flag?: string
-  /** How the command line writes it: `K=V` pairs, a duration, a size, a repeated value, `PROVIDER[:MODEL][,weight=N]`. */
-  syntax?: 'pairs' | 'duration' | 'size' | 'list' | 'target'
+  /**
+   * How the command line writes it: `K=V` pairs, a duration, a size, a repeated value, `PROVIDER[:MODEL][,weight=N]`, names
+   * of files whose texts are meant, or not at all: what it finds out by itself.
+   */
+  syntax?: 'pairs' | 'duration' | 'size' | 'list' | 'target' | 'files' | 'variables'
 }
 
 /** `operation({...meta}).input(schema).output(schema)`; its name is its place in the contract (`providers.add`). */

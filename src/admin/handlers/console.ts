@@ -6,20 +6,23 @@ import type { AdminContext } from './context.ts'
 import { invalid, notFound, refused } from './fault.ts'
 
 export const console = {
-  link: operations.console.link.handler(async ({ context, input }) => {
-    const { consoleUrl } = context.runtime
-    if (consoleUrl === null) throw refused('This gateway has no console.', 'Start it with spgw serve.')
-    const operator = input.operator === undefined ? await findOnlyOwner(context) : await find(context, input.operator)
-    const name = operator?.name ?? null
-    const tables = audited(context, {
-      operation: 'console.link',
-      resource: { kind: 'operator', id: operator?.id ?? '', name: name ?? 'owner' },
-      before: null,
-      after: { operator: name },
-    })
-    const { path, expiresAt } = await mintLink(tables, operator?.id ?? null)
-    return { url: consoleUrl + path, operator: name, expires_at: expiresAt }
-  }),
+  link: operations.console.link.handler(({ context, input }) => makeLink(context, input.operator)),
+  open: operations.console.open.handler(({ context, input }) => makeLink(context, input.operator)),
+}
+
+async function makeLink(context: AdminContext, named: string | undefined) {
+  const { consoleUrl } = context.runtime
+  if (consoleUrl === null) throw refused('This gateway has no console.', 'Start it with spgw serve.')
+  const operator = named === undefined ? await findOnlyOwner(context) : await find(context, named)
+  const name = operator?.name ?? null
+  const tables = audited(context, {
+    operation: 'console.link',
+    resource: { kind: 'operator', id: operator?.id ?? '', name: name ?? 'owner' },
+    before: null,
+    after: { operator: name },
+  })
+  const { path, expiresAt } = await mintLink(tables, operator?.id ?? null)
+  return { url: consoleUrl + path, operator: name, expires_at: expiresAt }
 }
 
 async function find({ store }: AdminContext, nameOrId: string): Promise<Operator> {
