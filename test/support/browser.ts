@@ -76,7 +76,7 @@ export async function findBarriers(page: Page): Promise<string[]> {
 
 /** Pixels by which the page is wider than its window; none is allowed. */
 export function findOverflow(page: Page): Promise<number> {
-  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+  return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 }
 
 /** `.build/screenshots/<page>-<state>-<theme>-<width>.png` */

@@ -66,8 +66,8 @@ function optionsOf(element: HTMLElement, { series, look = 'lines', write, onZoom
     legend: { live: true },
     scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
     axes: [
-      { ...axis, grid: { show: false } },
-      { ...axis, grid, size: 64, splits: threeSplits, values: (_plot, splits) => splits.map((value) => write(value)) },
+      { ...axis, grid: { show: false }, values: writeTimes },
+      { ...axis, grid, size: 64, space: 44, values: (_plot, splits) => splits.map((value) => write(value)) },
     ],
     series: [
       {
@@ -92,10 +92,6 @@ function barsOf(fill: string): Partial<uPlot.Series> {
   return paths === undefined ? {} : { paths, fill, width: 0 }
 }
 
-function threeSplits(_plot: uPlot, _axis: number, low: number, high: number): number[] {
-  return [low, low + (high - low) / 2.2, (high - low) / 1.1]
-}
-
 function zoom(plot: uPlot, onZoom: ChartProps['onZoom']): void {
   const { left, width } = plot.select
   if (width < 4) return
@@ -105,11 +101,28 @@ function zoom(plot: uPlot, onZoom: ChartProps['onZoom']): void {
   onZoom?.(since, until)
 }
 
-/** A canvas knows no custom properties: an element takes the colour on and says what it has become. */
+/** A canvas knows no custom properties: a new element takes the colour on and says what it has become. */
 function readColour(element: HTMLElement, name: string): string {
-  const before = element.style.color
-  element.style.color = `var(${name})`
-  const colour = getComputedStyle(element).color
-  element.style.color = before
-  return colour
+  const probe = document.createElement('span')
+  probe.style.color = `var(${name})`
+  element.append(probe)
+  const { color } = getComputedStyle(probe)
+  probe.remove()
+  return color
+}
+
+const daySeconds = 86_400
+
+/** Times of the day as a clock shows them, and the date where a new one begins. */
+function writeTimes(_plot: uPlot, splits: number[], _axis: number, _space: number, stepSeconds: number): string[] {
+  let before = ''
+  return splits.map((seconds) => {
+    const moment = new Date(seconds * 1000)
+    const date = `${moment.getDate()} ${moment.toLocaleString('en-GB', { month: 'short' })}`
+    const isNew = date !== before
+    before = date
+    if (stepSeconds >= daySeconds) return date
+    const clock = moment.toLocaleTimeString('en-GB', stepSeconds < 60 ? {} : { hour: '2-digit', minute: '2-digit' })
+    return isNew ? `${clock}\n${date}` : clock
+  })
 }

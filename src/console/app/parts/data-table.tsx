@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, type Ref, useEffect, useImperativeHandle, useRef } from 'react'
+import { type CSSProperties, type ReactNode, type Ref, useEffect, useImperativeHandle, useRef } from 'react'
 import { ScrollRegion } from './scroll-region.tsx'
 import type { TableColumn } from './table-column.ts'
 import { ColumnChoice, useColumnChoice } from './table-columns.tsx'
@@ -113,12 +113,17 @@ function classOf({ number = false, wideOnly = false }: Pick<TableColumn<never>, 
   return `${number ? 'number' : ''}${wideOnly ? ' wide-only' : ''}`.trim()
 }
 
+/** Two widths for the style sheet to choose from. */
+function widthsOf<Row>({ width = 'auto', narrowWidth = width }: TableColumn<Row>): CSSProperties {
+  return { '--wide': width, '--narrow': narrowWidth } as CSSProperties
+}
+
 function Head<Row>({ columns }: { columns: readonly TableColumn<Row>[] }) {
   return (
     <>
       <colgroup>
         {columns.map((column) => (
-          <col key={column.id} className={classOf(column)} style={{ width: column.width }} />
+          <col key={column.id} className={classOf(column)} style={widthsOf(column)} />
         ))}
       </colgroup>
       <thead>

@@ -8,6 +8,8 @@ export interface TableColumn<Row> {
   number?: boolean
   /** A CSS length. Columns without one share what is left. */
   width?: string
+  /** The same where there is little room. */
+  narrowWidth?: string
   /** Not shown until somebody chooses it. */
   optional?: boolean
   /** Left out where there is little room (under 700 px). */

@@ -61,25 +61,32 @@ function Tokens({ row }: { row: RequestRow }) {
 }
 
 export const requestColumns: TableColumn<RequestRow>[] = [
-  { id: 'time', title: 'Time', width: '92px', cell: (row) => <Time at={row.time} /> },
-  { id: 'status', title: 'Status', width: '196px', cell: (row) => <RequestState row={row} /> },
+  { id: 'time', title: 'Time', width: '112px', narrowWidth: '84px', cell: (row) => <Time at={row.time} /> },
+  { id: 'status', title: 'Status', width: '200px', narrowWidth: '112px', cell: (row) => <RequestState row={row} /> },
   { id: 'model', title: 'Model → served by', cell: (row) => <ModelServed row={row} /> },
   { id: 'key', title: 'Key', width: '120px', wideOnly: true, cell: (row) => <Outside text={row.key?.name} /> },
   {
     id: 'ttfb',
     title: 'First byte',
     number: true,
-    width: '92px',
+    width: '100px',
     wideOnly: true,
     cell: (row) => <Duration ms={row.first_byte_ms} />,
   },
-  { id: 'total', title: 'Total', number: true, width: '84px', cell: (row) => <Duration ms={row.duration_ms} /> },
+  {
+    id: 'total',
+    title: 'Total',
+    number: true,
+    width: '92px',
+    narrowWidth: '72px',
+    cell: (row) => <Duration ms={row.duration_ms} />,
+  },
   { id: 'tokens', title: 'Tokens', number: true, width: '124px', wideOnly: true, cell: (row) => <Tokens row={row} /> },
   {
     id: 'cost',
     title: 'Cost',
     number: true,
-    width: '92px',
+    width: '120px',
     wideOnly: true,
     cell: (row) => <Money usd={row.cost?.usd} />,
   },

@@ -38,10 +38,7 @@ export function RequestsPage() {
         </>
       }
     >
-      <div className="stack requests-head">
-        <FilterChips search={search} />
-        <RequestSummary input={input} />
-      </div>
+      <RequestSummary input={input} />
       <div
         className="requests-list"
         onPointerEnter={() => {
@@ -75,7 +72,6 @@ interface ListProps {
 function List({ feed, table, search }: ListProps) {
   const navigate = useNavigate()
   if (feed.error !== null) return <FaultNotice error={feed.error} onRetry={feed.retry} />
-  if (feed.pending) return <Loading what="Reading requests" />
   const open = (row: RequestRow) => void navigate({ to: '/requests/$id', params: { id: row.id }, search: keepScope })
   return (
     <DataTable
@@ -89,7 +85,8 @@ function List({ feed, table, search }: ListProps) {
       rowClass={({ id }) => (feed.fresh.has(id) ? 'row-fresh' : '')}
       onOpen={open}
       onEnd={feed.loadMore}
-      empty={<NoRequests search={search} />}
+      tools={<FilterChips search={search} />}
+      empty={feed.pending ? <Loading what="Reading requests" /> : <NoRequests search={search} />}
       foot={feed.loadingMore ? 'Reading older ones' : feed.hasMore ? undefined : 'That is all.'}
     />
   )
