@@ -71,7 +71,7 @@ export async function runOperation(invocation: Invocation, connect: Connect, io:
 /** A check or a test that answered "it failed" is a failed command, so that scripts can rely on the status. */
 function outcomeOf(operation: Operation, output: unknown): number {
   const verb = operation.path.at(-1)
-  if (verb !== 'check' && verb !== 'test') return exitStatus.done
+  if (verb !== 'check' && verb !== 'test' && verb !== 'verify') return exitStatus.done
   const ok = typeof output === 'object' && output !== null ? Reflect.get(output, 'ok') : true
   return ok === false ? exitStatus.failed : exitStatus.done
 }

@@ -10,6 +10,11 @@ const bodyLength = 43
 const form = /^sp_live_[0-9A-Za-z]{49}$/
 
 export function mintGatewayKey(): string {
+  return mintSecretText(keyPrefix)
+}
+
+/** Anything of the form of a gateway key, under a prefix of its own. */
+export function mintSecretText(prefix: string): string {
   let body = ''
   while (body.length < bodyLength) {
     for (const byte of crypto.getRandomValues(new Uint8Array(64))) {
@@ -17,7 +22,12 @@ export function mintGatewayKey(): string {
       if (byte < 248 && body.length < bodyLength) body += alphabet[byte % 62]
     }
   }
-  return keyPrefix + body + checksum(body)
+  return prefix + body + checksum(body)
+}
+
+export function hasSecretForm(text: string, prefix: string): boolean {
+  const rest = text.slice(prefix.length)
+  return text.startsWith(prefix) && /^[0-9A-Za-z]{49}$/.test(rest) && checksum(rest.slice(0, -6)) === rest.slice(-6)
 }
 
 function checksum(body: string): string {

@@ -44,6 +44,7 @@ export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTable
     insert: 'write',
     update: 'write',
     takeTotpStep: 'write',
+    reset: 'write',
     remove: 'write',
   },
   tokens: {

@@ -36,7 +36,9 @@ function selectLines(db: Database, filter: AuditFilter) {
   query = query.orderBy('sequence', filter.oldestFirst === true ? 'asc' : 'desc')
   if (projects !== undefined) query = query.where('project_id', 'in', projects.length === 0 ? [''] : projects)
   if (actor !== undefined)
-    query = query.where((where) => where.or([where('actor', '=', actor), where('actor_id', '=', actor)]))
+    query = query.where((where) =>
+      where.or([where('actor', 'in', [actor, `token ${actor}`]), where('actor_id', '=', actor)]),
+    )
   if (surface !== undefined) query = query.where('surface', '=', surface)
   if (resource !== undefined)
     query = query.where((where) =>

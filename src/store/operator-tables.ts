@@ -9,6 +9,9 @@ export interface OperatorTables {
     update(id: string, change: OperatorChange): Operator
     /** Takes a one-time password's time step, if it is later than any that was taken: no code admits twice. */
     takeTotpStep(id: string, step: number): boolean
+    /** Takes password, authenticator and passkeys away, ends sessions and links, and leaves this link as the one way in. */
+    reset(id: string, link: SignInLink, now: string): Operator
+    /** Refused for the last owner. */
     remove(id: string): void
   }
   sessions: {
@@ -65,6 +68,8 @@ export interface Operator {
 export type OperatorChange = Partial<Omit<Operator, 'id' | 'createdAt' | 'lastSignInAt'>> & {
   /** Of all sessions that a change ends, the one that stays: whose holder made the change. */
   keepSession?: string
+  /** Refused where nobody would be left who is owner of the workspace and active. */
+  keepOwner?: boolean
 }
 
 export type SignInMethod = 'password' | 'passkey' | 'oidc' | 'link'

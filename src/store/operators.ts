@@ -3,6 +3,8 @@ import type { Grant, Operator, OperatorChange, Role } from './operator-tables.ts
 import { present, refuseTaken } from './refuse.ts'
 import type { Database, OperatorRow } from './schema.ts'
 import { refuseStaleSeal } from './seal.ts'
+import { linksTable } from './sign-in-links.ts'
+import { StoreConflict } from './store-error.ts'
 
 export function operatorsTable(db: Database): Tables['operators'] {
   const withId = (id: string) => db.selectFrom('operators').selectAll().where('id', '=', id).executeTakeFirst()
@@ -27,7 +29,7 @@ export function operatorsTable(db: Database): Tables['operators'] {
       await writeGrants(db, operator)
       return operator
     },
-    async update(id, { keepSession, ...change }) {
+    async update(id, { keepSession, keepOwner, ...change }) {
       const row = present(await withId(id), 'operator', id)
       const operator = { ...(await joinOne(db, row)), ...change }
       refuseTaken(await withName(operator.name), 'operator', operator.name, id)
@@ -35,6 +37,7 @@ export function operatorsTable(db: Database): Tables['operators'] {
       await db.updateTable('operators').set(toRow(operator)).where('id', '=', id).execute()
       if (change.grants !== undefined) await writeGrants(db, operator)
       if (endsSessions(change)) await endSessions(db, id, keepSession ?? null)
+      if (keepOwner === true) await refuseNoOwner(db, row.name)
       return operator
     },
     async takeTotpStep(id, step) {
@@ -46,9 +49,20 @@ export function operatorsTable(db: Database): Tables['operators'] {
         .executeTakeFirst()
       return taken.numUpdatedRows > 0n
     },
+    async reset(id, link, now) {
+      const operator = await joinOne(db, present(await withId(id), 'operator', id))
+      const nothing = { password_hash: null, totp_sealed: null, totp_step: null }
+      await db.updateTable('operators').set(nothing).where('id', '=', id).execute()
+      await db.deleteFrom('passkeys').where('operator_id', '=', id).execute()
+      await db.deleteFrom('sign_in_links').where('operator_id', '=', id).execute()
+      await endSessions(db, id, null, now)
+      await linksTable(db).insert(link)
+      return { ...operator, passwordHash: null, totpSealed: null }
+    },
     async remove(id) {
-      present(await withId(id), 'operator', id)
+      const { name } = present(await withId(id), 'operator', id)
       await db.deleteFrom('operators').where('id', '=', id).execute()
+      await refuseNoOwner(db, name)
     },
   }
 }
@@ -86,8 +100,27 @@ function endsSessions(change: OperatorChange): boolean {
   return change.passwordHash !== undefined || change.state === 'disabled'
 }
 
-async function endSessions(db: Database, operatorId: string, keep: string | null): Promise<void> {
-  let query = db.updateTable('sessions').set({ revoked_at: new Date().toISOString() })
+/** Looked at when it is done, in the same transaction: of two who remove each other, one is refused. */
+async function refuseNoOwner(db: Database, name: string): Promise<void> {
+  const owner = await db
+    .selectFrom('operator_roles')
+    .innerJoin('operators', 'operators.id', 'operator_roles.operator_id')
+    .select('operators.id')
+    .where('project_id', 'is', null)
+    .where('role', '=', 'owner')
+    .where('state', '=', 'active')
+    .limit(1)
+    .executeTakeFirst()
+  if (owner === undefined) throw new StoreConflict(`${name} is the last owner, and a gateway keeps one`)
+}
+
+async function endSessions(
+  db: Database,
+  operatorId: string,
+  keep: string | null,
+  now = new Date().toISOString(),
+): Promise<void> {
+  let query = db.updateTable('sessions').set({ revoked_at: now })
   query = query.where('operator_id', '=', operatorId).where('revoked_at', 'is', null)
   if (keep !== null) query = query.where('id', '!=', keep)
   await query.execute()

@@ -73,7 +73,7 @@ export async function startTestGateway(path: string | null = null): Promise<Test
     version: '1.2.3',
     startedAt: new Date().toISOString(),
     gatewayUrl: 'http://127.0.0.1:8787',
-    consoleUrl: null,
+    consoleUrl: 'http://localhost:8788',
     dataDirectory: directory,
     async publish() {
       state.snapshot = await store.snapshot()

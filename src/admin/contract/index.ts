@@ -3,13 +3,16 @@ import { backup } from './backup.ts'
 import { console } from './console.ts'
 import { environments } from './environments.ts'
 import { keys } from './keys.ts'
+import { operators } from './operators.ts'
 import { policies } from './policies.ts'
 import { projects } from './projects.ts'
 import { providers } from './providers.ts'
 import { requests } from './requests.ts'
 import { routes } from './routes.ts'
 import { seal } from './seal.ts'
+import { sessions } from './sessions.ts'
 import { status } from './status.ts'
+import { tokens } from './tokens.ts'
 import { workspace } from './workspace.ts'
 
 /** Every operation, once. An operation's name is its place here: `providers.add`. */
@@ -23,6 +26,9 @@ export const contract = {
   keys,
   requests,
   policies,
+  operators,
+  sessions,
+  tokens,
   audit,
   backup,
   seal,

@@ -1,14 +1,22 @@
-import type { AuditFilter } from '../../store/api.ts'
 import { operations } from './base.ts'
-import { readMoment } from './moments.ts'
+import { exportAudit } from './export-audit.ts'
+import { notFound } from './fault.ts'
+import { loadProjectNames, readAuditFilter, showLine } from './show-audit.ts'
+import { verifyAudit } from './verify-audit.ts'
 
 export const audit = {
   list: operations.audit.list.handler(async ({ context, input }) => {
-    const filter: AuditFilter = { limit: input.limit }
-    if (input.operation !== undefined) filter.operation = input.operation
-    if (input.resource !== undefined) filter.resource = input.resource
-    if (input.since !== undefined) filter.since = readMoment(input.since, 'back')
-    if (input.until !== undefined) filter.until = readMoment(input.until, 'back')
-    return context.store.audit.list(filter)
+    const { limit, before, ...filter } = input
+    const page = before === undefined ? {} : { before }
+    const lines = await context.store.audit.list({ ...(await readAuditFilter(context, filter)), ...page, limit })
+    const names = await loadProjectNames(context)
+    return lines.map((line) => showLine(line, names))
   }),
+  show: operations.audit.show.handler(async ({ context, input }) => {
+    const line = await context.store.audit.get(input.id)
+    if (line === null) throw notFound('line of the audit', input.id, 'List them: spgw audit list')
+    return showLine(line, await loadProjectNames(context))
+  }),
+  verify: operations.audit.verify.handler(({ context, input }) => verifyAudit(context, input.head ?? null)),
+  export: operations.audit.export.handler(({ context, input }) => exportAudit(context, input)),
 }

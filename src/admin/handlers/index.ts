@@ -4,13 +4,16 @@ import { operations } from './base.ts'
 import { console } from './console.ts'
 import { environments } from './environments.ts'
 import { keys } from './keys.ts'
+import { operators } from './operators.ts'
 import { policies } from './policies.ts'
 import { projects } from './projects.ts'
 import { providers } from './providers.ts'
 import { requests } from './requests.ts'
 import { routes } from './routes.ts'
 import { seal } from './seal.ts'
+import { sessions } from './sessions.ts'
 import { status } from './status.ts'
+import { tokens } from './tokens.ts'
 import { workspace } from './workspace.ts'
 
 /** Every operation of the contract; one that is missing does not compile. */
@@ -24,6 +27,9 @@ export const router = operations.router({
   keys,
   requests,
   policies,
+  operators,
+  sessions,
+  tokens,
   audit,
   backup,
   seal,

@@ -13,7 +13,13 @@ export interface Scope {
 }
 
 /** Throws what the caller is told who may do this nowhere. */
-export function scopeOf({ grants }: Caller, operation: string, { role, reach }: Requirement): Scope {
+export function scopeOf({ grants, id }: Caller, operation: string, meta: Requirement & { onMachine?: true }): Scope {
+  const { role, reach, onMachine } = meta
+  if (onMachine === true && id !== null)
+    throw refused(
+      `${operation} is for whoever is at the machine of the gateway.`,
+      `Run it there: spgw ${operation.replace('.', ' ')}`,
+    )
   const able = projectsWith(grants, role)
   if (able === null) return { seen: null, able, refuse: () => refusedFor(operation, role, 'this') }
   if (reach === 'workspace') throw refusedFor(operation, role, 'the workspace')

@@ -244,6 +244,12 @@ function scopeAudit(read: Tables, write: Tables, scope: Scope): Part<'audit'> {
   const projects = scope.able === null ? null : [...scope.able]
   return {
     list: (filter) => read.audit.list(projects === null ? filter : { ...filter, projects }),
+    async get(id) {
+      const line = await read.audit.get(id)
+      const visible =
+        line !== null && (projects === null || (line.projectId !== null && projects.includes(line.projectId)))
+      return visible ? line : null
+    },
     note: () => write.audit.note(),
   }
 }

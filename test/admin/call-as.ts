@@ -1,0 +1,33 @@
+import { call, isProcedure } from '@orpc/server'
+import type { Grant } from '../../src/admin/contract/roles.ts'
+import type { AdminParts, CallContext, Caller } from '../../src/admin/handlers/context.ts'
+import { router } from '../../src/admin/handlers/index.ts'
+
+export const everywhere = (role: Grant['role']): Grant[] => [{ project: null, role }]
+
+export const callerWith = (grants: readonly Grant[]): Caller => ({
+  name: 'somebody',
+  surface: 'console',
+  id: 'opr_somebody',
+  address: '192.0.2.7',
+  grants,
+})
+
+export function procedureAt(path: readonly string[]) {
+  let place: unknown = router
+  for (const step of path) place = typeof place === 'object' && place !== null ? Reflect.get(place, step) : undefined
+  if (!isProcedure(place)) throw new Error(`no handler for ${path.join('.')}`)
+  return place
+}
+
+/** Calls an operation as the console does for an operator with these grants. */
+export async function callAs(
+  parts: AdminParts,
+  grants: readonly Grant[],
+  operation: string,
+  input: object = {},
+): Promise<unknown> {
+  const context: CallContext = { ...parts, caller: callerWith(grants), closing: new AbortController().signal }
+  const path = operation.split('.')
+  return await call(procedureAt(path), input, { context, path })
+}
