@@ -29,6 +29,8 @@ export function declareFields(command: Command, fields: readonly Field[], positi
 /** The flags of a field, one or two. */
 export function optionsOf(field: Field): Option[] {
   if (field.secret) return secretOptions(field)
+  // Found out by the command itself.
+  if (field.syntax === 'variables') return []
   const long = `--${field.flag}`
   if (field.shape === 'boolean') {
     return [
@@ -39,6 +41,7 @@ export function optionsOf(field: Field): Option[] {
     ]
   }
   // `-p` and `-e` keep their letters where a command has its own meaning for the word.
+  if (field.syntax === 'files') return [new Option(`-f, ${long} <path>`, describeField(field)).argParser(collect)]
   const short = field.flag === 'project' ? '-p, ' : field.flag === 'environment' ? '-e, ' : ''
   const option = new Option(`${short}${long} <${placeholder(field)}>`, describeField(field))
   return isRepeated(field) ? [option.argParser(collect)] : [option]
@@ -119,6 +122,8 @@ function readSecretSource(field: Field, options: Record<string, unknown>, parsed
 export function readValue(field: Field, raw: unknown, asArgument = false): unknown {
   const label = asArgument ? field.flag.toUpperCase() : `--${field.flag}`
   if (field.shape === 'boolean') return raw === true
+  // Names so far: their texts are read when the command runs.
+  if (field.syntax === 'files') return raw
   if (Array.isArray(raw)) return readMany(field, label, raw.map(String))
   const text = String(raw)
   if (isRepeated(field)) return readMany(field, label, [text])

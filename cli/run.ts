@@ -29,6 +29,9 @@ export interface ConnectOptions {
 
 export type Connect = (options: ConnectOptions) => Promise<Gateway>
 
+/** They read files, and show a plan before they ask. */
+const configurationCommands = ['diff', 'apply', 'export']
+
 /** How long a command waits for a gateway that is starting (contract.md, rule 20). */
 const startWaitMs = 3000
 
@@ -41,6 +44,10 @@ export async function reach(connect: Connect, settings: GlobalOptions, io: Io): 
 /** Asks for what is missing, checks, confirms, calls, prints. Resolves to the exit status. */
 export async function runOperation(invocation: Invocation, connect: Connect, io: Io): Promise<number> {
   const { operation, parsed, settings } = invocation
+  if (configurationCommands.includes(operation.name)) {
+    const { runConfiguration } = await import('./configuration.ts')
+    return runConfiguration(invocation, () => reach(connect, settings, io), io)
+  }
   const input = await completeInput(operation, parsed, io)
   await checkInput(operation, input)
   await confirmDanger(operation, input, io, settings.yes)

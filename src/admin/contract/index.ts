@@ -1,5 +1,6 @@
 import { audit } from './audit.ts'
 import { backup } from './backup.ts'
+import { apply, diff, exportConfiguration } from './configuration.ts'
 import { console } from './console.ts'
 import { environments } from './environments.ts'
 import { keys } from './keys.ts'
@@ -30,6 +31,9 @@ export const contract = {
   sessions,
   tokens,
   audit,
+  diff,
+  apply,
+  export: exportConfiguration,
   backup,
   seal,
   console,

@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/server'
 import { SealError } from '../../sealing/seal-error.ts'
-import { StoreConflict, StoreDegraded } from '../../store/store-error.ts'
+import { StoreConflict, StoreDegraded, StoreOwned } from '../../store/store-error.ts'
 import { errorStatus, type OperationErrorCode } from '../contract/error-status.ts'
 
 /** `message` is the cause, `hint` what to do. Neither may hold a secret. */
@@ -20,6 +20,13 @@ export function translateFault(error: unknown) {
     return operationFault('conflict', sentence(error.message), 'Choose another name, or change what uses it first.', {
       cause: error,
     })
+  if (error instanceof StoreOwned)
+    return operationFault(
+      'refused',
+      sentence(error.message),
+      'Change it there and apply the file, or add --force: it then stands until the file is applied again.',
+      { cause: error },
+    )
   if (error instanceof StoreDegraded)
     return operationFault('degraded', sentence(error.message), 'See spgw status; requests go on being served.', {
       cause: error,

@@ -1,6 +1,7 @@
 import { audit } from './audit.ts'
 import { backup } from './backup.ts'
 import { operations } from './base.ts'
+import { apply, diff, exportConfiguration } from './configuration/operations.ts'
 import { console } from './console.ts'
 import { environments } from './environments.ts'
 import { keys } from './keys.ts'
@@ -31,6 +32,9 @@ export const router = operations.router({
   sessions,
   tokens,
   audit,
+  diff,
+  apply,
+  export: exportConfiguration,
   backup,
   seal,
   console,

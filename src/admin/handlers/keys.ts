@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto'
 import { reachFaultPoint } from '../../core/fault-point.ts'
-import { mintGatewayKey } from '../../core/gateway-key.ts'
 import { newId } from '../../core/ids.ts'
 import type { Key } from '../../store/api.ts'
 import { audited } from './audited.ts'
@@ -8,6 +6,7 @@ import { operations } from './base.ts'
 import type { AdminContext } from './context.ts'
 import { conflict, refused } from './fault.ts'
 import { type FoundScope, findKey, findPolicy, findScope } from './find.ts'
+import { mintSecret } from './mint-secret.ts'
 import { mergePairs, readDuration, readMoment } from './moments.ts'
 import { loadKeyNames, resource, showKey } from './show-key.ts'
 
@@ -33,13 +32,6 @@ async function change(
   reachFaultPoint('key-change.after-commit')
   await context.runtime.publish()
   return after
-}
-
-/** The secret leaves only as the answer of the operation that made it. */
-function mintSecret(): { key: string; secret: Key['secrets'][number] } {
-  const key = mintGatewayKey()
-  const hash = createHash('sha256').update(key).digest('base64')
-  return { key, secret: { hash, lastFour: key.slice(-4), expiresAt: null } }
 }
 
 async function readPolicy(context: AdminContext, name: string | undefined): Promise<string | null | undefined> {

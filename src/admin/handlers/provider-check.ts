@@ -59,13 +59,21 @@ export async function checkFirst(
 }
 
 /** Sealed to the row it will stand in; moved to another it does not open. */
-export function sealCredential({ keyring }: AdminContext, providerId: string, credential: Secret): SealedCredential {
+export function sealCredential(
+  { keyring }: Pick<AdminContext, 'keyring'>,
+  providerId: string,
+  credential: Secret,
+): SealedCredential {
   const id = newId('cre')
   const sealed = keyring.seal(credential.reveal(), credentialIdentity(providerId, id))
   return { id, sealed, lastFour: lastFour(credential), addedAt: new Date().toISOString() }
 }
 
-export function openCredential({ keyring }: Pick<AdminContext, 'keyring'>, providerId: string, credential: SealedCredential): Secret {
+export function openCredential(
+  { keyring }: Pick<AdminContext, 'keyring'>,
+  providerId: string,
+  credential: SealedCredential,
+): Secret {
   return keyring.open(credential.sealed, credentialIdentity(providerId, credential.id))
 }
 

@@ -5,6 +5,7 @@ const allowed: Record<string, readonly string[]> = {
   core: [],
   config: ['core'],
   sealing: ['core'],
+  declared: ['core', 'config', 'routing'],
   store: ['core', 'sealing'],
   'sign-in': ['core', 'sealing', 'store'],
   lanes: ['core'],
@@ -17,6 +18,7 @@ const allowed: Record<string, readonly string[]> = {
   'admin/handlers': [
     'admin/contract',
     'core',
+    'declared',
     'store',
     'store/snapshot',
     'sealing',

@@ -1,0 +1,122 @@
+import { completeInput } from './ask.ts'
+import { checkInput } from './check-input.ts'
+import { readConfigurationFiles } from './configuration-files.ts'
+import { CommandFault, exitStatus, usageFault } from './fault.ts'
+import type { ParsedFlags } from './flags.ts'
+import type { GlobalOptions } from './global-options.ts'
+import { canAsk, type Io, wantsColour } from './io.ts'
+import type { Gateway, Operation } from './operation.ts'
+import { renderDocument } from './print/machine.ts'
+import { countChanges, done, renderPlan, type ShownPlan, toDo } from './print/plan.ts'
+import { makePaint } from './print/view.ts'
+
+/** What `diff` answers. */
+interface Plan extends ShownPlan {
+  problems: readonly { place: string; message: string }[]
+  expect: Record<string, string>
+}
+
+/** What `apply` answers. */
+interface Applied extends ShownPlan {
+  keys: readonly { name: string; project: string; environment: string; key: string }[]
+  checked: readonly string[]
+}
+
+interface Situation {
+  gateway: Gateway
+  input: Record<string, unknown>
+  settings: GlobalOptions
+  io: Io
+}
+
+const runs: Record<string, (situation: Situation) => Promise<number>> = { diff, apply, export: writeExport }
+
+export async function runConfiguration(
+  { operation, parsed, settings }: { operation: Operation; parsed: ParsedFlags; settings: GlobalOptions },
+  open: () => Promise<Gateway>,
+  io: Io,
+): Promise<number> {
+  const { files: paths, ...given } = parsed.input
+  const named = Array.isArray(paths) ? { ...given, ...(await readConfigurationFiles(paths.map(String), io)) } : given
+  const input = await completeInput(operation, { ...parsed, input: named }, io)
+  await checkInput(operation, input)
+  const run = runs[operation.name]
+  if (run === undefined) throw new Error(`${operation.name} is no command of configuration files`)
+  return await run({ gateway: await open(), input, settings, io })
+}
+
+async function diff({ gateway, input, settings, io }: Situation): Promise<number> {
+  const plan = (await gateway.call(['diff'], input)) as Plan
+  refuseProblems(plan)
+  if (settings.output !== 'table') {
+    await io.stdout.write(await renderDocument(settings.output, undefined, plan.changes))
+    for (const note of plan.notes) await io.stderr.write(`Note: ${note}.\n`)
+    return exitStatus.done
+  }
+  await io.stdout.write(renderPlan(plan, makePaint(wantsColour(io.stdout, io.environment))))
+  return exitStatus.done
+}
+
+/** The plan that was shown is the one that is applied, or none: the gateway refuses any other. */
+async function apply({ gateway, input, settings, io }: Situation): Promise<number> {
+  const { skipCheck, expect: _, ...wanted } = input
+  const plan = (await gateway.call(['diff'], wanted)) as Plan
+  refuseProblems(plan)
+  await io.stderr.write(renderPlan(plan, makePaint(wantsColour(io.stderr, io.environment))))
+  if (plan.changes.length > 0) await agree(plan, settings, io)
+  const progress = plan.changes.length > 0 && io.stderr.isTerminal
+  if (progress) await io.stderr.write(skipCheck === true ? 'Applying …' : 'Checking and applying …')
+  try {
+    const applied = (await gateway.call(['apply'], { ...input, expect: plan.expect })) as Applied
+    if (progress) await io.stderr.write('\r\u001b[K')
+    await showApplied(applied, settings, io)
+    return exitStatus.done
+  } catch (error) {
+    if (progress) await io.stderr.write('\r\u001b[K')
+    throw error
+  }
+}
+
+function refuseProblems({ problems }: Plan): void {
+  if (problems.length === 0) return
+  const text = problems.map(({ place, message }) => `${place}: ${message}`).join('\n')
+  const fault = usageFault(text, 'Nothing was changed. Mend the files, and look again: spgw diff -f FILE')
+  // All of them have to be mended, so all are shown.
+  throw Object.assign(fault, { problems })
+}
+
+/** On a terminal the plan is a dry run until somebody agrees; elsewhere only `--yes` does. */
+async function agree({ changes, owner }: Plan, { yes }: GlobalOptions, io: Io): Promise<void> {
+  if (yes) return
+  const count = countChanges(changes, toDo)
+  if (!canAsk(io))
+    throw usageFault(
+      `Not applied without --yes: ${count}.`,
+      'Add --yes to apply it; spgw diff -f FILE shows it and applies nothing.',
+    )
+  const removes = changes.some(({ action }) => action === 'remove')
+  const agreed = removes
+    ? (await io.prompter.ask(`Type ${owner} to apply this`, { required: false })).trim() === owner
+    : await io.prompter.confirm('Apply this?')
+  if (!agreed) throw new CommandFault('Nothing was changed.', 'Run it again to decide anew.', exitStatus.failed)
+}
+
+async function showApplied(applied: Applied, settings: GlobalOptions, io: Io): Promise<void> {
+  if (settings.output !== 'table') return io.stdout.write(await renderDocument(settings.output, undefined, applied))
+  const { changes, keys, checked } = applied
+  if (changes.length > 0) {
+    const asked = checked.length === 0 ? '' : ` Checked: ${checked.join(', ')}.`
+    await io.stderr.write(`Applied: ${countChanges(changes, done)}.${asked}\n`)
+  }
+  if (keys.length === 0) return
+  await io.stderr.write('New keys, shown only now:\n')
+  for (const { project, environment, name, key } of keys)
+    await io.stdout.write(`${project}/${environment}/${name} ${key}\n`)
+}
+
+async function writeExport({ gateway, input, settings, io }: Situation): Promise<number> {
+  const { text, document } = (await gateway.call(['export'], input)) as { text: string; document: object }
+  const isJson = settings.output === 'json'
+  await io.stdout.write(isJson ? await renderDocument('json', undefined, document) : text)
+  return exitStatus.done
+}

@@ -1,0 +1,128 @@
+import type { Change } from '../../../declared/plan.ts'
+import { objectsIn } from '../../../declared/resource.ts'
+import { StoreMoved } from '../../../store/store-error.ts'
+import type { AdminContext } from '../context.ts'
+import { conflict, invalid, operationFault } from '../fault.ts'
+import { checkFirst, type Found, openCredential, readCredential } from '../provider-check.ts'
+import { findProviderKind } from '../provider-input.ts'
+import { expectation, type Made, type PlanInput, planFiles, showChange, showPlan } from './plan.ts'
+import { revisionOf } from './rows.ts'
+import type { State } from './state.ts'
+import { type MintedKey, writePlan } from './steps.ts'
+
+export interface ApplyInput extends PlanInput {
+  skipCheck: boolean
+  expect?: Record<string, string> | undefined
+}
+
+/** How often a plan is made anew because others wrote, before somebody is asked. */
+const patience = 5
+
+/**
+ * Plans anew, checks everything, and writes it in one transaction. What is written is what was expected, and nothing else:
+ * where another change came in between, the plan is made again, and has to be the same.
+ */
+export async function applyFiles(context: AdminContext, input: ApplyInput) {
+  let made = await planFiles(context, input)
+  refuseProblems(made)
+  refuseAnother(input.expect, made)
+  const found = await checkProviders(context, made, input.skipCheck)
+  const expected = expectation(made.plan)
+  for (let tries = 1; ; tries++) {
+    const minted = await write(context, made, found)
+    if (minted !== null) return await answer(context, made, found, minted)
+    if (tries === patience) throw conflict('The configuration is changed all the time.', 'Try again.')
+    made = await planFiles(context, input)
+    refuseProblems(made)
+    refuseAnother(expected, made)
+  }
+}
+
+function refuseProblems({ plan }: Made): void {
+  const [first] = plan.problems
+  if (first === undefined) return
+  const text = plan.problems.map(({ place, message }) => `${place}: ${message}`).join('\n')
+  throw invalid(text, 'Nothing was changed. Mend the file, and look first: spgw diff -f FILE')
+}
+
+/** `expect` undefined: whoever calls wants what the files say, whatever that changes. */
+function refuseAnother(expect: Record<string, string> | undefined, { plan }: Made): void {
+  if (expect === undefined) return
+  const now = expectation(plan)
+  const told = [...new Set([...Object.keys(expect), ...Object.keys(now)])].flatMap((name) => {
+    if (expect[name] === now[name]) return []
+    if (expect[name] === undefined) return [`${name} would be changed as well`]
+    return [now[name] === undefined ? `${name} needs no change any more` : `${name} was changed`]
+  })
+  if (told.length === 0) return
+  throw conflict(
+    `The plan is another one by now: ${told.join('; ')}.`,
+    'Nothing was changed. Look at it, and apply again.',
+  )
+}
+
+/** Every provider that is new, or has another address, setting or credential, is asked before anything is written. */
+async function checkProviders(
+  context: AdminContext,
+  { state, plan }: Made,
+  skip: boolean,
+): Promise<Map<string, Found>> {
+  const asked = plan.changes.filter(needsCheck)
+  const results = await Promise.allSettled(asked.map((change) => checkProvider(context, state, change, skip)))
+  const faults = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason as unknown)
+  const [first, ...others] = faults
+  if (first !== undefined && others.length === 0) throw first
+  if (first !== undefined) {
+    const text = faults.map((fault) => (fault instanceof Error ? fault.message : String(fault))).join('\n')
+    throw operationFault('refused', text, 'Nothing was changed. Mend them, or apply unchecked with --skip-check.')
+  }
+  const found = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  return new Map(asked.map(({ name }, place) => [name, found[place] as Found]))
+}
+
+function needsCheck({ kind, action, changed }: Change): boolean {
+  if (kind !== 'provider' || action === 'remove') return false
+  if (action === 'create') return true
+  return changed.some((name) => name === 'base_url' || name === 'credentials' || name.startsWith('settings.'))
+}
+
+async function checkProvider(context: AdminContext, state: State, change: Change, skip: boolean): Promise<Found> {
+  const fields = change.after ?? {}
+  const kind = findProviderKind(context, String(fields.kind))
+  const target = { name: change.name, kind: kind.kind, revision: revisionOf(fields) }
+  return await checkFirst(context, kind, target, credentialOf(context, state, change), skip)
+}
+
+/** The first of the pool that is new; without one, the first that is stored. */
+function credentialOf(context: AdminContext, state: State, { entry, after, before, id }: Change) {
+  const known = new Set(objectsIn(before?.credentials).map(({ fingerprint }) => fingerprint))
+  const places = objectsIn(after?.credentials).map(({ fingerprint }) => !known.has(fingerprint ?? null))
+  const given = entry?.credentials?.[Math.max(0, places.indexOf(true))]
+  if (given !== undefined) return readCredential(given.reveal())
+  const [stored] = (id === null ? undefined : state.providers.get(id))?.revision.credentials ?? []
+  return stored === undefined || id === null ? null : openCredential(context, id, stored)
+}
+
+/** null: others wrote since the plan was made. */
+async function write(context: AdminContext, made: Made, found: Map<string, Found>): Promise<MintedKey[] | null> {
+  const { write: batch, minted } = await writePlan(context, made, found)
+  if (batch.steps.length === 0 && batch.own.length === 0 && batch.release.length === 0) return minted
+  try {
+    await context.store.configuration.write(batch)
+    return minted
+  } catch (error) {
+    if (error instanceof StoreMoved) return null
+    throw error
+  }
+}
+
+async function answer(context: AdminContext, made: Made, found: Map<string, Found>, minted: MintedKey[]) {
+  const { plan, owner } = made
+  if (plan.changes.length > 0) await context.runtime.publish()
+  for (const { id, name, kind } of plan.changes)
+    if (kind === 'provider' && id !== null && found.get(name)?.readiness.state === 'ready')
+      context.runtime.markReady(id)
+  const { notes, adopted, released } = showPlan(made)
+  const checked = [...found].filter(([, { readiness }]) => readiness.state === 'ready').map(([name]) => name)
+  return { owner, changes: plan.changes.map(showChange), notes, adopted, released, keys: minted, checked }
+}

@@ -1,0 +1,134 @@
+import { ORPCError } from '@orpc/server'
+import { type Entry, keyOf, type Plain, type Problem, type Resource } from '../../../declared/resource.ts'
+import type { ProviderKind } from '../../../providers/contract.ts'
+import { closestNames } from '../../../routing/closest-names.ts'
+import type { KindSettingsInput } from '../../contract/kind-settings.ts'
+import { checkNeed } from '../add-provider.ts'
+import type { AdminContext } from '../context.ts'
+import { readCredential } from '../provider-check.ts'
+import { checkHeaders, findProviderKind, ownSettings, readBaseUrl, readSettings } from '../provider-input.ts'
+
+/** What a file says of providers, held against their kinds as `providers add` and `edit` do it; entries of other kinds pass. */
+export function prepareEntries(
+  context: Pick<AdminContext, 'kinds' | 'keyring'>,
+  entries: readonly Entry[],
+  resources: readonly Resource[],
+  found: { problems: Problem[]; notes: string[] },
+): Entry[] {
+  const state = new Map(resources.map((resource) => [keyOf(resource), resource]))
+  return entries.map((entry) => {
+    if (entry.kind !== 'provider') return entry
+    const current = state.get(keyOf(entry)) ?? null
+    const prepared = { ...entry, fields: { ...entry.fields } }
+    // Each rule by itself, so that one mistake does not hide the next.
+    const attempt = (field: string, run: () => void) => {
+      try {
+        run()
+      } catch (error) {
+        if (!(error instanceof ORPCError)) throw error
+        found.problems.push({
+          place: entry.placeOf[field] ?? entry.place,
+          message: `provider ${entry.name}: ${withoutStop(error.message)}`,
+        })
+      }
+    }
+    attempt('credentials', () => prepareCredentials(context, prepared, current, found))
+    attempt('kind', () => prepareProvider(context, prepared, current, attempt))
+    return prepared
+  })
+}
+
+const withoutStop = (text: string) => text.replace(/\.$/, '')
+
+type Attempt = (field: string, run: () => void) => void
+
+function prepareProvider(
+  context: Pick<AdminContext, 'kinds'>,
+  entry: Entry,
+  current: Resource | null,
+  attempt: Attempt,
+): void {
+  const { fields } = entry
+  const named = fields.kind ?? current?.fields.kind
+  if (typeof named !== 'string') {
+    attempt('kind', () => {
+      throw new ORPCError('invalid', { message: 'a new provider needs its kind' })
+    })
+    return
+  }
+  const kind = findProviderKind(context, named)
+  const settings = prepareSettings(kind, entry, current, attempt)
+  const { base_url } = fields
+  if (typeof base_url === 'string' || current === null)
+    attempt('base_url', () => {
+      fields.base_url = readBaseUrl(kind, settings, typeof base_url === 'string' ? base_url : undefined)
+    })
+  const { headers } = fields
+  if (headers !== undefined) attempt('headers', () => void checkHeaders(headers as Record<string, string>))
+  const pool = fields.credentials ?? current?.fields.credentials
+  if (entry.missing.length === 0)
+    attempt('credentials', () => checkNeed(kind, settings, Array.isArray(pool) && pool.length > 0))
+}
+
+type Settings = Record<string, string | number | boolean>
+
+function prepareSettings(kind: ProviderKind, entry: Entry, current: Resource | null, attempt: Attempt): Settings {
+  const known = ownSettings(kind)
+  const before = settingsIn(current?.fields ?? {})
+  const input: Record<string, Plain> = {}
+  for (const [path, value] of Object.entries(entry.fields)) {
+    if (!path.startsWith('settings.')) continue
+    const name = path.slice('settings.'.length)
+    const own = known.find(({ setting }) => setting === name)
+    if (own !== undefined) input[own.field] = value
+    else
+      attempt(path, () => {
+        throw unknownSetting(
+          kind,
+          name,
+          known.map(({ setting }) => setting),
+        )
+      })
+  }
+  let settings: Settings = before
+  attempt('settings', () => {
+    settings = readSettings(kind, before, input as KindSettingsInput)
+  })
+  return settings
+}
+
+function unknownSetting(kind: ProviderKind, name: string, known: string[]) {
+  const [near] = closestNames(name, known)
+  const hint = near === undefined ? `it has ${known.length === 0 ? 'none' : known.join(', ')}` : `did you mean ${near}?`
+  return new ORPCError('invalid', { message: `the kind ${kind.kind} has no setting ${name}; ${hint}` })
+}
+
+export function settingsIn(fields: Readonly<Record<string, Plain>>): Settings {
+  const entries = Object.entries(fields).filter(([path, value]) => path.startsWith('settings.') && value !== null)
+  return Object.fromEntries(entries.map(([path, value]) => [path.slice('settings.'.length), value])) as Settings
+}
+
+/**
+ * What stands in a plan of a credential is its fingerprint. Without its variable, a provider that has one keeps it: so an
+ * export can be compared where no credential is at hand.
+ */
+function prepareCredentials(
+  { keyring }: Pick<AdminContext, 'keyring'>,
+  entry: Entry,
+  current: Resource | null,
+  found: { problems: Problem[]; notes: string[] },
+): void {
+  const { credentials, missing, fields, placeOf, place } = entry
+  const stored = current?.fields.credentials
+  if (missing.length > 0) {
+    const message = `provider ${entry.name}: the variable ${missing.join(', ')} is not set`
+    if (Array.isArray(stored) && stored.length > 0) found.notes.push(`${message}; its credential stays as it is`)
+    else found.problems.push({ place: placeOf.credentials ?? place, message })
+  }
+  if (credentials === null) return
+  const read = credentials.map((secret) => readCredential(secret.reveal())).filter((secret) => secret !== null)
+  fields.credentials = read.map((secret) => {
+    const text = secret.reveal()
+    return { fingerprint: keyring.fingerprint(text), last_four: text.length >= 12 ? text.slice(-4) : '' }
+  })
+}

@@ -1,0 +1,121 @@
+import type { Change } from '../../../declared/plan.ts'
+import { objectsIn } from '../../../declared/resource.ts'
+import type { ConfigurationStep, Provider, ProviderRevision, SealedCredential } from '../../../store/api.ts'
+import type { AdminContext } from '../context.ts'
+import { type Found, readCredential, sealCredential, unchecked } from '../provider-check.ts'
+import type { Identifiers } from './identifiers.ts'
+import { providerProperties, revisionOf } from './rows.ts'
+import { fingerprintOf, type State } from './state.ts'
+
+type Context = Pick<AdminContext, 'keyring' | 'caller'>
+type Audit = ConfigurationStep['audit']
+
+export interface ProviderParts {
+  state: State
+  ids: Identifiers
+  /** By name: what the check of a new address or credential found; without an entry, what was found before stays. */
+  found: ReadonlyMap<string, Found>
+  nextRevision: ReadonlyMap<string, number>
+}
+
+const properties = ['active', 'projects', 'tags']
+
+/** Whether the change concerns what calls depend on, and thus makes a revision. */
+export function revises({ changed }: Change): boolean {
+  return changed.some((name) => !properties.includes(name))
+}
+
+export function providerSteps(
+  context: Context,
+  change: Change,
+  parts: ProviderParts,
+  audit: Audit,
+): ConfigurationStep[] {
+  return change.action === 'create'
+    ? createSteps(context, change, parts, audit)
+    : changeSteps(context, change, parts, audit)
+}
+
+function createSteps(
+  context: Context,
+  change: Change,
+  { ids, found }: ProviderParts,
+  audit: Audit,
+): ConfigurationStep[] {
+  const fields = change.after ?? {}
+  const id = ids.of(change)
+  const createdAt = new Date().toISOString()
+  const revision: ProviderRevision = {
+    number: 1,
+    ...revisionOf(fields),
+    credentials: poolOf(context, id, change, []),
+    createdAt,
+    createdBy: context.caller.name,
+  }
+  const { readiness, models } = found.get(change.name) ?? unchecked()
+  const provider: Provider = {
+    id,
+    name: change.name,
+    kind: String(fields.kind),
+    ...providerProperties(fields, ids),
+    activeRevision: 1,
+    readiness,
+    models: models ?? [],
+    createdAt,
+    revision,
+  }
+  return [{ table: 'providers', method: 'insert', input: [provider, revision], audit }]
+}
+
+/** One audit line, whatever it takes to make the change. */
+function changeSteps(context: Context, change: Change, parts: ProviderParts, audit: Audit): ConfigurationStep[] {
+  const { ids, state, found, nextRevision } = parts
+  const id = ids.of(change)
+  const before = state.providers.get(id)
+  const fields = change.after ?? {}
+  if (before === undefined) return []
+  const update: ConfigurationStep = {
+    ...{ table: 'providers', method: 'update' },
+    ...{ input: [id, providerProperties(fields, ids)], audit },
+  }
+  if (!revises(change)) return [update]
+  const revision: ProviderRevision = {
+    number: nextRevision.get(id) ?? before.activeRevision + 1,
+    ...revisionOf(fields),
+    credentials: poolOf(context, id, change, before.revision.credentials),
+    createdAt: new Date().toISOString(),
+    createdBy: context.caller.name,
+  }
+  const checked = found.get(change.name)
+  const steps: ConfigurationStep[] = [
+    update,
+    { table: 'providers', method: 'addRevision', input: [id, revision], audit: null },
+  ]
+  if (checked !== undefined)
+    steps.push({
+      table: 'providers',
+      method: 'setReadiness',
+      input: [id, checked.readiness, checked.models],
+      audit: null,
+    })
+  return steps
+}
+
+/** A credential that is there already stays the one it is, with what was made with it; a new one takes the place that the file gives it. */
+function poolOf(
+  context: Context,
+  providerId: string,
+  { changed, entry, after }: Change,
+  before: readonly SealedCredential[],
+): SealedCredential[] {
+  const given = entry?.credentials ?? null
+  if (!changed.includes('credentials') || given === null) return [...before]
+  const known = new Map(before.map((one) => [fingerprintOf(providerId, one, context.keyring), one]))
+  const fingerprints = objectsIn(after?.credentials).map(({ fingerprint }) => String(fingerprint))
+  return given.flatMap((secret, place) => {
+    const kept = known.get(fingerprints[place] ?? '')
+    if (kept !== undefined) return [kept]
+    const credential = readCredential(secret.reveal())
+    return credential === null ? [] : [sealCredential(context, providerId, credential)]
+  })
+}

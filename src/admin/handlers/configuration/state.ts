@@ -1,0 +1,168 @@
+import type { Fields, Plain, Resource } from '../../../declared/resource.ts'
+import type { Keyring } from '../../../sealing/keyring.ts'
+import { SealError } from '../../../sealing/seal-error.ts'
+import type {
+  Environment,
+  Key,
+  Policy,
+  Provider,
+  Route,
+  SealedCredential,
+  StoredConfiguration,
+} from '../../../store/api.ts'
+import { openCredential } from '../provider-check.ts'
+
+/** The configuration as files describe it: by names, without what the gateway found or counted. */
+export interface State {
+  head: string | null
+  resources: Resource[]
+  /** Keys that are revoked: what a file says of them is passed over. */
+  revoked: Resource[]
+  /** By id, as they are stored. */
+  providers: Map<string, Provider>
+}
+
+type Names = (id: string) => string
+
+export function describeState({ stored, owned, head }: StoredConfiguration, keyring: Keyring): State {
+  const names = new Map<string, string>()
+  for (const row of [
+    ...stored.projects,
+    ...stored.environments,
+    ...stored.providers,
+    ...stored.policies,
+    ...stored.keys,
+  ])
+    names.set(row.id, row.name)
+  const nameOf: Names = (id) => names.get(id) ?? id
+  const owners = Map.groupBy(owned, ({ resourceId }) => resourceId)
+  const own = (id: string) => Object.fromEntries((owners.get(id) ?? []).map(({ field, owner }) => [field, owner]))
+  const make = (kind: Resource['kind'], row: { id: string; name: string }, fields: Fields): Resource => ({
+    ...{ kind, name: row.name, project: null, environment: null },
+    ...{ id: row.id, fields, owned: own(row.id) },
+  })
+  const keys = stored.keys.map((key) => ({
+    resource: {
+      ...make('key', key, keyFields(key, nameOf)),
+      project: nameOf(key.projectId),
+      environment: nameOf(key.environmentId),
+    },
+    revoked: key.revokedAt !== null,
+  }))
+  const attachment = attachmentWords(stored, nameOf)
+  return {
+    head,
+    resources: [
+      ...stored.projects.map((project) => make('project', project, {})),
+      ...stored.environments.map((environment) => ({
+        ...make('environment', environment, environmentFields(environment, nameOf)),
+        project: nameOf(environment.projectId),
+      })),
+      ...stored.providers.map((provider) => make('provider', provider, providerFields(provider, nameOf, keyring))),
+      ...stored.policies.map((policy) => make('policy', policy, policyFields(policy, attachment))),
+      ...keys.filter(({ revoked }) => !revoked).map(({ resource }) => resource),
+      ...stored.routes.map((route) => ({
+        ...make('route', { id: route.id, name: route.model }, routeFields(route, nameOf)),
+        project: route.project,
+        environment: route.environment,
+      })),
+    ],
+    revoked: keys.filter(({ revoked }) => revoked).map(({ resource }) => resource),
+    providers: new Map(stored.providers.map((provider) => [provider.id, provider])),
+  }
+}
+
+function environmentFields({ defaultProviders }: Environment, nameOf: Names): Fields {
+  const entries = Object.entries(defaultProviders).map(([lane, id]) => [lane, nameOf(id)])
+  return { default_providers: Object.fromEntries(entries) }
+}
+
+function timeoutFields(timeouts: Provider['revision']['timeouts']): Fields {
+  return {
+    'timeouts.connect': timeouts.connect ?? null,
+    'timeouts.first_byte': timeouts.firstByte ?? null,
+    'timeouts.between_chunks': timeouts.betweenChunks ?? null,
+    'timeouts.total': timeouts.total ?? null,
+  }
+}
+
+function providerFields(provider: Provider, nameOf: Names, keyring: Keyring): Fields {
+  const { revision } = provider
+  const settings = Object.entries(revision.settings).map(([name, value]) => [`settings.${name}`, value])
+  return {
+    kind: provider.kind,
+    active: provider.active,
+    base_url: revision.baseUrl,
+    credentials: revision.credentials.map((credential) => credentialField(provider.id, credential, keyring)),
+    headers: revision.headers,
+    projects: provider.projects === null ? null : provider.projects.map(nameOf).sort(),
+    ...timeoutFields(revision.timeouts),
+    tags: provider.tags,
+    ...Object.fromEntries(settings),
+  }
+}
+
+/** One that does not open differs from every other. */
+function credentialField(providerId: string, credential: SealedCredential, keyring: Keyring): Plain {
+  return { fingerprint: fingerprintOf(providerId, credential, keyring), last_four: credential.lastFour }
+}
+
+export function fingerprintOf(providerId: string, credential: SealedCredential, keyring: Keyring): string | null {
+  try {
+    return keyring.fingerprint(openCredential({ keyring }, providerId, credential).reveal())
+  } catch (error) {
+    if (error instanceof SealError) return null
+    throw error
+  }
+}
+
+function policyFields(policy: Policy, attachment: Names): Fields {
+  const { workspace, ids } = policy.attachedTo
+  return {
+    allow_models: policy.allowModels,
+    deny_models: policy.denyModels,
+    lanes: [...policy.lanes].sort(),
+    max_body: policy.maxBody,
+    attach: [...(workspace ? ['workspace'] : []), ...ids.map(attachment)].sort(),
+  }
+}
+
+function attachmentWords({ projects, environments, keys }: StoredConfiguration['stored'], nameOf: Names): Names {
+  const words = new Map<string, string>()
+  for (const { id, name } of projects) words.set(id, `project:${name}`)
+  for (const { id, name, projectId } of environments) words.set(id, `environment:${nameOf(projectId)}/${name}`)
+  for (const { id, name, projectId, environmentId } of keys)
+    words.set(id, `key:${nameOf(projectId)}/${nameOf(environmentId)}/${name}`)
+  return (id) => words.get(id) ?? id
+}
+
+function keyFields(key: Key, nameOf: Names): Fields {
+  const live = key.secrets.filter(({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > Date.now())
+  return {
+    policy: key.policyId === null ? null : nameOf(key.policyId),
+    tags: key.tags,
+    expires_at: key.expiresAt,
+    secrets: live.map(({ hash, lastFour, expiresAt }) => ({
+      sha256: Buffer.from(hash, 'base64').toString('hex'),
+      last_four: lastFour,
+      expires_at: expiresAt,
+    })),
+  }
+}
+
+function routeFields(route: Route, nameOf: Names): Fields {
+  return {
+    enabled: route.enabled,
+    strategy: route.strategy,
+    targets: route.targets.map(({ providerId, upstreamModel, weight, priority }) => ({
+      provider: nameOf(providerId),
+      upstream_model: upstreamModel,
+      weight,
+      priority,
+    })),
+    retries: route.retries,
+    fallback_on: route.fallbackOn,
+    ...timeoutFields(route.timeouts),
+    strict: route.strict,
+  }
+}

@@ -1,0 +1,200 @@
+import { kindSpecs, writeField } from '../../../declared/kinds.ts'
+import type { Change, Plan } from '../../../declared/plan.ts'
+import type { Fields, ResourceKind } from '../../../declared/resource.ts'
+import type { ConfigurationStep, ConfigurationWrite, Key, OwnedField } from '../../../store/api.ts'
+import type { AdminContext } from '../context.ts'
+import { mintSecret } from '../mint-secret.ts'
+import type { Found } from '../provider-check.ts'
+import { Identifiers } from './identifiers.ts'
+import { providerSteps, revises } from './provider-steps.ts'
+import { defaultProvidersOf, keyProperties, policyOf, routeOf, secretsOf } from './rows.ts'
+import type { State } from './state.ts'
+
+/** Keys that the plan makes without knowing their secrets: shown once, as `keys create` does it. */
+export interface MintedKey {
+  id: string
+  name: string
+  project: string
+  environment: string
+  key: string
+}
+
+export interface Steps {
+  write: ConfigurationWrite
+  minted: MintedKey[]
+}
+
+type Context = Pick<AdminContext, 'keyring' | 'caller' | 'store'>
+
+/** The plan as one write: everything is made before anything refers to it, and nothing is removed that is still used. */
+export async function writePlan(
+  context: Context,
+  { state, plan, owner }: { state: State; plan: Plan; owner: string },
+  found: ReadonlyMap<string, Found>,
+): Promise<Steps> {
+  const ids = new Identifiers(state.resources, plan)
+  const nextRevision = await readNextRevisions(context, plan)
+  const maker = new StepMaker(context, ids)
+  const provider = (change: Change) =>
+    providerSteps(context, change, { state, ids, found, nextRevision }, maker.audit(change))
+  const steps = plan.changes.flatMap((change) => {
+    if (change.action === 'remove') return maker.remove(change)
+    return change.kind === 'provider' ? provider(change) : maker.make(change)
+  })
+  const [late, early] = [steps.filter(isLate), steps.filter((step) => !isLate(step))]
+  const own: OwnedField[] = plan.own.map(({ key, field }) => ({ resourceId: maker.idOf(key), field, owner }))
+  const release = plan.release.map(({ key, field }) => ({ resourceId: maker.idOf(key), field }))
+  const removals = early.filter(({ method }) => method === 'remove')
+  const rest = early.filter(({ method }) => method !== 'remove')
+  return { write: { head: state.head, steps: [...rest, ...late, ...removals], own, release }, minted: maker.minted }
+}
+
+/** An environment names providers that are made after it. */
+function isLate({ table, method }: ConfigurationStep): boolean {
+  return table === 'environments' && method === 'update'
+}
+
+async function readNextRevisions({ store }: Context, { changes }: Plan): Promise<Map<string, number>> {
+  const next = new Map<string, number>()
+  for (const change of changes) {
+    if (change.kind !== 'provider' || change.id === null || !revises(change)) continue
+    const numbers = (await store.providers.revisions(change.id)).map(({ number }) => number)
+    next.set(change.id, Math.max(0, ...numbers) + 1)
+  }
+  return next
+}
+
+const tables: Record<ResourceKind, ConfigurationStep['table']> = {
+  project: 'projects',
+  environment: 'environments',
+  provider: 'providers',
+  policy: 'policies',
+  key: 'keys',
+  route: 'routes',
+}
+
+class StepMaker {
+  readonly minted: MintedKey[] = []
+  readonly #context: Context
+  readonly #ids: Identifiers
+  readonly #createdAt = new Date().toISOString()
+
+  constructor(context: Context, ids: Identifiers) {
+    this.#context = context
+    this.#ids = ids
+  }
+
+  idOf(key: string): string {
+    const [kind, project, environment, name] = JSON.parse(key) as [ResourceKind, string | null, string | null, string]
+    return this.#ids.of({ kind, project, environment, name })
+  }
+
+  audit(change: Change): ConfigurationStep['audit'] {
+    const { caller } = this.#context
+    const show = (fields: Fields | null) => (fields === null ? null : showFields(change, fields))
+    return {
+      actor: caller.name,
+      actorId: caller.id,
+      surface: caller.surface,
+      address: caller.address ?? null,
+      operation: 'apply',
+      resource: { kind: change.kind, id: this.#ids.of(change), name: change.name },
+      before: show(change.before),
+      after: show(change.after),
+    }
+  }
+
+  remove(change: Change): ConfigurationStep[] {
+    const step = { table: tables[change.kind], method: 'remove', input: [this.#ids.of(change)] }
+    return [{ ...step, audit: this.audit(change) } as ConfigurationStep]
+  }
+
+  make(change: Change): ConfigurationStep[] {
+    const audit = this.audit(change)
+    const id = this.#ids.of(change)
+    const isNew = change.action === 'create'
+    const fields = change.after ?? {}
+    const createdAt = this.#createdAt
+    switch (change.kind) {
+      case 'project':
+        return [{ table: 'projects', method: 'insert', input: [{ id, name: change.name, createdAt }], audit }]
+      case 'environment':
+        return this.#makeEnvironment(change, id, fields, audit)
+      case 'policy': {
+        const rules = policyOf(fields, this.#ids)
+        return isNew
+          ? [{ table: 'policies', method: 'insert', input: [{ id, name: change.name, createdAt, ...rules }], audit }]
+          : [{ table: 'policies', method: 'update', input: [id, rules], audit }]
+      }
+      case 'key':
+        return isNew
+          ? [{ table: 'keys', method: 'insert', input: [this.#makeKey(change, id, fields)], audit }]
+          : [{ table: 'keys', method: 'update', input: [id, keyProperties(fields, this.#ids)], audit }]
+      default: {
+        const rules = routeOf(fields, this.#ids)
+        const scope = this.#scopeOf(change)
+        return isNew
+          ? [
+              {
+                table: 'routes',
+                method: 'insert',
+                input: [{ id, ...scope, model: change.name, ...rules, createdAt }],
+                audit,
+              },
+            ]
+          : [{ table: 'routes', method: 'update', input: [id, rules], audit }]
+      }
+    }
+  }
+
+  #makeEnvironment(change: Change, id: string, fields: Fields, audit: ConfigurationStep['audit']): ConfigurationStep[] {
+    const defaultProviders = defaultProvidersOf(fields, this.#ids)
+    const update = (line: ConfigurationStep['audit']): ConfigurationStep => ({
+      ...{ table: 'environments', method: 'update' },
+      ...{ input: [id, { defaultProviders }], audit: line },
+    })
+    if (change.action !== 'create') return [update(audit)]
+    const projectId = this.#ids.ofWorkspace('project', change.project ?? '')
+    const row = { id, projectId, name: change.name, defaultProviders: {}, createdAt: this.#createdAt }
+    const insert: ConfigurationStep = { table: 'environments', method: 'insert', input: [row], audit }
+    return Object.keys(defaultProviders).length === 0 ? [insert] : [insert, update(null)]
+  }
+
+  #scopeOf({ project, environment }: Change): { projectId: string; environmentId: string | null } {
+    const projectId = this.#ids.ofWorkspace('project', project ?? '')
+    const environmentId = environment === null ? null : this.#ids.environment(project ?? '', environment)
+    return { projectId, environmentId }
+  }
+
+  #makeKey(change: Change, id: string, fields: Fields): Key {
+    const { name, project, environment } = change
+    const scope = this.#scopeOf(change)
+    return {
+      id,
+      name,
+      projectId: scope.projectId,
+      environmentId: scope.environmentId ?? '',
+      ...keyProperties(fields, this.#ids),
+      createdAt: this.#createdAt,
+      createdBy: this.#context.caller.name,
+      revokedAt: null,
+      lastUsedAt: null,
+      secrets: this.#secretsFor({ id, name, project: project ?? '', environment: environment ?? '' }, fields),
+    }
+  }
+
+  #secretsFor(key: Omit<MintedKey, 'key'>, fields: Fields): Key['secrets'] {
+    const known = secretsOf(fields)
+    if (known.length > 0) return known
+    const { key: minted, secret } = mintSecret()
+    this.minted.push({ ...key, key: minted })
+    return [secret]
+  }
+}
+
+/** All fields, as a file writes them: of credentials and keys what anybody may see. */
+function showFields({ kind, name, project, environment }: Change, fields: Fields): Record<string, unknown> {
+  const scope = kindSpecs[kind].scope.length === 0 ? {} : { project, environment }
+  const shown = Object.keys(fields).map((field) => [field, writeField(kind, field, fields)])
+  return { [kindSpecs[kind].nameField]: name, ...scope, ...Object.fromEntries(shown) }
+}

@@ -1,0 +1,215 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { checkOutcome } from '../../src/declared/check.ts'
+import { makePlan } from '../../src/declared/plan.ts'
+import { type Entry, keyOf, type Resource } from '../../src/declared/resource.ts'
+import { entriesOf, outcomeOf, resource } from './entries.ts'
+
+const plan = (
+  resources: Resource[],
+  entries: Entry[],
+  more: { prune?: boolean; force?: boolean; owner?: string } = {},
+) => makePlan({ resources, entries, owner: 'file', prune: false, force: false, ...more })
+
+const told = ({ changes }: ReturnType<typeof plan>) =>
+  changes.map(({ action, kind, name, changed }) => [action, kind, name, changed])
+
+const openai = resource(
+  { kind: 'provider', name: 'openai' },
+  { kind: 'openai', active: true, base_url: 'https://a', projects: null, 'timeouts.connect': 1000 },
+)
+
+describe('a plan', () => {
+  it('changes what the file names, and leaves the rest alone', () => {
+    const made = plan([openai], entriesOf('providers:\n  - { name: openai, base_url: "https://b" }'))
+    expect(told(made)).toEqual([['change', 'provider', 'openai', ['base_url']]])
+    expect(made.changes[0]?.after).toEqual({ ...openai.fields, base_url: 'https://b' })
+    expect(plan([openai], entriesOf('providers:\n  - { name: openai, active: true }')).changes).toEqual([])
+  })
+
+  it('makes what is not there, each after what it refers to', () => {
+    const text = `
+routes: [{ model: m, project: search, provider: p }]
+keys: [{ name: ci, project: search, policy: small }]
+policies: [{ name: small }]
+providers: [{ name: p, kind: demo }]
+projects: [{ name: search, environments: [production] }]
+`
+    const made = plan([], entriesOf(text))
+    expect(made.changes.map(({ kind }) => kind)).toEqual([
+      'project',
+      'environment',
+      'provider',
+      'policy',
+      'key',
+      'route',
+    ])
+    expect(checkOutcome(made)).toEqual([])
+  })
+
+  it('never changes the kind of a provider', () => {
+    const { problems } = plan([openai], entriesOf('providers:\n  - { name: openai, kind: anthropic }'))
+    expect(problems).toEqual([
+      {
+        place: 'config.yaml:2:21',
+        message: 'the kind of provider openai cannot be changed; give what is of another kind a name of its own',
+      },
+    ])
+  })
+
+  it('removes with --prune only what a file owned', () => {
+    const owned = resource({ kind: 'policy', name: 'old' }, {}, 'file')
+    const byHand = resource({ kind: 'policy', name: 'mine' }, {})
+    const another = resource({ kind: 'policy', name: 'theirs' }, {}, 'search')
+    const state = [owned, byHand, another]
+    expect(told(plan(state, [], { prune: true }))).toEqual([['remove', 'policy', 'old', []]])
+    const kept = plan(state, [])
+    expect([kept.changes, kept.notes]).toEqual([
+      [],
+      ['policy old: no longer in the files of file; --prune removes such'],
+    ])
+  })
+
+  it('says that another name is a removal and a creation', () => {
+    const { notes } = plan(
+      [resource({ kind: 'policy', name: 'old' }, {}, 'file')],
+      entriesOf('policies: [new]'.replace('[new]', '[{ name: new }]')),
+      { prune: true },
+    )
+    expect(notes).toEqual(['A policy that has another name now is created under it, and the one before is removed'])
+  })
+
+  it('refuses what another file owns, and takes it over by force', () => {
+    const theirs = resource({ kind: 'policy', name: 'small' }, { max_body: 1000 }, 'search')
+    const entries = entriesOf('policies: [{ name: small, max_body: 2KB }]')
+    expect(plan([theirs], entries).problems[0]?.message).toContain(
+      'max_body of policy small is owned by the file "search"',
+    )
+    const forced = plan([theirs], entries, { force: true })
+    expect([forced.problems, told(forced)]).toEqual([[], [['change', 'policy', 'small', ['max_body']]]])
+    // Two files that say the same do not quarrel.
+    expect(plan([theirs], entriesOf('policies: [{ name: small, max_body: 1KB }]'))).toMatchObject({
+      problems: [],
+      changes: [],
+      own: [],
+    })
+  })
+
+  it('releases what the file names no more', () => {
+    const own = resource({ kind: 'policy', name: 'small' }, { max_body: 1000, lanes: [] }, 'file')
+    const { release, changes } = plan([own], entriesOf('policies: [{ name: small, max_body: 1KB }]'))
+    expect([changes, release]).toEqual([[], [{ key: keyOf(own), field: 'lanes' }]])
+  })
+})
+
+describe('the outcome of a plan', () => {
+  const problems = (text: string, state: Resource[] = [], more = {}) => {
+    const made = plan(state, entriesOf(text), more)
+    return [...made.problems, ...checkOutcome(made)].map(({ message }) => message)
+  }
+  const scope = 'projects: [{ name: default, environments: [production] }]\n'
+
+  it.each([
+    ['routes: [{ model: m, provider: p }]', 'route m: there is no project default'],
+    [`${scope}routes: [{ model: m, provider: p }]`, 'route m: there is no provider p'],
+    [
+      `${scope}providers: [{ name: p, kind: demo }]\nroutes: [{ model: m, environment: staging, provider: p }]`,
+      'route m: there is no environment staging in default',
+    ],
+    [
+      `${scope}providers: [{ name: p, kind: demo }]\nroutes: [{ model: 'a*', provider: p }, { model: '*a', provider: p }]`,
+      'equally exact',
+    ],
+    [
+      `${scope}providers: [{ name: p, kind: demo }]\nroutes: [{ model: a, provider: p, fallback_on: [never] }]`,
+      'neither a status nor an error code',
+    ],
+    [
+      `${scope}providers: [{ name: p, kind: demo, projects: [search] }]\nroutes: [{ model: m, provider: p }]`,
+      'limited to other projects',
+    ],
+    [`${scope}keys: [{ name: ci, policy: none-such }]`, 'key ci: there is no policy none-such'],
+    ['policies: [{ name: a, attach: [project:search] }]', 'policy a: there is no project search'],
+    ['policies: [{ name: a, attach: [everything] }]', 'nothing that a policy can hold for'],
+  ])('of %j is refused', (text, message) => {
+    expect(problems(text).join('\n')).toContain(message)
+  })
+
+  it('keeps nothing that refers to what is removed', () => {
+    const used = resource({ kind: 'provider', name: 'p' }, { kind: 'demo', projects: null }, 'file')
+    const route = resource(
+      { kind: 'route', project: 'default', environment: null, name: 'm' },
+      { targets: [{ provider: 'p' }] },
+    )
+    expect(problems('policies: []', [used, route], { prune: true })).toEqual([
+      'cannot be removed: used by route m in default (all environments)',
+    ])
+  })
+})
+
+const names = fc.constantFrom('a', 'b', 'c')
+const lines = fc.record({
+  projects: fc.uniqueArray(names),
+  policies: fc.uniqueArray(
+    fc.record({
+      name: names,
+      max_body: fc.option(fc.constantFrom('1KB', '5MB', 'none')),
+      deny_models: fc.option(fc.subarray(['x', 'y*', 'z'])),
+    }),
+    { selector: ({ name }) => name },
+  ),
+  providers: fc.uniqueArray(
+    fc.record({
+      name: names,
+      kind: fc.constant('demo'),
+      active: fc.option(fc.boolean()),
+      timeouts: fc.option(fc.record({ connect: fc.constantFrom('1s', '250ms', 'default') })),
+      tags: fc.option(fc.dictionary(names, names)),
+    }),
+    { selector: ({ name }) => name },
+  ),
+  routes: fc.uniqueArray(
+    fc.record({
+      model: names,
+      all_environments: fc.boolean(),
+      strategy: fc.option(fc.constantFrom('priority', 'weighted')),
+      targets: fc.array(fc.constantFrom('a', 'b:m', 'c,weight=2', 'a:m,priority=4'), { minLength: 1, maxLength: 3 }),
+      retries: fc.option(fc.integer({ min: 0, max: 10 })),
+    }),
+    { selector: ({ model, all_environments }) => `${model} ${all_environments}` },
+  ),
+})
+
+const shuffled = (entries: Entry[], seed: number): Entry[] =>
+  entries
+    .map((entry, place) => ({ entry, order: ((place + 1) * 7919 * (seed + 1)) % 104729 }))
+    .sort((one, other) => one.order - other.order)
+    .map(({ entry }) => entry)
+
+describe('any plan, once it is applied,', () => {
+  it('is followed by an empty one, also of other files before', () => {
+    fc.assert(
+      fc.property(lines, lines, fc.boolean(), (first, second, prune) => {
+        const one = plan([], entriesOf(JSON.stringify(first)))
+        const between = outcomeOf(one, [], 'file')
+        const entries = entriesOf(JSON.stringify(second))
+        const two = plan(between, entries, { prune })
+        const again = plan(outcomeOf(two, between, 'file'), entries, { prune })
+        expect([again.changes, again.own, again.release]).toEqual([[], [], []])
+      }),
+    )
+  })
+
+  it('does not depend on the order of the files', () => {
+    fc.assert(
+      fc.property(lines, lines, fc.nat(1000), (first, second, seed) => {
+        const state = outcomeOf(plan([], entriesOf(JSON.stringify(first))), [], 'file')
+        const entries = entriesOf(JSON.stringify(second))
+        const ordered = plan(state, entries, { prune: true })
+        const mixed = plan([...state].reverse(), shuffled(entries, seed), { prune: true })
+        const bare = ({ changes }: typeof ordered) => changes.map(({ entry: _, ...change }) => change)
+        expect(bare(mixed)).toEqual(bare(ordered))
+      }),
+    )
+  })
+})
