@@ -19,7 +19,7 @@ interface Event {
   stage?: string
   done?: number
   total?: number | null
-  bytes?: number
+  bytes?: number | null
   summary?: object
   base64?: string
   sha256?: string
@@ -73,12 +73,16 @@ async function receive(
   const hash = createHash('sha256')
   let begin: Event = { kind: 'begin' }
   let done = 0
+  /** Where the gateway does not know how much it will be, what it looks like now. */
+  let estimate: number | null = null
   for await (const event of (await start()) as AsyncIterable<Event>) {
-    if (event.kind === 'progress') progress.show(event.stage ?? '', event.done ?? 0, event.total ?? null)
-    else if (event.kind === 'begin') begin = event
+    if (event.kind === 'progress') {
+      estimate = event.total ?? null
+      progress.show(event.stage ?? '', event.done ?? 0, estimate)
+    } else if (event.kind === 'begin') begin = event
     else if (event.kind === 'bytes') {
       done += await append(file, hash, event)
-      progress.show('receiving', done, begin.bytes ?? null)
+      progress.show('receiving', done, begin.bytes ?? estimate)
     } else if (event.kind === 'end') {
       await file.sync()
       return confirm(begin, done, hash.digest('hex'), event.sha256)
@@ -100,7 +104,8 @@ async function append(file: FileHandle, hash: Hash, { base64 = '' }: Event): Pro
 }
 
 function confirm(begin: Event, bytes: number, found: string, sha256: string | undefined): Received {
-  if (sha256 === found && begin.bytes === bytes) return { summary: begin.summary ?? {}, bytes, sha256 }
+  if (sha256 === found && (begin.bytes === null || begin.bytes === bytes))
+    return { summary: begin.summary ?? {}, bytes, sha256 }
   throw new CommandFault('What arrived is not what the gateway sent.', 'Try again.')
 }
 

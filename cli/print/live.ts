@@ -65,6 +65,8 @@ const startWidths = {
   duration: 7,
   age: 8,
   money: 9,
+  share: 7,
+  time: 17,
   state: 6,
   list: 14,
   targets: 14,

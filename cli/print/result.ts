@@ -1,4 +1,5 @@
 import type { Column, Show } from '../../src/admin/contract/operation.ts'
+import { rowsOf } from '../../src/admin/contract/show-rows.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import type { Io } from '../io.ts'
 import type { Gateway, Operation } from '../operation.ts'
@@ -26,7 +27,7 @@ const handMade: Record<string, () => Promise<Render>> = {
 function chooseColumns(show: Show, output: unknown, { columns }: GlobalOptions): readonly Column[] | undefined {
   const own = 'columns' in show ? show.columns : undefined
   if (columns === null) return own
-  const rows: readonly unknown[] = Array.isArray(output) ? output : [output]
+  const rows = rowsOf(show, output)
   return pickColumns(own ?? deriveColumns(rows[0]), columns, rows[0])
 }
 
@@ -36,7 +37,8 @@ export async function printResult(result: Result, settings: GlobalOptions, io: I
   const { show } = operation.meta
   const columns = chooseColumns(show, output, settings)
   if (settings.output !== 'table') {
-    await io.stdout.write(await renderDocument(settings.output, columns, output))
+    const document = settings.output === 'csv' ? rowsOf(show, output) : output
+    await io.stdout.write(await renderDocument(settings.output, columns, document))
     return
   }
   if (show.as === 'once') {
@@ -48,7 +50,7 @@ export async function printResult(result: Result, settings: GlobalOptions, io: I
   const own = await handMade[operation.name]?.()
   if (own !== undefined) return io.stdout.write(own(output, view))
   if (show.as !== 'table') return io.stdout.write(renderRecord(columns, output, view))
-  const rows: readonly unknown[] = Array.isArray(output) ? output : [output]
+  const rows = rowsOf(show, output)
   if (rows.length === 0) return io.stderr.write(`${show.empty}\n`)
   return io.stdout.write(renderTable(columns ?? show.columns, rows, view))
 }

@@ -4,7 +4,7 @@ import { textWidth } from './text-width.ts'
 import type { View } from './view.ts'
 
 const gap = '  '
-const rightAligned: readonly Format[] = ['number', 'bytes', 'duration', 'money']
+const rightAligned: readonly Format[] = ['number', 'bytes', 'duration', 'money', 'share']
 
 interface Laid {
   column: Column

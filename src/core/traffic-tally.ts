@@ -13,6 +13,7 @@ export interface TrafficTally {
   errors: { code: RecordErrorCode; origin: ErrorOrigin; count: number }[]
   durations: DurationTally[]
   firstBytes: DurationTally[]
+  seconds: SecondTally[]
 }
 
 /** `model` is the provider's own name of it. `status` is a class (`2xx`), empty where there was none. */
@@ -30,4 +31,28 @@ export interface DurationTally {
   lane: LaneName | ''
   counts: number[]
   sum: number
+}
+
+/** What ended within one second of the clock. */
+export interface SecondTally {
+  /** Since the epoch. */
+  second: number
+  requests: number
+  errors: number
+  /** null: nothing of it has a price. */
+  usd: number | null
+  /** How many took as long as which step (`latencyStep`): pairs of both. */
+  latencies: [step: number, count: number][]
+}
+
+/** From one step to the next durations grow by 6 %, so that a step tells one within 3 %. */
+const stepGrowth = Math.log(1.06)
+
+export function latencyStep(milliseconds: number): number {
+  return milliseconds <= 0.1 ? 0 : Math.round(Math.log(milliseconds * 10) / stepGrowth)
+}
+
+/** The middle of a step, in milliseconds. */
+export function latencyOfStep(step: number): number {
+  return Math.exp(step * stepGrowth) / 10
 }

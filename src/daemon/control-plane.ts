@@ -14,6 +14,7 @@ import type { Log } from './log.ts'
 import { attachShared, canSharePort, countWorkers, createSharedMemory } from './memory.ts'
 import { Publisher } from './publisher.ts'
 import { ReadinessKeeper } from './readiness.ts'
+import { TrafficWindow } from './recent-traffic.ts'
 import { followRecords } from './record-feed.ts'
 import { sendCall } from './send-call.ts'
 import { StoreWatch } from './store-watch.ts'
@@ -48,6 +49,8 @@ export class ControlPlane {
   /** By thread. */
   readonly #entriesLost = new Map<number, number>()
   readonly #startedAt = new Date().toISOString()
+  readonly #traffic = new TrafficWindow(Date.now())
+  #changes = 0
   #settings: Settings
   #certificate: ServerCertificate | null
 
@@ -83,6 +86,10 @@ export class ControlPlane {
       },
       onDegraded: (reason) => this.#degraded.report('thread', 'fleet', reason),
       onWriters: (writers) => store.tellWriters(writers),
+    })
+    store.onTraffic((tally) => this.#traffic.add(tally))
+    store.onChange(() => {
+      this.#changes++
     })
     store.watchThread({
       onDeath: (reason) => log.error('the store thread died and is started again', { reason }),
@@ -156,7 +163,9 @@ export class ControlPlane {
       snapshot: () => ({ configuration: this.#publisher.configuration, keys: this.#publisher.keys }),
       ingest: () => ingestSoon(store, () => this.#degraded.list()),
       check: (kind, target, credential) => this.#keeper.check(kind, target, credential),
-      records: (signal) => followRecords(store, signal),
+      records: (signal, allStates) => followRecords(store, signal, allStates),
+      changes: () => this.#changes,
+      onChange: (listener) => store.onChange(listener),
       tryRoute: (call) => tryRoute(this.#publisher, this.#ownAddress(), call),
       send: (call, signal) => sendCall(this.#publisher, this.#ownAddress(), call, signal),
       health: (slot, credentials) => this.#shared.health.view(slot, Date.now(), credentials),
@@ -164,6 +173,7 @@ export class ControlPlane {
         workers: this.#fleet.size,
         inFlight: this.#shared.counters.read(requestsInFlight),
         requestsSinceStart: this.#shared.counters.read(requestsServed),
+        traffic: this.#traffic.read(),
         degraded: this.#degraded.list(),
         degradedTimes: this.#degraded.entered(),
         store: this.#storeWatch.health,

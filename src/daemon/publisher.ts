@@ -18,6 +18,7 @@ export interface SnapshotAudience {
 export class Publisher {
   configuration: ConfigurationSnapshot = { version: 0, providers: [], routes: [], policies: [], defaultProviders: {} }
   readonly #keys = new Map<string, SnapshotKey>()
+  #keyList: readonly SnapshotKey[] | null = null
   #keysVersion = 0
   readonly #slots = new Map<string, number>()
   readonly #lent = new Map<string, SnapshotKey>()
@@ -35,8 +36,10 @@ export class Publisher {
     this.#audience = audience
   }
 
+  /** The same list until a key changes. */
   get keys(): readonly SnapshotKey[] {
-    return [...this.#keys.values()]
+    this.#keyList ??= [...this.#keys.values()]
+    return this.#keyList
   }
 
   /** All that a thread which has just started must be told. */
@@ -95,6 +98,7 @@ export class Publisher {
     const remove = [...stored.removedHashes, ...this.#returned].filter(
       (hash) => this.#keys.has(hash) && !changed.has(hash),
     )
+    this.#keyList = null
     for (const key of upsert) this.#keys.set(key.hash, key)
     for (const hash of remove) this.#keys.delete(hash)
     this.#returned.clear()

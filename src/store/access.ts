@@ -26,7 +26,7 @@ export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTable
   keys: { list: 'read', find: 'read', insert: 'write', update: 'write', touch: 'write', remove: 'write' },
   policies: { list: 'read', find: 'read', insert: 'write', update: 'write', remove: 'write' },
   audit: { list: 'read', get: 'read', verify: 'paged', note: 'write' },
-  records: { list: 'paged', get: 'read', stats: 'paged', series: 'paged' },
+  records: { list: 'paged', get: 'read', stats: 'paged', series: 'paged', targets: 'paged' },
   seal: {
     sealed: 'read',
     everything: 'read',

@@ -87,6 +87,8 @@ export interface StoreTables extends OperatorTables, TokenTables, AuditTables {
     stats(filter: RecordFilter, by: StatsBy): StatsRow[]
     /** Busiest group first, the rest together as `other`. `limit` and `before` do not apply. */
     series(filter: RecordFilter, question: SeriesQuestion): SeriesGroup[]
+    /** Where they were sent, busiest first, without what was asked in these environments. `limit` and `before` do not apply. */
+    targets(filter: RecordFilter, notIn: readonly string[]): TargetRow[]
   }
   seal: {
     /** Every sealed credential with its identity, for status. */
@@ -218,6 +220,8 @@ export interface RecordFilter {
   until?: string
   /** Part of an id. */
   id?: string
+  /** Model name or pattern of the route that it matched. */
+  route?: string
   /** With all of these; null: whatever the value. */
   tags?: Record<string, string | null>
   /** Records older than this id (paging backwards). */
@@ -249,6 +253,11 @@ export interface RecordSums {
 
 export interface StatsRow extends RecordSums {
   group: string
+}
+
+export interface TargetRow extends RecordSums {
+  provider: string
+  upstream_model: string
 }
 
 export interface SeriesQuestion {
@@ -299,8 +308,13 @@ export interface StoreClient extends Tables {
   snapshot(keysSince?: number): Promise<StoredSnapshot>
   /** Reads every journal segment to its present end. Returns how many records were added or changed. */
   ingest(): Promise<number>
-  /** Records that have ended (settled or interrupted), as ingestion brings them in; the result ends it. */
-  onRecords(listener: (records: RequestRecord[]) => void): () => void
+  /**
+   * Records that have ended (settled or interrupted), as ingestion brings them in; with `allStates` also those that are
+   * under way when it does. The result ends it.
+   */
+  onRecords(listener: (records: RequestRecord[]) => void, allStates?: boolean): () => void
+  /** Called after each change of the configuration that was made through this client; the result ends it. */
+  onChange(listener: () => void): () => void
   /** What settled, summed by batch; the result ends it. Costs next to nothing, where `onRecords` copies every record. */
   onTraffic(listener: (tally: TrafficTally) => void): () => void
   /** How long records are kept, from now on. */

@@ -21,13 +21,14 @@ function clientOf(calls: Calls, upgrade: Upgrade | null): StoreClient {
   const { ask } = calls
   return {
     upgrade,
-    ...proxyTables(ask, null),
-    audited: (event) => proxyTables(ask, event),
+    ...proxyTables(calls, null),
+    audited: (event) => proxyTables(calls, event),
     snapshot: async (keysSince = 0) => (await ask((id) => ({ kind: 'snapshot', id, keysSince }))) as StoredSnapshot,
     ingest: async () => (await ask((id) => ({ kind: 'ingest', id }))) as number,
     health: async () => (await ask((id) => ({ kind: 'health', id }))) as StoreHealth,
     keepRecords: (retentionMs) => calls.tell({ kind: 'retention', retentionMs }),
-    onRecords: (listener) => calls.records.add(listener),
+    onRecords: (listener, allStates = false) => calls.followRecords(listener, allStates),
+    onChange: (listener) => calls.changes.add(listener),
     onTraffic: (listener) => calls.traffic.add(listener),
     tellWriters: (writers) => calls.tell({ kind: 'writers', writers }),
     watchThread: (witness) => calls.watch(witness),
@@ -35,13 +36,19 @@ function clientOf(calls: Calls, upgrade: Upgrade | null): StoreClient {
   }
 }
 
-function proxyTables(ask: Ask, audit: AuditLine | null): Tables {
+/** What changes the configuration without an audit line of its own. */
+const unaudited = new Set(['providers.setReadiness', 'configuration.write'])
+
+function proxyTables({ ask, changes }: Pick<Calls, 'ask' | 'changes'>, audit: AuditLine | null): Tables {
   const tables = Object.entries(storeAccess).map(([table, methods]) => {
     const names = Object.keys(methods)
     const call =
       (method: string) =>
-      async (...input: unknown[]) =>
-        await ask((id) => ({ kind: 'table', id, table, method, input, audit }))
+      async (...input: unknown[]) => {
+        const output = await ask((id) => ({ kind: 'table', id, table, method, input, audit }))
+        if (audit !== null || unaudited.has(`${table}.${method}`)) changes.tell(undefined)
+        return output
+      }
     return [table, Object.fromEntries(names.map((method) => [method, call(method)]))]
   })
   // `storeAccess` names every method of every table, which its type holds it to.
@@ -60,7 +67,10 @@ const longestPauseMs = 500
 class Calls {
   readonly #start: () => StoreWorker
   readonly records = new Listeners<RequestRecord[]>((wanted) => this.tell({ kind: 'records', wanted }))
+  readonly admitted = new Listeners<never>((wanted) => this.tell({ kind: 'admitted', wanted }))
   readonly traffic = new Listeners<TrafficTally>((wanted) => this.tell({ kind: 'traffic', wanted }))
+  /** Of the configuration, made through this client. */
+  readonly changes = new Listeners<undefined>(ignore)
   readonly #witnesses = new Set<StoreWitness>()
   /** By kind: the last of each. */
   readonly #told = new Map<StoreRequest['kind'], StoreRequest>()
@@ -90,6 +100,20 @@ class Calls {
   tell(message: StoreRequest): void {
     this.#told.set(message.kind, message)
     this.#life.then((life) => life.tell(message), ignore)
+  }
+
+  /** Records as they end; with `allStates` also as they are admitted. The result ends it. */
+  followRecords(listener: (records: RequestRecord[]) => void, allStates: boolean): () => void {
+    const ended = (records: RequestRecord[]) => {
+      const wanted = records.filter(({ state }) => state !== 'admitted')
+      if (wanted.length > 0) listener(wanted)
+    }
+    const endAdmitted = allStates ? this.admitted.add(() => {}) : ignore
+    const endRecords = this.records.add(allStates ? listener : ended)
+    return () => {
+      endRecords()
+      endAdmitted()
+    }
   }
 
   watch(witness: StoreWitness): void {

@@ -24,6 +24,8 @@ import { StoreDegraded } from './store-error.ts'
 export interface Audience {
   /** Records that have ended, as JSON, in the order of their segments. */
   ended: ((records: string[]) => void) | null
+  /** Whether those that were admitted and have not ended yet are told among them. */
+  admitted: boolean
   /** What settled, summed. */
   traffic: ((tally: TrafficTally) => void) | null
 }
@@ -144,7 +146,7 @@ export class Ingestion {
   /** A batch whole; or, when the database refuses something in it, all but that, which is set aside. */
   async #store(segment: Segment, entries: readonly FoundEntry[], offset: number): Promise<Stored> {
     const { connection, journalDirectory, audience } = this.#options
-    const begin = () => new Stored(audience.ended !== null)
+    const begin = () => new Stored(audience)
     const place: BatchPlace = { segment: segment.file, owner: ownerOf(segment), offset }
     try {
       return await connection.writeHot((hot) => storeBatch(hot, entries, place, begin()))

@@ -28,7 +28,7 @@ export type StoreRequest =
   | { kind: 'snapshot'; id: number; keysSince: number }
   | { kind: 'ingest' | 'health' | 'close'; id: number }
   /** Whether anybody wants this pushed: nobody pays for copies that nobody reads. */
-  | { kind: 'records' | 'traffic'; wanted: boolean }
+  | { kind: 'records' | 'admitted' | 'traffic'; wanted: boolean }
   | { kind: 'retention'; retentionMs: number }
   | { kind: 'writers'; writers: Writers }
 

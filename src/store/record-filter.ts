@@ -66,6 +66,7 @@ export function selectMatching(db: Database, filter: RecordFilter, labels: Label
   if (labels !== null)
     query = query.where(sql<boolean>`label in (select value from json_each(${JSON.stringify(labels.numbers)}))`)
   for (const [name, value] of Object.entries(filter.tags ?? {})) query = query.where(hasTag(name, value))
+  if (filter.route !== undefined) query = query.where(hasRoute(filter.route))
   const { state, error, status, since, until, id } = filter
   if (state !== undefined) query = query.where('state', '=', state)
   if (error !== undefined) query = query.where('error_code', '=', error)
@@ -86,6 +87,11 @@ export function selectMatching(db: Database, filter: RecordFilter, labels: Label
 function hasTag(name: string, value: string | null) {
   const written = value === null ? `${JSON.stringify(name)}:` : `${JSON.stringify(name)}:${JSON.stringify(value)}`
   return sql<boolean>`case when instr(record_json, ${written}) > 0 then has_tag(record_json, ${name}, ${value}) else 0 end`
+}
+
+function hasRoute(route: string) {
+  const written = `"route":${JSON.stringify(route)}`
+  return sql<boolean>`case when instr(record_json, ${written}) > 0 then json_extract(record_json, '$.route') = ${route} else 0 end`
 }
 
 /** `429` or `4xx`; a text that is neither matches nothing. */

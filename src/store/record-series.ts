@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RecordFilter, SeriesGroup, SeriesPoint, SeriesQuestion } from './api.ts'
+import { RecordClock } from './record-clock.ts'
 import { groupsOf, labelGroup } from './record-groups.ts'
 import { countLabels, type ScannedRow, scanRecords } from './record-scan.ts'
 import { RecordAdder } from './record-sums.ts'
@@ -21,7 +22,7 @@ export async function recordSeries(
   const names = await busiestGroups(db, filter, question)
   const groups = new Map([...names].map(([id, name]) => [id, new SeriesAdder(name, steps)]))
   let others: SeriesAdder | null = null
-  const clock = new MinuteClock()
+  const clock = new RecordClock()
   for await (const { rows, labels } of scanRecords(db, filter, by === 'tag')) {
     for (const row of rows) {
       const step = Math.floor((clock.read(row.time) - from) / stepMs)
@@ -117,23 +118,5 @@ function pointOf(time: number, adder: RecordAdder): SeriesPoint {
     duration_p99_ms: sums.duration_p99_ms,
     first_byte_p50_ms: sums.first_byte_p50_ms,
     first_byte_p95_ms: sums.first_byte_p95_ms,
-  }
-}
-
-/** `2026-01-02T03:04`: what the times of a minute have in common. */
-const minuteLength = 16
-
-/** Reads times that come nearly in order: a date is parsed once a minute. */
-class MinuteClock {
-  #minute = ''
-  #start = 0
-
-  /** Milliseconds since the epoch, of a time as records have it: UTC with milliseconds. */
-  read(time: string): number {
-    if (!time.startsWith(this.#minute) || this.#minute === '') {
-      this.#minute = time.slice(0, minuteLength)
-      this.#start = Date.parse(`${this.#minute}:00.000Z`)
-    }
-    return this.#start + Number(time.slice(minuteLength + 1, -1)) * 1000
   }
 }

@@ -6,6 +6,7 @@ import { chooseLabels } from './record-labels.ts'
 import { readRecords } from './record-rows.ts'
 import { recordSeries } from './record-series.ts'
 import { recordStats } from './record-stats.ts'
+import { recordTargets } from './record-targets.ts'
 import type { Database } from './schema.ts'
 
 export function recordsTable(db: Database): Tables['records'] {
@@ -14,6 +15,7 @@ export function recordsTable(db: Database): Tables['records'] {
     get: (id) => getRecord(db, id),
     stats: (filter, by) => recordStats(db, filter, by),
     series: (filter, question) => recordSeries(db, filter, question),
+    targets: (filter, notIn) => recordTargets(db, filter, notIn),
   }
 }
 

@@ -27,7 +27,7 @@ interface SessionData {
 /** An open store at work: calls, the ingestion of the journal, and checkpoints between them. */
 export class StoreSession {
   /** Who is told of what ingestion brings in. */
-  readonly audience: Audience = { ended: null, traffic: null }
+  readonly audience: Audience = { ended: null, admitted: false, traffic: null }
   /** Whose segments are still written. Until it is told, the session takes all threads of its boot for alive. */
   writers: Writers
   readonly #store: OpenStore

@@ -17,18 +17,20 @@ export interface BatchPlace {
 export class Stored {
   /** Records added or changed. */
   changed = 0
-  /** Those of them that have ended, as JSON; null where nobody wants to know. */
+  readonly #admitted: boolean
+  /** Those of them that have ended, and where it is wanted all, as JSON; null where nobody wants to know. */
   readonly ended: string[] | null
   readonly tallier = new TrafficTallier()
   readonly refused: FoundEntry[] = []
 
-  constructor(wantsEnded: boolean) {
-    this.ended = wantsEnded ? [] : null
+  constructor({ ended, admitted }: { ended: unknown; admitted: boolean }) {
+    this.ended = ended === null ? null : []
+    this.#admitted = admitted
   }
 
   add(head: RecordHead, text: string): void {
     this.changed++
-    if (head.state !== 'admitted') this.ended?.push(text)
+    if (head.state !== 'admitted' || this.#admitted) this.ended?.push(text)
     if (head.state === 'settled') this.tallier.add(head)
   }
 }

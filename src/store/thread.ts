@@ -47,6 +47,9 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
       case 'records':
         audience.ended = request.wanted ? (records) => post({ kind: 'records', records }) : null
         return
+      case 'admitted':
+        audience.admitted = request.wanted
+        return
       case 'traffic':
         audience.traffic = request.wanted ? (tally) => post({ kind: 'traffic', tally }) : null
         return
@@ -59,7 +62,7 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
   giveBackAfterStart()
 }
 
-type Question = Exclude<StoreRequest, { kind: 'open' | 'records' | 'traffic' | 'writers' | 'retention' }>
+type Question = Exclude<StoreRequest, { kind: 'open' | 'records' | 'admitted' | 'traffic' | 'writers' | 'retention' }>
 
 async function answer(session: StoreSession, question: Question, post: (message: StoreMessage) => void): Promise<void> {
   try {

@@ -1,5 +1,6 @@
 import { type DurationTally, durationBounds, type ServedTally, type TrafficTally } from '../core/traffic-tally.ts'
 import type { RecordHead } from './record-head.ts'
+import { SecondTallier } from './second-tallier.ts'
 
 type Lane = ServedTally['lane']
 
@@ -9,12 +10,14 @@ export class TrafficTallier {
   #errors = new Map<string, TrafficTally['errors'][number]>()
   #durations = new Map<Lane, DurationTally>()
   #firstBytes = new Map<Lane, DurationTally>()
+  readonly #seconds = new SecondTallier()
 
   add(record: RecordHead): void {
     const lane = record.lane ?? ''
     this.#addServed(lane, record)
     if (record.error) this.#addError(record.error)
     if (record.duration_ms !== null) observe(this.#durations, lane, record.duration_ms)
+    this.#seconds.add(record)
     if (record.first_byte_ms !== null) observe(this.#firstBytes, lane, record.first_byte_ms)
   }
 
@@ -26,6 +29,7 @@ export class TrafficTallier {
       errors: [...this.#errors.values()],
       durations: [...this.#durations.values()],
       firstBytes: [...this.#firstBytes.values()],
+      seconds: this.#seconds.take(),
     }
     for (const each of [this.#served, this.#errors, this.#durations, this.#firstBytes]) each.clear()
     return tally

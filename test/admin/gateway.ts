@@ -64,7 +64,8 @@ export async function startTestGateway(path: string | null = null): Promise<Test
   const store = await startTestStore(paths)
   await addScope(store)
   const settled = new EventEmitter()
-  const state = { published: 0, snapshot: await store.snapshot() }
+  const state = { published: 0, changes: 0, snapshot: await store.snapshot() }
+  store.onChange(() => state.changes++)
   const checks: TestGateway['checks'] = { result: good, asked: [] }
   const faults: unknown[] = []
   const closed: string[] = []
@@ -94,6 +95,8 @@ export async function startTestGateway(path: string | null = null): Promise<Test
         if (!signal.aborted) throw error
       }
     },
+    changes: () => state.changes,
+    onChange: (listener) => store.onChange(listener),
     tryRoute: async () => ({ requestId: 'req_unknown', status: 200, body: '{}' }),
     async *send() {},
     health: () => ({ state: 'ready' }),
@@ -101,6 +104,7 @@ export async function startTestGateway(path: string | null = null): Promise<Test
       workers: 2,
       inFlight: 0,
       requestsSinceStart: 7,
+      traffic: { requestsPerSecond: 1.5, errorShare: 0.01, durationP95Ms: 800, usdPerHour: null },
       degraded: [],
       degradedTimes: new Map(),
       store: null,

@@ -92,7 +92,7 @@ describe('a journal comes to the same rows', () => {
         async (entries, most, cuts) => {
           const data = storePaths(temporaryDirectory())
           const store = await open(data)
-          const audience = { ended: null, traffic: null }
+          const audience = { ended: null, admitted: false, traffic: null }
           const batch = { bytes: 2048, entries: most }
           const { connection } = store
           const ingestion = new Ingestion({ connection, journalDirectory: data.journalDirectory, audience, batch })
@@ -264,6 +264,7 @@ describe('what is told of a batch', () => {
     const tallies: TrafficTally[] = []
     const audience = {
       ended: (some: string[]) => ended.push(...some),
+      admitted: false,
       traffic: (tally: TrafficTally) => tallies.push(tally),
     }
     const ingestion = new Ingestion({ connection, journalDirectory: data.journalDirectory, audience })

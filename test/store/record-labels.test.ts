@@ -26,7 +26,11 @@ async function begin() {
   const store = await openStore({ path: data.databasePath })
   const { connection } = store
   const { journalDirectory } = data
-  const ingestion = new Ingestion({ connection, journalDirectory, audience: { ended: null, traffic: null } })
+  const ingestion = new Ingestion({
+    connection,
+    journalDirectory,
+    audience: { ended: null, admitted: false, traffic: null },
+  })
   const writer = new JournalWriter(journalDirectory, { boot: 'live', thread: 0, sequence: 1 }, 16 * 1024 * 1024)
   const add = async (...records: RequestRecord[]) => {
     writer.writeBytes(Buffer.concat(records.map((record) => encodeEntry(settled(record)))))

@@ -149,7 +149,7 @@ export async function ingestJournal({
   onRecords,
 }: Pass): Promise<number> {
   const ended = (records: string[]) => onRecords?.(records.map((text) => JSON.parse(text) as RequestRecord))
-  const audience = { ended, traffic: null }
+  const audience = { ended, admitted: false, traffic: null }
   return await new Ingestion({ connection, journalDirectory, audience, ...(batch ? { batch } : {}) }).pass(writers)
 }
 

@@ -12,10 +12,10 @@ const end = z.object({ kind: z.literal('end'), sha256: z.string() })
 
 /**
  * A file as a stream of events, so that it passes every surface and every check as any other operation does: progress, what
- * it will be and how many bytes, these, and the end. Only a stream that came to its end was whole; `sha256` (hex) is of all
+ * it will be and how many bytes (null: that is known only at the end), these, and the end. Only a stream that came to its end was whole; `sha256` (hex) is of all
  * its bytes.
  */
 export function downloadOf<Summary extends z.ZodRawShape>(summary: Summary) {
-  const begin = z.object({ kind: z.literal('begin'), bytes: z.number(), summary: z.object(summary) })
+  const begin = z.object({ kind: z.literal('begin'), bytes: z.number().nullable(), summary: z.object(summary) })
   return z.discriminatedUnion('kind', [progress, begin, bytes, end])
 }

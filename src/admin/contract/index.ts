@@ -14,11 +14,13 @@ import { seal } from './seal.ts'
 import { sessions } from './sessions.ts'
 import { status } from './status.ts'
 import { tokens } from './tokens.ts'
+import { watch } from './watch.ts'
 import { workspace } from './workspace.ts'
 
 /** Every operation, once. An operation's name is its place here: `providers.add`. */
 export const contract = {
   status,
+  watch,
   workspace,
   projects,
   environments,

@@ -11,6 +11,7 @@ import {
   tags,
   time,
 } from './fields.ts'
+import { usage } from './key-usage.ts'
 import { field, operation } from './operation.ts'
 
 export const keyShape = z.object({
@@ -100,6 +101,7 @@ export const keys = {
   })
     .input(one)
     .output(keyShape),
+  usage,
   edit: operation({
     summary: 'Change the name, expiry, policy or tags of a key',
     role: 'admin',

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { nameField, newNameField, reference, removed, renameField, tagField, timeoutFields } from './fields.ts'
 import { kindSettingFields } from './kind-settings.ts'
 import { field, operation } from './operation.ts'
+import { history } from './provider-history.ts'
 import { checkShape, credentialShape, kindShape, providerShape, revisionShape } from './provider-shapes.ts'
 
 const columns = [
@@ -201,6 +202,7 @@ export const providers = {
   })
     .input(one)
     .output(providerShape),
+  history,
   revisions: operation({
     summary: "List a provider's revisions",
     role: 'viewer',

@@ -1,8 +1,12 @@
 import { eventIterator } from '@orpc/contract'
 import { z } from 'zod'
-import { laneName, momentText, reference } from './fields.ts'
+import { reference } from './fields.ts'
 import { field, operation } from './operation.ts'
 import { recordShape } from './record.ts'
+import { exportRequests } from './request-export.ts'
+import { noRequest, requestFilters, requestWindow } from './request-filters.ts'
+import { replay } from './request-replay.ts'
+import { series } from './request-series.ts'
 import { send } from './send.ts'
 
 const columns = [
@@ -19,33 +23,6 @@ const columns = [
   { field: 'id', title: 'ID', format: 'id' },
 ] as const
 
-const filters = {
-  project: field(reference.optional(), { description: 'Of this project' }),
-  environment: field(reference.optional(), { description: 'Of this environment' }),
-  key: field(reference.optional(), { description: 'Made with this key: name or id' }),
-  model: field(z.string().optional(), { description: 'Asking for this model' }),
-  provider: field(reference.optional(), { description: 'Served by this provider' }),
-  status: field(
-    z
-      .string()
-      .regex(/^[1-5](\d\d|xx)$/, 'must be a status such as 429, or a class such as 4xx')
-      .optional(),
-    {
-      description: 'With this status (429) or class (4xx)',
-    },
-  ),
-  error: field(z.string().optional(), { description: 'With this error code' }),
-  lane: field(laneName.optional(), { description: 'On this lane' }),
-  state: field(recordShape.shape.state.optional(), {
-    description: 'In this state: under way, ended, or cut by the death of the gateway',
-  }),
-  id: field(z.string().optional(), { description: 'With this text in the id' }),
-}
-const window = {
-  since: field(momentText.optional(), { description: 'Not before: a duration back from now, or a time' }),
-  until: field(momentText.optional(), { description: 'Not after: a duration back from now, or a time' }),
-}
-
 export const statsShape = z.object({
   group: z.string(),
   requests: z.number(),
@@ -61,6 +38,8 @@ export const statsShape = z.object({
   duration_p50_ms: z.number().nullable(),
   duration_p95_ms: z.number().nullable(),
   duration_p99_ms: z.number().nullable(),
+  first_byte_p50_ms: z.number().nullable(),
+  first_byte_p95_ms: z.number().nullable(),
 })
 
 export const requests = {
@@ -69,7 +48,7 @@ export const requests = {
     role: 'viewer',
     reach: 'project',
     effect: 'read',
-    show: { as: 'table', columns, empty: 'No request matches. Send one with a gateway key, or loosen the filters.' },
+    show: { as: 'table', columns, empty: noRequest },
     examples: [
       'requests list',
       'requests list --status 4xx --since 1h',
@@ -79,8 +58,8 @@ export const requests = {
   })
     .input(
       z.strictObject({
-        ...filters,
-        ...window,
+        ...requestFilters,
+        ...requestWindow,
         limit: field(z.int().min(1).max(1000).default(50), { description: 'At most so many' }),
         before: field(z.string().optional(), { description: 'Older than the request of this id (paging)' }),
       }),
@@ -103,9 +82,16 @@ export const requests = {
     reach: 'project',
     effect: 'read',
     show: { as: 'live', columns },
-    examples: ['requests tail', 'requests tail --error rate_limited --json'],
+    examples: ['requests tail', 'requests tail --error rate_limited --json', 'requests tail --tag team=search'],
   })
-    .input(z.strictObject(filters))
+    .input(
+      z.strictObject({
+        ...requestFilters,
+        allStates: field(z.boolean().default(false), {
+          description: 'Also those that have only begun: each comes again when it ends, under the same id',
+        }),
+      }),
+    )
     .output(eventIterator(recordShape)),
   stats: operation({
     summary: 'Sum requests, errors, tokens, cost and latency',
@@ -122,23 +108,28 @@ export const requests = {
         { field: 'input', title: 'TOKENS IN', format: 'number' },
         { field: 'output', title: 'TOKENS OUT', format: 'number' },
         { field: 'usd', title: 'COST', format: 'money' },
+        { field: 'first_byte_p50_ms', title: 'FIRST BYTE P50', format: 'duration' },
         { field: 'duration_p50_ms', title: 'P50', format: 'duration' },
         { field: 'duration_p95_ms', title: 'P95', format: 'duration' },
         { field: 'duration_p99_ms', title: 'P99', format: 'duration' },
+        { field: 'first_byte_p95_ms', title: 'FIRST BYTE P95', format: 'duration' },
       ],
-      empty: 'No request matches. Send one with a gateway key, or loosen the filters.',
+      empty: noRequest,
     },
     examples: ['requests stats --since 24h', 'requests stats --by model --json'],
   })
     .input(
       z.strictObject({
-        ...filters,
-        ...window,
+        ...requestFilters,
+        ...requestWindow,
         by: field(z.enum(['total', 'key', 'model', 'provider', 'project', 'tag', 'day']).default('total'), {
           description: 'What a row sums up',
         }),
       }),
     )
     .output(z.array(statsShape)),
+  series,
+  export: exportRequests,
+  replay,
   send,
 }

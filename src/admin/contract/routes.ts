@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { anywhereField, laneName, reference, removed, scopeFields, time, timeoutFields, timeouts } from './fields.ts'
 import { field, operation } from './operation.ts'
 import { signalShape } from './record.ts'
+import { traffic } from './route-traffic.ts'
 
 export const routeShape = z.object({
   id: z.string(),
@@ -166,6 +167,7 @@ export const routes = {
   })
     .input(one.extend(settable))
     .output(routeShape),
+  traffic,
   test: operation({
     summary: 'Send one small real request through a route',
     role: 'admin',

@@ -14,6 +14,17 @@ export const statusShape = z.object({
   /** null, here and below, to whoever was given single projects only: these are sums over all. */
   in_flight: z.number().nullable(),
   requests_since_start: z.number().nullable(),
+  /** Of what has ended within the last minute. The percentile is off by 3 % at the most. */
+  traffic: z
+    .object({
+      requests_per_second: z.number(),
+      /** From 0 to 1; null: nothing has ended. */
+      error_share: z.number().nullable(),
+      duration_p95_ms: z.number().nullable(),
+      /** null: nothing of it has a price. */
+      usd_per_hour: z.number().nullable(),
+    })
+    .nullable(),
   /** Empty is well. */
   degraded: z.array(z.object({ part: z.enum(partNames), reason: z.string(), since: time })),
   providers: z.object({ ready: z.number(), failing: z.number(), unchecked: z.number(), inactive: z.number() }),

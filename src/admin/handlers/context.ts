@@ -63,8 +63,12 @@ export interface Runtime {
   ingest(): Promise<void>
   /** The free check of a provider, with a credential that may not be stored yet. */
   check(kind: ProviderKind, target: ProviderTarget, credential: Secret | null): Promise<CheckResult>
-  /** Records as they settle, pushed. Ends when the signal fires. */
-  records(signal: AbortSignal): AsyncIterable<RequestRecord>
+  /** Records as they end, pushed; with `allStates` also as they are admitted. Ends when the signal fires. */
+  records(signal: AbortSignal, allStates?: boolean): AsyncIterable<RequestRecord>
+  /** Counts up at every change of the configuration. */
+  changes(): number
+  /** Called after each; the result ends it. */
+  onChange(listener: () => void): () => void
   /** Sends one small real request through the data plane, as a key of that scope would. */
   tryRoute(call: {
     projectId: string
@@ -95,10 +99,21 @@ export type SentPiece =
   | { kind: 'head'; status: number; headers: Record<string, string> }
   | { kind: 'data'; bytes: Buffer }
 
+/** What has ended within the last minute, as `status` tells it. */
+export interface RecentTraffic {
+  requestsPerSecond: number
+  /** null: nothing has ended. */
+  errorShare: number | null
+  durationP95Ms: number | null
+  /** null: nothing of it has a price. */
+  usdPerHour: number | null
+}
+
 export interface RuntimeStatus {
   workers: number
   inFlight: number
   requestsSinceStart: number
+  traffic: RecentTraffic
   /** Empty is well. */
   degraded: DegradedPart[]
   /** How often each part has become degraded since the start. */

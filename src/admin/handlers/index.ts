@@ -15,11 +15,13 @@ import { seal } from './seal.ts'
 import { sessions } from './sessions.ts'
 import { status } from './status.ts'
 import { tokens } from './tokens.ts'
+import { watch } from './watch.ts'
 import { workspace } from './workspace.ts'
 
 /** Every operation of the contract; one that is missing does not compile. */
 export const router = operations.router({
   status,
+  watch,
   workspace,
   projects,
   environments,

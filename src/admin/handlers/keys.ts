@@ -6,6 +6,7 @@ import { operations } from './base.ts'
 import type { AdminContext } from './context.ts'
 import { conflict, refused } from './fault.ts'
 import { type FoundScope, findKey, findPolicy, findScope } from './find.ts'
+import { showKeyUsage } from './key-usage.ts'
 import { mintSecret } from './mint-secret.ts'
 import { mergePairs, readDuration, readMoment } from './moments.ts'
 import { loadKeyNames, resource, showKey } from './show-key.ts'
@@ -85,6 +86,7 @@ export const keys = {
     return found.map((key) => showKey(key, names))
   }),
   show: operations.keys.show.handler(async ({ context, input }) => (await load(context, input)).before),
+  usage: operations.keys.usage.handler(({ context, input }) => showKeyUsage(context, input)),
   edit: operations.keys.edit.handler(async ({ context, input }) => {
     const loaded = await load(context, input)
     const { key } = loaded

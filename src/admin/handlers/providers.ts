@@ -13,6 +13,7 @@ import { conflict, notFound } from './fault.ts'
 import { findProvider } from './find.ts'
 import { kindSchema } from './kind-schema.ts'
 import { check, found, openCredential } from './provider-check.ts'
+import { showProviderHistory } from './provider-history.ts'
 import { findProviderKind, ownSettings } from './provider-input.ts'
 import { auditProvider, loadUsage, resource, showProvider, showRevision } from './show-provider.ts'
 
@@ -82,6 +83,7 @@ export const providers = {
   }),
   activate: operations.providers.activate.handler(({ context, input }) => setActive(context, input.name, true)),
   deactivate: operations.providers.deactivate.handler(({ context, input }) => setActive(context, input.name, false)),
+  history: operations.providers.history.handler(({ context, input }) => showProviderHistory(context, input)),
   revisions: operations.providers.revisions.handler(async ({ context, input }) => {
     const provider = await findProvider(context, input.name)
     const revisions = await context.store.providers.revisions(provider.id)

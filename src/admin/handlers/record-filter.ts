@@ -16,6 +16,8 @@ export interface FilterInput {
   lane?: LaneName | undefined
   state?: RequestRecord['state'] | undefined
   id?: string | undefined
+  route?: string | undefined
+  tags?: string[] | undefined
   since?: string | undefined
   until?: string | undefined
   limit?: number
@@ -24,11 +26,12 @@ export interface FilterInput {
 
 /** Records carry names; where an id is given, its name of today is looked for. */
 export async function readFilter(context: AdminContext, input: FilterInput): Promise<RecordFilter> {
-  const { since, until, limit, project, provider, ...rest } = input
+  const { since, until, limit, project, provider, tags, ...rest } = input
   return {
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
     ...(project === undefined ? {} : { project: await nameOfProject(context, project) }),
     ...(provider === undefined ? {} : { provider: await nameOfProvider(context, provider) }),
+    ...(tags === undefined ? {} : { tags: readWantedTags(tags) }),
     ...(since === undefined ? {} : { since: readMoment(since, 'back') }),
     ...(until === undefined ? {} : { until: readMoment(until, 'back') }),
     limit: limit ?? 1,
@@ -53,9 +56,27 @@ export function matchesFilter(record: RequestRecord, filter: RecordFilter): bool
     is(filter.provider, record.provider) &&
     is(filter.error, record.error?.code) &&
     is(filter.lane, record.lane) &&
+    is(filter.route, record.route) &&
     is(filter.state, record.state) &&
+    hasTags(filter.tags, record.tags) &&
     matchesStatus(filter.status, record.status) &&
     (filter.id === undefined || record.id.includes(filter.id))
+  )
+}
+
+/** `name=value`, or the name alone for any value. */
+function readWantedTags(tags: readonly string[]): Record<string, string | null> {
+  return Object.fromEntries(
+    tags.map((tag) => {
+      const end = tag.indexOf('=')
+      return end < 0 ? [tag, null] : [tag.slice(0, end), tag.slice(end + 1)]
+    }),
+  )
+}
+
+function hasTags(wanted: RecordFilter['tags'] = {}, found: RequestRecord['tags']): boolean {
+  return Object.entries(wanted).every(
+    ([name, value]) => Object.hasOwn(found, name) && (value === null || found[name] === value),
   )
 }
 

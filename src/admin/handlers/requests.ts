@@ -1,6 +1,7 @@
 import { operations } from './base.ts'
 import { notFound } from './fault.ts'
 import { matchesFilter, readFilter } from './record-filter.ts'
+import { readSeries } from './request-series.ts'
 
 /** Every reading ingests first, so that whoever has an answer finds its record. */
 export const requests = {
@@ -21,14 +22,28 @@ export const requests = {
     return record
   }),
   tail: operations.requests.tail.handler(async function* ({ context, input, signal }) {
-    const filter = await readFilter(context, input)
+    const { allStates, ...filters } = input
+    const filter = await readFilter(context, filters)
     const ends = signal === undefined ? context.closing : AbortSignal.any([signal, context.closing])
-    for await (const record of context.runtime.records(ends)) if (matchesFilter(record, filter)) yield record
+    for await (const record of context.runtime.records(ends, allStates)) if (matchesFilter(record, filter)) yield record
   }),
   stats: operations.requests.stats.handler(async ({ context, input }) => {
     await context.runtime.ingest()
     const { by, ...filter } = input
     return context.store.records.stats(await readFilter(context, filter), by)
+  }),
+  export: operations.requests.export.handler(async function* ({ context, input }) {
+    const { exportRequests } = await import('./export-requests.ts')
+    yield* exportRequests(context, input)
+  }),
+  // biome-ignore lint/correctness/useYield: it will send, once there is something that it could send.
+  replay: operations.requests.replay.handler(async function* ({ context, input }) {
+    const { refuseReplay } = await import('./replay-request.ts')
+    await refuseReplay(context, input.id)
+  }),
+  series: operations.requests.series.handler(async ({ context, input }) => {
+    await context.runtime.ingest()
+    return readSeries(context, input)
   }),
   send: operations.requests.send.handler(async function* ({ context, input, signal }) {
     const { sendRequest } = await import('./send-request.ts')

@@ -11,6 +11,7 @@ import { findRoute, findScope, type RouteReference } from './find.ts'
 import { readTimeouts, showTimeouts } from './moments.ts'
 import { loadNames, type Names } from './names.ts'
 import { readTargets } from './route-targets.ts'
+import { showRouteTraffic } from './route-traffic.ts'
 import { tryRoute } from './try-route.ts'
 
 const show = (route: Route, names: Names) => ({
@@ -127,6 +128,7 @@ export const routes = {
     await refuseImpossible(context, { ...route, ...to })
     return change(context, 'routes.edit', loaded, to)
   }),
+  traffic: operations.routes.traffic.handler(({ context, input }) => showRouteTraffic(context, input)),
   test: operations.routes.test.handler(({ context, input }) => tryRoute(context, input)),
   explain: operations.routes.explain.handler(({ context, input }) => explainRoute(context, input)),
   enable: operations.routes.enable.handler(async ({ context, input }) =>

@@ -7,7 +7,9 @@ export function scopeRuntime(runtime: Runtime, scope: Scope, store: Pick<StoreCl
   if (scope.able === null) return runtime
   return Object.create(runtime, {
     snapshot: { value: () => scopeSnapshot(runtime, scope) },
-    records: { value: (signal: AbortSignal) => scopeRecords(runtime, signal, store) },
+    records: {
+      value: (signal: AbortSignal, allStates?: boolean) => scopeRecords(runtime.records(signal, allStates), store),
+    },
     tryRoute: {
       value: async (call: Parameters<Runtime['tryRoute']>[0]) => {
         if (!isAble(scope, call.projectId)) throw scope.refuse()
@@ -33,8 +35,8 @@ function scopeSnapshot(runtime: Runtime, scope: Scope): ReturnType<Runtime['snap
 }
 
 /** Records carry names, and a project may be renamed while somebody looks on. */
-async function* scopeRecords(runtime: Runtime, signal: AbortSignal, store: Pick<StoreClient, 'projects'>) {
-  for await (const record of runtime.records(signal)) {
+async function* scopeRecords(records: ReturnType<Runtime['records']>, store: Pick<StoreClient, 'projects'>) {
+  for await (const record of records) {
     if ((await store.projects.list()).some(({ name }) => name === record.project)) yield hideOthers(record)
   }
 }

@@ -21,6 +21,7 @@ export function scopeStore(store: StoreClient, scope: Scope): StoreClient {
     health: refuse,
     onRecords: refuse,
     onTraffic: refuse,
+    onChange: refuse,
     keepRecords: refuse,
     tellWriters: refuse,
     watchThread: refuse,
@@ -267,6 +268,7 @@ function scopeRecords(read: Tables, scope: Scope): Part<'records'> {
       return record !== null && visible ? hideOthers(record) : null
     },
     stats: async (filter, by) => read.records.stats(await narrow(filter), by),
+    targets: async (filter, notIn) => read.records.targets(await narrow(filter), notIn),
     series: async (filter, question) => read.records.series(await narrow(filter), question),
   }
 }

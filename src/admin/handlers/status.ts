@@ -1,5 +1,5 @@
 import { operations } from './base.ts'
-import type { AdminContext } from './context.ts'
+import type { AdminContext, RuntimeStatus } from './context.ts'
 
 export const status = operations.status.handler(({ context }) => showStatus(context))
 
@@ -26,6 +26,7 @@ export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 's
     workers: now.workers,
     in_flight: seen === null ? now.inFlight : null,
     requests_since_start: seen === null ? now.requestsSinceStart : null,
+    traffic: seen === null ? showTraffic(now.traffic) : null,
     degraded: now.degraded,
     providers: {
       ready: count('ready'),
@@ -34,7 +35,7 @@ export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 's
       inactive: usable.length - active.length,
     },
     routes: configuration.routes.length,
-    keys: new Set(keys.filter(({ revokedAt }) => revokedAt === null).map(({ id }) => id)).size,
+    keys: countKeys(keys),
     database_bytes: seen === null ? (now.store?.databaseBytes ?? null) : null,
     journal_bytes: seen === null ? (now.store?.journalBytes ?? null) : null,
     schema_version: now.store?.schemaVersion ?? null,
@@ -42,4 +43,26 @@ export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 's
     set_aside: now.store?.setAside ?? [],
     entries_lost: now.entriesLost,
   }
+}
+
+function showTraffic({ requestsPerSecond, errorShare, durationP95Ms, usdPerHour }: RuntimeStatus['traffic']) {
+  return {
+    requests_per_second: requestsPerSecond,
+    error_share: errorShare,
+    duration_p95_ms: durationP95Ms,
+    usd_per_hour: usdPerHour,
+  }
+}
+
+type Keys = ReturnType<AdminContext['runtime']['snapshot']>['keys']
+
+/** Asked once a second by whoever watches, and there may be a hundred thousand of them: counted once a change. */
+const counted = new WeakMap<Keys, number>()
+
+function countKeys(keys: Keys): number {
+  const known = counted.get(keys)
+  if (known !== undefined) return known
+  const count = new Set(keys.filter(({ revokedAt }) => revokedAt === null).map(({ id }) => id)).size
+  counted.set(keys, count)
+  return count
 }

@@ -1,0 +1,19 @@
+import type { Show } from './operation.ts'
+
+/**
+ * The rows of an answer that shows as a table: the answer itself, or what lies in its lists, each with the plain fields of
+ * what it lies in.
+ */
+export function rowsOf(show: Show, output: unknown): readonly unknown[] {
+  if (show.as !== 'table' || show.rows === undefined) return Array.isArray(output) ? output : [output]
+  return descend({}, output, show.rows)
+}
+
+function descend(around: object, place: unknown, path: readonly string[]): unknown[] {
+  const [step, ...rest] = path
+  if (typeof place !== 'object' || place === null) return []
+  if (step === undefined) return [{ ...around, ...place }]
+  const list: unknown = Reflect.get(place, step)
+  const plain = Object.fromEntries(Object.entries(place).filter(([, value]) => !Array.isArray(value)))
+  return Array.isArray(list) ? list.flatMap((item) => descend({ ...around, ...plain }, item, rest)) : []
+}

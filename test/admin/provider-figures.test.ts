@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../src/core/ids.ts'
+import type { RequestRecord } from '../../src/core/record.ts'
+import { JournalWriter } from '../support/journal-writer.ts'
+import { sampleRecord, settled } from '../support/sample-record.ts'
+import { startTestGateway, type TestGateway } from './gateway.ts'
+
+function journal({ databasePath }: TestGateway, ...records: RequestRecord[]): void {
+  const directory = databasePath.replace(/[^/]+$/, 'journal')
+  new JournalWriter(directory, { boot: 'live', thread: 0, sequence: 1 }).write(...records.map(settled))
+}
+
+const now = (change: Partial<RequestRecord>) => sampleRecord({ id: newId('req'), ...change })
+
+async function addProviders({ client }: TestGateway): Promise<void> {
+  await client.providers.add({ name: 'openai', kind: 'openai', credential: 'sk-one-credential-0001' })
+  await client.providers.add({ name: 'azure', kind: 'openai', credential: 'sk-two-credential-0002' })
+}
+
+describe('providers.history', () => {
+  it('tells each change newest first, and what held before', async () => {
+    const gateway = await startTestGateway()
+    await addProviders(gateway)
+    const provider = await gateway.store.providers.find('openai')
+    const found = (state: 'ready' | 'failing', reason: string | null, minutes: number) =>
+      gateway.store.providers.setReadiness(
+        provider?.id ?? '',
+        { state, reason, since: new Date(Date.now() + minutes * 60_000).toISOString() },
+        null,
+      )
+    await found('failing', 'credential rejected', 10)
+    await found('ready', null, 20)
+    const history = await gateway.client.providers.history({ name: 'openai' })
+    expect(history).toMatchObject([
+      { state: 'ready', reason: null },
+      { state: 'failing', reason: 'credential rejected' },
+      { state: 'ready', reason: null },
+    ])
+    const late = new Date(Date.now() + 15 * 60_000).toISOString()
+    expect(await gateway.client.providers.history({ name: 'openai', since: late })).toEqual(history.slice(0, 2))
+  })
+})
+
+describe('routes.traffic', () => {
+  it('tells who answered what share, and every target that got nothing', async () => {
+    const gateway = await startTestGateway()
+    const { client } = gateway
+    await addProviders(gateway)
+    await client.routes.add({ model: 'gpt-*', targets: ['openai', 'azure:gpt4-eu'], allEnvironments: true })
+    const routed = { route: 'gpt-*', model: 'gpt-4o', upstream_model: 'gpt-4o', provider: 'openai' }
+    journal(
+      gateway,
+      ...[1, 2].map(() => now(routed)),
+      now({ ...routed, status: 500, duration_ms: 900 }),
+      now({ ...routed, provider: 'former', upstream_model: 'old' }),
+      now({ ...routed, provider: null, upstream_model: null }),
+      now({ ...routed, route: 'gpt-4o' }),
+      now({ ...routed, environment: 'staging' }),
+      now({ ...routed, project: 'elsewhere' }),
+      now({
+        ...routed,
+        id: newId('req', Date.now() - 7_200_000),
+        time: new Date(Date.now() - 7_200_000).toISOString(),
+      }),
+    )
+    await client.environments.add({ name: 'staging' })
+    await client.routes.add({ model: 'gpt-*', provider: 'openai', environment: 'staging' })
+    expect(await client.routes.traffic({ model: 'gpt-*', allEnvironments: true })).toEqual([
+      {
+        provider: 'openai',
+        upstream_model: 'gpt-4o',
+        target: true,
+        requests: 3,
+        errors: 1,
+        share: 0.75,
+        duration_p95_ms: 900,
+        first_byte_p50_ms: 50,
+      },
+      expect.objectContaining({ provider: 'former', upstream_model: 'old', target: false, share: 0.25 }),
+      expect.objectContaining({ provider: 'azure', upstream_model: 'gpt4-eu', target: true, requests: 0, share: 0 }),
+    ])
+    expect(await client.routes.traffic({ model: 'gpt-*', environment: 'staging' })).toMatchObject([
+      { provider: 'openai', requests: 1, share: 1 },
+    ])
+    expect(await client.requests.list({ route: 'gpt-4o' })).toHaveLength(1)
+  })
+})
+
+describe('keys.usage', () => {
+  it('tells what a key has used today and this month, and when that begins anew', async () => {
+    const gateway = await startTestGateway()
+    const { client } = gateway
+    const { id } = await client.keys.create({ name: 'ci' })
+    const key = { id, name: 'ci' }
+    journal(gateway, now({ key }), now({ key }), now({}))
+    const usage = await client.keys.usage({ key: 'ci' })
+    expect(usage.map(({ what, window, used, limit, policy }) => [what, window, used, limit, policy])).toEqual([
+      ['requests', 'day', 2, null, null],
+      ['tokens', 'day', 30, null, null],
+      ['usd', 'day', 0.002, null, null],
+      ['requests', 'month', 2, null, null],
+      ['tokens', 'month', 30, null, null],
+      ['usd', 'month', 0.002, null, null],
+    ])
+    for (const { resets_at } of usage) expect(resets_at).toMatch(/T00:00:00\.000Z$/)
+    expect((await client.keys.list({}))[0]?.last_used_at).not.toBeNull()
+  })
+})

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, it, vi } from 'vitest'
+import { newId } from '../../src/core/ids.ts'
+import type { RequestRecord } from '../../src/core/record.ts'
+import { JournalWriter } from '../support/journal-writer.ts'
+import { sampleRecord, settled } from '../support/sample-record.ts'
+import { refusal, startTestGateway, type TestGateway } from './gateway.ts'
+
+const start = Date.parse('2026-03-01T12:00:00.000Z')
+
+function at(index: number, change: Partial<RequestRecord> = {}): RequestRecord {
+  const time = start + index * 1000
+  return sampleRecord({ id: newId('req', time), time: new Date(time).toISOString(), ...change })
+}
+
+function journal({ databasePath }: TestGateway, ...records: RequestRecord[]): void {
+  const directory = databasePath.replace(/[^/]+$/, 'journal')
+  new JournalWriter(directory, { boot: 'live', thread: 0, sequence: 1 }, 4 * 1024 * 1024).write(...records.map(settled))
+}
+
+async function read({ client }: TestGateway, input: Parameters<TestGateway['client']['requests']['export']>[0]) {
+  const parts: Buffer[] = []
+  const totals: (number | null)[] = []
+  let begin: object = {}
+  let sha256 = ''
+  for await (const event of await client.requests.export(input)) {
+    if (event.kind === 'begin') begin = event
+    else if (event.kind === 'bytes') parts.push(Buffer.from(event.base64, 'base64'))
+    else if (event.kind === 'progress') totals.push(event.total)
+    else sha256 = event.sha256
+  }
+  const whole = Buffer.concat(parts)
+  expect(createHash('sha256').update(whole).digest('hex')).toBe(sha256)
+  return { begin, text: whole.toString(), bytes: whole.length, totals }
+}
+
+describe('requests.export', () => {
+  it('gives every record that matches, newest first, page by page', async () => {
+    const gateway = await startTestGateway()
+    const records = Array.from({ length: 450 }, (_, index) => at(index, { model: index % 9 === 0 ? 'other' : 'usual' }))
+    journal(gateway, ...records)
+    const { begin, text, bytes, totals } = await read(gateway, { model: 'usual' })
+    expect(begin).toEqual({ kind: 'begin', bytes: null, summary: { format: 'jsonl', records: 400 } })
+    const found = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as RequestRecord)
+    expect(found).toEqual(records.filter(({ model }) => model === 'usual').reverse())
+    expect(totals.at(-1)).toBe(bytes)
+  })
+
+  it('asks for no page before the one before is taken', async () => {
+    const gateway = await startTestGateway()
+    journal(gateway, ...Array.from({ length: 450 }, (_, index) => at(index)))
+    const list = vi.spyOn(gateway.parts.store.records, 'list')
+    const { exportRequests } = await import('../../src/admin/handlers/export-requests.ts')
+    const caller = { name: 'test', surface: 'api' as const, id: null, grants: [] }
+    const scope = { seen: null, able: null, refuse: () => new Error('refused') }
+    const context = { ...gateway.parts, caller, closing: new AbortController().signal, scope }
+    const events = exportRequests(context, { format: 'jsonl' })
+    expect((await events.next()).value).toMatchObject({ kind: 'begin' })
+    expect(list).not.toHaveBeenCalled()
+    expect((await events.next()).value).toMatchObject({ kind: 'bytes' })
+    expect(list).toHaveBeenCalledTimes(1)
+    await events.return(undefined)
+    expect(list).toHaveBeenCalledTimes(1)
+  })
+
+  it('gives a table with stable columns, in which nothing a client wrote is a formula', async () => {
+    const gateway = await startTestGateway()
+    journal(
+      gateway,
+      at(0, {
+        model: '=HYPERLINK("http://evil")',
+        client: { address: '127.0.0.1', user_agent: 'a, "b"\nc' },
+        tags: { team: 'x' },
+        key: null,
+        tokens: null,
+        cost: null,
+      }),
+    )
+    const { text } = await read(gateway, { format: 'csv' })
+    await expect(text.split('\n')[0]).toMatchInlineSnapshot(
+      `"id,time,state,lane,operation,project,environment,key_id,key_name,model,route,provider,upstream_model,status,error_code,error_origin,error_message,streamed,input_tokens,output_tokens,cache_read_tokens,cache_write_tokens,reasoning_tokens,token_source,usd,price_version,duration_ms,first_byte_ms,attempts,request_bytes,response_bytes,client_address,client_user_agent,provider_request_id,tags"`,
+    )
+    const row = text.slice(text.indexOf('\n') + 1)
+    expect(row.slice(row.indexOf(',') + 1)).toBe(
+      `2026-03-01T12:00:00.000Z,settled,openai,chat.completions,default,production,,,"'=HYPERLINK(""http://evil"")",gpt-4o-mini,openai,gpt-4o-mini,200,,,,false,,,,,,,,,100,50,0,100,200,127.0.0.1,"a, ""b""\nc",,"{""team"":""x""}"\n`,
+    )
+  })
+})
+
+it('refuses to replay what nobody has kept, and says what to do', async () => {
+  const gateway = await startTestGateway()
+  const record = at(0)
+  journal(gateway, record)
+  const replay = async (id: string) => {
+    for await (const _ of await gateway.client.requests.replay({ id })) throw new Error('something was sent')
+  }
+  expect(await refusal(replay(record.id))).toMatchObject({
+    code: 'refused',
+    message: expect.stringContaining(record.id),
+  })
+  expect(await refusal(replay('req_unknown'))).toMatchObject({ code: 'not_found' })
+})

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import type { TrafficTally } from '../../src/core/traffic-tally.ts'
+import { TrafficWindow } from '../../src/daemon/recent-traffic.ts'
+import type { RecordHead } from '../../src/store/record-head.ts'
+import { TrafficTallier } from '../../src/store/traffic-tally.ts'
+import { sampleRecord } from '../support/sample-record.ts'
+
+const start = Date.parse('2026-03-01T12:00:00.000Z')
+
+function tallyOf(...records: Partial<RecordHead>[]): TrafficTally {
+  const tallier = new TrafficTallier()
+  for (const record of records) tallier.add({ ...sampleRecord(), ...record } as RecordHead)
+  const tally = tallier.take()
+  if (tally === null) throw new Error('nothing was added')
+  return tally
+}
+
+const at = (seconds: number, change: Partial<RecordHead> = {}): Partial<RecordHead> => ({
+  time: new Date(start + seconds * 1000).toISOString(),
+  duration_ms: 500,
+  ...change,
+})
+
+describe('the traffic of the last minute', () => {
+  it('is what ended in it, with errors, cost and latency', () => {
+    const window = new TrafficWindow(start - 3_600_000)
+    const slow = at(-40, { duration_ms: 20_000, cost: { usd: 0.5, price_version: 'test' } })
+    const fast = Array.from({ length: 28 }, (_, index) => at(index, { duration_ms: 100, cost: null }))
+    const failed = at(3.2, {
+      status: 502,
+      error: { code: 'provider_error', origin: 'provider', message: '' },
+      cost: null,
+    })
+    window.add(tallyOf(slow, ...fast, failed), start + 30_000)
+    const now = window.read(start + 30_000)
+    expect(now).toMatchObject({ requestsPerSecond: 0.5, errorShare: 0.0333, usdPerHour: 30 })
+    expect(now.durationP95Ms).toBeGreaterThan(485)
+    expect(now.durationP95Ms).toBeLessThan(515)
+  })
+
+  it('forgets, and takes nothing from before or from a clock that is ahead', () => {
+    const window = new TrafficWindow(start - 3_600_000)
+    window.add(tallyOf(at(-61), at(1), at(30)), start)
+    expect(window.read(start).requestsPerSecond).toBe(0.02)
+    expect(window.read(start + 62_000)).toEqual({
+      requestsPerSecond: 0,
+      errorShare: null,
+      durationP95Ms: null,
+      usdPerHour: null,
+    })
+  })
+
+  it('is of the time since the start while that is shorter', () => {
+    const window = new TrafficWindow(start)
+    window.add(tallyOf(at(1), at(2)), start + 4000)
+    expect(window.read(start + 4000).requestsPerSecond).toBe(0.5)
+  })
+})
