@@ -5,6 +5,8 @@ export interface Io {
   stdin: { isTerminal: boolean; readAll(): Promise<string> }
   environment: Environment
   prompter: Prompter
+  /** The current directory. */
+  here(): string
   /** Milliseconds since the epoch, for relative ages. */
   now(): number
   /** Calls back at each Ctrl-C until the returned function is called. */

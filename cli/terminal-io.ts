@@ -7,6 +7,7 @@ interface Streams {
   stderr: NodeJS.WriteStream
   on(event: 'SIGINT', react: () => void): unknown
   off(event: 'SIGINT', react: () => void): unknown
+  cwd(): string
 }
 
 /** The real thing: `terminalIo(process, environment)`. */
@@ -17,6 +18,7 @@ export function terminalIo(streams: Streams, environment: Environment): Io {
     stdin: { isTerminal: streams.stdin.isTTY === true, readAll: () => readAll(streams.stdin) },
     environment,
     prompter: openPrompter(streams),
+    here: () => streams.cwd(),
     now: Date.now,
     onInterrupt(react) {
       streams.on('SIGINT', react)

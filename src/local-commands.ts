@@ -1,4 +1,5 @@
 import { homedir } from 'node:os'
+import { connectCommand } from '../cli/clients/command.ts'
 import { completionCommand } from '../cli/completion/command.ts'
 import { makeDoctorCommand } from '../cli/doctor/command.ts'
 import type { LocalCommand } from '../cli/local-command.ts'
@@ -35,6 +36,7 @@ export const localCommands: readonly LocalCommand[] = [
   makeRestoreCommand(openProgress),
   tuiCommand,
   doctorCommand,
+  connectCommand,
   completionCommand,
   makeManCommand({ operations, local: () => localCommands, version }),
   versionCommand,

@@ -12,6 +12,7 @@ export interface FakeIo extends Io {
 export interface FakeOptions {
   terminal?: boolean
   columns?: number
+  here?: string
   stdin?: string
   environment?: Environment
   answers?: readonly (string | boolean)[]
@@ -58,6 +59,7 @@ export function fakeIo(options: FakeOptions = {}): FakeIo {
       choose: async (question, choices) => String(answer(`${question} [${choices.join('|')}]`)),
       confirm: async (question) => answer(question) === true,
     },
+    here: () => options.here ?? '/here',
     now: () => sampleNow,
     onInterrupt(react) {
       listeners.add(react)

@@ -1,0 +1,173 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { connectCommand } from '../../cli/clients/command.ts'
+import { setJson, setToml, setVariables } from '../../cli/clients/edits.ts'
+import { diffLines } from '../../cli/clients/line-diff.ts'
+import { mintGatewayKey } from '../../src/core/gateway-key.ts'
+import { type RunOptions, runLine } from './run-line.ts'
+
+const key = mintGatewayKey()
+const url = 'http://127.0.0.1:8787'
+const path = 'settings.json'
+
+describe('edits', () => {
+  it('of JSON set what they name, take away what is null, and keep the rest in its order and indent', () => {
+    const before = '{\n    "theme": "dark",\n    "env": { "OTHER": "1", "GONE": "x" },\n    "hooks": [1]\n}\n'
+    const after = setJson({ 'env.URL': url, 'env.GONE': null, 'none.there': null })(before, path)
+    expect(JSON.parse(after)).toEqual({ theme: 'dark', env: { OTHER: '1', URL: url }, hooks: [1] })
+    expect(Object.keys(JSON.parse(after))).toEqual(['theme', 'env', 'hooks'])
+    expect(after).toContain('\n    "theme"')
+  })
+
+  it.each([['// a comment\n{}'], ['[]'], ['{'], ['"text"']])('of %j are refused, not guessed at', (text) => {
+    expect(() => setJson({ a: 'b' })(text, path)).toThrow('is not plain JSON')
+  })
+
+  it('of variables replace in place, keep export and comments, and append what is new', () => {
+    const before = '# mine\nexport A=1\nB=2\n'
+    expect(setVariables({ A: 'x', C: 'y' })(before, path)).toBe('# mine\nexport A=x\nB=2\nC=y\n')
+    expect(setVariables({ A: 'x' })(null, path)).toBe('A=x\n')
+  })
+
+  it('of TOML leave other tables, comments and the same name within a table alone', () => {
+    const before =
+      '# mine\nmodel = "old"\n\n[profiles.a]\nmodel_provider = "other"\n\n[model_providers.spgw]\nstale = "1"\n\n[last]\nx = 1\n'
+    const change = setToml({
+      top: { model: 'new', model_provider: 'spgw' },
+      table: { name: 'model_providers.spgw', values: { base_url: url } },
+    })
+    const after = change(before, path)
+    expect(after).toBe(
+      `model_provider = "spgw"\n# mine\nmodel = "new"\n\n[profiles.a]\nmodel_provider = "other"\n\n[model_providers.spgw]\nbase_url = "${url}"\n\n[last]\nx = 1\n`,
+    )
+    expect(change(after, path)).toBe(after)
+    expect(change(null, path)).toContain('\n[model_providers.spgw]\n')
+  })
+
+  it('made twice change nothing the second time', () => {
+    const line = fc.stringMatching(/^[A-Z#a-z=" ]{0,20}$/)
+    fc.assert(
+      fc.property(fc.array(line), (lines) => {
+        const text = `${lines.join('\n')}\n`
+        for (const edit of [
+          setVariables({ KEY: 'v' }),
+          setToml({ top: { model: 'm' }, table: { name: 't', values: { a: 'b' } } }),
+        ]) {
+          const once = edit(text, path)
+          expect(edit(once, path)).toBe(once)
+        }
+      }),
+    )
+  })
+})
+
+describe('a difference', () => {
+  it('tells one text from the other', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('a', 'b', 'c')), fc.array(fc.constantFrom('a', 'b', 'c')), (old, fresh) => {
+        fc.pre(old.join() !== fresh.join())
+        const lines = diffLines(old.join('\n'), fresh.join('\n'), 1000)
+        const without = (sign: string) => lines.filter((line) => line[0] !== sign).map((line) => line.slice(2))
+        expect(without('+').join('')).toBe(old.join(''))
+        expect(without('-').join('')).toBe(fresh.join(''))
+      }),
+    )
+    expect(diffLines('a\nb\nc\nd\ne\n', 'a\nb\nC\nd\ne\n', 1)).toEqual(['  b', '- c', '+ C', '  d'])
+  })
+})
+
+describe('connect', () => {
+  function home(): string {
+    const directory = mkdtempSync(join(tmpdir(), 'home-'))
+    onTestFinished(() => rmSync(directory, { recursive: true }))
+    return directory
+  }
+
+  const gateway = {
+    status: () => ({ gateway_url: url }),
+    'keys.create': ({ name }: Record<string, unknown>) => ({ name, key }),
+  }
+  const connect = (argv: readonly string[], place: string, more: RunOptions = {}) =>
+    runLine(['connect', ...argv], {
+      local: [connectCommand],
+      gateway,
+      here: place,
+      environment: { HOME: place, KEY: key },
+      ...more,
+    })
+
+  it('prints what belongs where, and touches nothing', async () => {
+    const place = home()
+    const { status, io, calls } = await connect(['openai-env', '--key-env', 'KEY'], place)
+    expect([status, io.out()]).toEqual([0, `export OPENAI_BASE_URL=${url}/v1\nexport OPENAI_API_KEY=${key}\n`])
+    expect(calls.map(([name]) => name)).toEqual(['status'])
+    const claude = await connect(['claude-code', '--url', 'https://gw.example.com/'], place)
+    expect(claude.io.out()).toContain('"ANTHROPIC_BASE_URL": "https://gw.example.com/v1/anthropic"')
+    expect(claude.connected).toEqual([])
+    expect(readdirSync(place)).toEqual([])
+  })
+
+  it('writes with a backup, shows the change without the key, and says so the second time', async () => {
+    const place = home()
+    const file = join(place, '.claude/settings.json')
+    mkdirSync(join(place, '.claude'))
+    writeFileSync(file, '{"theme":"dark","env":{"ANTHROPIC_API_KEY":"sk-ant-0123456789abcdef"}}', { mode: 0o644 })
+    const first = await connect(['claude-code', '--key-env', 'KEY', '--write'], place)
+    expect(first.status).toBe(0)
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+      theme: 'dark',
+      env: { ANTHROPIC_BASE_URL: `${url}/v1/anthropic`, ANTHROPIC_AUTH_TOKEN: key },
+    })
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(first.io.err()).toContain(`sp_live_…${key.slice(-4)}`)
+    expect(first.io.err()).not.toContain(key)
+    expect(first.io.err()).not.toContain('sk-ant-0123456789abcdef')
+    const kept = readdirSync(join(place, '.claude')).find((name) => name.endsWith('.bak'))
+    expect(readFileSync(join(place, '.claude', kept ?? ''), 'utf8')).toContain('sk-ant-0123456789abcdef')
+    expect((await connect(['claude-code', '--key-env', 'KEY', '--write'], place)).io.err()).toBe('Nothing to change.\n')
+  })
+
+  it('writes through a link, into the file that it leads to', async () => {
+    const place = home()
+    writeFileSync(join(place, 'kept-elsewhere'), 'A=1\n')
+    symlinkSync('kept-elsewhere', join(place, '.env'))
+    await connect(['openai-env', '--key-env', 'KEY', '--write'], place)
+    expect(readFileSync(join(place, 'kept-elsewhere'), 'utf8')).toContain('A=1\nOPENAI_BASE_URL')
+  })
+
+  it('makes a key only once it is certain that it will be used', async () => {
+    const place = home()
+    const argv = ['codex', '--create-key', 'laptop', '--write']
+    const declined = await connect(argv, place, { terminal: true, answers: [false] })
+    expect([declined.status, declined.calls.map(([name]) => name)]).toEqual([1, ['status']])
+    const agreed = await connect(argv, place, { terminal: true, answers: [true] })
+    expect(agreed.calls).toContainEqual(['keys.create', { name: 'laptop' }])
+    expect(readFileSync(join(place, '.codex/.env'), 'utf8')).toBe(`SPGW_KEY=${key}\n`)
+    expect(readFileSync(join(place, '.codex/config.toml'), 'utf8')).toContain('wire_api = "responses"')
+  })
+
+  it.each([
+    [['nobody'], 'Use one of claude-code'],
+    [['codex', '--write'], '--write needs a gateway key.'],
+    [['codex', '--key-env', 'NONE'], 'The variable NONE holds no gateway key.'],
+    [['codex', '--key-env', 'HOME'], 'They begin with sp_live_.'],
+    [['codex', '--key-env', 'KEY', '--key-stdin'], 'contradict'],
+    [['codex', '--model', 'a"b'], 'is not the name of a model'],
+    [['codex', '--url', 'here'], 'is not the address of a gateway'],
+  ])('%j is wrong usage', async (argv, words) => {
+    const { status, io } = await connect(argv, '/nowhere')
+    expect([status, io.err()]).toEqual([2, expect.stringContaining(words)])
+  })
+})
