@@ -5,7 +5,7 @@ import { refusal, startTestGateway, type TestGateway } from './gateway.ts'
 
 async function download({ client }: TestGateway, input: Parameters<TestGateway['client']['audit']['export']>[0]) {
   const chunks: Buffer[] = []
-  let bytes = -1
+  let bytes: number | null = null
   let summary: { lines: number; head_hash: string | null } | null = null
   let sha256 = ''
   for await (const event of await client.audit.export(input)) {
