@@ -7,9 +7,10 @@ import { type FakeOptions, fakeIo } from './fake-io.ts'
 import { runLine } from './run-line.ts'
 
 const token = 'spt_0123456789abcdef'
-const settings = { remote: null, dataDir: null, tokenEnv: null, tokenStdin: false, insecure: false }
+type Settings = Parameters<typeof chooseRemote>[0]
+const settings: Settings = { remote: null, dataDir: null, tokenEnv: null, tokenStdin: false, insecure: false }
 
-function choose(change: Partial<typeof settings> | { remote: string }, more: FakeOptions = {}) {
+function choose(change: Partial<Settings>, more: FakeOptions = {}) {
   const io = fakeIo({ environment: { SPGW_TOKEN: token }, ...more })
   return { io, chosen: chooseRemote({ ...settings, ...change }, io) }
 }
@@ -23,8 +24,8 @@ describe('the gateway that is meant', () => {
     const environment = { SPGW_REMOTE: 'https://b.example.com', SPGW_TOKEN: token }
     expect((await choose({ remote: 'https://a.example.com' }, { environment }).chosen)?.url.host).toBe('a.example.com')
     expect((await choose({}, { environment }).chosen)?.url.host).toBe('b.example.com')
-    expect(await choose({ ...{ dataDir: '/d' as never } }, { environment }).chosen).toBeNull()
-    await expect(choose({ remote: 'https://a', dataDir: '/d' as never }).chosen).rejects.toThrow('contradict')
+    expect(await choose({ dataDir: '/d' }, { environment }).chosen).toBeNull()
+    await expect(choose({ remote: 'https://a', dataDir: '/d' }).chosen).rejects.toThrow('contradict')
   })
 
   it.each([['http://localhost:8788'], ['http://127.0.0.2:1'], ['http://[::1]:8788'], ['https://far.example.com']])(
@@ -50,7 +51,7 @@ describe('the gateway that is meant', () => {
 
   it('takes its token from a variable, standard input, or a hidden question, and from nothing else', async () => {
     const remote = 'https://a.example.com'
-    const named = { remote, tokenEnv: 'OTHER' as never }
+    const named = { remote, tokenEnv: 'OTHER' }
     expect((await choose(named, { environment: { OTHER: 'spt_other' } }).chosen)?.token).toBe('spt_other')
     const piped = { remote, tokenStdin: true }
     expect((await choose(piped, { stdin: `${token}\n` }).chosen)?.token).toBe(token)
