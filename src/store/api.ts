@@ -252,6 +252,8 @@ export interface RecordSums {
 }
 
 export interface StatsRow extends RecordSums {
+  /** Of a key its id, else as `group`. */
+  id: string
   group: string
 }
 

@@ -19,7 +19,7 @@ export async function recordStats(db: Database, filter: RecordFilter, by: StatsB
         group.adder.add(row)
       }
   }
-  const rows = [...groups.values()].map(({ name, adder }) => ({ group: name, ...adder.finish() }))
+  const rows = [...groups].map(([id, { name, adder }]) => ({ id, group: name, ...adder.finish() }))
   return rows.sort((left, right) =>
     by === 'day'
       ? left.group.localeCompare(right.group)

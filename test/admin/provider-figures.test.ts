@@ -87,22 +87,28 @@ describe('routes.traffic', () => {
 })
 
 describe('keys.usage', () => {
-  it('tells what a key has used today and this month, and when that begins anew', async () => {
+  it('tells what each key has used, and when that begins anew', async () => {
     const gateway = await startTestGateway()
     const { client } = gateway
+    await client.environments.add({ name: 'staging' })
     const { id } = await client.keys.create({ name: 'ci' })
-    const key = { id, name: 'ci' }
-    journal(gateway, now({ key }), now({ key }), now({}))
-    const usage = await client.keys.usage({ key: 'ci' })
-    expect(usage.map(({ what, window, used, limit, policy }) => [what, window, used, limit, policy])).toEqual([
-      ['requests', 'day', 2, null, null],
-      ['tokens', 'day', 30, null, null],
-      ['usd', 'day', 0.002, null, null],
-      ['requests', 'month', 2, null, null],
-      ['tokens', 'month', 30, null, null],
-      ['usd', 'month', 0.002, null, null],
+    // Keys of one name are told apart.
+    const { id: other } = await client.keys.create({ name: 'ci', environment: 'staging' })
+    const of = (key: string) => ({ key: { id: key, name: 'ci' } })
+    journal(gateway, now(of(id)), now(of(id)), now(of(other)), now({}))
+    const all = await client.keys.usage({ all: true })
+    const sums = all.map(({ key, environment, today, month, limits }) => [
+      [key.id, environment],
+      [today.requests, today.tokens, today.usd],
+      month,
+      limits,
     ])
-    for (const { resets_at } of usage) expect(resets_at).toMatch(/T00:00:00\.000Z$/)
-    expect((await client.keys.list({}))[0]?.last_used_at).not.toBeNull()
+    expect(sums).toHaveLength(2)
+    expect(sums).toContainEqual([[id, 'production'], [2, 30, 0.002], null, []])
+    expect(sums).toContainEqual([[other, 'staging'], [1, 15, 0.001], null, []])
+    const [one] = await client.keys.usage({ key: 'ci' })
+    expect(one).toMatchObject({ key: { id }, today: { requests: 2 }, month: { requests: 2, usd: 0.002 } })
+    for (const sum of [one?.today, one?.month]) expect(sum?.resets_at).toMatch(/T00:00:00\.000Z$/)
+    expect(one?.last_used_at).not.toBeNull()
   })
 })

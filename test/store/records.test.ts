@@ -96,6 +96,7 @@ describe('records', () => {
     const filter = { limit: 1 }
     expect(await store.records.stats(filter, 'model')).toEqual([
       {
+        id: 'gpt-4o-mini',
         group: 'gpt-4o-mini',
         requests: 100,
         errors: 0,
@@ -115,7 +116,7 @@ describe('records', () => {
       },
       expect.objectContaining({ group: 'dear', requests: 1, errors: 1, input: 0, usd: null, duration_p50_ms: null }),
     ])
-    expect(await store.records.stats(filter, 'key')).toMatchObject([{ group: 'renamed', requests: 101 }])
+    expect(await store.records.stats(filter, 'key')).toMatchObject([{ id: 'key_1', group: 'renamed', requests: 101 }])
     expect(await store.records.stats(filter, 'day')).toMatchObject([{ group: '2026-03-01' }, { group: '2026-03-02' }])
     expect(await store.records.stats({ ...filter, model: 'dear' }, 'total')).toMatchObject([
       { group: 'total', requests: 1 },

@@ -1,43 +1,67 @@
 import { z } from 'zod'
-import { reference, scopeFields, time } from './fields.ts'
+import { anywhereField, reference, scopeFields, time } from './fields.ts'
 import { field, operation } from './operation.ts'
 
-export const usageShape = z.object({
-  what: z.enum(['requests', 'tokens', 'usd', 'concurrent']),
-  window: z.enum(['now', 'minute', 'day', 'month']),
+const limitShape = z.object({
+  /** `requests_per_minute`, `usd_per_day`, `concurrency`. */
+  name: z.string(),
+  policy: z.string(),
   used: z.number(),
-  /** null: no policy limits it. */
-  limit: z.number().nullable(),
-  /** The one that limits it; null with `limit`. */
-  policy: z.string().nullable(),
+  limit: z.number(),
+  /** `requests`, `tokens` or `usd`. */
+  unit: z.string(),
   /** When it begins anew; null: it does not. */
   resets_at: time.nullable(),
 })
 
+const sumShape = z.object({
+  requests: z.number(),
+  tokens: z.number(),
+  /** null: nothing of it has a price. */
+  usd: z.number().nullable(),
+  resets_at: time,
+})
+
+export const usageShape = z.object({
+  key: z.object({ id: z.string(), name: z.string() }),
+  project: z.string(),
+  environment: z.string(),
+  /** What policies limit, of all that apply to the key; empty: nothing is limited. */
+  limits: z.array(limitShape),
+  /** Days and months are those of UTC. */
+  today: sumShape,
+  /** null: only where one key is asked for. */
+  month: sumShape.nullable(),
+  last_used_at: time.nullable(),
+})
+
 export const usage = operation({
-  summary: 'Show what a key has used, beside what its policies allow',
+  summary: 'Show what keys have used, beside what their policies allow',
   role: 'viewer',
   reach: 'project',
   effect: 'read',
   show: {
     as: 'table',
     columns: [
-      { field: 'what', title: 'WHAT' },
-      { field: 'window', title: 'IN A' },
-      { field: 'used', title: 'USED', format: 'number' },
-      { field: 'limit', title: 'OF', format: 'number', absent: 'no limit' },
-      { field: 'policy', title: 'POLICY' },
-      { field: 'resets_at', title: 'RESETS', format: 'age' },
+      { field: 'key.name', title: 'KEY' },
+      { field: 'today.requests', title: 'TODAY', format: 'number', unit: 'req' },
+      { field: 'today.tokens', title: 'TOKENS', format: 'number' },
+      { field: 'today.usd', title: 'COST', format: 'money' },
+      { field: 'month.requests', title: 'THIS MONTH', format: 'number', unit: 'req' },
+      { field: 'month.usd', title: 'COST OF MONTH', format: 'money' },
+      { field: 'limits', title: 'LIMITS', format: 'list', absent: 'none' },
+      { field: 'last_used_at', title: 'LAST USED', format: 'age' },
     ],
-    empty: 'Nothing is counted for this key.',
+    empty: 'No key yet. Create one: spgw keys create --name NAME',
   },
   positional: ['key'],
-  examples: ['keys usage ci', 'keys usage ci --json'],
+  examples: ['keys usage', 'keys usage ci', 'keys usage --all --json'],
 })
   .input(
     z.strictObject({
-      key: field(reference, { description: 'Name, id or last four of the key', prompt: 'Which key?' }),
+      key: field(reference.optional(), { description: 'Name, id or last four of one key (default: every key)' }),
       ...scopeFields,
+      ...anywhereField,
     }),
   )
   .output(z.array(usageShape))

@@ -1,42 +1,66 @@
+import type { Key, RecordSums } from '../../store/api.ts'
 import type { AdminContext } from './context.ts'
 import { findKey, findScope } from './find.ts'
+import { loadNames } from './names.ts'
 
-/**
- * From the records, which are what requests are charged by. No policy limits any of it yet: where one will, its figures
- * are those of the shared counters, and stand in the same rows.
- */
-export async function showKeyUsage(
-  context: AdminContext,
-  input: { key: string; project: string; environment: string },
-  now = new Date(),
-) {
-  const key = await findKey(context, input.key, await findScope(context, input))
-  await context.runtime.ingest()
-  const windows = [
-    { window: 'day' as const, ...spanOf(now, 'day') },
-    { window: 'month' as const, ...spanOf(now, 'month') },
-  ]
-  const rows = await Promise.all(
-    windows.map(async ({ window, since, resetsAt }) => {
-      const [sum] = await context.store.records.stats({ key: key.id, since, limit: 1 }, 'total')
-      const base = { window, limit: null, policy: null, resets_at: resetsAt }
-      return [
-        { what: 'requests' as const, used: sum?.requests ?? 0, ...base },
-        { what: 'tokens' as const, used: (sum?.input ?? 0) + (sum?.output ?? 0), ...base },
-        { what: 'usd' as const, used: sum?.usd ?? 0, ...base },
-      ]
-    }),
-  )
-  return rows.flat()
+interface UsageInput {
+  key?: string | undefined
+  project: string
+  environment: string
+  all: boolean
 }
 
-/** Days and months are the workspace's, in UTC. */
-function spanOf(now: Date, unit: 'day' | 'month'): { since: string; resetsAt: string } {
+/**
+ * From the records, which are what requests are charged by. No policy limits any of it yet; where one will, its figures
+ * are those of the shared counters, and stand in `limits`.
+ */
+export async function showKeyUsage(context: AdminContext, input: UsageInput, now = new Date()) {
+  const keys = await chooseKeys(context, input)
+  const [one] = input.key === undefined ? [] : keys
+  await context.runtime.ingest()
+  const names = await loadNames(context)
+  const today = await sumKeys(context, one, startOf(now, 'day'))
+  const month = one === undefined ? null : await sumKeys(context, one, startOf(now, 'month'))
+  const ends = { day: endOf(now, 'day'), month: endOf(now, 'month') }
+  return keys.map((key) => ({
+    key: { id: key.id, name: key.name },
+    project: names.project(key.projectId),
+    environment: names.environment(key.environmentId),
+    limits: [],
+    today: showSum(today.get(key.id), ends.day),
+    month: month === null ? null : showSum(month.get(key.id), ends.month),
+    last_used_at: key.lastUsedAt,
+  }))
+}
+
+async function chooseKeys(context: AdminContext, input: UsageInput): Promise<Key[]> {
+  const scope = input.all ? null : await findScope(context, input)
+  if (input.key !== undefined) return [await findKey(context, input.key, scope ?? (await findScope(context, input)))]
+  const keys = await context.store.keys.list(scope?.project.id ?? null, scope?.environment.id ?? null)
+  return keys.filter(({ revokedAt }) => revokedAt === null)
+}
+
+async function sumKeys({ store }: AdminContext, key: Key | undefined, since: string): Promise<Map<string, RecordSums>> {
+  const filter = { since, limit: 1, ...(key === undefined ? {} : { key: key.id }) }
+  const rows = await store.records.stats(filter, 'key')
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+function showSum(sum: RecordSums | undefined, resetsAt: string) {
+  return {
+    requests: sum?.requests ?? 0,
+    tokens: (sum?.input ?? 0) + (sum?.output ?? 0),
+    usd: sum?.usd ?? null,
+    resets_at: resetsAt,
+  }
+}
+
+function startOf(now: Date, unit: 'day' | 'month'): string {
   const day = unit === 'day' ? now.getUTCDate() : 1
-  const since = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), day)
-  const end =
-    unit === 'day'
-      ? Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), day + 1)
-      : Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)
-  return { since: new Date(since).toISOString(), resetsAt: new Date(end).toISOString() }
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), day)).toISOString()
+}
+
+function endOf(now: Date, unit: 'day' | 'month'): string {
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]
+  return new Date(unit === 'day' ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1, 1)).toISOString()
 }
