@@ -1,15 +1,105 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
+import { Suspense } from 'react'
+import { findOperation } from '../../contract/operations.ts'
+import { Empty } from '../../parts/index.ts'
+import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
-import { Page } from '../../shell/page.tsx'
+import { Loading, Page } from '../../shell/page.tsx'
+import { type SettingsSection, sections } from './sections.ts'
 
 export function SettingsPage() {
+  const { section: word } = useParams({ strict: false })
+  const chosen = sections.find((section) => section.word === word)
+  if (word === undefined) return <Contents />
+  const title = chosen?.title ?? 'Settings'
+  const above = (
+    <Link to="/settings" search={keepScope}>
+      Settings
+    </Link>
+  )
+  return (
+    <Page title={title} above={above}>
+      <div className="settings">
+        <nav className="settings-nav" aria-label="Settings">
+          <ul>
+            {sections.map((section) => (
+              <NavItem key={section.word} section={section} />
+            ))}
+            <li>
+              <Link to="/settings/operations" search={keepScope} className="settings-link">
+                All operations
+              </Link>
+            </li>
+          </ul>
+        </nav>
+        <div className="settings-body stack">
+          {chosen === undefined ? (
+            <Empty title="There is no such section" />
+          ) : (
+            <Suspense fallback={<Loading />}>
+              <chosen.View />
+            </Suspense>
+          )}
+        </div>
+      </div>
+    </Page>
+  )
+}
+
+/** What the contract does not have yet, and what one may not do, is not offered. */
+function useOffered({ operation }: SettingsSection): boolean {
+  const may = useMay(operation)
+  return may && findOperation(operation) !== undefined
+}
+
+function NavItem({ section }: { section: SettingsSection }) {
+  if (!useOffered(section)) return null
+  return (
+    <li>
+      <Link
+        to="/settings/$section"
+        params={{ section: section.word }}
+        search={keepScope}
+        className="settings-link"
+        activeProps={{ className: 'settings-link settings-active', 'aria-current': 'page' }}
+        activeOptions={{ includeSearch: false }}
+      >
+        {section.title}
+      </Link>
+    </li>
+  )
+}
+
+function Contents() {
   return (
     <Page title="Settings">
-      <p>
-        <Link to="/settings/operations" search={keepScope}>
-          All operations
-        </Link>
-      </p>
+      <ul className="cards">
+        {sections.map((section) => (
+          <ContentsCard key={section.word} section={section} />
+        ))}
+        <li className="card settings-card">
+          <h2>
+            <Link to="/settings/operations" search={keepScope} className="card-link">
+              All operations
+            </Link>
+          </h2>
+          <p className="quiet">Every operation of the contract, with a form drawn from it</p>
+        </li>
+      </ul>
     </Page>
+  )
+}
+
+function ContentsCard({ section }: { section: SettingsSection }) {
+  if (!useOffered(section)) return null
+  return (
+    <li className="card settings-card">
+      <h2>
+        <Link to="/settings/$section" params={{ section: section.word }} search={keepScope} className="card-link">
+          {section.title}
+        </Link>
+      </h2>
+      <p className="quiet">{section.about}</p>
+    </li>
   )
 }

@@ -1,0 +1,145 @@
+import { useQuery } from '@tanstack/react-query'
+import { DownloadIcon, ShieldCheck } from 'lucide-react'
+import { useState } from 'react'
+import type { AdminClient } from '../../../../admin/client-link.ts'
+import { orpc } from '../../client/admin.ts'
+import {
+  Button,
+  DataTable,
+  Drawer,
+  Empty,
+  FaultNotice,
+  FormFault,
+  Outside,
+  type TableColumn,
+  Time,
+  useOperation,
+} from '../../parts/index.ts'
+import { useScope } from '../../session/scope.ts'
+import { useMay } from '../../session/session.ts'
+import { Loading } from '../../shell/page.tsx'
+import type { AuditEvent } from '../outputs.ts'
+import { AuditFilters, type AuditFilterValues } from './audit-filters.tsx'
+import { AuditLine } from './audit-line.tsx'
+import { datedName, useDownload } from './download.ts'
+import { DownloadProgress } from './download-progress.tsx'
+
+type Verdict = Awaited<ReturnType<AdminClient['audit']['verify']>>
+
+const columns: TableColumn<AuditEvent>[] = [
+  { id: 'time', title: 'Time', width: '110px', cell: ({ time }) => <Time at={time} /> },
+  { id: 'who', title: 'Who', cell: ({ actor }) => <Outside text={actor} /> },
+  { id: 'operation', title: 'Operation', cell: ({ operation }) => <code className="truncate">{operation}</code> },
+  {
+    id: 'resource',
+    title: 'Resource',
+    cell: ({ resource }) => (
+      <span className="truncate">
+        <span className="quiet">{resource.kind}</span> <Outside text={resource.name} />
+      </span>
+    ),
+  },
+  { id: 'surface', title: 'Through', width: '90px', wideOnly: true, cell: ({ surface }) => surface },
+  { id: 'address', title: 'From', width: '140px', wideOnly: true, cell: ({ address }) => <Outside text={address} /> },
+  { id: 'sequence', title: 'No.', width: '70px', number: true, wideOnly: true, cell: ({ sequence }) => sequence },
+]
+
+export function Audit() {
+  const { filter } = useScope()
+  const [filters, setFilters] = useState<AuditFilterValues>({})
+  const input = { ...filters, ...(filter.project === undefined ? {} : { project: filter.project }) }
+  const [opened, setOpened] = useState<AuditEvent | null>(null)
+  const [older, setOlder] = useState<AuditEvent[]>([])
+  const lines = useQuery({ ...orpc.audit.list.queryOptions({ input: { ...input, limit: 100 } }), staleTime: 0 })
+  const rows = [...(lines.data ?? []), ...older]
+  const last = rows.at(-1)
+  const more = useOperation('audit.list')
+  const loadMore = async () => {
+    if (last === undefined) return
+    const found = (await more.call({ ...input, limit: 100, before: last.id })) as AuditEvent[] | null
+    setOlder([...older, ...(found ?? [])])
+  }
+  const filterBy = (values: AuditFilterValues) => {
+    setFilters(values)
+    setOlder([])
+  }
+  return (
+    <>
+      <AuditTools input={input} />
+      <AuditFilters values={filters} onChange={filterBy} />
+      {lines.isPending ? <Loading /> : null}
+      {lines.error ? <FaultNotice error={lines.error} onRetry={() => void lines.refetch()} /> : null}
+      {lines.data === undefined ? null : (
+        <DataTable<AuditEvent>
+          name="audit"
+          label="Audit"
+          rows={rows}
+          columns={columns}
+          rowKey={({ id }) => id}
+          onOpen={setOpened}
+          empty={
+            <Empty title="No line matches" command="spgw audit list">
+              Whatever is changed, on any surface, leaves a line here.
+            </Empty>
+          }
+          foot={
+            rows.length >= 100 && rows.length % 100 === 0 ? (
+              <Button small busy={more.busy} onClick={() => void loadMore()}>
+                Older lines
+              </Button>
+            ) : (
+              'That is all.'
+            )
+          }
+        />
+      )}
+      <Drawer open={opened !== null} title={opened?.operation ?? ''} onClose={() => setOpened(null)}>
+        {opened === null ? null : <AuditLine line={opened} />}
+      </Drawer>
+    </>
+  )
+}
+
+function AuditTools({ input }: { input: object }) {
+  const mayVerify = useMay('audit.verify')
+  const verify = useOperation('audit.verify')
+  const [verdict, setVerdict] = useState<Verdict | null>(null)
+  const { download, fault, start } = useDownload(['audit', 'export'], datedName('spgw-audit', 'jsonl'))
+  const prove = async () => setVerdict((await verify.call({})) as Verdict | null)
+  return (
+    <div className="stack-tight">
+      <div className="row">
+        {mayVerify ? (
+          <Button icon={<ShieldCheck size={16} aria-hidden="true" />} busy={verify.busy} onClick={() => void prove()}>
+            Verify
+          </Button>
+        ) : null}
+        <Button icon={<DownloadIcon size={16} aria-hidden="true" />} onClick={() => void start(input)}>
+          Export
+        </Button>
+        <span className="small quiet">Each line’s hash covers the one before: what is cut or altered shows.</span>
+      </div>
+      <FormFault fault={verify.fault ?? fault} shown={[]} />
+      {verdict === null ? null : <VerdictNotice verdict={verdict} />}
+      {download.state === 'done' || download.state === 'resting' ? null : <DownloadProgress download={download} />}
+    </div>
+  )
+}
+
+function VerdictNotice({ verdict }: { verdict: Verdict }) {
+  return (
+    <div className={`notice ${verdict.ok ? 'notice-good' : 'notice-bad'}`} role="status">
+      <div className="grow">
+        <p className="notice-title">
+          {verdict.ok ? `All ${verdict.lines} lines stand as they were written.` : verdict.problem}
+        </p>
+        {verdict.head === null ? null : (
+          <p className="small">
+            The chain stands at line {verdict.head.sequence}, <code className="breakable">{verdict.head.hash}</code>.
+            Noted elsewhere, it proves later that nothing up to here was cut.
+          </p>
+        )}
+      </div>
+    </div>
+  )
+}

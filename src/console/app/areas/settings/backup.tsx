@@ -1,0 +1,61 @@
+import { DownloadIcon, Square } from 'lucide-react'
+import { type FormEvent, useState } from 'react'
+import { operationNamed } from '../../contract/operations.ts'
+import { type FormValues, inputOf, valuesOf } from '../../parts/form-values.ts'
+import { Button, Command, entriesOf, FormFault, FormField, RecordView } from '../../parts/index.ts'
+import { Section } from '../section.tsx'
+import { datedName, useDownload } from './download.ts'
+import { DownloadProgress } from './download-progress.tsx'
+
+/** Taken while requests go on; as the command line takes it, and checked to its last byte. */
+export function Backup() {
+  const { fields } = operationNamed('backup')
+  const [values, setValues] = useState<FormValues>(() => valuesOf(fields))
+  const { download, fault, start, stop } = useDownload(['backup'], datedName('spgw-backup', 'backup'))
+  const busy = download.state === 'preparing' || download.state === 'coming'
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    void start(inputOf(fields, values, null))
+  }
+  return (
+    <>
+      <p className="quiet">
+        A consistent copy of the running gateway. Credentials are in it sealed for the recovery key: make that first,
+        under Seal. On a machine: <Command text="spgw backup gateway.backup" /> and{' '}
+        <Command text="spgw restore gateway.backup" />
+      </p>
+      <form className="stack form" onSubmit={submit}>
+        {fields.map((field) => (
+          <FormField
+            key={field.name}
+            field={field}
+            value={values[field.name] ?? false}
+            onChange={(value) => setValues((all) => ({ ...all, [field.name]: value }))}
+          />
+        ))}
+        <FormFault fault={fault} shown={[]} />
+        <div className="row">
+          <Button look="primary" type="submit" busy={busy} icon={<DownloadIcon size={16} aria-hidden="true" />}>
+            Take a backup
+          </Button>
+          {busy ? (
+            <Button icon={<Square size={16} aria-hidden="true" />} onClick={stop}>
+              Stop
+            </Button>
+          ) : null}
+        </div>
+      </form>
+      <DownloadProgress download={download} />
+      {download.state === 'done' ? (
+        <Section title="What is in it">
+          <RecordView
+            entries={[
+              ...entriesOf(download.summary),
+              { label: 'SHA-256', value: <code className="breakable">{download.sha256}</code> },
+            ]}
+          />
+        </Section>
+      ) : null}
+    </>
+  )
+}

@@ -1,0 +1,91 @@
+import { useEffect, useRef, useState } from 'react'
+import { callOperation } from '../../client/admin.ts'
+import { type Fault, faultOf } from '../../client/fault.ts'
+
+/** The events of admin/contract/download.ts, of whatever operation. */
+type DownloadEvent =
+  | { kind: 'progress'; stage: string; done: number; total: number | null }
+  | { kind: 'begin'; bytes: number; summary: Record<string, unknown> }
+  | { kind: 'bytes'; base64: string }
+  | { kind: 'end'; sha256: string }
+
+export interface Download {
+  state: 'resting' | 'preparing' | 'coming' | 'done'
+  /** What is being done, in a word or two. */
+  stage: string
+  done: number
+  /** null: nobody knows. */
+  total: number | null
+  summary: Record<string, unknown> | null
+  sha256: string | null
+}
+
+const resting: Download = { state: 'resting', stage: '', done: 0, total: null, summary: null, sha256: null }
+
+/** Takes what an operation writes as a file, and hands it to the browser only when it came whole. */
+export function useDownload(path: readonly string[], fileName: string) {
+  const [download, setDownload] = useState(resting)
+  const [fault, setFault] = useState<Fault | null>(null)
+  const under = useRef<AbortController | null>(null)
+  useEffect(() => () => under.current?.abort(), [])
+  const stop = () => {
+    under.current?.abort()
+    setDownload(resting)
+  }
+  const start = async (input: object) => {
+    const own = new AbortController()
+    under.current = own
+    setFault(null)
+    try {
+      const events = (await callOperation(path, input, own.signal)) as AsyncIterable<DownloadEvent>
+      const parts: Uint8Array<ArrayBuffer>[] = []
+      let now: Download = { ...resting, state: 'preparing', stage: 'Preparing' }
+      for await (const event of events) {
+        now = follow(now, event, parts)
+        setDownload(now)
+      }
+      if (now.state !== 'done') throw new Error('The file did not come whole; nothing was saved.')
+      save(new Blob(parts), fileName)
+    } catch (error) {
+      if (own.signal.aborted) return
+      setFault(faultOf(error))
+      setDownload(resting)
+    }
+  }
+  return { download, fault, start, stop }
+}
+
+function follow(now: Download, event: DownloadEvent, parts: Uint8Array<ArrayBuffer>[]): Download {
+  switch (event.kind) {
+    case 'progress':
+      return { ...now, state: 'preparing', stage: event.stage, done: event.done, total: event.total }
+    case 'begin':
+      return { ...now, state: 'coming', stage: 'Receiving', done: 0, total: event.bytes, summary: event.summary }
+    case 'bytes': {
+      const part = decode(event.base64)
+      parts.push(part)
+      return { ...now, done: now.done + part.length }
+    }
+    case 'end':
+      return { ...now, state: 'done', stage: 'Done', sha256: event.sha256 }
+  }
+}
+
+function decode(base64: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+}
+
+export function save(content: Blob, name: string): void {
+  const address = URL.createObjectURL(content)
+  const link = document.createElement('a')
+  link.href = address
+  link.download = name
+  link.click()
+  // The browser has taken it on by the next turn.
+  setTimeout(() => URL.revokeObjectURL(address), 10_000)
+}
+
+/** `spgw-backup-2026-01-31T12-00-00Z.backup` */
+export function datedName(name: string, ending: string): string {
+  return `${name}-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}Z.${ending}`
+}

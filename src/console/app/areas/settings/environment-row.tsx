@@ -1,0 +1,68 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { laneNames } from '../../../../core/lane.ts'
+import { orpc } from '../../client/admin.ts'
+import { Button, Dialog, OperationButton, OperationForm, Outside, Time, toast } from '../../parts/index.ts'
+import { useMay } from '../../session/session.ts'
+import type { Environment } from '../outputs.ts'
+
+export function EnvironmentRow({ environment }: { environment: Environment }) {
+  const [editing, setEditing] = useState(false)
+  const may = useMay('environments.edit')
+  const mayRemove = useMay('environments.remove')
+  const providers = useQuery({ ...orpc.providers.list.queryOptions({ input: {} }), enabled: editing })
+  const { name, project, default_providers, created_at } = environment
+  const defaults = laneNames.flatMap((lane) => {
+    const provider = default_providers[lane]
+    return provider === null ? [] : [[lane, provider] as const]
+  })
+  const close = () => setEditing(false)
+  return (
+    <li className="list-row">
+      <span className="grow">
+        <b>
+          <Outside text={name} />
+        </b>{' '}
+        <span className="small quiet">
+          since <Time at={created_at} />
+          {defaults.map(([lane, provider]) => ` · ${lane} without a model: ${provider}`)}
+        </span>
+      </span>
+      {may ? (
+        <Button small onClick={() => setEditing(true)}>
+          Edit
+        </Button>
+      ) : null}
+      {mayRemove ? (
+        <OperationButton
+          small
+          operation="environments.remove"
+          input={{ name, project }}
+          name={name}
+          done={`Environment ${name} is removed`}
+          consequence={<p>Of project {project}. While a key or a route stands in it, removing is refused.</p>}
+        >
+          Remove
+        </OperationButton>
+      ) : null}
+      <Dialog open={editing} title={`Edit ${project}/${name}`} onClose={close}>
+        <OperationForm
+          operation="environments.edit"
+          fixed={{ name, project }}
+          initial={{ rename: name, defaultProviders: Object.fromEntries(defaults) }}
+          hints={{
+            defaultProviders: `For calls without a model, such as files: lane (${laneNames.join(', ')}) and provider (${
+              providers.data?.map((provider) => provider.name).join(', ') ?? '…'
+            })`,
+          }}
+          submit="Save"
+          onCancel={close}
+          onDone={() => {
+            toast({ tone: 'good', title: 'The environment is changed' })
+            close()
+          }}
+        />
+      </Dialog>
+    </li>
+  )
+}

@@ -1,0 +1,86 @@
+import { type FormEvent, useId, useState } from 'react'
+import { Button, FormFault, OperationForm, toast, useOperation } from '../../parts/index.ts'
+import type { Operator } from '../outputs.ts'
+
+const roles = ['owner', 'admin', 'viewer'] as const
+
+/** One role for the workspace, or one for each of several projects. */
+export function OperatorRoles({ operator, projects }: { operator: Operator; projects: readonly string[] }) {
+  const id = useId()
+  const [project, setProject] = useState('')
+  const [role, setRole] = useState<string>('viewer')
+  const { call, busy, fault } = useOperation('operators.edit')
+  const give = async (event: FormEvent) => {
+    event.preventDefault()
+    const where = project === '' ? {} : { projects: [project] }
+    if ((await call({ name: operator.name, role, ...where })) !== null)
+      toast({ tone: 'good', title: 'The roles are changed' })
+  }
+  const take = (grant: Operator['grants'][number]) =>
+    call({ name: operator.name, role: 'none', ...(grant.project === null ? {} : { projects: [grant.project] }) })
+  return (
+    <div className="stack">
+      {operator.grants.length === 0 ? (
+        <p className="quiet">No role: may sign in, and sees nothing.</p>
+      ) : (
+        <ul className="list" aria-label="Roles">
+          {operator.grants.map((grant) => (
+            <li key={grant.project ?? ''} className="list-row">
+              <span className="grow">
+                <b>{grant.role}</b> {grant.project === null ? 'of the whole workspace' : `of project ${grant.project}`}
+              </span>
+              <Button small busy={busy} onClick={() => void take(grant)}>
+                Take away
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <form className="stack-tight" onSubmit={(event) => void give(event)}>
+        <div className="field-pair">
+          <div className="field">
+            <label htmlFor={`${id}-role`}>Role</label>
+            <select id={`${id}-role`} className="input" value={role} onChange={(event) => setRole(event.target.value)}>
+              {roles.map((word) => (
+                <option key={word}>{word}</option>
+              ))}
+            </select>
+          </div>
+          <div className="field">
+            <label htmlFor={`${id}-project`}>For</label>
+            <select
+              id={`${id}-project`}
+              className="input"
+              value={project}
+              onChange={(event) => setProject(event.target.value)}
+            >
+              <option value="">the whole workspace</option>
+              {projects.map((name) => (
+                <option key={name} value={name}>
+                  project {name}
+                </option>
+              ))}
+            </select>
+          </div>
+        </div>
+        <FormFault fault={fault} shown={[]} />
+        <div>
+          <Button look="primary" type="submit" busy={busy}>
+            Give role
+          </Button>
+        </div>
+      </form>
+      <details className="fold">
+        <summary>Names</summary>
+        <OperationForm
+          operation="operators.edit"
+          fixed={{ name: operator.name }}
+          initial={{ rename: operator.name, displayName: operator.display_name }}
+          fields={['rename', 'displayName']}
+          submit="Save"
+          onDone={() => toast({ tone: 'good', title: 'Saved' })}
+        />
+      </details>
+    </div>
+  )
+}

@@ -1,0 +1,88 @@
+import { useQuery } from '@tanstack/react-query'
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import { orpc } from '../../client/admin.ts'
+import { Button, DataTable, Dialog, Empty, FaultNotice, OperationForm, Time } from '../../parts/index.ts'
+import { useMay } from '../../session/session.ts'
+import { Loading } from '../../shell/page.tsx'
+import type { Operator, OperatorLink } from '../outputs.ts'
+import { contractColumns } from './contract-columns.tsx'
+import { OperatorButtons } from './operator-buttons.tsx'
+import { OperatorRoles } from './operator-roles.tsx'
+import { SecretOnce } from './secret-once.tsx'
+
+export function Operators() {
+  const operators = useQuery(orpc.operators.list.queryOptions({ input: {} }))
+  const projects = useQuery(orpc.projects.list.queryOptions({ input: {} }))
+  const [adding, setAdding] = useState(false)
+  const [edited, setEdited] = useState<Operator | null>(null)
+  const [made, setMade] = useState<OperatorLink | null>(null)
+  const may = useMay('operators.add')
+  const add = may ? (
+    <Button look="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setAdding(true)}>
+      Add operator
+    </Button>
+  ) : null
+  return (
+    <>
+      <div className="row spread">
+        <p className="quiet grow">
+          An owner may do everything, an admin all but hand out ownership and keys to the machine, a viewer only look.
+        </p>
+        {add}
+      </div>
+      {made?.link ? <LinkOnce made={made} onClose={() => setMade(null)} /> : null}
+      {operators.isPending ? <Loading /> : null}
+      {operators.error ? <FaultNotice error={operators.error} onRetry={() => void operators.refetch()} /> : null}
+      {operators.data === undefined ? null : (
+        <DataTable
+          name="operators"
+          label="Operators"
+          rows={operators.data}
+          columns={contractColumns<Operator>(
+            'operators.list',
+            may
+              ? (operator) => (
+                  <OperatorButtons operator={operator} onRoles={() => setEdited(operator)} onLink={setMade} />
+                )
+              : undefined,
+          )}
+          rowKey={({ id }) => id}
+          empty={<Empty title="No operator yet" action={add} command="spgw operators add anna --role owner" />}
+        />
+      )}
+      <Dialog open={adding} title="Add an operator" onClose={() => setAdding(false)}>
+        <OperationForm
+          operation="operators.add"
+          fields={['name', 'displayName', 'role']}
+          folded={['projects', 'password']}
+          suggestions={{ projects: projects.data?.map(({ name }) => name) ?? [] }}
+          hints={{ password: 'In place of a link. Leave it out, and a link is shown once that signs in.' }}
+          submit="Add operator"
+          onCancel={() => setAdding(false)}
+          onDone={(answer) => {
+            setAdding(false)
+            setMade(answer as OperatorLink)
+          }}
+        />
+      </Dialog>
+      <Dialog open={edited !== null} title={`Roles of ${edited?.name ?? ''}`} onClose={() => setEdited(null)}>
+        {edited === null ? null : (
+          <OperatorRoles
+            operator={operators.data?.find(({ id }) => id === edited.id) ?? edited}
+            projects={projects.data?.map(({ name }) => name) ?? []}
+          />
+        )}
+      </Dialog>
+    </>
+  )
+}
+
+function LinkOnce({ made, onClose }: { made: OperatorLink; onClose(): void }) {
+  return (
+    <SecretOnce title={`Sign-in link for ${made.name}`} secret={made.link ?? ''} onClose={onClose}>
+      Whoever opens it first is signed in as {made.name}, without a password or a code. Good once, until{' '}
+      <Time at={made.expires_at} absolute />.
+    </SecretOnce>
+  )
+}

@@ -1,0 +1,72 @@
+import { Minus, Pencil, Plus } from 'lucide-react'
+import { Outside } from '../../parts/index.ts'
+import { DifferenceTable } from '../difference-table.tsx'
+import type { Plan } from '../outputs.ts'
+
+const signs = {
+  create: <Plus size={14} aria-hidden="true" />,
+  change: <Pencil size={14} aria-hidden="true" />,
+  remove: <Minus size={14} aria-hidden="true" />,
+} as const
+
+/** Each change in the order in which it would be made, by sign and word. */
+export function PlanView({ plan }: { plan: Plan }) {
+  return (
+    <div className="stack plan" role="status">
+      {plan.problems.length === 0 ? null : (
+        <div className="notice notice-bad">
+          <ul className="grow">
+            {plan.problems.map(({ place, message }) => (
+              <li key={`${place}${message}`}>
+                <code>{place}</code> <Outside text={message} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {plan.notes.map((note) => (
+        <p key={note} className="quiet">
+          <Outside text={note} />
+        </p>
+      ))}
+      {plan.changes.length === 0 && plan.problems.length === 0 ? (
+        <p className="notice notice-good">Nothing would change: the configuration says the same.</p>
+      ) : (
+        <ol className="list">
+          {plan.changes.map((change) => (
+            <li key={`${change.kind}/${change.project}/${change.environment}/${change.name}`} className="plan-change">
+              <details>
+                <summary className={`plan-${change.action}`}>
+                  {signs[change.action]} {change.action} {change.kind}{' '}
+                  <b>
+                    <Outside text={change.name} />
+                  </b>
+                  {change.project === null ? null : (
+                    <span className="quiet">
+                      {' '}
+                      in {change.project}
+                      {change.environment === null ? null : `/${change.environment}`}
+                    </span>
+                  )}
+                </summary>
+                <DifferenceTable
+                  differences={change.fields.map(({ field, before, after }) => ({
+                    place: field,
+                    before: textOf(before),
+                    after: textOf(after),
+                  }))}
+                  same="No field of it changes."
+                />
+              </details>
+            </li>
+          ))}
+        </ol>
+      )}
+    </div>
+  )
+}
+
+function textOf(value: unknown): string | null {
+  if (value === null || value === undefined) return null
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

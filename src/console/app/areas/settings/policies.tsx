@@ -1,0 +1,132 @@
+import { useQuery } from '@tanstack/react-query'
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import { orpc } from '../../client/admin.ts'
+import {
+  Button,
+  DataTable,
+  Dialog,
+  Empty,
+  FaultNotice,
+  OperationButton,
+  OperationForm,
+  toast,
+} from '../../parts/index.ts'
+import { useMay } from '../../session/session.ts'
+import { Loading } from '../../shell/page.tsx'
+import type { Policy } from '../outputs.ts'
+import { contractColumns } from './contract-columns.tsx'
+import { inputOfPolicy } from './policy-input.ts'
+
+export function Policies() {
+  const policies = useQuery(orpc.policies.list.queryOptions({ input: {} }))
+  const [edited, setEdited] = useState<Policy | 'new' | null>(null)
+  const may = useMay('policies.add')
+  const close = () => setEdited(null)
+  const add = may ? (
+    <Button look="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setEdited('new')}>
+      Add policy
+    </Button>
+  ) : null
+  return (
+    <>
+      <div className="row spread">
+        <p className="quiet grow">
+          A policy is attached to the workspace, a project, an environment or a key. Where several hold, the strictest
+          counts.
+        </p>
+        {add}
+      </div>
+      {policies.isPending ? <Loading /> : null}
+      {policies.error ? <FaultNotice error={policies.error} onRetry={() => void policies.refetch()} /> : null}
+      {policies.data === undefined ? null : (
+        <DataTable
+          name="policies"
+          label="Policies"
+          rows={policies.data}
+          columns={contractColumns<Policy>(
+            'policies.list',
+            may ? (policy) => <PolicyButtons policy={policy} onEdit={() => setEdited(policy)} /> : undefined,
+          )}
+          rowKey={({ id }) => id}
+          empty={
+            <Empty
+              title="No policy yet: nothing is limited"
+              action={add}
+              command="spgw policies add small-models --allow-model 'gpt-4o-mini*' --attach project:default"
+            />
+          }
+        />
+      )}
+      <Dialog
+        open={edited !== null}
+        title={edited === 'new' || edited === null ? 'Add a policy' : `Edit ${edited.name}`}
+        onClose={close}
+      >
+        {edited === null ? null : <PolicyForm policy={edited === 'new' ? null : edited} onClose={close} />}
+      </Dialog>
+    </>
+  )
+}
+
+function PolicyButtons({ policy, onEdit }: { policy: Policy; onEdit(): void }) {
+  const { name, attached_to } = policy
+  return (
+    <>
+      <Button small onClick={onEdit}>
+        Edit
+      </Button>
+      <OperationButton
+        small
+        operation="policies.remove"
+        input={{ name }}
+        name={name}
+        done={`Policy ${name} is removed`}
+        consequence={
+          <p>
+            {attached_to.length === 0
+              ? 'It is attached to nothing, so nothing changes.'
+              : `It is attached to ${attached_to.length}: ${attached_to.join(', ')}.`}
+          </p>
+        }
+      >
+        Remove
+      </OperationButton>
+    </>
+  )
+}
+
+/** Every field that the contract has, so that what it learns shows here by itself. */
+function PolicyForm({ policy, onClose }: { policy: Policy | null; onClose(): void }) {
+  const attachments = useAttachments()
+  const done = (answer: unknown) => {
+    toast({ tone: 'good', title: `Policy ${(answer as Policy).name} ${policy === null ? 'is added' : 'is changed'}` })
+    onClose()
+  }
+  const hints = { attach: `One a line, such as ${attachments.slice(0, 4).join(', ')}` }
+  return policy === null ? (
+    <OperationForm operation="policies.add" hints={hints} submit="Add policy" onDone={done} onCancel={onClose} />
+  ) : (
+    <OperationForm
+      operation="policies.edit"
+      fixed={{ name: policy.name }}
+      initial={inputOfPolicy(policy)}
+      hints={hints}
+      submit="Save"
+      onDone={done}
+      onCancel={onClose}
+    />
+  )
+}
+
+function useAttachments(): string[] {
+  const { data: projects = [] } = useQuery(orpc.projects.list.queryOptions({ input: {} }))
+  return [
+    'workspace',
+    ...projects.flatMap(({ name, environments }) => [
+      `project:${name}`,
+      ...environments.map((environment) => `environment:${name}/${environment}`),
+    ]),
+    'key:NAME',
+  ]
+}

@@ -1,0 +1,35 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { findOperation, operationsByNoun } from '../../contract/operations.ts'
+import { Empty } from '../../parts/index.ts'
+import { keepScope } from '../../shell/keys.ts'
+
+/** The place of the prices: whatever the contract has of them is offered here by itself. */
+export function Prices() {
+  return (
+    <NounOperations noun="prices">
+      <Empty title="No prices here yet" command="spgw requests stats --by model --since 30d">
+        Records carry a cost where a price for their model is known, with the version of the price that counted. Until
+        prices can be set, the cost stays open and no budget in USD is kept.
+      </Empty>
+    </NounOperations>
+  )
+}
+
+/** Every operation of a noun, with the forms drawn from them behind; `children` where the contract has none. */
+export function NounOperations({ noun, children }: { noun: string; children: ReactNode }) {
+  const found = operationsByNoun().find(([name]) => name === noun)?.[1] ?? []
+  if (found.length === 0) return children
+  return (
+    <ul className="list">
+      {found.map(({ name, meta }) => (
+        <li key={name} className="list-row">
+          <Link to="/settings/operations/$operation" params={{ operation: name }} search={keepScope} className="grow">
+            {findOperation(name)?.meta.summary}
+          </Link>
+          <span className="small quiet">{meta.role}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}

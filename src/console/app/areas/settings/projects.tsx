@@ -1,0 +1,142 @@
+import { useQuery } from '@tanstack/react-query'
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import { orpc } from '../../client/admin.ts'
+import {
+  Button,
+  Dialog,
+  Empty,
+  FaultNotice,
+  OperationButton,
+  OperationForm,
+  Outside,
+  toast,
+} from '../../parts/index.ts'
+import { useMay } from '../../session/session.ts'
+import { Loading } from '../../shell/page.tsx'
+import type { Environment, Project } from '../outputs.ts'
+import { Section } from '../section.tsx'
+import { EnvironmentRow } from './environment-row.tsx'
+
+export function Projects() {
+  const projects = useQuery(orpc.projects.list.queryOptions({ input: {} }))
+  const environments = useQuery(orpc.environments.list.queryOptions({ input: { all: true } }))
+  const [adding, setAdding] = useState(false)
+  const may = useMay('projects.add')
+  const close = () => setAdding(false)
+  return (
+    <>
+      <div className="row spread">
+        <p className="quiet">
+          Keys and routes stand in one environment of one project: what belongs to one is not seen by another.
+        </p>
+        {may ? (
+          <Button look="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setAdding(true)}>
+            Add project
+          </Button>
+        ) : null}
+      </div>
+      {projects.isPending ? <Loading /> : null}
+      {projects.error ? <FaultNotice error={projects.error} onRetry={() => void projects.refetch()} /> : null}
+      {projects.data?.length === 0 ? <Empty title="No project yet" command="spgw projects add search" /> : null}
+      {(projects.data ?? []).map((project) => (
+        <ProjectSection
+          key={project.id}
+          project={project}
+          environments={(environments.data ?? []).filter((one) => one.project === project.name)}
+        />
+      ))}
+      <Dialog open={adding} title="Add a project" onClose={close}>
+        <OperationForm
+          operation="projects.add"
+          submit="Add project"
+          onCancel={close}
+          onDone={(answer) => {
+            toast({ tone: 'good', title: `Project ${(answer as Project).name} is added` })
+            close()
+          }}
+        />
+      </Dialog>
+    </>
+  )
+}
+
+function ProjectSection({ project, environments }: { project: Project; environments: readonly Environment[] }) {
+  const [panel, setPanel] = useState<'rename' | 'add' | null>(null)
+  const may = useMay('projects.edit')
+  const mayRemove = useMay('projects.remove')
+  const close = () => setPanel(null)
+  const done = (title: string) => () => {
+    toast({ tone: 'good', title })
+    close()
+  }
+  const actions = (
+    <>
+      {may ? (
+        <>
+          <Button small icon={<Plus size={14} aria-hidden="true" />} onClick={() => setPanel('add')}>
+            Add environment
+          </Button>
+          <Button small onClick={() => setPanel('rename')}>
+            Rename
+          </Button>
+        </>
+      ) : null}
+      {mayRemove ? (
+        <OperationButton
+          small
+          operation="projects.remove"
+          input={{ name: project.name }}
+          name={project.name}
+          done={`Project ${project.name} is removed`}
+          consequence={
+            <p>
+              Its environments go with it: {project.environments.join(', ') || 'none'}. While a key or a route stands in
+              one of them, removing is refused.
+            </p>
+          }
+        >
+          Remove
+        </OperationButton>
+      ) : null}
+    </>
+  )
+  return (
+    <Section title={project.name} actions={actions}>
+      {environments.length === 0 ? (
+        <Empty title="No environment" command={`spgw environments add production --project ${project.name}`}>
+          A project needs one for its keys and routes.
+        </Empty>
+      ) : (
+        <ul className="list" aria-label={`Environments of ${project.name}`}>
+          {environments.map((environment) => (
+            <EnvironmentRow key={environment.id} environment={environment} />
+          ))}
+        </ul>
+      )}
+      <Dialog open={panel === 'add'} title={`Add an environment to ${project.name}`} onClose={close}>
+        <OperationForm
+          operation="environments.add"
+          fixed={{ project: project.name }}
+          submit="Add environment"
+          onCancel={close}
+          onDone={done('The environment is added')}
+        />
+      </Dialog>
+      <Dialog open={panel === 'rename'} title="Rename the project" onClose={close}>
+        <p className="quiet below">
+          Its records keep the name that they were written with: <Outside text={project.name} />.
+        </p>
+        <OperationForm
+          operation="projects.edit"
+          fixed={{ name: project.name }}
+          initial={{ rename: project.name }}
+          fields={['rename']}
+          submit="Rename"
+          onCancel={close}
+          onDone={done('The project is renamed')}
+        />
+      </Dialog>
+    </Section>
+  )
+}

@@ -1,0 +1,110 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { AdminClient } from '../../../../admin/client-link.ts'
+import { orpc } from '../../client/admin.ts'
+import { FaultNotice, OperationButton, RecordView, StateBadge } from '../../parts/index.ts'
+import { useMay } from '../../session/session.ts'
+import { Loading } from '../../shell/page.tsx'
+import { Section } from '../section.tsx'
+import { SecretOnce } from './secret-once.tsx'
+
+type SealStatus = Awaited<ReturnType<AdminClient['seal']['status']>>
+type RecoveryKey = Awaited<ReturnType<AdminClient['seal']['recovery-key']>>
+
+export function Seal() {
+  const status = useQuery(orpc.seal.status.queryOptions({ input: {} }))
+  const [made, setMade] = useState<RecoveryKey | null>(null)
+  const [toDo, setToDo] = useState<string | null>(null)
+  const mayRotate = useMay('seal.rotate')
+  if (status.error) return <FaultNotice error={status.error} onRetry={() => void status.refetch()} />
+  if (status.data === undefined) return <Loading />
+  const seal = status.data
+  return (
+    <>
+      {made === null ? null : (
+        <SecretOnce title="The recovery key" secret={made.recovery_key} onClose={() => setMade(null)}>
+          Print it, and keep it where neither the backups nor this machine are: without it no credential of a backup
+          opens.
+        </SecretOnce>
+      )}
+      {toDo === null ? null : <p className="notice notice-warning">{toDo}</p>}
+      <Section
+        title="Machine key"
+        actions={
+          mayRotate ? (
+            <OperationButton
+              operation="seal.rotate"
+              input={{}}
+              name={seal.key_id}
+              done="Everything is sealed anew"
+              onDone={(answer) => setToDo((answer as { to_do: string }).to_do)}
+              consequence={<p>{seal.sealed} sealed credentials are sealed anew, all or none. No request is dropped.</p>}
+            >
+              Rotate
+            </OperationButton>
+          ) : null
+        }
+      >
+        <MachineKey seal={seal} />
+      </Section>
+      <Section
+        title="Recovery key"
+        actions={
+          mayRotate ? (
+            <OperationButton
+              operation="seal.recovery-key"
+              input={{}}
+              name={seal.recovery_key_id ?? 'recovery-key'}
+              onDone={(answer) => {
+                setMade(answer as RecoveryKey)
+                void status.refetch()
+              }}
+            >
+              {seal.recovery_key_id === null ? 'Make one' : 'Make a new one'}
+            </OperationButton>
+          ) : null
+        }
+      >
+        <p>
+          {seal.recovery_key_id === null ? (
+            <>
+              <StateBadge state="none yet" tone="warning" /> Backups hold no credential that another machine could open.
+            </>
+          ) : (
+            <>
+              Backups are made for <code>{seal.recovery_key_id}</code>.
+            </>
+          )}
+        </p>
+      </Section>
+    </>
+  )
+}
+
+function MachineKey({ seal }: { seal: SealStatus }) {
+  const { key_id, source, to_replace, format, sealed, broken } = seal
+  return (
+    <RecordView
+      entries={[
+        { label: 'Key', value: <code>{key_id}</code> },
+        { label: 'From', value: <code className="breakable">{source}</code> },
+        ...(to_replace === null
+          ? []
+          : [{ label: 'Has yet to replace', value: <code className="breakable">{to_replace}</code> }]),
+        { label: 'Format', value: format },
+        { label: 'Seals', value: `${sealed} credentials` },
+        {
+          label: 'Opens them all',
+          value:
+            broken.length === 0 ? (
+              <StateBadge state="yes" tone="good" />
+            ) : (
+              <>
+                <StateBadge state={`${broken.length} do not open`} tone="bad" /> {broken.join(', ')}
+              </>
+            ),
+        },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,98 @@
+import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
+
+export interface SettingsSection {
+  /** In the address. */
+  word: string
+  title: string
+  about: string
+  /** Whoever may not call it is not shown the section. */
+  operation: string
+  View: LazyExoticComponent<ComponentType>
+}
+
+export const sections: readonly SettingsSection[] = [
+  {
+    word: 'projects',
+    title: 'Projects',
+    about: 'Projects and their environments',
+    operation: 'projects.list',
+    View: lazy(async () => ({ default: (await import('./projects.tsx')).Projects })),
+  },
+  {
+    word: 'policies',
+    title: 'Policies',
+    about: 'What keys may ask for, and how much',
+    operation: 'policies.list',
+    View: lazy(async () => ({ default: (await import('./policies.tsx')).Policies })),
+  },
+  {
+    word: 'operators',
+    title: 'Operators',
+    about: 'Who signs in here, and what they may do',
+    operation: 'operators.list',
+    View: lazy(async () => ({ default: (await import('./operators.tsx')).Operators })),
+  },
+  {
+    word: 'tokens',
+    title: 'API tokens',
+    about: 'For automation against the operations',
+    operation: 'tokens.list',
+    View: lazy(async () => ({ default: (await import('./tokens.tsx')).Tokens })),
+  },
+  {
+    word: 'sessions',
+    title: 'Sessions',
+    about: 'Who is signed in now, and from where',
+    operation: 'sessions.list',
+    View: lazy(async () => ({ default: (await import('./sessions.tsx')).Sessions })),
+  },
+  {
+    word: 'audit',
+    title: 'Audit',
+    about: 'Who changed what, before and after',
+    operation: 'audit.list',
+    View: lazy(async () => ({ default: (await import('./audit.tsx')).Audit })),
+  },
+  {
+    word: 'configuration',
+    title: 'Configuration',
+    about: 'Apply a file, or write one of what stands',
+    operation: 'diff',
+    View: lazy(async () => ({ default: (await import('./configuration.tsx')).Configuration })),
+  },
+  {
+    word: 'prices',
+    title: 'Prices',
+    about: 'What a token costs',
+    operation: 'status',
+    View: lazy(async () => ({ default: (await import('./prices.tsx')).Prices })),
+  },
+  {
+    word: 'alerts',
+    title: 'Alerts',
+    about: 'Who is told when something is wrong',
+    operation: 'status',
+    View: lazy(async () => ({ default: (await import('./alerts.tsx')).Alerts })),
+  },
+  {
+    word: 'seal',
+    title: 'Seal',
+    about: 'Machine key and recovery key',
+    operation: 'seal.status',
+    View: lazy(async () => ({ default: (await import('./seal.tsx')).Seal })),
+  },
+  {
+    word: 'backup',
+    title: 'Backup',
+    about: 'A copy of the running gateway',
+    operation: 'backup',
+    View: lazy(async () => ({ default: (await import('./backup.tsx')).Backup })),
+  },
+  {
+    word: 'about',
+    title: 'About',
+    about: 'Version, addresses, disk',
+    operation: 'status',
+    View: lazy(async () => ({ default: (await import('./about.tsx')).About })),
+  },
+]

@@ -1,0 +1,47 @@
+import { useQuery } from '@tanstack/react-query'
+import type { AdminClient } from '../../../../admin/client-link.ts'
+import { orpc } from '../../client/admin.ts'
+import { DataTable, FaultNotice, OperationButton } from '../../parts/index.ts'
+import { useMay } from '../../session/session.ts'
+import { Loading } from '../../shell/page.tsx'
+import { contractColumns } from './contract-columns.tsx'
+
+type Session = Awaited<ReturnType<AdminClient['sessions']['list']>>[number]
+
+export function Sessions() {
+  const sessions = useQuery({ ...orpc.sessions.list.queryOptions({ input: {} }), staleTime: 0 })
+  const may = useMay('sessions.revoke')
+  return (
+    <>
+      <p className="quiet">Everybody who is signed in to this console. Ending a session signs out at once.</p>
+      {sessions.isPending ? <Loading /> : null}
+      {sessions.error ? <FaultNotice error={sessions.error} onRetry={() => void sessions.refetch()} /> : null}
+      {sessions.data === undefined ? null : (
+        <DataTable
+          name="sessions"
+          label="Sessions"
+          rows={sessions.data}
+          columns={contractColumns<Session>(
+            'sessions.list',
+            may
+              ? ({ id, operator }) => (
+                  <OperationButton
+                    small
+                    operation="sessions.revoke"
+                    input={{ id }}
+                    name={operator}
+                    done={`A session of ${operator} is ended`}
+                    onDone={() => void sessions.refetch()}
+                  >
+                    End
+                  </OperationButton>
+                )
+              : undefined,
+          )}
+          rowKey={({ id }) => id}
+          empty={<p className="quiet">Nobody is signed in.</p>}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,98 @@
+import { useQuery } from '@tanstack/react-query'
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import type { AdminClient } from '../../../../admin/client-link.ts'
+import { orpc } from '../../client/admin.ts'
+import {
+  Button,
+  Code,
+  DataTable,
+  Dialog,
+  Empty,
+  FaultNotice,
+  OperationButton,
+  OperationForm,
+} from '../../parts/index.ts'
+import { useMay } from '../../session/session.ts'
+import { Loading } from '../../shell/page.tsx'
+import { contractColumns } from './contract-columns.tsx'
+import { SecretOnce } from './secret-once.tsx'
+
+type Token = Awaited<ReturnType<AdminClient['tokens']['show']>>
+type CreatedToken = Awaited<ReturnType<AdminClient['tokens']['create']>>
+
+export function Tokens() {
+  const tokens = useQuery(orpc.tokens.list.queryOptions({ input: {} }))
+  const projects = useQuery(orpc.projects.list.queryOptions({ input: {} }))
+  const [creating, setCreating] = useState(false)
+  const [made, setMade] = useState<CreatedToken | null>(null)
+  const may = useMay('tokens.create')
+  const create = may ? (
+    <Button look="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setCreating(true)}>
+      Create token
+    </Button>
+  ) : null
+  return (
+    <>
+      <div className="row spread">
+        <p className="quiet grow">
+          A token calls the operations as an operator would, with a role and an end of its own.
+        </p>
+        {create}
+      </div>
+      {made === null ? null : (
+        <SecretOnce title={`Token ${made.name} is made`} secret={made.token} onClose={() => setMade(null)}>
+          <div className="stack-tight">
+            <p>
+              It is {made.role} of {made.project === null ? 'the whole workspace' : `project ${made.project}`}. Every
+              command works with it from elsewhere:
+            </p>
+            <Code text={`SPGW_TOKEN=${made.token} spgw --remote ${location.origin} status`} />
+          </div>
+        </SecretOnce>
+      )}
+      {tokens.isPending ? <Loading /> : null}
+      {tokens.error ? <FaultNotice error={tokens.error} onRetry={() => void tokens.refetch()} /> : null}
+      {tokens.data === undefined ? null : (
+        <DataTable
+          name="tokens"
+          label="API tokens"
+          rows={tokens.data}
+          columns={contractColumns<Token>('tokens.list', may ? (token) => <TokenButtons token={token} /> : undefined)}
+          rowKey={({ id }) => id}
+          empty={<Empty title="No API token yet" action={create} command="spgw tokens create deploy --role admin" />}
+        />
+      )}
+      <Dialog open={creating} title="Create an API token" onClose={() => setCreating(false)}>
+        <OperationForm
+          operation="tokens.create"
+          suggestions={{
+            project: projects.data?.map(({ name }) => name) ?? [],
+            expires: ['7d', '30d', '90d', 'never'],
+          }}
+          submit="Create token"
+          onCancel={() => setCreating(false)}
+          onDone={(answer) => {
+            setCreating(false)
+            setMade(answer as CreatedToken)
+          }}
+        />
+      </Dialog>
+    </>
+  )
+}
+
+function TokenButtons({ token: { name, state } }: { token: Token }) {
+  return (
+    <>
+      {state === 'active' ? (
+        <OperationButton small operation="tokens.revoke" input={{ name }} name={name} done={`Token ${name} is revoked`}>
+          Revoke
+        </OperationButton>
+      ) : null}
+      <OperationButton small operation="tokens.remove" input={{ name }} name={name} done={`Token ${name} is removed`}>
+        Remove
+      </OperationButton>
+    </>
+  )
+}
