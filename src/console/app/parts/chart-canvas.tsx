@@ -48,10 +48,10 @@ export default function ChartCanvas(props: ChartProps) {
 }
 
 function draw(element: HTMLElement, props: ChartProps): uPlot {
-  const { times, series } = props
+  const { times, series, look } = props
   const seconds = times.map((time) => time / 1000)
-  const data: uPlot.AlignedData = [seconds, ...series.map(({ values }) => [...values])]
-  return new uPlot(optionsOf(element, props), data, element)
+  const drawn = look === 'bars' ? stack(series) : series.map(({ values }) => [...values])
+  return new uPlot(optionsOf(element, props), [seconds, ...drawn], element)
 }
 
 function optionsOf(element: HTMLElement, { series, look = 'lines', write, onZoom }: ChartProps): uPlot.Options {
@@ -74,17 +74,25 @@ function optionsOf(element: HTMLElement, { series, look = 'lines', write, onZoom
         value: (_plot, value) =>
           value === null ? '' : new Date(value * 1000).toISOString().slice(0, 16).replace('T', ' '),
       },
-      ...series.map(({ name }, index) => ({
+      ...series.map(({ name, values }, index) => ({
         label: name,
         stroke: colour(`--chart-${(index % 9) + 1}`),
         width: 1.5,
         points: { show: false },
         ...(look === 'bars' ? barsOf(colour(`--chart-${(index % 9) + 1}`)) : {}),
-        value: (_plot: uPlot, value: number | null) => write(value),
+        value: (_plot: uPlot, _drawn: number | null, _series: number, at: number | null) =>
+          at === null ? '' : write(values[at] ?? null),
       })),
     ],
     hooks: { setSelect: [(plot) => zoom(plot, onZoom)] },
   }
+}
+
+/** Bars stand on one another: each reaches as high as it and those after it, and is drawn before them. */
+function stack(series: readonly ChartSeries[]): (number | null)[][] {
+  return series.map(({ values }, at) =>
+    values.map((_, index) => series.slice(at).reduce((sum, one) => sum + (one.values[index] ?? 0), 0)),
+  )
 }
 
 function barsOf(fill: string): Partial<uPlot.Series> {

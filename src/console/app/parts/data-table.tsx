@@ -118,24 +118,18 @@ function widthsOf<Row>({ width = 'auto', narrowWidth = width }: TableColumn<Row>
   return { '--wide': width, '--narrow': narrowWidth } as CSSProperties
 }
 
+/** With a fixed layout the widths of the head are the widths of all. */
 function Head<Row>({ columns }: { columns: readonly TableColumn<Row>[] }) {
   return (
-    <>
-      <colgroup>
+    <thead>
+      <tr>
         {columns.map((column) => (
-          <col key={column.id} className={classOf(column)} style={widthsOf(column)} />
+          <th key={column.id} scope="col" className={classOf(column)} style={widthsOf(column)}>
+            {column.title}
+          </th>
         ))}
-      </colgroup>
-      <thead>
-        <tr>
-          {columns.map((column) => (
-            <th key={column.id} scope="col" className={classOf(column)}>
-              {column.title}
-            </th>
-          ))}
-        </tr>
-      </thead>
-    </>
+      </tr>
+    </thead>
   )
 }
 

@@ -18,16 +18,21 @@ export interface StateBadgeProps {
   /** Where the word alone does not say what it means. */
   tone?: Tone
   busy?: boolean
+  /** Said behind the word where there is room. */
+  code?: string | null
 }
 
 /** A state is told by a word and a sign, never by colour alone. */
-export function StateBadge({ state, reason, tone, busy = false }: StateBadgeProps) {
+export function StateBadge({ state, reason, tone, busy = false, code = null }: StateBadgeProps) {
   const judged = tone ?? toneOf(state, 'state') ?? 'strong'
   const word = state === null ? 'unknown' : escapeControls(String(state))
   return (
     <span className={`state state-${judged}`} title={reason ?? undefined}>
       {busy ? <LoaderCircle size={14} className="spin" aria-hidden="true" /> : icons[judged]}
-      <span className="state-word">{word}</span>
+      <span className="state-word">
+        {word}
+        {code === null ? null : <span className="wide-only"> {code}</span>}
+      </span>
       {reason ? <span className="state-reason truncate">{escapeControls(reason)}</span> : null}
     </span>
   )

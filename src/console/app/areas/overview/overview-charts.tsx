@@ -3,6 +3,7 @@ import { useMemo } from 'react'
 import { formatMilliseconds, formatMoney } from '../../../../admin/contract/show-value.ts'
 import type { Series, SeriesPoint } from '../../client/series.ts'
 import { Chart, type ChartSeries } from '../../parts/index.ts'
+import { compact } from './compact.ts'
 import type { OverviewSearch } from './overview-search.ts'
 
 type Read = (point: SeriesPoint) => number | null
@@ -11,27 +12,17 @@ const count = (value: number | null) => (value === null ? '–' : compact(value)
 const time = (value: number | null) => (value === null ? '–' : formatMilliseconds(value))
 const money = (value: number | null) => (value === null ? '–' : formatMoney(value))
 
-/** 12,400 → `12.4k`: an axis has little room. */
-function compact(value: number): string {
-  if (value >= 1e6) return `${trim(value / 1e6)}M`
-  return value >= 10_000 ? `${trim(value / 1e3)}k` : trim(value)
-}
-
-function trim(value: number): string {
-  return value.toFixed(value < 10 ? 1 : 0).replace(/\.0$/, '')
-}
-
 /** Six drawings over one span; a stretch drawn in any of them becomes the span of all. */
 export function OverviewCharts({ series }: { series: Series }) {
   const navigate = useNavigate()
   const times = useMemo(() => (series.groups[0]?.points ?? []).map((point) => Date.parse(point.time)), [series])
   const grouped = series.groups.length > 1
   const lines = (name: string, read: Read): ChartSeries[] =>
-    series.groups.map(({ group, points }) => ({ name: grouped ? group : name, values: points.map(read) }))
+    series.groups.map(({ group, points }) => ({ name: grouped ? nameOf(group) : name, values: points.map(read) }))
   const several = (reads: Record<string, Read>): ChartSeries[] =>
     Object.entries(reads).flatMap(([name, read]) =>
       series.groups.map(({ group, points }) => ({
-        name: grouped ? `${group} ${name}` : name,
+        name: grouped && Object.keys(reads).length > 1 ? `${nameOf(group)} ${name}` : grouped ? nameOf(group) : name,
         values: points.map(read),
       })),
     )
@@ -78,4 +69,9 @@ export function OverviewCharts({ series }: { series: Series }) {
       <Chart {...common} title="Spend" look="bars" series={lines('spend', (point) => point.usd)} write={money} />
     </div>
   )
+}
+
+/** The gateway writes a dash for what had none: refused before a provider was chosen, or sent without a key. */
+function nameOf(group: string): string {
+  return group === '-' ? 'none' : group
 }

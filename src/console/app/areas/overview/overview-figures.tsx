@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import type { admin } from '../../client/admin.ts'
 import type { Series } from '../../client/series.ts'
 import { Count, Duration, Missing, Money, Sparkline } from '../../parts/index.ts'
+import { compact } from './compact.ts'
 
 type Sum = Awaited<ReturnType<typeof admin.requests.stats>>[number]
 
@@ -32,9 +33,9 @@ export function OverviewFigures({ sum, points }: { sum: Sum | undefined; points:
         {typeof first === 'number' ? <Duration ms={first} /> : <Missing meaning="not measured" />}
       </Figure>
       <Figure title="Tokens" note={<Tokens sum={sum} />}>
-        <Count value={(sum?.input ?? 0) + (sum?.output ?? 0)} />
+        <Large value={(sum?.input ?? 0) + (sum?.output ?? 0)} />
       </Figure>
-      <Figure title="Spend" note="as priced when it was served">
+      <Figure title="Spend" note={<PerThousand sum={sum} />}>
         <Money usd={sum?.usd} />
       </Figure>
     </dl>
@@ -62,7 +63,21 @@ function Pair({ title, ms }: { title: string; ms: number | null | undefined }) {
 function Tokens({ sum }: { sum: Sum | undefined }) {
   return (
     <>
-      <Count value={sum?.input ?? 0} /> in · <Count value={sum?.output ?? 0} /> out
+      <Large value={sum?.input ?? 0} /> in · <Large value={sum?.output ?? 0} /> out
+    </>
+  )
+}
+
+/** Shortened from a million on; whole on hover. */
+function Large({ value }: { value: number }) {
+  return value < 1e6 ? <Count value={value} /> : <span title={value.toLocaleString('en-US')}>{compact(value)}</span>
+}
+
+function PerThousand({ sum }: { sum: Sum | undefined }) {
+  if (sum === undefined || sum.usd === null || sum.requests === 0) return null
+  return (
+    <>
+      <Money usd={(sum.usd / sum.requests) * 1000} /> for 1,000
     </>
   )
 }

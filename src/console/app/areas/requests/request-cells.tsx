@@ -7,12 +7,11 @@ export function RequestState({ row, short = false }: { row: RequestRow; short?: 
   if (row.state === 'admitted')
     return <StateBadge state={row.streamed ? 'streaming' : 'under way'} tone="strong" busy />
   if (row.state === 'interrupted') return <StateBadge state="interrupted" tone="bad" />
-  const code = row.error?.code ?? null
-  const word = code === null || short ? String(row.status ?? 'no status') : `${row.status ?? ''} ${code}`.trim()
+  const code = short ? null : (row.error?.code ?? null)
   const tries = row.attempts.length
   return (
     <span className="row request-state">
-      <StateBadge state={word} tone={toneOfRequest(row)} />
+      <StateBadge state={row.status ?? 'no status'} code={code} tone={toneOfRequest(row)} />
       {tries > 1 ? (
         <span className="quiet nowrap" title={`${tries} attempts`}>
           ↻{tries - 1}
@@ -62,7 +61,7 @@ function Tokens({ row }: { row: RequestRow }) {
 
 export const requestColumns: TableColumn<RequestRow>[] = [
   { id: 'time', title: 'Time', width: '112px', narrowWidth: '84px', cell: (row) => <Time at={row.time} /> },
-  { id: 'status', title: 'Status', width: '200px', narrowWidth: '112px', cell: (row) => <RequestState row={row} /> },
+  { id: 'status', title: 'Status', width: '200px', narrowWidth: '84px', cell: (row) => <RequestState row={row} /> },
   { id: 'model', title: 'Model → served by', cell: (row) => <ModelServed row={row} /> },
   { id: 'key', title: 'Key', width: '120px', wideOnly: true, cell: (row) => <Outside text={row.key?.name} /> },
   {

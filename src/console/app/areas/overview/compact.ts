@@ -1,0 +1,9 @@
+/** 12,400 → `12.4k`, 21,258,245 → `21.3M`: where there is little room. */
+export function compact(value: number): string {
+  if (value >= 1e6) return `${trim(value / 1e6)}M`
+  return value >= 10_000 ? `${trim(value / 1e3)}k` : trim(value)
+}
+
+function trim(value: number): string {
+  return value.toFixed(value < 100 ? 1 : 0).replace(/\.0$/, '')
+}
