@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { loadSettings } from '../src/config/load.ts'
@@ -25,7 +25,7 @@ const { values } = parseArgs({
   },
 })
 
-const pieceRecords = 10_000
+const pieceRecords = 5000
 const dayMs = 86_400_000
 const hourMs = 3_600_000
 
@@ -41,34 +41,35 @@ function* inventAll(keyIds: KeyIds): Generator<Buffer> {
   }
 }
 
+function* inPieces<Item>(items: Iterable<Item>, size: number): Generator<Item[]> {
+  let piece: Item[] = []
+  for (const item of items) {
+    piece.push(item)
+    if (piece.length < size) continue
+    yield piece
+    piece = []
+  }
+  if (piece.length > 0) yield piece
+}
+
 async function fill(dataDirectory: string): Promise<void> {
   const settings = loadSettings({ flags: { dataDir: dataDirectory }, environment: {} })
   const foundation = await layFoundation({ settings, credentialsDirectory: null, boot: 'filling' })
   const { store, journalDirectory } = foundation
   try {
     if (values.resources) await makeResources(store)
-    // Of a run that is over: its segments are read to the end and deleted.
+    // Of a run that is over: what stands in its segments is read to the end, so each gets its name when it is whole.
     const boot = `filled${Date.now().toString(36)}`
-    let sequence = 0
-    let file = -1
+    const part = join(dataDirectory, 'filling.part')
     let made = 0
-    const bring = async () => {
-      closeSync(file)
+    let sequence = 0
+    for (const entries of inPieces(inventAll(await findKeyIds(store)), pieceRecords)) {
+      writeFileSync(part, Buffer.concat(entries), { mode: 0o600 })
+      renameSync(part, join(journalDirectory, formatSegmentName({ boot, thread: 0, sequence: sequence++ })))
       await store.ingest()
+      made += entries.length
       process.stderr.write(`\r${made} records`)
     }
-    for (const entry of inventAll(await findKeyIds(store))) {
-      if (made % pieceRecords === 0)
-        file = openSync(
-          join(journalDirectory, formatSegmentName({ boot, thread: 0, sequence: sequence++ })),
-          'wx',
-          0o600,
-        )
-      writeSync(file, entry)
-      made++
-      if (made % pieceRecords === 0) await bring()
-    }
-    if (made % pieceRecords !== 0) await bring()
     process.stderr.write('\n')
   } finally {
     await store.close()
