@@ -3,7 +3,6 @@ import { createReadStream, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { BackupEvent } from '../admin/contract/backup.ts'
-import { refused } from '../admin/handlers/fault.ts'
 import { reachFaultPoint } from '../core/fault-point.ts'
 import { type Keyring, makeKeyring } from '../sealing/keyring.ts'
 import { makeBackupKey } from '../sealing/recovery-key.ts'
@@ -49,7 +48,7 @@ export class Backups {
   /** Refuses at once what cannot be done; the rest happens as the events are asked for. */
   async take(options: BackupOptions): Promise<AsyncIterable<BackupEvent>> {
     const target = await this.#prepareSeal(options)
-    if (this.#running) throw refused('A backup is being made already.', 'Wait for it to end.')
+    if (this.#running) throw await refused('A backup is being made already.', 'Wait for it to end.')
     this.#running = true
     return this.#events(options, target)
   }
@@ -61,7 +60,7 @@ export class Backups {
     // The key's public half travels too, so that the restored gateway goes on making backups for it.
     if (sealed === null && (await store.seal.sealed()).length === 0) return null
     if (sealed === null)
-      throw refused(
+      throw await refused(
         'There is no recovery key that the credentials could be sealed for.',
         'Make one: spgw seal recovery-key. Or leave them behind: --without-credentials.',
       )
@@ -172,4 +171,9 @@ async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) hash.update(chunk as Buffer)
   return hash.digest('hex')
+}
+
+/** What makes an operation's error is loaded by whoever has one. */
+async function refused(cause: string, hint: string): Promise<Error> {
+  return (await import('../admin/handlers/fault.ts')).refused(cause, hint)
 }

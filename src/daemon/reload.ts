@@ -87,7 +87,13 @@ export function consoleSettings(
 ): ConsoleSettings {
   const { url, metricsToken, oidc } = own
   const { trustedProxies } = gateway
-  return { url, metricsToken, trustedProxies, oidc, certificate: certificate === null ? null : openCertificate(certificate) }
+  return {
+    url,
+    metricsToken,
+    trustedProxies,
+    oidc,
+    certificate: certificate === null ? null : openCertificate(certificate),
+  }
 }
 
 function isLouder(next: Settings, before: Settings): boolean {
