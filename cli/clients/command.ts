@@ -1,9 +1,4 @@
-import { valueAt } from '../../src/admin/contract/show-value.ts'
-import { keyForm } from '../../src/core/gateway-key.ts'
-import { usageFault } from '../fault.ts'
-import { canAsk, type Io } from '../io.ts'
 import type { LocalCommand } from '../local-command.ts'
-import type { Gateway } from '../operation.ts'
 import { clientNames } from './client-names.ts'
 
 export const connectCommand: LocalCommand = {
@@ -27,92 +22,5 @@ export const connectCommand: LocalCommand = {
     'connect openai-env --key-env SPGW_KEY',
   ],
   reachesGateway: true,
-  async run(options, io, settings, gateway) {
-    const name = clientNames.find((known) => known === options.client) ?? 'openai-env'
-    const write = options.write === true
-    const source = readSource(options, write)
-    const model = readModel(options.model)
-    const { clients } = await import('./clients.ts')
-    const { changeFiles, placeholder, printFiles } = await import('./put.ts')
-    const gatewayUrl = await findUrl(options.url, gateway)
-    const filesWith = (key: string) => clients[name].files({ gatewayUrl, key, model }, placesOf(io))
-    const given = source.from === 'create' ? null : await fetchKey(source, io)
-    const makeKey = async () => given ?? (await createKey(source, settings, await gateway()))
-    if (!write) {
-      await printFiles(filesWith(source.from === 'nowhere' ? placeholder : await makeKey()), clients[name], io)
-      return 0
-    }
-    return changeFiles({ filesWith, given, makeKey, note: clients[name].note, yes: settings.yes }, io)
-  },
-}
-
-type Source = { from: 'nowhere' | 'stdin' } | { from: 'variable' | 'create'; name: string }
-
-function readSource(options: Record<string, unknown>, write: boolean): Source {
-  const { keyEnv, keyStdin, createKey: fresh } = options
-  const ways: Source[] = [
-    ...(typeof keyEnv === 'string' ? [{ from: 'variable', name: keyEnv } as const] : []),
-    ...(keyStdin === true ? [{ from: 'stdin' } as const] : []),
-    ...(typeof fresh === 'string' ? [{ from: 'create', name: fresh } as const] : []),
-  ]
-  const [way] = ways
-  if (ways.length > 1) {
-    throw usageFault('--key-env, --key-stdin and --create-key contradict each other.', 'Leave all but one of them out.')
-  }
-  if (way === undefined && write) {
-    throw usageFault('--write needs a gateway key.', 'Use --create-key NAME, --key-env VARIABLE or --key-stdin.')
-  }
-  return way ?? { from: 'nowhere' }
-}
-
-/** null: no key was named. */
-async function fetchKey(source: Source, io: Io): Promise<string | null> {
-  if (source.from === 'nowhere' || source.from === 'create') return null
-  const text = source.from === 'variable' ? (io.environment[source.name] ?? '') : await readStdin(io)
-  const key = text.trim()
-  const place = source.from === 'variable' ? `The variable ${source.name}` : 'Standard input'
-  if (key === '') throw usageFault(`${place} holds no gateway key.`, 'Make one: --create-key NAME.')
-  if (keyForm(key) === 'valid') return key
-  throw usageFault(`${place} holds no gateway key, or one with a typing mistake.`, 'They begin with sp_live_.')
-}
-
-function readStdin(io: Io): Promise<string> {
-  return io.stdin.isTerminal && canAsk(io) ? io.prompter.askHidden('Gateway key') : io.stdin.readAll()
-}
-
-async function createKey(
-  source: Source,
-  scope: { project: string | null; environment: string | null },
-  gateway: Gateway,
-): Promise<string> {
-  const name = 'name' in source ? source.name : ''
-  const { project, environment } = scope
-  const made = await gateway.call(['keys', 'create'], {
-    name,
-    ...(project === null ? {} : { project }),
-    ...(environment === null ? {} : { environment }),
-  })
-  return String(valueAt(made, 'key'))
-}
-
-async function findUrl(named: unknown, gateway: () => Promise<Gateway>): Promise<string> {
-  const url =
-    typeof named === 'string' ? named : String(valueAt(await (await gateway()).call(['status'], {}), 'gateway_url'))
-  if (!URL.canParse(url) || !/^https?:\/\/[^\s"'\\]+$/.test(url)) {
-    throw usageFault(`${url} is not the address of a gateway.`, 'Write it like http://127.0.0.1:8787.')
-  }
-  return url.replace(/\/+$/, '')
-}
-
-/** It goes into files of four kinds: what would have to be quoted in one of them is no name of a model. */
-function readModel(named: unknown): string | null {
-  if (typeof named !== 'string') return null
-  if (/^[\w./:@+-]+$/.test(named)) return named
-  throw usageFault(`${named} is not the name of a model.`, 'Use the name that a route has.')
-}
-
-function placesOf({ environment, here }: Io) {
-  const home = environment.HOME || environment.USERPROFILE
-  if (!home) throw usageFault('This user has no home, where clients keep their settings.', 'Set HOME.')
-  return { home, here: here(), environment }
+  run: async (...given) => (await import('./connect.ts')).connectClient(...given),
 }

@@ -1,5 +1,4 @@
 import type { Settings } from '../config/settings.ts'
-import { giveBackAfterStart } from '../store/give-back.ts'
 import type { CommandIo, LocalCommand } from './local-command.ts'
 import { createLog, type Log } from './log.ts'
 import type { Serving } from './serve.ts'
@@ -70,6 +69,7 @@ export const serveCommand: LocalCommand = {
     await writeSignIn(serving, io, demo)
     if (serving.recoveryKey !== null) await io.stderr.write(`${recoveryNote}${serving.recoveryKey.reveal()}\n`)
     if (serving.demoCall !== null) await io.stdout.write(serving.demoCall)
+    const { giveBackAfterStart } = await import('../store/give-back.ts')
     giveBackAfterStart()
     return await serveUntilTold(serving, signals.told, log)
   },

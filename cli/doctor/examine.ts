@@ -1,0 +1,46 @@
+import { complain, type Finding, warn } from '../../src/core/finding.ts'
+import type { GlobalOptions } from '../global-options.ts'
+import type { Io } from '../io.ts'
+import type { Gateway } from '../operation.ts'
+import { askStatus, examineGateway } from './ask-gateway.ts'
+import type { DoctorParts } from './command.ts'
+
+/** What the machine shows, then what the gateway says. */
+export async function examine(
+  options: Record<string, unknown>,
+  io: Io,
+  { dataDir }: GlobalOptions,
+  reach: (change: Partial<GlobalOptions>) => Promise<Gateway>,
+  { version, locate, examineMachine }: DoctorParts,
+): Promise<Finding[]> {
+  const dataDirectory = await locate(dataDir, io.environment)
+  const file = typeof options.config === 'string' ? options.config : null
+  const answered = await askGateway(() => reach({ dataDir: dataDirectory, wait: false }), version, io.now())
+  const { processId, findings } = answered
+  const examined = { dataDirectory, file, environment: io.environment, now: io.now(), processId }
+  return [...(await examineMachine(examined)), ...findings]
+}
+
+/** What a gateway that runs says; that it says nothing is a finding too. */
+async function askGateway(
+  reach: () => Promise<Gateway>,
+  version: string,
+  now: number,
+): Promise<{ processId: number | null; findings: Finding[] }> {
+  let processId: number | null = null
+  try {
+    const gateway = await reach()
+    const status = await askStatus(gateway)
+    if (status === null) return { processId, findings: [warn('gateway', 'none is running', 'Start it: spgw serve')] }
+    processId = Number(Reflect.get(Object(status), 'process_id')) || null
+    return { processId, findings: await examineGateway(gateway, status, version, now) }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    const finding = complain(
+      'gateway',
+      `it does not answer as it should: ${reason}`,
+      'See its log, and start it again.',
+    )
+    return { processId, findings: [finding] }
+  }
+}
