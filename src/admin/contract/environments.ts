@@ -1,6 +1,16 @@
 import { z } from 'zod'
 import { laneNames } from '../../core/lane.ts'
-import { anywhereField, nameField, newNameField, projectField, removed, renameField, time } from './fields.ts'
+import {
+  anywhereField,
+  forceField,
+  nameField,
+  newNameField,
+  owned,
+  projectField,
+  removed,
+  renameField,
+  time,
+} from './fields.ts'
 import { field, operation } from './operation.ts'
 
 export const environmentShape = z.object({
@@ -13,6 +23,7 @@ export const environmentShape = z.object({
     anthropic: z.string().nullable(),
     gemini: z.string().nullable(),
   }),
+  owned,
   created_at: time,
 })
 
@@ -69,6 +80,7 @@ export const environments = {
   })
     .input(
       existing.extend({
+        ...forceField,
         ...renameField('environment'),
         defaultProviders: field(z.partialRecord(z.enum(laneNames), z.string()).optional(), {
           description: 'Provider of a lane for calls without a model; an empty value removes it',
@@ -88,6 +100,6 @@ export const environments = {
     examples: ['environments remove staging'],
     confirm: 'Remove environment {name}?',
   })
-    .input(existing)
+    .input(existing.extend(forceField))
     .output(removed),
 }

@@ -70,5 +70,11 @@ export const timeouts = z.object({
   total_ms: z.number().nullable(),
 })
 
+export const forceField = {
+  force: field(z.boolean().default(false), { description: 'Change it although a configuration file owns it' }),
+}
+/** By field, as a path into what is shown: the configuration file that owns it. */
+export const owned = z.record(z.string(), z.string())
+
 /** What `remove` answers. */
 export const removed = z.object({ id: z.string(), name: z.string(), removed: z.literal(true) })

@@ -2,7 +2,9 @@ import { z } from 'zod'
 import {
   anywhereField,
   durationText,
+  forceField,
   momentText,
+  owned,
   reference,
   removed,
   scopeFields,
@@ -30,6 +32,7 @@ export const keyShape = z.object({
   last_used_at: time.nullable(),
   /** While a rotation's grace runs: when the secret before stops working. */
   grace_ends_at: time.nullable(),
+  owned,
 })
 
 /** The one place where a gateway key is shown. */
@@ -113,6 +116,7 @@ export const keys = {
   })
     .input(
       one.extend({
+        ...forceField,
         name: field(slug.optional(), { description: 'New name of the key' }),
         expires: field(z.union([z.literal('never'), momentText]).optional(), {
           description: 'How long from now, or until when, it works; or never',
@@ -168,6 +172,6 @@ export const keys = {
     examples: ['keys remove ci'],
     confirm: 'Remove key {key}? It stops working and leaves the list.',
   })
-    .input(one)
+    .input(one.extend(forceField))
     .output(removed),
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { laneName, nameField, newNameField, removed, renameField, sizeText, time } from './fields.ts'
+import { forceField, laneName, nameField, newNameField, owned, removed, renameField, sizeText, time } from './fields.ts'
 import { field, operation } from './operation.ts'
 
 export const policyShape = z.object({
@@ -12,6 +12,7 @@ export const policyShape = z.object({
   deny_models: z.array(z.string()),
   lanes: z.array(laneName),
   max_body_bytes: z.number().nullable(),
+  owned,
   created_at: time,
 })
 
@@ -87,6 +88,7 @@ export const policies = {
   })
     .input(
       one.extend({
+        ...forceField,
         ...renameField('policy'),
         ...settable,
         clear: field(z.array(z.enum(['allow-models', 'deny-models', 'lanes', 'max-body', 'attach'])).optional(), {
@@ -106,6 +108,6 @@ export const policies = {
     examples: ['policies remove small-models'],
     confirm: 'Remove policy {name}? What it forbids becomes allowed.',
   })
-    .input(one)
+    .input(one.extend(forceField))
     .output(removed),
 }

@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { nameField, newNameField, removed, renameField, time } from './fields.ts'
+import { forceField, nameField, newNameField, owned, removed, renameField, time } from './fields.ts'
 import { operation } from './operation.ts'
 
 export const projectShape = z.object({
   id: z.string(),
   name: z.string(),
   environments: z.array(z.string()),
+  owned,
   created_at: time,
 })
 
@@ -59,7 +60,7 @@ export const projects = {
     positional: ['name'],
     examples: ['projects edit search --rename discovery'],
   })
-    .input(z.strictObject({ ...nameField('project'), ...renameField('project') }))
+    .input(z.strictObject({ ...nameField('project'), ...renameField('project'), ...forceField }))
     .output(projectShape),
   remove: operation({
     summary: 'Remove a project and its environments; refused while routes or keys stand in it',
@@ -71,6 +72,6 @@ export const projects = {
     examples: ['projects remove search'],
     confirm: 'Remove project {name} and its environments?',
   })
-    .input(z.strictObject({ ...nameField('project') }))
+    .input(z.strictObject({ ...nameField('project'), ...forceField }))
     .output(removed),
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { laneName, tags, time, timeouts } from './fields.ts'
+import { laneName, owned, tags, time, timeouts } from './fields.ts'
 
 const settings = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
 
@@ -32,6 +32,7 @@ export const providerShape = z.object({
   /** How many routes have it as a target. */
   routes: z.number(),
   last_hour: z.object({ requests: z.number(), errors: z.number(), duration_p95_ms: z.number().nullable() }),
+  owned,
   created_at: time,
 })
 

@@ -1,5 +1,14 @@
 import { z } from 'zod'
-import { nameField, newNameField, reference, removed, renameField, tagField, timeoutFields } from './fields.ts'
+import {
+  forceField,
+  nameField,
+  newNameField,
+  reference,
+  removed,
+  renameField,
+  tagField,
+  timeoutFields,
+} from './fields.ts'
 import { kindSettingFields } from './kind-settings.ts'
 import { field, operation } from './operation.ts'
 import { history } from './provider-history.ts'
@@ -47,6 +56,7 @@ const credentials = {
   })
     .input(
       one.extend({
+        ...forceField,
         credential: field(z.string().min(1), { description: 'The credential', prompt: 'Credential', secret: true }),
         skipCheck: settable.skipCheck,
       }),
@@ -81,7 +91,9 @@ const credentials = {
     examples: ['providers credentials remove openai a1b2'],
     confirm: 'Remove credential {credential} from provider {name}?',
   })
-    .input(one.extend({ credential: field(reference, { description: 'Id or last four of the credential' }) }))
+    .input(
+      one.extend({ ...forceField, credential: field(reference, { description: 'Id or last four of the credential' }) }),
+    )
     .output(providerShape),
 }
 
@@ -155,6 +167,7 @@ export const providers = {
   })
     .input(
       one.extend({
+        ...forceField,
         ...renameField('provider'),
         baseUrl: field(z.string().optional(), { description: "What the vendor's own SDK would be given" }),
         credential: field(z.string().min(1).optional(), {
@@ -189,7 +202,7 @@ export const providers = {
     positional: ['name'],
     examples: ['providers activate openai'],
   })
-    .input(one)
+    .input(one.extend(forceField))
     .output(providerShape),
   deactivate: operation({
     summary: 'Take a provider out of traffic',
@@ -200,7 +213,7 @@ export const providers = {
     positional: ['name'],
     examples: ['providers deactivate openai'],
   })
-    .input(one)
+    .input(one.extend(forceField))
     .output(providerShape),
   history,
   revisions: operation({
@@ -235,6 +248,7 @@ export const providers = {
   })
     .input(
       one.extend({
+        ...forceField,
         revision: field(z.int().positive().optional(), {
           description: 'Number of the revision (default: the one before)',
         }),
@@ -251,7 +265,7 @@ export const providers = {
     examples: ['providers remove openai'],
     confirm: 'Remove provider {name} with its credentials and revisions?',
   })
-    .input(one)
+    .input(one.extend(forceField))
     .output(removed),
   kinds: operation({
     summary: 'List the kinds of provider and their settings',

@@ -1,5 +1,16 @@
 import { z } from 'zod'
-import { anywhereField, laneName, reference, removed, scopeFields, time, timeoutFields, timeouts } from './fields.ts'
+import {
+  anywhereField,
+  forceField,
+  laneName,
+  owned,
+  reference,
+  removed,
+  scopeFields,
+  time,
+  timeoutFields,
+  timeouts,
+} from './fields.ts'
 import { field, operation } from './operation.ts'
 import { signalShape } from './record.ts'
 import { traffic } from './route-traffic.ts'
@@ -26,6 +37,7 @@ export const routeShape = z.object({
   fallback_on: z.array(z.string()),
   timeouts,
   strict: z.boolean(),
+  owned,
   created_at: time,
 })
 
@@ -165,7 +177,7 @@ export const routes = {
     positional: ['model'],
     examples: ['routes edit gpt-4o-mini --target openai --target azure', 'routes edit gpt-4o-mini --retries 2'],
   })
-    .input(one.extend(settable))
+    .input(one.extend({ ...settable, ...forceField }))
     .output(routeShape),
   traffic,
   test: operation({
@@ -216,7 +228,7 @@ export const routes = {
     positional: ['model'],
     examples: ['routes enable gpt-4o-mini'],
   })
-    .input(one)
+    .input(one.extend(forceField))
     .output(routeShape),
   disable: operation({
     summary: 'Take a route out of traffic',
@@ -227,7 +239,7 @@ export const routes = {
     positional: ['model'],
     examples: ['routes disable gpt-4o-mini'],
   })
-    .input(one)
+    .input(one.extend(forceField))
     .output(routeShape),
   remove: operation({
     summary: 'Remove a route',
@@ -239,6 +251,6 @@ export const routes = {
     examples: ['routes remove gpt-4o-mini'],
     confirm: 'Remove the route of {model}? Requests for it will get model_not_found.',
   })
-    .input(one)
+    .input(one.extend(forceField))
     .output(removed),
 }

@@ -2,21 +2,25 @@ import type { Environment, Key, Policy, Project } from '../../store/api.ts'
 import type { AdminContext } from './context.ts'
 import { invalid, notFound } from './fault.ts'
 import { findEnvironment, findProject } from './find.ts'
+import { loadOwners, type Owners } from './owners.ts'
 
 /** Where policies hold, between words (`environment:default/production`) and ids. */
 export interface Attachments {
   projects: Project[]
   environments: Environment[]
   keys: Key[]
+  owned: Owners
 }
 
-export async function loadAttachments({ store }: Pick<AdminContext, 'store'>): Promise<Attachments> {
-  const [projects, environments, keys] = await Promise.all([
+export async function loadAttachments(context: Pick<AdminContext, 'store'>): Promise<Attachments> {
+  const { store } = context
+  const [projects, environments, keys, owned] = await Promise.all([
     store.projects.list(),
     store.environments.list(null),
     store.keys.list(null, null),
+    loadOwners(context),
   ])
-  return { projects, environments, keys }
+  return { projects, environments, keys, owned }
 }
 
 export function showAttachments(

@@ -10,12 +10,22 @@ interface Change {
 }
 
 /** The tables, whose writes are committed together with the line that says who changed what. */
-export function audited({ store, caller }: AdminContext, change: Change) {
+export function audited({ store, caller, force }: AdminContext, change: Change) {
   return store.audited({
     actor: caller.name,
     actorId: caller.id,
     surface: caller.surface,
     address: caller.address ?? null,
+    force: force === true,
     ...change,
+    before: withoutOwners(change.before),
+    after: withoutOwners(change.after),
   })
+}
+
+/** Who owns a field is no part of what was changed. */
+function withoutOwners(shown: unknown): unknown {
+  if (typeof shown !== 'object' || shown === null) return shown
+  const { owned: _, ...rest } = shown as Record<string, unknown>
+  return rest
 }

@@ -13,17 +13,22 @@ import { scopeStore } from './scoped-store.ts'
  */
 export const operations = implement(contract)
   .$context<CallContext>()
-  .use(async ({ context, path, procedure, next }) => {
+  .use(async ({ context, path, procedure, next }, input: unknown) => {
     const name = path.join('.')
     const scope = scopeOf(context.caller, name, procedure['~orpc'].meta as OperationMeta)
     const store = scopeStore(context.store, scope)
     const runtime = scopeRuntime(context.runtime, scope, store)
     try {
-      return await next({ context: { store, runtime, scope } })
+      return await next({ context: { store, runtime, scope, force: isForced(input) } })
     } catch (error) {
       throw translateFault(error) ?? ownFault(error, name, context)
     }
   })
+
+/** Not checked yet: an operation that knows no force refuses it. */
+function isForced(input: unknown): boolean {
+  return typeof input === 'object' && input !== null && 'force' in input && input.force === true
+}
 
 /** The log is told; the caller only that there was one. */
 export function ownFault(

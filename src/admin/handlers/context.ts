@@ -42,6 +42,8 @@ export interface CallContext extends AdminParts {
 /** What a handler gets: store and runtime show and change only what the caller may see and change. */
 export interface AdminContext extends CallContext {
   scope: Scope
+  /** Writes although a configuration file owns what changes. */
+  force?: boolean
 }
 
 /** The running gateway as its control plane sees it. */

@@ -17,6 +17,7 @@ const show = (environment: Environment, names: Names) => ({
     anthropic: nameOf(environment.defaultProviders.anthropic, names),
     gemini: nameOf(environment.defaultProviders.gemini, names),
   },
+  owned: names.owned(environment.id),
   created_at: environment.createdAt,
 })
 const nameOf = (id: string | undefined, names: Names) => (id === undefined ? null : names.provider(id))

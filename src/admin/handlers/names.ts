@@ -1,19 +1,23 @@
 import type { AdminContext } from './context.ts'
+import { loadOwners, type Owners } from './owners.ts'
 
 /** Names by id, for showing what refers to others. */
 export interface Names {
   project(id: string): string
   environment(id: string): string
   provider(id: string): string
+  owned: Owners
 }
 
-export async function loadNames({ store }: Pick<AdminContext, 'store'>): Promise<Names> {
-  const [projects, environments, providers] = await Promise.all([
+export async function loadNames(context: Pick<AdminContext, 'store'>): Promise<Names> {
+  const { store } = context
+  const [projects, environments, providers, owned] = await Promise.all([
     store.projects.list(),
     store.environments.list(null),
     store.providers.list(),
+    loadOwners(context),
   ])
-  return { project: byId(projects), environment: byId(environments), provider: byId(providers) }
+  return { project: byId(projects), environment: byId(environments), provider: byId(providers), owned }
 }
 
 /** An id whose row went away between two reads shows as itself. */

@@ -17,6 +17,7 @@ const show = (policy: Policy, attachments: Attachments) => ({
   deny_models: policy.denyModels,
   lanes: policy.lanes,
   max_body_bytes: policy.maxBody,
+  owned: attachments.owned(policy.id),
   created_at: policy.createdAt,
 })
 const resource = ({ id, name }: Policy) => ({ kind: 'policy', id, name })

@@ -5,18 +5,23 @@ import { operations } from './base.ts'
 import type { AdminContext } from './context.ts'
 import { conflict } from './fault.ts'
 import { findProject } from './find.ts'
+import { loadOwners, type Owners } from './owners.ts'
 
-const show = (project: Project, environments: Environment[]) => ({
+const show = (project: Project, environments: Environment[], owned: Owners) => ({
   id: project.id,
   name: project.name,
   environments: environments.filter(({ projectId }) => projectId === project.id).map(({ name }) => name),
+  owned: owned(project.id),
   created_at: project.createdAt,
 })
 const resource = ({ id, name }: Project) => ({ kind: 'project', id, name })
 
 async function load(context: AdminContext, name: string) {
   const project = await findProject(context, name)
-  return { project, before: show(project, await context.store.environments.list(project.id)) }
+  return {
+    project,
+    before: show(project, await context.store.environments.list(project.id), await loadOwners(context)),
+  }
 }
 
 export const projects = {
@@ -24,18 +29,19 @@ export const projects = {
     if ((await context.store.projects.find(input.name)) !== null)
       throw conflict(`The project ${input.name} exists already.`, 'Choose another name.')
     const project = { id: newId('prj'), name: input.name, createdAt: new Date().toISOString() }
-    const after = show(project, [])
+    const after = show(project, [], () => ({}))
     const tables = audited(context, { operation: 'projects.add', resource: resource(project), before: null, after })
     await tables.projects.insert(project)
     await context.runtime.publish()
     return after
   }),
   list: operations.projects.list.handler(async ({ context }) => {
-    const [all, environments] = await Promise.all([
+    const [all, environments, owned] = await Promise.all([
       context.store.projects.list(),
       context.store.environments.list(null),
+      loadOwners(context),
     ])
-    return all.map((project) => show(project, environments))
+    return all.map((project) => show(project, environments, owned))
   }),
   show: operations.projects.show.handler(async ({ context, input }) => (await load(context, input.name)).before),
   edit: operations.projects.edit.handler(async ({ context, input }) => {

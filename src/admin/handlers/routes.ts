@@ -31,6 +31,7 @@ const show = (route: Route, names: Names) => ({
   fallback_on: route.fallbackOn,
   timeouts: showTimeouts(route.timeouts),
   strict: route.strict,
+  owned: names.owned(route.id),
   created_at: route.createdAt,
 })
 const resource = ({ id, model }: Route) => ({ kind: 'route', id, name: model })

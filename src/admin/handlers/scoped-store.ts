@@ -39,6 +39,7 @@ function scopeTables(read: Tables, write: Tables, scope: Scope): Tables {
     routes: { ...closed.routes, ...scopeRoutes(read, write, scope) },
     keys: { ...closed.keys, ...scopeKeys(read, write, scope) },
     policies: { ...closed.policies, ...scopePolicies(read, write, scope) },
+    ownership: read.ownership,
     audit: { ...closed.audit, ...scopeAudit(read, write, scope) },
     records: { ...closed.records, ...scopeRecords(read, scope) },
   }

@@ -33,6 +33,7 @@ export function showKey(key: Key, names: KeyNames, now = Date.now()) {
     revoked_at: key.revokedAt,
     last_used_at: key.lastUsedAt,
     grace_ends_at: grace !== null && Date.parse(grace) > now ? grace : null,
+    owned: names.owned(key.id),
   }
 }
 

@@ -58,6 +58,7 @@ export function showProvider(provider: Provider, usage: Usage) {
       errors: lastHour?.errors ?? 0,
       duration_p95_ms: lastHour?.duration_p95_ms ?? null,
     },
+    owned: usage.names.owned(provider.id),
     created_at: provider.createdAt,
   }
 }

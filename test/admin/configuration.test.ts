@@ -1,0 +1,217 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { StoreMoved } from '../../src/store/store-error.ts'
+import { good, refusal, startTestGateway } from './gateway.ts'
+
+const canary = 'sk-canary-credential-7f3a91'
+const file = `
+owner: platform
+providers:
+  - name: openai
+    kind: openai
+    credential: \${OPENAI_API_KEY}
+    timeouts: { connect: 2s }
+    tags: { team: search }
+policies:
+  - name: small
+    max_body: 1MB
+    attach: [key:ci]
+keys:
+  - name: ci
+    policy: small
+routes:
+  - model: gpt-4o-mini
+    provider: openai
+`
+const files = (text = file) => ({ files: { 'gateway.yaml': text }, variables: { OPENAI_API_KEY: canary } })
+const told = (changes: { action: string; kind: string; name: string }[]) =>
+  changes.map(({ action, kind, name }) => `${action} ${kind} ${name}`)
+
+describe('applying a file', () => {
+  it('does what its plan said, in one go, and nothing the second time', async () => {
+    const gateway = await startTestGateway()
+    const { client, store, checks } = gateway
+    const plan = await client.diff(files())
+    expect(told(plan.changes)).toEqual([
+      'create provider openai',
+      'create policy small',
+      'create key ci',
+      'create route gpt-4o-mini',
+    ])
+    expect(await client.providers.list({})).toEqual([])
+    const before = gateway.published
+    const applied = await client.apply({ ...files(), expect: plan.expect })
+    expect(told(applied.changes)).toEqual(told(plan.changes))
+    expect(gateway.published).toBe(before + 1)
+    expect(checks.asked).toEqual([{ baseUrl: 'https://api.openai.com/v1', credential: canary }])
+    expect(await client.routes.show({ model: 'gpt-4o-mini' })).toMatchObject({ targets: [{ provider: 'openai' }] })
+    expect(await client.policies.show({ name: 'small' })).toMatchObject({
+      attached_to: ['key:ci'],
+      max_body_bytes: 1_000_000,
+    })
+    const again = await client.diff(files())
+    expect(again).toMatchObject({ changes: [], adopted: 0, released: 0, problems: [], notes: [] })
+    await client.apply(files())
+    expect(gateway.published).toBe(before + 1)
+    const lines = await store.audit.list({ limit: 10 })
+    expect(lines.map(({ operation, resource }) => `${operation} ${resource.kind}`).sort()).toEqual([
+      'apply key',
+      'apply policy',
+      'apply provider',
+      'apply route',
+    ])
+    expect(JSON.stringify([plan, again, lines])).not.toContain(canary)
+  })
+
+  it('shows a new key once, whose hash an export carries to where it is made again', async () => {
+    const { client } = await startTestGateway()
+    const { keys } = await client.apply(files())
+    expect(keys).toMatchObject([{ name: 'ci', project: 'default', environment: 'production' }])
+    const secret = keys[0]?.key ?? ''
+    const { text } = await client.export({})
+    expect(text).toContain(createHash('sha256').update(secret).digest('hex'))
+    expect(text).not.toContain(secret)
+    expect(text).not.toContain(canary)
+    expect(text).toContain('credential: ${OPENAI_CREDENTIAL} # ends in 3a91')
+    // Where no credential is at hand, an export still compares.
+    const same = await client.diff({ files: { 'export.yaml': text } })
+    expect([same.changes, same.problems]).toEqual([[], []])
+    const wiped = await startTestGateway()
+    const variables = { OPENAI_CREDENTIAL: canary }
+    expect((await wiped.client.apply({ files: { 'export.yaml': text }, variables })).keys).toEqual([])
+    const hash = (await wiped.store.keys.list(null, null))[0]?.secrets[0]?.hash
+    expect(hash).toBe(createHash('sha256').update(secret).digest('base64'))
+    expect((await wiped.client.export({})).text).toBe(text)
+  })
+
+  it('writes nothing when a check fails, and says of each', async () => {
+    const { client, checks } = await startTestGateway()
+    checks.result = {
+      ...good,
+      ok: false,
+      reason: 'credential_rejected',
+      message: 'The provider refused the credential.',
+    }
+    const two = `${file}\n`.replace(
+      'providers:',
+      'providers:\n  - { name: second, kind: anthropic, credential: "${OPENAI_API_KEY}" }',
+    )
+    const fault = await refusal(client.apply(files(two)))
+    expect(fault.code).toBe('refused')
+    expect(fault.message).toContain('check of openai failed')
+    expect(fault.message).toContain('check of second failed')
+    expect(await client.policies.list({})).toEqual([])
+    expect(await client.apply({ ...files(two), skipCheck: true })).toMatchObject({ checked: [] })
+    expect(await client.providers.show({ name: 'openai' })).toMatchObject({ state: 'unchecked' })
+  })
+
+  it('names every mistake with its place, and changes nothing', async () => {
+    const { client } = await startTestGateway()
+    const text =
+      'providers:\n  - name: a\n    kind: opnai\n  - name: b\n    kind: openai\n    settings: { organisation: x }\n    headers: { authorization: x }\n'
+    const { problems } = await client.diff(files(text))
+    expect(problems.map(({ place, message }) => `${place} ${message}`)).toEqual([
+      expect.stringContaining('gateway.yaml:3:5 provider a: There is no provider kind "opnai"'),
+      expect.stringContaining('provider b: the kind openai has no setting organisation; did you mean organization?'),
+      expect.stringContaining('gateway.yaml:7:5 provider b: The header authorization carries a credential'),
+      expect.stringContaining('provider b: A provider of the kind openai needs a credential'),
+    ])
+    expect(await refusal(client.apply(files(text)))).toMatchObject({ code: 'invalid' })
+    expect(await client.providers.list({})).toEqual([])
+  })
+
+  it('refuses a plan that is another one by now, saying what changed', async () => {
+    const { client } = await startTestGateway()
+    await client.apply(files())
+    const next = file.replace('1MB', '2MB').replace('2s', '3s')
+    const { expect: expected } = await client.diff(files(next))
+    await client.policies.edit({ name: 'small', maxBody: '5MB', force: true })
+    const fault = await refusal(client.apply({ ...files(next), expect: expected }))
+    expect(fault).toMatchObject({
+      code: 'conflict',
+      message: 'The plan is another one by now: policy small was changed.',
+    })
+    expect(await client.providers.show({ name: 'openai' })).toMatchObject({ timeouts: { connect_ms: 2000 } })
+  })
+
+  it('looks again when others write in between, and goes on where it is all the same', async () => {
+    const { client, store, parts } = await startTestGateway()
+    const { configuration } = store
+    let moved = 0
+    parts.store = {
+      ...store,
+      configuration: {
+        ...configuration,
+        async write(change) {
+          if (moved++ === 0) throw new StoreMoved('others wrote')
+          return await configuration.write(change)
+        },
+      },
+    }
+    const { changes } = await client.apply(files())
+    expect([changes.length, moved]).toEqual([4, 2])
+  })
+
+  it('replaces a credential in its place, and keeps what is the same', async () => {
+    const { client } = await startTestGateway()
+    await client.apply(files())
+    const before = await client.providers.show({ name: 'openai' })
+    const text = file.replace('credential: ${OPENAI_API_KEY}', 'credentials: ["${OPENAI_API_KEY}", "${SECOND}"]')
+    const variables = { OPENAI_API_KEY: canary, SECOND: 'sk-canary-another-0042' }
+    const plan = await client.diff({ files: { a: text }, variables })
+    expect(plan.changes).toMatchObject([{ action: 'change', fields: [{ field: 'credentials' }] }])
+    await client.apply({ files: { a: text }, variables })
+    const after = await client.providers.show({ name: 'openai' })
+    expect(after.credentials.map(({ last_four }) => last_four)).toEqual(['3a91', '0042'])
+    expect(after.credentials[0]?.id).toBe(before.credentials[0]?.id)
+    expect(after.revision).toBe(before.revision + 1)
+  })
+
+  it('leaves a revoked key revoked', async () => {
+    const { client } = await startTestGateway()
+    await client.apply(files())
+    await client.keys.revoke({ key: 'ci' })
+    const text = file.replace('    attach: [key:ci]\n', '')
+    const { changes, notes } = await client.diff(files(text))
+    expect(told(changes)).toEqual([])
+    expect(notes[0]).toContain('key ci in default/production was revoked, and stays so')
+  })
+})
+
+describe('what a file owns', () => {
+  it('is refused to others by name, taken by force, and shown', async () => {
+    const { client } = await startTestGateway()
+    await client.apply(files())
+    const edit = { name: 'openai', timeoutConnect: '9s' }
+    expect(await refusal(client.providers.edit(edit))).toEqual({
+      code: 'refused',
+      message: 'Timeouts.connect_ms of provider openai is owned by the configuration file "platform".',
+      hint: 'Change it there and apply the file, or add --force: it then stands until the file is applied again.',
+    })
+    await client.providers.edit({ name: 'openai', timeoutTotal: '9m' })
+    expect((await client.providers.show({ name: 'openai' })).owned).toMatchObject({
+      name: 'platform',
+      tags: 'platform',
+      'timeouts.connect_ms': 'platform',
+    })
+    expect(await refusal(client.routes.remove({ model: 'gpt-4o-mini' }))).toMatchObject({ code: 'refused' })
+    await client.routes.remove({ model: 'gpt-4o-mini', force: true })
+    await client.providers.edit({ ...edit, force: true })
+    const { changes } = await client.diff(files())
+    expect(told(changes)).toEqual(['change provider openai', 'create route gpt-4o-mini'])
+  })
+
+  it('goes with --prune when the file names it no more, and nothing else does', async () => {
+    const { client } = await startTestGateway()
+    await client.apply(files())
+    await client.policies.add({ name: 'by-hand' })
+    const text = 'owner: platform\nproviders:\n  - name: openai\n'
+    const kept = await client.diff(files(text))
+    expect([kept.changes, kept.released]).toEqual([[], 4])
+    expect(kept.notes[0]).toContain('no longer in the files of platform; --prune removes such')
+    const applied = await client.apply({ ...files(text), prune: true })
+    expect(told(applied.changes)).toEqual(['remove route gpt-4o-mini', 'remove key ci', 'remove policy small'])
+    expect((await client.policies.list({})).map(({ name }) => name)).toEqual(['by-hand'])
+    expect(await client.providers.show({ name: 'openai' })).toMatchObject({ tags: { team: 'search' } })
+  })
+})
