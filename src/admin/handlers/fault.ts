@@ -44,9 +44,24 @@ interface Issue {
 function invalidInput(error: ORPCError<string, unknown>) {
   const issues = readIssues(error.data)
   const text = issues.map(describeIssue).join('; ')
-  return operationFault('invalid', sentence(text === '' ? error.message : text), 'See --help for what it takes.', {
+  const hint = 'See --help for what it takes.'
+  return new ORPCError('invalid', {
+    status: errorStatus.invalid,
+    message: sentence(text === '' ? error.message : text),
+    data: { hint, fields: describeFields(issues) },
     cause: error,
   })
+}
+
+/** For forms, by the field at fault. */
+function describeFields(issues: readonly Issue[]): Record<string, string> {
+  return Object.fromEntries(
+    issues.flatMap(({ message, path: [step] = [] }) => {
+      if (step === undefined) return []
+      const text = message.endsWith('received undefined') ? 'This is needed' : message
+      return [[String(typeof step === 'object' ? step.key : step), sentence(text)]]
+    }),
+  )
 }
 
 function readIssues(data: unknown): Issue[] {
