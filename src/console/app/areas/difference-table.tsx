@@ -1,5 +1,5 @@
 import { Outside } from '../parts/index.ts'
-import { nameInWords } from '../parts/record-view.tsx'
+import { placeInWords } from './difference-words.ts'
 import type { Difference } from './differences.ts'
 
 /** What was, and what is: told by words and signs, not by colour alone. */
@@ -41,10 +41,4 @@ export function DifferenceTable({ differences, same }: { differences: readonly D
       </tbody>
     </table>
   )
-}
-
-/** `timeouts.total_ms` → `Timeouts, total`. */
-export function placeInWords(place: string): string {
-  const [first = '', ...rest] = place.split('.')
-  return [nameInWords(first), ...rest.map((word) => nameInWords(word).toLowerCase())].join(', ')
 }

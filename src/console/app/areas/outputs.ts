@@ -21,3 +21,4 @@ export type OperatorLink = Awaited<ReturnType<AdminClient['operators']['link']>>
 export type Plan = Awaited<ReturnType<AdminClient['diff']>>
 export type Applied = Awaited<ReturnType<AdminClient['apply']>>
 export type Exported = Awaited<ReturnType<AdminClient['export']>>
+export type RouteTraffic = Awaited<ReturnType<AdminClient['routes']['traffic']>>[number]

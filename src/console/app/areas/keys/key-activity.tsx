@@ -5,7 +5,7 @@ import { Count, Empty, Money, Outside, RecordView, StateBadge, Time } from '../.
 import { keepScope } from '../../shell/keys.ts'
 import type { Key, StatsRow } from '../outputs.ts'
 import { Section } from '../section.tsx'
-import { useKeyUsage } from './key-usage.ts'
+import { useUsageOf } from './key-usage.ts'
 import { LimitBars } from './limit-bars.tsx'
 
 /** What it did in the last day; null while it is not known. */
@@ -17,7 +17,8 @@ export function useLastDay({ id }: Key): StatsRow | null {
 /** How it is used: the last day, its limits, its last requests. */
 export function KeyActivity({ shown: key }: { shown: Key }) {
   const day = useLastDay(key)
-  const limits = useKeyUsage().get(key.id) ?? []
+  const usage = useUsageOf(key)
+  const limits = usage?.limits ?? []
   return (
     <Section title="Usage" actions={<span className="quiet">last day</span>}>
       <RecordView
@@ -33,6 +34,15 @@ export function KeyActivity({ shown: key }: { shown: Key }) {
             ),
           },
           { label: 'Spend', value: <Money usd={day?.usd ?? null} /> },
+          {
+            label: 'This month',
+            value: (
+              <>
+                <Count value={usage?.month?.requests ?? 0} unit="requests" />,{' '}
+                <Count value={usage?.month?.tokens ?? 0} unit="tokens" />
+              </>
+            ),
+          },
         ]}
       />
       <h3 className="sub-head">Limits</h3>

@@ -10,7 +10,7 @@ import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import type { CreatedKey, Key } from '../outputs.ts'
 import { CreateKey } from './create-key.tsx'
-import { type UsedLimit, useKeyUsage } from './key-usage.ts'
+import { type KeyUsage, useKeyUsage } from './key-usage.ts'
 import { KeyMark, KeyState } from './key-words.tsx'
 import { LimitBars } from './limit-bars.tsx'
 import { ShownOnce } from './shown-once.tsx'
@@ -43,7 +43,7 @@ function KeyList({ made, onClose }: { made: CreatedKey | null; onClose(): void }
   const scope = useScope()
   const navigate = useNavigate()
   const may = useMay('keys.create')
-  const usage = useKeyUsage()
+  const usage = useKeyUsage(scope.listInput)
   const keys = useQuery(orpc.keys.list.queryOptions({ input: scope.listInput }))
   const rows = (keys.data ?? []).filter((key) => inScope(scope, key))
   const create = may ? (
@@ -85,7 +85,7 @@ function NoKey({ action }: { action: ReactNode }) {
   )
 }
 
-function columnsFor(usage: ReadonlyMap<string, readonly UsedLimit[]>): TableColumn<Key>[] {
+function columnsFor(usage: ReadonlyMap<string, KeyUsage>): TableColumn<Key>[] {
   return [
     {
       id: 'name',
@@ -120,7 +120,7 @@ function columnsFor(usage: ReadonlyMap<string, readonly UsedLimit[]>): TableColu
       title: 'Limits',
       width: '220px',
       wideOnly: true,
-      cell: ({ id }) => <LimitBars limits={usage.get(id) ?? []} />,
+      cell: ({ id }) => <LimitBars limits={usage.get(id)?.limits ?? []} />,
     },
     {
       id: 'expires',

@@ -47,7 +47,6 @@ function shareOf({ used, limit }: UsedLimit): number {
   return limit === 0 ? 1 : used / limit
 }
 
-function figure({ name, unit }: UsedLimit, value: number): string {
-  if (unit === 'usd' || /usd|budget/.test(name)) return formatMoney(value)
-  return formatValue(value, 'number', { now: 0, utc: false })
+function figure({ unit }: UsedLimit, value: number): string {
+  return unit === 'usd' ? formatMoney(value) : formatValue(value, 'number', { now: 0, utc: false })
 }

@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { callOperation } from '../../client/admin.ts'
-import { findOperation } from '../../contract/operations.ts'
+import { orpc } from '../../client/admin.ts'
 import { Count, Duration, FaultNotice, Outside, RecordView, StateBadge, Time } from '../../parts/index.ts'
 import type { Provider } from '../outputs.ts'
 import { Section } from '../section.tsx'
-import { type HealthEntry, type HealthSpan, healthSpans, readyShare } from './health-strip.ts'
+import { type HealthSpan, healthSpans, readyShare } from './health-strip.ts'
 
 const hour = 3_600_000
 const windows = [
@@ -37,17 +36,14 @@ export function ProviderHealth({ provider }: { provider: Provider }) {
           { label: 'p95', value: <Duration ms={last_hour.duration_p95_ms} /> },
         ]}
       />
-      {findOperation('providers.history') === undefined ? null : <HealthOverTime name={provider.name} />}
+      {provider.base_url === null ? null : <HealthOverTime name={provider.name} />}
     </Section>
   )
 }
 
 function HealthOverTime({ name }: { name: string }) {
   const [since, setSince] = useState<(typeof windows)[number]['since']>('24h')
-  const history = useQuery({
-    queryKey: [['providers', 'history'], name, since],
-    queryFn: ({ signal }) => callOperation(['providers', 'history'], { name, since }, signal) as Promise<HealthEntry[]>,
-  })
+  const history = useQuery(orpc.providers.history.queryOptions({ input: { name, since } }))
   const length = windows.find((one) => one.since === since)?.length ?? 24 * hour
   const now = history.dataUpdatedAt
   const spans = healthSpans(history.data ?? [], now - length, now)

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { Count, Duration, Outside, StateBadge } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
-import type { Explanation, Provider, Route, RouteTarget } from '../outputs.ts'
+import type { Explanation, Provider, Route, RouteTarget, RouteTraffic } from '../outputs.ts'
 import { drawLines, expectedShares, pictureHeight } from './route-picture.ts'
-import type { TargetTraffic } from './route-traffic.ts'
 import { stateOfTarget } from './target-state.ts'
+import { type TargetTraffic, trafficOf } from './target-traffic.ts'
 
 const size = { width: 120, rowHeight: 92, gap: 12 }
 
@@ -12,7 +12,7 @@ export interface RouteDrawingProps {
   route: Route
   providers: readonly Provider[]
   explanation: Explanation | undefined
-  traffic: ReadonlyMap<string, TargetTraffic> | null
+  traffic: readonly RouteTraffic[]
 }
 
 /**
@@ -20,10 +20,8 @@ export interface RouteDrawingProps {
  * the order in which the targets are tried, with the same words.
  */
 export function RouteDrawing({ route, providers, explanation, traffic }: RouteDrawingProps) {
-  const total = sumOf(traffic)
-  const shares = route.targets.map(({ provider }) =>
-    total === 0 ? null : (traffic?.get(provider)?.requests ?? 0) / total,
-  )
+  const sent = route.targets.map((target) => trafficOf(target, route.targets, traffic))
+  const shares = sent.map((one) => (traffic.length === 0 ? null : (one?.share ?? 0)))
   const expected = expectedShares(route.strategy, route.targets)
   const keyed = route.targets.map((target, index) => ({ target, index, key: `${index}-${target.provider}` }))
   const lines = drawLines(
@@ -62,7 +60,7 @@ export function RouteDrawing({ route, providers, explanation, traffic }: RouteDr
             route={route}
             provider={providers.find(({ name }) => name === target.provider)}
             explanation={explanation}
-            traffic={traffic?.get(target.provider)}
+            traffic={sent[index] ?? null}
             share={shares[index] ?? null}
             expected={expected[index] ?? null}
           />
@@ -78,7 +76,7 @@ interface TargetProps {
   route: Route
   provider: Provider | undefined
   explanation: Explanation | undefined
-  traffic: TargetTraffic | undefined
+  traffic: TargetTraffic | null
   share: number | null
   expected: number | null
 }
@@ -109,7 +107,7 @@ function Target({ target, place, route, provider, explanation, traffic, share, e
       </p>
       <p className="row route-target-facts">
         <span>{share === null ? 'no traffic in the last hour' : `${percent(share)} of the last hour`}</span>
-        {traffic === undefined || traffic.requests === 0 ? null : (
+        {traffic === null || traffic.requests === 0 ? null : (
           <span className="quiet">
             <Count value={traffic.requests} unit="req" />
             {traffic.p95 === null ? null : (
@@ -123,10 +121,6 @@ function Target({ target, place, route, provider, explanation, traffic, share, e
       </p>
     </li>
   )
-}
-
-function sumOf(traffic: ReadonlyMap<string, TargetTraffic> | null): number {
-  return [...(traffic?.values() ?? [])].reduce((sum, { requests }) => sum + requests, 0)
 }
 
 export function percent(share: number): string {

@@ -109,12 +109,14 @@ function useModelSuggestions(providers: readonly Provider[], rows: readonly Targ
   return [...new Set(names)].sort().slice(0, 500)
 }
 
-export function scopeInput({ project, environment }: ScopeValue): Record<string, unknown> {
+export type ScopeInput = { project: string; environment?: string; allEnvironments?: boolean }
+
+export function scopeInput({ project, environment }: ScopeValue): ScopeInput {
   return environment === null ? { project, allEnvironments: true } : { project, environment }
 }
 
 /** Names a route wherever it stands: by its id, in its own scope. */
-export function referenceTo({ id, project, environment }: Route): Record<string, unknown> {
+export function referenceTo({ id, project, environment }: Route): ScopeInput & { model: string } {
   return { model: id, ...scopeInput({ project, environment }) }
 }
 

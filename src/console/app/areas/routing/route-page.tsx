@@ -12,7 +12,6 @@ import { ExplainRoute } from './explain-route.tsx'
 import { RouteDrawing } from './route-drawing.tsx'
 import { RouteForm, referenceTo } from './route-form.tsx'
 import { RouteSettings } from './route-settings.tsx'
-import { useRouteTraffic } from './route-traffic.ts'
 import { sampleModel } from './sample-model.ts'
 import { TryRoute } from './try-route.tsx'
 
@@ -44,7 +43,10 @@ type Panel = 'edit' | 'test' | 'explain' | null
 
 function RouteView({ route, providers, above }: { route: Route; providers: readonly Provider[]; above: ReactNode }) {
   const [panel, setPanel] = useState<Panel>(null)
-  const traffic = useRouteTraffic(route)
+  const traffic = useQuery({
+    ...orpc.routes.traffic.queryOptions({ input: referenceTo(route) }),
+    refetchInterval: 30_000,
+  })
   const model = sampleModel(route, providers)
   const explained = useQuery({
     ...orpc.routes.explain.queryOptions({
@@ -75,7 +77,7 @@ function RouteView({ route, providers, above }: { route: Route; providers: reado
         route={route}
         providers={providers}
         explanation={isThis ? explained.data : undefined}
-        traffic={traffic}
+        traffic={traffic.data ?? []}
       />
       <RouteSettings route={route} />
       <Dialog open={panel === 'edit'} title={`Edit the route of ${route.model}`} onClose={close}>

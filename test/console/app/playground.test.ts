@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { noAnswer, readEvent } from '../../../src/console/app/areas/playground/answer-state.ts'
+import {
+  bodyOf,
+  continueDraft,
+  firstDraft,
+  firstLane,
+  obstacle,
+  pathOf,
+} from '../../../src/console/app/areas/playground/playground-state.ts'
+
+const draft = { ...firstDraft, model: 'm' }
+
+describe('what the playground would send', () => {
+  it('follows the controls, until the body is changed by hand', () => {
+    expect(JSON.parse(bodyOf({ ...draft, system: 'Be short.', maxTokens: '5' }))).toEqual({
+      model: 'm',
+      messages: [
+        { role: 'system', content: 'Be short.' },
+        { role: 'user', content: 'Say hello in one short sentence.' },
+      ],
+      stream: true,
+      max_completion_tokens: 5,
+    })
+    expect(bodyOf({ ...draft, body: '{"own":1}' })).toBe('{"own":1}')
+    expect(pathOf({ ...draft, lane: 'gemini', streamed: false })).toBe('/v1/gemini/v1beta/models/m:generateContent')
+  })
+
+  it('says what is in the way', () => {
+    expect(obstacle(draft)).toBeNull()
+    expect(obstacle(firstDraft)).toBe('Choose a model.')
+    expect(obstacle({ ...draft, temperature: 'warm' })).toBe('Temperature is not a number.')
+    expect(obstacle({ ...draft, turns: [{ id: 1, role: 'user', text: ' ' }] })).toBe('Write a message.')
+    expect(obstacle({ ...draft, body: '{' })).toBe('The body is not JSON.')
+  })
+
+  it('goes on with the answer', () => {
+    const next = continueDraft({ ...draft, body: '{}' }, 'Hello.')
+    expect(next.turns.map(({ role, text }) => [role, text])).toEqual([
+      ['user', 'Say hello in one short sentence.'],
+      ['assistant', 'Hello.'],
+      ['user', ''],
+    ])
+    expect(next.body).toBeNull()
+    expect(new Set(next.turns.map(({ id }) => id)).size).toBe(3)
+  })
+
+  it('begins on a lane that something serves', () => {
+    expect(firstLane({ openai: [], anthropic: ['claude'], gemini: [] })).toBe('anthropic')
+    expect(firstLane({ openai: [], anthropic: [], gemini: [] })).toBe('openai')
+  })
+})
+
+describe('an answer as it comes', () => {
+  const begin = {
+    kind: 'begin' as const,
+    request_id: 'req_1',
+    lane: 'openai' as const,
+    status: 200,
+    path: '/v1/chat/completions',
+    request_body: '{}',
+    headers: {},
+    text: null,
+  }
+
+  it('gathers text and bytes, and the time of the first text', () => {
+    const parts = [
+      { kind: 'part' as const, at_ms: 5, text: '', raw: 'data: {}\n\n' },
+      { kind: 'part' as const, at_ms: 9, text: 'Hel', raw: 'a' },
+      { kind: 'part' as const, at_ms: 12, text: 'lo', raw: 'b' },
+    ]
+    const coming = [begin, ...parts].reduce(readEvent, noAnswer)
+    expect(coming).toMatchObject({ state: 'coming', text: 'Hello', raw: 'data: {}\n\nab', firstTextMs: 9 })
+    const end = { kind: 'end' as const, duration_ms: 20, first_text_ms: 9, error: null, text: null }
+    expect(readEvent(coming, end)).toMatchObject({ state: 'ended', durationMs: 20, error: null })
+    expect(readEvent(coming, { ...end, error: 'reset' })).toMatchObject({ state: 'failed', error: 'reset' })
+  })
+})

@@ -1,0 +1,235 @@
+import { describe, expect, it } from 'vitest'
+import { placeInWords } from '../../../src/console/app/areas/difference-words.ts'
+import { findDifferences } from '../../../src/console/app/areas/differences.ts'
+import { allModels, matchesPattern, modelsByLane } from '../../../src/console/app/areas/lane-models.ts'
+import { checkSteps, suggestedBaseUrl } from '../../../src/console/app/areas/providers/check-steps.ts'
+import { healthSpans, readyShare } from '../../../src/console/app/areas/providers/health-strip.ts'
+import { readBody } from '../../../src/console/app/areas/routing/explain-body.ts'
+import { drawLines, expectedShares, pictureHeight } from '../../../src/console/app/areas/routing/route-picture.ts'
+import { moveRow, newRow, rowsOf, writeRows } from '../../../src/console/app/areas/routing/target-rows.ts'
+import { trafficOf } from '../../../src/console/app/areas/routing/target-traffic.ts'
+import { variablesIn } from '../../../src/console/app/areas/settings/configuration-file.ts'
+
+describe('differences of two answers', () => {
+  it('are the leaves that differ, with what was and what is', () => {
+    const before = { base_url: 'a', headers: { x: '1', y: '2' }, timeouts: { total_ms: null }, projects: ['a'] }
+    const after = { base_url: 'b', headers: { x: '1' }, timeouts: { total_ms: 5 }, projects: ['a', 'b'] }
+    expect(findDifferences(before, after)).toEqual([
+      { place: 'base_url', before: 'a', after: 'b' },
+      { place: 'headers.y', before: '2', after: null },
+      { place: 'projects', before: 'a', after: 'a, b' },
+      { place: 'timeouts.total_ms', before: null, after: '5' },
+    ])
+  })
+
+  it('know items of a list by their names, and leave out what always differs', () => {
+    const of = (last: string) => ({ number: 1, credentials: [{ id: 'cre_1', last_four: last, added_at: last }] })
+    expect(findDifferences(of('a'), of('b'), ['number', 'added_at'])).toEqual([
+      { place: 'credentials[cre_1].last_four', before: 'a', after: 'b' },
+    ])
+    expect(findDifferences(of('a'), of('a'))).toEqual([])
+  })
+
+  it('have places that a person can read', () => {
+    expect(placeInWords('timeouts.total_ms')).toBe('Timeouts, total')
+  })
+})
+
+describe('the models of a scope', () => {
+  const kinds = [
+    { kind: 'openai', speaks: ['openai' as const] },
+    { kind: 'demo', speaks: ['openai' as const, 'anthropic' as const, 'gemini' as const] },
+  ]
+  const provider = (name: string, kind: string, models: string[], active = true) => ({
+    name,
+    kind,
+    active,
+    models: models.map((model) => ({ name: model })),
+  })
+  const route = (model: string, target: string, environment: string | null = 'production', enabled = true) => ({
+    model,
+    project: 'default',
+    environment,
+    enabled,
+    targets: [{ provider: target }],
+  })
+  const scope = { project: 'default', environment: 'production' }
+
+  it('are offered on the lanes that a target speaks', () => {
+    const found = modelsByLane(
+      scope,
+      [route('a', 'one'), route('b', 'two')],
+      [provider('one', 'openai', []), provider('two', 'demo', [])],
+      kinds,
+    )
+    expect(found).toEqual({ openai: ['a', 'b'], anthropic: ['b'], gemini: ['b'] })
+    expect(allModels(found)).toEqual(['a', 'b'])
+  })
+
+  it('are of a pattern those that the provider has; what is off, elsewhere or gone has none', () => {
+    const providers = [provider('one', 'openai', ['gpt-4o', 'o1']), provider('off', 'openai', ['x'], false)]
+    const routes = [
+      route('gpt-*', 'one', null),
+      route('x', 'off'),
+      route('y', 'one', 'staging'),
+      route('z', 'one', 'production', false),
+      route('w', 'nobody'),
+    ]
+    expect(modelsByLane(scope, routes, providers, kinds).openai).toEqual(['gpt-4o'])
+  })
+
+  it('match a pattern with one star', () => {
+    expect(matchesPattern('gpt-*-mini', 'gpt-4o-mini')).toBe(true)
+    expect(matchesPattern('ab*ba', 'aba')).toBe(false)
+    expect(matchesPattern('exact', 'exact')).toBe(true)
+  })
+})
+
+describe('a check, step by step', () => {
+  const failed = (reason: string) =>
+    checkSteps({ ok: false, reason, message: 'why', models: null }).map(({ state, note }) =>
+      `${state} ${note ?? ''}`.trim(),
+    )
+
+  it('ends at the step that its reason names', () => {
+    expect(failed('unreachable')).toEqual(['failed why', 'waiting', 'waiting', 'waiting'])
+    expect(failed('wrong_url')).toEqual(['done', 'failed why', 'waiting', 'waiting'])
+    expect(failed('credential_rejected')).toEqual(['done', 'done', 'failed why', 'waiting'])
+    expect(failed('something new')).toEqual(['done', 'done', 'done', 'failed why'])
+  })
+
+  it('is done whole, or under way', () => {
+    const whole = checkSteps({ ok: true, reason: null, message: '', models: 3 })
+    expect(whole.map(({ state }) => state)).toEqual(['done', 'done', 'done', 'done'])
+    expect(whole.at(-1)?.note).toBe('3 found')
+    expect(checkSteps(null)[0]?.state).toBe('running')
+  })
+
+  it('finds the base URL that was meant', () => {
+    const said = 'Nothing is there. The provider answers at http://x/v1: make that the base URL.'
+    expect(suggestedBaseUrl(said)).toBe('http://x/v1')
+    expect(suggestedBaseUrl('The credential is refused.')).toBeNull()
+  })
+})
+
+describe('health over time', () => {
+  const at = (seconds: number) => new Date(seconds * 1000).toISOString()
+
+  it('is cut at each change; before the first nothing is known', () => {
+    const entries = [
+      { time: at(50), state: 'failing', reason: 'down' },
+      { time: at(25), state: 'ready', reason: null },
+      { time: at(75), state: 'ready', reason: null },
+    ]
+    const spans = healthSpans(entries, 0, 100_000)
+    expect(spans.map(({ state, start, size }) => [state, start, size])).toEqual([
+      ['unknown', 0, 0.25],
+      ['ready', 0.25, 0.25],
+      ['failing', 0.5, 0.25],
+      ['ready', 0.75, 0.25],
+    ])
+    expect(readyShare(spans)).toBeCloseTo(2 / 3)
+  })
+
+  it('begins with what held before', () => {
+    const spans = healthSpans([{ time: at(10), state: 'ready', reason: null }], 50_000, 100_000)
+    expect(spans.map(({ state, size }) => [state, size])).toEqual([['ready', 1]])
+    expect(readyShare(healthSpans([], 0, 1000))).toBeNull()
+  })
+})
+
+describe('the picture of a route', () => {
+  const size = { width: 100, rowHeight: 40, gap: 10 }
+
+  it('leads from the middle to the middle of each row', () => {
+    expect(pictureHeight(3, size)).toBe(140)
+    const lines = drawLines(
+      [
+        { key: 'a', share: 1 },
+        { key: 'b', share: 0 },
+        { key: 'c', share: null },
+      ],
+      size,
+    )
+    expect(lines.map(({ path }) => path)).toEqual([
+      'M0 70C50 70 50 20 100 20',
+      'M0 70C50 70 50 70 100 70',
+      'M0 70C50 70 50 120 100 120',
+    ])
+    expect(lines.map(({ width }) => width)).toEqual([9, 1.5, 1.5])
+  })
+
+  it('says what a weighted route expects, within the first priority', () => {
+    const targets = [
+      { weight: 3, priority: 0 },
+      { weight: 1, priority: 0 },
+      { weight: 9, priority: 1 },
+    ]
+    expect(expectedShares('weighted', targets)).toEqual([0.75, 0.25, 0])
+    expect(expectedShares('priority', targets)).toEqual([null, null, null])
+  })
+
+  it('gives each target what went to it, whatever names the client used', () => {
+    const row = (provider: string, model: string, share: number, p95: number | null) => ({
+      provider,
+      upstream_model: model,
+      requests: share * 10,
+      errors: 1,
+      share,
+      duration_p95_ms: p95,
+    })
+    const any = { provider: 'a', upstream_model: null }
+    const exact = { provider: 'a', upstream_model: 'm' }
+    const rows = [row('a', 'x', 0.2, 10), row('a', 'y', 0.3, 50), row('a', 'm', 0.5, null)]
+    expect(trafficOf(any, [any, exact], rows)).toEqual({ requests: 5, errors: 2, share: 0.5, p95: 50 })
+    expect(trafficOf(exact, [any, exact], rows)).toEqual({ requests: 5, errors: 1, share: 0.5, p95: null })
+    expect(trafficOf({ provider: 'b', upstream_model: null }, [any], rows)).toBeNull()
+  })
+})
+
+describe('targets that are edited', () => {
+  it('are written as the contract takes them', () => {
+    const rows = [{ ...newRow('openai'), weight: '3' }, newRow('groq', ' llama '), newRow('')]
+    expect(writeRows(rows)).toEqual(['openai,weight=3', 'groq:llama'])
+  })
+
+  it('come from a route and go back unchanged', () => {
+    const targets = [
+      { provider: 'a', upstream_model: null, weight: 1, priority: 0 },
+      { provider: 'b', upstream_model: 'm:1', weight: 2, priority: 1 },
+    ]
+    expect(writeRows(rowsOf(targets))).toEqual(['a', 'b:m:1,weight=2'])
+    const level = targets.map((target) => ({ ...target, priority: 0 }))
+    expect(writeRows(rowsOf(level))).toEqual(['a,priority=0', 'b:m:1,weight=2,priority=0'])
+  })
+
+  it('change places, never beyond an end', () => {
+    const rows = [newRow('a'), newRow('b'), newRow('c')]
+    const names = (from: number, to: number) => moveRow(rows, from, to).map(({ provider }) => provider)
+    expect(names(0, 1)).toEqual(['b', 'a', 'c'])
+    expect(names(2, 0)).toEqual(['c', 'a', 'b'])
+    expect(names(0, -1)).toEqual(['a', 'b', 'c'])
+    expect(names(2, 3)).toEqual(['a', 'b', 'c'])
+  })
+})
+
+describe('a body to explain', () => {
+  it('names its model and, where its form tells, its lane', () => {
+    expect(readBody('{"model":"m","messages":[]}')).toEqual({ model: 'm', lane: null, fault: null })
+    expect(readBody('{"contents":[]}')).toMatchObject({ model: null, lane: 'gemini' })
+    expect(readBody('{"model":"m","system":"s","messages":[],"max_tokens":1}')).toMatchObject({ lane: 'anthropic' })
+    expect(readBody('{"model":"m","input":"x"}')).toMatchObject({ lane: 'openai' })
+    expect(readBody('{')).toMatchObject({ model: null, fault: 'This is not JSON yet.' })
+    for (const odd of ['null', '7', '"text"', '[]']) expect(readBody(odd)).toMatchObject({ model: null, lane: null })
+  })
+})
+
+describe('a configuration file', () => {
+  it('names its variables once, in order', () => {
+    const variable = (name: string) => `$\{${name}}`
+    expect(variablesIn(`a: ${variable('B')}\nc: ${variable('A')} ${variable('B')} $${variable('C')}`)).toEqual([
+      'B',
+      'A',
+    ])
+  })
+})
