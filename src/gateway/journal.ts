@@ -11,6 +11,8 @@ const retryMs = 250
 /** A fault that mended itself is told for this long, so that whoever looks now and then sees it. */
 const mendedMs = 3000
 const alreadyWritten = Promise.resolve()
+/** A whole segment of them for each would stay in the process's memory. */
+const zeros = Buffer.alloc(256 * 1024)
 
 export interface JournalPlace {
   directory: string
@@ -194,6 +196,7 @@ function refuseFullDisk(directory: string): void {
 
 /** All of a segment is taken when it is made, so that a full disk shows then and not in the middle of an entry. */
 function takeRoom(file: number): void {
-  const zeros = Buffer.alloc(segmentBytes)
-  for (let taken = 0; taken < segmentBytes; ) taken += fs.writeSync(file, zeros, taken, segmentBytes - taken, taken)
+  for (let taken = 0; taken < segmentBytes; ) {
+    taken += fs.writeSync(file, zeros, 0, Math.min(zeros.length, segmentBytes - taken), taken)
+  }
 }
