@@ -4,7 +4,21 @@ import { flatText } from './flat-text.ts'
  * Ids: a prefix and a time-ordered 128-bit number (48 bits of milliseconds, 80 random) as 26 characters of
  * lower-case Crockford base32. Sorted as text they are sorted by time.
  */
-export const idPrefixes = ['prj', 'env', 'prv', 'rte', 'key', 'pol', 'opr', 'req', 'aud', 'cre', 'ses', 'pas', 'tok'] as const
+export const idPrefixes = [
+  'prj',
+  'env',
+  'prv',
+  'rte',
+  'key',
+  'pol',
+  'opr',
+  'req',
+  'aud',
+  'cre',
+  'ses',
+  'pas',
+  'tok',
+] as const
 export type IdPrefix = (typeof idPrefixes)[number]
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'

@@ -115,11 +115,7 @@ export async function makeRecoveryKey({ store, keyring }: Pick<Foundation, 'stor
   return secret
 }
 
-function auditLine(
-  operation: string,
-  resource: AuditEvent['resource'],
-  after: unknown,
-): AuditLine {
+function auditLine(operation: string, resource: AuditEvent['resource'], after: unknown): AuditLine {
   return { actor: 'gateway', surface: 'gateway', operation, resource, before: null, after }
 }
 

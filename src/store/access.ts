@@ -25,6 +25,8 @@ export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTable
   routes: { list: 'read', find: 'read', insert: 'write', update: 'write', remove: 'write' },
   keys: { list: 'read', find: 'read', insert: 'write', update: 'write', touch: 'write', remove: 'write' },
   policies: { list: 'read', find: 'read', insert: 'write', update: 'write', remove: 'write' },
+  ownership: { list: 'read' },
+  configuration: { read: 'read', write: 'write' },
   audit: { list: 'read', get: 'read', verify: 'paged', note: 'write' },
   records: { list: 'paged', get: 'read', stats: 'paged', series: 'paged', targets: 'paged' },
   seal: {

@@ -79,6 +79,15 @@ export interface StoreTables extends OperatorTables, TokenTables, AuditTables {
     update(id: string, change: Partial<Omit<Policy, 'id' | 'createdAt'>>): Policy
     remove(id: string): void
   }
+  ownership: {
+    list(): OwnedField[]
+  }
+  configuration: {
+    /** All that a configuration file may describe, with who owns what of it. */
+    read(): StoredConfiguration
+    /** All steps with their audit lines, or none. Throws `StoreMoved` when anything was changed since `head` was read. */
+    write(change: ConfigurationWrite): void
+  }
   records: {
     list(filter: RecordFilter): RequestRecord[]
     /** A `req_` id; an id that shared a record (contract.md rule 16) resolves to that record. */
@@ -201,6 +210,40 @@ export interface Key {
 
 export interface Policy extends Omit<SnapshotPolicy, never> {
   createdAt: string
+}
+
+/** A field that a configuration file decides; `field` is a path into what `show` prints. */
+export interface OwnedField {
+  resourceId: string
+  field: string
+  /** The file's `owner`. */
+  owner: string
+}
+
+export interface StoredConfiguration {
+  stored: StoredSnapshot
+  owned: OwnedField[]
+  /** Id of the newest audit line; null: there is none. */
+  head: string | null
+}
+
+type Declared = 'projects' | 'environments' | 'providers' | 'policies' | 'keys' | 'routes'
+
+/** One call of a table's method, with its audit line where an operator decided it. */
+export type ConfigurationStep = {
+  [Table in Declared]: {
+    [Method in keyof StoreTables[Table]]: StoreTables[Table][Method] extends (...input: infer Input) => unknown
+      ? { table: Table; method: Method; input: Input; audit: AuditLine | null }
+      : never
+  }[keyof StoreTables[Table]]
+}[Declared]
+
+export interface ConfigurationWrite {
+  head: string | null
+  /** In an order in which each refers only to what is there. */
+  steps: ConfigurationStep[]
+  own: OwnedField[]
+  release: Pick<OwnedField, 'resourceId' | 'field'>[]
 }
 
 export interface RecordFilter {

@@ -22,6 +22,8 @@ export interface Schema {
   removed_key_hashes: { hash: string; version: number }
   key_version: { version: number }
   audit: AuditRow
+  /** Fields that a configuration file decides. */
+  owned_fields: { resource_id: string; field: string; owner: string }
   seal: { name: string; sealed: string }
   operators: OperatorRow
   /** `project_id` null: for the whole workspace. */

@@ -20,6 +20,16 @@ export class StoreInUse extends StoreRefused {
   override readonly name = 'StoreInUse'
 }
 
+/** A configuration file owns what was to be changed. */
+export class StoreOwned extends Error {
+  override readonly name = 'StoreOwned'
+}
+
+/** Others have changed the configuration since it was read. Nothing was written. */
+export class StoreMoved extends Error {
+  override readonly name = 'StoreMoved'
+}
+
 /** The storage is sick (full, locked, read-only, damaged), or its thread has ended. The call changed nothing. */
 export class StoreDegraded extends Error {
   override readonly name = 'StoreDegraded'
@@ -32,7 +42,7 @@ export interface PlainError {
   hint?: string
 }
 
-const classes = { StoreConflict, StoreRefused, StoreInUse, StoreDegraded }
+const classes = { StoreConflict, StoreRefused, StoreInUse, StoreOwned, StoreMoved, StoreDegraded }
 
 export function toPlainError(error: unknown): PlainError {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) }

@@ -3,10 +3,12 @@ import type { AuditLine, Tables } from './api.ts'
 import { tokensTable } from './api-tokens.ts'
 import { appendAudit, auditTable } from './audit.ts'
 import { projectOf } from './audit-project.ts'
+import { configurationTable } from './configuration.ts'
 import type { Connection } from './connection.ts'
 import { environmentsTable } from './environments.ts'
 import { keysTable } from './keys.ts'
 import { operatorsTable } from './operators.ts'
+import { forgetOwned, ownershipTable, refuseOwned } from './ownership.ts'
 import { passkeysTable } from './passkeys.ts'
 import { policiesTable } from './policies.ts'
 import { projectsTable } from './projects.ts'
@@ -27,6 +29,8 @@ const tables: { [Name in keyof Tables]: (db: Database) => Tables[Name] } = {
   routes: routesTable,
   keys: keysTable,
   policies: policiesTable,
+  ownership: ownershipTable,
+  configuration: configurationTable,
   audit: auditTable,
   records: recordsTable,
   seal: sealTable,
@@ -52,10 +56,14 @@ export async function callTable(connection: Connection, call: TableCall): Promis
   if (access === 'paged') return await run(connection.db)
   if (access === 'read') return await connection.read(run)
   return await connection.write(async (db) => {
+    if (call.audit) await refuseOwned(db, call.audit)
     // Looked up before as well: what is removed belongs to no project any more.
     const project = call.audit === null ? null : await projectOf(db, call.audit.resource)
     const output = await run(db)
-    if (call.audit) await appendAudit(db, call.audit, project)
+    if (call.audit) {
+      await appendAudit(db, call.audit, project)
+      await forgetOwned(db, call.audit)
+    }
     return output
   })
 }
