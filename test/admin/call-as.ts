@@ -26,8 +26,9 @@ export async function callAs(
   grants: readonly Grant[],
   operation: string,
   input: object = {},
+  closing = new AbortController().signal,
 ): Promise<unknown> {
-  const context: CallContext = { ...parts, caller: callerWith(grants), closing: new AbortController().signal }
+  const context: CallContext = { ...parts, caller: callerWith(grants), closing }
   const path = operation.split('.')
   return await call(procedureAt(path), input, { context, path })
 }

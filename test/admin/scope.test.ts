@@ -1,0 +1,249 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { type ListedOperation, listOperations } from '../../src/admin/contract/operations.ts'
+import { type Grant, mayCall, type RoleName } from '../../src/admin/contract/roles.ts'
+import { callAs } from './call-as.ts'
+import { refusal } from './gateway.ts'
+import { nowhere, type ScopeStage, setScopeStage } from './scope-stage.ts'
+
+/** Which thing a field of an input names; of `name` and `id` it is the operation's noun that says so. */
+function kindOf(field: string, noun: string): string | null {
+  const nouns: Record<string, string> = {
+    projects: 'project',
+    environments: 'environment',
+    providers: 'provider',
+    policies: 'policy',
+    operators: 'operator',
+    tokens: 'token',
+    requests: 'request',
+    audit: 'line',
+  }
+  if (field === 'name' || field === 'id') return nouns[noun] ?? null
+  if (field === 'before') return nouns[noun] ?? null
+  if (field === 'targets') return 'provider'
+  if (field === 'resource') return 'key'
+  const singular = field.replace(/s$/, '')
+  return ['project', 'environment', 'provider', 'key', 'model', 'policy', 'operator'].includes(singular)
+    ? singular
+    : null
+}
+
+/** What is made gets a name of its own each time. */
+let counter = 0
+
+type Words = (kind: string) => string
+
+/** An input that names hidden things wherever it can; what is new gets a name that is free. */
+function makeInput({ input, path }: ListedOperation, words: Words, scope: 'hidden' | 'own'): Record<string, unknown> {
+  const [noun = ''] = path
+  const makesNew = ['add', 'create'].includes(path.at(-1) ?? '') && path.length === 2
+  const made: Record<string, unknown> = {}
+  for (const [field, schema] of Object.entries(input.shape)) {
+    const kind = kindOf(field, noun)
+    if (makesNew && field === 'name') made[field] = `fresh-${counter++}`
+    else if (makesNew && field === 'model') made[field] = `fresh-${counter++}`
+    else if (field === 'attach') made[field] = [`project:${words('project')}`]
+    else if (field === 'defaultProviders') made[field] = { openai: words('provider') }
+    else if (scope === 'own' && (field === 'project' || field === 'environment')) continue
+    else if (kind !== null) made[field] = isList(schema as z.ZodType) ? [words(kind)] : words(kind)
+    else if (!(schema as z.ZodType).safeParse(undefined).success) made[field] = anyValue(schema as z.ZodType)
+  }
+  // One or the other.
+  if (path.join('.') === 'sessions.revoke') delete made.id
+  if ('targets' in made && 'provider' in made) delete made.targets
+  return made
+}
+
+function isList(schema: z.ZodType): boolean {
+  const inner = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault ? schema.unwrap() : schema
+  return inner instanceof z.ZodArray
+}
+
+function anyValue(schema: z.ZodType): unknown {
+  if (schema instanceof z.ZodEnum) return schema.options[0]
+  return [1, true, 'x', ['x'], {}].find((value) => schema.safeParse(value).success)
+}
+
+/** Everything that an operation tells, its stream included. */
+async function tellAll(stage: ScopeStage, grants: readonly Grant[], name: string, input: object): Promise<string> {
+  const closing = new AbortController()
+  const output = await callAs(stage.gateway.parts, grants, name, input, closing.signal)
+  if (typeof output !== 'object' || output === null || !(Symbol.asyncIterator in output))
+    return JSON.stringify(output) ?? ''
+  const told: string[] = []
+  const timer = setInterval(() => {
+    stage.gateway.settle(stage.records.hidden)
+    closing.abort()
+  }, 20)
+  for await (const event of output as AsyncIterable<object>) {
+    const { base64 } = event as { base64?: string }
+    told.push(base64 === undefined ? JSON.stringify(event) : Buffer.from(base64, 'base64').toString())
+  }
+  clearInterval(timer)
+  return told.join('\n')
+}
+
+const ownGrants = (stage: ScopeStage, role: RoleName): Grant[] => [{ project: stage.own.project, role }]
+
+/** The texts of an input, the longest first. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value, value.replace(/^project:/, '')]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.values(value)
+    .flatMap(textsOf)
+    .sort((one, other) => other.length - one.length)
+}
+
+interface Trial {
+  operation: ListedOperation
+  role: RoleName
+  hidden: object
+  /** The same, with what is nobody's in place of what is another's. */
+  absent: object
+}
+
+function* listTrials(stage: ScopeStage): Generator<Trial> {
+  for (const operation of listOperations())
+    for (const role of ['viewer', 'admin', 'owner'] as const)
+      for (const by of ['names', 'ids'] as const)
+        for (const scope of ['hidden', 'own'] as const) {
+          const hidden = makeInput(operation, (kind) => stage[by][kind] ?? '', scope)
+          const absent = makeInput(operation, (kind) => (by === 'names' ? `nowhere-${kind}` : nowhere(kind)), scope)
+          yield { operation, role, hidden, absent }
+        }
+}
+
+describe('to whoever was given one project', () => {
+  it('no operation tells or changes anything of another, nor tells that there is one', async () => {
+    const stage = await setScopeStage()
+    const before = await hiddenState(stage)
+    const wrong: string[] = []
+    for (const { operation, role, hidden, absent } of listTrials(stage)) {
+      const { name, meta } = operation
+      const grants = ownGrants(stage, role)
+      const outcome = await outcomeOf(stage, grants, name, hidden)
+      const expected = mayCall(grants, meta) ? (await outcomeOf(stage, grants, name, absent)).code : 'refused'
+      const call = `${name} as ${role} with ${JSON.stringify(hidden)}`
+      if (outcome.leaks.length > 0) wrong.push(`${call} tells ${outcome.leaks}: ${outcome.told}`)
+      if (outcome.code !== expected)
+        wrong.push(`${call} ends with ${outcome.code}, and not with ${expected}: ${outcome.told}`)
+    }
+    expect(wrong).toEqual([])
+    expect(await hiddenState(stage)).toEqual(before)
+  }, 120_000)
+
+  it('shows what is of his, and of what all share the name', async () => {
+    const { gateway, own } = await setScopeStage()
+    const ask = async (operation: string, input: object = {}, role: RoleName = 'viewer') =>
+      (await callAs(gateway.parts, [{ project: own.project, role }], operation, input)) as Record<string, unknown>[]
+    const names = async (operation: string, input?: object) =>
+      (await ask(operation, input)).map((row) => row.name ?? row.model)
+    expect(await names('projects.list')).toEqual(['default'])
+    expect(await names('environments.list', { all: true })).toEqual(['production'])
+    expect(await names('routes.list', { all: true })).toEqual(['own-model'])
+    expect(await names('keys.list', { all: true })).toEqual(['own-key'])
+    expect(await names('providers.list')).toEqual(['shared'])
+    expect(await ask('providers.show', { name: 'shared' })).toMatchObject({
+      kind: 'openai',
+      state: 'ready',
+      models: [{ name: 'gpt-4o-mini' }],
+      projects: ['default'],
+      base_url: null,
+      headers: {},
+      tags: {},
+      credentials: [],
+      routes: 1,
+      last_hour: { requests: 1 },
+    })
+    expect(await ask('policies.list')).toMatchObject([
+      { name: 'both', attached_to: ['project:default'] },
+      { name: 'own-policy', attached_to: ['project:default'] },
+    ])
+    expect(await ask('requests.list')).toMatchObject([{ project: 'default', routing_signals: [] }])
+    expect(await ask('requests.stats')).toMatchObject([{ requests: 1, input: 10 }])
+    expect(await ask('status')).toMatchObject({ routes: 1, keys: 1, in_flight: null, requests_since_start: null })
+    const lines = await ask('audit.list', {}, 'admin')
+    expect(lines.map(({ operation }) => operation)).toEqual(['policies.add', 'keys.create', 'routes.add'])
+  })
+
+  it('lets an admin change it, where all of it is his', async () => {
+    const { gateway, own } = await setScopeStage()
+    const ask = (operation: string, input: object) =>
+      callAs(gateway.parts, [{ project: own.project, role: 'admin' }], operation, input)
+    await ask('routes.edit', { model: 'own-model', retries: 3 })
+    await ask('keys.revoke', { key: 'own-key' })
+    await ask('environments.add', { name: 'staging' })
+    await ask('policies.edit', { name: 'own-policy', denyModels: ['o1'] })
+    for (const [operation, input] of [
+      ['policies.edit', { name: 'both', denyModels: ['o1'] }],
+      ['policies.remove', { name: 'both' }],
+      ['policies.edit', { name: 'own-policy', attach: ['workspace'] }],
+      ['policies.edit', { name: 'own-policy', clear: ['attach'] }],
+      ['policies.add', { name: 'loose' }],
+      ['environments.remove', { name: 'staging' }],
+      ['projects.add', { name: 'mine' }],
+    ] as const)
+      expect(await refusal(ask(operation, input)), operation).toMatchObject({ code: 'refused' })
+    const seer: Grant[] = [
+      { project: null, role: 'viewer' },
+      { project: own.project, role: 'admin' },
+    ]
+    const mixed = (operation: string, input: object) => callAs(gateway.parts, seer, operation, input)
+    await mixed('routes.disable', { model: 'own-model' })
+    const elsewhere = { project: 'hidden-project', environment: 'hidden-env' }
+    expect(await mixed('routes.show', { model: 'hidden-model', ...elsewhere })).toMatchObject({ enabled: true })
+    expect(await refusal(mixed('routes.disable', { model: 'hidden-model', ...elsewhere }))).toMatchObject({
+      code: 'refused',
+      message: 'routes.disable needs the role admin for this project, and you do not have it.',
+    })
+  })
+
+  it('pushes what happens in it alone', async () => {
+    const stage = await setScopeStage()
+    const { gateway, records } = stage
+    const closing = new AbortController()
+    const rows = (await callAs(
+      gateway.parts,
+      ownGrants(stage, 'viewer'),
+      'requests.tail',
+      {},
+      closing.signal,
+    )) as AsyncIterable<object>
+    const next = rows[Symbol.asyncIterator]().next()
+    await expect.poll(() => gateway.tailing()).toBe(1)
+    gateway.settle(records.hidden)
+    gateway.settle(records.own)
+    expect((await next).value).toMatchObject({ id: records.own.id })
+    closing.abort()
+  })
+})
+
+/** The code of the refusal, or `done`, and what was told that the caller had not said himself. */
+async function outcomeOf(stage: ScopeStage, grants: readonly Grant[], name: string, input: object) {
+  const fault: { code: string; told: string } = await tellAll(stage, grants, name, input).then(
+    (told) => ({ code: 'done', told }),
+    async (error: unknown) => {
+      const { code, message, hint } = await refusal(Promise.reject(error))
+      return { code, told: `${message} ${hint}` }
+    },
+  )
+  let told = fault.told
+  for (const text of textsOf(input)) told = told.replaceAll(text, '')
+  const secrets = [...Object.values(stage.names), ...Object.values(stage.ids), 'hidden', '987654', '192.0.2.99']
+  return { code: fault.code, told: fault.told.slice(0, 300), leaks: secrets.filter((secret) => told.includes(secret)) }
+}
+
+async function hiddenState({ gateway: { store }, ids }: ScopeStage): Promise<unknown> {
+  const { project = '' } = ids
+  return {
+    projects: await store.projects.find(project),
+    environments: await store.environments.list(project),
+    routes: await store.routes.list(project),
+    keys: await store.keys.list(project, null),
+    policies: (await store.policies.list()).filter(({ name }) => !name.startsWith('fresh-') && name !== 'own-policy'),
+    providers: await store.providers.list(),
+    operators: await store.operators.list(),
+    tokens: await store.tokens.list(),
+    workspace: await store.workspace.get(),
+  }
+}
