@@ -12,6 +12,8 @@ export interface TuiParts {
   connect(): Promise<Gateway>
   /** Writes a stream of the gateway into a file; `path` null: a name of its own. Gives what was written. */
   save(name: string, path: string | null, start: OpenStream): Promise<object>
+  /** Configuration files of this machine, as `apply` takes them. */
+  readFiles(paths: readonly string[]): Promise<object>
   scope: { project: string; environment: string; all: boolean }
   utc: boolean
   colour: boolean
@@ -55,6 +57,7 @@ async function prepare({ operations, version }: TuiDependencies, io: Io, setting
     operations: await operations(),
     connect: () => connect({ dataDir: settings.dataDir, waitMs: 0, remote }),
     save: (name, path, start) => saveQuietly(name, path, start, io),
+    readFiles: async (paths) => (await import('./configuration-files.ts')).readConfigurationFiles(paths, io),
     scope: {
       project: settings.project ?? (environment.SPGW_PROJECT || 'default'),
       environment: settings.environment ?? (environment.SPGW_ENVIRONMENT || 'production'),

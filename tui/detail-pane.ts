@@ -43,7 +43,7 @@ export class DetailPane {
   draw(place: Place, drawList: (place: Place) => string[]): string[] {
     this.#wide = place.width >= wideFrom
     if (this.#screen === null) return drawList(place)
-    if (this.#hasKeys) return this.#screen.draw(place)
+    if (this.hasKeys) return this.#screen.draw(place)
     const leftWidth = Math.floor(place.width * 0.48)
     const left = drawList({ ...place, width: leftWidth })
     const right = this.#screen.draw({ ...place, width: place.width - leftWidth - 3 })
@@ -54,13 +54,14 @@ export class DetailPane {
     )
   }
 
-  get #hasKeys(): boolean {
+  /** The list is not to be seen, or left alone. */
+  get hasKeys(): boolean {
     return this.#screen !== null && (!this.#wide || this.#alone)
   }
 
   /** null: the list's own are due. */
   hints(): Hint[] | null {
-    return this.#hasKeys ? (this.#screen?.hints() ?? null) : null
+    return this.hasKeys ? (this.#screen?.hints() ?? null) : null
   }
 
   /** Whether the press was for what is open. Beside the list, the arrows stay with the list. */
@@ -71,7 +72,7 @@ export class DetailPane {
       else this.close()
       return true
     }
-    if (this.#hasKeys) return this.#screen.press(press)
+    if (this.hasKeys) return this.#screen.press(press)
     if (press.name !== 'enter' && press.name !== 'right') return false
     this.#alone = true
     return true

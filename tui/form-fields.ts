@@ -2,10 +2,21 @@ import { readValue } from '../cli/flags.ts'
 import type { Field, Operation } from '../cli/operation.ts'
 import { valueAt } from '../src/admin/contract/show-value.ts'
 
-/** The fields that are asked: not what is given already. Those that must be filled first, the rest in the contract's order. */
+/** What the command line works out for itself, and no person writes. */
+const workedOut: readonly Field['syntax'][] = ['variables']
+
+/** The fields that are asked: those that must be filled, then the contract's order, and what is only switched at the end. */
 export function askedFields(operation: Operation, given: object, hidden: readonly string[] = []): Field[] {
-  const asked = operation.fields.filter(({ name }) => !(name in given) && !hidden.includes(name))
-  return [...asked.filter(({ required }) => required), ...asked.filter(({ required }) => !required)]
+  const asked = operation.fields.filter(
+    ({ name, syntax }) => !(name in given) && !hidden.includes(name) && !workedOut.includes(syntax),
+  )
+  const rank = (field: Field) => (field.required ? 0 : isSwitch(field) ? 2 : 1)
+  return asked.toSorted((one, other) => rank(one) - rank(other))
+}
+
+/** Off unless somebody wants it. */
+export function isSwitch({ shape, required }: Field): boolean {
+  return shape === 'boolean' && !required
 }
 
 /** `base-url` → `Base URL`. */
@@ -69,6 +80,7 @@ export function readText(field: Field, text: string, before: string): unknown {
   const given = text.trim()
   if (field.shape === 'boolean') return given === '' ? undefined : given === 'true'
   if (given === '') return before === '' ? undefined : emptied(field, before)
+  if (field.syntax === 'files') return given.split(/\s*,\s*/)
   if (field.shape === 'list' || field.shape === 'pairs') {
     const parts = given.split(field.syntax === 'target' ? /\s+/ : /\s*,\s*/).filter((part) => part !== '')
     return withRemoved(field, readValue(field, parts), before)

@@ -27,6 +27,9 @@ export type Save = (
   start: (signal: AbortSignal) => Promise<AsyncIterable<unknown>>,
 ) => Promise<object>
 
+/** Files of this machine, in the fields that operations take them in. */
+export type ReadFiles = (paths: readonly string[]) => Promise<object>
+
 /** Something that can be chosen. */
 export interface Entry {
   label: string
@@ -41,6 +44,7 @@ export interface Host {
   readonly link: Link
   readonly scope: Scope
   readonly save: Save
+  readonly readFiles: ReadFiles
   now(): number
   /** Names that a field may take, as far as the gateway told; asks it when it has not been asked. */
   known(field: Field): readonly string[]

@@ -2,8 +2,10 @@ import { reportFault } from '../cli/fault.ts'
 import type { Field, Operation } from '../cli/operation.ts'
 import { escapeControls, valueAt } from '../src/admin/contract/show-value.ts'
 import { nameOfRow, titleOf, verbOf } from './areas.ts'
-import { askedFields } from './form-fields.ts'
+import { askedFields, isSwitch } from './form-fields.ts'
 import { type Host, scopeInput, type Wish } from './host.ts'
+import { planLines, readPlan } from './result-lines.ts'
+import type { Look } from './screen.ts'
 import { ConfirmScreen } from './screens/confirm.ts'
 import { FormScreen } from './screens/form.ts'
 import { ListScreen } from './screens/list.ts'
@@ -20,7 +22,14 @@ export function openWish(host: Host, wish: Wish): void {
   if (operation.meta.show.as === 'file') return askForFile(host, known)
   const hidden = wish.subject === undefined ? [] : addressFields(host, operation)
   const asked = askedFields(operation, given, hidden)
-  if (asked.length === 0 || (isRead(operation) && !needsAnswers(operation, asked))) return go(host, known, given, null)
+  const onlySwitches = asked.every(isSwitch)
+  if (isRead(operation) && !needsAnswers(operation, asked)) return showAnswer(host, known)
+  if (operation.meta.effect === 'danger' && onlySwitches) return askForName(host, known, given, asked)
+  // What has no question but switches is done, and asked about only when it is refused.
+  if (asked.length === 0 || (onlySwitches && wish.subject !== undefined && !isRead(operation))) {
+    const ask = () => askInForm(host, known, hidden, (input, form) => go(host, known, input, form))
+    return carryOut(host, known, given, asked.length === 0 ? null : ask)
+  }
   askInForm(host, known, hidden, (input, form) => go(host, known, input, form))
 }
 
@@ -28,8 +37,13 @@ function isRead({ meta }: Operation): boolean {
   return meta.effect === 'read'
 }
 
+function takesFiles({ fields }: Operation): boolean {
+  return fields.some(({ syntax }) => syntax === 'files')
+}
+
 /** A list and a record are shown at once, with their defaults; any other question is worth a look at what can be asked. */
 function needsAnswers(operation: Operation, asked: readonly Field[]): boolean {
+  if (asked.length === 0) return false
   if (asked.some(({ required }) => required)) return true
   const { show } = operation.meta
   return show.as !== 'live' && !['list', 'show'].includes(verbOf(operation)) && operation.path.length > 1
@@ -45,7 +59,7 @@ function addressFields(host: Host, operation: Operation): string[] {
 
 type Answered = (input: object, form: FormScreen) => void
 
-function askInForm(host: Host, wish: Wish, hidden: readonly string[], answered: Answered): void {
+function askInForm(host: Host, wish: Wish, hidden: readonly string[], answered: Answered): FormScreen {
   const { operation, given, subject } = wish
   const form: FormScreen = new FormScreen(
     {
@@ -60,11 +74,13 @@ function askInForm(host: Host, wish: Wish, hidden: readonly string[], answered: 
       button: titleOf(verbOf(operation)),
       known: (field) => host.known(field),
       changed: () => host.changed(),
+      complete: (input) => readNamedFiles(host, operation, input),
       submit: (input) => answered(input, form),
     },
     titleFor(wish),
   )
   host.push(form)
+  return form
 }
 
 function titleFor({ operation, subject }: Wish): string {
@@ -74,30 +90,63 @@ function titleFor({ operation, subject }: Wish): string {
   )
 }
 
-function go(host: Host, wish: Wish, input: object, form: FormScreen | null): void {
-  const { operation, subject } = wish
-  if (operation.meta.effect !== 'danger') return carryOut(host, wish, input, form)
-  const list = host.areas.find(({ operations }) => operations.includes(operation))?.list ?? null
-  const danger = { operation, input, subject, list, go: () => carryOut(host, wish, input, null) }
-  host.push(new ConfirmScreen(danger))
+function go(host: Host, wish: Wish, input: object, form: FormScreen): void {
+  const { operation } = wish
+  const diff = takesFiles(operation) ? host.operations.find(({ name }) => name === 'diff') : undefined
+  if (operation.meta.effect === 'danger' && diff !== undefined) {
+    askForPlan(host, wish, input, diff).catch((error) => form.fail(error))
+  } else if (operation.meta.effect === 'danger') askForName(host, wish, input, [])
+  else carryOut(host, wish, input, () => form)
 }
 
-function carryOut(host: Host, wish: Wish, input: object, form: FormScreen | null): void {
+function askForName(host: Host, wish: Wish, input: object, switches: readonly Field[]): void {
+  const { operation, subject } = wish
+  const list = host.areas.find(({ operations }) => operations.includes(operation))?.list ?? null
+  const carry = (switched: object) => carryOut(host, wish, { ...input, ...switched }, null)
+  host.push(new ConfirmScreen({ operation, input, subject, list, switches, go: carry }))
+}
+
+/** Files are read here, for the gateway may be elsewhere. */
+async function readNamedFiles(
+  host: Host,
+  { fields }: Operation,
+  input: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const field = fields.find(({ syntax }) => syntax === 'files')
+  const paths = field === undefined ? undefined : input[field.name]
+  return Array.isArray(paths) ? { ...input, ...(await host.readFiles(paths.map(String))) } : input
+}
+
+/** The plan is shown first, and only that one is carried out: the gateway refuses any other. */
+async function askForPlan(host: Host, wish: Wish, input: object, diff: Operation): Promise<void> {
+  const { operation } = wish
+  const known = Object.entries(input).filter(([name]) => diff.fields.some((field) => field.name === name))
+  const plan = readPlan(await host.link.call(diff, Object.fromEntries(known)))
+  const carry = () => carryOut(host, wish, { ...input, expect: plan.expect }, null)
+  const shown = { owner: plan.owner, draw: (look: Look) => [...planLines(plan, look), ''] }
+  host.push(
+    new ConfirmScreen({ operation, input, subject: undefined, list: null, switches: [], plan: shown, go: carry }),
+  )
+}
+
+/** `refused` gives the form that says why; null: a line does. */
+function carryOut(host: Host, wish: Wish, input: object, refused: (() => FormScreen) | null): void {
   const { operation } = wish
   const { show } = operation.meta
-  if (isRead(operation) && show.as !== 'once') return showAnswer(host, { ...wish, given: input })
+  if (isRead(operation) && show.as !== 'once' && !takesFiles(operation))
+    return showAnswer(host, { ...wish, given: input })
   if (show.as === 'live') {
     host.leaveQuestions()
     host.push(new StreamScreen(host, operation, input, titleFor(wish)))
     return
   }
-  if (form === null) host.tell('quiet', `${operation.path.join(' ')}…`)
+  host.tell('quiet', `${operation.path.join(' ')}…`)
   host.link.call(operation, input).then(
     (output) => showOutcome(host, wish, output),
     (error) => {
-      if (form !== null) return form.fail(error)
       const { cause, hint } = reportFault(error)
-      host.tell('bad', `${cause} ${hint}`)
+      if (refused === null) host.tell('bad', `${cause} ${hint}`)
+      else refused().fail(error)
     },
   )
 }

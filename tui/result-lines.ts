@@ -1,18 +1,56 @@
 import type { Operation } from '../cli/operation.ts'
 import { renderExplanation } from '../cli/print/explanation.ts'
+import { countChanges, done, renderPlan, type ShownPlan } from '../cli/print/plan.ts'
 import { deriveColumns } from '../cli/print/record.ts'
 import { renderRequest } from '../cli/print/request.ts'
 import { alignText, renderTable } from '../cli/print/table.ts'
 import { textWidth } from '../cli/print/text-width.ts'
 import type { Column } from '../src/admin/contract/operation.ts'
-import { formatCell, toneOfCell, valueAt } from '../src/admin/contract/show-value.ts'
+import { escapeControls, formatCell, toneOfCell, valueAt } from '../src/admin/contract/show-value.ts'
 import { wrap } from './lines.ts'
 import type { Look } from './screen.ts'
 
 /** Results that the contract cannot describe; the command line has drawn them already. */
-const handMade: Record<string, (output: unknown, look: Look) => string> = {
+const handMade: Record<string, (output: unknown, look: Look & { width: number }) => string> = {
   'requests.show': renderRequest,
   'routes.explain': renderExplanation,
+  diff: (output, look) => planLines(readPlan(output), look).join('\n'),
+  apply: renderApplied,
+  export: (output) => linesOf(valueAt(output, 'text')),
+}
+
+/** What `diff` answers, and nothing where a file has a fault: that is thrown. */
+export interface Plan extends ShownPlan {
+  expect: Record<string, string>
+}
+
+export function readPlan(output: unknown): Plan {
+  const { problems, ...plan } = output as Plan & { problems: readonly { place: string; message: string }[] }
+  if (problems.length === 0) return plan
+  const text = problems.map(({ place, message }) => `${place}: ${message}`).join('; ')
+  throw Object.assign(new Error(text), { hint: 'Nothing was changed. Mend the files.' })
+}
+
+export function planLines(plan: ShownPlan, { paint }: Look): string[] {
+  return renderPlan(plan, paint).trimEnd().split('\n')
+}
+
+function renderApplied(output: unknown, look: Look & { width: number }): string {
+  const applied = output as ShownPlan
+  const keys = valueAt(output, 'keys')
+  const made = Array.isArray(keys) && keys.length > 0 ? ['', 'New keys, shown only now:', ...keys.map(keyLine)] : []
+  const text = applied.changes.length === 0 ? 'Nothing to change.' : `Applied: ${countChanges(applied.changes, done)}.`
+  return [text, '', ...planLines(applied, look), ...made].join('\n')
+}
+
+function keyLine(key: unknown): string {
+  const part = (name: string) => escapeControls(String(valueAt(key, name)))
+  return `${part('project')}/${part('environment')}/${part('name')}  ${part('key')}`
+}
+
+/** Its own line ends are kept. */
+function linesOf(text: unknown): string {
+  return String(text).split('\n').map(escapeControls).join('\n')
 }
 
 /** An operation's answer as lines of at most `width`. */

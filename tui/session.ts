@@ -1,7 +1,7 @@
 import type { Field, Gateway, Operation } from '../cli/operation.ts'
 import type { Tone } from '../src/admin/contract/show-value.ts'
 import { type Area, aboutList, deriveAreas, inputForRow, isAboutRow, wordsOf } from './areas.ts'
-import type { Entry, Host, Save, Scope, Wish } from './host.ts'
+import type { Entry, Host, ReadFiles, Save, Scope, Wish } from './host.ts'
 import type { Press } from './keys.ts'
 import { KnownNames } from './known-names.ts'
 import { Link, type LinkState } from './link.ts'
@@ -21,6 +21,7 @@ export interface SessionParts {
   copy(text: string): void
   /** Writes a stream of the gateway into a file here. */
   save: Save
+  readFiles: ReadFiles
 }
 
 export interface Notice {
@@ -39,6 +40,7 @@ export class Session implements Host {
   readonly pulse: Pulse
   readonly tabs: readonly Tab[]
   readonly save: Save
+  readonly readFiles: ReadFiles
   scope: Scope
   notice: Notice | null = null
   /** Rises with every change: what draws knows by it that it has to. */
@@ -57,6 +59,7 @@ export class Session implements Host {
     this.operations = parts.operations
     this.scope = parts.scope
     this.save = parts.save
+    this.readFiles = parts.readFiles
     this.areas = deriveAreas(parts.operations)
     this.link = new Link(parts.connect, (state) => this.#meet(state))
     this.pulse = new Pulse(this.link, parts.operations, (what) => this.#feel(what))

@@ -16,6 +16,7 @@ export async function runTui(parts: TuiParts & { process: Process }): Promise<nu
     operations: parts.operations,
     connect: parts.connect,
     save: parts.save,
+    readFiles: parts.readFiles,
     scope: parts.scope,
     now: Date.now,
     copy: (text) => stdout.write(copySequence(text)),

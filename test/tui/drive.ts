@@ -53,6 +53,7 @@ export function drive(answers: Answers = {}): Driven {
     now: () => Date.parse('2026-11-21T12:00:00Z'),
     copy: (text) => copied.push(text),
     save: async () => ({ file: '/tmp/file' }),
+    readFiles: async (paths) => ({ files: Object.fromEntries(paths.map((path) => [path, 'text'])), variables: {} }),
   })
   session.start(() => {})
   const text: Driven['text'] = (columns = 100, rows = 40, style = {}) =>

@@ -52,7 +52,7 @@ describe('a form', () => {
 
   it('offers the names that the gateway knows', async () => {
     driven = drive({ 'providers.list': [provider], 'routes.add': { id: 'rte_1', model: 'gpt' } })
-    await driven.press('3', 'a', '=gpt', 'down', 'down', 'down', 'down')
+    await driven.press('3', 'a', '=gpt', 'down', 'down', 'down')
     await driven.see('←→ openai')
     await driven.press('right', 'ctrl-s')
     await driven.see('Done: routes add gpt')
@@ -78,6 +78,79 @@ describe('danger', () => {
     await driven.press('=i', 'enter')
     await driven.see('Done: providers remove openai')
     expect(inputOf('providers.remove')).toEqual({ name: provider.id })
+  })
+})
+
+describe('what can be said yes to besides', () => {
+  const key = {
+    id: 'key_1',
+    name: 'ci',
+    last_four: 'a1b2',
+    state: 'active',
+    project: 'default',
+    environment: 'production',
+  }
+
+  it('is switched where the question is', async () => {
+    driven = drive({ 'keys.list': [key], 'keys.revoke': key })
+    await driven.press('4')
+    await driven.see('a1b2')
+    await driven.press('m')
+    while (!/▸ revoke/.test(driven.text())) await driven.press('down')
+    await driven.press('enter')
+    expect(await driven.see('Revoke key ci?')).toContain('[ ] Close streams')
+    await driven.press('tab', '= ', 'tab')
+    while (!driven.text().includes('[x] Close streams')) await driven.press('tab', '= ')
+    await driven.press('=ci', 'enter')
+    await driven.see('Done: keys revoke ci')
+    expect(inputOf('keys.revoke')).toMatchObject({ key: 'key_1', closeStreams: true })
+  })
+
+  it('is asked about a thing only when the gateway refuses', async () => {
+    const refused = Object.assign(new Error('The file owns it.'), {
+      code: 'refused',
+      status: 403,
+      data: { hint: 'Use --force.' },
+    })
+    driven = drive({
+      'providers.list': [provider],
+      'providers.deactivate': (input: object) => ('force' in input ? provider : Promise.reject(refused)),
+    })
+    await driven.press('2')
+    await driven.see('openai')
+    await driven.press('m')
+    while (!/▸ deactivate/.test(driven.text())) await driven.press('down')
+    await driven.press('enter')
+    await driven.see('The file owns it.')
+    await driven.press('up', '= ', 'ctrl-s')
+    await driven.see('Done: providers deactivate openai')
+  })
+})
+
+describe('configuration files', () => {
+  const plan = {
+    owner: 'team',
+    changes: [{ action: 'remove', kind: 'route', name: 'gpt-4o', project: 'default', environment: null, fields: [] }],
+    notes: [],
+    adopted: 0,
+    released: 0,
+    problems: [],
+    expect: { hash: 'h' },
+  }
+
+  it('are read here, show their plan, and are applied as that plan', async () => {
+    driven = drive({ diff: plan, apply: { ...plan, keys: [], checked: [] } })
+    await driven.press('6')
+    while (!/▸ Gateway/.test(driven.text())) await driven.press('down')
+    await driven.press('enter')
+    while (!/▸ apply/.test(driven.text())) await driven.press('down')
+    await driven.press('enter', '=gateway.yaml', 'ctrl-s')
+    const shown = await driven.see('remove route gpt-4o')
+    expect(shown).toContain('Type team to go on:')
+    expect(inputOf('apply')).toBeUndefined()
+    await driven.press('=team', 'enter')
+    await driven.see('Applied: 1 removed.')
+    expect(inputOf('apply')).toMatchObject({ files: { 'gateway.yaml': 'text' }, expect: { hash: 'h' } })
   })
 })
 

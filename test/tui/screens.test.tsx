@@ -72,6 +72,16 @@ describe('a list', () => {
   })
 })
 
+it('closes what is open before it forgets the filter', async () => {
+  driven = drive(providers)
+  await driven.press('2')
+  await driven.see('azure')
+  await driven.press('/', '=azure', 'enter', 'enter', 'escape')
+  expect(driven.text()).toContain('1 of 2')
+  await driven.press('escape')
+  expect(driven.text()).not.toContain('1 of 2')
+})
+
 describe('requests', () => {
   const records = Array.from({ length: 3 }, (_, index) => sampleRecord({ model: `model-${index}` }))
 

@@ -1,7 +1,8 @@
-import type { Operation } from '../../cli/operation.ts'
+import type { Field, Operation } from '../../cli/operation.ts'
 import { absent, escapeControls, formatCell } from '../../src/admin/contract/show-value.ts'
 import { nameOfRow } from '../areas.ts'
 import { clip } from '../clip.ts'
+import { labelOf } from '../form-fields.ts'
 import type { Press } from '../keys.ts'
 import { editLine, insert, type Line, lineOf, windowOf } from '../line-editor.ts'
 import { pairs, wrap } from '../lines.ts'
@@ -14,7 +15,11 @@ export interface Danger {
   subject: unknown
   /** The list that it stands in, whose columns say how much hangs on it. */
   list: Operation | null
-  go(): void
+  /** What can be said yes to besides. */
+  switches: readonly Field[]
+  /** What will be done, where that was worked out. */
+  plan?: { owner: string; draw(look: Look): string[] }
+  go(switched: object): void
 }
 
 /** Says what will happen, and to what, and asks for the name. */
@@ -26,11 +31,14 @@ export class ConfirmScreen implements Screen {
   readonly #name: string
   #line: Line = lineOf('')
   #wrong = false
+  readonly #on = new Set<string>()
+  /** The switch that the keys act on; -1: the name. */
+  #at = -1
 
   constructor(danger: Danger) {
     this.#danger = danger
     // As it is shown: what cannot be seen cannot be asked for.
-    this.#name = escapeControls(nameOfRow(danger.subject)) || 'yes'
+    this.#name = escapeControls(danger.plan?.owner ?? nameOfRow(danger.subject)) || 'yes'
     this.title = danger.operation.path.join(' ')
   }
 
@@ -47,9 +55,18 @@ export class ConfirmScreen implements Screen {
       '',
       ...facts,
       ...(facts.length === 0 ? [] : ['']),
+      ...(this.#danger.plan?.draw(look) ?? []),
+      ...this.#danger.switches.map((field, place) => this.#switch(field, place, look)),
+      ...(this.#danger.switches.length === 0 ? [] : ['']),
       typed,
       ...(this.#wrong ? ['', look.paint('warning', `That is not ${this.#name}. Nothing was changed.`)] : []),
     ].map((line) => clip(`  ${line}`, width))
+  }
+
+  #switch(field: Field, place: number, look: Look): string {
+    const box = `[${this.#on.has(field.name) ? 'x' : ' '}] ${labelOf(field)}`
+    const label = place === this.#at ? `▸ ${look.paint('strong', box)}` : `  ${box}`
+    return `${label}  ${look.paint('quiet', field.description)}`
   }
 
   /** The id that the input has means nothing to a person. */
@@ -69,10 +86,14 @@ export class ConfirmScreen implements Screen {
   }
 
   hints(): Hint[] {
-    return [
-      ['enter', 'go on'],
-      ['esc', 'leave it'],
-    ]
+    const more: Hint[] =
+      this.#danger.switches.length === 0
+        ? []
+        : [
+            ['tab', 'switches'],
+            ['space', 'yes or no'],
+          ]
+    return [['enter', 'go on'], ...more, ['esc', 'leave it']]
   }
 
   paste(text: string): void {
@@ -83,11 +104,27 @@ export class ConfirmScreen implements Screen {
     if (press.name === 'escape') return false
     if (press.name === 'enter') {
       this.#wrong = this.#line.text.trim() !== this.#name
-      if (!this.#wrong) this.#danger.go()
+      if (!this.#wrong) this.#danger.go(Object.fromEntries([...this.#on].map((name) => [name, true])))
       return true
     }
+    if (this.#pressSwitches(press.name)) return true
     this.#line = editLine(this.#line, press) ?? this.#line
     this.#wrong = false
+    return true
+  }
+
+  #pressSwitches(name: string): boolean {
+    const { switches } = this.#danger
+    const turns: Record<string, number> = { tab: 1, down: 1, backtab: -1, up: -1 }
+    const turn = turns[name]
+    if (turn !== undefined) {
+      const places = switches.length + 1
+      this.#at = ((this.#at + 1 + turn + places) % places) - 1
+      return true
+    }
+    const field = switches[this.#at]
+    if (field === undefined) return false
+    if (name === ' ' && !this.#on.delete(field.name)) this.#on.add(field.name)
     return true
   }
 }

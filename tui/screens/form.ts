@@ -32,6 +32,8 @@ export interface FormWish {
   start: Readonly<Record<string, string>>
   /** Names that a field may take, live from the gateway; none known yet: empty. */
   known(field: Field): readonly string[]
+  /** What was written, in the form that the operation takes; rejects where that cannot be. */
+  complete(input: Record<string, unknown>): Promise<Record<string, unknown>>
   submit(input: object): void
   changed(): void
 }
@@ -215,9 +217,10 @@ export class FormScreen implements Screen {
 
   async #check(input: Record<string, unknown>): Promise<void> {
     try {
-      await checkInput(this.#wish.operation, input)
+      const whole = await this.#wish.complete(input)
+      await checkInput(this.#wish.operation, whole)
       this.#busy = false
-      this.#wish.submit(input)
+      this.#wish.submit(whole)
     } catch (error) {
       this.fail(error)
     }
@@ -260,6 +263,7 @@ function secretText(line: Line, selected: boolean, look: Look): string {
 function formOf(field: Field): string {
   if (field.secret) return 'Nothing of it is shown'
   if (field.shape === 'boolean') return 'Space switches'
+  if (field.syntax === 'files') return 'Several are separated by commas'
   if (field.shape === 'pairs') return 'Written NAME=VALUE, separated by commas'
   if (field.syntax === 'target') return 'Several are separated by spaces'
   if (field.shape === 'list') return 'Several are separated by commas'

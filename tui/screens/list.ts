@@ -141,11 +141,13 @@ export class ListScreen implements Screen {
   }
 
   press(press: Press): boolean {
+    if (!this.#filter.typing && this.#detail.press(press)) return true
+    if (this.#detail.hasKeys) return false
     if (this.#filter.press(press)) {
       this.#sift()
       return true
     }
-    return this.#detail.press(press) || this.#move(press.name) || this.#act(press.name)
+    return this.#move(press.name) || this.#act(press.name)
   }
 
   #move(name: string): boolean {

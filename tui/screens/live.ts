@@ -191,12 +191,14 @@ export class LiveScreen implements Screen {
 
   press(press: Press): boolean {
     const wasTyping = this.#filter.typing
+    if (!wasTyping && this.#detail.press(press)) return true
+    if (this.#detail.hasKeys) return false
     if (this.#filter.press(press)) {
       this.#sift()
       if (wasTyping && press.name === 'enter') this.#openById()
       return true
     }
-    return this.#detail.press(press) || this.#move(press.name) || this.#act(press.name)
+    return this.#move(press.name) || this.#act(press.name)
   }
 
   #sift(): void {
@@ -264,6 +266,7 @@ export class LiveScreen implements Screen {
         button: 'Show only these',
         known: (field) => this.#host.known(field),
         changed: () => this.#host.changed(),
+        complete: async (input) => input,
         submit: (input) => this.#restart({ ...input }),
       },
       `${this.title} › only`,
