@@ -14,15 +14,17 @@ export interface IdentityProvider {
 
 export const oidcClient = { id: 'spgw', secret: 'a client secret of some length' }
 
-/** A real OpenID provider, where everybody signs in with a name and any password. */
-export async function startIdentityProvider(): Promise<IdentityProvider> {
+/** A real OpenID provider, where everybody signs in with a name and any password. `after` is told how it ends. */
+export async function startIdentityProvider(
+  after: (end: () => void) => void = onTestFinished,
+): Promise<IdentityProvider> {
   // It warns of what is for development only: its keys and its pages.
   vi.spyOn(console, 'info').mockImplementation(() => {})
   vi.spyOn(console, 'warn').mockImplementation(() => {})
   let answer: RequestListener = (_request, response) => response.writeHead(503).end()
   const server = createServer((request, response) => answer(request, response)).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  onTestFinished(() => {
+  after(() => {
     server.closeAllConnections()
     server.close()
   })
