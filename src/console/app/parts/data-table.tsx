@@ -81,7 +81,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           <table className="table" ref={keys.table} aria-rowcount={rows.length}>
             <Head columns={choice.shown} />
             <tbody>
-              <Spacer height={isVirtual ? (items[0]?.start ?? 0) : 0} columns={choice.shown.length} />
+              <Spacer height={isVirtual ? (items[0]?.start ?? 0) : 0} />
               {shown.map((index) => (
                 <TableRow
                   key={props.rowKey(rows[index] as Row)}
@@ -91,10 +91,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                   keys={keys}
                 />
               ))}
-              <Spacer
-                height={isVirtual ? virtual.getTotalSize() - (items.at(-1)?.end ?? 0) : 0}
-                columns={choice.shown.length}
-              />
+              <Spacer height={isVirtual ? virtual.getTotalSize() - (items.at(-1)?.end ?? 0) : 0} />
             </tbody>
           </table>
           {foot === undefined ? null : <div className="table-foot quiet">{foot}</div>}
@@ -133,10 +130,11 @@ function Head<Row>({ columns }: { columns: readonly TableColumn<Row>[] }) {
   )
 }
 
-function Spacer({ height, columns }: { height: number; columns: number }) {
+/** One cell: a span over all columns would bring those back that a narrow window leaves out. */
+function Spacer({ height }: { height: number }) {
   return height <= 0 ? null : (
     <tr className="table-spacer">
-      <td colSpan={columns} style={{ height }} />
+      <td style={{ height }} />
     </tr>
   )
 }

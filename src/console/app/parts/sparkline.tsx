@@ -21,6 +21,7 @@ export function Sparkline({ points, label, width = 120, height = 24, tone = 'acc
       viewBox={`0 0 ${width} ${height}`}
       width={width}
       height={height}
+      preserveAspectRatio="none"
       role="img"
     >
       <title>{label}</title>

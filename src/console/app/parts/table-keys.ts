@@ -25,10 +25,12 @@ export function useRowKeys(rows: Rows): RowKeys {
       if (isTyping(event) || !isForThis(event, table.current)) return
       const { rows, active } = state.current
       const step = stepOf(event.key)
-      if (event.key === 'Enter' && isRow(event.target)) return rows.open(active)
+      if (event.key === 'Enter' && active >= 0 && !isPressable(event.target)) return rows.open(active)
       if (step === 0 || rows.count === 0) return
       event.preventDefault()
       const next = Math.min(rows.count - 1, Math.max(0, active + step))
+      // At once: the next key may come before the row is drawn.
+      state.current.active = next
       setActive(next)
       rows.reveal(next)
       // The row may have to be put into the page first.
@@ -45,14 +47,15 @@ function stepOf(key: string): number {
   return key === 'k' || key === 'ArrowUp' ? -1 : 0
 }
 
-function isRow(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.dataset.row !== undefined
+/** Enter on a link or a button is theirs. */
+function isPressable(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('a, button, summary, [role="option"]') !== null
 }
 
 /** The arrows only within the table (elsewhere they scroll); the letters wherever one is, for the first table of the page. */
 function isForThis(event: KeyboardEvent, table: HTMLTableElement | null): boolean {
   if (table === null || document.querySelector('dialog[open]')?.contains(table) === false) return false
   if (event.target instanceof Node && table.contains(event.target)) return true
-  const letter = event.key === 'j' || event.key === 'k'
+  const letter = event.key === 'j' || event.key === 'k' || event.key === 'Enter'
   return letter && document.querySelector('dialog[open] table, table.table') === table
 }

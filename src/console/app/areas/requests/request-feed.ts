@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useCallback, useEffect, useMemo, useReducer } from 'react'
+import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react'
 import { admin, orpc } from '../../client/admin.ts'
 import type { RequestRow } from '../../live/status-output.ts'
 
@@ -95,7 +95,8 @@ function join(pushed: readonly RequestRow[], pages: readonly RequestRow[][]): Re
 
 /** Rows that come within one frame are given on together: a burst is drawn once. */
 function useTail(key: string, enabled: boolean, give: (rows: RequestRow[]) => void): void {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `give` changes with each drawing and means the same.
+  const giveNow = useRef(give)
+  giveNow.current = give
   useEffect(() => {
     if (!enabled) return
     const leaving = new AbortController()
@@ -106,7 +107,7 @@ function useTail(key: string, enabled: boolean, give: (rows: RequestRow[]) => vo
       requestAnimationFrame(() => {
         const rows = gathered
         gathered = []
-        if (!leaving.signal.aborted) give(rows)
+        if (!leaving.signal.aborted) giveNow.current(rows)
       })
     }
     void follow(filtersOf(key), leaving.signal, take)

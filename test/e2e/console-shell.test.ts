@@ -1,0 +1,231 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type Browser,
+  findBarriers,
+  findOverflow,
+  hasBrowser,
+  openBrowser,
+  openPage,
+  type Page,
+  sameSession,
+  signIn,
+  takeScreenshot,
+  themes,
+} from '../support/browser.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+
+/** The console as people meet it: Debian's Chromium, the packaged executable. */
+describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser?.close())
+
+  async function inNewGateway(
+    use: (gateway: TestGateway, page: Awaited<ReturnType<typeof openPage>>) => Promise<void>,
+  ) {
+    const gateway = await startGateway()
+    const page = await openPage(browser)
+    try {
+      await use(gateway, page)
+      expect(page.faults()).toEqual([])
+    } finally {
+      await page.context().close()
+      await gateway.stop()
+    }
+  }
+
+  it('leads from nothing to the first request, which is seen live', async () => {
+    await inNewGateway(async (gateway, page) => {
+      await signIn(page, gateway)
+      const steps = page.getByRole('region', { name: 'Get to your first request' })
+      await steps.getByText('1 of 6').waitFor()
+      await takeScreenshot(page, 'first-run', 'begin', {})
+      await steps.getByRole('button', { name: 'Demo' }).click()
+      await steps.getByText('2 of 6').waitFor()
+      expect(await steps.getByLabel('Model').inputValue()).toBe('demo')
+      await steps.getByRole('button', { name: 'Add the route' }).click()
+      await steps.getByRole('button', { name: 'Create the key' }).click()
+      const key = await steps
+        .getByText(/^sp_live_/)
+        .first()
+        .textContent()
+      await steps.getByText('4 of 6').waitFor()
+      await takeScreenshot(page, 'first-run', 'key', {})
+      expect(await steps.getByText('curl -s').textContent()).toContain(key)
+
+      const answer = await send(gateway, key ?? '', 'demo')
+      expect(answer.status).toBe(200)
+      await page.getByText('6 of 6').waitFor()
+      await page.getByRole('link', { name: 'Open the request' }).click()
+      await page.getByRole('heading', { level: 1, name: 'demo' }).waitFor()
+      await page.getByText(answer.headers.get('x-sp-request-id') ?? 'none').waitFor()
+      await page.getByText('Matched route demo').first().waitFor()
+    })
+  })
+
+  it('ticks off what others do elsewhere', async () => {
+    await inNewGateway(async (gateway, page) => {
+      await signIn(page, gateway)
+      await page.getByText('1 of 6').waitFor()
+      await gateway.admin.providers.add({ name: 'elsewhere', kind: 'demo' })
+      await page.getByText('2 of 6').waitFor()
+    })
+  })
+
+  it('shows requests as they end, and moves nothing under the pointer', async () => {
+    await inNewGateway(async (gateway, page) => {
+      const key = await makeRoute(gateway)
+      await send(gateway, key, 'demo')
+      await signIn(page, gateway)
+      await page.goto(`${gateway.consoleUrl}/requests`)
+      const rows = page.getByRole('region', { name: 'Requests, newest first' }).locator('tbody tr')
+      await expect.poll(() => rows.count()).toBe(1)
+      await send(gateway, key, 'demo-large')
+      await expect.poll(() => rows.count()).toBe(2)
+      expect(await rows.first().textContent()).toContain('demo-large')
+
+      await rows.first().hover()
+      await send(gateway, key, 'demo')
+      const waiting = page.getByRole('button', { name: '1 new' })
+      await waiting.waitFor()
+      expect(await rows.count()).toBe(2)
+      await waiting.click()
+      await expect.poll(() => rows.count()).toBe(3)
+
+      await page.mouse.move(0, 0)
+      await page.getByRole('button', { name: 'Pause' }).click()
+      await page.mouse.move(0, 0)
+      await send(gateway, key, 'demo')
+      await waiting.waitFor()
+      expect(await rows.count()).toBe(3)
+    })
+  })
+
+  it('keeps filters in the address, and opens what is searched for', async () => {
+    await inNewGateway(async (gateway, page) => {
+      const key = await makeRoute(gateway)
+      const first = (await send(gateway, key, 'demo')).headers.get('x-sp-request-id') ?? ''
+      await send(gateway, key, 'nothing-like-it')
+      await signIn(page, gateway)
+      await page.goto(`${gateway.consoleUrl}/requests?status=4xx`)
+      const rows = page.locator('tbody tr')
+      await expect.poll(() => rows.count()).toBe(1)
+      expect(await rows.first().textContent()).toContain('nothing-like-it')
+      await page.getByRole('button', { name: 'Remove the filter status' }).click()
+      await expect.poll(() => rows.count()).toBe(2)
+      expect(page.url()).not.toContain('status')
+
+      await page.mouse.move(0, 0)
+      await page.keyboard.press('/')
+      await page.keyboard.type(first)
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`**/requests/${first}`)
+      await page.keyboard.press('g')
+      await page.keyboard.press('q')
+      await page.waitForURL('**/requests')
+      await expect.poll(() => rows.count()).toBe(2)
+      await page.keyboard.press('j')
+      await page.keyboard.press('j')
+      await page.keyboard.press('Enter')
+      await page.waitForURL(`**/requests/${first}`)
+      await page.keyboard.press('?')
+      await page.getByRole('heading', { name: 'Keyboard' }).waitFor()
+    })
+  })
+
+  it('shows whatever a client sends as text, and obeys none of it', async () => {
+    await inNewGateway(async (gateway, page) => {
+      const key = await makeRoute(gateway)
+      const hostile = [
+        '<img src=x onerror="document.title=1;alert(1)">',
+        'javascript:alert(1)',
+        'abc\u202Egnp.exe',
+        '\u001b[31mred',
+        `"'><script>alert(1)</script>${'x'.repeat(4000)}`,
+      ]
+      const ids: string[] = []
+      for (const model of hostile) {
+        const answer = await send(gateway, key, model, { 'user-agent': '<script>alert(2)</script>' })
+        ids.push(answer.headers.get('x-sp-request-id') ?? '')
+      }
+      let dialogs = 0
+      page.on('dialog', (dialog) => {
+        dialogs++
+        void dialog.dismiss()
+      })
+      await signIn(page, gateway)
+      await page.goto(`${gateway.consoleUrl}/requests`)
+      await expect.poll(() => page.locator('tbody tr').count()).toBe(hostile.length)
+      expect(await page.locator('tbody').textContent()).not.toMatch(/\p{Bidi_Control}|(?![\n\t])\p{Cc}/u)
+      expect(await page.locator('tbody').textContent()).toContain('\\u202e')
+      for (const id of ids) {
+        await page.goto(`${gateway.consoleUrl}/requests/${id}`)
+        await page.getByRole('heading', { name: 'What happened' }).waitFor()
+        expect(await page.title()).toMatch(/· spgw$/)
+        expect(await page.locator('img, main a[href^="javascript"]').count()).toBe(0)
+        expect(await findOverflow(page)).toBe(0)
+      }
+      expect(dialogs).toBe(0)
+    })
+  })
+
+  it('can be used by everybody, in both themes and on a small screen', async () => {
+    await inNewGateway(async (gateway, page) => {
+      const key = await makeRoute(gateway)
+      const id = (await send(gateway, key, 'demo')).headers.get('x-sp-request-id') ?? ''
+      await send(gateway, key, 'nothing-like-it')
+      await signIn(page, gateway)
+      const paths = { overview: '/', requests: '/requests', record: `/requests/${id}`, account: '/account' }
+      const pages = { ...paths, operations: '/settings/operations', operation: '/settings/operations/keys.create' }
+      for (const theme of themes) {
+        for (const width of [360, 1440]) {
+          const look = await sameSession(page, browser, { theme, width })
+          for (const [name, path] of Object.entries(pages)) await inspect(look, gateway, name, path, { theme, width })
+          await look.context().close()
+        }
+        const outside = await openPage(browser, { theme, width: 360 })
+        await inspect(outside, gateway, 'sign-in', '/sign-in', { theme, width: 360 })
+        await outside.context().close()
+      }
+    })
+  })
+})
+
+async function inspect(
+  page: Page,
+  gateway: TestGateway,
+  name: string,
+  path: string,
+  look: { theme: 'light' | 'dark'; width: number },
+): Promise<void> {
+  await page.goto(gateway.consoleUrl + path)
+  await page.locator('h1').waitFor()
+  await page.locator('.loading').waitFor({ state: 'detached' })
+  await takeScreenshot(page, name, 'few', look)
+  expect([name, look, await findBarriers(page)]).toEqual([name, look, []])
+  expect([name, look, await findOverflow(page)]).toEqual([name, look, 0])
+}
+
+async function makeRoute(gateway: TestGateway): Promise<string> {
+  await gateway.admin.providers.add({ name: 'demo', kind: 'demo' })
+  await gateway.addRoute('demo*', ['demo'])
+  return (await gateway.createKey('ci')).key
+}
+
+function send(
+  gateway: TestGateway,
+  key: string,
+  model: string,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(`${gateway.baseUrl}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { ...headers, authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hello' }] }),
+  }).then(async (answer) => {
+    await answer.arrayBuffer()
+    return answer
+  })
+}
