@@ -44,7 +44,7 @@ async function runLocal(
 ): Promise<void> {
   const settings = readGlobalOptions(values)
   const reachGateway = async (change: Partial<GlobalOptions> = {}) =>
-    (await import('./run.ts')).reach(connect, { ...settings, ...change }, io)
+    (await import('./operate.ts')).reach(connect, { ...settings, ...change }, io)
   finish(await command.run(values, io, settings, reachGateway))
 }
 
@@ -54,9 +54,9 @@ async function addContract(
   words: readonly string[] | null,
   finish: (status: number) => void,
 ): Promise<void> {
-  const { addOperations } = await import('./operation-commands.ts')
+  const { addOperations } = await import('./operate.ts')
   addOperations(program, await operations(), words, io, async (invocation) => {
-    const start = run ?? (await import('./run.ts')).runOperation
+    const start = run ?? (await import('./operate.ts')).runOperation
     finish(await start(invocation, connect, io))
   })
 }

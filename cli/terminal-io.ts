@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty'
 import { Interrupted, OutputClosed } from './fault.ts'
 import type { Environment, Io, Output, Prompter } from './io.ts'
 
@@ -13,9 +14,9 @@ interface Streams {
 /** The real thing: `terminalIo(process, environment)`. */
 export function terminalIo(streams: Streams, environment: Environment): Io {
   return {
-    stdout: openOutput(streams.stdout),
-    stderr: openOutput(streams.stderr),
-    stdin: { isTerminal: streams.stdin.isTTY === true, readAll: () => readAll(streams.stdin) },
+    stdout: openOutput(() => streams.stdout, isatty(1)),
+    stderr: openOutput(() => streams.stderr, isatty(2)),
+    stdin: { isTerminal: isatty(0), readAll: () => readAll(streams.stdin) },
     environment,
     prompter: openPrompter(streams),
     here: () => streams.cwd(),
@@ -27,17 +28,22 @@ export function terminalIo(streams: Streams, environment: Environment): Io {
   }
 }
 
-function openOutput(stream: NodeJS.WriteStream): Output {
-  // A write to a closed pipe also raises 'error' on the stream; without a listener that would end the process.
-  stream.on('error', () => {})
+/** Node makes a stream when it is first asked for, and most commands use one of the three. */
+function openOutput(open: () => NodeJS.WriteStream, isTerminal: boolean): Output {
+  let opened: NodeJS.WriteStream | undefined
+  const stream = () => {
+    // A write to a closed pipe also raises 'error' on the stream; without a listener that would end the process.
+    opened ??= open().on('error', () => {})
+    return opened
+  }
   return {
-    isTerminal: stream.isTTY === true,
+    isTerminal,
     get columns() {
-      return stream.isTTY === true ? stream.columns : null
+      return isTerminal ? stream().columns : null
     },
     write: (text) =>
       new Promise((resolve, reject) => {
-        stream.write(text, (error) => {
+        stream().write(text, (error) => {
           if (!error) resolve()
           else reject('code' in error && error.code === 'EPIPE' ? new OutputClosed() : error)
         })
@@ -51,17 +57,24 @@ async function readAll(stream: NodeJS.ReadStream): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-function openPrompter({ stdin, stderr }: Streams): Prompter {
-  const context = { input: stdin, output: stderr }
+function openPrompter(streams: Streams): Prompter {
   // Loaded on the first question: most commands never ask one.
   const prompts = () => import('@inquirer/prompts')
   return {
-    ask: (message, { required }) => answer(async () => (await prompts()).input({ message, required }, context)),
-    askHidden: (message) => answer(async () => (await prompts()).password({ message, toggleMask: false }, context)),
+    ask: (message, { required }) =>
+      answer(async () => (await prompts()).input({ message, required }, contextOf(streams))),
+    askHidden: (message) =>
+      answer(async () => (await prompts()).password({ message, toggleMask: false }, contextOf(streams))),
     choose: (message, choices) =>
-      answer(async () => (await prompts()).select({ message, choices: [...choices] }, context)),
-    confirm: (message) => answer(async () => (await prompts()).confirm({ message, default: false }, context)),
+      answer(async () => (await prompts()).select({ message, choices: [...choices] }, contextOf(streams))),
+    confirm: (message) =>
+      answer(async () => (await prompts()).confirm({ message, default: false }, contextOf(streams))),
   }
+}
+
+/** Questions go to stderr, so that stdout can be captured meanwhile. */
+function contextOf({ stdin, stderr }: Streams) {
+  return { input: stdin, output: stderr }
 }
 
 async function answer<Value>(question: () => Promise<Value>): Promise<Value> {

@@ -47,8 +47,8 @@ export function makeTuiCommand(dependencies: TuiDependencies): LocalCommand {
 }
 
 async function prepare({ operations, version }: TuiDependencies, io: Io, settings: GlobalOptions): Promise<TuiParts> {
-  const { connectGateway } = await import('./connect.ts')
-  const { chooseRemote } = await import('./remote.ts')
+  const { connectGateway } = await import('./operate.ts')
+  const { chooseRemote } = await import('./operate.ts')
   const { environment } = io
   const remote = await chooseRemote(settings, io)
   const surroundings = { environment, home: homedir() || null, platform: process.platform }

@@ -38,11 +38,11 @@ const tones = { ok: 'good', warning: 'warning', problem: 'bad' } as const
 
 async function print(findings: readonly Finding[], settings: GlobalOptions, io: Io): Promise<void> {
   if (settings.output !== 'table') {
-    const { renderDocument } = await import('../print/machine.ts')
+    const { renderDocument } = await import('../operate.ts')
     await io.stdout.write(await renderDocument(settings.output, undefined, findings))
     return
   }
-  const { stdoutView } = await import('../print/view.ts')
+  const { stdoutView } = await import('../operate.ts')
   const { paint } = stdoutView(io, settings.utc)
   const { escapeControls } = await import('../../src/admin/contract/show-value.ts')
   const width = Math.max(...findings.map(({ check }) => check.length))

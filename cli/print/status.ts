@@ -1,0 +1,93 @@
+import type { z } from 'zod'
+import {
+  absent,
+  escapeControls,
+  formatMilliseconds,
+  formatMoney,
+  formatValue,
+} from '../../src/admin/contract/show-value.ts'
+import type { statusShape } from '../../src/admin/contract/status.ts'
+import type { View } from './view.ts'
+
+type Status = z.infer<typeof statusShape>
+
+/** `status`: whether it is well, since when it runs, what passes through it now, and what it stands on. */
+export function renderStatus(output: unknown, view: View): string {
+  // As the gateway answered: a newer one may say more, an older one less, and both are worth showing.
+  const status = output as Status
+  const lines: [title: string, text: string][] = [
+    ['gateway', status.gateway_url],
+    ['console', status.console_url ?? absent],
+    ['running', describeProcess(status, view)],
+    ['traffic', describeTraffic(status)],
+    ['providers', describeProviders(status)],
+    ['routes', number(status.routes)],
+    ['keys', number(status.keys)],
+    ['disk', describeDisk(status)],
+    ['records', describeRecords(status, view)],
+    ['data', status.data_directory],
+  ]
+  const plain = lines.map(([title, text]) => `${view.paint('quiet', title.padEnd(9))}  ${escapeControls(text)}`)
+  return `${[...describeHealth(status, view), ...plain].join('\n')}\n`
+}
+
+function describeHealth({ version, degraded }: Status, view: View): string[] {
+  const name = view.paint('strong', `spgw ${escapeControls(version)}`)
+  if (degraded.length === 0) return [`${name}  ${view.paint('good', '● serving')}`]
+  const parts = degraded.map(({ part, since, reason }) => {
+    const ago = formatValue(since, 'age', view)
+    return `  ${view.paint('warning', part)}  since ${ago}: ${escapeControls(reason)}`
+  })
+  return [`${name}  ${view.paint('warning', '▲ serving, degraded')}`, ...parts]
+}
+
+function describeProcess({ started_at, process_id, workers }: Status, view: View): string {
+  const threads = workers === 1 ? '1 data-plane thread' : `${workers} data-plane threads`
+  return `since ${formatValue(started_at, 'age', view)}, process ${process_id}, ${threads}`
+}
+
+/** Of the last minute; what nobody may see, or nothing has been, is left out. */
+function describeTraffic({ traffic, in_flight, requests_since_start }: Status): string {
+  const now =
+    traffic === null || traffic === undefined
+      ? []
+      : [
+          `${perSecond(traffic.requests_per_second)} req/s`,
+          ...(traffic.error_share === null ? [] : [`${(traffic.error_share * 100).toFixed(1)} % errors`]),
+          ...(traffic.duration_p95_ms === null ? [] : [`p95 ${formatMilliseconds(traffic.duration_p95_ms)}`]),
+          ...(traffic.usd_per_hour === null ? [] : [`${formatMoney(traffic.usd_per_hour)}/h`]),
+        ]
+  const parts = [
+    ...now,
+    ...(in_flight === null ? [] : [`${number(in_flight)} in flight`]),
+    ...(requests_since_start === null ? [] : [`${number(requests_since_start)} since the start`]),
+  ]
+  return parts.length === 0 ? absent : parts.join('   ')
+}
+
+function perSecond(rate: number): string {
+  return rate >= 100 ? number(Math.round(rate)) : rate.toFixed(1)
+}
+
+function describeProviders({ providers }: Status): string {
+  const counts = Object.entries(providers).filter(([, count]) => count > 0)
+  return counts.length === 0 ? 'none yet' : counts.map(([state, count]) => `${count} ${state}`).join(', ')
+}
+
+function describeDisk({ database_bytes, journal_bytes, schema_version }: Status): string {
+  const bytes = (amount: number | null) => formatValue(amount, 'bytes', { now: 0, utc: true })
+  const schema = schema_version === null ? '' : `, schema ${schema_version}`
+  return `database ${bytes(database_bytes)}, journal ${bytes(journal_bytes)}${schema}`
+}
+
+function describeRecords({ records_stored_at, set_aside, entries_lost }: Status, view: View): string {
+  const stored =
+    records_stored_at === null ? 'not stored yet' : `stored up to ${formatValue(records_stored_at, 'age', view)}`
+  const aside = set_aside.length === 0 ? '' : `, ${set_aside.length} pieces set aside`
+  const lost = entries_lost === 0 ? '' : `, ${number(entries_lost)} lost`
+  return stored + aside + lost
+}
+
+function number(amount: number): string {
+  return formatValue(amount, 'number', { now: 0, utc: true })
+}

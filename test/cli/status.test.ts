@@ -1,0 +1,61 @@
+import { stripVTControlCharacters } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { runLine } from './run-line.ts'
+
+const status = {
+  version: '0.1.0',
+  started_at: '2026-03-01T09:00:00Z',
+  gateway_url: 'http://127.0.0.1:8787',
+  console_url: 'http://127.0.0.1:8788',
+  data_directory: '/var/lib/spgw',
+  process_id: 812,
+  workers: 1,
+  in_flight: 3,
+  requests_since_start: 18_204,
+  traffic: { requests_per_second: 12.41, error_share: 0.002, duration_p95_ms: 1830, usd_per_hour: 0.42 },
+  degraded: [] as object[],
+  providers: { ready: 2, failing: 1, unchecked: 0, inactive: 0 },
+  routes: 4,
+  keys: 7,
+  database_bytes: 12_400_000,
+  journal_bytes: 4_200_000,
+  schema_version: '0006-owned-fields',
+  records_stored_at: '2026-03-01T11:59:57Z',
+  set_aside: [] as string[],
+  entries_lost: 0,
+}
+
+const show = async (change: object, argv: readonly string[] = []) =>
+  (await runLine(['status', ...argv], { gateway: { status: () => ({ ...status, ...change }) } })).io.out()
+
+describe('status', () => {
+  it('reads well', async () => {
+    await expect(await show({})).toMatchFileSnapshot('../fixtures/cli/status.txt')
+  })
+
+  it('says what is degraded first, and since when', async () => {
+    const degraded = [{ part: 'store', since: '2026-03-01T11:50:00Z', reason: 'the disk is full\u001b[2J' }]
+    const text = await show({ degraded, set_aside: ['a'], entries_lost: 2 })
+    const lines = text.split('\n')
+    expect(lines[0]).toContain('serving, degraded')
+    expect(lines[1]).toBe('  store  since 10 min ago: the disk is full\\u001b[2J')
+    expect(text).toContain('1 pieces set aside, 2 lost')
+  })
+
+  it('leaves out what nobody may see or nobody knows', async () => {
+    const unknown = { traffic: null, in_flight: null, requests_since_start: null, database_bytes: null }
+    const quiet = { requests_per_second: 0, error_share: null, duration_p95_ms: null, usd_per_hour: null }
+    expect(await show(unknown)).toMatch(/traffic +–\n/)
+    expect(await show({ traffic: quiet })).toMatch(/traffic +0\.0 req\/s {3}3 in flight/)
+    expect(await show({ console_url: null, records_stored_at: null })).toContain('not stored yet')
+  })
+
+  it('is one document for programs, and the same words in colour', async () => {
+    expect(JSON.parse(await show({}, ['--json']))).toEqual(status)
+    const coloured = await runLine(['status'], {
+      gateway: { status: () => status },
+      environment: { NO_COLOR: '', FORCE_COLOR: '1' },
+    })
+    expect(stripVTControlCharacters(coloured.io.out())).toBe(await show({}))
+  })
+})
