@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { deriveContract } from '../../../scripts/derive-contract.ts'
+import { inputOf, missingFields, valuesOf } from '../../../src/console/app/parts/form-values.ts'
+
+const fieldsOf = (name: string) => deriveContract().find((operation) => operation.name === name)?.fields ?? []
+
+describe('a form from nothing', () => {
+  const fields = fieldsOf('routes.add')
+
+  it('sends what was filled in, in the types of the input, and nothing else', () => {
+    const values = { ...valuesOf(fields), model: ' gpt-4o ', retries: '2', targets: 'openai\n\n azure:gpt4o ' }
+    expect(inputOf(fields, values, null)).toEqual({
+      model: 'gpt-4o',
+      project: 'default',
+      environment: 'production',
+      retries: 2,
+      targets: ['openai', 'azure:gpt4o'],
+    })
+  })
+
+  it('says what is missing before it asks', () => {
+    expect(missingFields(fields, valuesOf(fields))).toEqual({ model: 'This is needed.' })
+    expect(missingFields(fields, { ...valuesOf(fields), model: 'a' })).toEqual({})
+  })
+
+  it('leaves a secret as it was typed', () => {
+    const of = fieldsOf('providers.add')
+    const values = { ...valuesOf(of), name: 'a', kind: 'openai', credential: ' sk-1 ' }
+    expect(inputOf(of, values, null)).toEqual({ name: 'a', kind: 'openai', credential: ' sk-1 ' })
+  })
+})
+
+describe('a form of what stands', () => {
+  const fields = fieldsOf('providers.edit').filter(({ name }) => name !== 'name')
+  const before = valuesOf(fields, { baseUrl: 'https://a', organization: 'org', tags: { team: 'a', cost: 'b' } })
+
+  it('sends what was changed alone', () => {
+    expect(inputOf(fields, before, before)).toEqual({})
+    expect(inputOf(fields, { ...before, baseUrl: 'https://b' }, before)).toEqual({ baseUrl: 'https://b' })
+  })
+
+  it('empties what can be empty, and removes a pair by sending it empty', () => {
+    expect(inputOf(fields, { ...before, organization: '' }, before)).toEqual({ organization: null })
+    expect(inputOf(fields, { ...before, tags: [['team', 'a']] }, before)).toEqual({ tags: { team: 'a', cost: '' } })
+  })
+})

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { drawTimeLine } from '../../../src/console/app/areas/requests/time-line-spans.ts'
+import type { AttemptRecord, RequestRecord } from '../../../src/core/record.ts'
+import { sampleRecord } from '../../support/sample-record.ts'
+
+const attempt = (more: Partial<AttemptRecord>): AttemptRecord => ({
+  provider: 'openai',
+  upstream_model: 'm',
+  status: 200,
+  outcome: 'answered',
+  started_ms: 10,
+  connected_ms: 20,
+  first_byte_ms: 300,
+  ended_ms: 900,
+  message: null,
+  ...more,
+})
+const draw = (more: Partial<RequestRecord>) => drawTimeLine({ ...sampleRecord(), ...more })
+
+describe('the time line of a record', () => {
+  it('divides an attempt into connecting, waiting and content', () => {
+    const { lanes, totalMs } = draw({ attempts: [attempt({})], duration_ms: 1000, first_byte_ms: 310, timeline: [] })
+    expect(totalMs).toBe(1000)
+    expect(lanes.find(({ key }) => key === 'attempt-0')?.spans).toEqual([
+      { part: 'connect', fromMs: 10, toMs: 20 },
+      { part: 'wait', fromMs: 20, toMs: 300 },
+      { part: 'content', fromMs: 300, toMs: 900 },
+    ])
+  })
+
+  it('keeps a failed attempt apart, and is as long as the last of all ends', () => {
+    const failed = attempt({ outcome: 'fallback', status: 429, first_byte_ms: 210, ended_ms: 210 })
+    const second = attempt({
+      provider: 'azure',
+      started_ms: 211,
+      connected_ms: null,
+      first_byte_ms: 400,
+      ended_ms: 1400,
+    })
+    const { lanes, totalMs } = draw({
+      attempts: [failed, second],
+      duration_ms: 1300,
+      first_byte_ms: null,
+      timeline: [],
+    })
+    expect(totalMs).toBe(1400)
+    expect(lanes.map(({ name }) => name)).toEqual(['Gateway', 'openai:m', 'azure:m'])
+    expect(lanes[1]?.spans.map(({ part }) => part)).toEqual(['connect', 'failed'])
+    expect(lanes[2]?.spans.map(({ part }) => part)).toEqual(['wait', 'content'])
+  })
+
+  it('shows a refusal that took no time as one lane', () => {
+    const { lanes } = draw({ attempts: [], duration_ms: 1, first_byte_ms: null, timeline: [] })
+    expect(lanes).toEqual([
+      { key: 'gateway', name: 'Gateway', note: 'ended here', spans: [{ part: 'admit', fromMs: 0, toMs: 1 }] },
+    ])
+  })
+})

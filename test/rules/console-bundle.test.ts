@@ -1,0 +1,70 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bundleConsole, type ConsoleBundle } from '../../scripts/bundle-console.ts'
+import { deriveContract } from '../../scripts/derive-contract.ts'
+import { listOperations } from '../../src/admin/contract/operations.ts'
+
+/** Of script, gzipped, before the page draws anything. */
+const firstScriptBytes = 200_000
+
+let directory: string
+let bundled: ConsoleBundle
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'console-'))
+  bundled = await bundleConsole(directory)
+}, 60_000)
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+describe("the console's page", () => {
+  it('asks for little before it draws', () => {
+    expect(bundled.firstScriptBytes).toBeGreaterThan(10_000)
+    expect(bundled.firstScriptBytes).toBeLessThan(firstScriptBytes)
+  })
+
+  it('holds the contract as data, and none of its schemas', () => {
+    const sources = Object.keys(bundled.metafile.inputs)
+    expect(sources.some((source) => source.includes('contract:spgw:contract'))).toBe(true)
+    expect(sources.filter((source) => source.includes('node_modules/zod/'))).toEqual([])
+    expect(sources.filter((source) => /^src\/(?!console\/app\/|admin\/|core\/)/.test(source))).toEqual([])
+  })
+
+  it('has nothing inline, nothing from elsewhere, and a small form beside each text', async () => {
+    const page = await readFile(join(directory, 'index.html'), 'utf8')
+    expect(page).not.toMatch(/<style|style=|<script(?![^>]* src=)| on\w+=|https?:/)
+    const assets = await readdir(join(directory, 'assets'))
+    for (const name of assets.filter((one) => /\.(js|css)$/.test(one))) {
+      expect(name).toMatch(/-[A-Z0-9]{8}\.(js|css)$/)
+      expect(assets).toContain(`${name}.br`)
+      expect(assets).toContain(`${name}.gz`)
+    }
+    expect(assets.some((name) => name.endsWith('.woff2'))).toBe(true)
+  })
+})
+
+describe('the contract as the console has it', () => {
+  const derived = new Map(deriveContract().map((operation) => [operation.name, operation]))
+
+  it('is every operation, with every field of its input', () => {
+    expect(derived.size).toBe(listOperations().length)
+    for (const { name, path, meta, input } of listOperations()) {
+      const operation = derived.get(name)
+      expect(operation?.path).toEqual(path)
+      expect(operation?.meta).toEqual(meta)
+      expect(operation?.fields.map((field) => field.name)).toEqual(Object.keys(input.shape))
+    }
+  })
+
+  it('says of a field what a form needs', () => {
+    const field = (operation: string, name: string) => derived.get(operation)?.fields.find((one) => one.name === name)
+    expect(field('providers.add', 'credential')).toMatchObject({ secret: true, required: false, prompt: 'Credential' })
+    expect(field('routes.add', 'targets')).toMatchObject({ shape: 'list', syntax: 'target', flag: 'target' })
+    expect(field('routes.add', 'strategy')).toMatchObject({ choices: ['priority', 'weighted', 'latency', 'cost'] })
+    expect(field('routes.add', 'retries')).toMatchObject({ shape: 'number', minimum: 0, maximum: 10 })
+    expect(field('keys.create', 'tags')).toMatchObject({ shape: 'pairs', syntax: 'pairs' })
+    expect(field('keys.create', 'project')).toMatchObject({ fallback: 'default', required: false })
+    expect(field('policies.add', 'lanes')).toMatchObject({ shape: 'list', choices: ['openai', 'anthropic', 'gemini'] })
+    expect(field('providers.edit', 'organization')).toMatchObject({ nullable: true, shape: 'text' })
+  })
+})
