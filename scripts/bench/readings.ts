@@ -5,7 +5,7 @@ import type { RecordFilter, SeriesQuestion, StoreClient } from '../../src/store/
 import { startStore } from '../../src/store/client.ts'
 
 /**
- * How long readings of records take, and how long another call has to wait meanwhile: `node scripts/bench/readings.ts DIR`
+ * What readings of records cost, and how long another call has to wait meanwhile: `node scripts/bench/readings.ts DIR`
  * on a data directory that no gateway uses, such as `scripts/fill-records.ts` makes.
  */
 const { positionals } = parseArgs({ allowPositionals: true })
@@ -74,15 +74,20 @@ const workerData = {
   journalDirectory: join(directory, 'journal'),
   boot: 'readings',
 }
-const store = await startStore(() => new Worker(new URL('../../src/store/thread.ts', import.meta.url), { workerData }))
+const worker = new Worker(new URL('../../src/store/thread.ts', import.meta.url), { workerData })
+const store = await startStore(() => worker)
 try {
   for (const [name, read] of Object.entries(readings(store))) {
     const found = []
     for (let round = 0; round < rounds; round++) found.push(await measure(store, read))
+    const before = await worker.cpuUsage()
+    await read()
+    const { user, system } = await worker.cpuUsage(before)
     const took = Math.min(...found.map((one) => one.took))
     const waited = Math.min(...found.map((one) => one.waited))
+    const figures = [(user + system) / 1000, took, waited].map((figure) => figure.toFixed(1).padStart(7))
     process.stdout.write(
-      `${name.padEnd(32)} ${took.toFixed(1).padStart(7)} ms, another call waits ${waited.toFixed(1)} ms\n`,
+      `${name.padEnd(32)} ${figures[0]} ms of the store thread, ${figures[1]} ms, another call waits ${figures[2]} ms\n`,
     )
   }
 } finally {
