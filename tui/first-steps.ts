@@ -1,3 +1,4 @@
+import { escapeControls } from '../src/admin/contract/show-value.ts'
 import { numberAt } from './pulse.ts'
 import type { Look } from './screen.ts'
 
@@ -21,5 +22,5 @@ export function drawSteps(status: unknown, hasRequests: boolean, look: Look): st
 
 function gatewayUrl(status: unknown): string {
   const url = typeof status === 'object' && status !== null ? Reflect.get(status, 'gateway_url') : undefined
-  return typeof url === 'string' ? url : ''
+  return typeof url === 'string' ? escapeControls(url) : ''
 }

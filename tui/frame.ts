@@ -1,9 +1,17 @@
 import { styleText } from 'node:util'
 import { textWidth } from '../cli/print/text-width.ts'
 import { makePaint } from '../cli/print/view.ts'
-import { escapeControls, formatMilliseconds, formatMoney } from '../src/admin/contract/show-value.ts'
+import {
+  escapeControls,
+  formatMilliseconds,
+  formatMoney,
+  formatShare,
+  formatValue,
+  valueAt,
+} from '../src/admin/contract/show-value.ts'
 import { clip, toAscii } from './clip.ts'
 import { wrap } from './lines.ts'
+import { numberAt } from './pulse.ts'
 import type { Hint, Look, Place } from './screen.ts'
 import type { Session } from './session.ts'
 
@@ -75,19 +83,19 @@ function drawLight(session: Session, look: Look): string[] {
   const { state } = session.link
   if (state.kind === 'connecting') return [look.paint('quiet', '○ looking for the gateway')]
   if (state.kind === 'absent') return [look.paint('bad', '○ no gateway, looking again')]
-  const { figures, status } = session.pulse
-  const degraded = typeof status === 'object' && status !== null ? Reflect.get(status, 'degraded') : undefined
-  const parts = Array.isArray(degraded)
-    ? degraded.map((part: unknown) => String(Reflect.get(Object(part), 'part')))
-    : []
+  const { status } = session
+  const degraded = valueAt(status, 'degraded')
+  const parts = Array.isArray(degraded) ? degraded.map((part) => String(valueAt(part, 'part'))) : []
   const light = parts.length > 0 ? look.paint('warning', `▲ degraded: ${parts.join(', ')}`) : look.paint('good', '●')
-  if (figures === null) return [light]
-  const { requestsPerSecond, errorShare, p95Ms, usdPerHour } = figures
+  const traffic = valueAt(status, 'traffic')
+  const perSecond = numberAt(traffic, 'requests_per_second')
+  if (perSecond === null) return [light]
+  const [share, p95, usd] = ['error_share', 'duration_p95_ms', 'usd_per_hour'].map((name) => numberAt(traffic, name))
   return [
-    `${light} ${requestsPerSecond.toFixed(1)} req/s`,
-    look.paint(errorShare > 0.05 ? 'bad' : 'quiet', `${(errorShare * 100).toFixed(1)} % err`),
-    ...(p95Ms === null ? [] : [`p95 ${formatMilliseconds(p95Ms)}`]),
-    ...(usdPerHour === null ? [] : [`${formatMoney(usdPerHour)}/h`]),
+    `${light} ${perSecond < 10 ? perSecond.toFixed(1) : formatValue(Math.round(perSecond), 'number', look)} req/s`,
+    look.paint((share ?? 0) > 0.05 ? 'bad' : 'quiet', `${formatShare(share ?? 0)} err`),
+    ...(p95 === null || p95 === undefined ? [] : [`p95 ${formatMilliseconds(p95)}`]),
+    ...(usd === null || usd === undefined ? [] : [`${formatMoney(usd)}/h`]),
   ]
 }
 

@@ -45,6 +45,8 @@ export interface Host {
   readonly scope: Scope
   readonly save: Save
   readonly readFiles: ReadFiles
+  /** What `status` answers, as fresh as it gets; undefined: nothing came yet. */
+  readonly status: unknown
   now(): number
   /** Names that a field may take, as far as the gateway told; asks it when it has not been asked. */
   known(field: Field): readonly string[]

@@ -80,6 +80,10 @@ export class Session implements Host {
     this.link.close()
   }
 
+  get status(): unknown {
+    return this.pulse.status
+  }
+
   get tab(): number {
     return this.#tab
   }
@@ -123,7 +127,7 @@ export class Session implements Host {
     this.changed()
   }
 
-  #feel(what: 'figures' | 'configuration'): void {
+  #feel(what: 'status' | 'configuration'): void {
     if (what === 'configuration') this.screen.refresh?.()
     this.changed()
   }

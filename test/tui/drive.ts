@@ -23,6 +23,7 @@ export interface Driven {
   press(...keys: string[]): Promise<void>
   /** Resolves when the screen holds the text. */
   see(text: string): Promise<string>
+  until(isSo: () => boolean): Promise<void>
   text(columns?: number, rows?: number, style?: Partial<Style>): string
   stop(): void
 }
@@ -77,6 +78,10 @@ export function drive(answers: Answers = {}): Driven {
         await settle()
       }
       throw new Error(`The screen never showed "${wanted}":\n${text()}`)
+    },
+    async until(isSo) {
+      for (let turn = 0; turn < 200 && !isSo(); turn++) await settle()
+      if (!isSo()) throw new Error(`It never came to be:\n${text()}`)
     },
     stop: () => session.stop(),
   }

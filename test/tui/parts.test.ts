@@ -142,6 +142,6 @@ describe('the terminal', () => {
 })
 
 it('draws a bar for each point, nothing for nothing', () => {
-  expect(sparkline([0, 1, 4, 8], 10)).toBe(' ▁▄█')
+  expect(sparkline([0, 1, 4, 8], 10)).toBe('·▁▄█')
   expect(sparkline([0, 0], 10)).toBe('')
 })

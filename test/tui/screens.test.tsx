@@ -171,7 +171,7 @@ describe('what cannot disturb the terminal', () => {
       'providers.list': named,
       'providers.show': named[0],
       'requests.list': records,
-      status: { gateway_url: hostile[0], data_directory: hostile[3] },
+      watch: () => streamOf([{ configuration: 1, status: { gateway_url: hostile[0], data_directory: hostile[3] } }]),
     })
     for (const keys of [
       ['1'],
@@ -233,12 +233,46 @@ describe('what the terminal can', () => {
   })
 })
 
+describe('the first line', () => {
+  it('says how the gateway is, as it is told, and nothing is asked for again', async () => {
+    const traffic = { requests_per_second: 12.4, error_share: 0.002, duration_p95_ms: 1800, usd_per_hour: 0.42 }
+    const status = { traffic, degraded: [] }
+    driven = drive({ watch: () => streamOf([{ configuration: 1, status }]) })
+    expect(await driven.see('12 req/s')).toContain('● 12 req/s  0.2 % err  p95 1.8 s  $0.42/h')
+    expect(driven.calls.filter(({ path }) => path === 'status' || path === 'watch')).toHaveLength(1)
+  })
+
+  it('names what is degraded', async () => {
+    const status = {
+      traffic: null,
+      degraded: [{ part: 'journal', reason: 'disk full', since: '2026-11-21T11:00:00Z' }],
+    }
+    driven = drive({ watch: () => streamOf([{ configuration: 1, status }]) })
+    await driven.see('▲ degraded: journal')
+  })
+
+  it('is followed by what changed: a list is read again when the configuration is another', async () => {
+    async function* events() {
+      yield { configuration: 1, status: {} }
+      yield { configuration: 2, status: {} }
+      await new Promise(() => {})
+    }
+    const { promise, resolve } = Promise.withResolvers<void>()
+    driven = drive({ ...providers, watch: () => promise.then(events) })
+    await driven.press('2')
+    await driven.see('azure')
+    const before = driven.calls.filter(({ path }) => path === 'providers.list').length
+    resolve()
+    await driven.until(() => driven.calls.filter(({ path }) => path === 'providers.list').length > before)
+  })
+})
+
 describe('without a gateway', () => {
   it('says so and what to do, and goes on when it comes', async () => {
     let there = false
     const absent = Object.assign(new Error('No gateway is running at /x/admin.sock.'), { hint: 'Start it: spgw serve' })
     const answer = (value: unknown) => () => (there ? value : Promise.reject(absent))
-    driven = drive({ status: answer({}), 'requests.stats': answer([]), 'providers.list': answer([provider]) })
+    driven = drive({ watch: answer(streamOf([])), 'providers.list': answer([provider]) })
     await driven.press('2')
     expect(await driven.see('No gateway is running')).toContain('Start it: spgw serve')
     there = true

@@ -39,7 +39,8 @@ export class ConfirmScreen implements Screen {
     this.#danger = danger
     // As it is shown: what cannot be seen cannot be asked for.
     this.#name = escapeControls(danger.plan?.owner ?? nameOfRow(danger.subject)) || 'yes'
-    this.title = danger.operation.path.join(' ')
+    this.title =
+      [...danger.operation.path.slice(1), nameOfRow(danger.subject)].join(' ').trim() || danger.operation.name
   }
 
   draw({ width, look }: Place): string[] {

@@ -269,7 +269,7 @@ export class LiveScreen implements Screen {
         complete: async (input) => input,
         submit: (input) => this.#restart({ ...input }),
       },
-      `${this.title} › only`,
+      'Only',
     )
     this.#host.push(form)
   }

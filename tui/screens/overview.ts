@@ -26,7 +26,6 @@ export class OverviewScreen implements Screen {
   readonly title = 'Overview'
   readonly #host: Host
   readonly #pager = new Pager()
-  readonly #status: Loaded | null
   readonly #stats: Loaded | null
   readonly #series: Loaded | null
   readonly #models: Loaded | null
@@ -35,7 +34,6 @@ export class OverviewScreen implements Screen {
 
   constructor(host: Host) {
     this.#host = host
-    this.#status = this.#load('status', {})
     this.#stats = this.#load('requests.stats', { since: '1h', by: 'total' })
     this.#series = this.#load('requests.series', { since: '1h', step: '1m' })
     this.#models = this.#load('requests.stats', { since: '1h', by: 'model' })
@@ -50,7 +48,7 @@ export class OverviewScreen implements Screen {
   }
 
   get #loads(): Loaded[] {
-    const all = [this.#status, this.#stats, this.#series, this.#models, this.#providers, this.#requests]
+    const all = [this.#stats, this.#series, this.#models, this.#providers, this.#requests]
     return all.filter((one) => one !== null)
   }
 
@@ -67,7 +65,7 @@ export class OverviewScreen implements Screen {
   }
 
   draw(place: Place): string[] {
-    const status = this.#status?.data
+    const { status } = this.#host
     if (status === undefined) return [place.look.paint('quiet', 'Loading…')]
     const { width, height, look } = place
     const steps = drawSteps(status, this.#rows(this.#requests).length > 0, look)
@@ -134,7 +132,7 @@ export class OverviewScreen implements Screen {
       ...(usd === null ? [] : [formatMoney(usd)]),
     ]
     const bars = sparkline(pointsOf(this.#series?.data), Math.min(60, width))
-    return [look.paint('strong', 'Last hour'), ...(bars === '' ? [] : [look.paint('good', bars)]), words.join('  ')]
+    return [look.paint('strong', 'Last hour'), ...(bars === '' ? [] : [paintBars(bars, look)]), words.join('  ')]
   }
 
   #drawTable(
@@ -191,6 +189,11 @@ function pointsOf(series: unknown): number[] {
   return Array.isArray(points) ? points.map((point) => numberAt(point, 'requests') ?? 0) : []
 }
 
+/** Where nothing came, the line is only hinted at. */
+function paintBars(bars: string, look: Look): string {
+  return bars.replace(/·+|[^·]+/g, (run) => look.paint(run.startsWith('·') ? 'quiet' : 'good', run))
+}
+
 const levels = '▁▂▃▄▅▆▇█'
 
 /** A bar for each point, the last on the right; as high as its share of the highest. */
@@ -198,5 +201,5 @@ export function sparkline(points: readonly number[], width: number): string {
   const seen = points.slice(-width)
   const most = Math.max(0, ...seen)
   if (most === 0) return ''
-  return seen.map((point) => (point === 0 ? ' ' : (levels[Math.ceil((point / most) * 8) - 1] ?? ' '))).join('')
+  return seen.map((point) => (point === 0 ? '·' : (levels[Math.ceil((point / most) * 8) - 1] ?? ' '))).join('')
 }
