@@ -7,10 +7,11 @@ import { makeManCommand } from '../cli/manual/command.ts'
 import { openProgress } from '../cli/progress.ts'
 import { makeTuiCommand } from '../cli/tui-command.ts'
 import { initCommand, serveCommand, versionCommand } from './daemon/commands.ts'
+import { importCommand } from './daemon/import-command.ts'
 import { makeRestoreCommand } from './daemon/restore-command.ts'
 import { version } from './daemon/version.ts'
 
-const operations = async () => (await import('../cli/catalog.ts')).catalog
+const operations = async () => (await import('../cli/operate.ts')).catalog
 
 const tuiCommand = makeTuiCommand({
   operations,
@@ -21,8 +22,7 @@ const tuiCommand = makeTuiCommand({
 const doctorCommand = makeDoctorCommand({
   version,
   async locate(dataDir, environment) {
-    const { files } = await import('../cli/connect.ts')
-    const { findSocket } = await import('../cli/socket-path.ts')
+    const { files, findSocket } = await import('../cli/operate.ts')
     const surroundings = { environment, home: homedir() || null, platform: process.platform }
     return findSocket(dataDir, surroundings, files)?.dataDirectory ?? null
   },
@@ -34,6 +34,7 @@ export const localCommands: readonly LocalCommand[] = [
   initCommand,
   serveCommand,
   makeRestoreCommand(openProgress),
+  importCommand,
   tuiCommand,
   doctorCommand,
   connectCommand,

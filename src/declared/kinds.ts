@@ -38,7 +38,7 @@ const models = (shown: string) => field(forms.list('a list of model names or pat
 
 /** Written and compared as what can be seen of them (`credentials.ts` of the handlers knows them better). */
 const credentials: forms.Form = {
-  expected: 'a credential, as ${NAME} of a variable',
+  expected: 'a credential, best out of a variable',
   read: () => undefined,
   write: (value) => (Array.isArray(value) ? value.map(showCredential) : value),
 }

@@ -129,7 +129,9 @@ function planMarks(plan: Plan, entry: Entry, current: Resource | null, changed: 
   const { owner, force } = input
   const key = keyOf(entry)
   const owned = current?.owned ?? {}
-  const named = Object.keys(entry.fields).filter((name) => specOf(entry.kind, name)?.once !== true)
+  // What was filled in is not what the file says.
+  const isNamed = (name: string) => entry.placeOf[name] !== undefined && specOf(entry.kind, name)?.once !== true
+  const named = Object.keys(entry.fields).filter(isNamed)
   const wanted = [kindSpecs[entry.kind].nameField, ...named]
   for (const name of wanted) {
     const other = owned[shownPath(entry.kind, name)]

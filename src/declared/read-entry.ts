@@ -160,7 +160,7 @@ function put(entry: Entry, name: string, value: Plain, { file, path }: Place): v
 function readCredentials(reader: Reader, entry: Entry, value: unknown, missing: string[], place: Place): void {
   const texts = Array.isArray(value) ? value : [value]
   if (texts.length === 0 || texts.some((text) => typeof text !== 'string'))
-    return reader.refuse(place, 'credentials: expected a text, best ${NAME} of a variable, or a list of such')
+    return reader.refuse(place, 'credentials: expected a text, best out of a variable, or a list of such')
   entry.placeOf.credentials = place.file.place(place.path)
   entry.missing = [...new Set(missing)]
   if (missing.length === 0) entry.credentials = texts.map((text) => new Secret(String(text).trim()))

@@ -132,7 +132,7 @@ function commentSections(document: Document): void {
     const comment = sectionComments[String(pair.key.value)]
     if (comment === undefined) continue
     pair.key.commentBefore = comment
-    pair.key.spaceBefore = true
+    pair.key.spaceBefore = pair !== document.contents.items[0]
   }
 }
 

@@ -42,11 +42,9 @@ export async function refuseOwned(db: Database, line: AuditLine): Promise<void> 
   const touched = owned.filter(({ field }) => after === null || !sameAt(field, before, after))
   const [first] = touched
   if (first === undefined) return
-  const what =
-    after === null
-      ? `${resource.kind} ${resource.name}`
-      : `${touched.map(({ field }) => field).join(', ')} of ${resource.kind} ${resource.name}`
-  throw new StoreOwned(`${what} is owned by the configuration file ${JSON.stringify(first.owner)}`)
+  const subject = `${resource.kind} ${resource.name}`
+  const what = after === null ? `${subject} is` : `${subject}: ${touched.map(({ field }) => field).join(', ')} is`
+  throw new StoreOwned(`${what} owned by the configuration file ${JSON.stringify(first.owner)}`)
 }
 
 /** What is no more is owned by nobody. */

@@ -72,7 +72,7 @@ describe('applying a file', () => {
     expect(text).toContain(createHash('sha256').update(secret).digest('hex'))
     expect(text).not.toContain(secret)
     expect(text).not.toContain(canary)
-    expect(text).toContain('credential: ${OPENAI_CREDENTIAL} # ends in 3a91')
+    expect(text).toContain(`credential: \${OPENAI_CREDENTIAL} # ends in 3a91`)
     // Where no credential is at hand, an export still compares.
     const same = await client.diff({ files: { 'export.yaml': text } })
     expect([same.changes, same.problems]).toEqual([[], []])
@@ -94,7 +94,7 @@ describe('applying a file', () => {
     }
     const two = `${file}\n`.replace(
       'providers:',
-      'providers:\n  - { name: second, kind: anthropic, credential: "${OPENAI_API_KEY}" }',
+      `providers:\n  - { name: second, kind: anthropic, credential: "\${OPENAI_API_KEY}" }`,
     )
     const fault = await refusal(client.apply(files(two)))
     expect(fault.code).toBe('refused')
@@ -156,7 +156,7 @@ describe('applying a file', () => {
     const { client } = await startTestGateway()
     await client.apply(files())
     const before = await client.providers.show({ name: 'openai' })
-    const text = file.replace('credential: ${OPENAI_API_KEY}', 'credentials: ["${OPENAI_API_KEY}", "${SECOND}"]')
+    const text = file.replace(`credential: \${OPENAI_API_KEY}`, `credentials: ["\${OPENAI_API_KEY}", "\${SECOND}"]`)
     const variables = { OPENAI_API_KEY: canary, SECOND: 'sk-canary-another-0042' }
     const plan = await client.diff({ files: { a: text }, variables })
     expect(plan.changes).toMatchObject([{ action: 'change', fields: [{ field: 'credentials' }] }])
@@ -185,7 +185,7 @@ describe('what a file owns', () => {
     const edit = { name: 'openai', timeoutConnect: '9s' }
     expect(await refusal(client.providers.edit(edit))).toEqual({
       code: 'refused',
-      message: 'Timeouts.connect_ms of provider openai is owned by the configuration file "platform".',
+      message: 'Provider openai: timeouts.connect_ms is owned by the configuration file "platform".',
       hint: 'Change it there and apply the file, or add --force: it then stands until the file is applied again.',
     })
     await client.providers.edit({ name: 'openai', timeoutTotal: '9m' })
@@ -207,7 +207,7 @@ describe('what a file owns', () => {
     await client.policies.add({ name: 'by-hand' })
     const text = 'owner: platform\nproviders:\n  - name: openai\n'
     const kept = await client.diff(files(text))
-    expect([kept.changes, kept.released]).toEqual([[], 4])
+    expect([kept.changes, kept.released]).toEqual([[], 3])
     expect(kept.notes[0]).toContain('no longer in the files of platform; --prune removes such')
     const applied = await client.apply({ ...files(text), prune: true })
     expect(told(applied.changes)).toEqual(['remove route gpt-4o-mini', 'remove key ci', 'remove policy small'])

@@ -32,7 +32,7 @@ describe('what a file owns', () => {
     const rename = (force: boolean) =>
       store.audited(line(row.id, { name: 'search' }, { name: 'find' }, force)).projects.update(row.id, { name: 'find' })
     await expect(rename(false)).rejects.toThrow(StoreOwned)
-    await expect(rename(false)).rejects.toThrow('name of project search is owned by the configuration file "platform"')
+    await expect(rename(false)).rejects.toThrow('project search: name is owned by the configuration file "platform"')
     expect((await store.projects.list()).map(({ name }) => name)).toEqual(['search'])
     expect((await rename(true)).name).toBe('find')
     // The mark stays: the file's next turn sets it back.

@@ -6,6 +6,7 @@ const allowed: Record<string, readonly string[]> = {
   config: ['core'],
   sealing: ['core'],
   declared: ['core', 'config', 'routing'],
+  conversion: ['core', 'config', 'providers'],
   store: ['core', 'sealing'],
   'sign-in': ['core', 'sealing', 'store'],
   lanes: ['core'],

@@ -1,4 +1,6 @@
+import type { Resource } from '../../../declared/resource.ts'
 import { writeDocument } from '../../../declared/write.ts'
+import type { ProviderKind } from '../../../providers/contract.ts'
 import { operations } from '../base.ts'
 import { applyFiles } from './apply.ts'
 import { planFiles, showPlan } from './plan.ts'
@@ -14,7 +16,16 @@ const heading =
 
 export const exportConfiguration = operations.export.handler(async ({ context, input }) => {
   const { resources } = describeState(await context.store.configuration.read(), context.keyring)
-  const wanted = resources.filter(({ kind }) => kind !== 'key' || !input.withoutKeys)
+  const wanted = resources
+    .filter(({ kind }) => kind !== 'key' || !input.withoutKeys)
+    .map((resource) => withoutOwnAddress(resource, context.kinds))
   const { text, tree } = writeDocument(wanted, input.owner ?? null, heading)
   return { text, document: tree }
 })
+
+/** A kind that answers by itself has an address that nobody may give it. */
+function withoutOwnAddress(resource: Resource, kinds: readonly ProviderKind[]): Resource {
+  const kind = kinds.find((one) => one.kind === resource.fields.kind)
+  if (resource.kind !== 'provider' || kind === undefined || kind.transport === null) return resource
+  return { ...resource, fields: { ...resource.fields, base_url: null } }
+}

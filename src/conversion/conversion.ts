@@ -1,0 +1,79 @@
+import { stringify } from 'yaml'
+
+/** Something that stands in the other program's file and not in ours. */
+export interface LeftOut {
+  /** `litellm.yaml:12:7` */
+  place: string
+  /** What it is there. */
+  what: string
+  reason: string
+  /** What to do about it. */
+  advice: string
+}
+
+/** One target, as our files write it in full. */
+export interface ConvertedTarget {
+  provider: string
+  upstream_model?: string
+  weight?: number
+  priority?: number
+}
+
+export interface ConvertedRoute {
+  model: string
+  strategy?: 'priority' | 'weighted' | 'latency' | 'cost'
+  targets: ConvertedTarget[]
+  retries?: number
+  fallback_on?: string[]
+  timeouts?: Record<string, string>
+}
+
+export interface ConvertedProvider {
+  name: string
+  kind: string
+  base_url?: string
+  credential?: string
+  headers?: Record<string, string>
+  settings?: Record<string, string>
+}
+
+export interface Converted {
+  providers: ConvertedProvider[]
+  routes: ConvertedRoute[]
+  left: LeftOut[]
+}
+
+/** The same as a file that `apply` takes. */
+export function writeConverted({ providers, routes }: Converted, source: string): string {
+  const heading =
+    `# Converted from ${source}. Look at what it would change: spgw diff -f FILE\n` +
+    '# A credential is read from the variable that is named in its place.\n'
+  const sections = Object.entries({ providers, routes }).filter(([, entries]) => entries.length > 0)
+  return sections.length === 0 ? heading : heading + stringify(Object.fromEntries(sections), { lineWidth: 0 })
+}
+
+/** `Prod OpenAI!` → `prod-openai`: what a name may be made of here. */
+export function slugOf(text: string): string {
+  const slug = text
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[^a-z0-9]+/, '')
+    .slice(0, 63)
+  return slug.replace(/[^a-z0-9]+$/, '') || 'provider'
+}
+
+/** `azure-eu` → `AZURE_EU` */
+export function variableOf(text: string): string {
+  return text
+    .toUpperCase()
+    .replace(/[^A-Z0-9]+/g, '_')
+    .replace(/^(?=\d)/, '_')
+}
+
+/** Milliseconds in the shortest form that our files take. */
+export function durationOf(milliseconds: number): string {
+  if (milliseconds % 60_000 === 0) return `${milliseconds / 60_000}m`
+  return milliseconds % 1000 === 0 ? `${milliseconds / 1000}s` : `${milliseconds}ms`
+}
+
+export const mostRetries = 10

@@ -1,0 +1,219 @@
+import type { ConvertedProvider } from './conversion.ts'
+import { variableOf } from './conversion.ts'
+import type { ProviderPool } from './pool.ts'
+import { isTree, listOf, numberOf, type Source, type Tree, textOf } from './source.ts'
+import { findVendor, guessVendor, type Vendor } from './vendors.ts'
+
+/** One entry of `model_list`, converted. */
+export interface Deployment {
+  /** The name that clients use. */
+  group: string
+  provider: string
+  /** null: the same as the client's. */
+  upstreamModel: string | null
+  weight: number | null
+  order: number | null
+  timeoutMs: number | null
+  streamTimeoutMs: number | null
+  retries: number | null
+}
+
+type Path = readonly (string | number)[]
+
+/** null: it cannot be carried, and the source says why. */
+export function convertDeployment(entry: unknown, path: Path, pool: ProviderPool, source: Source): Deployment | null {
+  const params = isTree(entry) && isTree(entry.litellm_params) ? entry.litellm_params : null
+  const group = isTree(entry) ? textOf(entry.model_name) : null
+  const model = params === null ? null : textOf(params.model)
+  if (params === null || group === null || model === null) {
+    source.leave(path, 'an entry of model_list', 'it has no model_name, or no model', 'Add a route by hand.')
+    return null
+  }
+  const at = [...path, 'litellm_params']
+  const named = nameVendor(model, params)
+  const vendor = named === null ? null : findVendor(named.vendor)
+  if (named === null || vendor === null || vendor.kind === null) {
+    const reason =
+      named === null
+        ? 'its vendor cannot be told from the name'
+        : `this gateway has no provider kind for ${JSON.stringify(named.vendor)}`
+    source.leave(
+      [...at, 'model'],
+      `model ${model}`,
+      reason,
+      `Add a provider that serves it, then: spgw routes add ${JSON.stringify(group)}`,
+    )
+    return null
+  }
+  const provider = convertProvider(named.vendor, vendor, params, at, source)
+  if (provider === null) return null
+  leaveParams(params, at, source)
+  if (isTree(entry) && isTree(entry.model_info)) leaveInfo(entry.model_info, [...path, 'model_info'], source)
+  return {
+    group,
+    provider: pool.add(provider.wanted, provider.content),
+    upstreamModel: named.model === group ? null : named.model,
+    weight: numberOf(params.weight),
+    order: numberOf(params.order),
+    timeoutMs: seconds(params.timeout ?? params.request_timeout),
+    streamTimeoutMs: seconds(params.stream_timeout),
+    retries: numberOf(params.num_retries ?? params.max_retries),
+  }
+}
+
+export function seconds(value: unknown): number | null {
+  const number = numberOf(value)
+  return number === null ? null : Math.round(number * 1000)
+}
+
+function nameVendor(model: string, params: Tree): { vendor: string; model: string } | null {
+  const explicit = textOf(params.custom_llm_provider)
+  const slash = model.indexOf('/')
+  const prefix = slash > 0 ? model.slice(0, slash) : null
+  if (explicit !== null) return { vendor: explicit, model: prefix === explicit ? model.slice(slash + 1) : model }
+  if (prefix !== null && findVendor(prefix) !== null) return { vendor: prefix, model: model.slice(slash + 1) }
+  const guessed = guessVendor(model)
+  if (guessed !== null) return { vendor: guessed, model }
+  return textOf(params.api_base) === null
+    ? prefix === null
+      ? null
+      : { vendor: prefix, model }
+    : { vendor: 'openai_like', model }
+}
+
+interface WantedProvider {
+  wanted: string
+  content: Omit<ConvertedProvider, 'name'>
+}
+
+function convertProvider(name: string, vendor: Vendor, params: Tree, at: Path, source: Source): WantedProvider | null {
+  const base = addressOf(params.api_base ?? params.base_url, vendor)
+  const isOther = vendor.kind === 'openai' && base !== null && !base.includes('api.openai.com') && !base.startsWith('$')
+  const kind = isOther ? 'openai-compatible' : (vendor.kind ?? 'openai-compatible')
+  if (vendor.needsAddress && base === null) {
+    source.leave(at, `a provider ${name}`, 'it has no api_base', 'Add the provider by hand, with its --base-url.')
+    return null
+  }
+  const settings: Record<string, string> = {}
+  if (vendor.preset !== undefined) settings.preset = vendor.preset
+  const organization = textOf(params.organization)
+  if (organization !== null && kind === 'openai') settings.organization = readValue(organization)
+  // A server of one's own is named by its host: the key of the vendor whose format it speaks must not go there.
+  const wanted = isOther || vendor.needsAddress ? hostOf(base ?? name) : (vendor.preset ?? name)
+  const credential = credentialOf(isOther || vendor.needsAddress ? wanted : name, vendor, isOther, params, at, source)
+  const headers = headersOf(params, at, source)
+  const content: Omit<ConvertedProvider, 'name'> = { kind }
+  if (base !== null && base !== 'https://api.openai.com/v1') content.base_url = base
+  if (credential !== null) content.credential = credential
+  if (Object.keys(headers).length > 0) content.headers = headers
+  if (Object.keys(settings).length > 0) content.settings = settings
+  return { wanted, content }
+}
+
+/** `os.environ/NAME` is `${NAME}` here; anything else stands for itself. */
+function readValue(text: string): string {
+  const name = /^os\.environ\/(\w+)$/.exec(text)?.[1]
+  return name === undefined ? text : `\${${name}}`
+}
+
+/** As the vendor's own SDK would be given it: with `/v1` for servers of OpenAI's kind, the origin alone for the others. */
+function addressOf(value: unknown, vendor: Vendor): string | null {
+  const text = textOf(value)
+  if (text === null) return null
+  const address = readValue(text)
+    .replace(/\/+$/, '')
+    .replace(/\/(chat\/completions|v1\/messages)$/, '')
+  if (vendor.kind === 'anthropic' || vendor.kind === 'gemini') return address.replace(/\/v1(beta)?$/, '')
+  return vendor.preset === 'ollama' && !/\/v1$/.test(address) && !address.startsWith('$') ? `${address}/v1` : address
+}
+
+function hostOf(address: string): string {
+  const url = URL.canParse(address) ? new URL(address) : null
+  if (url === null) return address.replace(/[${}]/g, '')
+  return /^[\d.]+$|^localhost$/.test(url.hostname) ? `server-${url.port || '80'}` : url.hostname
+}
+
+/** A key that stands in the file is not copied into another one. */
+function credentialOf(
+  name: string,
+  vendor: Vendor,
+  isOther: boolean,
+  params: Tree,
+  at: Path,
+  source: Source,
+): string | null {
+  const given = textOf(params.api_key)
+  if (given === null) return vendor.variable === undefined || isOther ? null : `\${${vendor.variable}}`
+  const read = readValue(given)
+  if (read !== given) return read
+  if (/^(none|null|empty|fake|dummy|anything|sk-1234|x+)(-?key)?$/i.test(given)) return null
+  const variable = `${variableOf(name)}_API_KEY`
+  source.leave(
+    [...at, 'api_key'],
+    'a key in clear text',
+    'secrets are not copied into files',
+    `Put it into the variable ${variable}, and look whether several keys share it.`,
+  )
+  return `\${${variable}}`
+}
+
+const secretHeaders = /^(authorization|proxy-authorization|x-api-key|api-key|x-goog-api-key|cookie)$/i
+
+function headersOf(params: Tree, at: Path, source: Source): Record<string, string> {
+  const headers: Record<string, string> = {}
+  const given = isTree(params.extra_headers) ? params.extra_headers : isTree(params.headers) ? params.headers : {}
+  for (const [name, value] of Object.entries(given)) {
+    if (secretHeaders.test(name))
+      source.leave(
+        [...at, 'extra_headers', name],
+        `header ${name}`,
+        'it carries a credential',
+        'Give it as the credential of the provider.',
+      )
+    else if (typeof value === 'string') headers[name] = readValue(value)
+  }
+  return headers
+}
+
+const carried = new Set([
+  ...['model', 'custom_llm_provider', 'api_key', 'api_base', 'base_url', 'organization', 'extra_headers', 'headers'],
+  ...['weight', 'order', 'timeout', 'request_timeout', 'stream_timeout', 'num_retries', 'max_retries'],
+])
+const limits = ['rpm', 'tpm', 'max_parallel_requests', 'max_budget', 'budget_duration']
+const prices = /cost_per|_cost$/
+
+function leaveParams(params: Tree, at: Path, source: Source): void {
+  for (const name of Object.keys(params)) {
+    if (carried.has(name)) continue
+    const path = [...at, name]
+    if (limits.includes(name))
+      source.leave(
+        path,
+        name,
+        'limits hold for keys, projects and environments here, not for a target',
+        'Spread traffic by weight; a target that says 429 rests by itself.',
+      )
+    else if (prices.test(name))
+      source.leave(path, name, 'prices are no part of a route', 'Nothing has to be done for routing.')
+    else if (name === 'tags')
+      source.leave(
+        path,
+        name,
+        'targets are not chosen by tags',
+        'Make a route for each model name, or an environment for each tag.',
+      )
+    else source.leave(path, name, 'the gateway adds no parameters to what clients send', 'Send it from the client.')
+  }
+}
+
+function leaveInfo(info: Tree, path: Path, source: Source): void {
+  for (const name of Object.keys(info))
+    if (prices.test(name))
+      source.leave([...path, name], name, 'prices are no part of a route', 'Nothing has to be done for routing.')
+}
+
+/** `[{ a: [b, c] }]` */
+export function readFallbacks(value: unknown): Map<string, string[]> {
+  const pairs = listOf(value).flatMap((one) => (isTree(one) ? Object.entries(one) : []))
+  return new Map(pairs.map(([name, list]) => [name, listOf(list).flatMap((other) => textOf(other) ?? [])]))
+}

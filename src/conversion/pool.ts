@@ -1,0 +1,24 @@
+import type { ConvertedProvider } from './conversion.ts'
+import { slugOf } from './conversion.ts'
+
+/** The providers that a conversion comes to: what is the same in all but its name is one. */
+export class ProviderPool {
+  readonly #byContent = new Map<string, ConvertedProvider>()
+
+  get all(): ConvertedProvider[] {
+    return [...this.#byContent.values()]
+  }
+
+  /** Its name here: `wanted`, or with a number behind it where another provider has that. */
+  add(wanted: string, content: Omit<ConvertedProvider, 'name'>): string {
+    const key = JSON.stringify(content)
+    const known = this.#byContent.get(key)
+    if (known !== undefined) return known.name
+    const taken = new Set(this.all.map(({ name }) => name))
+    const slug = slugOf(wanted)
+    let name = slug
+    for (let number = 2; taken.has(name); number++) name = `${slug}-${number}`
+    this.#byContent.set(key, { name, ...content })
+    return name
+  }
+}

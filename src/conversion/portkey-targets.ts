@@ -1,0 +1,195 @@
+import { variableOf } from './conversion.ts'
+import type { ProviderPool } from './pool.ts'
+import { isTree, listOf, numberOf, type Source, type Tree, textOf } from './source.ts'
+import { findVendor, guessVendor } from './vendors.ts'
+
+/** A target without targets of its own. */
+export interface Leaf {
+  provider: string
+  upstreamModel: string | null
+  weight: number
+  /** Lower goes first; those of the same are chosen by weight. */
+  priority: number
+}
+
+type Path = readonly (string | number)[]
+
+/** The tree of targets as one list: a route has an order and weights, and no groups within groups. */
+export function convertTargets(tree: Tree, path: Path, pool: ProviderPool, source: Source): Leaf[] {
+  const inner = listOf(tree.targets)
+  if (inner.length === 0) return convertLeaf(tree, path, pool, source)
+  const mode = isTree(tree.strategy) ? textOf(tree.strategy.mode) : null
+  const groups = inner.flatMap((target, place) =>
+    isTree(target) ? [{ target, leaves: convertInner(tree, target, [...path, 'targets', place], pool, source) }] : [],
+  )
+  if (mode === 'loadbalance') return groups.flatMap(({ target, leaves }) => share(leaves, numberOf(target.weight) ?? 1))
+  // In an order: each group comes after all of the one before.
+  let next = 0
+  return groups.flatMap(({ leaves }) => {
+    const placed = leaves.map((leaf) => ({ ...leaf, priority: next + leaf.priority }))
+    next = Math.max(next, ...placed.map(({ priority }) => priority + 1))
+    return placed
+  })
+}
+
+/** What a group says of its targets holds for those that say nothing. */
+function convertInner(outer: Tree, target: Tree, path: Path, pool: ProviderPool, source: Source): Leaf[] {
+  const { override_params: above } = outer
+  const own = isTree(target.override_params) ? target.override_params : {}
+  const inherited = isTree(above) ? { override_params: { ...above, ...own } } : {}
+  const isGroup = listOf(target.targets).length > 0
+  if (isGroup && isTree(outer.strategy) && outer.strategy.mode === 'loadbalance' && isFallback(target))
+    source.leave(
+      path,
+      'an order within a balanced group',
+      'a route has one order, and weights within it',
+      'Its first targets are balanced; the others come after those of all groups. Look at it.',
+    )
+  leaveLimits(target, path, source)
+  return convertTargets({ ...target, ...inherited }, path, pool, source)
+}
+
+const isFallback = ({ strategy }: Tree) => isTree(strategy) && strategy.mode === 'fallback'
+
+function share(leaves: Leaf[], weight: number): Leaf[] {
+  const sum = leaves.filter(({ priority }) => priority === 0).reduce((total, leaf) => total + leaf.weight, 0)
+  return leaves.map((leaf) => ({
+    ...leaf,
+    weight: sum === 0 ? 0 : Math.round((leaf.weight / sum) * weight * 1e6) / 1e6,
+  }))
+}
+
+function leaveLimits(target: Tree, path: Path, source: Source): void {
+  for (const name of [
+    'retry',
+    'request_timeout',
+    'cache',
+    'before_request_hooks',
+    'after_request_hooks',
+    'input_guardrails',
+    'output_guardrails',
+  ])
+    if (target[name] !== undefined)
+      source.leave(
+        [...path, name],
+        `${name} of one target`,
+        'it is said once for a route here, or not at all',
+        'Set it on the route or the provider, if it matters.',
+      )
+}
+
+function convertLeaf(tree: Tree, path: Path, pool: ProviderPool, source: Source): Leaf[] {
+  const overrides = isTree(tree.override_params) ? tree.override_params : {}
+  const { slug, model } = readModel(textOf(overrides.model))
+  const named = readVendor(tree, slug, model)
+  if (named === null) {
+    source.leave(
+      path,
+      'a target',
+      'it names no vendor that this gateway knows',
+      'Add the provider and the target by hand.',
+    )
+    return []
+  }
+  const vendor = findVendor(named.vendor)
+  if (vendor === null || vendor.kind === null) {
+    source.leave(
+      path,
+      `a target at ${named.vendor}`,
+      'this gateway has no provider kind for it',
+      'Add a provider that serves its models, and the target.',
+    )
+    return []
+  }
+  if (named.guessed)
+    source.leave(
+      path,
+      `the vendor of ${named.name}`,
+      `the file does not name it; ${named.vendor} was taken from the name`,
+      'See that it is right.',
+    )
+  for (const name of Object.keys(overrides))
+    if (name !== 'model')
+      source.leave(
+        [...path, 'override_params', name],
+        name,
+        'the gateway adds no parameters to what clients send',
+        'Send it from the client.',
+      )
+  const host = textOf(tree.custom_host)
+  const isOther = vendor.kind === 'openai' && host !== null
+  const settings: Record<string, string> = vendor.preset === undefined ? {} : { preset: vendor.preset }
+  if (typeof tree.openai_organization === 'string' && vendor.kind === 'openai' && !isOther)
+    settings.organization = tree.openai_organization
+  if (typeof tree.openai_project === 'string' && vendor.kind === 'openai' && !isOther)
+    settings.project = tree.openai_project
+  const credential = credentialOf(tree, named.name, path, source)
+  const provider = pool.add(named.name, {
+    kind: isOther ? 'openai-compatible' : vendor.kind,
+    ...(host === null ? {} : { base_url: host.replace(/\/+$/, '') }),
+    credential,
+    ...(Object.keys(settings).length === 0 ? {} : { settings }),
+  })
+  return [{ provider, upstreamModel: model, weight: numberOf(tree.weight) ?? 1, priority: 0 }]
+}
+
+/** `@openai-prod/gpt-4o` names the provider in the model. */
+function readModel(text: string | null): { slug: string | null; model: string | null } {
+  const match = /^@([^/]+)\/(.+)$/.exec(text ?? '')
+  return match === null ? { slug: null, model: text } : { slug: match[1] ?? null, model: match[2] ?? null }
+}
+
+interface NamedVendor {
+  vendor: string
+  /** What to call the provider. */
+  name: string
+  guessed: boolean
+}
+
+/** `provider` is a vendor, or the slug of a stored provider (`@openai-prod`), as `virtual_key` is one. */
+function readVendor(tree: Tree, slug: string | null, model: string | null): NamedVendor | null {
+  const provider = textOf(tree.provider)
+  const key = textOf(tree.virtual_key)
+  if (provider !== null && !provider.startsWith('@'))
+    return { vendor: provider, name: key ?? slug ?? hostIn(tree) ?? provider, guessed: false }
+  const stored = provider?.slice(1) ?? key ?? slug
+  if (stored === null || stored === undefined) return null
+  const vendor = vendorInName(stored) ?? (model === null ? null : guessVendor(model))
+  return vendor === null ? null : { vendor, name: stored, guessed: true }
+}
+
+/** The key of a vendor must not go to another's server. */
+function hostIn({ custom_host }: Tree): string | null {
+  const url = typeof custom_host === 'string' && URL.canParse(custom_host) ? new URL(custom_host) : null
+  return url === null ? null : url.hostname
+}
+
+/** The longest beginning of a slug that is a vendor's name: `azure-openai-prod` is not `azure`. */
+function vendorInName(slug: string): string | null {
+  const words = slug.toLowerCase().split('-')
+  for (let count = words.length; count > 0; count--) {
+    const name = words.slice(0, count).join('-')
+    if (findVendor(name) !== null) return name
+  }
+  return null
+}
+
+/** Portkey keeps credentials itself, or has them in clear text: neither is copied. */
+function credentialOf(tree: Tree, name: string, path: Path, source: Source): string {
+  const variable = `${variableOf(name)}_API_KEY`
+  if (textOf(tree.api_key) !== null)
+    source.leave(
+      [...path, 'api_key'],
+      'a key in clear text',
+      'secrets are not copied into files',
+      `Put it into the variable ${variable}.`,
+    )
+  else if (textOf(tree.virtual_key) !== null)
+    source.leave(
+      [...path, 'virtual_key'],
+      'a virtual key',
+      'the credential behind it stays with Portkey',
+      `Put the credential into the variable ${variable}.`,
+    )
+  return `\${${variable}}`
+}

@@ -1,0 +1,134 @@
+import type { SettingsFile } from '../config/settings-file.ts'
+import { type Converted, type ConvertedRoute, durationOf, mostRetries, slugOf } from './conversion.ts'
+import { ProviderPool } from './pool.ts'
+import { readConditions } from './portkey-conditions.ts'
+import { convertTargets, type Leaf } from './portkey-targets.ts'
+import { isTree, listOf, numberOf, Source, type Tree, textOf } from './source.ts'
+
+/** Portkey's configurations (portkey.ai/docs/product/ai-gateway/configs): one, or a list of named ones, as far as they have a counterpart. */
+export function convertPortkey(file: SettingsFile, model: string): Converted {
+  const source = new Source(file)
+  const pool = new ProviderPool()
+  const routes = configurationsIn(file.tree, model).flatMap(({ tree, name, path }) =>
+    convertConfiguration(tree, name, path, pool, source),
+  )
+  return { providers: pool.all, routes, left: source.left }
+}
+
+type Path = readonly (string | number)[]
+
+interface Named {
+  tree: Tree
+  /** The model that clients will name. */
+  name: string
+  path: Path
+}
+
+/** An export lists configurations with their names; a configuration alone says nothing of the models that it is used for. */
+function configurationsIn(tree: Tree, model: string): Named[] {
+  const list = ['configs', 'data'].find((key) => Array.isArray(tree[key]))
+  if (list === undefined) return [{ tree, name: model, path: [] }]
+  return listOf(tree[list]).flatMap((entry, place) => {
+    if (!isTree(entry)) return []
+    const name = textOf(entry.slug) ?? textOf(entry.name) ?? model
+    const inner = isTree(entry.config)
+      ? { tree: entry.config, path: [list, place, 'config'] }
+      : { tree: entry, path: [list, place] }
+    return [{ ...inner, name: name === model ? model : slugOf(name) }]
+  })
+}
+
+function convertConfiguration(
+  tree: Tree,
+  name: string,
+  path: Path,
+  pool: ProviderPool,
+  source: Source,
+): ConvertedRoute[] {
+  leaveSettings(tree, path, source)
+  const strategy = isTree(tree.strategy) ? tree.strategy : {}
+  if (strategy.mode !== 'conditional') {
+    const leaves = convertTargets(tree, path, pool, source)
+    return leaves.length === 0 ? [] : [makeRoute(name, tree, leaves)]
+  }
+  const targets = new Map(
+    listOf(tree.targets).flatMap((target, place) =>
+      isTree(target)
+        ? [[textOf(target.name) ?? String(place), { target, path: [...path, 'targets', place] }] as const]
+        : [],
+    ),
+  )
+  return readConditions(strategy, name, [...path, 'strategy'], source).flatMap(({ model, target }) => {
+    const found = targets.get(target)
+    if (found === undefined) return []
+    const leaves = convertTargets(found.target, found.path, pool, source)
+    return leaves.length === 0
+      ? []
+      : [makeRoute(model, { ...tree, ...pickLimits(found.target), strategy: found.target.strategy }, leaves)]
+  })
+}
+
+function pickLimits({ retry, request_timeout }: Tree): Tree {
+  return { ...(retry === undefined ? {} : { retry }), ...(request_timeout === undefined ? {} : { request_timeout }) }
+}
+
+function makeRoute(model: string, tree: Tree, leaves: readonly Leaf[]): ConvertedRoute {
+  const isOrdered = new Set(leaves.map(({ priority }) => priority)).size === leaves.length
+  const targets = leaves.map(({ provider, upstreamModel, weight, priority }) => ({
+    provider,
+    ...(upstreamModel === null ? {} : { upstream_model: upstreamModel }),
+    ...(weight === 1 || isOrdered ? {} : { weight }),
+    ...(isOrdered ? {} : { priority }),
+  }))
+  const route: ConvertedRoute = { model, ...(isOrdered ? {} : { strategy: 'weighted' as const }), targets }
+  const retry = isTree(tree.retry) ? numberOf(tree.retry.attempts) : null
+  if (retry !== null) route.retries = Math.min(mostRetries, Math.max(0, Math.round(retry)))
+  const statuses = isTree(tree.strategy) ? statusesIn(tree.strategy.on_status_codes) : []
+  if (statuses.length > 0) route.fallback_on = statuses
+  const timeout = numberOf(tree.request_timeout)
+  if (timeout !== null) route.timeouts = { total: durationOf(timeout) }
+  return route
+}
+
+function statusesIn(value: unknown): string[] {
+  return listOf(value)
+    .map(String)
+    .filter((text) => /^[45]\d\d$/.test(text))
+}
+
+const known = new Set([
+  ...[
+    'strategy',
+    'targets',
+    'provider',
+    'api_key',
+    'virtual_key',
+    'retry',
+    'request_timeout',
+    'override_params',
+    'weight',
+  ],
+  ...['custom_host', 'name', 'slug', 'id', 'on_status_codes', 'config', 'openai_organization', 'openai_project'],
+])
+
+function leaveSettings(tree: Tree, path: Path, source: Source): void {
+  for (const name of Object.keys(tree)) {
+    const at = [...path, name]
+    if (name === 'cache') source.leave(at, name, 'answers are not cached', 'Use the prompt caches of the providers.')
+    else if (/guardrails|_hooks$/.test(name))
+      source.leave(
+        at,
+        name,
+        'there are no guardrails of that kind here',
+        'See spgw policies add --help for what a policy can refuse.',
+      )
+    else if (!known.has(name)) source.leave(at, name, 'it has no counterpart here', 'Look whether it is still needed.')
+  }
+  if (isTree(tree.retry) && tree.retry.on_status_codes !== undefined)
+    source.leave(
+      [...path, 'retry', 'on_status_codes'],
+      'statuses to retry at',
+      'which are worth another try is fixed here',
+      'Fallbacks can be chosen by status: spgw routes edit --fallback-on.',
+    )
+}

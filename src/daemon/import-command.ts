@@ -1,0 +1,74 @@
+import type { Converted, LeftOut } from '../conversion/conversion.ts'
+import type { CommandIo, LocalCommand } from './local-command.ts'
+
+/** Refused, as far as exit statuses go. */
+const notAllCarried = 5
+const wrongUsage = 2
+
+class ImportRefused extends Error {
+  readonly hint: string
+  readonly exitStatus = wrongUsage
+
+  constructor(message: string, hint: string) {
+    super(message)
+    this.hint = hint
+  }
+}
+
+/** From a file to a file: nothing is asked of a gateway, and nothing of it is changed. */
+export const importCommand: LocalCommand = {
+  name: 'import',
+  summary: 'Convert the configuration of LiteLLM or Portkey into a file that apply takes',
+  arguments: [
+    { name: 'format', description: 'litellm or portkey' },
+    { name: 'file', description: 'Its configuration: config.yaml, or a JSON file; - for standard input' },
+  ],
+  options: [
+    { flags: '--strict', description: 'Fail when something cannot be carried' },
+    { flags: '--model <name>', description: 'Portkey: model that clients will name (default: *, any)' },
+  ],
+  examples: ['import litellm config.yaml > gateway.yaml', 'import portkey config.json --model gpt-4o > gateway.yaml'],
+  async run(options, io, { output }) {
+    const name = String(options.file)
+    const { parseSettingsFile } = await import('../config/settings-file.ts')
+    const text = name === '-' ? await io.stdin.readAll() : await readText(name)
+    const file = parseSettingsFile(text, name === '-' ? 'standard input' : name)
+    const converted = await convert(
+      String(options.format),
+      file,
+      typeof options.model === 'string' ? options.model : '*',
+    )
+    const { writeConverted } = await import('../conversion/conversion.ts')
+    if (output === 'json') await io.stdout.write(`${JSON.stringify(converted, null, 2)}\n`)
+    else await io.stdout.write(writeConverted(converted, name))
+    await tell(converted, io)
+    return options.strict === true && converted.left.length > 0 ? notAllCarried : 0
+  },
+}
+
+async function readText(path: string): Promise<string> {
+  const { readFile } = await import('node:fs/promises')
+  return await readFile(path, 'utf8').catch((error: unknown) => {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    throw new ImportRefused(`${path} cannot be read (${code}).`, 'Name a file that you may read.')
+  })
+}
+
+type File = Parameters<typeof import('../conversion/litellm.ts').convertLitellm>[0]
+
+async function convert(format: string, file: File, model: string): Promise<Converted> {
+  if (format === 'litellm') return (await import('../conversion/litellm.ts')).convertLitellm(file)
+  if (format === 'portkey') return (await import('../conversion/portkey.ts')).convertPortkey(file, model)
+  throw new ImportRefused(`There is no format ${JSON.stringify(format)}.`, 'Use litellm or portkey.')
+}
+
+async function tell({ providers, routes, left }: Converted, io: CommandIo): Promise<void> {
+  const count = (list: readonly unknown[], word: string) => `${list.length} ${word}${list.length === 1 ? '' : 's'}`
+  await io.stderr.write(`Converted: ${count(providers, 'provider')}, ${count(routes, 'route')}.\n`)
+  if (left.length === 0) return
+  await io.stderr.write(`Not carried (${left.length}):\n${left.map(describe).join('')}`)
+}
+
+function describe({ place, what, reason, advice }: LeftOut): string {
+  return `  ${place}: ${what}: ${reason}.\n    ${advice}\n`
+}
