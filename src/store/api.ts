@@ -5,17 +5,28 @@ import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { Reseal, SealedValue } from '../sealing/reseal.ts'
 import type { AuditLine, AuditTables } from './audit-tables.ts'
 import type { OperatorTables } from './operator-tables.ts'
+import type { RecordTables } from './record-tables.ts'
 import type { ProviderModel, Readiness, SnapshotPolicy, SnapshotTarget } from './snapshot.ts'
 import type { TokenTables } from './token-tables.ts'
 
 export type { AuditEvent, AuditFilter, AuditLine } from './audit-tables.ts'
+export type {
+  RecordFilter,
+  RecordSums,
+  SeriesGroup,
+  SeriesPoint,
+  SeriesQuestion,
+  StatsBy,
+  StatsRow,
+  TargetRow,
+} from './record-tables.ts'
 
 /**
  * What the store can do, by table. The implementation lives in the store thread (`thread.ts`); everybody else holds
  * a `StoreClient`, whose methods are these, asynchronous. Each write runs in one transaction with its audit line.
  * Times are RFC 3339 UTC. `find` takes a name or an id. A broken uniqueness or reference throws `StoreConflict`.
  */
-export interface StoreTables extends OperatorTables, TokenTables, AuditTables {
+export interface StoreTables extends OperatorTables, TokenTables, AuditTables, RecordTables {
   workspace: {
     get(): Workspace
     rename(name: string): Workspace
@@ -87,17 +98,6 @@ export interface StoreTables extends OperatorTables, TokenTables, AuditTables {
     read(): StoredConfiguration
     /** All steps with their audit lines, or none. Throws `StoreMoved` when anything was changed since `head` was read. */
     write(change: ConfigurationWrite): void
-  }
-  records: {
-    list(filter: RecordFilter): RequestRecord[]
-    /** A `req_` id; an id that shared a record (contract.md rule 16) resolves to that record. */
-    get(id: string): RequestRecord | null
-    /** Busiest group first, days in order. `limit` and `before` do not apply. */
-    stats(filter: RecordFilter, by: StatsBy): StatsRow[]
-    /** Busiest group first, the rest together as `other`. `limit` and `before` do not apply. */
-    series(filter: RecordFilter, question: SeriesQuestion): SeriesGroup[]
-    /** Where they were sent, busiest first, without what was asked in these environments. `limit` and `before` do not apply. */
-    targets(filter: RecordFilter, notIn: readonly string[]): TargetRow[]
   }
   seal: {
     /** Every sealed credential with its identity, for status. */
@@ -244,86 +244,6 @@ export interface ConfigurationWrite {
   steps: ConfigurationStep[]
   own: OwnedField[]
   release: Pick<OwnedField, 'resourceId' | 'field'>[]
-}
-
-export interface RecordFilter {
-  project?: string
-  /** Names: of these projects only, whatever else is asked. */
-  projects?: string[]
-  environment?: string
-  key?: string
-  model?: string
-  provider?: string
-  /** A status (`429`), or a class (`4xx`). */
-  status?: string
-  error?: string
-  state?: RequestRecord['state']
-  lane?: LaneName
-  since?: string
-  until?: string
-  /** Part of an id. */
-  id?: string
-  /** Model name or pattern of the route that it matched. */
-  route?: string
-  /** With all of these; null: whatever the value. */
-  tags?: Record<string, string | null>
-  /** Records older than this id (paging backwards). */
-  before?: string
-  limit: number
-}
-
-export type StatsBy = 'key' | 'model' | 'provider' | 'project' | 'tag' | 'day' | 'total'
-
-/** What records add up to. */
-export interface RecordSums {
-  requests: number
-  errors: number
-  interrupted: number
-  /** Of `input` and `output`, what interrupted requests are charged: their holds. */
-  interrupted_tokens: number
-  input: number
-  output: number
-  cache_read: number
-  cache_write: number
-  reasoning: number
-  usd: number | null
-  duration_p50_ms: number | null
-  duration_p95_ms: number | null
-  duration_p99_ms: number | null
-  first_byte_p50_ms: number | null
-  first_byte_p95_ms: number | null
-}
-
-export interface StatsRow extends RecordSums {
-  /** Of a key its id, else as `group`. */
-  id: string
-  group: string
-}
-
-export interface TargetRow extends RecordSums {
-  provider: string
-  upstream_model: string
-}
-
-export interface SeriesQuestion {
-  by: Exclude<StatsBy, 'day'>
-  /** Start of the first step, milliseconds since the epoch. */
-  from: number
-  stepMs: number
-  steps: number
-  /** So many groups are told apart. */
-  most: number
-}
-
-export interface SeriesPoint
-  extends Omit<RecordSums, 'interrupted' | 'interrupted_tokens' | 'cache_read' | 'cache_write' | 'reasoning'> {
-  /** Start of the step. */
-  time: string
-}
-
-export interface SeriesGroup {
-  group: string
-  points: SeriesPoint[]
 }
 
 type Asynchronous<Table> = {
