@@ -2,10 +2,10 @@ import type { Writers } from '../core/journal-format.ts'
 import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
-import type { Reseal, SealedValue } from '../sealing/reseal.ts'
 import type { AuditLine, AuditTables } from './audit-tables.ts'
 import type { OperatorTables } from './operator-tables.ts'
 import type { RecordTables } from './record-tables.ts'
+import type { SealTables } from './seal-tables.ts'
 import type { ProviderModel, Readiness, SnapshotPolicy, SnapshotTarget } from './snapshot.ts'
 import type { TokenTables } from './token-tables.ts'
 
@@ -26,7 +26,7 @@ export type {
  * a `StoreClient`, whose methods are these, asynchronous. Each write runs in one transaction with its audit line.
  * Times are RFC 3339 UTC. `find` takes a name or an id. A broken uniqueness or reference throws `StoreConflict`.
  */
-export interface StoreTables extends OperatorTables, TokenTables, AuditTables, RecordTables {
+export interface StoreTables extends OperatorTables, TokenTables, AuditTables, RecordTables, SealTables {
   workspace: {
     get(): Workspace
     rename(name: string): Workspace
@@ -98,22 +98,6 @@ export interface StoreTables extends OperatorTables, TokenTables, AuditTables, R
     read(): StoredConfiguration
     /** All steps with their audit lines, or none. Throws `StoreMoved` when anything was changed since `head` was read. */
     write(change: ConfigurationWrite): void
-  }
-  seal: {
-    /** Every sealed credential with its identity, for status. */
-    sealed(): SealedValue[]
-    /** These, and what the gateway has sealed for itself: what a rotation has to re-seal. */
-    everything(): SealedValue[]
-    /** Throws `StoreConflict` when what is sealed is no longer what is `expected`. */
-    replace(expected: SealedValue[], changes: Reseal['changes']): void
-    /** All that was committed is on the disk when this returns, and no power cut undoes it. */
-    makeDurable(): void
-    /** A known text sealed at init, by which a wrong machine key is recognised at start. */
-    witness(): string | null
-    setWitness(sealed: string): void
-    /** The public half of the recovery key, sealed so that nobody puts another in its place; null: none was made. */
-    recovery(): string | null
-    setRecovery(sealed: string): void
   }
 }
 

@@ -9,7 +9,7 @@ import { StoreConflict } from './store-error.ts'
 
 export function sealTable(db: Database): Tables['seal'] {
   return {
-    sealed: () => readCredentials(db),
+    sealed: async () => [...(await readCredentials(db)), ...(await readTotp(db))],
     everything: () => readEverySeal(db),
     async replace(expected, changes) {
       if (!isSame(expected, await readEverySeal(db))) throw new StoreConflict('what is sealed has changed meanwhile')

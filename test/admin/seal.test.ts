@@ -31,6 +31,22 @@ describe('seal rotate', () => {
     expect(line).toMatchObject({ before: { key_id: before.key_id }, after: { key_id: rotated.key_id, resealed: 3 } })
   })
 
+  it('re-seals the secrets of authenticators, and tells of one that does not open', async () => {
+    const gateway = await start()
+    const { client, store, parts } = gateway
+    const { id } = await client.operators.add({ name: 'anna', role: 'owner' })
+    const sealed = async () => (await store.operators.find(id))?.totpSealed ?? ''
+    await store.operators.update(id, { totpSealed: parts.keyring.seal('a secret', `totp:${id}`) })
+    const before = await sealed()
+    expect(await client.seal.rotate({})).toMatchObject({ sealed: 2, broken: [] })
+    expect(await sealed()).not.toBe(before)
+    expect(parts.keyring.open(await sealed(), `totp:${id}`).reveal()).toBe('a secret')
+    // Moved to another operator it opens nothing, and shows.
+    const other = await client.operators.add({ name: 'ben', role: 'viewer' })
+    await store.operators.update(other.id, { totpSealed: await sealed() })
+    expect((await client.seal.status({})).broken).toEqual([`totp:${other.id}`])
+  })
+
   it('leaves what opened with no key as it was, and names it', async () => {
     const gateway = await start()
     const [value] = await gateway.store.seal.sealed()
