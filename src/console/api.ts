@@ -6,7 +6,7 @@ import type { SignIn } from '../sign-in/sign-in.ts'
 import { apiRefusal, guards, type Reply, send } from './answer.ts'
 import { findVisitor } from './auth.ts'
 import type { Holder, LiveCalls } from './live-calls.ts'
-import { type Premises, plainAddress, refuseForeign, sendsJson, type Visit } from './visit.ts'
+import { clientAddress, type Premises, refuseForeign, sendsJson, type Visit } from './visit.ts'
 
 export interface ApiParts {
   signIn: SignIn
@@ -53,7 +53,11 @@ async function admit(request: IncomingMessage, visit: Visit | null, parts: ApiPa
 }
 
 /** Nobody but its holder can send a token, so no page can make a browser do it. */
-async function admitToken(text: string, request: IncomingMessage, { signIn }: ApiParts): Promise<Admitted | Reply> {
+async function admitToken(
+  text: string,
+  request: IncomingMessage,
+  { signIn, premises }: ApiParts,
+): Promise<Admitted | Reply> {
   const { store } = signIn.parts
   const token = await findToken(store, text)
   if (token === null) {
@@ -64,14 +68,14 @@ async function admitToken(text: string, request: IncomingMessage, { signIn }: Ap
     const now = await store.tokens.find(token.id)
     return now !== null && isGoodToken(now)
   }
-  return { caller: callerOfToken(token, request), holder: { key: token.id, isGood } }
+  const address = clientAddress(request, premises.trustedProxies)
+  return { caller: callerOfToken(token, request, address), holder: { key: token.id, isGood } }
 }
 
 /** The surface is the client's word, for the audit only. */
-function callerOfToken({ id, name, role, projectId }: ApiToken, { headers, socket }: IncomingMessage): Caller {
+function callerOfToken({ id, name, role, projectId }: ApiToken, { headers }: IncomingMessage, address: string): Caller {
   const named = headers['x-spgw-surface']
   const surface = named === 'cli' || named === 'tui' ? named : 'api'
-  const address = plainAddress(socket.remoteAddress)
   // No operator's name has a blank in it.
   return { id, name: `token ${name}`, surface, address, grants: [{ project: projectId, role }] }
 }

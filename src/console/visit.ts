@@ -53,11 +53,11 @@ function isSameAddress(name: string, local: string): boolean {
 }
 
 /** An IPv4 address that came through an IPv6 listener is one all the same. */
-export function plainAddress(address: string | undefined): string {
+function plainAddress(address: string | undefined): string {
   return (address ?? '').replace(/^::ffff:/, '')
 }
 
-function clientAddress({ socket, headers }: IncomingMessage, proxies: readonly string[]): string {
+export function clientAddress({ socket, headers }: IncomingMessage, proxies: readonly string[]): string {
   const remote = plainAddress(socket.remoteAddress)
   const forwarded = headers['x-forwarded-for']
   if (typeof forwarded !== 'string' || proxies.length === 0) return remote

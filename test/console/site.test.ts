@@ -280,7 +280,7 @@ describe('an API token', () => {
     expect((await call('/api/projects/add', { name: 'alpha' }, { 'x-spgw-surface': 'cli' })).status).toBe(200)
     expect((await call('/api/seal/rotate')).status).toBe(403)
     const [line] = await store.audit.list({ operation: 'projects.add', limit: 1 })
-    expect(line).toMatchObject({ actor: 'ci', surface: 'cli' })
+    expect(line).toMatchObject({ actor: 'token ci', surface: 'cli' })
     expect((await store.tokens.find(token.id))?.lastUsedAt).not.toBeNull()
   })
 
