@@ -31,8 +31,16 @@ export function AccountPage() {
           account.isPending && <Loading />
         ) : (
           <>
-            <PasswordCard account={account.data} />
-            <TotpCard account={account.data} />
+            {account.data.oidc ? (
+              <p className="notice">
+                You sign in through {escapeControls(account.data.oidc)}: your password is changed there.
+              </p>
+            ) : (
+              <>
+                <PasswordCard account={account.data} />
+                <TotpCard account={account.data} />
+              </>
+            )}
             <PasskeysCard account={account.data} refused={session?.passkey_refused ?? null} />
             <SessionsCard account={account.data} />
           </>

@@ -7,6 +7,8 @@ import { toast, toastFault } from '../../parts/index.ts'
 export interface Account {
   has_password: boolean
   totp: boolean
+  /** Issuer, for whoever signs in elsewhere. */
+  oidc?: string | null
   passkeys: { id: string; name: string; created_at: string; last_used_at: string | null }[]
   sessions: {
     id: string

@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import type { DerivedOperation } from '../../contract/derived.ts'
-import { type FormValues, inputOf, missingFields, valuesOf } from '../../parts/form-values.ts'
-import { Button, ConfirmDialog, FormFault, FormField, useOperation } from '../../parts/index.ts'
+import { Button, ConfirmDialog, useOperation } from '../../parts/index.ts'
 import { fillIn } from '../../parts/operation-button.tsx'
+import { InputForm } from './input-form.tsx'
 
 interface DangerFormProps {
   operation: DerivedOperation
@@ -10,60 +10,34 @@ interface DangerFormProps {
   onAnswer(answer: unknown): void
 }
 
-/** As `OperationForm`, but asks before it does what cannot be taken back. */
+/** Asks before it does what cannot be taken back. */
 export function DangerForm({ operation, preset, onAnswer }: DangerFormProps) {
-  const { fields, meta, name } = operation
-  const [values, setValues] = useState<FormValues>(() => valuesOf(fields, preset))
-  const [missing, setMissing] = useState<Record<string, string>>({})
-  const [asking, setAsking] = useState(false)
+  const { meta, name } = operation
+  const [asked, setAsked] = useState<Record<string, unknown> | null>(null)
   const { call, fault } = useOperation(name)
-  const input = inputOf(fields, values, null)
-  const errors = { ...fault?.fields, ...missing }
-  const ask = () => {
-    const lacks = missingFields(fields, values)
-    setMissing(lacks)
-    setAsking(Object.keys(lacks).length === 0)
-  }
   const run = async () => {
-    const answer = await call(input)
+    const answer = await call(asked ?? {})
     if (answer !== null) onAnswer(answer)
   }
   const first = meta.positional?.[0]
-  const asked = first === undefined ? undefined : input[first]
+  const touched = first === undefined ? undefined : asked?.[first]
   return (
-    <form
-      className="form stack"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        ask()
-      }}
-    >
-      {fields.map((field) => (
-        <FormField
-          key={field.name}
-          field={field}
-          value={values[field.name] ?? ''}
-          onChange={(value) => setValues((all) => ({ ...all, [field.name]: value }))}
-          error={errors[field.name]}
-        />
-      ))}
-      <FormFault fault={fault} shown={fields.map((field) => field.name)} />
-      <div>
+    <>
+      <InputForm operation={operation} preset={preset} fault={fault} onInput={setAsked}>
         <Button look="danger" type="submit">
           {meta.summary.split(/[ ;,]/, 1)[0] ?? 'Do it'}
         </Button>
-      </div>
+      </InputForm>
       <ConfirmDialog
-        open={asking}
+        open={asked !== null}
         title={meta.summary}
         confirm="Do it"
-        {...(typeof asked === 'string' ? { name: asked } : {})}
+        {...(typeof touched === 'string' ? { name: touched } : {})}
         onConfirm={run}
-        onClose={() => setAsking(false)}
+        onClose={() => setAsked(null)}
       >
-        <p>{fillIn(meta.confirm ?? meta.summary, input)}</p>
+        <p>{fillIn(meta.confirm ?? meta.summary, asked ?? {})}</p>
       </ConfirmDialog>
-    </form>
+    </>
   )
 }

@@ -1,8 +1,10 @@
 import { useEffect, useState } from 'react'
 import type { Column } from '../../../../admin/contract/operation.ts'
 import { callOperation } from '../../client/admin.ts'
+import { type Fault, faultOf } from '../../client/fault.ts'
 import type { DerivedOperation } from '../../contract/derived.ts'
-import { Button, DataTable, derivedColumn, toastFault } from '../../parts/index.ts'
+import { Button, DataTable, derivedColumn } from '../../parts/index.ts'
+import { InputForm } from './input-form.tsx'
 
 const mostRows = 500
 
@@ -11,36 +13,47 @@ interface LiveRow {
   row: unknown
 }
 
+interface LiveAnswerProps {
+  operation: DerivedOperation
+  preset: Record<string, string>
+  columns: readonly Column[]
+}
+
 /** What an operation pushes, newest first, for as long as somebody listens. */
-export function LiveAnswer({ operation, columns }: { operation: DerivedOperation; columns: readonly Column[] }) {
+export function LiveAnswer({ operation, preset, columns }: LiveAnswerProps) {
   const [rows, setRows] = useState<LiveRow[]>([])
-  const [listening, setListening] = useState(false)
+  const [input, setInput] = useState<Record<string, unknown> | null>(null)
+  const [fault, setFault] = useState<Fault | null>(null)
   useEffect(() => {
-    if (!listening) return
+    if (input === null) return
     const leaving = new AbortController()
-    void listen(operation, leaving.signal, (row) => setRows((all) => [row, ...all].slice(0, mostRows)))
-      .catch((error: unknown) => leaving.signal.aborted || toastFault(error))
-      .finally(() => setListening(false))
+    setFault(null)
+    void listen(operation, input, leaving.signal, (row) => setRows((all) => [row, ...all].slice(0, mostRows)))
+      .catch((error: unknown) => leaving.signal.aborted || setFault(faultOf(error)))
+      .finally(() => leaving.signal.aborted || setInput(null))
     return () => leaving.abort()
-  }, [listening, operation])
+  }, [input, operation])
   const shown = columns.map((column) => {
     const inner = derivedColumn<unknown>(column)
     return { ...inner, cell: ({ row }: LiveRow) => inner.cell(row) }
   })
   return (
     <div className="stack">
-      <div>
-        <Button look="primary" onClick={() => setListening(!listening)}>
-          {listening ? 'Stop' : 'Listen'}
+      <InputForm operation={operation} preset={preset} fault={fault} onInput={setInput}>
+        <Button look="primary" type="submit" disabled={input !== null}>
+          {operation.meta.effect === 'read' ? 'Listen' : 'Do it'}
         </Button>
-      </div>
+        <Button disabled={input === null} onClick={() => setInput(null)}>
+          Stop
+        </Button>
+      </InputForm>
       <DataTable
         name={`live-${operation.name}`}
         label={operation.name}
         rows={rows}
-        columns={shown.length > 0 ? shown : [{ id: 'row', title: 'Said', cell: ({ row }) => JSON.stringify(row) }]}
+        columns={shown}
         rowKey={({ key }) => String(key)}
-        empty={<p className="quiet">{listening ? 'Listening.' : 'Nothing heard yet.'}</p>}
+        empty={<p className="quiet">{input === null ? 'Nothing heard yet.' : 'Listening.'}</p>}
       />
     </div>
   )
@@ -48,7 +61,12 @@ export function LiveAnswer({ operation, columns }: { operation: DerivedOperation
 
 let count = 0
 
-async function listen(operation: DerivedOperation, signal: AbortSignal, hear: (row: LiveRow) => void): Promise<void> {
-  const pushed = (await callOperation(operation.path, {}, signal)) as AsyncIterable<unknown>
+async function listen(
+  operation: DerivedOperation,
+  input: Record<string, unknown>,
+  signal: AbortSignal,
+  hear: (row: LiveRow) => void,
+): Promise<void> {
+  const pushed = (await callOperation(operation.path, input, signal)) as AsyncIterable<unknown>
   for await (const row of pushed) hear({ key: ++count, row })
 }

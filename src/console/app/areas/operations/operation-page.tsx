@@ -7,6 +7,7 @@ import { useScope } from '../../session/scope.ts'
 import { useMay } from '../../session/session.ts'
 import { Page } from '../../shell/page.tsx'
 import { DangerForm } from './danger-form.tsx'
+import { FileAnswer } from './file-answer.tsx'
 import { LiveAnswer } from './live-answer.tsx'
 import { OperationAnswer } from './operation-answer.tsx'
 
@@ -61,8 +62,8 @@ interface BodyProps {
 
 function OperationBody({ operation, preset, submit, onAnswer }: BodyProps) {
   const { meta, name } = operation
-  if (meta.show.as === 'live') return <LiveAnswer operation={operation} columns={meta.show.columns} />
-  if (meta.show.as === 'file') return <LiveAnswer operation={operation} columns={[]} />
+  if (meta.show.as === 'live') return <LiveAnswer operation={operation} preset={preset} columns={meta.show.columns} />
+  if (meta.show.as === 'file') return <FileAnswer operation={operation} preset={preset} name={meta.show.name} />
   if (meta.effect === 'danger') return <DangerForm operation={operation} preset={preset} onAnswer={onAnswer} />
   return <OperationForm operation={name} preset={preset} submit={submit} onDone={onAnswer} />
 }

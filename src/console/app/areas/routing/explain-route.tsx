@@ -96,7 +96,7 @@ export function ExplainRoute({ route, model: sample }: { route: Route; model: st
   )
 }
 
-function Steps({ explanation }: { explanation: Explanation }) {
+export function Steps({ explanation }: { explanation: Explanation }) {
   return (
     <ol className="explain-steps" aria-label="Steps">
       {explainSteps(explanation).map((step) => (
