@@ -8,6 +8,7 @@ import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import type { CreatedKey, Key } from '../outputs.ts'
+import { OwnedNotice } from '../owned-notice.tsx'
 import { Section } from '../section.tsx'
 import { EndKey } from './end-key.tsx'
 import { KeyActivity } from './key-activity.tsx'
@@ -54,6 +55,7 @@ function KeyView({ shown: key, above }: { shown: Key; above: ReactNode }) {
       {rotated === null ? null : (
         <ShownOnce made={rotated} graceEndsAt={rotated.grace_ends_at} onClose={() => setRotated(null)} />
       )}
+      <OwnedNotice owned={key.owned} />
       <div className="sections">
         <KeyFacts shown={key} />
         <KeyActivity shown={key} />
@@ -120,6 +122,7 @@ function EditKey({ shown: key, onClose }: { shown: Key; onClose(): void }) {
       fixed={referenceTo(key)}
       initial={{ name: key.name, expires: key.expires_at ?? 'never', policy: key.policy ?? 'none', tags: key.tags }}
       fields={['name', 'expires', 'policy', 'tags']}
+      folded={Object.keys(key.owned).length > 0 ? ['force'] : []}
       suggestions={{
         policy: ['none', ...(policies.data?.map(({ name }) => name) ?? [])],
         expires: ['never', '7d', '30d', '90d'],

@@ -56,7 +56,7 @@ function KeyList({ made, onClose }: { made: CreatedKey | null; onClose(): void }
     </Button>
   ) : null
   return (
-    <Page title="Keys" actions={create}>
+    <Page title="Keys" actions={rows.length === 0 ? null : create}>
       {made === null ? null : <ShownOnce made={made} onClose={onClose} />}
       {keys.isPending ? <Loading /> : null}
       {keys.error ? <FaultNotice error={keys.error} onRetry={() => void keys.refetch()} /> : null}

@@ -80,12 +80,12 @@ function FilledForm({ choice, name, projects }: FilledFormProps) {
   const draw = (field: (typeof fields)[number]) => (
     <FormField
       key={field.name}
-      field={field}
+      field={field.name === 'credential' && needsCredential(choice) ? { ...field, required: true } : field}
       value={values[field.name] ?? ''}
       onChange={(value) => set(field.name, value)}
       error={errors[field.name]}
       label={field.name === 'credential' ? credentialLabel(kind) : undefined}
-      hint={hintOf(field.name, choice)}
+      hint={hintOf(field.name, choice) ?? field.description.replace(/ \(kind .*\)$/, '')}
       suggestions={field.name === 'projects' ? projects : undefined}
     />
   )
@@ -132,10 +132,14 @@ function FilledForm({ choice, name, projects }: FilledFormProps) {
   )
 }
 
-function missingByKind({ kind, preset }: AddChoice, values: FormValues): Record<string, string> {
-  const needed = preset?.credential ?? kind.credential
+function needsCredential({ kind, preset }: AddChoice): boolean {
+  return (preset?.credential ?? kind.credential) === 'required'
+}
+
+function missingByKind(choice: AddChoice, values: FormValues): Record<string, string> {
+  const { kind, preset } = choice
   return {
-    ...(needed === 'required' && values.credential === '' ? { credential: 'This is needed.' } : {}),
+    ...(needsCredential(choice) && values.credential === '' ? { credential: 'This is needed.' } : {}),
     ...(kind.default_base_url === null && preset === null && values.baseUrl === ''
       ? { baseUrl: 'This is needed.' }
       : {}),

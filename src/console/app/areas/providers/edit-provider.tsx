@@ -36,6 +36,7 @@ export function EditProvider({ provider, onDone, onCancel }: EditProviderProps) 
       ]}
       folded={[
         'rename',
+        ...(Object.keys(provider.owned).length > 0 ? ['force'] : []),
         ...(network
           ? ['headers', 'timeoutConnect', 'timeoutFirstByte', 'timeoutBetweenChunks', 'timeoutTotal', 'skipCheck']
           : []),

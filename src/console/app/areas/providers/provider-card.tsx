@@ -6,6 +6,9 @@ import type { Provider } from '../outputs.ts'
 import { ProviderState } from './provider-state.tsx'
 import type { Traffic } from './traffic.ts'
 
+/** Sixty minutes without a request. */
+const quietHour: readonly number[] = Array.from({ length: 60 }, () => 0)
+
 export interface ProviderCardProps {
   provider: Provider
   kindTitle: string
@@ -35,8 +38,8 @@ export function ProviderCard({ provider, kindTitle, traffic, routes }: ProviderC
           <Outside text={provider.state_reason} />
         </p>
       ) : null}
-      <Sparkline points={traffic?.requests ?? []} width={260} height={28} label={trafficLabel(provider)} />
-      <dl className="figures">
+      <Sparkline points={traffic?.requests ?? quietHour} width={260} height={28} label={trafficLabel(provider)} />
+      <dl className="provider-figures">
         <Figure title="Last hour">
           <Count value={hour.requests} unit="req" />
         </Figure>

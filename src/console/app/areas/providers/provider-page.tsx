@@ -8,6 +8,7 @@ import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import type { Check, Provider, Route } from '../outputs.ts'
+import { OwnedNotice } from '../owned-notice.tsx'
 import { count } from '../units.ts'
 import { CheckList } from './check-list.tsx'
 import { EditProvider } from './edit-provider.tsx'
@@ -52,6 +53,7 @@ function ProviderView({ provider, routes, above }: { provider: Provider; routes:
       actions={<Actions provider={provider} routes={routes} onEdit={() => setEditing(true)} onRemoved={toList} />}
     >
       {provider.active && provider.state === 'failing' ? <Failing provider={provider} /> : null}
+      <OwnedNotice owned={provider.owned} />
       <div className="sections">
         <ProviderSettings provider={provider} />
         <ProviderHealth provider={provider} />

@@ -31,7 +31,7 @@ function ProviderList() {
     </Button>
   ) : null
   return (
-    <Page title="Providers" actions={action}>
+    <Page title="Providers" actions={providers.data?.length === 0 ? null : action}>
       {providers.isPending ? <Loading /> : null}
       {providers.error ? <FaultNotice error={providers.error} onRetry={() => void providers.refetch()} /> : null}
       {providers.data === undefined ? null : providers.data.length === 0 ? (

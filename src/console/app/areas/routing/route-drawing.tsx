@@ -98,8 +98,13 @@ function Target({ target, place, route, provider, explanation, traffic, share, e
             </span>
           )}
         </span>
-        <StateBadge state={state.word} tone={state.tone} reason={state.reason} />
+        <StateBadge state={state.word} tone={state.tone} />
       </div>
+      {state.reason === null ? null : (
+        <p className="small truncate route-reason" title={state.reason}>
+          <Outside text={state.reason} />
+        </p>
+      )}
       <p className="row small quiet route-target-facts">
         <span>priority {target.priority}</span>
         {route.strategy === 'weighted' ? <span>weight {target.weight}</span> : null}

@@ -38,7 +38,8 @@ export function RouteForm({ providers, route, provider, home, onDone, onCancel }
   const named = (name: string) => all.filter((field) => field.name === name)
   const shown = [...(route === null ? named('model') : [])]
   const strategy = named('strategy')
-  const more = all.filter(({ name }) => !drawnApart.includes(name))
+  const isOwned = Object.keys(route?.owned ?? {}).length > 0
+  const more = all.filter(({ name }) => !drawnApart.includes(name) && (name !== 'force' || isOwned))
   const fields = [...shown, ...strategy, ...more]
   const [before] = useState(() => (route === null ? null : valuesOf(fields, initialOf(route))))
   const [values, setValues] = useState<FormValues>(() => before ?? valuesOf(fields, { strategy: 'priority' }))

@@ -8,6 +8,7 @@ import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import type { Provider, Route } from '../outputs.ts'
+import { OwnedNotice } from '../owned-notice.tsx'
 import { ExplainRoute } from './explain-route.tsx'
 import { RouteDrawing } from './route-drawing.tsx'
 import { RouteForm, referenceTo } from './route-form.tsx'
@@ -73,6 +74,7 @@ function RouteView({ route, providers, above }: { route: Route; providers: reado
           Requests for {model} take another route, {explained.data.route.model}: it is the more exact one.
         </p>
       ) : null}
+      <OwnedNotice owned={route.owned} />
       <RouteDrawing
         route={route}
         providers={providers}

@@ -46,7 +46,7 @@ function RouteList() {
     </Button>
   ) : null
   return (
-    <Page title="Routing" actions={add}>
+    <Page title="Routing" actions={rows.length === 0 ? null : add}>
       {routes.isPending ? <Loading /> : null}
       {routes.error ? <FaultNotice error={routes.error} onRetry={() => void routes.refetch()} /> : null}
       {routes.data === undefined ? null : (

@@ -3,7 +3,11 @@ import { operationNamed } from '../../contract/operations.ts'
 import { derivedColumn, type TableColumn } from '../../parts/index.ts'
 
 /** The columns that the contract gives a list, with the row's buttons behind them. */
-export function contractColumns<Row>(operation: string, buttons?: (row: Row) => ReactNode): TableColumn<Row>[] {
+export function contractColumns<Row>(
+  operation: string,
+  buttons?: (row: Row) => ReactNode,
+  width = '200px',
+): TableColumn<Row>[] {
   const { show } = operationNamed(operation).meta
   const own = show.as === 'table' ? show.columns.map((column) => derivedColumn<Row>(column)) : []
   if (buttons === undefined) return own
@@ -12,7 +16,7 @@ export function contractColumns<Row>(operation: string, buttons?: (row: Row) => 
     {
       id: 'buttons',
       title: 'Actions',
-      width: '260px',
+      width,
       cell: (row) => <span className="row row-buttons">{buttons(row)}</span>,
     },
   ]

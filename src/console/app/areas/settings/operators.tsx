@@ -46,6 +46,7 @@ export function Operators() {
                   <OperatorButtons operator={operator} onRoles={() => setEdited(operator)} onLink={setMade} />
                 )
               : undefined,
+            '320px',
           )}
           rowKey={({ id }) => id}
           empty={<Empty title="No operator yet" action={add} command="spgw operators add anna --role owner" />}

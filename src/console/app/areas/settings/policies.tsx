@@ -35,7 +35,7 @@ export function Policies() {
           A policy is attached to the workspace, a project, an environment or a key. Where several hold, the strictest
           counts.
         </p>
-        {add}
+        {policies.data?.length === 0 ? null : add}
       </div>
       {policies.isPending ? <Loading /> : null}
       {policies.error ? <FaultNotice error={policies.error} onRetry={() => void policies.refetch()} /> : null}

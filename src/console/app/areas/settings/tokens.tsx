@@ -38,7 +38,7 @@ export function Tokens() {
         <p className="quiet grow">
           A token calls the operations as an operator would, with a role and an end of its own.
         </p>
-        {create}
+        {tokens.data?.length === 0 ? null : create}
       </div>
       {made === null ? null : (
         <SecretOnce title={`Token ${made.name} is made`} secret={made.token} onClose={() => setMade(null)}>

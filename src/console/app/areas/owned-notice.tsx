@@ -1,0 +1,33 @@
+import { FileText } from 'lucide-react'
+import { Outside } from '../parts/index.ts'
+import { placeInWords } from './difference-words.ts'
+
+/** What a configuration file owns is refused elsewhere: said before somebody fills in a form for nothing. */
+export function OwnedNotice({ owned }: { owned: Readonly<Record<string, string>> }) {
+  const files = [...new Set(Object.values(owned))]
+  if (files.length === 0) return null
+  return (
+    <div className="notice">
+      <FileText size={16} aria-hidden="true" />
+      <div className="grow">
+        {files.map((file) => (
+          <p key={file}>
+            The file of{' '}
+            <b>
+              <Outside text={file} />
+            </b>{' '}
+            owns {fieldsOf(owned, file)}. Change it there and apply it, or use force here: that stands until the file is
+            applied again.
+          </p>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function fieldsOf(owned: Readonly<Record<string, string>>, file: string): string {
+  const fields = Object.entries(owned)
+    .filter(([, owner]) => owner === file)
+    .map(([field]) => placeInWords(field).toLowerCase())
+  return fields.length > 6 ? `${fields.slice(0, 6).join(', ')} and ${fields.length - 6} more` : fields.join(', ')
+}
