@@ -67,7 +67,9 @@ async function countGroups(
 ): Promise<GroupCounts> {
   const groups: GroupCounts = new Map()
   const { labels, counts } = await countLabels(db, filter)
-  for (const [label, count] of counts) addCount(groups, labelGroup(labels.get(label), by), count)
+  // A key that was renamed has several labels: the latest has its name.
+  const latestFirst = [...counts].sort(([left], [right]) => right - left)
+  for (const [label, count] of latestFirst) addCount(groups, labelGroup(labels.get(label), by), count)
   return groups
 }
 
@@ -79,7 +81,9 @@ async function countTags(db: Database, filter: RecordFilter): Promise<GroupCount
 }
 
 function addCount(groups: GroupCounts, { id, name }: { id: string; name: string }, count: number): void {
-  groups.set(id, { name, count: (groups.get(id)?.count ?? 0) + count })
+  const known = groups.get(id)
+  if (known === undefined) groups.set(id, { name, count })
+  else known.count += count
 }
 
 class SeriesAdder {

@@ -105,6 +105,13 @@ describe('series', () => {
     expect(await requests('total')).toEqual([['total', 7]])
   })
 
+  it('calls a key by its latest name', async () => {
+    const names = ['first', 'second', 'third']
+    const store = await storeWith(names.map((name, index) => at(index, { key: { id: 'key_1', name } })))
+    expect(await store.records.series(filter, { ...question, by: 'key' })).toMatchObject([{ group: 'third' }])
+    expect(await store.records.stats({ limit: 1 }, 'key')).toMatchObject([{ id: 'key_1', group: 'third', requests: 3 }])
+  })
+
   it('is all empty steps where nothing matches, and obeys the filter', async () => {
     const store = await storeWith([at(1), at(2, { model: 'm' })])
     const [none] = await store.records.series({ ...filter, model: 'nobody' }, question)

@@ -1,5 +1,6 @@
 import type { Provider, ProviderRevision, SealedCredential, StatsRow } from '../../store/api.ts'
 import type { AdminContext } from './context.ts'
+import { readLastHour } from './last-hour.ts'
 import { showTimeouts } from './moments.ts'
 import { loadNames, type Names } from './names.ts'
 
@@ -12,21 +13,17 @@ export interface Usage {
   lastHour: Map<string, StatsRow>
 }
 
-const hour = 3_600_000
-
-export async function loadUsage(context: Pick<AdminContext, 'store'>, now = Date.now()): Promise<Usage> {
-  const { store } = context
-  const since = new Date(now - hour).toISOString()
-  const [names, routes, stats] = await Promise.all([
+export async function loadUsage(context: Pick<AdminContext, 'store' | 'keyring' | 'scope'>): Promise<Usage> {
+  const [names, routes, lastHour] = await Promise.all([
     loadNames(context),
-    store.routes.list(null),
-    store.records.stats({ since, limit: 1 }, 'provider'),
+    context.store.routes.list(null),
+    readLastHour(context),
   ])
   const counts = new Map<string, number>()
   for (const route of routes)
     for (const id of new Set(route.targets.map((target) => target.providerId)))
       counts.set(id, (counts.get(id) ?? 0) + 1)
-  return { names, routes: counts, lastHour: new Map(stats.map((row) => [row.group, row])) }
+  return { names, routes: counts, lastHour }
 }
 
 export const resource = ({ id, name }: Provider) => ({ kind: 'provider', id, name })
