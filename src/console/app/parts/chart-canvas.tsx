@@ -70,10 +70,7 @@ function optionsOf(element: HTMLElement, { series, look = 'lines', write, onZoom
       { ...axis, grid, size: 64, space: 44, values: (_plot, splits) => splits.map((value) => write(value)) },
     ],
     series: [
-      {
-        value: (_plot, value) =>
-          value === null ? '' : new Date(value * 1000).toISOString().slice(0, 16).replace('T', ' '),
-      },
+      { value: (_plot, value) => (value === null ? '' : writeMoment(value)) },
       ...series.map(({ name, values }, index) => ({
         label: name,
         stroke: colour(`--chart-${(index % 9) + 1}`),
@@ -117,6 +114,12 @@ function readColour(element: HTMLElement, name: string): string {
   const { color } = getComputedStyle(probe)
   probe.remove()
   return color
+}
+
+/** As the axis has it, with its date. */
+function writeMoment(seconds: number): string {
+  const moment = new Date(seconds * 1000)
+  return `${moment.getDate()} ${moment.toLocaleString('en-GB', { month: 'short', hour: '2-digit', minute: '2-digit' })}`
 }
 
 const daySeconds = 86_400

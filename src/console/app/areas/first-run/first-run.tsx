@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { ArrowRight, Check, Circle } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
-import { LinkButton } from '../../parts/index.ts'
+import { Code, LinkButton } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { KeyStep } from './key-step.tsx'
 import { ProviderStep } from './provider-step.tsx'
@@ -45,7 +45,10 @@ export function FirstRun({ setUp }: { setUp: SetUp }) {
       </ol>
       {setUp.requestId === null ? null : <Seen id={setUp.requestId} />}
       {key !== null && done.request ? (
-        <p className="small quiet first-run-foot">Your key is shown above only until you leave this page.</p>
+        <div className="stack-tight first-run-foot">
+          <p>Your key, shown this once: it is gone when you leave this page.</p>
+          <Code text={key} label="Copy the key" />
+        </div>
       ) : null}
     </section>
   )

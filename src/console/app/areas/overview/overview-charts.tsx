@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { memo, useMemo } from 'react'
 import { formatMilliseconds, formatMoney } from '../../../../admin/contract/show-value.ts'
 import type { Series, SeriesPoint } from '../../client/series.ts'
 import { Chart, type ChartSeries } from '../../parts/index.ts'
@@ -12,8 +12,11 @@ const count = (value: number | null) => (value === null ? '–' : compact(value)
 const time = (value: number | null) => (value === null ? '–' : formatMilliseconds(value))
 const money = (value: number | null) => (value === null ? '–' : formatMoney(value))
 
+/** Drawn anew only with other figures, however often the page around it is. */
+export const OverviewCharts = memo(Charts)
+
 /** Six drawings over one span; a stretch drawn in any of them becomes the span of all. */
-export function OverviewCharts({ series }: { series: Series }) {
+function Charts({ series }: { series: Series }) {
   const navigate = useNavigate()
   const times = useMemo(() => (series.groups[0]?.points ?? []).map((point) => Date.parse(point.time)), [series])
   const grouped = series.groups.length > 1
