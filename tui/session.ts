@@ -152,7 +152,16 @@ export class Session implements Host {
     else if (name === 'backtab') this.go((this.#tab + this.tabs.length - 1) % this.tabs.length)
     else if (name === '?') this.push(new HelpScreen(this.screen))
     else if (name === 's') this.push(openScopes(this, (scope) => this.#look(scope)))
+    else if (name === '/') this.#search()
     else if (name === 'q') this.#quit()
+  }
+
+  /** Where nothing is there to filter, what is looked for is a request. */
+  #search(): void {
+    const requests = this.tabs.findIndex(({ title }) => title === 'Requests')
+    if (requests < 0) return
+    this.go(requests)
+    this.screen.press({ name: '/', text: '/' })
   }
 
   go(tab: number): void {

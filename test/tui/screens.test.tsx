@@ -130,6 +130,12 @@ describe('requests', () => {
     expect(driven.calls.find(({ path }) => path === 'requests.show')?.input).toEqual({ id: record.id })
   })
 
+  it('are looked for from anywhere', async () => {
+    driven = drive({ 'requests.list': records })
+    await driven.press('/', '=model-2')
+    expect(await driven.see('1 of 3')).toContain('[5 Requests]')
+  })
+
   it('are asked for by what the gateway can filter', async () => {
     driven = drive()
     await driven.press('5', 'f')
@@ -230,6 +236,27 @@ describe('what the terminal can', () => {
     const drawn = renderToString(<Frame lines={lines} rows={24} />, { columns: 80 })
     expect(drawn.split('\n')).toHaveLength(24)
     expect(drawn.split('\n').map((line) => line.trimEnd())).toEqual(lines.map((line) => line.trimEnd()))
+  })
+})
+
+describe('the project and environment', () => {
+  it('are chosen from those that are there, and hold for what is asked', async () => {
+    const environments = [
+      { id: 'env_1', name: 'production', project: 'default' },
+      { id: 'env_2', name: 'staging', project: 'search' },
+    ]
+    driven = drive({ 'environments.list': environments })
+    await driven.press('4', 's')
+    expect(await driven.see('search/staging')).toContain('looked at now')
+    await driven.press('down', 'enter')
+    expect(await driven.see('spgw  search/staging')).toContain('[4 Keys]')
+    const asked = driven.calls.findLast(({ path }) => path === 'keys.list')
+    expect(asked?.input).toEqual({ project: 'search', environment: 'staging' })
+    await driven.press('s')
+    await driven.see('search/staging')
+    await driven.press('G', 'enter')
+    await driven.see('spgw  all projects')
+    expect(driven.calls.findLast(({ path }) => path === 'keys.list')?.input).toMatchObject({ all: true })
   })
 })
 

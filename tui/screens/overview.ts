@@ -157,6 +157,7 @@ export class OverviewScreen implements Screen {
     return [
       ['1–6', 'tabs'],
       ['↑↓', 'scroll'],
+      ['/', 'find a request'],
       ['s', 'project'],
       ['r', 'read again'],
     ]
