@@ -10,6 +10,9 @@ import type { Publisher } from './publisher.ts'
 export interface RouteCall {
   projectId: string
   environmentId: string
+  /** Their names, for the record. */
+  project: string
+  environment: string
   model: string
   lane: LaneName
 }
@@ -47,16 +50,16 @@ export async function tryRoute(publisher: Publisher, { origin, certificate }: Ow
   }
 }
 
-function temporaryKey(clear: string, { projectId, environmentId }: RouteCall): SnapshotKey {
+function temporaryKey(clear: string, { projectId, project, environmentId, environment }: RouteCall): SnapshotKey {
   return {
     hash: createHash('sha256').update(clear).digest('base64'),
     id: newId('key'),
     name: 'routes-test',
     lastFour: clear.slice(-4),
     projectId,
-    project: '',
+    project,
     environmentId,
-    environment: '',
+    environment,
     policyId: null,
     tags: {},
     expiresAt: Date.now() + limitMs,

@@ -75,6 +75,8 @@ export interface Runtime {
   tryRoute(call: {
     projectId: string
     environmentId: string
+    project: string
+    environment: string
     model: string
     lane: LaneName
   }): Promise<{ requestId: string; status: number; body: string }>

@@ -10,7 +10,14 @@ export async function tryRoute(
 ) {
   const scope = await findScope(context, input)
   const { lane } = planFor(context, scope, input)
-  const call = { projectId: scope.project.id, environmentId: scope.environment.id, model: input.model, lane }
+  const call = {
+    projectId: scope.project.id,
+    environmentId: scope.environment.id,
+    project: scope.project.name,
+    environment: scope.environment.name,
+    model: input.model,
+    lane,
+  }
   const answer = await context.runtime.tryRoute(call)
   await context.runtime.ingest()
   const record = await context.store.records.get(answer.requestId)
