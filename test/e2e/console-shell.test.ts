@@ -4,6 +4,7 @@ import {
   findBarriers,
   findOverflow,
   hasBrowser,
+  type Locator,
   openBrowser,
   openPage,
   type Page,
@@ -81,9 +82,9 @@ describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
       await signIn(page, gateway)
       await page.goto(`${gateway.consoleUrl}/requests`)
       const rows = page.getByRole('region', { name: 'Requests, newest first' }).locator('tbody tr')
-      await expect.poll(() => rows.count()).toBe(1)
+      await haveRows(rows, 1)
       await send(gateway, key, 'demo-large')
-      await expect.poll(() => rows.count()).toBe(2)
+      await haveRows(rows, 2)
       expect(await rows.first().textContent()).toContain('demo-large')
 
       await rows.first().hover()
@@ -92,7 +93,7 @@ describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
       await waiting.waitFor()
       expect(await rows.count()).toBe(2)
       await waiting.click()
-      await expect.poll(() => rows.count()).toBe(3)
+      await haveRows(rows, 3)
 
       await page.mouse.move(0, 0)
       await page.getByRole('button', { name: 'Pause' }).click()
@@ -111,10 +112,10 @@ describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
       await signIn(page, gateway)
       await page.goto(`${gateway.consoleUrl}/requests?status=4xx`)
       const rows = page.locator('tbody tr')
-      await expect.poll(() => rows.count()).toBe(1)
+      await haveRows(rows, 1)
       expect(await rows.first().textContent()).toContain('nothing-like-it')
       await page.getByRole('button', { name: 'Remove the filter status' }).click()
-      await expect.poll(() => rows.count()).toBe(2)
+      await haveRows(rows, 2)
       expect(page.url()).not.toContain('status')
 
       await page.mouse.move(0, 0)
@@ -125,7 +126,7 @@ describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
       await page.keyboard.press('g')
       await page.keyboard.press('q')
       await page.waitForURL('**/requests')
-      await expect.poll(() => rows.count()).toBe(2)
+      await haveRows(rows, 2)
       await page.keyboard.press('j')
       await page.keyboard.press('j')
       await page.keyboard.press('Enter')
@@ -157,7 +158,7 @@ describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
       })
       await signIn(page, gateway)
       await page.goto(`${gateway.consoleUrl}/requests`)
-      await expect.poll(() => page.locator('tbody tr').count()).toBe(hostile.length)
+      await haveRows(page.locator('tbody tr'), hostile.length)
       expect(await page.locator('tbody').textContent()).not.toMatch(/\p{Bidi_Control}|(?![\n\t])\p{Cc}/u)
       expect(await page.locator('tbody').textContent()).toContain('\\u202e')
       for (const id of ids) {
@@ -190,8 +191,13 @@ describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
         await outside.context().close()
       }
     })
-  })
+  }, 240_000)
 })
+
+/** However long the machine takes. */
+async function haveRows(rows: Locator, count: number): Promise<void> {
+  await expect.poll(() => rows.count(), { timeout: 20_000 }).toBe(count)
+}
 
 async function inspect(
   page: Page,

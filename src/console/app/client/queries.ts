@@ -1,17 +1,9 @@
-import { QueryCache, QueryClient } from '@tanstack/react-query'
-import { isSignedOut } from './fault.ts'
+import { QueryClient } from '@tanstack/react-query'
 
 export const sessionKey = ['session'] as const
 
 /** What is shown stays fresh by push (live/), so nothing is asked again just because a window got the focus. */
 export const queries: QueryClient = new QueryClient({
-  queryCache: new QueryCache({
-    onError(error, query) {
-      // One answer of 401 says that the session is over: whoever asks for the state of it hears so and shows sign-in.
-      if (isSignedOut(error) && query.queryKey[0] !== 'session')
-        void queries.invalidateQueries({ queryKey: sessionKey })
-    },
-  }),
   defaultOptions: {
     queries: {
       staleTime: 15_000,

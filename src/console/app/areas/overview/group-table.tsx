@@ -18,6 +18,8 @@ export function GroupTable({ by, rows, window }: GroupTableProps) {
   const most = Math.max(1, ...rows.map(({ requests }) => requests))
   const sorted = [...rows].sort((left, right) => right.requests - left.requests)
   const open = ({ group }: Row) => {
+    // A dash stands for what had none, which no filter finds.
+    if (group === '-') return
     const words = { since: window.since, ...(window.until === undefined ? {} : { until: window.until }) }
     void navigate({ to: '/requests', search: (before) => ({ ...keepScope(before), ...words, [by]: group }) })
   }

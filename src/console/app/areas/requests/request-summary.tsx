@@ -3,12 +3,14 @@ import { formatMilliseconds, formatMoney } from '../../../../admin/contract/show
 import { orpc } from '../../client/admin.ts'
 import { readSeries, seriesKey } from '../../client/series.ts'
 import { findOperation } from '../../contract/operations.ts'
+import { useLive } from '../../live/live.ts'
 import { useTraffic } from '../../live/traffic.ts'
 import { Sparkline } from '../../parts/index.ts'
 import type { ListInput } from './request-feed.ts'
 
 /** What the list adds up to, in one line. */
 export function RequestSummary({ input }: { input: ListInput }) {
+  const inFlight = useLive().status?.in_flight ?? 0
   const stats = useQuery({
     ...orpc.requests.stats.queryOptions({ input: { ...input, by: 'total' } }),
     placeholderData: keepPreviousData,
@@ -31,6 +33,7 @@ export function RequestSummary({ input }: { input: ListInput }) {
   return (
     <div className="summary-line row" role="status" aria-label="Sums of the list">
       {bars.length === 0 ? null : <Sparkline points={bars} label="Requests over the time shown" width={160} />}
+      {inFlight === 0 ? null : <Sum text={inFlight.toLocaleString('en-US')} unit="under way" />}
       <Sum text={count.toLocaleString('en-US')} unit={count === 1 ? 'request' : 'requests'} />
       <Sum
         text={`${share === 0 ? 0 : share.toFixed(share < 10 ? 1 : 0)} %`}
