@@ -86,13 +86,15 @@ function drawLight(session: Session, look: Look): string[] {
   const { status } = session
   const degraded = valueAt(status, 'degraded')
   const parts = Array.isArray(degraded) ? degraded.map((part) => String(valueAt(part, 'part'))) : []
-  const light = parts.length > 0 ? look.paint('warning', `▲ degraded: ${parts.join(', ')}`) : look.paint('good', '●')
+  const sick = parts.length === 0 ? [] : [look.paint('warning', `▲ degraded: ${parts.join(', ')}`)]
+  const light = parts.length === 0 ? look.paint('good', '● ') : ''
   const traffic = valueAt(status, 'traffic')
   const perSecond = numberAt(traffic, 'requests_per_second')
-  if (perSecond === null) return [light]
+  if (perSecond === null) return [...sick, light]
   const [share, p95, usd] = ['error_share', 'duration_p95_ms', 'usd_per_hour'].map((name) => numberAt(traffic, name))
   return [
-    `${light} ${perSecond < 10 ? perSecond.toFixed(1) : formatValue(Math.round(perSecond), 'number', look)} req/s`,
+    ...sick,
+    `${light}${perSecond < 10 ? perSecond.toFixed(1) : formatValue(Math.round(perSecond), 'number', look)} req/s`,
     look.paint((share ?? 0) > 0.05 ? 'bad' : 'quiet', `${formatShare(share ?? 0)} err`),
     ...(p95 === null || p95 === undefined ? [] : [`p95 ${formatMilliseconds(p95)}`]),
     ...(usd === null || usd === undefined ? [] : [`${formatMoney(usd)}/h`]),

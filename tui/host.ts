@@ -54,6 +54,8 @@ export interface Host {
   entriesOf(list: Operation, row: unknown, given: object): Entry[]
   /** Goes where the operation leads: a list, a form, a question, or right to its result. */
   open(wish: Wish): void
+  /** What is in sight. */
+  readonly screen: Screen
   push(screen: Screen): void
   pop(): void
   /** Takes away what was only on the way to something: forms, questions, menus. */

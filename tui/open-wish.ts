@@ -28,7 +28,8 @@ export function openWish(host: Host, wish: Wish): void {
   // What has no question but switches is done, and asked about only when it is refused.
   if (asked.length === 0 || (onlySwitches && wish.subject !== undefined && !isRead(operation))) {
     const ask = () => askInForm(host, known, hidden, (input, form) => go(host, known, input, form))
-    return carryOut(host, known, given, asked.length === 0 ? null : ask)
+    void carryOut(host, known, given, asked.length === 0 ? null : ask)
+    return
   }
   askInForm(host, known, hidden, (input, form) => go(host, known, input, form))
 }
@@ -57,7 +58,7 @@ function addressFields(host: Host, operation: Operation): string[] {
   return operation.name === show?.name ? [] : (show?.fields.map(({ name }) => name) ?? [])
 }
 
-type Answered = (input: object, form: FormScreen) => void
+type Answered = (input: object, form: FormScreen) => Promise<void> | void
 
 function askInForm(host: Host, wish: Wish, hidden: readonly string[], answered: Answered): FormScreen {
   const { operation, given, subject } = wish
@@ -90,20 +91,21 @@ function titleFor({ operation, subject }: Wish): string {
   )
 }
 
-function go(host: Host, wish: Wish, input: object, form: FormScreen): void {
+function go(host: Host, wish: Wish, input: object, form: FormScreen): Promise<void> | void {
   const { operation } = wish
   const diff = takesFiles(operation) ? host.operations.find(({ name }) => name === 'diff') : undefined
   if (operation.meta.effect === 'danger' && diff !== undefined) {
-    askForPlan(host, wish, input, diff).catch((error) => form.fail(error))
-  } else if (operation.meta.effect === 'danger') askForName(host, wish, input, [])
-  else carryOut(host, wish, input, () => form)
+    return askForPlan(host, wish, input, diff)
+  }
+  if (operation.meta.effect === 'danger') return askForName(host, wish, input, [])
+  return carryOut(host, wish, input, () => form)
 }
 
 function askForName(host: Host, wish: Wish, input: object, switches: readonly Field[]): void {
   const { operation, subject } = wish
   const list = host.areas.find(({ operations }) => operations.includes(operation))?.list ?? null
   const carry = (switched: object) => carryOut(host, wish, { ...input, ...switched }, null)
-  host.push(new ConfirmScreen({ operation, input, subject, list, switches, go: carry }))
+  host.push(new ConfirmScreen({ operation, input, subject, list, switches, go: (switched) => void carry(switched) }))
 }
 
 /** Files are read here, for the gateway may be elsewhere. */
@@ -125,12 +127,20 @@ async function askForPlan(host: Host, wish: Wish, input: object, diff: Operation
   const carry = () => carryOut(host, wish, { ...input, expect: plan.expect }, null)
   const shown = { owner: plan.owner, draw: (look: Look) => [...planLines(plan, look), ''] }
   host.push(
-    new ConfirmScreen({ operation, input, subject: undefined, list: null, switches: [], plan: shown, go: carry }),
+    new ConfirmScreen({
+      operation,
+      input,
+      subject: undefined,
+      list: null,
+      switches: [],
+      plan: shown,
+      go: () => void carry(),
+    }),
   )
 }
 
 /** `refused` gives the form that says why; null: a line does. */
-function carryOut(host: Host, wish: Wish, input: object, refused: (() => FormScreen) | null): void {
+async function carryOut(host: Host, wish: Wish, input: object, refused: (() => FormScreen) | null): Promise<void> {
   const { operation } = wish
   const { show } = operation.meta
   if (isRead(operation) && show.as !== 'once' && !takesFiles(operation))
@@ -140,15 +150,18 @@ function carryOut(host: Host, wish: Wish, input: object, refused: (() => FormScr
     host.push(new StreamScreen(host, operation, input, titleFor(wish)))
     return
   }
+  // Whoever has gone on to something else meanwhile is told, and not taken away from it.
+  const from = host.screen
   host.tell('quiet', `${operation.path.join(' ')}…`)
-  host.link.call(operation, input).then(
-    (output) => showOutcome(host, wish, output),
-    (error) => {
-      const { cause, hint } = reportFault(error)
-      if (refused === null) host.tell('bad', `${cause} ${hint}`)
-      else refused().fail(error)
-    },
-  )
+  try {
+    const output = await host.link.call(operation, input)
+    if (host.screen === from) host.leaveQuestions()
+    showOutcome(host, wish, output)
+  } catch (error) {
+    const { cause, hint } = reportFault(error)
+    if (refused === null || host.screen !== from) host.tell('bad', `${cause} ${hint}`)
+    else refused().fail(error)
+  }
 }
 
 function showAnswer(host: Host, wish: Wish): void {
@@ -165,7 +178,6 @@ function showAnswer(host: Host, wish: Wish): void {
 function showOutcome(host: Host, wish: Wish, output: unknown): void {
   const { operation } = wish
   const { show } = operation.meta
-  host.leaveQuestions()
   if (show.as === 'once') host.push(new OnceScreen(host, titleFor(wish), output, show))
   else if (typeof valueAt(output, 'id') === 'string') {
     const name = nameOfRow(output) || nameOfRow(wish.subject)
@@ -193,7 +205,7 @@ function askForFile(host: Host, wish: Wish): void {
   const { operation } = wish
   const { show } = operation.meta
   const withFile = { ...operation, fields: [fileField, ...operation.fields] }
-  askInForm(host, { ...wish, operation: withFile }, [], (given, form) => {
+  askInForm(host, { ...wish, operation: withFile }, [], async (given, form) => {
     const { file, ...input }: Record<string, unknown> = { ...given }
     const start = async (signal: AbortSignal) => {
       const rows = await host.link.call(operation, input, signal)
@@ -201,9 +213,12 @@ function askForFile(host: Host, wish: Wish): void {
         return rows as AsyncIterable<unknown>
       throw new TypeError('The gateway answered with no stream.')
     }
-    host.save(show.as === 'file' ? show.name : operation.name, typeof file === 'string' ? file : null, start).then(
-      (output) => showOutcome(host, wish, output),
-      (error) => form.fail(error),
+    const output = await host.save(
+      show.as === 'file' ? show.name : operation.name,
+      typeof file === 'string' ? file : null,
+      start,
     )
+    if (host.screen === form) host.leaveQuestions()
+    showOutcome(host, wish, output)
   })
 }

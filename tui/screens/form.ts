@@ -34,7 +34,8 @@ export interface FormWish {
   known(field: Field): readonly string[]
   /** What was written, in the form that the operation takes; rejects where that cannot be. */
   complete(input: Record<string, unknown>): Promise<Record<string, unknown>>
-  submit(input: object): void
+  /** Until it settles, the form waits. */
+  submit(input: object): Promise<void> | void
   changed(): void
 }
 
@@ -113,6 +114,7 @@ export class FormScreen implements Screen {
   }
 
   hints(): Hint[] {
+    if (this.#busy) return [['esc', 'leave it']]
     return [
       ['↑↓', 'field'],
       ['enter', 'next'],
@@ -123,7 +125,8 @@ export class FormScreen implements Screen {
 
   paste(text: string): void {
     const entry = this.#entries[this.#selection.index]
-    if (entry !== undefined && entry.field.shape !== 'boolean') this.#write(entry, insert(entry.line, text))
+    if (entry !== undefined && entry.field.shape !== 'boolean' && !this.#busy)
+      this.#write(entry, insert(entry.line, text))
   }
 
   press(press: Press): boolean {
@@ -131,6 +134,13 @@ export class FormScreen implements Screen {
     switch (press.name) {
       case 'escape':
         return false
+      default:
+        return this.#busy || this.#command(press, entry)
+    }
+  }
+
+  #command(press: Press, entry: Entry | undefined): boolean {
+    switch (press.name) {
       case 'ctrl-s':
         return this.#submit()
       case 'up':
@@ -219,8 +229,9 @@ export class FormScreen implements Screen {
     try {
       const whole = await this.#wish.complete(input)
       await checkInput(this.#wish.operation, whole)
+      await this.#wish.submit(whole)
       this.#busy = false
-      this.#wish.submit(whole)
+      this.#wish.changed()
     } catch (error) {
       this.fail(error)
     }

@@ -8,6 +8,8 @@ import type { Hint, Place, Screen } from '../screen.ts'
 /** A secret that is shown this once: it leaves the memory with the screen. */
 export class OnceScreen implements Screen {
   readonly title: string
+  /** No press leads away by accident. */
+  readonly typing = true
   readonly #host: Host
   readonly #secret: string
   readonly #note: string | undefined
@@ -52,7 +54,7 @@ export class OnceScreen implements Screen {
       ...wrap(this.#note ?? `Shown once.${this.#scope}`, width - 4),
       ...this.#example(),
       '',
-      `${look.paint('strong', 'c')} copies it, if this terminal lets programs copy (OSC 52); else mark it with the mouse.`,
+      `${look.paint('strong', 'c')} copies it, where this terminal lets programs do that (OSC 52).`,
       ...(this.#asked ? ['', look.paint('warning', 'It cannot be shown again. Press esc once more to leave.')] : []),
     ]
       .flatMap((line) => wrapStyled(line, width - 4))
