@@ -1,30 +1,45 @@
 import type { StoreClient } from '../../store/api.ts'
-import type { Runtime, SentCall } from './context.ts'
+import type { Runtime } from './context.ts'
 import { isAble, isSeen, type Scope } from './scope.ts'
 
-/** The running gateway as far as the scope goes. */
+/** The running gateway as far as the scope goes. Named one by one, so that nothing new is let through unthought of. */
 export function scopeRuntime(runtime: Runtime, scope: Scope, store: Pick<StoreClient, 'projects'>): Runtime {
   if (scope.able === null) return runtime
-  return Object.create(runtime, {
-    snapshot: { value: () => scopeSnapshot(runtime, scope) },
-    records: {
-      value: (signal: AbortSignal, allStates?: boolean) => scopeRecords(runtime.records(signal, allStates), store),
+  const { version, startedAt, gatewayUrl, consoleUrl, dataDirectory } = runtime
+  const refuse = () => {
+    throw scope.refuse()
+  }
+  const requireAble = (projectId: string) => {
+    if (!isAble(scope, projectId)) throw scope.refuse()
+  }
+  return {
+    version,
+    startedAt,
+    gatewayUrl,
+    consoleUrl,
+    dataDirectory,
+    publish: () => runtime.publish(),
+    ingest: () => runtime.ingest(),
+    changes: () => runtime.changes(),
+    onChange: (listener) => runtime.onChange(listener),
+    health: (slot, credentials) => runtime.health(slot, credentials),
+    // What of it is a sum over all projects is left out where it is shown.
+    status: () => runtime.status(),
+    snapshot: () => scopeSnapshot(runtime, scope),
+    records: (signal, allStates) => scopeRecords(runtime.records(signal, allStates), store),
+    closeStreams: (keyId) => runtime.closeStreams(keyId),
+    async tryRoute(call) {
+      requireAble(call.projectId)
+      return runtime.tryRoute(call)
     },
-    tryRoute: {
-      value: async (call: Parameters<Runtime['tryRoute']>[0]) => {
-        if (!isAble(scope, call.projectId)) throw scope.refuse()
-        return runtime.tryRoute(call)
-      },
+    send(call, signal) {
+      requireAble(call.key.projectId)
+      return runtime.send(call, signal)
     },
-    send: {
-      value: (call: SentCall, signal: AbortSignal) => {
-        if (!isAble(scope, call.key.projectId)) throw scope.refuse()
-        return runtime.send(call, signal)
-      },
-    },
-    check: { value: () => Promise.reject(scope.refuse()) },
-    backup: { value: () => Promise.reject(scope.refuse()) },
-  }) as Runtime
+    check: refuse,
+    markReady: refuse,
+    backup: refuse,
+  }
 }
 
 /** Providers stay, since routes lead to them; whoever shows them asks the store. */
