@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Runtime } from '../admin/handlers/context.ts'
+import type { Runtime, SentCall, SentPiece } from '../admin/handlers/context.ts'
 import type { Settings } from '../config/settings.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
 import type { ServerCertificate } from '../gateway/messages.ts'
@@ -16,7 +16,6 @@ import { Publisher } from './publisher.ts'
 import { ReadinessKeeper } from './readiness.ts'
 import { TrafficWindow } from './recent-traffic.ts'
 import { followRecords } from './record-feed.ts'
-import { sendCall } from './send-call.ts'
 import { StoreWatch } from './store-watch.ts'
 import { type OwnAddress, tryRoute } from './try-route.ts'
 
@@ -167,7 +166,7 @@ export class ControlPlane {
       changes: () => this.#changes,
       onChange: (listener) => store.onChange(listener),
       tryRoute: (call) => tryRoute(this.#publisher, this.#ownAddress(), call),
-      send: (call, signal) => sendCall(this.#publisher, this.#ownAddress(), call, signal),
+      send: (call, signal) => this.#send(call, signal),
       health: (slot, credentials) => this.#shared.health.view(slot, Date.now(), credentials),
       status: () => ({
         workers: this.#fleet.size,
@@ -181,6 +180,11 @@ export class ControlPlane {
       }),
       backup: (options) => this.#backups.take(options),
     }
+  }
+
+  async *#send(call: SentCall, signal: AbortSignal): AsyncGenerator<SentPiece> {
+    const { sendCall } = await import('./send-call.ts')
+    yield* sendCall(this.#publisher, this.#ownAddress(), call, signal)
   }
 
   get #scheme(): string {

@@ -1,4 +1,8 @@
+import { escapeControls } from '../../core/escape-controls.ts'
+import { formatBytes } from '../../core/format-bytes.ts'
 import type { Column } from './operation.ts'
+
+export { escapeControls, formatBytes }
 
 /** How a person wants times. */
 export interface Clock {
@@ -126,17 +130,6 @@ function joinUnits(large: number, largeUnit: string, small: number, smallUnit: s
   return small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`
 }
 
-export function formatBytes(bytes: number): string {
-  const units = ['B', 'KB', 'MB', 'GB', 'TB']
-  let amount = bytes
-  let unit = 0
-  while (amount >= 999.5 && unit < units.length - 1) {
-    amount /= 1000
-    unit++
-  }
-  return unit === 0 ? `${amount} B` : `${amount < 10 ? amount.toFixed(1) : Math.round(amount)} ${units[unit]}`
-}
-
 /** `0.4 %`, `38 %`, `< 0.1 %` */
 export function formatShare(share: number): string {
   const percent = share * 100
@@ -177,13 +170,6 @@ function roughly(milliseconds: number): string | null {
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`
   if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`
   return `${Math.floor(seconds / 86_400)} d`
-}
-
-/** A model's name or a user agent comes from anybody: escape sequences in it are shown, not obeyed. */
-export function escapeControls(text: string): string {
-  return text.replace(/[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, (character) =>
-    character === '\t' ? ' ' : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
 }
 
 /** Colour of a state or status, by its first word. Unknown words stay plain. */
