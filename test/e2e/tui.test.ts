@@ -91,6 +91,7 @@ describe.skipIf(!hasProgram('tmux'))('spgw tui (needs tmux)', () => {
     await tui.see('Done: routes remove gpt-*')
     await tui.seeNoMore(/gpt-\* +demo/)
     expect(await gateway.admin.routes.list({})).toMatchObject([{ model: 'demo' }])
+    expect(await gateway.admin.audit.list({ limit: 1 })).toMatchObject([{ operation: 'routes.remove', surface: 'tui' }])
   })
 
   it('makes a key that is shown once, and ends it', async () => {
@@ -143,7 +144,9 @@ describe.skipIf(!hasProgram('tmux'))('spgw tui (needs tmux)', () => {
     await tui.press('/')
     await tui.type(good)
     await tui.press('Enter')
-    await tui.see(good, 'Tried demo, which answered after', 'Tokens and cost')
+    await tui.see(good, 'Tried demo, which answered after')
+    await tui.press('G')
+    await tui.see('Tokens and cost')
     await gateway.admin.keys.remove({ key: 'requests' })
   })
 
@@ -218,6 +221,21 @@ describe.skipIf(!hasProgram('tmux'))('spgw tui (needs tmux)', () => {
     await later.stop()
     await tui.see('Start it: spgw serve')
     await rm(dataDirectory, { recursive: true, force: true })
+  })
+
+  it('shows a gateway elsewhere, and what the token may not', async () => {
+    const { token } = await gateway.admin.tokens.create({ name: 'tui-viewer', role: 'viewer' })
+    pane = await Pane.open({ environment: { SPGW_TOKEN: token } })
+    await pane.run(`${spgw} tui --remote ${gateway.consoleUrl}`)
+    await pane.see('● well', gateway.baseUrl)
+    await pane.press('2')
+    await pane.see(/▸ demo +demo +ready/)
+    await pane.press('x')
+    await pane.see('Remove provider demo')
+    await pane.type('demo')
+    await pane.press('Enter')
+    await pane.see(/viewer|role/)
+    expect(await gateway.admin.providers.list({})).toHaveLength(1)
   })
 
   it('does without colour, and without anything but ASCII', async () => {
