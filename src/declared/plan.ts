@@ -27,6 +27,9 @@ export interface Change extends Identity {
 }
 
 /** A field that will be this file's: `field` is a path into what `show` prints. */
+/** The owner of files that claim nothing: an export is what was, and not what somebody wants to keep. */
+export const noOwner = 'none'
+
 export interface Mark {
   key: string
   field: string
@@ -137,6 +140,7 @@ function planMarks(plan: Plan, entry: Entry, current: Resource | null, changed: 
     const other = owned[shownPath(entry.kind, name)]
     if (other === owner) continue
     const free = other === undefined || force
+    if (free && owner === noOwner) continue
     if (free) plan.own.push({ key, field: shownPath(entry.kind, name) })
     else if (changed.includes(name)) plan.problems.push(takenBy(entry, name, other))
   }
@@ -156,6 +160,7 @@ function planRemovals(plan: Plan, named: ReadonlySet<string>, { resources, owner
   const left = resources.filter(
     (resource) => resource.owned[kindSpecs[resource.kind].nameField] === owner && !named.has(keyOf(resource)),
   )
+  if (prune && owner === noOwner) plan.notes.push('The files have no owner, and so there is nothing to prune')
   if (left.length > 0 && !prune)
     plan.notes.push(`${left.map(describe).join(', ')}: no longer in the files of ${owner}; --prune removes such`)
   if (!prune) return

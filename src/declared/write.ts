@@ -1,5 +1,6 @@
 import { Document, isMap, isScalar, type Node, type Pair, type YAMLMap } from 'yaml'
 import { kindSpecs, specOf } from './kinds.ts'
+import { noOwner } from './plan.ts'
 import {
   compareIdentities,
   type Fields,
@@ -23,7 +24,7 @@ export function writeDocument(resources: readonly Resource[], owner: string | nu
   const variables = nameVariables(resources)
   const sorted = [...resources].sort(compareIdentities)
   const of = (kind: ResourceKind) => sorted.filter((resource) => resource.kind === kind)
-  const tree: Record<string, unknown> = owner === null ? {} : { owner }
+  const tree: Record<string, unknown> = { owner: owner ?? noOwner }
   const sections = {
     projects: of('project').map((project) => writeProject(project, of('environment'))),
     providers: of('provider').map((provider) => writeProvider(provider, variables)),
@@ -118,6 +119,7 @@ function writeKey(key: Resource): Record<string, unknown> {
 }
 
 const sectionComments: Record<string, string> = {
+  owner: ' Whose file this is; with none, whoever applies it claims nothing, and anybody may change what it says.',
   projects: ' Projects with their environments.',
   providers: ' Credentials are not exported: each is read from the variable that is named in its place.',
   policies: ' What keys may do.',

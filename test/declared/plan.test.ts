@@ -95,6 +95,14 @@ projects: [{ name: search, environments: [production] }]
     })
   })
 
+  it('claims nothing for files without an owner, and still respects that of others', () => {
+    const theirs = resource({ kind: 'policy', name: 'small' }, { max_body: 1000 }, 'search')
+    const more = { owner: 'none', prune: true }
+    const made = plan([theirs], entriesOf('policies: [{ name: new, max_body: 2KB }]'), more)
+    expect([made.own, told(made)]).toEqual([[], [['create', 'policy', 'new', ['max_body']]]])
+    expect(plan([theirs], entriesOf('policies: [{ name: small, max_body: 2KB }]'), more).problems).toHaveLength(1)
+  })
+
   it('releases what the file names no more', () => {
     const own = resource({ kind: 'policy', name: 'small' }, { max_body: 1000, lanes: [] }, 'file')
     const { release, changes } = plan([own], entriesOf('policies: [{ name: small, max_body: 1KB }]'))
