@@ -1,8 +1,13 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { chooseRemote } from '../../cli/remote.ts'
 import { openCaller } from '../../src/admin/client-calls.ts'
+import { hasOpenssl, makeCertificate } from '../support/certificate.ts'
 import { type FakeOptions, fakeIo } from './fake-io.ts'
 import { runLine } from './run-line.ts'
 
@@ -148,4 +153,26 @@ describe('calls to a gateway elsewhere', () => {
       expect.stringContaining('No gateway is running at http://127.0.0.1:1'),
     ])
   })
+
+  it.runIf(hasOpenssl)(
+    'that somebody without a trusted certificate answers end with 3, before the token is sent',
+    async () => {
+      const directory = mkdtempSync(join(tmpdir(), 'tls-'))
+      onTestFinished(() => rmSync(directory, { recursive: true }))
+      const { cert, key } = makeCertificate(directory, 'localhost')
+      const heard: unknown[] = []
+      const options = { cert: readFileSync(cert), key: readFileSync(key) }
+      const server = createSecureServer(options, (request, response) => {
+        heard.push(request.headers)
+        response.end('[]')
+      })
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      onTestFinished(() => void server.close())
+      const url = new URL(`https://localhost:${(server.address() as AddressInfo).port}`)
+      const gateway = { 'keys.list': (input: object) => caller(url).call(['keys', 'list'], input) }
+      const ran = await runLine(['keys', 'list'], { gateway })
+      expect([ran.status, ran.io.err()]).toEqual([3, expect.stringContaining('NODE_EXTRA_CA_CERTS')])
+      expect(heard).toEqual([])
+    },
+  )
 })

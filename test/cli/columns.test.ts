@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { runLine } from './run-line.ts'
+
+const rows = [
+  { name: 'ci', last_four: 'a1b2', state: 'active', project: 'default', tags: { team: 'x' }, last_used_at: null },
+  { name: 'web', last_four: 'c3d4', state: 'revoked', project: 'search', tags: {}, last_used_at: null },
+]
+const gateway = { 'keys.list': () => rows }
+const list = async (...flags: string[]) => {
+  const { status, io } = await runLine(['keys', 'list', ...flags], { gateway })
+  return { status, out: io.out(), err: io.err() }
+}
+
+describe('--columns', () => {
+  it('names columns by title or by field, in the order that was asked for', async () => {
+    expect((await list('--columns', 'state,NAME')).out).toBe('STATE    NAME\nactive   ci\nrevoked  web\n')
+    expect((await list('--columns', 'ends-in,last_used_at')).out).toBe('ENDS IN  LAST USED\na1b2     –\nc3d4     –\n')
+  })
+
+  it('takes any other field of a row, and paths into it', async () => {
+    expect((await list('--columns', 'name,tags.team', '--output', 'csv')).out).toBe('name,tags.team\nci,x\nweb,\n')
+  })
+
+  it('refuses what no row has, with the nearest name, and an empty list', async () => {
+    expect(await list('--columns', 'stat')).toMatchObject({
+      status: 2,
+      err: expect.stringContaining('Did you mean state?'),
+    })
+    expect(await list('--columns', ' , ')).toMatchObject({ status: 2, err: expect.stringContaining('names no column') })
+  })
+
+  it('holds for rows that come one by one', async () => {
+    const tail = async function* () {
+      yield { id: 'req_a', model: 'gpt', status: 200 }
+    }
+    const { io } = await runLine(['requests', 'tail', '--columns', 'model,id'], { gateway: { 'requests.tail': tail } })
+    expect(io.out().split('\n')[0]).toMatch(/^MODEL +ID$/)
+  })
+})
+
+describe('--no-color', () => {
+  it('beats a terminal and what the environment says', async () => {
+    const environment = { NO_COLOR: '', FORCE_COLOR: '1' }
+    const coloured = await runLine(['keys', 'list'], { gateway, environment })
+    const plain = await runLine(['keys', 'list', '--no-color'], { gateway, environment })
+    expect(coloured.io.out()).toContain('\u001b[')
+    expect(plain.io.out()).not.toContain('\u001b[')
+  })
+})
