@@ -10,7 +10,7 @@ import { checkCommands, checkLinks, checkNames, checkPaths, readPages } from './
 
 const pages = readPages()
 const readme = pages.filter(({ path }) => path === 'README.md')
-const source = readModules('src', 'cli')
+const source = readModules('src', 'cli', 'tui', 'scripts')
   .map(({ text }) => text)
   .join('\n')
 const local = localCommands.map(({ name }) => name)

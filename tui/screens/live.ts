@@ -251,7 +251,8 @@ export class LiveScreen implements Screen {
     const operation = this.#show ?? this.#tail
     // The stream brought the whole row: nothing more to ask.
     this.#flow.held = true
-    this.#detail.open(new RecordScreen(this.#host, { operation, given: {}, subject: row }, { output: row }))
+    const handles = this.#list === null ? null : { list: this.#list, menu: () => this.#openMenu(), act: () => {} }
+    this.#detail.open(new RecordScreen(this.#host, { operation, given: {}, subject: row }, { output: row, handles }))
   }
 
   #askFilters(): void {

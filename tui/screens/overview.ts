@@ -3,6 +3,7 @@ import {
   formatBytes,
   formatMilliseconds,
   formatMoney,
+  formatShare,
   formatValue,
   valueAt,
 } from '../../src/admin/contract/show-value.ts'
@@ -125,7 +126,7 @@ export class OverviewScreen implements Screen {
     const usd = numberAt(total, 'usd')
     const words = [
       `${formatValue(requests, 'number', look)} requests`,
-      look.paint(share > 0.05 ? 'bad' : 'quiet', `${(share * 100).toFixed(1)} % errors`),
+      look.paint(share > 0.05 ? 'bad' : 'quiet', `${formatShare(share)} errors`),
       `p50 ${duration('duration_p50_ms')}`,
       `p95 ${duration('duration_p95_ms')}`,
       `${formatValue(numberAt(total, 'input') ?? 0, 'number', look)} → ${formatValue(numberAt(total, 'output') ?? 0, 'number', look)} tokens`,

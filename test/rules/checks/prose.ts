@@ -73,7 +73,8 @@ function isDeclared(text: string, source: string): boolean {
     return new RegExp(`(function\\*? |const |^ *(?:async )?)${callable}\\b *[(=:<,]`, 'm').test(source)
   }
   if (!/^[A-Z][a-z]\w+$/.test(text) || foreign.includes(text)) return true
-  return new RegExp(`\\b(class|interface|type) ${text}\\b`).test(source)
+  // A component is a function with a name like a type's.
+  return new RegExp(`\\b(class|interface|type|function) ${text}\\b`).test(source)
 }
 
 /** `spgw AREA VERB` with the words of the contract, in prose and in examples alike. */
