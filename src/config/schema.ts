@@ -38,7 +38,7 @@ const gateway = z.strictObject({
 /** A section without an issuer is one that is not there. */
 const oidc = z
   .strictObject({
-    issuer: z.optional(forms.url),
+    issuer: z.optional(forms.issuer),
     client_id: z.optional(forms.word),
     client_secret: z.optional(forms.word),
     name: z.optional(forms.word),

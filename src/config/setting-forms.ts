@@ -51,6 +51,13 @@ export const url = form('an http or https URL without a query, like https://gate
   return parsed.href.replace(/\/+$/, '')
 })
 
+/** As it is written: whether there is a slash at its end is part of an issuer's name. */
+export const issuer = form('an https URL, like https://login.example.com/realms/main', (value) => {
+  const parsed = URL.parse(text(value) ?? '')
+  const good = parsed && /^https?:$/.test(parsed.protocol) && !parsed.search && !parsed.hash && !parsed.username
+  return good ? text(value) : null
+})
+
 export const origins = list('origins, like https://app.example.com, or *', (item) => {
   return item === '*' || (URL.canParse(item) && new URL(item).origin === item) ? item : null
 })

@@ -4,7 +4,7 @@ import { type ApiToken, findToken, isGoodToken } from '../sign-in/find-token.ts'
 import type { SessionOfOperator } from '../sign-in/sessions.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
 import { apiRefusal, guards, type Reply, send } from './answer.ts'
-import { findVisitor } from './auth.ts'
+import { findVisitor, isDegraded } from './auth.ts'
 import type { Holder, LiveCalls } from './live-calls.ts'
 import { clientAddress, type Premises, refuseForeign, sendsJson, type Visit } from './visit.ts'
 
@@ -28,7 +28,7 @@ export async function answerApi(
   visit: Visit | null,
   parts: ApiParts,
 ): Promise<void> {
-  const admitted = await admit(request, visit, parts)
+  const admitted = await admit(request, visit, parts).catch(refuseDegraded)
   if ('status' in admitted) return send(request, response, admitted)
   const closing = parts.live.open(admitted.holder, response)
   if (closing === null) return send(request, response, tooMany())
@@ -106,6 +106,12 @@ function holderOf({ session, operator }: SessionOfOperator, signIn: SignIn): Hol
       return now !== null && JSON.stringify(now.operator.grants) === grants
     },
   }
+}
+
+/** Who calls cannot be found out, so nobody does; what the gateway serves goes on. */
+function refuseDegraded(error: unknown): Reply {
+  if (!isDegraded(error)) throw error
+  return apiRefusal(503, 'degraded', 'The store does not answer.', 'See spgw status; requests go on being served.')
 }
 
 function tooMany(): Reply {

@@ -88,9 +88,14 @@ function sessionCookie({ host }: Visit, { token }: Begun): string {
   return writeCookie(cookieName(host), token, absoluteMs / 1000, 'Strict')
 }
 
+/** The store is sick, or its thread has just ended. */
+export function isDegraded(error: unknown): boolean {
+  return error instanceof Error && error.name === 'StoreDegraded'
+}
+
 /** What is no refusal is a fault, and somebody else's to tell. */
 function replyRefused(error: unknown): Reply {
-  if (error instanceof Error && error.name === 'StoreDegraded')
+  if (isDegraded(error))
     return json(
       signInStatus.unavailable,
       described('unavailable', 'The store does not answer.', 'Try again; see spgw status.'),

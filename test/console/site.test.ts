@@ -299,3 +299,16 @@ describe('an API token', () => {
       expect((await call('/api/projects/list', {}, { authorization })).status).toBe(401)
   })
 })
+
+describe('a store that does not answer', () => {
+  it('lets nobody in, and says so', async () => {
+    const { post, get, addOperator, enter, store, door } = await openSite()
+    const cookie = await enter(await addOperator('anna'))
+    await store.close()
+    const call = await post('/api/projects/list', {}, cookie)
+    expect([call.status, JSON.parse(call.body).code]).toEqual([503, 'degraded'])
+    const state = await get('/auth/state', cookie)
+    expect([state.status, JSON.parse(state.body).code]).toEqual([503, 'unavailable'])
+    expect(door.faults).toEqual([])
+  })
+})
