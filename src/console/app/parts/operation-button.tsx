@@ -61,7 +61,7 @@ export function OperationButton(props: OperationButtonProps) {
       </Button>
       <ConfirmDialog
         open={asking}
-        title={meta.summary}
+        title={titleOf(meta.summary)}
         confirm={typeof children === 'string' ? children : 'Go on'}
         name={name}
         onConfirm={run}
@@ -72,6 +72,11 @@ export function OperationButton(props: OperationButtonProps) {
       </ConfirmDialog>
     </>
   )
+}
+
+/** A summary without what it adds after its first clause: `Remove a provider`. */
+export function titleOf(summary: string): string {
+  return summary.split(/[;,(]/, 1)[0]?.trim() ?? summary
 }
 
 /** `{field}` is filled from the input. */

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { DerivedOperation } from '../../contract/derived.ts'
 import { Button, ConfirmDialog, useOperation } from '../../parts/index.ts'
-import { fillIn } from '../../parts/operation-button.tsx'
+import { fillIn, titleOf } from '../../parts/operation-button.tsx'
 import { InputForm } from './input-form.tsx'
 
 interface DangerFormProps {
@@ -19,19 +19,20 @@ export function DangerForm({ operation, preset, onAnswer }: DangerFormProps) {
     const answer = await call(asked ?? {})
     if (answer !== null) onAnswer(answer)
   }
+  const verb = meta.summary.split(/[ ;,]/, 1)[0] ?? 'Do it'
   const first = meta.positional?.[0]
   const touched = first === undefined ? undefined : asked?.[first]
   return (
     <>
       <InputForm operation={operation} preset={preset} fault={fault} onInput={setAsked}>
         <Button look="danger" type="submit">
-          {meta.summary.split(/[ ;,]/, 1)[0] ?? 'Do it'}
+          {verb}
         </Button>
       </InputForm>
       <ConfirmDialog
         open={asked !== null}
-        title={meta.summary}
-        confirm="Do it"
+        title={titleOf(meta.summary)}
+        confirm={verb}
         {...(typeof touched === 'string' ? { name: touched } : {})}
         onConfirm={run}
         onClose={() => setAsked(null)}
