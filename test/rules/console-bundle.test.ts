@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundleConsole, type ConsoleBundle } from '../../scripts/bundle-console.ts'
 import { deriveContract } from '../../scripts/derive-contract.ts'
 import { listOperations } from '../../src/admin/contract/operations.ts'
+import { readModules } from './checks/modules.ts'
 
 /** Of script, gzipped, before the page draws anything. */
 const firstScriptBytes = 200_000
@@ -54,6 +55,16 @@ describe('the contract as the console has it', () => {
       expect(operation?.meta).toEqual(meta)
       expect(operation?.fields.map((field) => field.name)).toEqual(Object.keys(input.shape))
     }
+  })
+
+  it('is all that the page names', () => {
+    const named =
+      /(?:operation=|useMay\(|useOperation\(|operationNamed\(|findOperation\(|operation: )['"]([a-z-]+(?:\.[a-z-]+)*)['"]/g
+    const found = readModules('src/console/app').flatMap(({ path, text }) =>
+      [...text.matchAll(named)].map(([, name = '']) => ({ path, name })),
+    )
+    expect(found.length).toBeGreaterThan(20)
+    expect(found.filter(({ name }) => !derived.has(name))).toEqual([])
   })
 
   it('says of a field what a form needs', () => {
