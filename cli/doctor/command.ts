@@ -1,22 +1,9 @@
 import type { Finding } from '../../src/core/finding.ts'
 import { exitStatus } from '../fault.ts'
 import type { GlobalOptions } from '../global-options.ts'
-import type { Environment, Io } from '../io.ts'
+import type { Io } from '../io.ts'
 import type { LocalCommand } from '../local-command.ts'
-
-export interface DoctorParts {
-  version: string
-  /** Where the gateway of this machine keeps its data, as the other commands find it; null: nowhere. */
-  locate(dataDir: string | null, environment: Environment): Promise<string | null>
-  /** What can be seen without asking the gateway. */
-  examineMachine(examined: {
-    dataDirectory: string | null
-    file: string | null
-    environment: Environment
-    now: number
-    processId: number | null
-  }): Promise<Finding[]>
-}
+import type { DoctorParts } from './parts.ts'
 
 export function makeDoctorCommand(parts: DoctorParts): LocalCommand {
   return {

@@ -3,7 +3,7 @@ import type { GlobalOptions } from '../global-options.ts'
 import type { Io } from '../io.ts'
 import type { Gateway } from '../operation.ts'
 import { askStatus, examineGateway } from './ask-gateway.ts'
-import type { DoctorParts } from './command.ts'
+import type { DoctorParts } from './parts.ts'
 
 /** What the machine shows, then what the gateway says. */
 export async function examine(
