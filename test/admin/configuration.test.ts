@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { StoreMoved } from '../../src/store/store-error.ts'
+import { callAs, everywhere } from './call-as.ts'
 import { good, refusal, startTestGateway } from './gateway.ts'
 
 const canary = 'sk-canary-credential-7f3a91'
@@ -199,6 +200,16 @@ describe('what a file owns', () => {
     await client.providers.edit({ ...edit, force: true })
     const { changes } = await client.diff(files())
     expect(told(changes)).toEqual(['change provider openai', 'create route gpt-4o-mini'])
+  })
+
+  it('takes an owner of the gateway where a project goes with it', async () => {
+    const { client, parts } = await startTestGateway()
+    await client.apply(files('projects: [search]'))
+    const input = { ...files('projects: []'), prune: true }
+    expect(await refusal(callAs(parts, everywhere('admin'), 'apply', input))).toMatchObject({ code: 'refused' })
+    expect(await refusal(callAs(parts, everywhere('viewer'), 'diff', input))).toMatchObject({ code: 'refused' })
+    await callAs(parts, everywhere('owner'), 'apply', input)
+    expect((await client.projects.list({})).map(({ name }) => name)).toEqual(['default'])
   })
 
   it('goes with --prune when the file names it no more, and nothing else does', async () => {

@@ -1,8 +1,9 @@
 import type { Change } from '../../../declared/plan.ts'
-import { objectsIn } from '../../../declared/resource.ts'
+import { describe, objectsIn } from '../../../declared/resource.ts'
 import { StoreMoved } from '../../../store/store-error.ts'
+import { projectsWith } from '../../contract/roles.ts'
 import type { AdminContext } from '../context.ts'
-import { conflict, invalid, operationFault } from '../fault.ts'
+import { conflict, invalid, operationFault, refused } from '../fault.ts'
 import { checkFirst, type Found, openCredential, readCredential } from '../provider-check.ts'
 import { findProviderKind } from '../provider-input.ts'
 import { expectation, type Made, type PlanInput, planFiles, showChange, showPlan } from './plan.ts'
@@ -25,6 +26,7 @@ const patience = 5
 export async function applyFiles(context: AdminContext, input: ApplyInput) {
   let made = await planFiles(context, input)
   refuseProblems(made)
+  refuseBeyondRole(context, made)
   refuseAnother(input.expect, made)
   const found = await checkProviders(context, made, input.skipCheck)
   const expected = expectation(made.plan)
@@ -43,6 +45,15 @@ function refuseProblems({ plan }: Made): void {
   if (first === undefined) return
   const text = plan.problems.map(({ place, message }) => `${place}: ${message}`).join('\n')
   throw invalid(text, 'Nothing was changed. Mend the file, and look first: spgw diff -f FILE')
+}
+
+/** As `projects remove` and `environments remove` ask for it. */
+function refuseBeyondRole({ caller }: AdminContext, { plan }: Made): void {
+  const removed = plan.changes.find(
+    ({ action, kind }) => action === 'remove' && (kind === 'project' || kind === 'environment'),
+  )
+  if (removed !== undefined && projectsWith(caller.grants, 'owner') !== null)
+    throw refused(`Removing ${describe(removed)} needs the role owner for the workspace.`, 'Ask an owner.')
 }
 
 /** `expect` undefined: whoever calls wants what the files say, whatever that changes. */
