@@ -1,7 +1,5 @@
 /** So many rows of a stream are kept: an hour of a busy tail, some megabytes. */
 const mostRows = 2000
-/** What is held back while somebody reads may grow to the same. */
-
 /**
  * The rows of a stream, newest first. While held, what comes gathers aside, so that nothing moves under the reader's eyes.
  */
@@ -12,15 +10,25 @@ export class Flow {
   #dropped = 0
   #sieve: (row: unknown) => boolean = () => true
   #shown: unknown[] | null = null
+  /** Of what was there before the stream began to be read. */
+  #seeded = new Set<string>()
   held = false
 
-  /** Before the stream: what was there already, newest first. */
+  /** What was there already, newest first; asked for while the stream ran, so that a row may have come by both ways. */
   seed(rows: readonly unknown[]): void {
-    this.#rows = rows.toReversed().slice(-mostRows)
+    this.#seeded = new Set(rows.flatMap((row) => idOf(row) ?? []))
+    const since = this.#rows.filter((row) => !this.#isSeeded(row))
+    this.#rows = [...rows.toReversed(), ...since].slice(-mostRows)
     this.#shown = null
   }
 
+  #isSeeded(row: unknown): boolean {
+    const id = idOf(row)
+    return id !== null && this.#seeded.has(id)
+  }
+
   take(row: unknown): void {
+    if (this.#isSeeded(row)) return
     const into = this.held ? this.#aside : this.#rows
     into.push(row)
     // Cut in pieces: shifting one off a long list for each that comes is work for each.
@@ -52,6 +60,7 @@ export class Flow {
   }
 
   clear(): void {
+    this.#seeded = new Set()
     this.#rows = []
     this.#aside = []
     this.#dropped = 0
@@ -66,4 +75,9 @@ export class Flow {
     this.#shown ??= this.#rows.filter(this.#sieve).reverse()
     return this.#shown
   }
+}
+
+function idOf(row: unknown): string | null {
+  const id = typeof row === 'object' && row !== null ? Reflect.get(row, 'id') : undefined
+  return typeof id === 'string' ? id : null
 }

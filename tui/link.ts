@@ -15,9 +15,9 @@ export class Link {
   #gateway: Promise<Gateway> | null = null
   #stop = new AbortController()
   readonly #connect: () => Promise<Gateway>
-  readonly #changed: (state: LinkState) => void
+  readonly #changed: (state: LinkState, before: LinkState) => void
 
-  constructor(connect: () => Promise<Gateway>, changed: (state: LinkState) => void) {
+  constructor(connect: () => Promise<Gateway>, changed: (state: LinkState, before: LinkState) => void) {
     this.#connect = connect
     this.#changed = changed
   }
@@ -102,7 +102,7 @@ export class Link {
   #become(state: LinkState): void {
     const before = this.#state
     this.#state = state
-    if (before.kind !== state.kind) this.#changed(state)
+    if (before.kind !== state.kind) this.#changed(state, before)
   }
 }
 

@@ -61,7 +61,7 @@ export class Session implements Host {
     this.save = parts.save
     this.readFiles = parts.readFiles
     this.areas = deriveAreas(parts.operations)
-    this.link = new Link(parts.connect, (state) => this.#meet(state))
+    this.link = new Link(parts.connect, (state, before) => this.#meet(state, before))
     this.pulse = new Pulse(this.link, parts.operations, (what) => this.#feel(what))
     this.#known = new KnownNames(this.areas, this.link, () => this.changed())
     this.tabs = makeTabs(this)
@@ -122,8 +122,8 @@ export class Session implements Host {
     for (const listener of this.#listeners) listener()
   }
 
-  #meet(state: LinkState): void {
-    if (state.kind === 'live') this.screen.refresh?.()
+  #meet(state: LinkState, before: LinkState): void {
+    if (state.kind === 'live' && before.kind === 'absent') this.screen.refresh?.()
     this.changed()
   }
 

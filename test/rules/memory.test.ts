@@ -27,6 +27,8 @@ const serve = {
     'node_modules/@inquirer/',
     'src/admin/handlers/index',
     'cli/run.ts',
+    'tui/',
+    'node_modules/react/',
   ],
 }
 

@@ -88,6 +88,22 @@ describe('a flood of rows', () => {
     expect(flow.rows.length).toBeLessThanOrEqual(2500)
   })
 
+  it('is joined to what was there before, each row once', () => {
+    const flow = new Flow()
+    flow.take({ id: 'req_3' })
+    flow.take({ id: 'req_4' })
+    flow.seed([{ id: 'req_3' }, { id: 'req_2' }, { id: 'req_1' }])
+    flow.take({ id: 'req_2' })
+    flow.take({ id: 'req_5' })
+    expect(flow.rows.map((row) => Reflect.get(Object(row), 'id'))).toEqual([
+      'req_5',
+      'req_4',
+      'req_3',
+      'req_2',
+      'req_1',
+    ])
+  })
+
   it('moves nothing while it is held, and is counted whole', () => {
     const flow = new Flow()
     flow.seed([{ number: 2 }, { number: 1 }])

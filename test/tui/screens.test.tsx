@@ -82,6 +82,21 @@ it('closes what is open before it forgets the filter', async () => {
   expect(driven.text()).not.toContain('1 of 2')
 })
 
+it('says when what it shows is old', async () => {
+  let sick = false
+  const refused = Object.assign(new Error('The store is not well.'), {
+    code: 'degraded',
+    status: 503,
+    data: { hint: 'Wait.' },
+  })
+  driven = drive({ 'providers.list': () => (sick ? Promise.reject(refused) : [provider]) })
+  await driven.press('2')
+  await driven.see('openai')
+  sick = true
+  await driven.press('r')
+  expect(await driven.see('Not fresh: The store is not well.')).toContain('openai')
+})
+
 describe('requests', () => {
   const records = Array.from({ length: 3 }, (_, index) => sampleRecord({ model: `model-${index}` }))
 

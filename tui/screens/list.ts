@@ -89,7 +89,9 @@ export class ListScreen implements Screen {
     if (this.rows.length === 0) return this.#drawEmpty(place)
     if (!this.#measured) this.#layout.measure(this.#shown, look)
     this.#measured = true
-    const filter = this.#filter.draw(this.#shown.length, this.rows.length, look)
+    const { report } = this.#loaded
+    const old = report === null ? [] : [look.paint('warning', `Not fresh: ${report.cause}`)]
+    const filter = [...old, ...this.#filter.draw(this.#shown.length, this.rows.length, look)]
     this.#height = Math.max(1, height - 1 - filter.length)
     this.#selection = moveIn(this.#selection, 0, this.#shown.length, this.#height)
     const { top, index } = this.#selection

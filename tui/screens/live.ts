@@ -230,7 +230,6 @@ export class LiveScreen implements Screen {
     else if (name === 'f') this.#askFilters()
     else if (name === 'm') this.#openMenu()
     else if (name === 'y') this.#copyId()
-    else if (name === 'c' && this.#flow.waiting === 0) this.#flow.clear()
     else return false
     return true
   }
