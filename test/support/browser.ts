@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AxeBuilder } from '@axe-core/playwright'
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import type { TestGateway } from './gateway.ts'
 
 /** Debian's Chromium (`.ci/run` installs it); none is downloaded. */
@@ -87,4 +87,4 @@ export async function takeScreenshot(page: Page, name: string, state: string, op
   await page.screenshot({ path: join(directory, `${name}-${state}-${theme}-${width}.png`) })
 }
 
-export type { Browser, BrowserContext, Locator, Page }
+export type { Browser, Locator, Page }

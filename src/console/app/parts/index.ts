@@ -7,7 +7,7 @@
  *          asks first where it is dangerous; `useOperation` calls by hand; `useMay('keys.create')` (session/) whether a
  *          button makes sense for whoever is signed in; `toast` and `toastFault` say how it went.
  * Values   `Time`, `Money`, `Duration`, `Bytes`, `Count`, `Id`, `StateBadge`, `Outside` for text from outside (models,
- *          user agents, messages), `Missing`; `DerivedCell` and `derivedColumn` for the contract's own columns.
+ *          user agents, messages), `Missing`; `derivedColumn` for the contract's own columns.
  * Drawing  `Sparkline`, `Chart` (loaded when the first is drawn).
  * Text     `CopyButton`, `Code`, `Snippets`, `Command`.
  *
@@ -19,12 +19,12 @@
  * named in styles/areas.css. A page reads its address with `getRouteApi('/app/keys/$key')`: importing routes.ts would
  * be a cycle.
  */
-export { Button, type ButtonProps, IconButton, LinkButton } from './button.tsx'
-export { Chart, type ChartProps, type ChartSeries } from './chart.tsx'
+export { Button, IconButton, LinkButton } from './button.tsx'
+export { Chart, type ChartSeries } from './chart.tsx'
 export { ConfirmDialog } from './confirm-dialog.tsx'
 export { CopyButton } from './copy-button.tsx'
 export { DataTable, type TableHandle } from './data-table.tsx'
-export { DerivedCell, DerivedValue, derivedColumn, sentenceCase } from './derived-cell.tsx'
+export { derivedColumn } from './derived-cell.tsx'
 export { Dialog, Drawer } from './dialog.tsx'
 export { Command, Empty } from './empty.tsx'
 export { FaultNotice } from './fault-notice.tsx'
@@ -32,8 +32,8 @@ export { FormField } from './form-field.tsx'
 export { Menu } from './menu.tsx'
 export { OperationButton } from './operation-button.tsx'
 export { useOperation } from './operation-call.ts'
-export { FormFault, OperationForm, type OperationFormProps } from './operation-form.tsx'
-export { entriesOf, nameInWords, type RecordEntry, RecordView } from './record-view.tsx'
+export { FormFault, OperationForm } from './operation-form.tsx'
+export { entriesOf, type RecordEntry, RecordView } from './record-view.tsx'
 export { Code, type Snippet, Snippets } from './snippets.tsx'
 export { Sparkline } from './sparkline.tsx'
 export { StateBadge } from './state-badge.tsx'
