@@ -1,8 +1,15 @@
 import { z } from 'zod'
 import { errorStatus, type OperationErrorCode } from './error-status.ts'
 
-/** `message` is the cause, `data.hint` what to do, `data.fields` what is wrong with which input field; none holds a secret. */
-const data = z.object({ hint: z.string(), fields: z.record(z.string(), z.string()).optional() })
+/**
+ * `message` is the cause, `data.hint` what to do, `data.fields` what is wrong with which input field, `data.reason` what a
+ * provider's check found (as `providers.check` says it); none holds a secret.
+ */
+const data = z.object({
+  hint: z.string(),
+  fields: z.record(z.string(), z.string()).optional(),
+  reason: z.string().nullable().optional(),
+})
 
 export const operationErrors = {
   invalid: { status: errorStatus.invalid, message: 'The input is not valid.', data },

@@ -1,4 +1,5 @@
 import type { ModelsByLane } from '../lane-models.ts'
+import { shellWord as shell } from '../shell-word.ts'
 
 /** Code to paste, by what runs it. */
 export interface KeySnippet {
@@ -52,8 +53,6 @@ const writers: readonly (readonly [title: string, write: (words: Words) => strin
 
 /** For JavaScript, Python and JSON alike. */
 const quoted = (text: string): string => JSON.stringify(text)
-/** For a shell: nothing within is read by it. */
-const shell = (text: string): string => (/^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
 function curl({ url, key, openai, anthropic, gemini }: Words): string {
   const json = "-H 'Content-Type: application/json'"

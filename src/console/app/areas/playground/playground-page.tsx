@@ -9,6 +9,7 @@ import { Loading, Page } from '../../shell/page.tsx'
 import { useScopeModels } from '../keys/use-key-models.ts'
 import { allModels, type ModelsByLane } from '../lane-models.ts'
 import { ScopeFields, type ScopeValue } from '../scope-fields.tsx'
+import { shellWord } from '../shell-word.ts'
 import { AnswerView } from './answer-view.tsx'
 import { Conversation } from './conversation.tsx'
 import { Parameters } from './parameters.tsx'
@@ -98,7 +99,10 @@ function Desk({ scope, onScope, models }: DeskProps) {
       </form>
       <div className="stack playground-answer">
         {answer === null ? (
-          <Empty title="The answer comes here" command={`spgw requests send ${draft.model || 'MODEL'} 'Say hello.'`}>
+          <Empty
+            title="The answer comes here"
+            command={`spgw requests send ${shellWord(draft.model || 'MODEL')} 'Say hello.'`}
+          >
             With the time to its first token, what was sent and received, and the request’s own record.
           </Empty>
         ) : (

@@ -106,7 +106,7 @@ function FilledForm({ choice, name, projects }: FilledFormProps) {
           <Button onClick={() => void navigate({ to: '/providers', search: keepScope })}>Cancel</Button>
         </div>
       </form>
-      <aside className="stack">
+      <aside className="stack beside-form">
         {preset?.note ? <p className="notice">{preset.note}</p> : null}
         {checks && (busy || fault?.reason) ? (
           <section className="card" aria-label="Check of the provider">

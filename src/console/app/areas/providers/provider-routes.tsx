@@ -3,6 +3,7 @@ import { Empty, Outside, StateBadge } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { Provider, Route } from '../outputs.ts'
 import { Section } from '../section.tsx'
+import { shellWord } from '../shell-word.ts'
 
 export function ProviderRoutes({ provider, routes }: { provider: Provider; routes: readonly Route[] }) {
   const model = provider.models[0]?.name ?? 'MODEL'
@@ -16,7 +17,7 @@ export function ProviderRoutes({ provider, routes }: { provider: Provider; route
               Add a route
             </Link>
           }
-          command={`spgw routes add ${model} --provider ${provider.name}`}
+          command={`spgw routes add ${shellWord(model)} --provider ${provider.name}`}
         >
           Without one no request reaches it.
         </Empty>

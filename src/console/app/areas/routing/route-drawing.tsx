@@ -21,7 +21,8 @@ export interface RouteDrawingProps {
  */
 export function RouteDrawing({ route, providers, explanation, traffic }: RouteDrawingProps) {
   const sent = route.targets.map((target) => trafficOf(target, route.targets, traffic))
-  const shares = sent.map((one) => (traffic.length === 0 ? null : (one?.share ?? 0)))
+  const isUsed = traffic.some(({ requests }) => requests > 0)
+  const shares = sent.map((one) => (isUsed ? (one?.share ?? 0) : null))
   const expected = expectedShares(route.strategy, route.targets)
   const keyed = route.targets.map((target, index) => ({ target, index, key: `${index}-${target.provider}` }))
   const lines = drawLines(

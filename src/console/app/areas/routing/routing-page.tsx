@@ -20,6 +20,7 @@ import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import type { Provider, Route } from '../outputs.ts'
+import { shellWord } from '../shell-word.ts'
 import { strategyInWords } from './route-drawing.tsx'
 import { RouteForm } from './route-form.tsx'
 import { stateOfTarget } from './target-state.ts'
@@ -70,7 +71,7 @@ function NoRoute({ action, provider }: { action: ReactNode; provider: Provider |
     <Empty
       title="No route here yet"
       action={action}
-      command={`spgw routes add ${model} --provider ${provider?.name ?? 'openai'}`}
+      command={`spgw routes add ${shellWord(model)} --provider ${provider?.name ?? 'openai'}`}
     >
       A route leads requests for a model, or for all models of a pattern, to one provider or several in turn.
     </Empty>

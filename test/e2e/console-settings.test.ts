@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasBrowser, openPage } from '../support/browser.ts'
+import {
+  confirmDanger,
+  expectInert,
+  holdToLook,
+  hostileText,
+  lookTimeout,
+  openStage,
+  type Stage,
+} from '../support/console-stage.ts'
+
+const sections = [
+  'projects',
+  'policies',
+  'operators',
+  'tokens',
+  'sessions',
+  'audit',
+  'configuration',
+  'prices',
+  'alerts',
+  'seal',
+  'backup',
+  'about',
+] as const
+
+const everySection = {
+  settings: '/settings',
+  ...Object.fromEntries(sections.map((section) => [`settings-${section}`, `/settings/${section}`])),
+}
+
+describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
+  let stage: Stage
+  beforeAll(async () => {
+    stage = await openStage()
+  })
+  afterAll(() => stage?.stop())
+
+  it('has places that say what belongs there', { timeout: lookTimeout }, async () => {
+    const { policies, tokens } = { policies: '/settings/policies', tokens: '/settings/tokens' }
+    await holdToLook(stage, { 'settings-policies': policies, 'settings-tokens': tokens }, 'empty')
+    expect(stage.faults()).toEqual([])
+  })
+
+  it('adds, renames and removes projects and environments', async () => {
+    const { page, visit, gateway } = stage
+    await visit('/settings/projects')
+    await page.getByRole('button', { name: 'Add project' }).click()
+    await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('search')
+    await page.getByRole('dialog').getByRole('button', { name: 'Add project' }).click()
+    const project = page.getByRole('region', { name: 'search', exact: true })
+    await project.getByRole('button', { name: 'Add environment' }).click()
+    await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('staging')
+    await page.getByRole('dialog').getByRole('button', { name: 'Add environment' }).click()
+    await project.getByText('staging').waitFor()
+    await project.getByRole('button', { name: 'Rename' }).click()
+    await page.getByRole('dialog').getByLabel('Rename').fill('discovery')
+    await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
+    const renamed = page.getByRole('region', { name: 'discovery', exact: true })
+    await renamed.getByRole('button', { name: 'Remove', exact: true }).first().click()
+    await page.getByRole('dialog').getByRole('textbox').fill('discovery')
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click()
+    await renamed.waitFor({ state: 'detached' })
+    expect((await gateway.admin.projects.list({})).map(({ name }) => name)).toEqual(['default'])
+  })
+
+  it('adds, edits and removes a policy', async () => {
+    const { page, visit, gateway } = stage
+    await visit('/settings/policies')
+    await page.getByRole('button', { name: 'Add policy' }).click()
+    const form = page.getByRole('dialog')
+    await form.getByLabel('Name', { exact: true }).fill('small')
+    await form.getByLabel('Allow model').fill('gpt-4o-mini*')
+    await form.getByLabel('Max body').fill('1MB')
+    await form.getByLabel('Attach').fill('project:default')
+    await form.getByRole('button', { name: 'Add policy' }).click()
+    await page.getByRole('button', { name: 'Edit', exact: true }).click()
+    await form.getByLabel('Deny model').fill('o1')
+    await form.getByRole('button', { name: 'Save' }).click()
+    await expect
+      .poll(async () => (await gateway.admin.policies.list({}))[0])
+      .toMatchObject({ allow_models: ['gpt-4o-mini*'], deny_models: ['o1'], max_body_bytes: 1_000_000 })
+    await confirmDanger(page, 'Remove', 'small')
+    await page.getByText('No policy yet').waitFor()
+  })
+
+  it('lets an operator in by a link that is shown once, and gives roles by project', async () => {
+    const { page, visit, gateway } = stage
+    await visit('/settings/operators')
+    await page.getByRole('button', { name: 'Add operator' }).click()
+    await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('ben')
+    await page.getByRole('dialog').getByLabel('Role').selectOption('viewer')
+    await page.getByRole('dialog').getByRole('button', { name: 'Add operator' }).click()
+    const link = (await page.getByTestId('secret').textContent()) ?? ''
+    const other = await openPage(stage.browser)
+    await other.goto(link)
+    await other.getByRole('button', { name: 'Sign in' }).click()
+    await other.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await other.goto(`${gateway.consoleUrl}/providers`)
+    await other.getByText('No provider yet').waitFor()
+    expect(await other.getByRole('button', { name: 'Add provider' }).count()).toBe(0)
+    await other.context().close()
+
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    expect(await page.content()).not.toContain(link)
+    const row = page.getByRole('row', { name: /^ben/ })
+    await row.getByRole('button', { name: 'Roles' }).click()
+    const roles = page.getByRole('dialog', { name: 'Roles of ben' })
+    await roles.getByLabel('Role', { exact: true }).selectOption('admin')
+    await roles.getByLabel('For').selectOption('default')
+    await roles.getByRole('button', { name: 'Give role' }).click()
+    await roles.getByText('of project default').waitFor()
+    await roles.getByRole('button', { name: 'Close' }).click()
+    await row.getByRole('button', { name: 'Disable' }).click()
+    await page.getByRole('dialog').getByRole('textbox').fill('ben')
+    await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
+    await row.getByText('disabled').waitFor()
+    expect((await gateway.admin.operators.show({ name: 'ben' })).state).toBe('disabled')
+  })
+
+  it('makes an API token that works until it is revoked', async () => {
+    const { page, visit, gateway } = stage
+    await visit('/settings/tokens')
+    await page.getByRole('button', { name: 'Create token' }).click()
+    await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('deploy')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create token' }).click()
+    const token = (await page.getByTestId('secret').textContent()) ?? ''
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const call = () => fetch(`${gateway.consoleUrl}/api/status`, { method: 'POST', headers, body: '{}' })
+    expect((await call()).status).toBe(200)
+    await page.getByRole('button', { name: 'I have copied it' }).click()
+    await confirmDanger(page, 'Revoke', 'deploy')
+    await page.getByText('revoked', { exact: true }).first().waitFor()
+    expect((await call()).status).toBe(401)
+  })
+
+  it('shows what a line of the audit changed, proves the chain, and saves it', async () => {
+    const { page, visit } = stage
+    await visit('/settings/audit')
+    await page.getByLabel('Operation').fill('policies')
+    await page.keyboard.press('Enter')
+    await page.getByRole('row', { name: /policies\.edit/ }).click()
+    const line = page.getByRole('dialog', { name: 'policies.edit' })
+    await line
+      .getByRole('row', { name: /Deny models/ })
+      .getByText('o1')
+      .waitFor()
+    await line.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await page.getByText('lines stand as they were written').waitFor()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export' }).click(),
+    ])
+    expect(download.suggestedFilename()).toMatch(/^spgw-audit-.*\.jsonl$/)
+  })
+
+  it('plans a file, applies it, and writes what stands', async () => {
+    const { page, visit, gateway } = stage
+    await visit('/settings/configuration')
+    await page
+      .getByLabel('File', { exact: true })
+      .fill('projects:\n  - name: declared\n    environments:\n      - name: production\n')
+    await page.getByRole('button', { name: 'Show the plan' }).click()
+    await page.getByText(/create project/).waitFor()
+    expect((await gateway.admin.projects.list({})).map(({ name }) => name)).not.toContain('declared')
+    await page.getByRole('button', { name: /^Apply \d+ change/ }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click()
+    await expect.poll(async () => (await gateway.admin.projects.list({})).map(({ name }) => name)).toContain('declared')
+    await page.getByRole('button', { name: 'Show the plan' }).click()
+    await page.getByText('Nothing would change').waitFor()
+    await page.getByRole('button', { name: 'Write it' }).click()
+    await page.locator('.code').getByText('declared').waitFor()
+  })
+
+  it('makes a recovery key, shown once, and takes a backup', async () => {
+    const { page, visit } = stage
+    await visit('/settings/seal')
+    await page.getByRole('button', { name: 'Make one' }).click()
+    await page.getByRole('dialog').getByRole('textbox').fill('recovery-key')
+    await page.getByRole('dialog').getByRole('button', { name: 'Make one' }).click()
+    await page.getByTestId('secret').waitFor()
+    await visit('/settings/backup')
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Take a backup' }).click(),
+    ])
+    expect(download.suggestedFilename()).toMatch(/^spgw-backup-.*\.backup$/)
+    await page.getByText('SHA-256').waitFor()
+  })
+
+  it('shows whatever stands in it as text', { timeout: lookTimeout }, async () => {
+    const { page, visit, gateway } = stage
+    await gateway.admin.policies.add({ name: 'odd', denyModels: [hostileText] })
+    await gateway.admin.operators.add({ name: 'odd', role: 'viewer', displayName: hostileText.slice(0, 110) })
+    for (const section of ['policies', 'operators', 'audit'] as const) {
+      await visit(`/settings/${section}`)
+      await page.getByText('odd').first().waitFor()
+      await expectInert(page)
+    }
+    await holdToLook(stage, everySection, 'filled')
+    expect(stage.faults()).toEqual([])
+  })
+})
