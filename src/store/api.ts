@@ -253,6 +253,8 @@ export interface StoreClient extends Tables {
   upgrade: Upgrade | null
   /** The same tables, whose writes are committed together with this audit line (`before`/`after` included). */
   audited(event: AuditLine): Tables
+  /** The same tables; when the signal fires, readings that take long end with `StoreStopped`. For what changes nothing. */
+  until(signal: AbortSignal): Tables
   /** The read models, built in one read transaction. Credentials are still sealed. */
   snapshot(keysSince?: number): Promise<StoredSnapshot>
   /** Reads every journal segment to its present end. Returns how many records were added or changed. */

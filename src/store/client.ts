@@ -4,7 +4,7 @@ import { storeAccess } from './access.ts'
 import type { AuditLine, StoreClient, StoredSnapshot, StoreHealth, StoreWitness, Tables, Upgrade } from './api.ts'
 import type { StoreNews, StoreRequest } from './protocol.ts'
 import { readRecord } from './record-json.ts'
-import { StoreDegraded } from './store-error.ts'
+import { StoreDegraded, StoreStopped } from './store-error.ts'
 import { type Ask, firstLine, StoreLife, type StoreWorker } from './store-life.ts'
 
 /**
@@ -23,6 +23,7 @@ function clientOf(calls: Calls, upgrade: Upgrade | null): StoreClient {
     upgrade,
     ...proxyTables(calls, null),
     audited: (event) => proxyTables(calls, event),
+    until: (signal) => proxyTables({ ask: (make) => calls.askUntil(make, signal), changes: calls.changes }, null),
     snapshot: async (keysSince = 0) => (await ask((id) => ({ kind: 'snapshot', id, keysSince }))) as StoredSnapshot,
     ingest: async () => (await ask((id) => ({ kind: 'ingest', id }))) as number,
     health: async () => (await ask((id) => ({ kind: 'health', id }))) as StoreHealth,
@@ -95,6 +96,24 @@ class Calls {
   readonly ask: Ask = async (make) => {
     if (this.#closing !== null) throw new StoreDegraded('the store is closed')
     return await (await this.#life).ask(make)
+  }
+
+  /** The same; when the signal fires, a reading that goes on in pieces ends with `StoreStopped`. */
+  async askUntil(make: Parameters<Ask>[0], signal: AbortSignal): Promise<unknown> {
+    if (signal.aborted) throw new StoreStopped('nobody waits for this reading any more')
+    const life = await this.#life
+    let stop: () => void = ignore
+    const asked = life.ask((id) => {
+      stop = () => life.tell({ kind: 'stop', id })
+      return make(id)
+    })
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+    try {
+      return await asked
+    } finally {
+      signal.removeEventListener('abort', stop)
+    }
   }
 
   tell(message: StoreRequest): void {

@@ -29,6 +29,8 @@ export type StoreRequest =
   | { kind: 'ingest' | 'health' | 'close'; id: number }
   /** Whether anybody wants this pushed: nobody pays for copies that nobody reads. */
   | { kind: 'records' | 'admitted' | 'traffic'; wanted: boolean }
+  /** Nobody waits any more for the answer to that call. */
+  | { kind: 'stop'; id: number }
   | { kind: 'retention'; retentionMs: number }
   | { kind: 'writers'; writers: Writers }
 

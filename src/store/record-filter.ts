@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { idTime, newId } from '../core/ids.ts'
 import type { RecordFilter } from './api.ts'
+import { throwIfStopped } from './call-life.ts'
 import { endOf, latestPeriod } from './label-periods.ts'
 import type { LabelChoice } from './record-labels.ts'
 import type { Database } from './schema.ts'
@@ -45,6 +46,7 @@ export async function* recordWindows(
     if (!mark) return
     below = mark.id
     await nextTurn()
+    throwIfStopped()
   }
 }
 

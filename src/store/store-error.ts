@@ -30,6 +30,11 @@ export class StoreMoved extends Error {
   override readonly name = 'StoreMoved'
 }
 
+/** A reading that nobody waits for any more. */
+export class StoreStopped extends Error {
+  override readonly name = 'StoreStopped'
+}
+
 /** The storage is sick (full, locked, read-only, damaged), or its thread has ended. The call changed nothing. */
 export class StoreDegraded extends Error {
   override readonly name = 'StoreDegraded'
@@ -42,7 +47,7 @@ export interface PlainError {
   hint?: string
 }
 
-const classes = { StoreConflict, StoreRefused, StoreInUse, StoreOwned, StoreMoved, StoreDegraded }
+const classes = { StoreConflict, StoreRefused, StoreInUse, StoreOwned, StoreMoved, StoreStopped, StoreDegraded }
 
 export function toPlainError(error: unknown): PlainError {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { armThread } from '../core/fault-point.ts'
+import { type CallLife, runStoppable } from './call-life.ts'
 import { giveBackAfterStart } from './give-back.ts'
 import { lockDatabase } from './lock.ts'
 import { openStore } from './open.ts'
@@ -33,6 +34,7 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
     port.close()
   }
   const session = new StoreSession(store, data)
+  const running = new Map<number, CallLife>()
   port.on('message', (request: StoreRequest) => {
     const { audience } = session
     switch (request.kind) {
@@ -44,6 +46,11 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
       case 'retention':
         session.keepRecords(request.retentionMs)
         return
+      case 'stop': {
+        const life = running.get(request.id)
+        if (life !== undefined) life.stopped = true
+        return
+      }
       case 'records':
         audience.ended = request.wanted ? (records) => post({ kind: 'records', records }) : null
         return
@@ -54,7 +61,7 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
         audience.traffic = request.wanted ? (tally) => post({ kind: 'traffic', tally }) : null
         return
       default:
-        void answer(session, request, post).then(() => request.kind === 'close' && end())
+        void answer(session, request, post, running).then(() => request.kind === 'close' && end())
     }
   })
   session.start()
@@ -62,13 +69,26 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
   giveBackAfterStart()
 }
 
-type Question = Exclude<StoreRequest, { kind: 'open' | 'records' | 'admitted' | 'traffic' | 'writers' | 'retention' }>
+type Question = Exclude<
+  StoreRequest,
+  { kind: 'open' | 'stop' | 'records' | 'admitted' | 'traffic' | 'writers' | 'retention' }
+>
 
-async function answer(session: StoreSession, question: Question, post: (message: StoreMessage) => void): Promise<void> {
+async function answer(
+  session: StoreSession,
+  question: Question,
+  post: (message: StoreMessage) => void,
+  running: Map<number, CallLife>,
+): Promise<void> {
+  const life = { stopped: false }
+  running.set(question.id, life)
   try {
-    post({ kind: 'answer', id: question.id, output: await dispatch(session, question) })
+    const output = await runStoppable(life, () => dispatch(session, question))
+    post({ kind: 'answer', id: question.id, output })
   } catch (error) {
     post({ kind: 'failure', id: question.id, error: toPlainError(error) })
+  } finally {
+    running.delete(question.id)
   }
 }
 

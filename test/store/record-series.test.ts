@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import type { SeriesQuestion, StoreClient } from '../../src/store/api.ts'
+import { StoreStopped } from '../../src/store/store-error.ts'
 import { encodeEntry, JournalWriter } from '../support/journal-writer.ts'
 import { sampleRecord, settled } from '../support/sample-record.ts'
 import { startTestStore, storePaths, temporaryDirectory } from './support.ts'
@@ -110,6 +111,17 @@ describe('series', () => {
     const store = await storeWith(names.map((name, index) => at(index, { key: { id: 'key_1', name } })))
     expect(await store.records.series(filter, { ...question, by: 'key' })).toMatchObject([{ group: 'third' }])
     expect(await store.records.stats({ limit: 1 }, 'key')).toMatchObject([{ id: 'key_1', group: 'third', requests: 3 }])
+  })
+
+  it('ends when nobody waits for it any more', async () => {
+    const store = await storeWith(Array.from({ length: 4500 }, (_, index) => at(index)))
+    const leave = new AbortController()
+    const reading = store.until(leave.signal).records.series({ limit: 1 }, question)
+    leave.abort()
+    await expect(reading).rejects.toThrow(StoreStopped)
+    await expect(store.until(leave.signal).records.list({ limit: 1 })).rejects.toThrow(StoreStopped)
+    const patient = store.until(new AbortController().signal)
+    expect((await patient.records.stats({ limit: 1 }, 'total'))[0]?.requests).toBe(4500)
   })
 
   it('is all empty steps where nothing matches, and obeys the filter', async () => {

@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/server'
 import { SealError } from '../../sealing/seal-error.ts'
-import { StoreConflict, StoreDegraded, StoreOwned } from '../../store/store-error.ts'
+import { StoreConflict, StoreDegraded, StoreOwned, StoreStopped } from '../../store/store-error.ts'
 import { errorStatus, type OperationErrorCode } from '../contract/error-status.ts'
 
 /** `message` is the cause, `hint` what to do. Neither may hold a secret. */
@@ -27,6 +27,8 @@ export function translateFault(error: unknown) {
       'Change it there and apply the file, or add --force: it then stands until the file is applied again.',
       { cause: error },
     )
+  if (error instanceof StoreStopped)
+    return operationFault('refused', 'The reading was given up.', 'Ask again.', { cause: error })
   if (error instanceof StoreDegraded)
     return operationFault('degraded', sentence(error.message), 'See spgw status; requests go on being served.', {
       cause: error,

@@ -10,6 +10,7 @@ import { showKeyUsage } from './key-usage.ts'
 import { mintSecret } from './mint-secret.ts'
 import { mergePairs, readDuration, readMoment } from './moments.ts'
 import { loadKeyNames, resource, showKey } from './show-key.ts'
+import { untilGone } from './until-gone.ts'
 
 type KeyReference = { key: string; project: string; environment: string }
 
@@ -86,7 +87,7 @@ export const keys = {
     return found.map((key) => showKey(key, names))
   }),
   show: operations.keys.show.handler(async ({ context, input }) => (await load(context, input)).before),
-  usage: operations.keys.usage.handler(({ context, input }) => showKeyUsage(context, input)),
+  usage: operations.keys.usage.handler(({ context, input, signal }) => showKeyUsage(untilGone(context, signal), input)),
   edit: operations.keys.edit.handler(async ({ context, input }) => {
     const loaded = await load(context, input)
     const { key } = loaded

@@ -2,12 +2,13 @@ import { operations } from './base.ts'
 import { notFound } from './fault.ts'
 import { matchesFilter, readFilter } from './record-filter.ts'
 import { readSeries } from './request-series.ts'
+import { untilGone } from './until-gone.ts'
 
 /** Every reading ingests first, so that whoever has an answer finds its record. */
 export const requests = {
-  list: operations.requests.list.handler(async ({ context, input }) => {
+  list: operations.requests.list.handler(async ({ context, input, signal }) => {
     await context.runtime.ingest()
-    return context.store.records.list(await readFilter(context, input))
+    return untilGone(context, signal).store.records.list(await readFilter(context, input))
   }),
   show: operations.requests.show.handler(async ({ context, input }) => {
     const unread = await context.runtime.ingest().then(
@@ -27,23 +28,23 @@ export const requests = {
     const ends = signal === undefined ? context.closing : AbortSignal.any([signal, context.closing])
     for await (const record of context.runtime.records(ends, allStates)) if (matchesFilter(record, filter)) yield record
   }),
-  stats: operations.requests.stats.handler(async ({ context, input }) => {
+  stats: operations.requests.stats.handler(async ({ context, input, signal }) => {
     await context.runtime.ingest()
     const { by, ...filter } = input
-    return context.store.records.stats(await readFilter(context, filter), by)
+    return untilGone(context, signal).store.records.stats(await readFilter(context, filter), by)
   }),
-  export: operations.requests.export.handler(async function* ({ context, input }) {
+  export: operations.requests.export.handler(async function* ({ context, input, signal }) {
     const { exportRequests } = await import('./export-requests.ts')
-    yield* exportRequests(context, input)
+    yield* exportRequests(untilGone(context, signal), input)
   }),
   // biome-ignore lint/correctness/useYield: it will send, once there is something that it could send.
   replay: operations.requests.replay.handler(async function* ({ context, input }) {
     const { refuseReplay } = await import('./replay-request.ts')
     await refuseReplay(context, input.id)
   }),
-  series: operations.requests.series.handler(async ({ context, input }) => {
+  series: operations.requests.series.handler(async ({ context, input, signal }) => {
     await context.runtime.ingest()
-    return readSeries(context, input)
+    return readSeries(untilGone(context, signal), input)
   }),
   send: operations.requests.send.handler(async function* ({ context, input, signal }) {
     const { sendRequest } = await import('./send-request.ts')

@@ -13,6 +13,7 @@ import { loadNames, type Names } from './names.ts'
 import { readTargets } from './route-targets.ts'
 import { showRouteTraffic } from './route-traffic.ts'
 import { tryRoute } from './try-route.ts'
+import { untilGone } from './until-gone.ts'
 
 const show = (route: Route, names: Names) => ({
   id: route.id,
@@ -129,7 +130,9 @@ export const routes = {
     await refuseImpossible(context, { ...route, ...to })
     return change(context, 'routes.edit', loaded, to)
   }),
-  traffic: operations.routes.traffic.handler(({ context, input }) => showRouteTraffic(context, input)),
+  traffic: operations.routes.traffic.handler(({ context, input, signal }) =>
+    showRouteTraffic(untilGone(context, signal), input),
+  ),
   test: operations.routes.test.handler(({ context, input }) => tryRoute(context, input)),
   explain: operations.routes.explain.handler(({ context, input }) => explainRoute(context, input)),
   enable: operations.routes.enable.handler(async ({ context, input }) =>

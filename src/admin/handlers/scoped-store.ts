@@ -14,6 +14,7 @@ export function scopeStore(store: StoreClient, scope: Scope): StoreClient {
   }
   return {
     ...scopeTables(store, store, scope),
+    until: (signal) => scopeTables(store.until(signal), store, scope),
     audited: (line) => scopeTables(store, store.audited(line), scope),
     upgrade: null,
     ingest: refuse,
