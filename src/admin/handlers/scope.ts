@@ -1,5 +1,4 @@
-import { projectsWith, type Requirement } from '../contract/roles.ts'
-import type { Caller } from './context.ts'
+import { type Grant, projectsWith, type Requirement } from '../contract/roles.ts'
 import { refused } from './fault.ts'
 
 /** How far a caller's grants go in one operation. Projects by their ids. */
@@ -12,8 +11,15 @@ export interface Scope {
   refuse(): Error
 }
 
+/** Who was given something. */
+interface Holder {
+  /** null: whoever holds the admin socket. */
+  id: string | null
+  grants: readonly Grant[]
+}
+
 /** Throws what the caller is told who may do this nowhere. */
-export function scopeOf({ grants, id }: Caller, operation: string, meta: Requirement & { onMachine?: true }): Scope {
+export function scopeOf({ grants, id }: Holder, operation: string, meta: Requirement & { onMachine?: true }): Scope {
   const { role, reach, onMachine } = meta
   if (onMachine === true && id !== null)
     throw refused(
