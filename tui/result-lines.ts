@@ -3,6 +3,7 @@ import { renderExplanation } from '../cli/print/explanation.ts'
 import { countChanges, done, renderPlan, type ShownPlan } from '../cli/print/plan.ts'
 import { deriveColumns } from '../cli/print/record.ts'
 import { renderRequest } from '../cli/print/request.ts'
+import { renderStatus } from '../cli/print/status.ts'
 import { alignText, renderTable } from '../cli/print/table.ts'
 import { textWidth } from '../cli/print/text-width.ts'
 import type { Column } from '../src/admin/contract/operation.ts'
@@ -12,6 +13,7 @@ import type { Look } from './screen.ts'
 
 /** Results that the contract cannot describe; the command line has drawn them already. */
 const handMade: Record<string, (output: unknown, look: Look & { width: number }) => string> = {
+  status: renderStatus,
   'requests.show': renderRequest,
   'routes.explain': renderExplanation,
   diff: (output, look) => planLines(readPlan(output), look).join('\n'),

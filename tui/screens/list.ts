@@ -1,6 +1,7 @@
 import type { Operation } from '../../cli/operation.ts'
 import { deriveColumns } from '../../cli/print/record.ts'
 import type { Column } from '../../src/admin/contract/operation.ts'
+import { rowsOf } from '../../src/admin/contract/show-rows.ts'
 import { aboutList, findVerb, inputForRow, isAboutRow, isMaker, nameOfRow, wordsOf } from '../areas.ts'
 import { clip } from '../clip.ts'
 import { DetailPane } from '../detail-pane.ts'
@@ -46,7 +47,7 @@ export class ListScreen implements Screen {
   }
 
   get rows(): readonly unknown[] {
-    return Array.isArray(this.#loaded.data) ? this.#loaded.data : []
+    return this.#loaded.data === undefined ? [] : rowsOf(this.list.meta.show, this.#loaded.data)
   }
 
   show(): void {
