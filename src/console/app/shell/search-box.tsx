@@ -63,25 +63,39 @@ export function SearchBox() {
       <span className="search-key key" aria-hidden="true">
         /
       </span>
-      <div id={list} className="menu-panel search-list menu-list" role="listbox" aria-label="Found" hidden={!isOpen}>
-        {matches.map((match, index) => (
-          <div
-            key={match.key}
-            id={`${list}-${index}`}
-            role="option"
-            aria-selected={index === at}
-            tabIndex={-1}
-            className="menu-item"
-            onPointerDown={(event) => {
-              event.preventDefault()
-              choose(match)
-            }}
-          >
-            <bdi className="truncate grow">{escapeControls(match.title)}</bdi>
-            <span className="small quiet nowrap">{match.kind}</span>
-          </div>
-        ))}
-      </div>
+      <FoundList id={list} matches={matches} at={at} open={isOpen} onChoose={choose} />
+    </div>
+  )
+}
+
+interface FoundListProps {
+  id: string
+  matches: readonly Match[]
+  at: number
+  open: boolean
+  onChoose(match: Match): void
+}
+
+function FoundList({ id, matches, at, open, onChoose }: FoundListProps) {
+  return (
+    <div id={id} className="menu-panel search-list menu-list" role="listbox" aria-label="Found" hidden={!open}>
+      {matches.map((match, index) => (
+        <div
+          key={match.key}
+          id={`${id}-${index}`}
+          role="option"
+          aria-selected={index === at}
+          tabIndex={-1}
+          className="menu-item"
+          onPointerDown={(event) => {
+            event.preventDefault()
+            onChoose(match)
+          }}
+        >
+          <bdi className="truncate grow">{escapeControls(match.title)}</bdi>
+          <span className="small quiet nowrap">{match.kind}</span>
+        </div>
+      ))}
     </div>
   )
 }
