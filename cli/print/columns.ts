@@ -20,8 +20,10 @@ export function pickColumns(
 function pickColumn(columns: readonly Column[], name: string, row: unknown): Column {
   const known = columns.find((column) => column.field === name || nameOf(column) === normalise(name))
   if (known !== undefined) return known
-  if (row === undefined || valueAt(row, name) !== undefined) {
-    return { field: name, title: name.toUpperCase(), format: guessFormat(name.split('.').at(-1) ?? name) }
+  // As flags are written: the field is `created_by`.
+  const field = [name, name.replaceAll('-', '_')].find((one) => valueAt(row, one) !== undefined) ?? name
+  if (row === undefined || valueAt(row, field) !== undefined) {
+    return { field, title: name.toUpperCase(), format: guessFormat(field.split('.').at(-1) ?? field) }
   }
   const near = closest(normalise(name), columns.map(nameOf))
   const hint = near === null ? `Use some of ${listNames(columns)}.` : `Did you mean ${near}?`

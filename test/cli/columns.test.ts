@@ -2,8 +2,24 @@ import { describe, expect, it } from 'vitest'
 import { runLine } from './run-line.ts'
 
 const rows = [
-  { name: 'ci', last_four: 'a1b2', state: 'active', project: 'default', tags: { team: 'x' }, last_used_at: null },
-  { name: 'web', last_four: 'c3d4', state: 'revoked', project: 'search', tags: {}, last_used_at: null },
+  {
+    name: 'ci',
+    last_four: 'a1b2',
+    state: 'active',
+    project: 'default',
+    tags: { team: 'x' },
+    last_used_at: null,
+    created_by: 'ops',
+  },
+  {
+    name: 'web',
+    last_four: 'c3d4',
+    state: 'revoked',
+    project: 'search',
+    tags: {},
+    last_used_at: null,
+    created_by: 'ops',
+  },
 ]
 const gateway = { 'keys.list': () => rows }
 const list = async (...flags: string[]) => {
@@ -18,6 +34,7 @@ describe('--columns', () => {
   })
 
   it('takes any other field of a row, and paths into it', async () => {
+    expect((await list('--columns', 'name,created-by')).out).toBe('NAME  CREATED-BY\nci    ops\nweb   ops\n')
     expect((await list('--columns', 'name,tags.team', '--output', 'csv')).out).toBe('name,tags.team\nci,x\nweb,\n')
   })
 

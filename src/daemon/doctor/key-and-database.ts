@@ -101,5 +101,5 @@ function judgeAudit({ audit }: Examination): Finding[] {
   const lines = `${audit.lines.toLocaleString('en-US')} lines`
   if (audit.flaw === null) return [well('audit', `${lines}, each chained to the one before`)]
   const remedy = 'Somebody has changed the log beside spgw: compare it with an export or a backup.'
-  return [complain('audit', `the chain is broken: ${JSON.stringify(audit.flaw)}`, remedy)]
+  return [complain('audit', `the chain is broken at line ${audit.flaw.sequence}: ${audit.flaw.reason}`, remedy)]
 }

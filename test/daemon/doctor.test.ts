@@ -1,0 +1,115 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { loadSettings } from '../../src/config/load.ts'
+import type { Finding } from '../../src/core/finding.ts'
+import { examineMachine } from '../../src/daemon/doctor/machine.ts'
+import { initialise } from '../../src/daemon/init.ts'
+
+let directory: string
+const environment = { SPGW_GATEWAY_LISTEN: '127.0.0.1:0', SPGW_CONSOLE_LISTEN: '127.0.0.1:0' }
+
+beforeEach(async () => {
+  const parent = mkdtempSync(join(tmpdir(), 'doctor-'))
+  onTestFinished(() => rmSync(parent, { recursive: true, force: true }))
+  directory = join(parent, 'data')
+  await initialise(loadSettings({ environment, flags: { dataDir: directory } }), null, false)
+})
+
+async function examine(more: Record<string, string> = {}, now = Date.now()): Promise<Finding[]> {
+  const place = { dataDirectory: directory, file: null, processId: null }
+  return examineMachine({ ...place, environment: { ...environment, ...more }, now })
+}
+
+/** What is not well, as `state check: message`. */
+async function complaints(more: Record<string, string> = {}, now = Date.now()): Promise<string[]> {
+  const found = (await examine(more, now)).filter(({ state }) => state !== 'ok')
+  for (const { remedy } of found) expect(remedy).toMatch(/./)
+  return found.map(({ state, check, message }) => `${state} ${check}: ${message}`)
+}
+
+function change(text: string): void {
+  const sqlite = new Sqlite(join(directory, 'spgw.db'))
+  sqlite.exec(text)
+  sqlite.close()
+}
+
+describe('what doctor sees of a machine', () => {
+  it('is nothing, where all is well', async () => {
+    expect(await complaints()).toEqual([])
+    const checks = (await examine()).map(({ check }) => check)
+    for (const check of ['settings', 'data directory', 'disk', 'clock', 'machine key', 'database', 'seal', 'audit'])
+      expect(checks).toContain(check)
+  })
+
+  it('is a data directory and a key that others may read', async () => {
+    chmodSync(directory, 0o755)
+    chmodSync(join(directory, 'machine.key'), 0o644)
+    expect(await complaints()).toEqual([
+      expect.stringMatching(/^warning data directory: other users/),
+      expect.stringMatching(/^problem machine key: Other users/),
+    ])
+  })
+
+  it('is a key that is gone, and one that is another', async () => {
+    rmSync(join(directory, 'machine.key'))
+    expect(await complaints()).toEqual([expect.stringContaining('problem machine key: There is no machine key')])
+    const other = mkdtempSync(join(tmpdir(), 'doctor-'))
+    onTestFinished(() => rmSync(other, { recursive: true, force: true }))
+    await initialise(loadSettings({ environment, flags: { dataDir: other } }), null, false)
+    const foreign = { SPGW_SEAL_MACHINE_KEY_FILE: join(other, 'machine.key') }
+    expect(await complaints(foreign)).toEqual(['problem seal: the machine key does not open what is stored'])
+  })
+
+  it('is a database of a newer spgw, one that is damaged, one that is none, and none at all', async () => {
+    change("insert into kysely_migration (name, timestamp) values ('9999-future', '')")
+    expect(await complaints()).toEqual([expect.stringContaining('a newer spgw has changed it (schema 9999-future)')])
+    change("delete from kysely_migration where name = '9999-future'; pragma wal_checkpoint(truncate)")
+    const path = join(directory, 'spgw.db')
+    truncateSync(path, 100_000)
+    expect(await complaints()).toEqual([expect.stringMatching(/^problem database: /)])
+    writeFileSync(path, 'this is a text, and long enough for a header'.repeat(9))
+    expect(await complaints()).toEqual([expect.stringMatching(/^problem database: .*cannot be read/)])
+    rmSync(path)
+    expect(await complaints()).toEqual([expect.stringMatching(/^problem database: there is none/)])
+  })
+
+  it('is an audit log that somebody has changed', async () => {
+    change("drop trigger audit_is_never_changed; update audit set actor = 'nobody' where sequence = 1")
+    expect(await complaints()).toEqual([expect.stringMatching(/^problem audit: the chain is broken at line 1: /)])
+  })
+
+  it('is a clock that went back, pieces set aside, and settings that nobody knows', async () => {
+    const aside = join(directory, 'journal/set-aside')
+    mkdirSync(aside)
+    writeFileSync(join(aside, 'piece'), '')
+    expect(await complaints({}, Date.now() - 3_600_000)).toEqual([
+      expect.stringContaining('problem clock: '),
+      'warning journal: 1 damaged pieces were set aside',
+    ])
+    writeFileSync(join(directory, 'config.yaml'), 'gateway:\n  lisen: 127.0.0.1:0\n')
+    expect(await complaints()).toEqual([expect.stringContaining('did you mean gateway.listen?')])
+  })
+
+  it('is an address that somebody else has', async () => {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const address = server.address()
+    const taken = {
+      SPGW_GATEWAY_LISTEN: `127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`,
+    }
+    expect(await complaints(taken)).toEqual([expect.stringMatching(/^problem gateway address: .*in use/)])
+  })
+
+  it('changes nothing of it', async () => {
+    const count = () =>
+      new Sqlite(join(directory, 'spgw.db'), { readonly: true }).prepare('select count(*) from audit').pluck().get()
+    const before = count()
+    await examine()
+    expect(count()).toBe(before)
+  })
+})
