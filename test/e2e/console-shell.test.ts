@@ -63,6 +63,9 @@ describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
       await page.getByRole('heading', { level: 1, name: 'demo' }).waitFor()
       await page.getByText(answer.headers.get('x-sp-request-id') ?? 'none').waitFor()
       await page.getByText('Matched route demo').first().waitFor()
+      await page.getByRole('link', { name: 'Open route' }).click()
+      await page.waitForURL('**/routing/rte_*')
+      await page.getByRole('heading', { level: 1, name: 'demo' }).waitFor()
     })
   })
 

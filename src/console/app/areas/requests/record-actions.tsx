@@ -1,5 +1,7 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { KeyRound, Waypoints } from 'lucide-react'
+import { orpc } from '../../client/admin.ts'
 import { useLive } from '../../live/live.ts'
 import type { RequestRow } from '../../live/status-output.ts'
 import { CopyButton } from '../../parts/index.ts'
@@ -22,12 +24,24 @@ export function RecordActions({ record }: { record: RequestRow }) {
           Open key
         </Link>
       )}
-      {record.route === null ? null : (
-        <Link className="button button-plain" to="/routing/$route" params={{ route: record.route }} search={keepScope}>
-          <Waypoints size={14} aria-hidden="true" />
-          Open route
-        </Link>
-      )}
+      <OpenRoute record={record} />
     </>
+  )
+}
+
+/** A record names its route by the model that it stands for; the page of it stands under its id, while there is one. */
+function OpenRoute({ record }: { record: RequestRow }) {
+  const { data = [] } = useQuery(orpc.routes.list.queryOptions({ input: { all: true } }))
+  const named = data.filter(({ model, project }) => model === record.route && project === record.project)
+  // The environment's own stands before the one of all.
+  const found =
+    named.find(({ environment }) => environment === record.environment) ??
+    named.find(({ environment }) => environment === null)
+  if (found === undefined) return null
+  return (
+    <Link className="button button-plain" to="/routing/$route" params={{ route: found.id }} search={keepScope}>
+      <Waypoints size={14} aria-hidden="true" />
+      Open route
+    </Link>
   )
 }
