@@ -60,7 +60,7 @@ export interface Host {
   pop(): void
   /** Takes away what was only on the way to something: forms, questions, menus. */
   leaveQuestions(): void
-  /** One line until the next press. */
+  /** One line until the next press; '' takes it away. */
   tell(tone: Tone, text: string): void
   /** Draw again, soon. */
   changed(): void

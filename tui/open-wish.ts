@@ -155,9 +155,11 @@ async function carryOut(host: Host, wish: Wish, input: object, refused: (() => F
   host.tell('quiet', `${operation.path.join(' ')}…`)
   try {
     const output = await host.link.call(operation, input)
+    host.tell('quiet', '')
     if (host.screen === from) host.leaveQuestions()
     showOutcome(host, wish, output)
   } catch (error) {
+    host.tell('quiet', '')
     const { cause, hint } = reportFault(error)
     if (refused === null || host.screen !== from) host.tell('bad', `${cause} ${hint}`)
     else refused().fail(error)

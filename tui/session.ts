@@ -220,7 +220,7 @@ export class Session implements Host {
   }
 
   tell(tone: Tone, text: string): void {
-    this.notice = { tone, text }
+    this.notice = text === '' ? null : { tone, text }
     this.changed()
   }
 

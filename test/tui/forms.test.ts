@@ -38,6 +38,23 @@ describe('a form', () => {
     expect(await driven.see('The name is taken. Take another.')).toMatch(/Name \* +mine/)
   })
 
+  it('has the settings of the kind that is chosen, and puts a refusal where it can be mended', async () => {
+    const hint = 'Give it with --credential-stdin or --credential-env VAR.'
+    const refused = Object.assign(new Error('A provider of the kind openai needs a credential.'), {
+      code: 'invalid',
+      status: 400,
+      data: { hint },
+    })
+    driven = drive({ 'providers.add': () => Promise.reject(refused) })
+    await driven.press('2', 'a', '=mine', 'enter', '=openai')
+    expect(driven.text()).toContain('Organization')
+    expect(driven.text()).not.toContain('Preset')
+    await driven.press('ctrl-s')
+    const shown = await driven.see('A provider of the kind openai needs a credential.')
+    expect(shown).toMatch(/▸ Credential/)
+    expect(shown).not.toContain('--credential')
+  })
+
   it('changes only what was changed', async () => {
     driven = drive({ 'providers.list': [provider], 'providers.edit': provider })
     await driven.press('2')

@@ -57,7 +57,8 @@ describe('a list', () => {
     await driven.press('2')
     const shown = await driven.see('No provider yet.')
     expect(shown).toContain('spgw providers add NAME --kind KIND')
-    expect(shown).toContain('a add a provider')
+    expect(shown).toContain('Here: press a.')
+    expect(shown.split('\n').at(-1)).toMatch(/^a add {2}m menu {2}q quit/)
   })
 
   it('says what went wrong and what to do', async () => {

@@ -3,6 +3,7 @@ import { reportFault } from '../../cli/fault.ts'
 import type { Field, Operation } from '../../cli/operation.ts'
 import { alignText } from '../../cli/print/table.ts'
 import { textWidth } from '../../cli/print/text-width.ts'
+import { valueAt } from '../../src/admin/contract/show-value.ts'
 import { clip } from '../clip.ts'
 import { askedFields, currentText, labelOf, readText } from '../form-fields.ts'
 import type { Press } from '../keys.ts'
@@ -59,11 +60,18 @@ export class FormScreen implements Screen {
     })
   }
 
+  /** Those that mean something to the kind that is chosen. */
+  get #seen(): Entry[] {
+    const chosen = this.#entries.find(({ field }) => field.name === 'kind')?.line.text
+    const kind = chosen ?? valueAt(this.#wish.subject, 'kind')
+    return this.#entries.filter(({ field }) => fitsKind(field, typeof kind === 'string' ? kind : ''))
+  }
+
   draw({ width, height, look }: Place): string[] {
     const head = wrap(`${this.#wish.operation.meta.summary}.`, width)
     const help = this.#help(width, look)
     const room = Math.max(3, height - head.length - help.length - 2)
-    const rows = [...this.#entries.map((entry) => labelOf(entry.field)), '']
+    const rows = [...this.#seen.map((entry) => labelOf(entry.field)), '']
     this.#selection = moveIn(this.#selection, 0, rows.length, room)
     const labels = Math.max(...rows.map((label) => textWidth(label))) + 2
     const { top, index } = this.#selection
@@ -76,7 +84,7 @@ export class FormScreen implements Screen {
   }
 
   #row(place: number, selected: boolean, labels: number, width: number, look: Look): string {
-    const entry = this.#entries[place]
+    const entry = this.#seen[place]
     if (entry === undefined) {
       const button = `[ ${this.#busy ? 'Wait…' : this.#wish.button} ]`
       return mark(selected, look) + (selected ? look.paint('strong', button) : button)
@@ -102,7 +110,7 @@ export class FormScreen implements Screen {
 
   /** What the field is for, what is wrong with it, and what it may hold. */
   #help(width: number, look: Look): string[] {
-    const entry = this.#entries[this.#selection.index]
+    const entry = this.#seen[this.#selection.index]
     const problem = entry?.problem ?? this.#problem
     const said = problem === null ? [] : wrap(problem, width - 4).map((line) => look.paint('bad', line))
     if (entry === undefined) return said
@@ -124,13 +132,13 @@ export class FormScreen implements Screen {
   }
 
   paste(text: string): void {
-    const entry = this.#entries[this.#selection.index]
+    const entry = this.#seen[this.#selection.index]
     if (entry !== undefined && entry.field.shape !== 'boolean' && !this.#busy)
       this.#write(entry, insert(entry.line, text))
   }
 
   press(press: Press): boolean {
-    const entry = this.#entries[this.#selection.index]
+    const entry = this.#seen[this.#selection.index]
     switch (press.name) {
       case 'escape':
         return false
@@ -157,7 +165,7 @@ export class FormScreen implements Screen {
   }
 
   #move(step: number): boolean {
-    this.#selection = moveIn(this.#selection, step, this.#entries.length + 1, Number.POSITIVE_INFINITY)
+    this.#selection = moveIn(this.#selection, step, this.#seen.length + 1, Number.POSITIVE_INFINITY)
     return true
   }
 
@@ -200,7 +208,7 @@ export class FormScreen implements Screen {
   #submit(): boolean {
     if (this.#busy) return true
     const input: Record<string, unknown> = { ...this.#wish.given }
-    for (const [place, entry] of this.#entries.entries()) {
+    for (const [place, entry] of this.#seen.entries()) {
       const problem = this.#read(entry, input)
       if (problem === null) continue
       entry.problem = problem
@@ -241,13 +249,14 @@ export class FormScreen implements Screen {
   fail(error: unknown): void {
     this.#busy = false
     const { cause, hint } = reportFault(error)
-    const place = this.#entries.findIndex(({ field }) => mentions(cause, field, this.#wish.operation))
-    const entry = this.#entries[place]
+    const named = this.#seen.findIndex(({ field }) => mentions(cause, field, this.#wish.operation))
+    const place = named < 0 ? this.#seen.findIndex(({ field }) => isMeant(hint, field)) : named
+    const entry = this.#seen[place]
     if (entry === undefined) {
       this.#problem = `${cause} ${hint}`
-      this.#selection = { ...this.#selection, index: this.#entries.length }
+      this.#selection = { ...this.#selection, index: this.#seen.length }
     } else {
-      entry.problem = withoutFlag(error, entry.field)
+      entry.problem = named < 0 ? cause : withoutFlag(error, entry.field)
       this.#selection = { ...this.#selection, index: place }
     }
     this.#wish.changed()
@@ -296,6 +305,17 @@ function withoutFlag(error: unknown, field: Field): string {
   const label = labelOf(field)
   const text = cause.replace(new RegExp(`^(--${field.flag}|${field.flag.toUpperCase()})(?= )`), label)
   return /^See spgw|--verbose/.test(hint) ? text : `${text} ${hint.replace(/--([a-z-]+)/g, '$1')}`
+}
+
+/** What to do is told in flags: the field is where to do it. */
+function isMeant(hint: string, { flag }: Field): boolean {
+  return new RegExp(`--${flag}(-stdin|-env)?(?![a-z-])`).test(hint)
+}
+
+/** Settings that kinds have of their own say so at the end of what they are for (`src/admin/contract/kind-settings.ts`). */
+function fitsKind({ description }: Field, kind: string): boolean {
+  const kinds = /\(kind ([^)]+)\)$/.exec(description)?.[1]
+  return kinds === undefined || kind === '' || kinds.split(', ').includes(kind)
 }
 
 function mentions(cause: string, field: Field, { meta }: Operation): boolean {

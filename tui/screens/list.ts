@@ -114,7 +114,7 @@ export class ListScreen implements Screen {
     const { show } = this.list.meta
     const text = show.as === 'table' ? show.empty : 'Nothing.'
     const maker = this.#maker()
-    const key = maker === null ? [] : ['', `${look.paint('strong', 'a')} ${maker.meta.summary.toLowerCase()}`]
+    const key = maker === null ? [] : ['', `Here: press ${look.paint('strong', 'a')}.`]
     return ['', ...wrap(text, width - 2), ...key].map((line) => clip(`  ${line}`, width))
   }
 
@@ -126,14 +126,15 @@ export class ListScreen implements Screen {
       ]
     const own = this.#detail.hints()
     if (own !== null) return own
-    const hints: Hint[] = [['↑↓', 'move']]
-    if (this.#shown.length > 0) hints.push(['enter', this.#detail.isOpen ? 'full' : 'open'])
+    const hints: Hint[] = []
+    const some = this.#shown.length > 0
+    if (some) hints.push(['↑↓', 'move'], ['enter', this.#detail.isOpen ? 'full' : 'open'])
     if (this.#maker() !== null) hints.push(['a', 'add'])
-    if (this.#verb('edit') !== null) hints.push(['e', 'edit'])
-    const remover = this.#verb('remove')
+    if (some && this.#verb('edit') !== null) hints.push(['e', 'edit'])
+    const remover = some ? this.#verb('remove') : null
     if (remover !== null) hints.push(['x', wordsOf(remover)])
     hints.push(['m', 'menu'])
-    hints.push(['/', 'filter'])
+    if (this.rows.length > 0) hints.push(['/', 'filter'])
     if (this.#detail.isOpen) hints.push(['esc', 'close'])
     return hints
   }
