@@ -27,6 +27,7 @@ const serve = {
     'node_modules/@inquirer/',
     'src/admin/handlers/index',
     'cli/run.ts',
+    'cli/catalog.ts',
     'tui/',
     'node_modules/react/',
   ],
