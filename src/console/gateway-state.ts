@@ -1,15 +1,12 @@
 import type { PartName } from '../core/degraded.ts'
 
-/** What the console shows of the running gateway, handed in by the composition root. Holds no secret. */
+/** What the metrics tell of the running gateway, handed in by the composition root. Holds no secret. */
 export interface GatewayState {
-  startedAt: string
-  gatewayUrl: string
-  dataDirectory: string
   workers: number
   inFlight: number
   requestsSinceStart: number
-  /** The parts that can be degraded, each with why and since when it is; null: well. `times`: how often since the start. */
-  parts: { part: PartName; reason: string | null; since: string | null; times: number }[]
+  /** The parts that can be degraded, and whether they are. `times`: how often since the start. */
+  parts: { part: PartName; degraded: boolean; times: number }[]
   providers: ProviderState[]
   routes: number
   /** Keys that are not revoked. */
@@ -23,8 +20,6 @@ export interface GatewayState {
   setAside: string[]
   /** Entries that never reached the journal. */
   entriesLost: number
-  /** A model that the OpenAI lane serves, for the example call; null: there is none yet. */
-  exampleModel: string | null
 }
 
 export interface ProviderState {
@@ -32,5 +27,4 @@ export interface ProviderState {
   kind: string
   /** `inactive` is the operator's switch; `resting` and `open` end by themselves. */
   state: 'ready' | 'unchecked' | 'failing' | 'resting' | 'open' | 'probing' | 'inactive'
-  reason: string | null
 }

@@ -7,7 +7,7 @@ export function stateFamilies(version: string, state: GatewayState): Family[] {
     labels: { provider: name, kind, state },
     value: state === 'ready' ? 1 : 0,
   }))
-  const degraded = state.parts.map(({ part, reason }) => ({ labels: { part }, value: reason === null ? 0 : 1 }))
+  const degraded = state.parts.map(({ part, degraded }) => ({ labels: { part }, value: degraded ? 1 : 0 }))
   const times = state.parts.map(({ part, times }) => ({ labels: { part }, value: times }))
   return [
     gauge('spgw_info', 'The running gateway; always 1.', [{ labels: { version }, value: 1 }]),
@@ -20,7 +20,7 @@ export function stateFamilies(version: string, state: GatewayState): Family[] {
     gauge('spgw_workers', 'Data-plane threads that are alive.', state.workers),
     gauge(
       'spgw_degraded',
-      'Whether a part of the gateway is degraded (1) or well (0); the status page says why.',
+      'Whether a part of the gateway is degraded (1) or well (0); spgw status says why.',
       degraded,
     ),
     counter('spgw_degraded_total', 'How often a part has become degraded since the start.', times),

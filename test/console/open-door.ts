@@ -5,17 +5,14 @@ import type { GatewayState } from '../../src/console/gateway-state.ts'
 
 export function sampleState(change: Partial<GatewayState> = {}): GatewayState {
   return {
-    startedAt: '2026-01-02T03:04:05.000Z',
-    gatewayUrl: 'http://127.0.0.1:8787',
-    dataDirectory: '/var/lib/spgw',
     workers: 2,
     inFlight: 3,
     requestsSinceStart: 7,
     parts: [
-      { part: 'journal', reason: null, since: null, times: 0 },
-      { part: 'store', reason: null, since: null, times: 2 },
+      { part: 'journal', degraded: false, times: 0 },
+      { part: 'store', degraded: false, times: 2 },
     ],
-    providers: [{ name: 'openai', kind: 'openai', state: 'ready', reason: null }],
+    providers: [{ name: 'openai', kind: 'openai', state: 'ready' }],
     routes: 1,
     keys: 1,
     databaseBytes: 1000,
@@ -23,7 +20,6 @@ export function sampleState(change: Partial<GatewayState> = {}): GatewayState {
     recordLagMs: 250,
     setAside: [],
     entriesLost: 0,
-    exampleModel: null,
     ...change,
   }
 }
