@@ -26,6 +26,14 @@ function readText(path: string): string | null {
   }
 }
 
+/** Behind the first slip, nearly everything is told as a further one. */
+const mostFaults = 3
+
+/** The library quotes what it did not expect, which may be a secret: `Unexpected scalar token in YAML stream: "…"`. */
+function withoutValue(message: string): string {
+  return message.replace(/: ".*/s, '')
+}
+
 /** `path` names the file in what is wrong with it. */
 export function parseSettingsFile(text: string, path: string): SettingsFile {
   const lines = new LineCounter()
@@ -34,9 +42,9 @@ export function parseSettingsFile(text: string, path: string): SettingsFile {
     const { line, col } = lines.linePos(offset)
     return `${path}:${line}:${col}`
   }
-  const faults: SettingProblem[] = [...document.errors, ...document.warnings].map((error) => ({
+  const faults: SettingProblem[] = [...document.errors, ...document.warnings].slice(0, mostFaults).map((error) => ({
     place: placeAt(error.pos[0]),
-    message: error.message,
+    message: withoutValue(error.message),
   }))
   if (faults.length > 0) throw new SettingsRefused(faults)
   if (document.contents !== null && !isMap(document.contents)) {

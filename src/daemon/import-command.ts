@@ -8,10 +8,13 @@ const wrongUsage = 2
 class ImportRefused extends Error {
   readonly hint: string
   readonly exitStatus = wrongUsage
+  /** Several places are several lines. */
+  readonly problems: readonly string[]
 
   constructor(message: string, hint: string) {
     super(message)
     this.hint = hint
+    this.problems = message.split('\n')
   }
 }
 
@@ -30,9 +33,8 @@ export const importCommand: LocalCommand = {
   examples: ['import litellm config.yaml > gateway.yaml', 'import portkey config.json --model gpt-4o > gateway.yaml'],
   async run(options, io, { output }) {
     const name = String(options.file)
-    const { parseSettingsFile } = await import('../config/settings-file.ts')
     const text = name === '-' ? await io.stdin.readAll() : await readText(name)
-    const file = parseSettingsFile(text, name === '-' ? 'standard input' : name)
+    const file = await parse(text, name === '-' ? 'standard input' : name)
     const converted = await convert(
       String(options.format),
       file,
@@ -55,6 +57,18 @@ async function readText(path: string): Promise<string> {
 }
 
 type File = Parameters<typeof import('../conversion/litellm.ts').convertLitellm>[0]
+
+async function parse(text: string, name: string): Promise<File> {
+  const { parseSettingsFile } = await import('../config/settings-file.ts')
+  try {
+    return parseSettingsFile(text, name)
+  } catch (error) {
+    throw new ImportRefused(
+      error instanceof Error ? error.message : String(error),
+      'Mend the file: it is no YAML, nor JSON.',
+    )
+  }
+}
 
 async function convert(format: string, file: File, model: string): Promise<Converted> {
   if (format === 'litellm') return (await import('../conversion/litellm.ts')).convertLitellm(file)

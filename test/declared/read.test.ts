@@ -104,6 +104,13 @@ policies:
     expect(mistakes.join()).not.toContain('sk-canary')
   })
 
+  it('does not quote what is no YAML', () => {
+    const mistakes = mistakesIn(`a: { b: 1 }}\nsk-canary-1234: x\n"sk-canary-5678" sk-canary\n`.repeat(5))
+    expect(mistakes.length).toBeGreaterThan(0)
+    expect(mistakes.length).toBeLessThan(4)
+    expect(mistakes.join()).not.toContain('canary')
+  })
+
   it('takes variables, and keeps a credential secret', () => {
     const text = `providers:\n  - name: openai\n    kind: openai\n    credential: \${KEY}\n    tags:\n      team: \${TEAM}\n      price: $\${TEAM}\n`
     const [entry] = entriesOf(text, { KEY: 'sk-canary', TEAM: 'search' })
