@@ -7,5 +7,6 @@ export function KeyMark({ lastFour }: { lastFour: string }) {
 }
 
 export function KeyState({ state, grace_ends_at }: Pick<Key, 'state' | 'grace_ends_at'>) {
-  return <StateBadge state={state} reason={state === 'active' && grace_ends_at !== null ? 'rotating' : null} />
+  if (state === 'active' && grace_ends_at !== null) return <StateBadge state="rotating" tone="good" />
+  return <StateBadge state={state} />
 }

@@ -14,7 +14,6 @@ export interface ParametersProps {
 const laneTitles: Record<LaneName, string> = { openai: 'OpenAI', anthropic: 'Anthropic', gemini: 'Gemini' }
 
 export function Parameters({ draft, onChange, models, usable }: ParametersProps) {
-  const id = useId()
   const chooseLane = (lane: LaneName) => {
     const known = models[lane]
     onChange({ lane, body: null, ...(known.includes(draft.model) ? {} : { model: known[0] ?? draft.model }) })
@@ -33,48 +32,8 @@ export function Parameters({ draft, onChange, models, usable }: ParametersProps)
         </div>
       </fieldset>
       <div className="field-pair">
-        <div className="field">
-          <label htmlFor={`${id}-model`}>Model</label>
-          <input
-            id={`${id}-model`}
-            className="input"
-            list={`${id}-models`}
-            autoComplete="off"
-            spellCheck={false}
-            value={draft.model}
-            onChange={(event) => onChange({ model: event.target.value, body: null })}
-          />
-          <datalist id={`${id}-models`}>
-            {models[draft.lane].slice(0, 300).map((name) => (
-              <option key={name} value={name} />
-            ))}
-          </datalist>
-          <p className="small quiet">
-            {models[draft.lane].length === 0
-              ? `No route serves the ${laneTitles[draft.lane]} lane here yet.`
-              : `${models[draft.lane].length} known on this lane`}
-          </p>
-        </div>
-        <div className="field">
-          <label htmlFor={`${id}-key`}>Counts as key</label>
-          <select
-            id={`${id}-key`}
-            className="input"
-            value={draft.key}
-            aria-describedby={`${id}-key-hint`}
-            onChange={(event) => onChange({ key: event.target.value })}
-          >
-            <option value="">none: only the scope’s policies</option>
-            {usable.map((key) => (
-              <option key={key.id} value={key.id}>
-                {key.name} …{key.last_four}
-              </option>
-            ))}
-          </select>
-          <p id={`${id}-key-hint`} className="small quiet">
-            Keys are stored as hashes: the gateway lends it a secret for this one request.
-          </p>
-        </div>
+        <ModelField draft={draft} onChange={onChange} models={models} />
+        <KeyField draft={draft} onChange={onChange} usable={usable} />
       </div>
       <div className="field-triple">
         <NumberField
@@ -97,6 +56,60 @@ export function Parameters({ draft, onChange, models, usable }: ParametersProps)
         </label>
       </div>
     </>
+  )
+}
+
+function ModelField({ draft, onChange, models }: Omit<ParametersProps, 'usable'>) {
+  const id = useId()
+  return (
+    <div className="field">
+      <label htmlFor={`${id}-model`}>Model</label>
+      <input
+        id={`${id}-model`}
+        className="input"
+        list={`${id}-models`}
+        autoComplete="off"
+        spellCheck={false}
+        value={draft.model}
+        onChange={(event) => onChange({ model: event.target.value, body: null })}
+      />
+      <datalist id={`${id}-models`}>
+        {models[draft.lane].slice(0, 300).map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      <p className="small quiet">
+        {models[draft.lane].length === 0
+          ? `No route serves the ${laneTitles[draft.lane]} lane here yet.`
+          : `${models[draft.lane].length} known on this lane`}
+      </p>
+    </div>
+  )
+}
+
+function KeyField({ draft, onChange, usable }: Omit<ParametersProps, 'models'>) {
+  const id = useId()
+  return (
+    <div className="field">
+      <label htmlFor={`${id}-key`}>Counts as key</label>
+      <select
+        id={`${id}-key`}
+        className="input"
+        value={draft.key}
+        aria-describedby={`${id}-key-hint`}
+        onChange={(event) => onChange({ key: event.target.value })}
+      >
+        <option value="">none: only the scope’s policies</option>
+        {usable.map((key) => (
+          <option key={key.id} value={key.id}>
+            {key.name} …{key.last_four}
+          </option>
+        ))}
+      </select>
+      <p id={`${id}-key-hint`} className="small quiet">
+        Keys are stored as hashes: the gateway lends it a secret for this one request.
+      </p>
+    </div>
   )
 }
 

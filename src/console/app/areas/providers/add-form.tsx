@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { orpc } from '../../client/admin.ts'
+import type { Fault } from '../../client/fault.ts'
 import { operationNamed } from '../../contract/operations.ts'
 import { FormField } from '../../parts/form-field.tsx'
 import { type FormValues, inputOf, missingFields, valuesOf } from '../../parts/form-values.ts'
@@ -106,29 +107,47 @@ function FilledForm({ choice, name, projects }: FilledFormProps) {
           <Button onClick={() => void navigate({ to: '/providers', search: keepScope })}>Cancel</Button>
         </div>
       </form>
-      <aside className="stack beside-form">
-        {preset?.note ? <p className="notice">{preset.note}</p> : null}
-        {checks && (busy || fault?.reason) ? (
-          <section className="card" aria-label="Check of the provider">
-            <h2 className="card-head">{busy ? 'Checking' : 'The check failed; nothing is stored'}</h2>
-            <CheckList
-              finding={
-                busy || !fault ? null : { ok: false, reason: fault.reason, message: fault.message, models: null }
-              }
-              onBaseUrl={(url) => {
-                set('baseUrl', url)
-                forget()
-              }}
-            />
-          </section>
-        ) : checks ? (
-          <p className="small quiet">
-            Before anything is stored the gateway asks the provider for its models: free, and it proves address and
-            credential.
-          </p>
-        ) : null}
-      </aside>
+      <CheckAside
+        choice={choice}
+        checks={checks}
+        busy={busy}
+        fault={fault}
+        onBaseUrl={(url) => {
+          set('baseUrl', url)
+          forget()
+        }}
+      />
     </div>
+  )
+}
+
+interface CheckAsideProps {
+  choice: AddChoice
+  checks: boolean
+  busy: boolean
+  fault: Fault | null
+  onBaseUrl(url: string): void
+}
+
+function CheckAside({ choice, checks, busy, fault, onBaseUrl }: CheckAsideProps) {
+  return (
+    <aside className="stack beside-form">
+      {choice.preset?.note ? <p className="notice">{choice.preset.note}</p> : null}
+      {checks && (busy || fault?.reason) ? (
+        <section className="card" aria-label="Check of the provider">
+          <h2 className="card-head">{busy ? 'Checking' : 'The check failed; nothing is stored'}</h2>
+          <CheckList
+            finding={busy || !fault ? null : { ok: false, reason: fault.reason, message: fault.message, models: null }}
+            onBaseUrl={onBaseUrl}
+          />
+        </section>
+      ) : checks ? (
+        <p className="small quiet">
+          Before anything is stored the gateway asks the provider for its models: free, and it proves address and
+          credential.
+        </p>
+      ) : null}
+    </aside>
   )
 }
 

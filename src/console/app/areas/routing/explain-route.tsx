@@ -46,6 +46,36 @@ export function ExplainRoute({ route, model: sample }: { route: Route; model: st
           ))}
         </select>
       </div>
+      <AskedFields
+        read={read}
+        asked={asked}
+        lane={lane}
+        body={body}
+        onModel={setModel}
+        onLane={setLane}
+        onBody={setBody}
+      />
+      {explained.error ? <FaultNotice error={explained.error} /> : null}
+      {explained.data === undefined ? null : <Steps explanation={explained.data} />}
+    </div>
+  )
+}
+
+export interface AskedFieldsProps {
+  read: ReadBody
+  asked: string
+  lane: LaneName | ''
+  body: string
+  onModel(model: string): void
+  onLane(lane: LaneName | ''): void
+  onBody(body: string): void
+}
+
+/** What the body says itself cannot be said otherwise beside it. */
+function AskedFields({ read, asked, lane, body, onModel, onLane, onBody }: AskedFieldsProps) {
+  const id = useId()
+  return (
+    <>
       <div className="field-pair">
         <div className="field">
           <label htmlFor={`${id}-model`}>Model</label>
@@ -54,7 +84,7 @@ export function ExplainRoute({ route, model: sample }: { route: Route; model: st
             className="input"
             value={asked}
             disabled={read.model !== null}
-            onChange={(event) => setModel(event.target.value)}
+            onChange={(event) => onModel(event.target.value)}
           />
         </div>
         <div className="field">
@@ -64,7 +94,7 @@ export function ExplainRoute({ route, model: sample }: { route: Route; model: st
             className="input"
             value={read.lane ?? lane}
             disabled={read.lane !== null}
-            onChange={(event) => setLane(event.target.value as LaneName | '')}
+            onChange={(event) => onLane(event.target.value as LaneName | '')}
           >
             <option value="">what the provider speaks</option>
             {laneNames.map((name) => (
@@ -84,15 +114,13 @@ export function ExplainRoute({ route, model: sample }: { route: Route; model: st
           spellCheck={false}
           value={body}
           aria-describedby={`${id}-body-hint`}
-          onChange={(event) => setBody(event.target.value)}
+          onChange={(event) => onBody(event.target.value)}
         />
         <p id={`${id}-body-hint`} className="small quiet">
           {read.fault ?? 'Its model, and the lane that its form tells, are read here; it goes nowhere.'}
         </p>
       </div>
-      {explained.error ? <FaultNotice error={explained.error} /> : null}
-      {explained.data === undefined ? null : <Steps explanation={explained.data} />}
-    </div>
+    </>
   )
 }
 

@@ -121,29 +121,40 @@ function TargetFields({ row, index, count, weighted, providers, onChange, onMove
           onChange={(event) => onChange({ weight: event.target.value })}
         />
       ) : null}
-      <span className="row target-buttons">
-        <IconButton
-          small
-          label={`Move target ${index + 1} up`}
-          icon={<ArrowUp size={14} aria-hidden="true" />}
-          disabled={index === 0}
-          onClick={() => onMove(-1)}
-        />
-        <IconButton
-          small
-          label={`Move target ${index + 1} down`}
-          icon={<ArrowDown size={14} aria-hidden="true" />}
-          disabled={index === count - 1}
-          onClick={() => onMove(1)}
-        />
-        <IconButton
-          small
-          label={`Remove target ${index + 1}`}
-          icon={<X size={14} aria-hidden="true" />}
-          disabled={count === 1}
-          onClick={onRemove}
-        />
-      </span>
+      <TargetButtons index={index} count={count} onMove={onMove} onRemove={onRemove} />
     </li>
+  )
+}
+
+function TargetButtons({
+  index,
+  count,
+  onMove,
+  onRemove,
+}: Pick<TargetFieldsProps, 'index' | 'count' | 'onMove' | 'onRemove'>) {
+  return (
+    <span className="row target-buttons">
+      <IconButton
+        small
+        label={`Move target ${index + 1} up`}
+        icon={<ArrowUp size={14} aria-hidden="true" />}
+        disabled={index === 0}
+        onClick={() => onMove(-1)}
+      />
+      <IconButton
+        small
+        label={`Move target ${index + 1} down`}
+        icon={<ArrowDown size={14} aria-hidden="true" />}
+        disabled={index === count - 1}
+        onClick={() => onMove(1)}
+      />
+      <IconButton
+        small
+        label={`Remove target ${index + 1}`}
+        icon={<X size={14} aria-hidden="true" />}
+        disabled={count === 1}
+        onClick={onRemove}
+      />
+    </span>
   )
 }

@@ -6,16 +6,7 @@ const roles = ['owner', 'admin', 'viewer'] as const
 
 /** One role for the workspace, or one for each of several projects. */
 export function OperatorRoles({ operator, projects }: { operator: Operator; projects: readonly string[] }) {
-  const id = useId()
-  const [project, setProject] = useState('')
-  const [role, setRole] = useState<string>('viewer')
-  const { call, busy, fault } = useOperation('operators.edit')
-  const give = async (event: FormEvent) => {
-    event.preventDefault()
-    const where = project === '' ? {} : { projects: [project] }
-    if ((await call({ name: operator.name, role, ...where })) !== null)
-      toast({ tone: 'good', title: 'The roles are changed' })
-  }
+  const { call, busy } = useOperation('operators.edit')
   const take = (grant: Operator['grants'][number]) =>
     call({ name: operator.name, role: 'none', ...(grant.project === null ? {} : { projects: [grant.project] }) })
   return (
@@ -36,40 +27,7 @@ export function OperatorRoles({ operator, projects }: { operator: Operator; proj
           ))}
         </ul>
       )}
-      <form className="stack-tight" onSubmit={(event) => void give(event)}>
-        <div className="field-pair">
-          <div className="field">
-            <label htmlFor={`${id}-role`}>Role</label>
-            <select id={`${id}-role`} className="input" value={role} onChange={(event) => setRole(event.target.value)}>
-              {roles.map((word) => (
-                <option key={word}>{word}</option>
-              ))}
-            </select>
-          </div>
-          <div className="field">
-            <label htmlFor={`${id}-project`}>For</label>
-            <select
-              id={`${id}-project`}
-              className="input"
-              value={project}
-              onChange={(event) => setProject(event.target.value)}
-            >
-              <option value="">the whole workspace</option>
-              {projects.map((name) => (
-                <option key={name} value={name}>
-                  project {name}
-                </option>
-              ))}
-            </select>
-          </div>
-        </div>
-        <FormFault fault={fault} shown={[]} />
-        <div>
-          <Button look="primary" type="submit" busy={busy}>
-            Give role
-          </Button>
-        </div>
-      </form>
+      <GiveRole operator={operator} projects={projects} />
       <details className="fold">
         <summary>Names</summary>
         <OperationForm
@@ -82,5 +40,54 @@ export function OperatorRoles({ operator, projects }: { operator: Operator; proj
         />
       </details>
     </div>
+  )
+}
+
+function GiveRole({ operator, projects }: { operator: Operator; projects: readonly string[] }) {
+  const id = useId()
+  const [project, setProject] = useState('')
+  const [role, setRole] = useState<string>('viewer')
+  const { call, busy, fault } = useOperation('operators.edit')
+  const give = async (event: FormEvent) => {
+    event.preventDefault()
+    const where = project === '' ? {} : { projects: [project] }
+    if ((await call({ name: operator.name, role, ...where })) !== null)
+      toast({ tone: 'good', title: 'The roles are changed' })
+  }
+  return (
+    <form className="stack-tight" onSubmit={(event) => void give(event)}>
+      <div className="field-pair">
+        <div className="field">
+          <label htmlFor={`${id}-role`}>Role</label>
+          <select id={`${id}-role`} className="input" value={role} onChange={(event) => setRole(event.target.value)}>
+            {roles.map((word) => (
+              <option key={word}>{word}</option>
+            ))}
+          </select>
+        </div>
+        <div className="field">
+          <label htmlFor={`${id}-project`}>For</label>
+          <select
+            id={`${id}-project`}
+            className="input"
+            value={project}
+            onChange={(event) => setProject(event.target.value)}
+          >
+            <option value="">the whole workspace</option>
+            {projects.map((name) => (
+              <option key={name} value={name}>
+                project {name}
+              </option>
+            ))}
+          </select>
+        </div>
+      </div>
+      <FormFault fault={fault} shown={[]} />
+      <div>
+        <Button look="primary" type="submit" busy={busy}>
+          Give role
+        </Button>
+      </div>
+    </form>
   )
 }

@@ -63,46 +63,13 @@ export function Projects() {
 
 function ProjectSection({ project, environments }: { project: Project; environments: readonly Environment[] }) {
   const [panel, setPanel] = useState<'rename' | 'add' | null>(null)
-  const may = useMay('projects.edit')
-  const mayRemove = useMay('projects.remove')
   const close = () => setPanel(null)
   const done = (title: string) => () => {
     toast({ tone: 'good', title })
     close()
   }
-  const actions = (
-    <>
-      {may ? (
-        <>
-          <Button small icon={<Plus size={14} aria-hidden="true" />} onClick={() => setPanel('add')}>
-            Add environment
-          </Button>
-          <Button small onClick={() => setPanel('rename')}>
-            Rename
-          </Button>
-        </>
-      ) : null}
-      {mayRemove ? (
-        <OperationButton
-          small
-          operation="projects.remove"
-          input={{ name: project.name }}
-          name={project.name}
-          done={`Project ${project.name} is removed`}
-          consequence={
-            <p>
-              Its environments go with it: {project.environments.join(', ') || 'none'}. While a key or a route stands in
-              one of them, removing is refused.
-            </p>
-          }
-        >
-          Remove
-        </OperationButton>
-      ) : null}
-    </>
-  )
   return (
-    <Section title={project.name} actions={actions}>
+    <Section title={project.name} actions={<ProjectActions project={project} onPanel={setPanel} />}>
       {environments.length === 0 ? (
         <Empty title="No environment" command={`spgw environments add production --project ${project.name}`}>
           A project needs one for its keys and routes.
@@ -138,5 +105,46 @@ function ProjectSection({ project, environments }: { project: Project; environme
         />
       </Dialog>
     </Section>
+  )
+}
+
+interface ProjectActionsProps {
+  project: Project
+  onPanel(panel: 'rename' | 'add'): void
+}
+
+function ProjectActions({ project, onPanel }: ProjectActionsProps) {
+  const may = useMay('projects.edit')
+  const mayRemove = useMay('projects.remove')
+  return (
+    <>
+      {may ? (
+        <>
+          <Button small icon={<Plus size={14} aria-hidden="true" />} onClick={() => onPanel('add')}>
+            Add environment
+          </Button>
+          <Button small onClick={() => onPanel('rename')}>
+            Rename
+          </Button>
+        </>
+      ) : null}
+      {mayRemove ? (
+        <OperationButton
+          small
+          operation="projects.remove"
+          input={{ name: project.name }}
+          name={project.name}
+          done={`Project ${project.name} is removed`}
+          consequence={
+            <p>
+              Its environments go with it: {project.environments.join(', ') || 'none'}. While a key or a route stands in
+              one of them, removing is refused.
+            </p>
+          }
+        >
+          Remove
+        </OperationButton>
+      ) : null}
+    </>
   )
 }

@@ -1,0 +1,39 @@
+import { DownloadIcon } from 'lucide-react'
+import { useState } from 'react'
+import { Button, Code, FormFault, useOperation } from '../../parts/index.ts'
+import type { Exported } from '../outputs.ts'
+import { Section } from '../section.tsx'
+import { datedName, save } from './download.ts'
+
+export function ExportFile() {
+  const { call, busy, fault } = useOperation('export')
+  const [text, setText] = useState<string | null>(null)
+  const write = async () => {
+    const exported = (await call({})) as Exported | null
+    if (exported !== null) setText(exported.text)
+  }
+  return (
+    <Section title="Write what stands">
+      <div className="stack">
+        <p className="quiet">
+          A file that apply takes: keys as hashes, so that a wiped gateway admits the same ones, and no credential.
+        </p>
+        <div className="row">
+          <Button busy={busy} onClick={() => void write()}>
+            Write it
+          </Button>
+          {text === null ? null : (
+            <Button
+              icon={<DownloadIcon size={16} aria-hidden="true" />}
+              onClick={() => save(new Blob([text]), datedName('spgw', 'yaml'))}
+            >
+              Save as a file
+            </Button>
+          )}
+        </div>
+        <FormFault fault={fault} shown={[]} />
+        {text === null ? null : <Code text={text} />}
+      </div>
+    </Section>
+  )
+}
