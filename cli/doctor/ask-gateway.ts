@@ -41,15 +41,7 @@ export async function examineGateway(
     ...judgeProviders(providers ?? []),
     ...judgeRoutes(routes ?? [], providers ?? []),
     ...judgeKeys(keys ?? [], now),
-    judgeAudit(await ask(gateway, ['audit', 'verify'], {})),
   ]
-}
-
-function judgeAudit(verdict: unknown): Finding {
-  const problem = valueAt(verdict, 'problem')
-  if (typeof problem !== 'string') return well('audit', `${valueAt(verdict, 'lines')} lines, as they were written`)
-  const remedy = 'Somebody changed the database by hand: compare it with a backup, or with lines exported before.'
-  return complain('audit', problem.replace(/\.$/, ''), remedy)
 }
 
 function judgeStatus(status: unknown, version: string): Finding[] {

@@ -21,7 +21,6 @@ interface Scene {
   providers?: object[]
   routes?: object[]
   keys?: object[]
-  audit?: object
   own?: Finding[]
 }
 
@@ -40,7 +39,6 @@ function examine(scene: Scene, argv: readonly string[] = [], more: RunOptions = 
     'providers.list': () => scene.providers ?? [provider],
     'routes.list': () => scene.routes ?? [route],
     'keys.list': () => scene.keys ?? [key],
-    'audit.verify': () => scene.audit ?? { ok: true, problem: null, lines: 3 },
   }
   return runLine(['doctor', ...argv], { local: [doctor], gateway, ...more }).then((ran) => ({ ...ran, asked }))
 }
@@ -67,7 +65,6 @@ describe('doctor', () => {
       'spgw providers check openai',
       0,
     ],
-    ['an altered audit', { audit: { ok: false, problem: 'Line 3: it is not as it was written.' } }, 'Line 3', 1],
     ['a route whose provider is off', { providers: [{ ...provider, active: false }] }, 'spgw routes explain gpt', 1],
     [
       'a key about to expire',

@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts'
-import { mintLink } from '../../sign-in/links.ts'
+import { isOwner, mintLink } from '../../sign-in/links.ts'
 import { hashPassword, refuseWeak } from '../../sign-in/password-hash.ts'
 import { SignInRefused } from '../../sign-in/refusal.ts'
 import type { Operator, OperatorChange } from '../../store/operator-tables.ts'
@@ -22,11 +22,23 @@ async function load(context: AdminContext, name: string): Promise<Loaded> {
   return { operator, before: await showOperator(context, operator) }
 }
 
+/** The store looks again in the transaction; here is said what to do. */
+async function refuseLastOwner({ store }: AdminContext, { id, name }: Operator): Promise<void> {
+  const owners = (await store.operators.list()).filter(isOwner)
+  if (owners.length === 1 && owners[0]?.id === id)
+    throw conflict(
+      `Operator ${name} is the last owner, and a gateway keeps one.`,
+      'Make somebody else owner first: spgw operators edit NAME --role owner',
+    )
+}
+
 async function change(context: AdminContext, operation: string, { operator, before }: Loaded, to: OperatorChange) {
-  const after = await showOperator(context, { ...operator, ...to })
+  const changed = { ...operator, ...to }
+  if (!isOwner(changed)) await refuseLastOwner(context, operator)
+  const after = await showOperator(context, changed)
   const line = { operation, resource: resource(operator), before, after }
   // An owner who is made less, or disabled, must not be the last.
-  const keepOwner = before.roles.includes('owner') && operator.state === 'active'
+  const keepOwner = isOwner(operator)
   await audited(context, line).operators.update(operator.id, { ...to, ...(keepOwner ? { keepOwner } : {}) })
   return after
 }
@@ -143,6 +155,7 @@ export const operators = {
   }),
   remove: operations.operators.remove.handler(async ({ context, input }) => {
     const { operator, before } = await load(context, input.name)
+    await refuseLastOwner(context, operator)
     const line = { operation: 'operators.remove', resource: resource(operator), before, after: null }
     await audited(context, line).operators.remove(operator.id)
     return { id: operator.id, name: operator.name, removed: true as const }
