@@ -243,6 +243,7 @@ describe.skipIf(!hasProgram('tmux'))('spgw tui (needs tmux)', () => {
     await tui.press('2')
     await tui.see(/> demo +demo +ready/)
     expect(await tui.painted()).toMatch(/^[ -~\n]*$/)
+    await tui.close()
     const coloured = await openTui()
     await coloured.press('2')
     await coloured.see(/▸ demo/)
