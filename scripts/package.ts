@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { addonName, type BundleOptions, bundle, hostPlatform } from './bundle.ts'
@@ -21,7 +21,7 @@ export async function packageExecutable(
   executable = join(root, 'dist/spgw'),
   options: BundleOptions = {},
 ): Promise<string> {
-  const stamp = join(scratch, `${basename(executable)}.hash`)
+  const stamp = join(scratch, `${createHash('sha256').update(resolve(executable)).digest('hex').slice(0, 16)}.hash`)
   await mkdir(scratch, { recursive: true })
   // A place of its own for each run: two at once do not wipe each other's bundle.
   const work = await mkdtemp(join(scratch, 'package-'))

@@ -9,7 +9,7 @@ import type { SealTables } from './seal-tables.ts'
 import type { ProviderModel, Readiness, SnapshotPolicy, SnapshotTarget } from './snapshot.ts'
 import type { TokenTables } from './token-tables.ts'
 
-export type { AuditEvent, AuditFilter, AuditLine } from './audit-tables.ts'
+export type { AuditEvent, AuditLine } from './audit-tables.ts'
 export type {
   RecordFilter,
   RecordSums,
