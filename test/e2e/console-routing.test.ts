@@ -26,129 +26,141 @@ describe.skipIf(!hasBrowser)('Routing and the playground in the console (needs c
     await visit('/routing')
     await page.getByText('No route here yet').waitFor()
     await holdToLook(stage, { routing: '/routing', playground: '/playground' }, 'empty')
-    const { admin } = stage.gateway
-    await admin.providers.add({ name: 'demo', kind: 'demo' })
-    const broken = { kind: 'openai' as const, baseUrl: 'http://127.0.0.1:9/v1', credential: 'sk-none-0000000000' }
-    await admin.providers.add({ name: 'broken', ...broken, skipCheck: true })
   })
 
-  it('makes a route whose targets are put in order by the keyboard', async () => {
-    const { page, visit } = stage
-    await visit('/routing')
-    await page.getByRole('button', { name: 'Add route' }).click()
-    await page.getByLabel('Model', { exact: true }).fill('demo')
-    await page.getByLabel('Target 1, provider').selectOption('demo')
-    await page.getByRole('button', { name: 'Add a target' }).click()
-    await page.getByLabel('Target 2, provider').selectOption('broken')
-    await page.getByLabel('Target 2, model at the provider').fill('gpt-4o-mini')
-    await page.getByLabel('Target 2, provider').focus()
-    await page.keyboard.press('Alt+ArrowUp')
-    expect(await page.getByLabel('Target 1, provider').inputValue()).toBe('broken')
-    expect(await page.evaluate<string>("document.activeElement.getAttribute('aria-label')")).toBe('Target 1, provider')
-    await page.getByRole('button', { name: 'Move target 1 down' }).click()
-    await page.getByRole('button', { name: 'Add route' }).click()
-    await page.getByRole('heading', { level: 1, name: 'demo' }).waitFor()
-    expect((await onlyRoute())?.targets).toMatchObject([
-      { provider: 'demo', upstream_model: null },
-      { provider: 'broken', upstream_model: 'gpt-4o-mini' },
-    ])
-  })
-
-  it('draws the route, tests it with a real request, and explains it', async () => {
-    const { page, visit } = stage
-    await visit(`/routing/${(await onlyRoute())?.id}`)
-    const picture = page.getByRole('figure', { name: 'How requests for demo are routed' })
-    await picture.getByRole('listitem').first().getByText('ready').waitFor()
-    await picture.getByText('no traffic in the last hour').first().waitFor()
-
-    await page.getByRole('button', { name: 'Test', exact: true }).click()
-    const dialog = page.getByRole('dialog', { name: 'Test the route' })
-    await dialog.getByRole('button', { name: 'Send one request' }).click()
-    await dialog.getByText('It works.').waitFor()
-    const record = dialog.getByRole('link', { name: /^req_/ })
-    expect(await record.getAttribute('href')).toMatch(/^\/requests\/req_/)
-    await dialog.getByRole('button', { name: 'Close' }).click()
-
-    await stage.gateway.createKey('ci')
-    await visit(`/routing/${(await onlyRoute())?.id}`)
-    await picture.getByText('100 % of the last hour').waitFor()
-    await page.getByRole('button', { name: 'Explain' }).click()
-    const drawer = page.getByRole('dialog', { name: /^Explain/ })
-    await drawer.getByLabel('As which key').selectOption({ index: 1 })
-    await drawer.getByLabel('Body').fill('{"model":"nothing-like-it","messages":[]}')
-    await drawer.getByText('model_not_found').waitFor()
-    await drawer.getByLabel('Body').fill('{"model":"demo","contents":[]}')
-    await drawer.getByText('Try demo with demo.').waitFor()
-    await drawer.getByText('The request would be sent.').waitFor()
-  })
-
-  it('is edited, disabled, enabled and removed', async () => {
-    const { page, visit } = stage
-    await visit(`/routing/${(await onlyRoute())?.id}`)
-    await page.getByRole('button', { name: 'Edit', exact: true }).click()
-    const form = page.getByRole('dialog')
-    await form.getByRole('button', { name: 'Remove target 2' }).click()
-    await form.getByText('More settings').click()
-    await form.getByLabel('Retries').fill('3')
-    await form.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('3 more on each target').waitFor()
-    expect((await onlyRoute())?.targets).toHaveLength(1)
-
-    await page.getByRole('button', { name: 'Disable' }).click()
-    await page.getByRole('button', { name: 'Enable' }).click()
-    await page.getByRole('button', { name: 'Disable' }).waitFor()
-    expect((await onlyRoute())?.enabled).toBe(true)
-
-    await confirmDanger(page, 'Remove', 'demo')
-    await page.getByText('No route here yet').waitFor()
-    expect(await onlyRoute()).toBeUndefined()
-  })
-
-  it('streams an answer in the playground, as a key of choice, and shows its record', async () => {
-    const { page, visit, gateway } = stage
-    await gateway.addRoute('demo', ['demo'])
-    await visit('/playground')
-    expect(await page.getByLabel('Model', { exact: true }).inputValue()).toBe('demo')
-    await page.getByLabel('Counts as key').selectOption({ index: 1 })
-    await page.getByText('Raw request').click()
-    expect(JSON.parse(await page.getByLabel('Body', { exact: true }).inputValue())).toMatchObject({
-      model: 'demo',
-      stream: true,
+  describe('with providers', () => {
+    beforeAll(async () => {
+      const { admin } = stage.gateway
+      await admin.providers.add({ name: 'demo', kind: 'demo' })
+      const broken = { kind: 'openai' as const, baseUrl: 'http://127.0.0.1:9/v1', credential: 'sk-none-0000000000' }
+      await admin.providers.add({ name: 'broken', ...broken, skipCheck: true })
     })
-    await page.getByRole('button', { name: 'Send', exact: true }).click()
-    const answer = page.getByRole('region', { name: 'Answer' })
-    await answer.getByText('first token').waitFor()
-    const record = page.getByRole('region', { name: 'Record' })
-    await record.getByRole('link', { name: 'Open it' }).waitFor()
-    const id = (await record.getByText(/^req_/).textContent()) ?? ''
-    expect(await gateway.record(id)).toMatchObject({ model: 'demo', status: 200, streamed: true, key: { name: 'ci' } })
-    await answer.getByRole('tab', { name: 'Raw response' }).click()
-    await answer.getByText('data: [DONE]').waitFor()
-    const [line] = await gateway.admin.audit.list({ operation: 'requests.send', limit: 1 })
-    expect(line).toMatchObject({ actor: 'owner', surface: 'console', after: { model: 'demo', key: 'ci' } })
-  })
 
-  it('shows whatever stands in a route or an answer as text', { timeout: lookTimeout }, async () => {
-    const { page, visit, gateway } = stage
-    await gateway.addRoute(hostileMarkup, ['demo:demo'])
-    const odd = (await gateway.admin.routes.list({ all: true })).find(({ model }) => model.startsWith('<img'))
-    for (const path of ['/routing', `/routing/${odd?.id}`]) {
-      await visit(path)
-      await page.getByText('onerror').first().waitFor()
+    it('makes a route whose targets are put in order by the keyboard', async () => {
+      const { page, visit } = stage
+      await visit('/routing')
+      await page.getByRole('button', { name: 'Add route' }).click()
+      await page.getByLabel('Model', { exact: true }).fill('demo')
+      await page.getByLabel('Target 1, provider').selectOption('demo')
+      await page.getByRole('button', { name: 'Add a target' }).click()
+      await page.getByLabel('Target 2, provider').selectOption('broken')
+      await page.getByLabel('Target 2, model at the provider').fill('gpt-4o-mini')
+      await page.getByLabel('Target 2, provider').focus()
+      await page.keyboard.press('Alt+ArrowUp')
+      expect(await page.getByLabel('Target 1, provider').inputValue()).toBe('broken')
+      expect(await page.evaluate<string>("document.activeElement.getAttribute('aria-label')")).toBe(
+        'Target 1, provider',
+      )
+      await page.getByRole('button', { name: 'Move target 1 down' }).click()
+      await page.getByRole('button', { name: 'Add route' }).click()
+      await page.getByRole('heading', { level: 1, name: 'demo' }).waitFor()
+      expect((await onlyRoute())?.targets).toMatchObject([
+        { provider: 'demo', upstream_model: null },
+        { provider: 'broken', upstream_model: 'gpt-4o-mini' },
+      ])
+    })
+
+    it('draws the route, tests it with a real request, and explains it', async () => {
+      const { page, visit } = stage
+      await visit(`/routing/${(await onlyRoute())?.id}`)
+      const picture = page.getByRole('figure', { name: 'How requests for demo are routed' })
+      await picture.getByRole('listitem').first().getByText('ready').waitFor()
+      await picture.getByText('no traffic in the last hour').first().waitFor()
+
+      await page.getByRole('button', { name: 'Test', exact: true }).click()
+      const dialog = page.getByRole('dialog', { name: 'Test the route' })
+      await dialog.getByRole('button', { name: 'Send one request' }).click()
+      await dialog.getByText('It works.').waitFor()
+      const record = dialog.getByRole('link', { name: /^req_/ })
+      expect(await record.getAttribute('href')).toMatch(/^\/requests\/req_/)
+      await dialog.getByRole('button', { name: 'Close' }).click()
+
+      await stage.gateway.createKey('ci')
+      await visit(`/routing/${(await onlyRoute())?.id}`)
+      await picture.getByText('100 % of the last hour').waitFor()
+      await page.getByRole('button', { name: 'Explain' }).click()
+      const drawer = page.getByRole('dialog', { name: /^Explain/ })
+      await drawer.getByLabel('As which key').selectOption({ index: 1 })
+      await drawer.getByLabel('Body').fill('{"model":"nothing-like-it","messages":[]}')
+      await drawer.getByText('model_not_found').waitFor()
+      await drawer.getByLabel('Body').fill('{"model":"demo","contents":[]}')
+      await drawer.getByText('Try demo with demo.').waitFor()
+      await drawer.getByText('The request would be sent.').waitFor()
+    })
+
+    it('is edited, disabled, enabled and removed', async () => {
+      const { page, visit } = stage
+      await visit(`/routing/${(await onlyRoute())?.id}`)
+      await page.getByRole('button', { name: 'Edit', exact: true }).click()
+      const form = page.getByRole('dialog')
+      await form.getByRole('button', { name: 'Remove target 2' }).click()
+      await form.getByText('More settings').click()
+      await form.getByLabel('Retries').fill('3')
+      await form.getByRole('button', { name: 'Save' }).click()
+      await page.getByText('3 more on each target').waitFor()
+      expect((await onlyRoute())?.targets).toHaveLength(1)
+
+      await page.getByRole('button', { name: 'Disable' }).click()
+      await page.getByRole('button', { name: 'Enable' }).click()
+      await page.getByRole('button', { name: 'Disable' }).waitFor()
+      expect((await onlyRoute())?.enabled).toBe(true)
+
+      await confirmDanger(page, 'Remove', 'demo')
+      await page.getByText('No route here yet').waitFor()
+      expect(await onlyRoute()).toBeUndefined()
+    })
+
+    it('streams an answer in the playground, as a key of choice, and shows its record', async () => {
+      const { page, visit, gateway } = stage
+      await gateway.addRoute('demo', ['demo'])
+      await visit('/playground')
+      expect(await page.getByLabel('Model', { exact: true }).inputValue()).toBe('demo')
+      await page.getByLabel('Counts as key').selectOption({ index: 1 })
+      await page.getByText('Raw request').click()
+      expect(JSON.parse(await page.getByLabel('Body', { exact: true }).inputValue())).toMatchObject({
+        model: 'demo',
+        stream: true,
+      })
+      await page.getByRole('button', { name: 'Send', exact: true }).click()
+      const answer = page.getByRole('region', { name: 'Answer' })
+      await answer.getByText('first token').waitFor()
+      const record = page.getByRole('region', { name: 'Record' })
+      await record.getByRole('link', { name: 'Open it' }).waitFor()
+      const id = (await record.getByText(/^req_/).textContent()) ?? ''
+      expect(await gateway.record(id)).toMatchObject({
+        model: 'demo',
+        status: 200,
+        streamed: true,
+        key: { name: 'ci' },
+      })
+      await answer.getByRole('tab', { name: 'Raw response' }).click()
+      await answer.getByText('data: [DONE]').waitFor()
+      const [line] = await gateway.admin.audit.list({ operation: 'requests.send', limit: 1 })
+      expect(line).toMatchObject({ actor: 'owner', surface: 'console', after: { model: 'demo', key: 'ci' } })
+    })
+
+    it('shows whatever stands in a route or an answer as text', { timeout: lookTimeout }, async () => {
+      const { page, visit, gateway } = stage
+      await gateway.addRoute(hostileMarkup, ['demo:demo'])
+      const odd = (await gateway.admin.routes.list({ all: true })).find(({ model }) => model.startsWith('<img'))
+      for (const path of ['/routing', `/routing/${odd?.id}`]) {
+        await visit(path)
+        await page.getByText('onerror').first().waitFor()
+        await expectInert(page)
+      }
+      await visit('/playground')
+      await page.getByLabel('User').fill(`${hostileText} ${longText}`)
+      await page.getByRole('button', { name: 'Send', exact: true }).click()
+      await page.getByRole('region', { name: 'Record' }).waitFor()
       await expectInert(page)
-    }
-    await visit('/playground')
-    await page.getByLabel('User').fill(`${hostileText} ${longText}`)
-    await page.getByRole('button', { name: 'Send', exact: true }).click()
-    await page.getByRole('region', { name: 'Record' }).waitFor()
-    await expectInert(page)
-    await visit('/routing?add=demo')
-    await page.getByLabel('Model', { exact: true }).fill(longText)
-    await page.getByRole('button', { name: 'Add route' }).click()
-    await page.locator('.notice-bad, .field-error:not(:empty), .route-drawing').first().waitFor()
-    await expectInert(page)
-    const route = `/routing/${odd?.id}`
-    await holdToLook(stage, { routing: '/routing', route, playground: '/playground' }, 'filled')
-    expect(stage.faults()).toEqual([])
+      await visit('/routing?add=demo')
+      await page.getByLabel('Model', { exact: true }).fill(longText)
+      await page.getByRole('button', { name: 'Add route' }).click()
+      await page.locator('.notice-bad, .field-error:not(:empty), .route-drawing').first().waitFor()
+      await expectInert(page)
+      const route = `/routing/${odd?.id}`
+      await holdToLook(stage, { routing: '/routing', route, playground: '/playground' }, 'filled')
+      expect(stage.faults()).toEqual([])
+    })
   })
 })
