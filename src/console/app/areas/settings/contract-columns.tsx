@@ -9,14 +9,18 @@ export function contractColumns<Row>(
   width = '200px',
 ): TableColumn<Row>[] {
   const { show } = operationNamed(operation).meta
-  const own = show.as === 'table' ? show.columns.map((column) => derivedColumn<Row>(column)) : []
+  const all = show.as === 'table' ? show.columns.map((column) => derivedColumn<Row>(column)) : []
+  // A narrow window has room for the name and the buttons.
+  const own = all.map((column, index) =>
+    index === 0 || buttons === undefined ? column : { ...column, wideOnly: true },
+  )
   if (buttons === undefined) return own
   return [
     ...own,
     {
       id: 'buttons',
       title: 'Actions',
-      width,
+      width: `min(${width}, 55vw)`,
       cell: (row) => <span className="row row-buttons">{buttons(row)}</span>,
     },
   ]
