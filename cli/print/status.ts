@@ -25,6 +25,7 @@ export function renderStatus(output: unknown, view: View): string {
     ['keys', number(status.keys)],
     ['disk', describeDisk(status)],
     ['records', describeRecords(status, view)],
+    ...(status.set_aside.length === 0 ? [] : [listSetAside(status)]),
     ['data', status.data_directory],
   ]
   const plain = lines.map(([title, text]) => `${view.paint('quiet', title.padEnd(9))}  ${escapeControls(text)}`)
@@ -80,12 +81,16 @@ function describeDisk({ database_bytes, journal_bytes, schema_version }: Status)
   return `database ${bytes(database_bytes)}, journal ${bytes(journal_bytes)}${schema}`
 }
 
-function describeRecords({ records_stored_at, set_aside, entries_lost }: Status, view: View): string {
+/** Below `journal/set-aside`; each is looked for by its name. */
+function listSetAside({ set_aside }: Status): [string, string] {
+  return ['set aside', set_aside.join(', ')]
+}
+
+function describeRecords({ records_stored_at, entries_lost }: Status, view: View): string {
   const stored =
     records_stored_at === null ? 'not stored yet' : `stored up to ${formatValue(records_stored_at, 'age', view)}`
-  const aside = set_aside.length === 0 ? '' : `, ${set_aside.length} pieces set aside`
   const lost = entries_lost === 0 ? '' : `, ${number(entries_lost)} lost`
-  return stored + aside + lost
+  return stored + lost
 }
 
 function number(amount: number): string {

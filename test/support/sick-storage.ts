@@ -26,11 +26,11 @@ export async function setSickStage(options: Parameters<typeof setStage>[0]): Pro
 
 /** What every surface says of a degraded part; throws unless they agree. */
 async function readSurfaces(gateway: TestGateway, part: PartName) {
-  const [status, ready, metrics, page] = await Promise.all([
+  const [status, ready, metrics, pushed] = await Promise.all([
     gateway.admin.status({}),
     fetch(`${gateway.baseUrl}/readyz`),
     fetch(`${gateway.consoleUrl}/metrics`).then((answer) => answer.text()),
-    fetch(gateway.consoleUrl).then((answer) => answer.text()),
+    readPushed(gateway),
   ])
   const body = (await ready.json()) as { status: string; degraded: { part: string; reason: string }[] }
   const found = status.degraded.find((each) => each.part === part)
@@ -38,13 +38,19 @@ async function readSurfaces(gateway: TestGateway, part: PartName) {
     status: found !== undefined,
     ready: body.degraded.some((each) => each.part === part),
     metrics: metrics.includes(`spgw_degraded{part="${part}"} 1`),
-    page: page.includes(`Degraded: ${part}`),
+    pushed: pushed.some((each) => each.part === part),
   }
   return { surfaces, reason: found?.reason ?? null, readyStatus: ready.status, body, status }
 }
 
-const everywhere = { status: true, ready: true, metrics: true, page: true }
-const nowhere = { status: false, ready: false, metrics: false, page: false }
+/** What the console and the terminal interface are told without asking. */
+async function readPushed({ admin }: TestGateway) {
+  for await (const { status } of await admin.watch({})) return status.degraded
+  return []
+}
+
+const everywhere = { status: true, ready: true, metrics: true, pushed: true }
+const nowhere = { status: false, ready: false, metrics: false, pushed: false }
 
 /** Waits until all surfaces tell that the part is degraded, for this reason. A degraded journal alone makes it unready. */
 export async function expectDegraded(gateway: TestGateway, part: PartName, reason: RegExp): Promise<void> {
