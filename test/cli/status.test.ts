@@ -39,7 +39,7 @@ describe('status', () => {
     const lines = text.split('\n')
     expect(lines[0]).toContain('serving, degraded')
     expect(lines[1]).toBe('  store  since 10 min ago: the disk is full\\u001b[2J')
-    expect(text).toMatch(/records .*, 2 lost\nset aside  /)
+    expect(text).toMatch(/records .*, 2 lost\nset aside {2}/)
   })
 
   it('leaves out what nobody may see or nobody knows', async () => {

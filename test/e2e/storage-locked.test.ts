@@ -46,7 +46,10 @@ it('traffic goes on while another process has the database locked, and each reco
   while (Date.now() - since < lockedMs) await crowd.answered(50)
   await expectDegraded(gateway, 'store', /another process holds the database locked/)
   const shown = await gateway.spgw(['status'])
-  expect([shown.code, shown.stdout]).toEqual([0, expect.stringMatching(/serving, degraded\n +store +since .*: another process holds/)])
+  expect([shown.code, shown.stdout]).toEqual([
+    0,
+    expect.stringMatching(/serving, degraded\n +store +since .*: another process holds/),
+  ])
   other.exec('rollback')
   other.close()
 
