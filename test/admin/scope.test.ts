@@ -198,6 +198,22 @@ describe('to whoever was given one project', () => {
     })
   })
 
+  it('keeps the records of a name that was given up: no admin of a project takes a name', async () => {
+    const stage = await setScopeStage()
+    const { client } = stage.gateway
+    const seen = () => callAs(stage.gateway.parts, ownGrants(stage, 'viewer'), 'requests.list')
+    await client.projects.edit({ name: 'hidden-project', rename: 'moved' })
+    const rename = { name: 'default', rename: 'hidden-project' }
+    for (const role of ['admin', 'owner'] as const)
+      expect(await refusal(callAs(stage.gateway.parts, ownGrants(stage, role), 'projects.edit', rename))).toMatchObject(
+        {
+          code: 'refused',
+          message: 'projects.edit needs the role admin for the workspace, and you do not have it.',
+        },
+      )
+    expect(await seen()).toMatchObject([{ project: 'default' }])
+  })
+
   it('pushes what happens in it alone', async () => {
     const stage = await setScopeStage()
     const { gateway, records } = stage

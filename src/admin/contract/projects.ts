@@ -54,7 +54,8 @@ export const projects = {
   edit: operation({
     summary: 'Rename a project',
     role: 'admin',
-    reach: 'project',
+    // Records are of a project by its name: whoever chooses a name chooses whose records he reads.
+    reach: 'workspace',
     effect: 'write',
     show: record,
     positional: ['name'],

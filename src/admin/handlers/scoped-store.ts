@@ -34,7 +34,7 @@ function scopeTables(read: Tables, write: Tables, scope: Scope): Tables {
   const closed = closeTables(scope)
   return {
     ...closed,
-    projects: { ...closed.projects, ...scopeProjects(read, write, scope) },
+    projects: { ...closed.projects, ...scopeProjects(read, scope) },
     environments: { ...closed.environments, ...scopeEnvironments(read, write, scope) },
     providers: { ...closed.providers, ...scopeProviders(read, scope) },
     routes: { ...closed.routes, ...scopeRoutes(read, write, scope) },
@@ -62,7 +62,7 @@ function requireAble(scope: Scope, projectId: string | undefined): void {
   if (projectId === undefined || !isAble(scope, projectId)) throw scope.refuse()
 }
 
-function scopeProjects(read: Tables, write: Tables, scope: Scope): Part<'projects'> {
+function scopeProjects(read: Tables, scope: Scope): Part<'projects'> {
   return {
     list: async () => (await read.projects.list()).filter(({ id }) => isSeen(scope, id)),
     async find(nameOrId) {
@@ -70,10 +70,6 @@ function scopeProjects(read: Tables, write: Tables, scope: Scope): Part<'project
       if (project === null || !isSeen(scope, project.id)) return null
       requireAble(scope, project.id)
       return project
-    },
-    async update(id, change) {
-      requireAble(scope, id)
-      return write.projects.update(id, change)
     },
   }
 }
