@@ -175,6 +175,49 @@ describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
     })
   })
 
+  it('leaves connections for calls, however many tabs stand open', async () => {
+    await inNewGateway(async (gateway, page) => {
+      await makeRoute(gateway)
+      await signIn(page, gateway)
+      const tabs = [page]
+      for (const path of eightPaths.slice(1)) {
+        for (const tab of tabs) await setSeen(tab, false)
+        const tab = await page.context().newPage()
+        tabs.push(tab)
+        await tab.goto(gateway.consoleUrl + path)
+        await tab.locator('.live-receiving').waitFor()
+      }
+      for (const tab of tabs) {
+        for (const other of tabs) await setSeen(other, other === tab)
+        await tab.getByRole('link', { name: 'Keys', exact: true }).first().click()
+        await tab.getByRole('link', { name: 'ci', exact: true }).waitFor()
+        await tab.locator('.live-receiving').waitFor()
+      }
+      // Hidden ones have heard nothing for a while, which is no fault of the gateway.
+      for (const tab of tabs) expect(await tab.locator('.live-receiving').count()).toBe(1)
+
+      // Whoever comes back sees what was done meanwhile.
+      await gateway.createKey('meanwhile')
+      await setSeen(page, true)
+      await page.getByRole('link', { name: 'meanwhile', exact: true }).waitFor()
+    })
+  })
+
+  it('loads address after address in one tab', async () => {
+    await inNewGateway(async (gateway, page) => {
+      await signIn(page, gateway)
+      for (const path of eightPaths) {
+        await page.goto(gateway.consoleUrl + path)
+        await page.locator('h1').waitFor()
+        await page.locator('.live-receiving').waitFor()
+      }
+      for (const _ of eightPaths) {
+        await page.goBack()
+        await page.locator('.live-receiving').waitFor()
+      }
+    })
+  })
+
   it('can be used by everybody, in both themes and on a small screen', async () => {
     await inNewGateway(async (gateway, page) => {
       const key = await makeRoute(gateway)
@@ -196,6 +239,25 @@ describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
     })
   }, 240_000)
 })
+
+const eightPaths = [
+  '/requests',
+  '/',
+  '/providers',
+  '/routing',
+  '/keys',
+  '/playground',
+  '/settings/operators',
+  '/requests?status=4xx',
+]
+
+/** As when another tab comes to the front: without a window Chromium holds every tab for visible. */
+async function setSeen(page: Page, seen: boolean): Promise<void> {
+  await page.evaluate(`
+    Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${!seen} })
+    Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => ${seen} ? 'visible' : 'hidden' })
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`)
+}
 
 /** However long the machine takes. */
 async function haveRows(rows: Locator, count: number): Promise<void> {

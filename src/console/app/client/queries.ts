@@ -23,6 +23,15 @@ export function refreshConfiguration(): Promise<void> {
   return queries.invalidateQueries({ predicate: ({ queryKey }) => !isOfRecords(queryKey) })
 }
 
+/** After a time in which nothing was heard: all but endless lists, which read anew with their own stream. */
+export function refreshMissed(): Promise<void> {
+  return queries.invalidateQueries({ predicate: ({ queryKey }) => !isEndless(queryKey) })
+}
+
+function isEndless(key: readonly unknown[]): boolean {
+  return Reflect.get(Object(key[1]), 'type') === 'infinite'
+}
+
 function isOfRecords(key: readonly unknown[]): boolean {
   const path = key[0]
   return key[0] === 'session' || (Array.isArray(path) && path[0] === 'requests')

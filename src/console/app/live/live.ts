@@ -1,45 +1,32 @@
 import { useEffect, useSyncExternalStore } from 'react'
 import { admin, callOperation } from '../client/admin.ts'
 import { faultOf, isSignedOut } from '../client/fault.ts'
-import { queries, refreshConfiguration, sessionKey } from '../client/queries.ts'
+import { keepStream, pause } from '../client/live-stream.ts'
+import { queries, refreshConfiguration, refreshMissed, sessionKey } from '../client/queries.ts'
 import { findOperation } from '../contract/operations.ts'
 import { type Live, readLive, setLive, subscribeLive } from './live-store.ts'
 import type { StatusOutput } from './status-output.ts'
 
 const pollMs = 5000
 const firstPauseMs = 500
-const longestPauseMs = 15_000
 
 /** How the gateway is, heard over the one live connection of the page. */
 export function useLive(): Live {
   return useSyncExternalStore(subscribeLive, readLive)
 }
 
-/** Keeps the live connection for as long as the component stands. */
+/** Keeps the live connection for as long as the component stands and the page is seen. */
 export function useLiveConnection(): void {
-  useEffect(() => {
-    const leaving = new AbortController()
-    void stayConnected(leaving.signal)
-    return () => leaving.abort()
-  }, [])
+  useEffect(() => keepStream({ open: listen, hear, lose, returned: () => void refreshMissed(), firstPauseMs }), [])
 }
 
-async function stayConnected(signal: AbortSignal): Promise<void> {
-  let pauseMs = firstPauseMs
-  while (!signal.aborted) {
-    try {
-      for await (const heard of listen(signal)) {
-        pauseMs = firstPauseMs
-        hear(heard)
-      }
-    } catch (error) {
-      if (signal.aborted) return
-      if (isSignedOut(error)) return void queries.invalidateQueries({ queryKey: sessionKey })
-      setLive({ ...readLive(), state: 'disconnected', reason: faultOf(error).message })
-    }
-    await pause(pauseMs, signal)
-    pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+function lose(error: unknown): boolean {
+  if (isSignedOut(error)) {
+    void queries.invalidateQueries({ queryKey: sessionKey })
+    return false
   }
+  setLive({ ...readLive(), state: 'disconnected', reason: faultOf(error).message })
+  return true
 }
 
 interface Heard {
@@ -63,14 +50,13 @@ async function* listen(signal: AbortSignal): AsyncGenerator<Heard> {
 function hear({ configuration, status }: Heard): void {
   const before = readLive()
   const parts = status.degraded.map(({ part, reason }) => `${part}: ${reason}`)
-  const wasAway = before.state === 'disconnected' && before.status !== null
   setLive({
     state: parts.length === 0 ? 'receiving' : 'degraded',
     reason: parts.length === 0 ? null : parts.join('; '),
     status,
     configuration,
   })
-  if (before.status !== null && (wasAway || hasChanged(before, configuration, status))) void refreshConfiguration()
+  if (before.status !== null && hasChanged(before, configuration, status)) void refreshConfiguration()
 }
 
 /** Where no counter tells of changes, the sums of the status do as well as they can. */
@@ -78,16 +64,4 @@ function hasChanged(before: Live, configuration: number | null, status: StatusOu
   if (configuration !== null) return configuration !== before.configuration
   const sums = (of: StatusOutput | null) => JSON.stringify([of?.providers, of?.routes, of?.keys])
   return sums(before.status) !== sums(status)
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, milliseconds)
-    signal.addEventListener('abort', done)
-  })
 }

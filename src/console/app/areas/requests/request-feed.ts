@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react'
 import { admin, orpc } from '../../client/admin.ts'
+import { keepStream } from '../../client/live-stream.ts'
 import type { RequestRow } from '../../live/status-output.ts'
 
 /** What `requests list` filters by. */
@@ -9,7 +10,6 @@ export type ListInput = Parameters<typeof admin.requests.list>[0]
 const pageSize = 100
 const mostWaiting = 1000
 const firstPauseMs = 1000
-const longestPauseMs = 15_000
 
 export interface RequestFeed {
   rows: RequestRow[]
@@ -64,7 +64,12 @@ export function useRequestFeed(input: ListInput, live: boolean, held: () => bool
   const { fetchNextPage, hasNextPage, isFetchingNextPage, refetch } = pages
   // biome-ignore lint/correctness/useExhaustiveDependencies: another question is another list.
   useEffect(() => dispatch('forget'), [key])
-  useTail(key, live && pages.isSuccess, (rows) => dispatch({ rows, held: held() }))
+  useTail(
+    key,
+    live && pages.isSuccess,
+    (rows) => dispatch({ rows, held: held() }),
+    () => void refetch(),
+  )
   const read = pages.data?.pages
   const rows = useMemo(() => join(pushed.shown, read ?? []), [pushed.shown, read])
   const fresh = useMemo(() => new Set(pushed.shown.slice(0, 50).map(({ id }) => id)), [pushed.shown])
@@ -94,12 +99,12 @@ function join(pushed: readonly RequestRow[], pages: readonly RequestRow[][]): Re
 }
 
 /** Rows that come within one frame are given on together: a burst is drawn once. */
-function useTail(key: string, enabled: boolean, give: (rows: RequestRow[]) => void): void {
-  const giveNow = useRef(give)
-  giveNow.current = give
+function useTail(key: string, enabled: boolean, give: (rows: RequestRow[]) => void, reread: () => void): void {
+  const now = useRef({ give, reread })
+  now.current = { give, reread }
   useEffect(() => {
     if (!enabled) return
-    const leaving = new AbortController()
+    let left = false
     let gathered: RequestRow[] = []
     const take = (row: RequestRow) => {
       gathered.push(row)
@@ -107,11 +112,20 @@ function useTail(key: string, enabled: boolean, give: (rows: RequestRow[]) => vo
       requestAnimationFrame(() => {
         const rows = gathered
         gathered = []
-        if (!leaving.signal.aborted) giveNow.current(rows)
+        if (!left) now.current.give(rows)
       })
     }
-    void follow(filtersOf(key), leaving.signal, take)
-    return () => leaving.abort()
+    const stop = keepStream({
+      open: (signal) => admin.requests.tail(filtersOf(key), { signal }),
+      hear: take,
+      // The live light says that the gateway is away; here it is only asked again.
+      returned: () => now.current.reread(),
+      firstPauseMs,
+    })
+    return () => {
+      left = true
+      stop()
+    }
   }, [key, enabled])
 }
 
@@ -119,24 +133,4 @@ function useTail(key: string, enabled: boolean, give: (rows: RequestRow[]) => vo
 function filtersOf(key: string): Parameters<typeof admin.requests.tail>[0] {
   const { since: _since, until: _until, limit: _limit, before: _before, ...filters }: ListInput = JSON.parse(key)
   return filters
-}
-
-async function follow(
-  input: Parameters<typeof admin.requests.tail>[0],
-  signal: AbortSignal,
-  take: (row: RequestRow) => void,
-): Promise<void> {
-  let pauseMs = firstPauseMs
-  while (!signal.aborted) {
-    try {
-      for await (const row of await admin.requests.tail(input, { signal })) {
-        pauseMs = firstPauseMs
-        take(row)
-      }
-    } catch {
-      // The live light says that the gateway is away; here it is only asked again.
-    }
-    await new Promise((resolve) => setTimeout(resolve, pauseMs))
-    pauseMs = Math.min(pauseMs * 2, longestPauseMs)
-  }
 }
