@@ -1,13 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { OpenAPIHandler } from '@orpc/openapi/node'
-import { BodyLimitPlugin } from '@orpc/server/node'
 import type { AdminParts, Caller } from './handlers/context.ts'
 import { router } from './handlers/index.ts'
+import { BadBody, readOperationBody } from './read-body.ts'
 
 export type { Caller }
-
-/** An operation's input never comes near it; what does is a mistake or an attack. */
-const maxBodySize = 1024 * 1024
 
 export interface Dispatcher {
   /** Serves `/api/<noun>/<verb>`; false: the path is no operation's. The caller has been identified by whoever calls this. */
@@ -16,11 +13,26 @@ export interface Dispatcher {
 
 /** The one way in to the operations, for every surface. */
 export function createDispatcher(parts: AdminParts): Dispatcher {
-  const handler = new OpenAPIHandler(router, { plugins: [new BodyLimitPlugin({ maxBodySize })] })
+  const handler = new OpenAPIHandler(router)
   return {
     async dispatch(request, response, caller, closing) {
+      const body = await readOperationBody(request).catch((error: unknown) => {
+        if (error instanceof BadBody) return error
+        // The client has gone while it sent.
+        if (request.destroyed) return null
+        throw error
+      })
+      if (body === null) return true
+      if (body instanceof BadBody) return refuseBody(response, body)
       const context = { ...parts, caller, closing }
-      return (await handler.handle(request, response, { prefix: '/api', context })).matched
+      // What has a body already is not read again.
+      return (await handler.handle(Object.assign(request, { body }), response, { prefix: '/api', context })).matched
     },
   }
+}
+
+function refuseBody(response: ServerResponse, { status, message, hint }: BadBody): true {
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close' })
+  response.end(JSON.stringify({ defined: true, code: 'invalid', status, message, data: { hint } }))
+  return true
 }

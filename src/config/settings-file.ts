@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
+import { findDuplicateKeys } from './duplicate-keys.ts'
 import { type SettingProblem, SettingsRefused } from './settings-refused.ts'
 
 export type SettingTree = { [name: string]: unknown }
@@ -37,7 +38,7 @@ function withoutValue(message: string): string {
 /** `path` names the file in what is wrong with it. */
 export function parseSettingsFile(text: string, path: string): SettingsFile {
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false })
   const placeAt = (offset: number) => {
     const { line, col } = lines.linePos(offset)
     return `${path}:${line}:${col}`
@@ -47,6 +48,9 @@ export function parseSettingsFile(text: string, path: string): SettingsFile {
     message: withoutValue(error.message),
   }))
   if (faults.length > 0) throw new SettingsRefused(faults)
+  const twice = findDuplicateKeys(document).slice(0, mostFaults)
+  if (twice.length > 0)
+    throw new SettingsRefused(twice.map((offset) => ({ place: placeAt(offset), message: 'Map keys must be unique' })))
   if (document.contents !== null && !isMap(document.contents)) {
     throw new SettingsRefused([
       { place: placeAt(0), message: 'expected settings, like gateway: and below it listen: …' },

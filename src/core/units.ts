@@ -9,9 +9,13 @@ const sizeUnits: Record<string, number> = {
   GiB: 1024 ** 3,
 }
 
+/** A hundred years: what is longer is a slip, and no date can be counted from it. */
+const longestDuration = 36_525 * 86_400_000
+
 /** `250ms`, `5s`, `30m`, `24h`, `90d` in milliseconds; null when the text is no duration. */
 export function parseDuration(text: string): number | null {
-  return parseQuantity(text, /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/, durationUnits)
+  const milliseconds = parseQuantity(text, /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/, durationUnits)
+  return milliseconds !== null && milliseconds > longestDuration ? null : milliseconds
 }
 
 /** `64KB`, `100MB`, `2GB` (decimal), `KiB` and so on (binary), in bytes; null when the text is no size. */

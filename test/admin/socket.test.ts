@@ -12,6 +12,7 @@ import { AdminSocketRefused } from '../../src/admin/socket-file.ts'
 import { openSocketTransport } from '../../src/admin/socket-transport.ts'
 import { connect, startTestGateway, temporaryDirectory } from './gateway.ts'
 
+const json = { 'content-type': 'application/json' }
 const options = { socketGroup: null, version: '1.2.3' }
 
 interface Answer {
@@ -44,6 +45,18 @@ describe('the admin socket', () => {
     const { socketPath } = await startTestGateway()
     expect(statSync(socketPath).mode & 0o777).toBe(0o600)
     expect(process.umask()).toBe(0)
+  })
+
+  it.each([
+    ['with its length', {}],
+    ['in pieces', { 'transfer-encoding': 'chunked' }],
+  ])('answers who sends too much %s, and goes on', async (_how, headers) => {
+    const { socketPath } = await startTestGateway()
+    const large = await ask(socketPath, '/api/status', { ...json, ...headers }, JSON.stringify('a'.repeat(5_000_000)))
+    expect(large).toMatchObject({ status: 413, body: expect.stringContaining('"code":"invalid"') })
+    expect(large.body).toContain('larger than 1024 KiB')
+    expect(await ask(socketPath, '/api/status', json, '{"a"')).toMatchObject({ status: 400 })
+    expect(await ask(socketPath, '/api/status', json)).toMatchObject({ status: 200 })
   })
 
   it('is open to a group where one is named', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadSettings, type SettingSources } from '../../src/config/load.ts'
+import { parseSettingsFile } from '../../src/config/settings-file.ts'
 import { SettingsRefused } from '../../src/config/settings-refused.ts'
 
 let directory: string
@@ -108,6 +109,17 @@ describe('refusals', () => {
     expect(problems('gateway:\n  listen: "unclosed\n')[0]).toMatch(/^config\.yaml:\d+:\d+: /)
     expect(problems('- a\n- b\n')[0]).toMatch(/^config\.yaml:1:1: expected settings/)
     expect(problems('gateway: {}\ngateway: {}\n')[0]).toMatch(/^config\.yaml:2:1: /)
+  })
+
+  it('names each line that says a thing again, in sections too', () => {
+    const text = 'log:\n  level: info\nconsole:\n  url: http://a\n  url: http://b\nlog:\n  format: json\n'
+    expect(() => parseSettingsFile(text, 'config.yaml')).toThrow(/config\.yaml:5:3.*[\s\S]*config\.yaml:6:1/)
+  })
+
+  it('is done soon with a file of tens of thousands of names', () => {
+    // Compared each with each these are 1,800,000,000 pairs: the test's limit is the measure.
+    const text = Array.from({ length: 60_000 }, (_, index) => `k${index}: 1\n`).join('')
+    expect(Object.keys(parseSettingsFile(text, 'config.yaml').tree)).toHaveLength(60_000)
   })
 
   it('never shows a value', () => {

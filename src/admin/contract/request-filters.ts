@@ -30,7 +30,7 @@ export const requestFilters = {
   state: field(recordShape.shape.state.optional(), {
     description: 'In this state: under way, ended, or cut by the death of the gateway',
   }),
-  id: field(z.string().optional(), { description: 'With this text in the id' }),
+  id: field(z.string().max(64).optional(), { description: 'With this text in the id' }),
 }
 
 export const requestWindow = {

@@ -1,0 +1,49 @@
+import type { IncomingMessage } from 'node:http'
+
+/** An operation's input never comes near it; what does is a mistake or an attack. */
+const maxBytes = 1024 * 1024
+/** So much more is read and forgotten, so that whoever still sends hears why it is too much; beyond it the connection ends. */
+const maxForgotten = 32 * 1024 * 1024
+
+/** The body is no input of an operation: too large, or not JSON. */
+export class BadBody extends Error {
+  readonly status: 400 | 413
+  readonly hint: string
+
+  constructor(status: 400 | 413, message: string, hint: string) {
+    super(message)
+    this.name = 'BadBody'
+    this.status = status
+    this.hint = hint
+  }
+}
+
+/**
+ * The JSON that was sent, read here and whole: oRPC's own limit throws from within the stream's event, where nobody can
+ * catch it, and took the process with it. Throws `BadBody`.
+ */
+export async function readOperationBody(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size <= maxBytes) chunks.push(chunk)
+    if (size > maxBytes + maxForgotten) break
+  }
+  if (size > maxBytes)
+    throw new BadBody(
+      413,
+      `The input is larger than ${maxBytes / 1024} KiB.`,
+      'Send less at once: several files, for one.',
+    )
+  return parse(Buffer.concat(chunks).toString('utf8'))
+}
+
+function parse(text: string): unknown {
+  if (text === '') return {}
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new BadBody(400, 'The input is not JSON.', 'Send a JSON object.')
+  }
+}

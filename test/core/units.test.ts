@@ -1,0 +1,17 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { formatDuration, parseDuration } from '../../src/core/units.ts'
+
+describe('a duration', () => {
+  it('is read as it is written, up to a hundred years', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 36_525 * 86_400_000 }), (milliseconds) => {
+        expect(parseDuration(formatDuration(milliseconds))).toBe(milliseconds)
+      }),
+    )
+  })
+
+  it.each(['36526d', '999999999999999999999d', '1e3s', '-1s', '5', 's', ''])('is not %j', (text) => {
+    expect(parseDuration(text)).toBeNull()
+  })
+})
