@@ -38,7 +38,7 @@ const table: readonly [flags: string, description: string][] = [
   ['-y, --yes', 'answer yes to what would be asked'],
   ['--columns <list>', 'columns of a table or of CSV, by name: name,state'],
   ['--no-color', 'no colour (also: NO_COLOR)'],
-  ['--data-dir <path>', 'data directory of the gateway (default: $SPGW_DATA_DIR)'],
+  ['--data-dir <path>', 'data directory of the gateway (default: $SPGW_DATA_DIR, else ~/.local/state/spgw)'],
   ['--remote <url>', 'console of a gateway elsewhere, with an API token (default: $SPGW_REMOTE)'],
   ['--token-env <variable>', 'where the API token is (default: SPGW_TOKEN)'],
   ['--token-stdin', 'read the API token from standard input'],

@@ -13,7 +13,7 @@ export function orderCandidates(
 ): { ordered: Candidate[]; signal: Signal | null } {
   if (strategy === 'priority') return { ordered: candidates, signal: null }
   if (strategy === 'weighted') return { ordered: drawByWeight(candidates, random), signal: weightedSignal(candidates) }
-  const text = `The strategy ${strategy} has no figures to go by yet: targets are taken by priority.`
+  const text = describeMissingFigures(strategy)
   return { ordered: candidates, signal: { rule: 'strategy', verdict: 'note', text, data: { strategy } } }
 }
 
@@ -39,4 +39,9 @@ function compare(one: number, other: number): number {
 function weightedSignal(candidates: Candidate[]): Signal {
   const weights = candidates.map(({ provider, target }) => `${provider.name} ${target.weight}`).join(', ')
   return { rule: 'strategy', verdict: 'note', text: `Drawn by weight: ${weights}.`, data: { strategy: 'weighted' } }
+}
+
+/** Latency and cost are accepted ahead of the figures that they order by. */
+export function describeMissingFigures(strategy: 'latency' | 'cost'): string {
+  return `The strategy ${strategy} has no figures to go by yet: targets are taken by priority.`
 }

@@ -155,6 +155,36 @@ describe('providers', () => {
     expect(await client.providers.edit({ name: 'main', timeoutTotal: '9s' })).toMatchObject({ revision: 4 })
   })
 
+  it('send no stored credential to another host: with a new address it is given again', async () => {
+    const { client, checks } = await startTestGateway()
+    await client.providers.add({ ...openai, baseUrl: 'https://api.openai.com/v1' })
+    const asked = checks.asked.length
+    for (const baseUrl of ['https://other.example/v1', 'http://api.openai.com/v1', 'https://api.openai.com:8443/v1'])
+      for (const skipCheck of [false, true])
+        expect(await refusal(client.providers.edit({ name: 'openai', baseUrl, skipCheck })), baseUrl).toMatchObject({
+          code: 'invalid',
+          message: expect.stringContaining('not sent to another host'),
+          hint: expect.stringContaining('--credential-stdin'),
+        })
+    expect(checks.asked).toHaveLength(asked)
+    expect(await client.providers.show({ name: 'openai' })).toMatchObject({ revision: 1 })
+    await client.providers.edit({ name: 'openai', baseUrl: 'https://API.openai.com:443/v2' })
+    const elsewhere = { name: 'openai', baseUrl: 'https://other.example/v1' }
+    await client.providers.edit({ ...elsewhere, credential: 'sk-second-credential-0002' })
+    expect(checks.asked.at(-1)).toEqual({ baseUrl: elsewhere.baseUrl, credential: 'sk-second-credential-0002' })
+    // Each revision has the credential that was given for its address.
+    await client.providers.rollback({ name: 'openai', revision: 1 })
+    expect(checks.asked.at(-1)).toEqual({ baseUrl: 'https://api.openai.com/v1', credential })
+
+    await client.providers.credentials.add({ name: 'openai', credential: 'sk-third-credential-0003' })
+    const one = { ...elsewhere, credential: 'sk-fourth-credential-0004', replace: '0003' }
+    expect(await refusal(client.providers.edit(one))).toMatchObject({ code: 'invalid', message: /pool of 2/ })
+    await client.providers.add({ name: 'bare', kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9001/v1' })
+    expect(await client.providers.edit({ name: 'bare', baseUrl: 'http://127.0.0.1:9002/v1' })).toMatchObject({
+      base_url: 'http://127.0.0.1:9002/v1',
+    })
+  })
+
   it('have a pool of credentials, in which a replaced one keeps its place', async () => {
     const { client } = await startTestGateway()
     await client.providers.add(openai)
@@ -275,6 +305,22 @@ describe('keys', () => {
 })
 
 describe('policies', () => {
+  it('name the keys that hold them, where they are shown and where their removal is refused', async () => {
+    const { client } = await startTestGateway()
+    expect(await client.policies.add({ name: 'small' })).toMatchObject({ attached_to: [], held_by: [] })
+    await client.keys.create({ name: 'ci', policy: 'small' })
+    await client.keys.create({ name: 'gone', policy: 'small' })
+    await client.keys.revoke({ key: 'gone' })
+    const held = { attached_to: [], held_by: ['key:ci'] }
+    expect(await client.policies.show({ name: 'small' })).toMatchObject(held)
+    expect(await client.policies.list({})).toMatchObject([held])
+    expect(await refusal(client.policies.remove({ name: 'small' }))).toMatchObject({
+      message: expect.stringContaining('key ci'),
+    })
+    await client.keys.edit({ key: 'ci', policy: 'none' })
+    expect(await client.policies.show({ name: 'small' })).toMatchObject({ held_by: [] })
+  })
+
   it('are attached by words, replaced and cleared', async () => {
     const { client } = await startTestGateway()
     await client.keys.create({ name: 'ci' })

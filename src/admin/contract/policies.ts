@@ -7,6 +7,8 @@ export const policyShape = z.object({
   name: z.string(),
   /** `workspace`, `project:P`, `environment:P/E`, `key:NAME`. */
   attached_to: z.array(z.string()),
+  /** `key:NAME`: keys that name it themselves, which only `keys edit` changes. */
+  held_by: z.array(z.string()),
   /** Empty: all. */
   allow_models: z.array(z.string()),
   deny_models: z.array(z.string()),
@@ -19,6 +21,7 @@ export const policyShape = z.object({
 const columns = [
   { field: 'name', title: 'NAME' },
   { field: 'attached_to', title: 'ATTACHED TO', format: 'list' },
+  { field: 'held_by', title: 'HELD BY', format: 'list' },
   { field: 'allow_models', title: 'ALLOWS', format: 'list' },
   { field: 'deny_models', title: 'DENIES', format: 'list' },
   { field: 'lanes', title: 'LANES', format: 'list' },

@@ -23,6 +23,8 @@ export const routeShape = z.object({
   environment: z.string().nullable(),
   enabled: z.boolean(),
   strategy: z.enum(['priority', 'weighted', 'latency', 'cost']),
+  /** Only where the strategy does not do yet what its name says. */
+  note: z.string().optional(),
   targets: z.array(
     z.object({
       provider: z.string(),
@@ -70,7 +72,8 @@ const settable = {
     syntax: 'target',
   }),
   strategy: field(z.enum(['priority', 'weighted', 'latency', 'cost']).optional(), {
-    description: 'How a target is chosen (default: priority)',
+    description:
+      'How a target is chosen (default: priority); latency and cost go by priority too, until there are figures',
   }),
   retries: field(z.int().min(0).max(10).optional(), {
     description: 'Further attempts on one target (default: 1)',

@@ -36,6 +36,12 @@ export function showAttachments(
   return [...(attachedTo.workspace ? ['workspace'] : []), ...attachedTo.ids.map((id) => words.get(id) ?? id)]
 }
 
+/** Keys that name the policy themselves; a revoked one holds nothing any more. */
+export function showHolders(policyId: string, { keys }: Attachments): string[] {
+  const holding = keys.filter((key) => key.policyId === policyId && key.revokedAt === null)
+  return holding.map(({ name }) => `key:${name}`)
+}
+
 export async function readAttachments(context: AdminContext, words: string[]): Promise<Policy['attachedTo']> {
   const ids = new Set<string>()
   for (const word of words) if (word !== 'workspace') ids.add(await readAttachment(context, word))

@@ -2,7 +2,7 @@ import { newId } from '../../core/ids.ts'
 import type { LaneName } from '../../core/lane.ts'
 import { parseSize } from '../../core/units.ts'
 import type { Policy } from '../../store/api.ts'
-import { type Attachments, loadAttachments, readAttachments, showAttachments } from './attachments.ts'
+import { type Attachments, loadAttachments, readAttachments, showAttachments, showHolders } from './attachments.ts'
 import { audited } from './audited.ts'
 import { operations } from './base.ts'
 import type { AdminContext } from './context.ts'
@@ -13,6 +13,7 @@ const show = (policy: Policy, attachments: Attachments) => ({
   id: policy.id,
   name: policy.name,
   attached_to: showAttachments(policy.attachedTo, attachments),
+  held_by: showHolders(policy.id, attachments),
   allow_models: policy.allowModels,
   deny_models: policy.denyModels,
   lanes: policy.lanes,

@@ -1,6 +1,7 @@
 import { errorCodes } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { validateRoute } from '../../routing/plan.ts'
+import { describeMissingFigures } from '../../routing/strategy.ts'
 import type { Route } from '../../store/api.ts'
 import { audited } from './audited.ts'
 import { operations } from './base.ts'
@@ -22,6 +23,7 @@ const show = (route: Route, names: Names) => ({
   environment: route.environmentId === null ? null : names.environment(route.environmentId),
   enabled: route.enabled,
   strategy: route.strategy,
+  ...noteOf(route.strategy),
   targets: route.targets.map(({ providerId, upstreamModel, weight, priority }) => ({
     provider: names.provider(providerId),
     upstream_model: upstreamModel,
@@ -35,6 +37,8 @@ const show = (route: Route, names: Names) => ({
   owned: names.owned(route.id),
   created_at: route.createdAt,
 })
+const noteOf = (strategy: Route['strategy']) =>
+  strategy === 'latency' || strategy === 'cost' ? { note: describeMissingFigures(strategy) } : {}
 const resource = ({ id, model }: Route) => ({ kind: 'route', id, name: model })
 
 async function load(context: AdminContext, reference: RouteReference) {

@@ -137,8 +137,8 @@ export function percent(share: number): string {
 const strategies: Record<string, string> = {
   priority: 'the first that is ready',
   weighted: 'shared out by weight',
-  latency: 'the fastest first',
-  cost: 'the cheapest first',
+  latency: 'by priority: no figures on latency yet',
+  cost: 'by priority: no figures on cost yet',
 }
 
 export function strategyInWords({ strategy, targets }: Route): string {

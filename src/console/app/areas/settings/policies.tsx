@@ -70,7 +70,8 @@ export function Policies() {
 }
 
 function PolicyButtons({ policy, onEdit }: { policy: Policy; onEdit(): void }) {
-  const { name, attached_to } = policy
+  const { name, attached_to, held_by } = policy
+  const places = [...attached_to, ...held_by]
   return (
     <>
       <Button small onClick={onEdit}>
@@ -84,9 +85,9 @@ function PolicyButtons({ policy, onEdit }: { policy: Policy; onEdit(): void }) {
         done={`Policy ${name} is removed`}
         consequence={
           <p>
-            {attached_to.length === 0
+            {places.length === 0
               ? 'It is attached to nothing, so nothing changes.'
-              : `It is attached to ${attached_to.length}: ${attached_to.join(', ')}.`}
+              : `It holds for ${places.length}: ${places.join(', ')}.`}
           </p>
         }
       >
