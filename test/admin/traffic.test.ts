@@ -85,6 +85,15 @@ describe('routes', () => {
     ])
   })
 
+  it('say of a strategy without figures that it goes by priority', async () => {
+    const gateway = await startTestGateway()
+    const { client } = gateway
+    await addProviders(gateway)
+    const added = await client.routes.add({ model: 'gpt-4o', provider: 'openai', strategy: 'cost' })
+    expect(added).toMatchObject({ strategy: 'cost', note: expect.stringContaining('by priority') })
+    expect(await client.routes.edit({ model: 'gpt-4o', strategy: 'weighted' })).not.toHaveProperty('note')
+  })
+
   it('are explained, sending nothing', async () => {
     const gateway = await startTestGateway()
     const { client } = gateway
@@ -121,6 +130,19 @@ describe('routes', () => {
       status: 200,
       provider: null,
     })
+  })
+
+  it('are tested on the record of the audit, whether a route matches or not', async () => {
+    const gateway = await startTestGateway()
+    const { client } = gateway
+    await addProviders(gateway)
+    await client.routes.add({ model: 'gpt-4o', provider: 'openai' })
+    await client.routes.test({ model: 'gpt-4o' })
+    await client.routes.test({ model: 'gpt-9' })
+    expect(await client.audit.list({ operation: 'routes.test' })).toMatchObject([
+      { resource: { kind: 'environment', name: 'production' }, after: { model: 'gpt-9', lane: 'openai' } },
+      { resource: { kind: 'route', name: 'gpt-4o' }, before: null, after: { model: 'gpt-4o', lane: 'openai' } },
+    ])
   })
 })
 
