@@ -210,6 +210,17 @@ describe('the request record', () => {
     expect(describeRecord(sampleRecord({ state: 'interrupted' })).at(-1)).toMatch(/^Interrupted/)
   })
 
+  it('says that the gateway answered by itself, but not of a refusal', () => {
+    const own = 'The gateway answered by itself; no provider was asked.'
+    expect(describeRecord(sampleRecord({ status: 200, duration_ms: 1, attempts: [] }))).toEqual([
+      own,
+      'Ended with 200 after 1 ms.',
+    ])
+    const error = { code: 'invalid_key', origin: 'client', message: 'No.' } as const
+    expect(describeRecord(sampleRecord({ status: 401, error, attempts: [] }))).not.toContain(own)
+    expect(describeRecord(sampleRecord({ state: 'admitted', status: null, attempts: [] }))).not.toContain(own)
+  })
+
   it('writes durations as people do', () => {
     expect([0, 999, 1000, 12_400, 125_000].map(describeDuration)).toEqual([
       '0 ms',

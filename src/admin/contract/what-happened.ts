@@ -12,6 +12,7 @@ export function describeRecord(record: RequestRecord): string[] {
       .filter((signal) => isRemark(signal) && signal.text !== said)
       .map(({ text }) => close(text)),
     ...describeLosses(record),
+    ...describeOwnAnswer(record),
     describeEnd(record),
   ]
 }
@@ -76,6 +77,15 @@ function describeReason({ message, status }: AttemptRecord): string {
 
 function describeLosses(record: RequestRecord): string[] {
   return record.losses.length === 0 ? [] : [`Lost in translation: ${record.losses.join(', ')}.`]
+}
+
+/** The model list and the like, which no provider is asked for. */
+function describeOwnAnswer(record: RequestRecord): string[] {
+  return isOwnAnswer(record) ? ['The gateway answered by itself; no provider was asked.'] : []
+}
+
+export function isOwnAnswer({ state, status, error, attempts }: RequestRecord): boolean {
+  return state === 'settled' && error === null && status !== null && status < 400 && attempts.length === 0
 }
 
 function describeEnd(record: RequestRecord): string {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
-import { describeRecord } from '../../../../admin/contract/what-happened.ts'
+import { describeRecord, isOwnAnswer } from '../../../../admin/contract/what-happened.ts'
 import { orpc } from '../../client/admin.ts'
 import { faultOf } from '../../client/fault.ts'
 import type { RequestRow } from '../../live/status-output.ts'
@@ -84,9 +84,12 @@ function Record({ record }: { record: RequestRow }) {
       </section>
       <div className="record-columns">
         <RecordSignals title="Policy" signals={record.policy_signals} none="No policy looked at it." />
-        <RecordSignals title="Routing" signals={record.routing_signals} none="It did not get as far as routing." />
+        <RecordSignals title="Routing" signals={record.routing_signals} none={sayUnrouted(record)} />
       </div>
       <RecordFacts record={record} />
     </Page>
   )
 }
+
+const sayUnrouted = (record: Parameters<typeof isOwnAnswer>[0]) =>
+  isOwnAnswer(record) ? 'Nothing was routed: the gateway answered by itself.' : 'It did not get as far as routing.'
