@@ -66,7 +66,7 @@ async function ask(
   const answer = await fetchWhole(transport, request, limits)
   switch (answer.outcome) {
     case 'answered':
-      return plan.read(answer.status, answer.body, target)
+      return blameAbsence(plan.read(answer.status, answer.body, target), credential)
     case 'failed':
       return checkFailed('unreachable', unreachable(answer.fault))
     case 'too-large':
@@ -77,6 +77,15 @@ async function ask(
         `The provider did not answer within ${limits.milliseconds / 1000} s; check the address and try again.`,
       )
   }
+}
+
+/** A refusal of a credential that nobody gave is a request for one. */
+function blameAbsence(result: CheckResult, credential: Secret | null): CheckResult {
+  if (credential !== null || result.reason !== 'credential_rejected') return result
+  return checkFailed(
+    'credential_rejected',
+    'The provider asks for a credential, and none was given; give it with --credential-stdin or --credential-env VAR.',
+  )
 }
 
 function unreachable(fault: TransportFault): string {

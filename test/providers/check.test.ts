@@ -37,17 +37,29 @@ function check(
   table: Record<string, Answer>,
   more: Partial<ProviderTarget> = {},
   limits = { bytes: 4096, milliseconds: 500 },
+  credential: Secret | null = new Secret('sk-under-test'),
 ) {
   const kind = findKind(kindName)
   if (!kind) throw new Error(kindName)
   const network = fakeNetwork(table)
   const target = { name: 'one', baseUrl: kind.defaultBaseUrl, settings: {}, ...more }
-  return { network, result: checkProvider(kind, target, new Secret('sk-under-test'), network, limits) }
+  return { network, result: checkProvider(kind, target, credential, network, limits) }
 }
 
 const page = { status: 200, body: '<!doctype html><html>hello</html>' }
 
 describe('checkProvider', () => {
+  it('asks for a credential where none was given, and blames one that was', async () => {
+    const refusing = { 'http://h/v1/models': { status: 401, body: { error: { message: 'no' } } } }
+    const target = { baseUrl: 'http://h/v1' }
+    const without = check('openai-compatible', refusing, target, undefined, null)
+    expect(await without.result).toMatchObject({
+      reason: 'credential_rejected',
+      message: expect.stringMatching(/none was given.*--credential-stdin/),
+    })
+    expect((await check('openai-compatible', refusing, target).result).message).toMatch(/refused the credential/)
+  })
+
   it('lists models with what is known of their limits', async () => {
     const { result, network } = check(
       'openai-compatible',

@@ -14,7 +14,7 @@ export interface AddChoice {
 const first = ['openai', 'anthropic', 'gemini', 'openai-compatible', 'demo']
 
 const abouts: Record<string, string> = {
-  openai: 'GPT and the reasoning models, embeddings, images, speech',
+  openai: 'GPT and the reasoning models, embeddings, moderation',
   anthropic: 'Claude, over its own Messages format',
   gemini: 'Gemini, over its own generateContent format',
   'openai-compatible': "Any other vendor or server with OpenAI's format",
