@@ -168,6 +168,24 @@ describe('applying a file', () => {
     expect(after.revision).toBe(before.revision + 1)
   })
 
+  it('sends no stored credential to another host: the file gives it with the new address', async () => {
+    const { client, checks } = await startTestGateway()
+    await client.apply(files())
+    const asked = checks.asked.length
+    const moved = file.replace('kind: openai\n', 'kind: openai\n    base_url: https://other.example/v1\n')
+    const bare = moved.replace(`    credential: \${OPENAI_API_KEY}\n`, '')
+    expect(bare).not.toContain('OPENAI_API_KEY')
+    for (const input of [files(bare), { ...files(moved), variables: {} }]) {
+      const problem = { code: 'invalid', message: expect.stringContaining('is not sent to another host') }
+      expect(await refusal(client.apply({ ...input, skipCheck: true }))).toMatchObject(problem)
+      expect((await client.diff(input)).problems).toHaveLength(1)
+    }
+    expect(checks.asked).toHaveLength(asked)
+    expect(await client.providers.show({ name: 'openai' })).toMatchObject({ base_url: 'https://api.openai.com/v1' })
+    await client.apply(files(moved))
+    expect(checks.asked.at(-1)).toEqual({ baseUrl: 'https://other.example/v1', credential: canary })
+  })
+
   it('leaves a revoked key revoked', async () => {
     const { client } = await startTestGateway()
     await client.apply(files())

@@ -7,7 +7,14 @@ import { conflict, invalid } from './fault.ts'
 import { findProvider } from './find.ts'
 import { mergePairs, readTimeouts } from './moments.ts'
 import { checkFirst, type Found, openCredential, readCredential, sealCredential } from './provider-check.ts'
-import { checkHeaders, findProviderKind, readBaseUrl, readProjects, readSettings } from './provider-input.ts'
+import {
+  checkHeaders,
+  findProviderKind,
+  isElsewhere,
+  readBaseUrl,
+  readProjects,
+  readSettings,
+} from './provider-input.ts'
 import { auditProvider, loadUsage, resource, showProvider, type Usage } from './show-provider.ts'
 
 export interface EditProvider extends Omit<AddProvider, 'kind' | 'inactive'> {
@@ -62,9 +69,24 @@ function readNext(context: AdminContext, provider: Provider, input: EditProvider
     settings,
     credentials,
   }
+  if (isElsewhere(before.baseUrl, after.baseUrl)) refuseElsewhere(provider, credential)
   const revision = { ...before, ...after }
   const check = after.baseUrl !== before.baseUrl || !same(settings, before.settings) || credential !== null
   return { revision, changed: !same(revision, before), check, credential }
+}
+
+/** Whoever may edit may not read credentials: sent to an address of his choice, he would have them in clear. */
+function refuseElsewhere({ name, revision: { baseUrl, credentials } }: Provider, given: Secret | null): void {
+  if (credentials.length > 1)
+    throw invalid(
+      `${name} has a pool of ${credentials.length} credentials, given for ${baseUrl}: they are not sent to another host, scheme or port.`,
+      'Add another provider for that address; or remove all but one, and give that again with the new address.',
+    )
+  if (credentials.length === 1 && given === null)
+    throw invalid(
+      `The credential of ${name} was given for ${baseUrl}: it is not sent to another host, scheme or port.`,
+      'Give it again together with the new address: --credential-stdin or --credential-env VAR.',
+    )
 }
 
 /** It keeps its place in the pool: its position, which resting and affinity go by. */

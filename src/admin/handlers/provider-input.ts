@@ -86,6 +86,11 @@ export function readBaseUrl(kind: ProviderKind, settings: Settings, text: string
   return given.replace(/\/+$/, '')
 }
 
+/** A credential goes where it was given for: to one scheme, host and port. */
+export function isElsewhere(before: string, after: string): boolean {
+  return before !== after && (!URL.canParse(before) || new URL(before).origin !== new URL(after).origin)
+}
+
 const credentialHeaders = new Set([
   'authorization',
   'proxy-authorization',

@@ -6,7 +6,14 @@ import type { KindSettingsInput } from '../../contract/kind-settings.ts'
 import { checkNeed } from '../add-provider.ts'
 import type { AdminContext } from '../context.ts'
 import { readCredential } from '../provider-check.ts'
-import { checkHeaders, findProviderKind, ownSettings, readBaseUrl, readSettings } from '../provider-input.ts'
+import {
+  checkHeaders,
+  findProviderKind,
+  isElsewhere,
+  ownSettings,
+  readBaseUrl,
+  readSettings,
+} from '../provider-input.ts'
 
 /** What a file says of providers, held against their kinds as `providers add` and `edit` do it; entries of other kinds pass. */
 export function prepareEntries(
@@ -61,13 +68,25 @@ function prepareProvider(
   const { base_url } = fields
   if (typeof base_url === 'string' || current === null)
     attempt('base_url', () => {
-      fields.base_url = readBaseUrl(kind, settings, typeof base_url === 'string' ? base_url : undefined)
+      const url = readBaseUrl(kind, settings, typeof base_url === 'string' ? base_url : undefined)
+      fields.base_url = url
+      refuseElsewhere(entry, url, current)
     })
   const { headers } = fields
   if (headers !== undefined) attempt('headers', () => void checkHeaders(headers as Record<string, string>))
   const pool = fields.credentials ?? current?.fields.credentials
   if (entry.missing.length === 0)
     attempt('credentials', () => checkNeed(kind, settings, Array.isArray(pool) && pool.length > 0))
+}
+
+/** As `providers edit` does it; a file gives the whole pool, so all of it can move. */
+function refuseElsewhere(entry: Entry, url: string, current: Resource | null): void {
+  const { base_url: before, credentials: stored } = current?.fields ?? {}
+  if (typeof before !== 'string' || !Array.isArray(stored) || stored.length === 0) return
+  if (entry.credentials !== null || !isElsewhere(before, url)) return
+  throw new ORPCError('invalid', {
+    message: `what it has of credentials was given for ${before}, and is not sent to another host, scheme or port; give it in the file, together with the new base_url`,
+  })
 }
 
 type Settings = Record<string, string | number | boolean>
