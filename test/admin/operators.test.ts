@@ -203,6 +203,35 @@ describe('nobody', () => {
   })
 })
 
+describe('somebody who has more', () => {
+  it('is signed out by nobody who has less, and his tokens are not ended', async () => {
+    const { client, store, parts } = await startTestGateway()
+    const anna = await client.operators.add({ name: 'anna', role: 'owner' })
+    const ben = await client.operators.add({ name: 'ben', role: 'admin' })
+    const [annas, bens] = [await signIn(store, anna.id), await signIn(store, ben.id)]
+    await client.tokens.create({ name: 'all', role: 'owner' })
+    await client.tokens.create({ name: 'some', role: 'owner', project: 'default' })
+    await client.tokens.create({ name: 'deploy', role: 'admin' })
+    const ask = (operation: string, input: object) => callAs(parts, everywhere('admin'), operation, input)
+    for (const [operation, input] of [
+      ['sessions.revoke', { id: annas }],
+      ['sessions.revoke', { operator: 'anna' }],
+      ['tokens.revoke', { name: 'all' }],
+      ['tokens.remove', { name: 'all' }],
+      ['tokens.revoke', { name: 'some' }],
+    ] as const)
+      expect(await refusal(ask(operation, input)), operation).toMatchObject({
+        code: 'refused',
+        message: expect.stringContaining('takes roles that you do not have yourself'),
+      })
+    expect((await client.sessions.list({})).map(({ id }) => id).sort()).toEqual([annas, bens].sort())
+    expect((await client.tokens.list({})).map(({ state }) => state)).toEqual(['active', 'active', 'active'])
+    expect(await ask('sessions.revoke', { operator: 'ben' })).toEqual({ revoked: 1 })
+    expect(await ask('tokens.revoke', { name: 'deploy' })).toMatchObject({ state: 'revoked' })
+    expect(await client.sessions.revoke({ id: annas })).toEqual({ revoked: 1 })
+  })
+})
+
 describe('sessions', () => {
   it('are listed and ended, one or all of an operator', async () => {
     const { client, store } = await startTestGateway()

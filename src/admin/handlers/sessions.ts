@@ -3,6 +3,7 @@ import { audited } from './audited.ts'
 import { operations } from './base.ts'
 import type { AdminContext } from './context.ts'
 import { invalid, notFound } from './fault.ts'
+import { refuseBeyond } from './grants.ts'
 import { findOperator } from './show-operator.ts'
 
 function show(session: Session, operator: string) {
@@ -25,6 +26,12 @@ async function listOpen(context: AdminContext, operatorName: string | undefined)
   return open.map((session) => show(session, names.get(session.operatorId) ?? session.operatorId))
 }
 
+/** Looked at before any of them ends: whoever has more than the caller stays signed in. */
+async function refuseOthers(context: AdminContext, names: readonly string[]): Promise<void> {
+  for (const { name, grants } of await context.store.operators.list())
+    if (names.includes(name)) refuseBeyond(context, grants, `To sign out ${name}`)
+}
+
 export const sessions = {
   list: operations.sessions.list.handler(({ context, input }) => listOpen(context, input.operator)),
   revoke: operations.sessions.revoke.handler(async ({ context, input }) => {
@@ -34,6 +41,10 @@ export const sessions = {
     const open = await listOpen(context, operator)
     const ending = id === undefined ? open : open.filter((session) => session.id === id)
     if (id !== undefined && ending.length === 0) throw notFound('session', id, 'List them: spgw sessions list')
+    await refuseOthers(
+      context,
+      ending.map((session) => session.operator),
+    )
     let revoked = 0
     for (const session of ending) {
       const line = {

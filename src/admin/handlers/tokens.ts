@@ -49,6 +49,14 @@ async function load(context: AdminContext, name: string) {
   return { token, before: await showOne(context, token) }
 }
 
+/** For a change: a token that gives more than the caller has is not his to end. */
+async function loadOwn(context: AdminContext, name: string) {
+  const loaded = await load(context, name)
+  const { role, projectId } = loaded.token
+  refuseBeyond(context, [{ role, project: projectId }], `To change ${loaded.token.name}`)
+  return loaded
+}
+
 async function refuseTaken({ store }: AdminContext, name: string): Promise<void> {
   const other = await store.tokens.find(name)
   if (other !== null && other.revokedAt === null)
@@ -91,7 +99,7 @@ export const tokens = {
   list: operations.tokens.list.handler(async ({ context }) => show(context, await context.store.tokens.list())),
   show: operations.tokens.show.handler(async ({ context, input }) => (await load(context, input.name)).before),
   revoke: operations.tokens.revoke.handler(async ({ context, input }) => {
-    const { token, before } = await load(context, input.name)
+    const { token, before } = await loadOwn(context, input.name)
     if (token.revokedAt !== null) return before
     const revokedAt = new Date().toISOString()
     const after = await showOne(context, { ...token, revokedAt })
@@ -100,7 +108,7 @@ export const tokens = {
     return after
   }),
   remove: operations.tokens.remove.handler(async ({ context, input }) => {
-    const { token, before } = await load(context, input.name)
+    const { token, before } = await loadOwn(context, input.name)
     const line = { operation: 'tokens.remove', resource: resource(token), before, after: null }
     await audited(context, line).tokens.remove(token.id)
     return { id: token.id, name: token.name, removed: true as const }
