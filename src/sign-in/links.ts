@@ -1,6 +1,7 @@
 import { newId } from '../core/ids.ts'
 import type { StoreClient, Tables } from '../store/api.ts'
 import type { Operator } from '../store/operator-tables.ts'
+import { StoreConflict } from '../store/store-error.ts'
 import { operatorLine } from './audit-line.ts'
 import { SignInRefused } from './refusal.ts'
 import { hashToken, isToken, mintToken } from './token.ts'
@@ -41,12 +42,7 @@ export async function takeLink(store: StoreClient, token: string): Promise<Opera
 }
 
 async function makeFirstOwner(store: StoreClient): Promise<Operator> {
-  if ((await store.operators.list()).length > 0)
-    throw new SignInRefused(
-      'refused',
-      'There is an owner already.',
-      'Make a link for an operator: spgw console link NAME',
-    )
+  if ((await store.operators.list()).length > 0) throw ownerStands()
   const operator: Operator = {
     id: newId('opr'),
     name: firstOwner,
@@ -62,7 +58,21 @@ async function makeFirstOwner(store: StoreClient): Promise<Operator> {
   }
   const grants = operator.grants.map(({ role }) => ({ project: null, role }))
   const line = operatorLine(operator, 'operators.add', { name: operator.name, grants, first: true })
-  return await store.audited(line).operators.insert(operator)
+  // Of two links opened at once, both have found nobody: the store lets one in.
+  return await store
+    .audited(line)
+    .operators.insert(operator)
+    .catch((error: unknown) => {
+      throw error instanceof StoreConflict ? ownerStands() : error
+    })
+}
+
+function ownerStands(): SignInRefused {
+  return new SignInRefused(
+    'refused',
+    'There is an owner already.',
+    'Make a link for an operator: spgw console link NAME',
+  )
 }
 
 /** Whose link a start shows: nobody has signed in yet. undefined: somebody has. */

@@ -116,6 +116,20 @@ describe('a link', () => {
     expect(await audited('operators.add')).toMatchObject([{ resource: { name: 'owner' }, after: { first: true } }])
   })
 
+  it('of three that make the first owner, opened at once, makes one', async () => {
+    const { signIn, store } = await startDesk()
+    const tokens = []
+    for (let number = 0; number < 3; number++) tokens.push(tokenOf((await mintLink(store, null)).path))
+    const outcomes = await Promise.allSettled(
+      tokens.map((token, at) => signIn.withLink(token, placeAt(`192.0.2.${at}`))),
+    )
+    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+    expect(refused).toEqual(
+      Array(2).fill(expect.objectContaining({ code: 'refused', message: 'There is an owner already.' })),
+    )
+    expect(await store.operators.list()).toHaveLength(1)
+  })
+
   it('of two who open it at once lets one in', async () => {
     const { signIn, store, addOperator } = await startDesk()
     const { id } = await addOperator('anna')
