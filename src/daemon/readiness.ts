@@ -1,6 +1,5 @@
 import type { Secret } from '../core/secret.ts'
 import type { TrafficEvent } from '../gateway/gateway.ts'
-import { checkProvider } from '../providers/check.ts'
 import type { CheckResult, ProviderKind, ProviderTarget, Transport } from '../providers/contract.ts'
 import { findKind } from '../providers/index.ts'
 import type { Keyring } from '../sealing/keyring.ts'
@@ -53,6 +52,8 @@ export class ReadinessKeeper {
   }
 
   async check(kind: ProviderKind, target: ProviderTarget, credential: Secret | null): Promise<CheckResult> {
+    // Like the transport, loaded with the first check: many a gateway starts with nothing to check.
+    const { checkProvider } = await import('../providers/check.ts')
     return checkProvider(kind, target, credential, kind.transport ?? (await this.#ports.transport()))
   }
 
