@@ -304,52 +304,6 @@ describe('keys', () => {
   })
 })
 
-describe('policies', () => {
-  it('name the keys that hold them, where they are shown and where their removal is refused', async () => {
-    const { client } = await startTestGateway()
-    expect(await client.policies.add({ name: 'small' })).toMatchObject({ attached_to: [], held_by: [] })
-    await client.keys.create({ name: 'ci', policy: 'small' })
-    await client.keys.create({ name: 'gone', policy: 'small' })
-    await client.keys.revoke({ key: 'gone' })
-    const held = { attached_to: [], held_by: ['key:ci'] }
-    expect(await client.policies.show({ name: 'small' })).toMatchObject(held)
-    expect(await client.policies.list({})).toMatchObject([held])
-    expect(await refusal(client.policies.remove({ name: 'small' }))).toMatchObject({
-      message: expect.stringContaining('key ci'),
-    })
-    await client.keys.edit({ key: 'ci', policy: 'none' })
-    expect(await client.policies.show({ name: 'small' })).toMatchObject({ held_by: [] })
-  })
-
-  it('are attached by words, replaced and cleared', async () => {
-    const { client } = await startTestGateway()
-    await client.keys.create({ name: 'ci' })
-    const attach = ['workspace', 'project:default', 'environment:default/production', 'key:ci']
-    const rules = { allowModels: ['gpt-4o*'], lanes: ['openai' as const], maxBody: '1MB', attach }
-    expect(await client.policies.add({ name: 'small', ...rules })).toMatchObject({
-      attached_to: attach,
-      allow_models: ['gpt-4o*'],
-      lanes: ['openai'],
-      max_body_bytes: 1_000_000,
-    })
-    const edited = await client.policies.edit({ name: 'small', denyModels: ['o1'], clear: ['max-body', 'attach'] })
-    expect(edited).toMatchObject({
-      attached_to: [],
-      deny_models: ['o1'],
-      max_body_bytes: null,
-      allow_models: ['gpt-4o*'],
-    })
-    for (const [word, code] of [
-      ['nonsense', 'invalid'],
-      ['environment:default', 'invalid'],
-      ['key:nobody', 'not_found'],
-    ] as const)
-      expect(await refusal(client.policies.edit({ name: 'small', attach: [word] })), word).toMatchObject({ code })
-    expect(await client.policies.list({})).toEqual([edited])
-    expect(await client.policies.remove({ name: 'small' })).toMatchObject({ removed: true })
-  })
-})
-
 describe('seal and status', () => {
   it('say how things are', async () => {
     const { client, store } = await startTestGateway()
