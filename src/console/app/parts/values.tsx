@@ -26,13 +26,21 @@ export function Missing({ meaning = 'none' }: { meaning?: string }) {
   )
 }
 
+interface TimeProps {
+  at: string | null | undefined
+  absolute?: boolean
+  /** "1 min" in place of "1 min ago" where there is little room. */
+  short?: boolean
+}
+
 /** How long ago, or in how long; the moment itself on hover. `at` is RFC 3339. */
-export function Time({ at, absolute = false }: { at: string | null | undefined; absolute?: boolean }) {
+export function Time({ at, absolute = false, short = false }: TimeProps) {
   const text = useClock((now) => (at ? formatValue(at, 'age', { now, utc: absolute }) : ''))
   if (!at) return <Missing meaning="never" />
   return (
     <time dateTime={at} title={new Date(at).toISOString()} className="number nowrap">
-      {text}
+      {short ? text.replace(/ ago$/, '') : text}
+      {short && text.endsWith(' ago') ? <span className="wide-only"> ago</span> : null}
     </time>
   )
 }

@@ -60,7 +60,7 @@ function Tokens({ row }: { row: RequestRow }) {
 }
 
 export const requestColumns: TableColumn<RequestRow>[] = [
-  { id: 'time', title: 'Time', width: '112px', narrowWidth: '96px', cell: (row) => <Time at={row.time} /> },
+  { id: 'time', title: 'Time', width: '112px', narrowWidth: '68px', cell: (row) => <Time short at={row.time} /> },
   { id: 'status', title: 'Status', width: '200px', narrowWidth: '72px', cell: (row) => <RequestState row={row} /> },
   { id: 'model', title: 'Model → served by', cell: (row) => <ModelServed row={row} /> },
   { id: 'key', title: 'Key', width: '120px', wideOnly: true, cell: (row) => <Outside text={row.key?.name} /> },

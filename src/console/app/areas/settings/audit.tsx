@@ -27,12 +27,13 @@ import { DownloadProgress } from './download-progress.tsx'
 type Verdict = Awaited<ReturnType<AdminClient['audit']['verify']>>
 
 const columns: TableColumn<AuditEvent>[] = [
-  { id: 'time', title: 'Time', width: '110px', cell: ({ time }) => <Time at={time} /> },
-  { id: 'who', title: 'Who', cell: ({ actor }) => <Outside text={actor} /> },
+  { id: 'time', title: 'Time', width: '110px', narrowWidth: '68px', cell: ({ time }) => <Time short at={time} /> },
+  { id: 'who', title: 'Who', narrowWidth: '32%', cell: ({ actor }) => <Outside text={actor} /> },
   { id: 'operation', title: 'Operation', cell: ({ operation }) => <code className="truncate">{operation}</code> },
   {
     id: 'resource',
     title: 'Resource',
+    wideOnly: true,
     cell: ({ resource }) => (
       <span className="truncate">
         <span className="quiet">{resource.kind}</span> <Outside text={resource.name} />
