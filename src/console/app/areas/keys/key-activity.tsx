@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { orpc } from '../../client/admin.ts'
-import { Count, Empty, Money, Outside, RecordView, StateBadge, Time } from '../../parts/index.ts'
+import { Count, Empty, Missing, Money, Outside, RecordView, StateBadge, Time } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { Key, StatsRow } from '../outputs.ts'
 import { Section } from '../section.tsx'
-import { useUsageOf } from './key-usage.ts'
-import { LimitBars } from './limit-bars.tsx'
+import { type KeyUsage, useUsageOf } from './key-usage.ts'
+import { LimitBars, noLimits } from './limit-bars.tsx'
 
 /** What it did in the last day; null while it is not known. */
 export function useLastDay({ id }: Key): StatsRow | null {
@@ -34,22 +34,30 @@ export function KeyActivity({ shown: key }: { shown: Key }) {
             ),
           },
           { label: 'Spend', value: <Money usd={day?.usd ?? null} /> },
-          {
-            label: 'This month',
-            value: (
-              <>
-                <Count value={usage?.month?.requests ?? 0} unit="requests" />,{' '}
-                <Count value={usage?.month?.tokens ?? 0} unit="tokens" />
-              </>
-            ),
-          },
+          { label: 'Today', value: <Used sum={usage?.today ?? null} /> },
+          { label: 'This month', value: <Used sum={usage?.month ?? null} /> },
         ]}
       />
       <h3 className="sub-head">Limits</h3>
-      {limits.length === 0 ? <p className="quiet">No policy limits it.</p> : <LimitBars limits={limits} most={20} />}
+      {limits.length > 0 ? (
+        <LimitBars limits={limits} policy={key.policy} most={20} />
+      ) : usage === null ? null : (
+        <p className="quiet">{noLimits(key.policy)}.</p>
+      )}
       <h3 className="sub-head">Last requests</h3>
       <LastRequests shown={key} />
     </Section>
+  )
+}
+
+/** Of a day or a month of UTC. */
+function Used({ sum }: { sum: KeyUsage['today'] | null }) {
+  if (sum === null) return <Missing meaning="not known yet" />
+  return (
+    <>
+      <Count value={sum.requests} unit={sum.requests === 1 ? 'request' : 'requests'} />,{' '}
+      <Count value={sum.tokens} unit={sum.tokens === 1 ? 'token' : 'tokens'} />
+    </>
   )
 }
 

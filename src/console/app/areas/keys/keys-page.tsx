@@ -120,7 +120,7 @@ function columnsFor(usage: ReadonlyMap<string, KeyUsage>): TableColumn<Key>[] {
       title: 'Limits',
       width: '220px',
       wideOnly: true,
-      cell: ({ id }) => <LimitBars limits={usage.get(id)?.limits ?? []} />,
+      cell: ({ id, policy }) => <LimitBars limits={usage.get(id)?.limits ?? []} policy={policy} />,
     },
     {
       id: 'expires',

@@ -1,10 +1,22 @@
-import { formatMoney, formatValue } from '../../../../admin/contract/show-value.ts'
+import { escapeControls, formatMoney, formatValue } from '../../../../admin/contract/show-value.ts'
 import { Missing, Time } from '../../parts/index.ts'
 import type { UsedLimit } from './key-usage.ts'
 
+interface LimitBarsProps {
+  limits: readonly UsedLimit[]
+  /** The key's own. */
+  policy: string | null
+  most?: number
+}
+
+/** A policy may well say which models are allowed, and nothing of how much. */
+export function noLimits(policy: string | null): string {
+  return policy === null ? 'No rate or budget limits' : `Policy ${escapeControls(policy)}; no rate or budget limits`
+}
+
 /** Limits as small bars with their figures; the one nearest to its end first. */
-export function LimitBars({ limits, most = 2 }: { limits: readonly UsedLimit[]; most?: number }) {
-  if (limits.length === 0) return <Missing meaning="no limit" />
+export function LimitBars({ limits, policy, most = 2 }: LimitBarsProps) {
+  if (limits.length === 0) return <Missing meaning={noLimits(policy)} />
   const sorted = [...limits].sort((left, right) => shareOf(right) - shareOf(left)).slice(0, most)
   return (
     <ul className="limit-bars">
