@@ -54,20 +54,28 @@ function draw(element: HTMLElement, props: ChartProps): uPlot {
   return new uPlot(optionsOf(element, props), [seconds, ...drawn], element)
 }
 
-function optionsOf(element: HTMLElement, { series, look = 'lines', write, onZoom }: ChartProps): uPlot.Options {
+function optionsOf(element: HTMLElement, { times, series, look = 'lines', write, onZoom }: ChartProps): uPlot.Options {
   const colour = (name: string) => readColour(element, name)
   const axis = { stroke: colour('--text-quiet'), font: '11px system-ui', ticks: { show: false } }
   const grid = { stroke: colour('--border'), width: 1 }
   return {
     width: element.clientWidth,
     height,
-    padding: [8, 8, 0, 0],
+    // Room for half of the last label of the time axis.
+    padding: [8, 28, 0, 0],
     cursor: { drag: { x: onZoom !== undefined, y: false, setScale: false }, y: false, points: { size: 6 } },
     legend: { live: true },
-    scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+    scales: { x: spanOf(times), y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
     axes: [
       { ...axis, grid: { show: false }, values: writeTimes },
-      { ...axis, grid, size: 64, space: 44, values: (_plot, splits) => splits.map((value) => write(value)) },
+      {
+        ...axis,
+        ...stepsOf(series),
+        grid,
+        size: 64,
+        space: 44,
+        values: (_plot, splits) => splits.map((value) => write(value)),
+      },
     ],
     series: [
       { value: (_plot, value) => (value === null ? '' : writeMoment(value)) },
@@ -75,7 +83,7 @@ function optionsOf(element: HTMLElement, { series, look = 'lines', write, onZoom
         label: name,
         stroke: colour(`--chart-${(index % 9) + 1}`),
         width: 1.5,
-        points: { show: false },
+        points: { show: true, size: 5, filter: () => pointsOf(values) },
         ...(look === 'bars' ? barsOf(colour(`--chart-${(index % 9) + 1}`)) : {}),
         value: (_plot: uPlot, _drawn: number | null, _series: number, at: number | null) =>
           at === null ? '' : write(values[at] ?? null),
@@ -83,6 +91,28 @@ function optionsOf(element: HTMLElement, { series, look = 'lines', write, onZoom
     ],
     hooks: { setSelect: [(plot) => zoom(plot, onZoom)] },
   }
+}
+
+/** A single moment stands in the middle of an hour. */
+function spanOf(times: readonly number[]): uPlot.Scale {
+  if (times.length !== 1) return {}
+  return { range: (_plot, low, high) => [low - 1800, high + 1800] }
+}
+
+/** What comes in whole numbers is not counted in halves. */
+function stepsOf(series: readonly ChartSeries[]): Pick<uPlot.Axis, 'incrs'> {
+  const whole = series.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)))
+  if (!whole) return {}
+  return { incrs: Array.from({ length: 13 }, (_, zeros) => [1, 2, 5].map((step) => step * 10 ** zeros)).flat() }
+}
+
+const fewPoints = 12
+
+/** Where there are few they are marked, and so is one alone, which no line leads to. */
+function pointsOf(values: readonly (number | null)[]): number[] {
+  const known = values.flatMap((value, index) => (value === null ? [] : [index]))
+  if (known.length <= fewPoints) return known
+  return known.filter((index) => (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null)
 }
 
 /** Bars stand on one another: each reaches as high as it and those after it, and is drawn before them. */
@@ -94,7 +124,7 @@ function stack(series: readonly ChartSeries[]): (number | null)[][] {
 
 function barsOf(fill: string): Partial<uPlot.Series> {
   const paths = uPlot.paths.bars?.({ size: [0.8, 24] })
-  return paths === undefined ? {} : { paths, fill, width: 0 }
+  return paths === undefined ? {} : { paths, fill, width: 0, points: { show: false } }
 }
 
 function zoom(plot: uPlot, onZoom: ChartProps['onZoom']): void {
