@@ -1,7 +1,34 @@
+import { formatMilliseconds, formatMoney, formatShare, formatValue } from '../../../../admin/contract/show-value.ts'
 import { useLive } from '../../live/live.ts'
-import { entriesOf, RecordView, StateBadge } from '../../parts/index.ts'
+import type { StatusOutput } from '../../live/status-output.ts'
+import { Bytes, Count, entriesOf, Missing, type RecordEntry, RecordView, StateBadge, Time } from '../../parts/index.ts'
 import { Loading } from '../../shell/page.tsx'
 import { Section } from '../section.tsx'
+
+const inWords = ['traffic', 'providers', 'started_at', 'in_flight', 'entries_lost', 'database_bytes', 'journal_bytes']
+
+function entriesInWords({ traffic, providers, ...status }: StatusOutput): RecordEntry[] {
+  const states = Object.entries(providers).filter(([, number]) => number > 0)
+  return [
+    { label: 'Started', value: <Time at={status.started_at} /> },
+    { label: 'Requests under way', value: <Count value={status.in_flight} /> },
+    { label: 'Last minute', value: traffic === null ? <Missing meaning="unknown" /> : trafficInWords(traffic) },
+    { label: 'Providers', value: states.map(([state, number]) => `${number} ${state}`).join(', ') || 'none' },
+    { label: 'Database', value: <Bytes bytes={status.database_bytes} /> },
+    { label: 'Journal', value: <Bytes bytes={status.journal_bytes} /> },
+    { label: 'Journal entries lost', value: <Count value={status.entries_lost} /> },
+  ]
+}
+
+function trafficInWords(traffic: NonNullable<StatusOutput['traffic']>): string {
+  const { requests_per_second, error_share, duration_p95_ms, usd_per_hour } = traffic
+  return [
+    `${formatValue(requests_per_second, 'number', { now: 0, utc: false })} requests a second`,
+    ...(error_share === null ? [] : [`${formatShare(error_share)} errors`]),
+    ...(duration_p95_ms === null ? [] : [`95 of 100 within ${formatMilliseconds(duration_p95_ms)}`]),
+    ...(usd_per_hour === null ? [] : [`${formatMoney(usd_per_hour)} an hour`]),
+  ].join(', ')
+}
 
 export function About() {
   const { status } = useLive()
@@ -14,7 +41,9 @@ export function About() {
         </p>
       ))}
       <Section title={`spgw ${status.version}`}>
-        <RecordView entries={entriesOf(status, ['version', 'degraded', 'set_aside'])} />
+        <RecordView
+          entries={[...entriesOf(status, [...inWords, 'version', 'degraded', 'set_aside']), ...entriesInWords(status)]}
+        />
       </Section>
       <Section title="For programs">
         <RecordView
