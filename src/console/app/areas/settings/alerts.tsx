@@ -5,7 +5,7 @@ import { NounOperations } from './prices.tsx'
 export function Alerts() {
   return (
     <NounOperations noun="alerts">
-      <Empty title="No alerts here yet" command="curl -s http://127.0.0.1:8788/metrics">
+      <Empty title="No alerts here yet" command={`curl -s ${location.origin}/metrics`}>
         Until they can be set, watch <code>/metrics</code> with Prometheus (<code>spgw_degraded</code>, the states of
         the providers), or let a timer run <code>spgw doctor</code>: its exit status says whether something is wrong.
       </Empty>
