@@ -22,10 +22,12 @@ const folded = [
   'timeoutTotal',
 ]
 
+type AddKind = Pick<AddChoice, 'kind' | 'preset'>
+
 /** The contract's own fields, those of other kinds left out: a new kind needs nothing here. */
-function fieldsFor({ kind, preset }: AddChoice) {
+function fieldsFor({ kind, preset }: AddKind) {
   const own = kind.own_settings.map(({ field }) => field).filter((field) => field !== 'preset')
-  const needsUrl = kind.default_base_url === null && preset === null
+  const needsUrl = needsBaseUrl({ kind, preset })
   const shown = [
     'name',
     ...(needsUrl ? ['baseUrl'] : []),
@@ -81,7 +83,7 @@ function FilledForm({ choice, name, projects }: FilledFormProps) {
   const draw = (field: (typeof fields)[number]) => (
     <FormField
       key={field.name}
-      field={field.name === 'credential' && needsCredential(choice) ? { ...field, required: true } : field}
+      field={isNeeded(field.name, choice) ? { ...field, required: true } : field}
       value={values[field.name] ?? ''}
       onChange={(value) => set(field.name, value)}
       error={errors[field.name]}
@@ -155,14 +157,18 @@ function needsCredential({ kind, preset }: AddChoice): boolean {
   return (preset?.credential ?? kind.credential) === 'required'
 }
 
+function needsBaseUrl({ kind, preset }: AddKind): boolean {
+  return kind.default_base_url === null && preset === null
+}
+
+/** The contract leaves open what some kinds cannot do without. */
+function isNeeded(field: string, choice: AddChoice): boolean {
+  return (field === 'credential' && needsCredential(choice)) || (field === 'baseUrl' && needsBaseUrl(choice))
+}
+
 function missingByKind(choice: AddChoice, values: FormValues): Record<string, string> {
-  const { kind, preset } = choice
-  return {
-    ...(needsCredential(choice) && values.credential === '' ? { credential: 'This is needed.' } : {}),
-    ...(kind.default_base_url === null && preset === null && values.baseUrl === ''
-      ? { baseUrl: 'This is needed.' }
-      : {}),
-  }
+  const lacking = ['credential', 'baseUrl'].filter((field) => isNeeded(field, choice) && values[field] === '')
+  return Object.fromEntries(lacking.map((field) => [field, 'This is needed.']))
 }
 
 function credentialLabel({ title }: ProviderKind): string {
