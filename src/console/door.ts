@@ -163,6 +163,7 @@ class Door {
     try {
       await this.#answer(request, response)
     } catch (error) {
+      if (isCut(error)) return void response.destroy()
       this.#options.onFault(error)
       if (response.headersSent) response.destroy()
       else send(request, response, text(500, 'A fault of the gateway; its log says more.'))
@@ -222,6 +223,11 @@ class Door {
     ]
     return { status: 200, type: expositionType, body: writeExposition(families) }
   }
+}
+
+/** By its name: the module of what throws it is loaded with the site, and not before. */
+function isCut(error: unknown): boolean {
+  return error instanceof Error && error.name === 'BodyCut'
 }
 
 function starting(): Reply {

@@ -4,18 +4,32 @@ import { SignInRefused } from '../sign-in/refusal.ts'
 /** What signs somebody in is small; a passkey's answer is the largest, with some kilobytes. */
 const maxBytes = 64 * 1024
 
-/** The JSON object that was sent. Throws `SignInRefused`. */
+/** The client went away before it had sent what it began: nobody is left to answer, and nothing is wrong here. */
+export class BodyCut extends Error {
+  override readonly name = 'BodyCut'
+}
+
+/** The JSON object that was sent. Throws `SignInRefused` and `BodyCut`. */
 export async function readJsonBody(request: IncomingMessage): Promise<Record<string, unknown>> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request) {
-    size += (chunk as Buffer).length
-    if (size > maxBytes) throw invalid('The body is too large.')
-    chunks.push(chunk as Buffer)
-  }
-  const value = parse(Buffer.concat(chunks).toString('utf8'))
+  const value = parse((await readBytes(request)).toString('utf8'))
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('The body is no JSON object.')
   return value as Record<string, unknown>
+}
+
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of request) {
+      size += (chunk as Buffer).length
+      if (size > maxBytes) throw invalid('The body is too large.')
+      chunks.push(chunk as Buffer)
+    }
+  } catch (error) {
+    // The stream's own faults are the connection's: reset, closed, or cut for being too slow.
+    throw error instanceof SignInRefused ? error : new BodyCut('the body was cut', { cause: error })
+  }
+  return Buffer.concat(chunks)
 }
 
 function parse(text: string): unknown {

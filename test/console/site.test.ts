@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import http from 'node:http'
+import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { mintApiToken } from '../../src/core/api-token.ts'
 import { newId } from '../../src/core/ids.ts'
@@ -46,6 +48,19 @@ describe('signing in', () => {
     expect(JSON.parse((await get('/auth/state', `${other}; ${cookie}`)).body)).toMatchObject({
       operator: { name: 'anna' },
     })
+  })
+
+  it('that is cut off in its body is no fault', async () => {
+    const { door, get, headersOf } = await openSite()
+    const head = Object.entries({ ...headersOf(''), 'content-length': '100' }).map(
+      ([name, value]) => `${name}: ${value}`,
+    )
+    const socket = connect(door.port, '127.0.0.1')
+    const closed = once(socket, 'close')
+    socket.resume().end(['POST /auth/password HTTP/1.1', ...head, '', '{"name":'].join('\r\n'))
+    await closed
+    expect((await get('/auth/state')).status).toBe(200)
+    expect(door.faults).toEqual([])
   })
 
   it('is refused where others read along', async () => {
