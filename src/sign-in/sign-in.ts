@@ -50,8 +50,9 @@ export class SignIn {
 
   async withPassword({ name, password, code }: PasswordInput, place: Place): Promise<Begun> {
     const { store } = this.parts
-    const attempt = this.throttle.begin(name, place.address)
     const operator = await store.operators.find(name)
+    // Name and id lead to the same one: two counts would be twice as many guesses.
+    const attempt = this.throttle.begin(operator?.name ?? name, place.address)
     const right = await verifyPassword(password, operator?.passwordHash ?? null)
     if (!right || operator === null) throw this.fail(operator, 'password', place, wrongPassword())
     if (operator.totpSealed !== null) await this.#checkCode(operator, code, place, attempt)

@@ -64,6 +64,18 @@ describe('a password', () => {
     expect(await guess('somebody', '2001:db8::ffff')).toBe('throttled')
   })
 
+  it('is counted by operator, by whatever he is called', async () => {
+    const { signIn, addOperator } = await startDesk()
+    const { id } = await addOperator('anna')
+    const codes = []
+    for (let number = 0; number < 6; number++) {
+      const name = number % 2 === 0 ? id : 'anna'
+      const guess = { name, password: 'a wrong guess', code: null }
+      codes.push(await refusedWith(signIn.withPassword(guess, placeAt(`203.0.113.${number}`))))
+    }
+    expect(codes).toEqual([...Array<string>(5).fill('wrong'), 'throttled'])
+  })
+
   it('of a disabled operator begins nothing, and his sessions are over at once', async () => {
     const { signIn, store, addOperator } = await startDesk()
     const { id } = await addOperator('anna')
