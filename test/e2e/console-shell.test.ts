@@ -179,7 +179,7 @@ describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
     await inNewGateway(async (gateway, page) => {
       await makeRoute(gateway)
       await signIn(page, gateway)
-      const tabs = [page]
+      const tabs: Page[] = [page]
       for (const path of eightPaths.slice(1)) {
         for (const tab of tabs) await setSeen(tab, false)
         const tab = await page.context().newPage()
