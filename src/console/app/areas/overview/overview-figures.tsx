@@ -20,7 +20,10 @@ export function OverviewFigures({ sum, points }: { sum: Sum | undefined; points:
       >
         <Count value={requests} />
       </Figure>
-      <Figure title="Errors" note={`${(sum?.errors ?? 0).toLocaleString('en-US')} requests`}>
+      <Figure
+        title="Errors"
+        note={`${(sum?.errors ?? 0).toLocaleString('en-US')} ${sum?.errors === 1 ? 'request' : 'requests'}`}
+      >
         {`${share === 0 ? '0' : share < 10 ? share.toFixed(1) : share.toFixed(0)} %`}
       </Figure>
       <Figure title="Latency p50" note={<Pair title="p95" ms={sum?.duration_p95_ms} />}>
