@@ -2,7 +2,7 @@ import { resourceSections, sectionNames } from '../config/schema.ts'
 import { parseSettingsFile, type SettingsFile } from '../config/settings-file.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
 import { readEntry } from './read-entry.ts'
-import { below, type Place, Reader, unknownName } from './reader.ts'
+import { below, type Place, Reader, TooManyProblems, unknownName } from './reader.ts'
 import { type Entry, isObject, type Problem, type ResourceKind } from './resource.ts'
 
 export interface Document {
@@ -40,6 +40,7 @@ export function readDocuments(documents: readonly Document[], variables: Readonl
     try {
       readFile(reader, parseSettingsFile(text, name), owners)
     } catch (error) {
+      if (error instanceof TooManyProblems) break
       if (!(error instanceof SettingsRefused)) throw error
       reader.problems.push(...error.problems)
     }

@@ -8,6 +8,12 @@ export interface Place {
   path: readonly string[]
 }
 
+/** Nobody mends more at once, and the place of each is looked for in its file: a hostile one kept a thread for a minute. */
+const mostProblems = 50
+
+/** There are so many mistakes that the rest was not looked at. */
+export class TooManyProblems extends Error {}
+
 /** Collects what files say, and every mistake in them. */
 export class Reader {
   readonly variables: Readonly<Record<string, string>>
@@ -22,7 +28,12 @@ export class Reader {
     return [...this.#entries.values()]
   }
 
+  /** Throws `TooManyProblems` once there are enough. */
   refuse({ file, path }: Place, message: string): void {
+    if (this.problems.length >= mostProblems) {
+      this.problems.push({ place: file.place([]), message: 'there is more; mend these first' })
+      throw new TooManyProblems()
+    }
     this.problems.push({ place: file.place(path), message })
   }
 

@@ -134,3 +134,11 @@ policies:
     ])
   })
 })
+
+it('stops at fifty mistakes, however many there are', () => {
+  // The places of all 60,000 would take a minute: the test's own limit is the measure.
+  const text = Array.from({ length: 60_000 }, (_, index) => `k${index}: 1\n`).join('')
+  const { problems } = readDocuments([{ name: 'a.yaml', text }], {})
+  expect(problems).toHaveLength(51)
+  expect(problems.at(-1)).toEqual({ place: 'a.yaml:1:1', message: 'there is more; mend these first' })
+})
