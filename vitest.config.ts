@@ -4,6 +4,8 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     reporters: ['default'],
+    // Most tests wait for something most of the time; left alone, vitest runs one file after the other on two cores.
+    maxWorkers: 2,
     projects: [
       { test: { name: 'rules', include: ['test/rules/**/*.test.ts'] } },
       {
