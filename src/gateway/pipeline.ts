@@ -65,7 +65,7 @@ function identify(gateway: Gateway, exchange: Exchange): Fault | null {
 }
 
 async function receive(gateway: Gateway, exchange: Exchange): Promise<Fault | null> {
-  if (exchange.match!.endpoint.method === 'GET') return inspect(exchange)
+  if (exchange.match!.endpoint.takes.length === 0) return inspect(exchange)
   const { bodyLimit } = gateway.settings
   const policy = effectivePolicy(gateway.model.configuration.policies, exchange.key!)
   const { betweenChunks, total } = gateway.settings.timeouts

@@ -85,7 +85,7 @@ function startCall(
     reader,
     framer: inspection.framing === null ? null : openFramer(inspection.framing),
   })
-  const body = match.endpoint.method === 'GET' ? null : lane.splice(exchange.body, inspection, change)
+  const body = match.endpoint.takes.length === 0 ? null : lane.splice(exchange.body, inspection, change)
   const headers = headersUp(exchange.request.rawHeaders, exchange.presented, own, kind.defaults ?? [])
   const transport = kind.transport ?? gateway.transport
   call.begin(

@@ -2,6 +2,7 @@ import type { ErrorOrigin, Fault, RecordErrorCode } from '../core/errors.ts'
 import type { Span } from '../core/json-scan.ts'
 import type { LaneName } from '../core/lane.ts'
 import type { TokenUsage } from '../core/record.ts'
+import type { ObjectName, ObjectType } from '../core/stored-object.ts'
 import type { StreamEvent } from '../core/stream-event.ts'
 
 export type { Span } from '../core/json-scan.ts'
@@ -39,22 +40,41 @@ export interface Lane {
   heartbeat(match: Match): Buffer | null
   /** A fresh reader of one answer. */
   reader(match: Match, inspection: Inspection, change: BodyChange): AnswerReader
+  objects: LaneObjects
   /** The lane's own list of models, and one model's entry. */
   renderModels(match: Match, models: ListedModel[], query: string): Buffer
   renderModel(match: Match, model: ListedModel): Buffer
 }
 
 export interface Endpoint {
-  /** Stable word on the record: `chat`, `completions`, `responses`, `embeddings`, `moderations`, `models.list`, `models.get`, `messages`, `count_tokens`, `generate`, `embed`, … */
+  /** Stable word on the record: `chat`, `responses`, `files.create`, `models.list`, `messages`, `generate`, … */
   operation: string
-  method: 'GET' | 'POST'
-  /** Below the lane's prefix, with `{model}` and, on Gemini, `{version}`. */
+  /** `SOCKET`: a WebSocket handshake, which is a GET with an upgrade. */
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'SOCKET'
+  /**
+   * Below the lane's prefix, with `{model}` and, on Gemini, `{version}`; `{object}` is the id of the object that the call is about. Any
+   * other name in braces is one segment that belongs to that object and goes up as it came.
+   */
   path: string
-  model: 'body' | 'body-optional' | 'path' | 'none'
-  /** Who answers: the provider, or the gateway from its snapshot. */
-  served: 'provider' | 'model-list' | 'model-entry'
+  model: 'body' | 'body-optional' | 'path' | 'query' | 'none'
+  /** Who answers: the provider, or the gateway from its snapshot; `nobody`: the lane's own 404, whoever asks. */
+  served: 'provider' | 'model-list' | 'model-entry' | 'nobody'
+  /** Forms that the request's body may have; empty: it has none. */
+  takes: readonly BodyForm[]
+  /** Form of a 2xx answer that is not streamed. */
+  gives: 'json' | 'bytes' | 'lines' | 'nothing'
   /** Shape of a streamed answer; null where the endpoint never streams. Gemini's `alt` overrides it: see `Inspection.framing`. */
   stream: Framing | null
+  object: ObjectUse | null
+}
+
+export type BodyForm = 'json' | 'multipart' | 'bytes'
+
+/** What a call has to do with one type of objects that live at a provider. */
+export interface ObjectUse {
+  type: ObjectType
+  /** `make` and `list` name none in their path; `use` and `forget` name it as `{object}`. */
+  effect: 'make' | 'list' | 'use' | 'forget'
 }
 
 export type Framing = 'sse' | 'json-array'
@@ -67,6 +87,8 @@ export interface Match {
   path: string
   /** Gemini: `v1`, `v1beta`, `v1alpha`; null elsewhere. */
   version: string | null
+  /** The id that stands for `{object}`, decoded; null when the path has none. */
+  object: string | null
 }
 
 export interface Inspection {
@@ -83,6 +105,8 @@ export interface Inspection {
   endUser: string | null
   /** Most tokens that the client lets the whole answer have, all its choices together; null when it sets no limit. */
   outputLimit: number | null
+  /** Whether the provider keeps what this call makes (a stored response, a stored completion). */
+  stores: boolean
   /** Whether usage must be asked for (`stream_options.include_usage`) and where; null when the client asked or the endpoint has none. */
   usageSplice: { span: Span; text: string } | null
 }
@@ -91,6 +115,46 @@ export interface BodyChange {
   /** null: not renamed. */
   renameTo: string | null
   askForUsage: boolean
+}
+
+/** What a lane knows of objects that live at the provider. Source: wire/lanes.md, sections 1.4–1.5, 2.4–2.5, 3.4–3.6. */
+export interface LaneObjects {
+  /**
+   * Those that the call refers to besides the one in its path: in its query and its JSON body. A body may be of megabytes and nearly
+   * always names none: it is parsed only where one of the lane's names for a reference stands in it, or an escape that could hide one.
+   */
+  references(match: Match, query: string, body: Buffer): ObjectName[]
+  /**
+   * Those that a 2xx answer tells of: made by this call, or by the provider on behalf of an object that the caller has
+   * (a batch's output file). `answer` is parsed JSON, or the answer's id as the reader of a stream saw it (`{ id }`).
+   */
+  told(match: Match, inspection: Inspection, answer: unknown): ObjectName[]
+  /** A list's answer taken apart; null when it is no list as the protocol has them. */
+  page(match: Match, body: Buffer): ObjectPage | null
+  /** The page with only these of its items, each byte for byte as it was; `more`: whether the list goes on behind them. */
+  writePage(match: Match, body: Buffer, page: ObjectPage, kept: readonly number[], more: boolean): Buffer
+  /** The query that asks for what comes behind this page; null: nothing does. */
+  nextPage(match: Match, query: string, page: ObjectPage): string | null
+  /** In the provider's own words: there is no such object. */
+  notFound(match: Match, name: ObjectName): RenderedError
+  /** URLs and file URIs in a request that this gateway gave out, as the provider knows them; the same buffer when there are none. */
+  restoreUrls(match: Match, body: Buffer, urls: LaneUrls): Buffer
+  /** URLs in an answer that a client follows with its credential, as they lead back here; the same buffer when there are none. */
+  rewriteUrls(match: Match, body: Buffer, urls: LaneUrls): Buffer
+}
+
+export interface ObjectPage {
+  items: readonly { name: ObjectName; span: Span }[]
+  /** Whether the provider has more behind it, and its own token for it, where it gives one. */
+  more: boolean
+  token: string | null
+}
+
+export interface LaneUrls {
+  /** The lane as clients see it, prefix included: `https://gateway.example/v1/gemini`. */
+  lane: string
+  /** The provider's origin, or base URL up to where the lane's paths begin. */
+  provider: string
 }
 
 export interface RenderedError {

@@ -1,9 +1,23 @@
 import type { Endpoint, Match } from './contract.ts'
 
-/** What stands for `{model}` and `{version}` in a lane's paths, as the source of a regular expression without groups. */
+/** What stands for the names in braces in a lane's paths, as the source of a regular expression without groups. */
 export interface PathForms {
   model: string
   version: string
+  object: string
+}
+
+/** The models that a key may use: the gateway answers from its snapshot. */
+export function modelList(path: string): Endpoint {
+  return own('models.list', path, 'model-list', 'none')
+}
+
+export function modelEntry(path: string): Endpoint {
+  return own('models.get', path, 'model-entry', 'path')
+}
+
+function own(operation: string, path: string, served: Endpoint['served'], model: Endpoint['model']): Endpoint {
+  return { operation, method: 'GET', path, model, served, takes: [], gives: 'json', stream: null, object: null }
 }
 
 export type Matcher = (method: string, path: string) => Match | null
@@ -23,7 +37,7 @@ export function compileEndpoints(endpoints: readonly Endpoint[], forms: PathForm
   }
   return (method, path) => {
     const endpoint = fixed.get(`${method} ${path}`)
-    if (endpoint !== undefined) return { endpoint, pathModel: null, path, version: null }
+    if (endpoint !== undefined) return { endpoint, pathModel: null, path, version: null, object: null }
     return matchVariable(variable, method, path)
   }
 }
@@ -33,6 +47,8 @@ function compilePath(path: string, forms: PathForms): RegExp {
     .replace(':', '(?::|%3[Aa])')
     .replace('{version}', `(?<version>${forms.version})`)
     .replace('{model}', `(?<model>${forms.model})`)
+    .replace('{object}', `(?<object>${forms.object})`)
+    .replaceAll(/\{\w+\}/g, '[^/]+')
   return new RegExp(`^${source}$`)
 }
 
@@ -45,8 +61,9 @@ function matchVariable(
     const groups = endpoint.method === method ? form.exec(path)?.groups : undefined
     if (groups === undefined) continue
     const model = groups.model === undefined ? null : decode(groups.model)
-    if (model === '') return null
-    return { endpoint, pathModel: model, path, version: groups.version ?? null }
+    const object = groups.object === undefined ? null : decode(groups.object)
+    if (model === '' || object === '') return null
+    return { endpoint, pathModel: model, path, version: groups.version ?? null, object }
   }
   return null
 }

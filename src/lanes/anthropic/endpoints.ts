@@ -1,26 +1,27 @@
 import type { Endpoint } from '../contract.ts'
+import { modelEntry, modelList } from '../endpoint-table.ts'
 
 /** Source: wire/lanes.md, section 2.3. The SDKs append their own `/v1` to the lane's prefix. */
 export const endpoints: readonly Endpoint[] = [
-  { operation: 'messages', method: 'POST', path: '/v1/messages', model: 'body', served: 'provider', stream: 'sse' },
-  {
-    operation: 'count_tokens',
+  call('messages', '/v1/messages', 'sse'),
+  call('count_tokens', '/v1/messages/count_tokens', null),
+  modelList('/v1/models'),
+  modelEntry('/v1/models/{model}'),
+]
+
+function call(operation: string, path: string, stream: Endpoint['stream']): Endpoint {
+  return {
+    operation,
     method: 'POST',
-    path: '/v1/messages/count_tokens',
+    path,
     model: 'body',
     served: 'provider',
-    stream: null,
-  },
-  { operation: 'models.list', method: 'GET', path: '/v1/models', model: 'none', served: 'model-list', stream: null },
-  {
-    operation: 'models.get',
-    method: 'GET',
-    path: '/v1/models/{model}',
-    model: 'path',
-    served: 'model-entry',
-    stream: null,
-  },
-]
+    takes: ['json'],
+    gives: 'json',
+    stream,
+    object: null,
+  }
+}
 
 /**
  * People set the base URL with the version in it, or call without it: `/v1/v1/messages` and `/messages` mean

@@ -2,6 +2,7 @@ import type { Fault } from '../../core/errors.ts'
 import { type Member, scanObject } from '../../core/json-scan.ts'
 import type { AnswerReader, BodyChange, Inspection, Lane, Match } from '../contract.ts'
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
+import { noObjects } from '../no-objects.ts'
 import { forwardedQuery } from '../query.ts'
 import { applyEdits, isFault, readEndUser, readModel, readOutputLimit, readStream, scanBody } from '../request-body.ts'
 import { WholeReader } from '../whole-reader.ts'
@@ -11,7 +12,7 @@ import { MessagesReader } from './messages-reader.ts'
 import { renderModel, renderModels } from './models.ts'
 
 const heartbeat = Buffer.from('event: ping\ndata: {"type": "ping"}\n\n')
-const findEndpoint = compileEndpoints(endpoints, { model: '.+', version: '' })
+const findEndpoint = compileEndpoints(endpoints, { model: '.+', version: '', object: '[^/]+' })
 
 /** The Anthropic lane. Source: wire/lanes.md, section 2. */
 export const anthropic: Lane = {
@@ -32,6 +33,7 @@ export const anthropic: Lane = {
   endMark: true,
   heartbeat: (match) => (match.endpoint.stream === null ? null : heartbeat),
   reader,
+  objects: noObjects,
   renderModels: (_match, models, query) => renderModels(models, query),
   renderModel: (_match, model) => renderModel(model),
 }
@@ -45,9 +47,10 @@ function inspect(match: Match, query: string, body: Buffer): Inspection | Fault 
     modelSpans: [],
     endUser: null,
     outputLimit: null,
+    stores: false,
     usageSplice: null,
   }
-  if (endpoint.method === 'GET') return { ...plain, model: match.pathModel }
+  if (endpoint.takes.length === 0) return { ...plain, model: match.pathModel }
   const scan = scanBody(body, ['model', 'stream', 'metadata', 'max_tokens'])
   if (isFault(scan)) return scan
   const named = readModel(body, scan.members, false)

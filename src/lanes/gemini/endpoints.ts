@@ -1,4 +1,5 @@
 import type { Endpoint } from '../contract.ts'
+import { modelEntry, modelList } from '../endpoint-table.ts'
 
 /** Source: wire/lanes.md, section 3.3. `{model}` covers `models/x` and `tunedModels/x`. */
 export const endpoints: readonly Endpoint[] = [
@@ -8,30 +9,30 @@ export const endpoints: readonly Endpoint[] = [
   call('count_tokens', 'countTokens', null),
   call('embed', 'embedContent', null),
   call('embed', 'batchEmbedContents', null),
-  {
-    operation: 'models.list',
-    method: 'GET',
-    path: '/{version}/models',
-    model: 'none',
-    served: 'model-list',
-    stream: null,
-  },
-  {
-    operation: 'models.get',
-    method: 'GET',
-    path: '/{version}/{model}',
-    model: 'path',
-    served: 'model-entry',
-    stream: null,
-  },
+  modelList('/{version}/models'),
+  modelEntry('/{version}/{model}'),
 ]
 
 function call(operation: string, verb: string, stream: Endpoint['stream']): Endpoint {
-  return { operation, method: 'POST', path: `/{version}/{model}:${verb}`, model: 'path', served: 'provider', stream }
+  return {
+    operation,
+    method: 'POST',
+    path: `/{version}/{model}:${verb}`,
+    model: 'path',
+    served: 'provider',
+    takes: ['json'],
+    gives: 'json',
+    stream,
+    object: null,
+  }
 }
 
 /** Path forms. The model runs to the last colon, since names may hold colons themselves. */
-export const pathForms = { version: 'v1|v1beta|v1alpha', model: '(?:models|tunedModels)(?:/|%2[Ff]).+' }
+export const pathForms = {
+  version: 'v1|v1beta|v1alpha',
+  model: '(?:models|tunedModels)(?:/|%2[Ff]).+',
+  object: '[^/]+',
+}
 
 /** A model's resource name: `models/x` unless the name says another collection. */
 export function resourceName(model: string): string {

@@ -2,6 +2,7 @@ import type { Fault } from '../../core/errors.ts'
 import { type Member, scanObject } from '../../core/json-scan.ts'
 import type { AnswerReader, BodyChange, Inspection, Lane, Match } from '../contract.ts'
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
+import { noObjects } from '../no-objects.ts'
 import { forwardedQuery } from '../query.ts'
 import { applyEdits, isFault, readOutputLimit, scanBody } from '../request-body.ts'
 import { WholeReader } from '../whole-reader.ts'
@@ -41,6 +42,7 @@ export const gemini: Lane = {
   // Its SDKs bear no comment, no name and no extra chunk (wire/streaming.md, section 0).
   heartbeat: () => null,
   reader,
+  objects: noObjects,
   renderModels: (_match, models, query) => renderModels(models, query),
   renderModel: (_match, model) => renderModel(model),
 }
@@ -57,9 +59,10 @@ function inspect(match: Match, query: string, body: Buffer): Inspection | Fault 
     // The format has no field for it.
     endUser: null,
     outputLimit: null,
+    stores: false,
     usageSplice: null,
   }
-  if (endpoint.method === 'GET') return found
+  if (endpoint.takes.length === 0) return found
   const odd = refuseForm(endpoint, query)
   if (odd !== null) return odd
   const scan = scanBody(body, [...generationConfigs, ...modelHolders(match)])

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../contract.ts'
+import { modelEntry, modelList } from '../endpoint-table.ts'
 
 /** Source: wire/lanes.md, section 1.3. */
 export const endpoints: readonly Endpoint[] = [
@@ -7,17 +8,20 @@ export const endpoints: readonly Endpoint[] = [
   call('responses', '/responses', 'body', 'sse'),
   call('embeddings', '/embeddings', 'body', null),
   call('moderations', '/moderations', 'body-optional', null),
-  { operation: 'models.list', method: 'GET', path: '/models', model: 'none', served: 'model-list', stream: null },
-  {
-    operation: 'models.get',
-    method: 'GET',
-    path: '/models/{model}',
-    model: 'path',
-    served: 'model-entry',
-    stream: null,
-  },
+  modelList('/models'),
+  modelEntry('/models/{model}'),
 ]
 
 function call(operation: string, path: string, model: Endpoint['model'], stream: Endpoint['stream']): Endpoint {
-  return { operation, method: 'POST', path, model, served: 'provider', stream }
+  return {
+    operation,
+    method: 'POST',
+    path,
+    model,
+    served: 'provider',
+    takes: ['json'],
+    gives: 'json',
+    stream,
+    object: null,
+  }
 }

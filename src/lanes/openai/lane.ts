@@ -1,6 +1,7 @@
 import type { Fault } from '../../core/errors.ts'
 import type { AnswerReader, BodyChange, Inspection, Lane, Match } from '../contract.ts'
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
+import { noObjects } from '../no-objects.ts'
 import { forwardedQuery } from '../query.ts'
 import {
   applyEdits,
@@ -34,7 +35,7 @@ export const openai: Lane = {
   name: 'openai',
   prefix: '/v1',
   endpoints,
-  match: compileEndpoints(endpoints, { model: '.+', version: '' }),
+  match: compileEndpoints(endpoints, { model: '.+', version: '', object: '[^/]+' }),
   inspect,
   splice,
   upstreamPath: (match, inspection, upstreamModel) =>
@@ -45,6 +46,7 @@ export const openai: Lane = {
   endMark: true,
   heartbeat: (match) => (match.endpoint.stream === null ? null : heartbeat),
   reader,
+  objects: noObjects,
   renderModels: (_match, models) => renderModels(models),
   renderModel: (_match, model) => renderModel(model),
 }
@@ -58,9 +60,10 @@ function inspect(match: Match, query: string, body: Buffer): Inspection | Fault 
     modelSpans: [],
     endUser: null,
     outputLimit: null,
+    stores: false,
     usageSplice: null,
   }
-  if (endpoint.method === 'GET') return { ...plain, model: match.pathModel }
+  if (endpoint.takes.length === 0) return { ...plain, model: match.pathModel }
   const scan = scanBody(body, wanted)
   if (isFault(scan)) return scan
   const named = readModel(body, scan.members, endpoint.model === 'body-optional')
