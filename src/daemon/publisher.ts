@@ -16,7 +16,14 @@ export interface SnapshotAudience {
 
 /** Builds the read model of the data plane from the store and publishes what changed of it. One run at a time. */
 export class Publisher {
-  configuration: ConfigurationSnapshot = { version: 0, providers: [], routes: [], policies: [], defaultProviders: {} }
+  configuration: ConfigurationSnapshot = {
+    version: 0,
+    providers: [],
+    routes: [],
+    policies: [],
+    defaultProviders: {},
+    tokenKey: new Uint8Array(),
+  }
   readonly #keys = new Map<string, SnapshotKey>()
   #keyList: readonly SnapshotKey[] | null = null
   #keysVersion = 0
@@ -131,6 +138,7 @@ function buildConfiguration(
     routes: stored.routes,
     policies: stored.policies,
     defaultProviders: Object.fromEntries(stored.environments.map(({ id, defaultProviders }) => [id, defaultProviders])),
+    tokenKey: keyring.tokenKey(),
   }
 }
 

@@ -3,6 +3,7 @@ import { type CompiledPolicies, compilePolicies } from '../policy/admit.ts'
 import type { ProviderKind } from '../providers/contract.ts'
 import { findKind } from '../providers/index.ts'
 import { type CompiledRoutes, compileRoutes } from '../routing/plan.ts'
+import { ClientTokens } from '../sealing/client-token.ts'
 import type { ConfigurationSnapshot, KeyDelta, SnapshotKey, SnapshotProvider } from '../store/snapshot.ts'
 
 /** A provider configuration as this thread uses it: its kind found, its credentials wrapped. */
@@ -18,6 +19,7 @@ export interface LiveConfiguration {
   providers: ReadonlyMap<string, LiveProvider>
   routes: CompiledRoutes
   policies: CompiledPolicies
+  tokens: ClientTokens
 }
 
 /** What this thread knows of the control plane's state: the last valid configuration, and the keys. */
@@ -62,5 +64,11 @@ function compileConfiguration(snapshot: ConfigurationSnapshot): LiveConfiguratio
   }
   const rows = [...providers.values()].map(({ row }) => row)
   const bare = { ...snapshot, providers: rows }
-  return { version: snapshot.version, providers, routes: compileRoutes(bare), policies: compilePolicies(bare) }
+  return {
+    version: snapshot.version,
+    providers,
+    routes: compileRoutes(bare),
+    policies: compilePolicies(bare),
+    tokens: new ClientTokens(snapshot.tokenKey),
+  }
 }

@@ -29,7 +29,14 @@ const journal = new Journal(start.journal, (reason, lost) =>
 const gateway: Gateway = {
   settings: start.settings,
   thread: start.journal.thread,
-  model: new ReadModel({ version: 0, providers: [], routes: [], policies: [], defaultProviders: {} }),
+  model: new ReadModel({
+    version: 0,
+    providers: [],
+    routes: [],
+    policies: [],
+    defaultProviders: {},
+    tokenKey: new Uint8Array(),
+  }),
   journal,
   degraded: [],
   refusals: new RefusalFlood((entry) => journal.append(entry)),

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { Secret } from '../core/secret.ts'
 import { openBytes, sealBytes } from './aead.ts'
+import { deriveTokenKey } from './client-token.ts'
 import type { MachineKey } from './machine-key.ts'
 import { MachineKeyWrong, SealBroken } from './seal-error.ts'
 import { formatSealed, parseSealed, sealVersion } from './seal-format.ts'
@@ -13,6 +14,8 @@ export interface Keyring {
   open(sealed: string, identity: string): Secret
   /** Tells equal texts from different ones, to nobody who has not the machine key. Another one after a rotation. */
   fingerprint(clear: string): string
+  /** For `ClientTokens`. Another one after a rotation. */
+  tokenKey(): Uint8Array
   /** Short name of the key in use (from its hash), where it was loaded from, and the file that it has yet to replace. */
   describe(): { keyId: string; source: string; format: string; replaces: string | null }
   /** Opens from now on also what `next` has sealed, so that a reader meets no value that it cannot open. */
@@ -44,6 +47,7 @@ export function makeKeyring(first: MachineKey, older: readonly MachineKey[] = []
     },
     fingerprint: (clear) =>
       createHmac('sha256', current.key).update('fingerprint:').update(clear).digest('hex').slice(0, 16),
+    tokenKey: () => deriveTokenKey(current.key),
     describe: () => ({
       keyId: current.keyId,
       source: current.source,

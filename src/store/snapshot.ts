@@ -12,6 +12,8 @@ export interface ConfigurationSnapshot {
   policies: SnapshotPolicy[]
   /** Environment id → lane → provider id, for calls that name no model (contract.md, rule 2). */
   defaultProviders: Record<string, Partial<Record<LaneName, string>>>
+  /** Opens and seals the tokens that clients hold; exists only in memory, and only inside this process. */
+  tokenKey: Uint8Array
 }
 
 export interface SnapshotProvider {

@@ -158,6 +158,7 @@ function readModel(stored: StoredSnapshot): { configuration: ConfigurationSnapsh
       routes: stored.routes,
       policies: stored.policies,
       defaultProviders: {},
+      tokenKey: new Uint8Array(32),
     },
     keys: stored.keys.map((key) => ({
       ...key,

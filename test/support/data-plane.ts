@@ -150,6 +150,7 @@ function snapshotOf(providers: DataPlaneOptions['providers'], more: SnapshotRout
   return {
     version: 1,
     defaultProviders: {},
+    tokenKey: new Uint8Array(32),
     policies: [],
     providers: providers.map(({ kind, baseUrl, credentials = ['provider-credential'] }, slot) => ({
       id: `prv_${kind}`,
