@@ -99,6 +99,7 @@ async function ensurePolicy(store: StoreClient): Promise<string> {
     denyModels: [],
     lanes: [],
     maxBody: null,
+    capture: null,
     createdAt: new Date().toISOString(),
   }
   await audited(store, 'policies.add', policy.id).policies.insert(policy)

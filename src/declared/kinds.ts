@@ -1,3 +1,4 @@
+import { captureModes } from '../core/capture.ts'
 import * as forms from './forms.ts'
 import type { Fields, Plain, ResourceKind } from './resource.ts'
 
@@ -88,6 +89,7 @@ export const kindSpecs: Record<ResourceKind, KindSpec> = {
       deny_models: models('deny_models'),
       lanes: field(forms.lanes, 'lanes', []),
       max_body: field(forms.orWord(forms.size, 'none'), 'max_body_bytes', null),
+      capture: field(forms.orWord(forms.choice(captureModes), 'default'), 'capture', null),
       attach: field(
         forms.list('a list of workspace, project:P, environment:P/E or key:P/E/NAME', { sorted: true }),
         'attached_to',

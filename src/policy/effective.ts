@@ -1,3 +1,4 @@
+import { type CaptureMode, captureModes } from '../core/capture.ts'
 import type { Fault } from '../core/errors.ts'
 import { flatText } from '../core/flat-text.ts'
 import type { LaneName } from '../core/lane.ts'
@@ -23,6 +24,8 @@ export interface CompiledPolicy {
   lanes: readonly LaneName[] | null
   /** Bytes; null: no limit of its own. */
   maxBody: number | null
+  /** null: says nothing about it. */
+  capture: CaptureMode | null
 }
 
 /** All that applies to a key, by name, so that neither verdict nor signals depend on where a policy is attached. */
@@ -30,6 +33,8 @@ export interface EffectivePolicy {
   policies: readonly CompiledPolicy[]
   /** The smallest body limit of them all; `within` says of a body that it keeps it. */
   body: { bytes: number; policy: string; within: string } | null
+  /** The least that any of them keeps; null: none of them says anything, and nothing is kept. */
+  capture: { mode: CaptureMode; signal: Signal } | null
   /** The key names a policy that the snapshot does not have: refused, since nobody knows what it would have forbidden. */
   missing: string | null
   /** What was found for the models that were asked for last: for one set of policies it is always the same. */
@@ -53,7 +58,13 @@ export interface CompiledPolicies {
   bySet: Map<string, EffectivePolicy>
 }
 
-const unlimited: EffectivePolicy = Object.freeze({ policies: [], body: null, missing: null, verdicts: new Map() })
+const unlimited: EffectivePolicy = Object.freeze({
+  policies: [],
+  body: null,
+  capture: null,
+  missing: null,
+  verdicts: new Map(),
+})
 
 /** Done once a snapshot. */
 export function compilePolicies(configuration: ConfigurationSnapshot): CompiledPolicies {
@@ -95,7 +106,8 @@ function share(compiled: CompiledPolicies, policies: CompiledPolicy[], missing: 
   const set = [...policies.map(({ id }) => id), missing ?? ''].join(' ')
   const known = compiled.bySet.get(set)
   if (known) return known
-  const effective = { policies, body: smallestBody(policies), missing, verdicts: new Map() }
+  const body = smallestBody(policies)
+  const effective = { policies, body, capture: leastCapture(policies), missing, verdicts: new Map() }
   compiled.bySet.set(set, effective)
   return effective
 }
@@ -110,8 +122,26 @@ function smallestBody(policies: readonly CompiledPolicy[]): EffectivePolicy['bod
   return smallest
 }
 
+const captureTexts = {
+  none: 'keeps no bodies',
+  redacted: 'keeps the bodies, with secrets and personal data masked',
+  full: 'keeps the bodies',
+} as const
+
+function leastCapture(policies: readonly CompiledPolicy[]): EffectivePolicy['capture'] {
+  for (const mode of captureModes) {
+    const policy = policies.find(({ capture }) => capture === mode)
+    if (policy === undefined) continue
+    const more = policies.some(({ capture }) => capture !== null && capture !== mode)
+    const text = `The policy ${policy.name} ${captureTexts[mode]}${more ? '; others that apply would keep more' : ''}.`
+    const data = { policy: policy.name, capture: mode }
+    return { mode, signal: Object.freeze({ rule: 'capture', verdict: 'note', text: flatText(text), data }) }
+  }
+  return null
+}
+
 function compilePolicy(policy: SnapshotPolicy): CompiledPolicy {
-  const { id, name, maxBody } = policy
+  const { id, name, maxBody, capture } = policy
   return {
     id,
     name,
@@ -120,6 +150,7 @@ function compilePolicy(policy: SnapshotPolicy): CompiledPolicy {
     deny: compileModels(policy.denyModels.map((model) => model.toLowerCase())),
     lanes: policy.lanes.length === 0 ? null : policy.lanes,
     maxBody,
+    capture,
   }
 }
 

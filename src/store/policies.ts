@@ -3,6 +3,7 @@ import { readJson, writeJson } from './json-column.ts'
 import { named, present, refuseInUse, refuseTaken } from './refuse.ts'
 import type { Database, PolicyRow, Schema } from './schema.ts'
 
+type Rules = Omit<Policy, 'id' | 'name' | 'createdAt' | 'attachedTo' | 'capture'>
 type Attachment = Schema['policy_attachments']
 
 export function policiesTable(db: Database): Tables['policies'] {
@@ -59,7 +60,8 @@ function toRow({ id, name, createdAt, attachedTo, ...rules }: Policy): PolicyRow
 }
 
 function toPolicy(row: PolicyRow, attached: readonly Attachment[]): Policy {
-  const rules = readJson<Omit<Policy, 'id' | 'name' | 'createdAt' | 'attachedTo'>>(row.rules_json)
+  // A policy from before there was this rule says nothing about it.
+  const rules = { capture: null, ...readJson<Rules & Partial<Pick<Policy, 'capture'>>>(row.rules_json) }
   const attachedTo = { workspace: row.workspace === 1, ids: attached.map((entry) => entry.target_id) }
   return { id: row.id, name: row.name, attachedTo, ...rules, createdAt: row.created_at }
 }

@@ -1,3 +1,4 @@
+import type { CaptureMode } from '../core/capture.ts'
 import type { LaneName, TimeLimits } from '../core/lane.ts'
 
 /**
@@ -89,6 +90,8 @@ export interface SnapshotPolicy {
   lanes: LaneName[]
   /** Bytes; null is no limit but the gateway's own. */
   maxBody: number | null
+  /** null: says nothing about it, so that another policy may. */
+  capture: CaptureMode | null
 }
 
 export interface SnapshotKey {

@@ -22,18 +22,30 @@ describe('policies', () => {
     const { client } = await startTestGateway()
     await client.keys.create({ name: 'ci' })
     const attach = ['workspace', 'project:default', 'environment:default/production', 'key:ci']
-    const rules = { allowModels: ['gpt-4o*'], lanes: ['openai' as const], maxBody: '1MB', attach }
+    const rules = {
+      allowModels: ['gpt-4o*'],
+      lanes: ['openai' as const],
+      maxBody: '1MB',
+      capture: 'full' as const,
+      attach,
+    }
     expect(await client.policies.add({ name: 'small', ...rules })).toMatchObject({
       attached_to: attach,
       allow_models: ['gpt-4o*'],
       lanes: ['openai'],
       max_body_bytes: 1_000_000,
+      capture: 'full',
     })
-    const edited = await client.policies.edit({ name: 'small', denyModels: ['o1'], clear: ['max-body', 'attach'] })
+    const edited = await client.policies.edit({
+      name: 'small',
+      denyModels: ['o1'],
+      clear: ['max-body', 'capture', 'attach'],
+    })
     expect(edited).toMatchObject({
       attached_to: [],
       deny_models: ['o1'],
       max_body_bytes: null,
+      capture: null,
       allow_models: ['gpt-4o*'],
     })
     for (const [word, code] of [

@@ -163,6 +163,7 @@ const lines = fc.record({
       name: names,
       max_body: fc.option(fc.constantFrom('1KB', '5MB', 'none')),
       deny_models: fc.option(fc.subarray(['x', 'y*', 'z'])),
+      capture: fc.option(fc.constantFrom('none', 'redacted', 'full', 'default')),
     }),
     { selector: ({ name }) => name },
   ),

@@ -1,5 +1,6 @@
 import fc, { array, constantFrom, property, record, shuffledSubarray, subarray } from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { captureModes } from '../../src/core/capture.ts'
 import type { LaneName } from '../../src/core/lane.ts'
 import {
   admit,
@@ -239,6 +240,29 @@ const anyPolicies = array(anyPolicy, { maxLength: 5 }).map((drafts) =>
   drafts.map((draft, index) => makePolicy(`p${index}`, draft)),
 )
 const anyModel = constantFrom('gpt-4o', 'gpt-4o-mini', 'claude', 'other')
+
+describe('what is kept of bodies', () => {
+  const modes = constantFrom(null, ...captureModes)
+
+  it('is the least that any policy says, whatever their order, and nothing where none says anything', () => {
+    fc.assert(
+      property(array(modes, { maxLength: 5 }), (said) => {
+        const policies = said.map((capture, index) => makePolicy(`p${index}`, { capture }))
+        const words = said.filter((mode) => mode !== null)
+        const least = captureModes.find((mode) => words.includes(mode)) ?? null
+        expect(apply(policies).capture?.mode ?? null).toBe(least)
+      }),
+    )
+  })
+
+  it('names the policy that decides, and says when others would keep more', () => {
+    const policies = [makePolicy('a', { capture: 'full' }), makePolicy('b', { capture: 'redacted' }), makePolicy('c')]
+    expect(apply(policies).capture?.signal.text).toBe(
+      'The policy b keeps the bodies, with secrets and personal data masked; others that apply would keep more.',
+    )
+    expect(apply(policies.slice(0, 1)).capture?.signal.text).toBe('The policy a keeps the bodies.')
+  })
+})
 
 describe('policies together', () => {
   it('come to the same whatever their order', () => {

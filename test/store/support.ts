@@ -126,6 +126,7 @@ export function samplePolicy(change: Partial<Policy> = {}): Policy {
     denyModels: [],
     lanes: ['openai'],
     maxBody: 1000,
+    capture: 'redacted',
     createdAt: now,
     ...change,
   }

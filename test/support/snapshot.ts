@@ -68,6 +68,7 @@ export function makePolicy(name: string, parts: Partial<SnapshotPolicy> = {}): S
     denyModels: [],
     lanes: [],
     maxBody: null,
+    capture: null,
     ...parts,
   }
 }

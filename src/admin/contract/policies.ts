@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { captureModes } from '../../core/capture.ts'
 import { forceField, laneName, nameField, newNameField, owned, removed, renameField, sizeText, time } from './fields.ts'
 import { field, operation } from './operation.ts'
 
@@ -14,6 +15,8 @@ export const policyShape = z.object({
   deny_models: z.array(z.string()),
   lanes: z.array(laneName),
   max_body_bytes: z.number().nullable(),
+  /** null: says nothing. Of the policies that do, the one that keeps least holds; without any, nothing is kept. */
+  capture: z.enum(captureModes).nullable(),
   owned,
   created_at: time,
 })
@@ -26,6 +29,7 @@ const columns = [
   { field: 'deny_models', title: 'DENIES', format: 'list' },
   { field: 'lanes', title: 'LANES', format: 'list' },
   { field: 'max_body_bytes', title: 'LARGEST BODY', format: 'bytes' },
+  { field: 'capture', title: 'CAPTURES' },
 ] as const
 const record = { as: 'record' } as const
 const one = z.strictObject({ ...nameField('policy') })
@@ -40,12 +44,16 @@ const settable = {
     syntax: 'list',
   }),
   maxBody: field(sizeText.optional(), { description: 'Largest request body', syntax: 'size' }),
+  capture: field(z.enum(captureModes).optional(), {
+    description:
+      'Bodies kept on the record: none, redacted (secrets and personal data masked) or full; of several policies the one that keeps least holds (default: nothing is kept)',
+  }),
   attach: list('What it holds for: workspace, project:P, environment:P/E or key:NAME', 'attach'),
 }
 
 export const policies = {
   add: operation({
-    summary: 'Add a policy: models and lanes allowed, largest body',
+    summary: 'Add a policy: models and lanes allowed, largest body, capture of bodies',
     role: 'admin',
     reach: 'project',
     effect: 'write',
@@ -55,6 +63,7 @@ export const policies = {
     examples: [
       "policies add small-models --allow-model 'gpt-4o-mini*' --attach project:default",
       'policies add no-gemini --lane openai --lane anthropic --attach workspace',
+      'policies add debugging --capture redacted --attach environment:default/staging',
     ],
   })
     .input(z.strictObject({ ...newNameField('policy'), ...settable }))
@@ -94,10 +103,13 @@ export const policies = {
         ...forceField,
         ...renameField('policy'),
         ...settable,
-        clear: field(z.array(z.enum(['allow-models', 'deny-models', 'lanes', 'max-body', 'attach'])).optional(), {
-          description: 'What to empty (repeat for several)',
-          syntax: 'list',
-        }),
+        clear: field(
+          z.array(z.enum(['allow-models', 'deny-models', 'lanes', 'max-body', 'capture', 'attach'])).optional(),
+          {
+            description: 'What to empty (repeat for several)',
+            syntax: 'list',
+          },
+        ),
       }),
     )
     .output(policyShape),

@@ -1,3 +1,4 @@
+import type { CaptureMode } from '../../core/capture.ts'
 import { newId } from '../../core/ids.ts'
 import type { LaneName } from '../../core/lane.ts'
 import { parseSize } from '../../core/units.ts'
@@ -18,6 +19,7 @@ const show = (policy: Policy, attachments: Attachments) => ({
   deny_models: policy.denyModels,
   lanes: policy.lanes,
   max_body_bytes: policy.maxBody,
+  capture: policy.capture,
   owned: attachments.owned(policy.id),
   created_at: policy.createdAt,
 })
@@ -28,16 +30,18 @@ interface Settable {
   denyModels?: string[] | undefined
   lanes?: LaneName[] | undefined
   maxBody?: string | undefined
+  capture?: CaptureMode | undefined
   attach?: string[] | undefined
-  clear?: ('allow-models' | 'deny-models' | 'lanes' | 'max-body' | 'attach')[] | undefined
+  clear?: ('allow-models' | 'deny-models' | 'lanes' | 'max-body' | 'capture' | 'attach')[] | undefined
 }
-type Rules = Pick<Policy, 'allowModels' | 'denyModels' | 'lanes' | 'maxBody' | 'attachedTo'>
+type Rules = Pick<Policy, 'allowModels' | 'denyModels' | 'lanes' | 'maxBody' | 'capture' | 'attachedTo'>
 
 const empty: Rules = {
   allowModels: [],
   denyModels: [],
   lanes: [],
   maxBody: null,
+  capture: null,
   attachedTo: { workspace: false, ids: [] },
 }
 
@@ -49,6 +53,7 @@ async function readRules(context: AdminContext, input: Settable, policy: Rules):
     denyModels: cleared.has('deny-models') ? empty.denyModels : policy.denyModels,
     lanes: cleared.has('lanes') ? empty.lanes : policy.lanes,
     maxBody: cleared.has('max-body') ? empty.maxBody : policy.maxBody,
+    capture: cleared.has('capture') ? empty.capture : policy.capture,
     attachedTo: cleared.has('attach') ? empty.attachedTo : policy.attachedTo,
   }
   return {
@@ -56,6 +61,7 @@ async function readRules(context: AdminContext, input: Settable, policy: Rules):
     denyModels: input.denyModels ?? before.denyModels,
     lanes: input.lanes ?? before.lanes,
     maxBody: input.maxBody === undefined ? before.maxBody : parseSize(input.maxBody),
+    capture: input.capture ?? before.capture,
     attachedTo: input.attach === undefined ? before.attachedTo : await readAttachments(context, input.attach),
   }
 }

@@ -1,3 +1,4 @@
+import { captureModes } from '../../../core/capture.ts'
 import type { LaneName, TimeLimits } from '../../../core/lane.ts'
 import { type Fields, objectsIn, type Plain } from '../../../declared/resource.ts'
 import type { Environment, Key, Policy, Provider, ProviderRevision, Route } from '../../../store/api.ts'
@@ -52,6 +53,7 @@ export function policyOf(fields: Fields, ids: Identifiers): Omit<Policy, 'id' | 
     denyModels: textsIn(fields.deny_models),
     lanes: textsIn(fields.lanes) as LaneName[],
     maxBody: typeof fields.max_body === 'number' ? fields.max_body : null,
+    capture: captureModes.find((mode) => mode === fields.capture) ?? null,
   }
 }
 

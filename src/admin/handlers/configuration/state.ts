@@ -123,6 +123,7 @@ function policyFields(policy: Policy, attachment: Names): Fields {
     deny_models: policy.denyModels,
     lanes: [...policy.lanes].sort(),
     max_body: policy.maxBody,
+    capture: policy.capture,
     attach: [...(workspace ? ['workspace'] : []), ...ids.map(attachment)].sort(),
   }
 }
