@@ -14,6 +14,8 @@ export interface ApiParts {
   version: string
   live: LiveCalls
   dispatcher(): Promise<Dispatcher>
+  /** Who is being answered is known. */
+  know(response: ServerResponse): void
 }
 
 interface Admitted {
@@ -32,6 +34,7 @@ export async function answerApi(
   if ('status' in admitted) return send(request, response, admitted)
   const closing = parts.live.open(admitted.holder, response)
   if (closing === null) return send(request, response, tooMany())
+  parts.know(response)
   // A tail may be silent for as long as it likes; what is still being received keeps its own limit.
   request.socket.setTimeout(0)
   for (const [name, value] of Object.entries(guards)) response.setHeader(name, value)
@@ -64,12 +67,16 @@ async function admitToken(
     const hint = 'It may have expired or been revoked. Make one: spgw tokens create'
     return apiRefusal(401, 'not_signed_in', 'The token is not known.', hint)
   }
-  const isGood = async () => {
+  const recheck = async () => {
     const now = await store.tokens.find(token.id)
-    return now !== null && isGoodToken(now)
+    return now !== null && isGoodToken(now) ? endOf(now) : 0
   }
   const address = clientAddress(request, premises.trustedProxies)
-  return { caller: callerOfToken(token, request, address), holder: { key: token.id, isGood } }
+  return { caller: callerOfToken(token, request, address), holder: { key: token.id, until: endOf(token), recheck } }
+}
+
+function endOf({ expiresAt }: { expiresAt: string | null }): number {
+  return expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt)
 }
 
 /** The surface is the client's word, for the audit only. */
@@ -101,9 +108,10 @@ function holderOf({ session, operator }: SessionOfOperator, signIn: SignIn): Hol
   const grants = JSON.stringify(operator.grants)
   return {
     key: session.id,
-    async isGood() {
+    until: endOf(session),
+    async recheck() {
       const now = await signIn.recheck(session.tokenSha256)
-      return now !== null && JSON.stringify(now.operator.grants) === grants
+      return now !== null && JSON.stringify(now.operator.grants) === grants ? endOf(now.session) : 0
     },
   }
 }

@@ -64,7 +64,7 @@ async function beginTotp(call: AuthCall): Promise<AuthAnswer> {
 }
 
 async function confirmTotp(call: AuthCall): Promise<AuthAnswer> {
-  await call.account.confirmTotp(sessionOf(call), textField(call.body, 'code', 20))
+  await call.account.confirmTotp(sessionOf(call), textField(call.body, 'code', 20), call.visit)
   return {}
 }
 

@@ -8,12 +8,14 @@ import type { OidcSettings } from '../sign-in/oidc-settings.ts'
 import type { SignInParts } from '../sign-in/sign-in.ts'
 import { judgeMetrics, namesLoopback } from './access.ts'
 import { json, type Reply, send, text } from './answer.ts'
+import { Connections } from './connections.ts'
 import { expositionType, writeExposition } from './exposition.ts'
 import type { GatewayState } from './gateway-state.ts'
 import { stateFamilies } from './metrics.ts'
 import { ProcessMetrics } from './process-metrics.ts'
 import type { Site } from './site.ts'
 import { TrafficMetrics } from './traffic-metrics.ts'
+import { isProxy } from './visit.ts'
 
 export interface ConsoleOptions extends ConsoleSettings {
   host: string
@@ -64,9 +66,11 @@ export interface ConsoleDoor {
 
 /** Nothing takes long to ask for; answers that live on are let go of these limits in `api.ts`. */
 const requestMs = 10_000
+const headMs = 4_000
+/** How often these are looked at: Node does it twice a minute unless it is told. */
+const lookEveryMs = 1_000
 const idleMs = 5_000
 const maxHeadBytes = 16 * 1024
-const maxConnections = 256
 /** How long answers under way may take once the console closes. */
 const finishMs = 2000
 
@@ -88,7 +92,7 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleDoor
   server.on('request', (request, response) => void door.answer(request, response))
   // Answered like any other, so that a body is never invited.
   server.on('checkContinue', (request, response) => void door.answer(request, response))
-  server.maxConnections = maxConnections
+  server.on('connection', (socket) => door.connections.take(socket))
   // A reader that takes nothing for this long is let go.
   server.timeout = requestMs
   const port = await listen(server, options)
@@ -121,10 +125,10 @@ export async function startConsole(options: ConsoleOptions): Promise<ConsoleDoor
 }
 
 function openServer(certificate: ConsoleSettings['certificate']): http.Server {
-  const limits = { requestTimeout: requestMs, headersTimeout: requestMs, keepAliveTimeout: idleMs }
-  const options = { ...limits, maxHeaderSize: maxHeadBytes }
+  const limits = { requestTimeout: requestMs, headersTimeout: headMs, keepAliveTimeout: idleMs }
+  const options = { ...limits, connectionsCheckingInterval: lookEveryMs, maxHeaderSize: maxHeadBytes }
   if (certificate === null) return http.createServer(options)
-  return https.createServer({ ...options, ...certificate, handshakeTimeout: requestMs })
+  return https.createServer({ ...options, ...certificate, handshakeTimeout: headMs })
 }
 
 /** This machine by its name, not its number: passkeys are made for names only. */
@@ -148,6 +152,7 @@ function listen(server: http.Server, { host, port }: ConsoleOptions): Promise<nu
 class Door {
   readonly traffic = new TrafficMetrics()
   readonly process = new ProcessMetrics()
+  readonly connections = new Connections((address) => isProxy(address, this.settings.trustedProxies))
   parts: ConsoleParts | null = null
   settings: ConsoleSettings
   readonly #options: ConsoleOptions
@@ -195,7 +200,8 @@ class Door {
     const { version, certificate, onFault } = this.#options
     const isTls = certificate !== null
     const premises = () => ({ url: this.settings.url, isTls, trustedProxies: this.settings.trustedProxies })
-    return new Site({ ...signIn, dispatcher, onFault, version, premises, oidc: () => this.settings.oidc })
+    const know = (response: ServerResponse) => this.connections.know(response)
+    return new Site({ ...signIn, dispatcher, know, onFault, version, premises, oidc: () => this.settings.oidc })
   }
 
   async #replyMachine(request: IncomingMessage, path: string): Promise<Reply> {

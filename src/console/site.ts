@@ -18,6 +18,8 @@ export interface SiteParts extends SignInParts {
   /** null: nobody signs in through an identity provider. */
   oidc(): OidcSettings | null
   dispatcher(): Promise<Dispatcher>
+  /** Who is being answered is known. */
+  know(response: ServerResponse): void
 }
 
 /** All of the console but what machines read: the page, the ways in, the operations. Made when somebody first asks. */
@@ -39,10 +41,10 @@ export class Site {
   async answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     const premises = this.#parts.premises()
     const visit = readVisit(request, premises)
-    const { version, dispatcher } = this.#parts
+    const { version, dispatcher, know } = this.#parts
     const shared = { signIn: this.#signIn, premises, version }
     if (path === '/api' || path.startsWith('/api/'))
-      return await answerApi(request, response, visit, { ...shared, live: this.#live, dispatcher })
+      return await answerApi(request, response, visit, { ...shared, live: this.#live, dispatcher, know })
     if (visit === null) return send(request, response, refuseHost(path))
     if (path.startsWith('/auth/')) {
       const desk = { account: this.#account, late: this.#late, oidc: this.#parts.oidc() }

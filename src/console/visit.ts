@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
+import { plainAddress } from '../sign-in/network.ts'
 import { cutUserAgent, type Place } from '../sign-in/place.ts'
 import { namesLoopback, splitHost } from './access.ts'
 
@@ -52,11 +53,6 @@ function isSameAddress(name: string, local: string): boolean {
   return isIP(name) !== 0 && name === plainAddress(local)
 }
 
-/** An IPv4 address that came through an IPv6 listener is one all the same. */
-function plainAddress(address: string | undefined): string {
-  return (address ?? '').replace(/^::ffff:/, '')
-}
-
 export function clientAddress({ socket, headers }: IncomingMessage, proxies: readonly string[]): string {
   const remote = plainAddress(socket.remoteAddress)
   const forwarded = headers['x-forwarded-for']
@@ -65,6 +61,11 @@ export function clientAddress({ socket, headers }: IncomingMessage, proxies: rea
   if (!trusts(trusted, remote)) return remote
   const chain = forwarded.split(',').map((each) => each.trim())
   return chain.findLast((address) => isIP(address) !== 0 && !trusts(trusted, address)) ?? remote
+}
+
+/** Whether it speaks for others, who may be many. */
+export function isProxy(address: string, proxies: readonly string[]): boolean {
+  return proxies.length > 0 && trusts(readProxies(proxies), address)
 }
 
 function readProxies(proxies: readonly string[]): BlockList {

@@ -149,8 +149,9 @@ function openDoors(
     runtime,
     onFault: (error: unknown, operation: string) =>
       log.error('an operation met a fault', { operation, reason: describe(error) }),
+    onWrite: () => door.recheck(),
   }
-  const dispatcher = lateDispatcher(parts, () => door.recheck())
+  const dispatcher = lateDispatcher(parts)
   admin.open(parts, dispatcher)
   store.onTraffic((tally) => door.count(tally))
   let document: Promise<object> | undefined

@@ -6,6 +6,7 @@ import type { Place } from './place.ts'
 import { SignInRefused } from './refusal.ts'
 import type { SessionOfOperator } from './sessions.ts'
 import type { SignIn } from './sign-in.ts'
+import { Throttle } from './throttle.ts'
 import { findStep, makeTotp, type NewTotp, takeCode, totpIdentity } from './totp.ts'
 
 /** Whoever came by a link may set a password without the old one for so long: that is what the link is for. */
@@ -16,6 +17,8 @@ export class Account {
   readonly #signIn: SignIn
   /** Secrets of authenticators that have shown no code yet, by operator. */
   readonly #unconfirmed = new Pending<string>(10 * 60_000)
+  /** Each on its own: whoever knows one of them must not clear the way for guesses at another, or at the sign-in. */
+  readonly #attempts = { password: new Throttle(), newCode: new Throttle(), code: new Throttle() }
 
   constructor(signIn: SignIn) {
     this.#signIn = signIn
@@ -44,11 +47,13 @@ export class Account {
     return made
   }
 
-  async confirmTotp({ operator }: SessionOfOperator, code: string): Promise<void> {
+  async confirmTotp({ operator }: SessionOfOperator, code: string, place: Place): Promise<void> {
     const secret = this.#unconfirmed.peek(operator.id)
     if (secret === null) throw new SignInRefused('refused', 'There is nothing to confirm any more.', 'Begin anew.')
+    const attempt = this.#attempts.newCode.begin(operator.id, place.address)
     const step = await findStep(secret, code)
     if (step === null) throw wrongCode()
+    attempt.succeed()
     this.#unconfirmed.take(operator.id)
     const totpSealed = this.#signIn.parts.keyring.seal(secret, totpIdentity(operator.id))
     const tables = this.#tables(operatorLine(operator, 'account.totp-add', {}))
@@ -60,7 +65,7 @@ export class Account {
   async removeTotp({ operator }: SessionOfOperator, code: string, place: Place): Promise<void> {
     if (operator.totpSealed === null)
       throw new SignInRefused('not_found', 'No authenticator is set up.', 'There is nothing to remove.')
-    const attempt = this.#signIn.throttle.begin(operator.name, place.address)
+    const attempt = this.#attempts.code.begin(operator.id, place.address)
     if (!(await takeCode(this.#signIn.parts, operator, code))) throw wrongCode()
     attempt.succeed()
     const tables = this.#tables(operatorLine(operator, 'account.totp-remove', {}))
@@ -77,7 +82,7 @@ export class Account {
   }
 
   async #checkCurrent({ operator }: SessionOfOperator, current: string | null, place: Place): Promise<void> {
-    const attempt = this.#signIn.throttle.begin(operator.name, place.address)
+    const attempt = this.#attempts.password.begin(operator.id, place.address)
     if (await verifyPassword(current ?? '', operator.passwordHash)) return attempt.succeed()
     const refusal = new SignInRefused('wrong', 'The present password is not right.', 'Enter the one you have now.')
     throw this.#signIn.fail(operator, 'password', place, refusal)

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net'
+import { networkOf } from './network.ts'
 import { SignInRefused } from './refusal.ts'
 
 interface Pace {
@@ -53,19 +53,6 @@ export class Throttle {
 function tooEarly(seconds: number): SignInRefused {
   const wait = seconds === 1 ? '1 second' : `${seconds} seconds`
   return new SignInRefused('throttled', 'Too many failed attempts.', `Try again in ${wait}.`, seconds)
-}
-
-/** Whoever has one IPv6 address has 2^64 of them. */
-function networkOf(address: string): string {
-  return isIPv6(address) ? expand(address).slice(0, 4).join(':') : address
-}
-
-function expand(address: string): string[] {
-  const [left = '', right] = address.split('::')
-  const groups = (text: string) => (text === '' ? [] : text.split(':'))
-  if (right === undefined) return groups(left)
-  const [head, tail] = [groups(left), groups(right)]
-  return [...head, ...Array<string>(Math.max(0, 8 - head.length - tail.length)).fill('0'), ...tail]
 }
 
 class Attempts {

@@ -113,7 +113,8 @@ export async function startTestGateway(path: string | null = null): Promise<Test
     backup: () => Promise.reject(new Error('nothing here takes backups')),
   }
   const keyring = makeKeyring(createMachineKey(join(directory, 'machine.key')))
-  const parts: AdminParts = { store, keyring, kinds: providerKinds, runtime, onFault: (error) => faults.push(error) }
+  const onFault = (error: unknown) => void faults.push(error)
+  const parts: AdminParts = { store, keyring, kinds: providerKinds, runtime, onFault, onWrite() {} }
   server.open(parts)
   return {
     client: connect(socketPath),

@@ -28,6 +28,18 @@ describe('every operation', () => {
     }
   })
 
+  it('that is no reading has those looked at again who have something open', async () => {
+    const { parts } = await startTestGateway()
+    for (const { name, path, meta } of listOperations()) {
+      let writes = 0
+      const looked = { ...parts, onWrite: () => void writes++ }
+      const caller = { ...callerWith([]), id: null, grants: callers.owner ?? [] }
+      const context: CallContext = { ...looked, caller, closing: new AbortController().signal }
+      await refusal(call(procedureAt(path), { nonsense: true }, { context, path }))
+      expect(writes, name).toBe(meta.effect === 'read' ? 0 : 1)
+    }
+  })
+
   it('asks for its role before it looks at anything else', async () => {
     const { parts } = await startTestGateway()
     for (const { name, path, meta } of listOperations()) {

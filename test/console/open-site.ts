@@ -17,7 +17,7 @@ export async function openSite(options: Partial<ConsoleOptions> = {}) {
   const gateway = await startTestGateway()
   const { store, keyring } = gateway.parts
   const door = await startDoor(options)
-  const dispatcher = lateDispatcher(gateway.parts, () => door.recheck())
+  const dispatcher = lateDispatcher({ ...gateway.parts, onWrite: () => door.recheck() })
   door.open({ state: async () => sampleState(), openApi: async () => ({}), signIn: { store, keyring }, dispatcher })
   const origin = `http://localhost:${door.port}`
   const url = `http://127.0.0.1:${door.port}`

@@ -229,6 +229,17 @@ describe('an operation', () => {
     await expect.poll(site.tailing).toBe(0)
   })
 
+  it('that lives ends at the moment when its session is over', async () => {
+    const site = await openSite()
+    const anna = await site.addOperator('anna')
+    const cookie = await site.enter(anna)
+    const [session] = await site.store.sessions.list(anna.id, new Date().toISOString())
+    await site.store.sessions.touch(session?.tokenSha256 ?? '', new Date().toISOString(), soon())
+    const tail = await openTail(site, cookie)
+    // With its last words, and long before sessions are looked at again.
+    expect(await tail.ended).toBe(true)
+  })
+
   it('that lives ends when the console closes', async () => {
     const site = await openSite()
     const tail = await openTail(site, await site.enter(await site.addOperator('anna')))
@@ -239,12 +250,19 @@ describe('an operation', () => {
   })
 })
 
+/** Enough for a call to begin. */
+const soon = () => new Date(Date.now() + 1000).toISOString()
+
 /** An answer that goes on. */
-async function openTail({ url, headersOf }: Awaited<ReturnType<typeof openSite>>, cookie: string) {
+async function openTail(
+  { url, headersOf }: Awaited<ReturnType<typeof openSite>>,
+  cookie: string,
+  more: Record<string, string> = {},
+) {
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
     const request = http.request(`${url}/api/requests/tail`, {
       method: 'POST',
-      headers: headersOf(cookie),
+      headers: { ...headersOf(cookie), ...more },
       agent: false,
     })
     request.on('response', resolve).on('error', reject).end('{}')
@@ -299,6 +317,12 @@ describe('an API token', () => {
     const [line] = await store.audit.list({ operation: 'projects.add', limit: 1 })
     expect(line).toMatchObject({ actor: 'token ci', surface: 'cli' })
     expect((await store.tokens.find(token.id))?.lastUsedAt).not.toBeNull()
+  })
+
+  it('that expires ends what it has open in that moment', async () => {
+    const site = await withToken({ expiresAt: soon() })
+    const tail = await openTail(site, '', { authorization: `Bearer ${site.text}` })
+    expect(await tail.ended).toBe(true)
   })
 
   it('is no way to the page’s own doors', async () => {

@@ -52,9 +52,9 @@ describe('an authenticator', () => {
     const { secret, uri } = await account.beginTotp(who)
     expect(uri).toContain('otpauth://totp/spgw:anna?')
     await enter()
-    expect(await refusedWith(account.confirmTotp(who, '000000'))).toBe('wrong')
+    expect(await refusedWith(account.confirmTotp(who, '000000', place))).toBe('wrong')
     const code = codeOf(secret)
-    await account.confirmTotp(who, code)
+    await account.confirmTotp(who, code, place)
     expect((await store.operators.find('anna'))?.totpSealed).toMatch(/^sp1\./)
     expect(await refusedWith(enter())).toBe('code_required')
     expect(await refusedWith(enter(code))).toBe('wrong')
@@ -64,10 +64,30 @@ describe('an authenticator', () => {
     expect(await refusedWith(account.removeTotp(await again(), next, place))).toBe('wrong')
   })
 
+  it('is not guessed, neither when it is added nor when it is removed, whatever the password does', async () => {
+    const { account, signIn, who, again } = await signedIn()
+    const { secret } = await account.beginTotp(who)
+    const guesses = async (guess: () => Promise<void>) => {
+      const codes: string[] = []
+      for (let count = 0; count < 5; count++) codes.push(await refusedWith(guess()))
+      return codes
+    }
+    expect(await guesses(() => account.confirmTotp(who, '000000', place))).toEqual(Array(5).fill('wrong'))
+    expect(await refusedWith(account.confirmTotp(who, codeOf(secret), place))).toBe('throttled')
+
+    const other = new Account(signIn)
+    const made = await other.beginTotp(who)
+    await other.confirmTotp(who, codeOf(made.secret), place)
+    const known = await again()
+    expect(await guesses(() => other.removeTotp(known, '000000', place))).toEqual(Array(5).fill('wrong'))
+    await other.changePassword(known, password, 'a new password', place)
+    expect(await refusedWith(other.removeTotp(known, '000000', place))).toBe('throttled')
+  })
+
   it('lets nobody in whose secret was moved from another operator', async () => {
     const { account, who, addOperator, signIn, store } = await signedIn()
     const { secret } = await account.beginTotp(who)
-    await account.confirmTotp(who, codeOf(secret))
+    await account.confirmTotp(who, codeOf(secret), place)
     const { totpSealed = null } = (await store.operators.find('anna')) ?? {}
     await addOperator('eve', { totpSealed })
     const code = codeOf(secret, Date.now() + 30_000)
@@ -88,7 +108,7 @@ describe('an authenticator', () => {
   it('is re-sealed with everything else', async () => {
     const { account, who, store } = await signedIn()
     const { secret } = await account.beginTotp(who)
-    await account.confirmTotp(who, codeOf(secret))
+    await account.confirmTotp(who, codeOf(secret), place)
     const everything = await store.seal.everything()
     const identity = `totp:${who.operator.id}`
     const found = everything.find((value) => value.identity === identity)

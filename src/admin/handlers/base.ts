@@ -15,13 +15,16 @@ export const operations = implement(contract)
   .$context<CallContext>()
   .use(async ({ context, path, procedure, next }, input: unknown) => {
     const name = path.join('.')
-    const scope = scopeOf(context.caller, name, procedure['~orpc'].meta as OperationMeta)
+    const meta = procedure['~orpc'].meta as OperationMeta
+    const scope = scopeOf(context.caller, name, meta)
     const store = scopeStore(context.store, scope)
     const runtime = scopeRuntime(context.runtime, scope, store)
     try {
       return await next({ context: { store, runtime, scope, force: isForced(input) } })
     } catch (error) {
       throw translateFault(error) ?? ownFault(error, name, context)
+    } finally {
+      if (meta.effect !== 'read') context.onWrite()
     }
   })
 

@@ -19,6 +19,8 @@ export interface AdminParts {
   runtime: Runtime
   /** Told of faults that are the gateway's own; the caller is told only that there was one. */
   onFault(error: unknown, operation: string): void
+  /** After every operation that is no reading, done or failed: somebody may no longer do what he could. */
+  onWrite(): void
 }
 
 /** Who calls, through which surface, and what he was given. */
