@@ -1,5 +1,6 @@
 import { scanObject } from '../core/json-scan.ts'
 import type { TokenUsage } from '../core/record.ts'
+import type { ObjectName } from '../core/stored-object.ts'
 import type { AnswerReader, BodyReading, EventReading, Framing, Seen, StreamEvent } from './contract.ts'
 import { readLastMember } from './event-search.ts'
 import { asObject, type JsonObject, parseObject, readValue } from './json-value.ts'
@@ -7,6 +8,7 @@ import { asObject, type JsonObject, parseObject, readValue } from './json-value.
 /** Up to here a whole answer is parsed to prove that it is JSON; larger ones flow on unproved, and only what is needed is read. */
 const parsedBytes = 1024 * 1024
 
+const noObjects: readonly ObjectName[] = []
 const usageNames = ['usage', 'usageMetadata']
 
 /** What the readers of all lanes have in common: whole answers, and events too large to be held. */
@@ -14,6 +16,7 @@ export abstract class BaseReader implements AnswerReader {
   protected model: string | null = null
   protected responseId: string | null = null
   protected events = 0
+  protected objects: readonly ObjectName[] = noObjects
   #insideEvent = false
   protected readonly framing: Framing | null
 
@@ -75,6 +78,7 @@ export abstract class BaseReader implements AnswerReader {
       sequenceNumber: this.sequenceNumber(),
       framing: this.framing,
       insideEvent: this.#insideEvent,
+      objects: this.objects,
     }
   }
 

@@ -53,7 +53,7 @@ export interface Endpoint {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'SOCKET'
   /**
    * Below the lane's prefix, with `{model}` and, on Gemini, `{version}`; `{object}` is the id of the object that the call is about. Any
-   * other name in braces is one segment that belongs to that object and goes up as it came.
+   * other name in braces is one segment that belongs to that object and goes up as it came. `/*` at the end: all that is below.
    */
   path: string
   model: 'body' | 'body-optional' | 'path' | 'query' | 'none'
@@ -66,6 +66,8 @@ export interface Endpoint {
   /** Shape of a streamed answer; null where the endpoint never streams. Gemini's `alt` overrides it: see `Inspection.framing`. */
   stream: Framing | null
   object: ObjectUse | null
+  /** Of what `nobody` serves: the reason, as half a sentence. */
+  why?: string
 }
 
 export type BodyForm = 'json' | 'multipart' | 'bytes'
@@ -135,8 +137,8 @@ export interface LaneObjects {
   writePage(match: Match, body: Buffer, page: ObjectPage, kept: readonly number[], more: boolean): Buffer
   /** The query that asks for what comes behind this page; null: nothing does. */
   nextPage(match: Match, query: string, page: ObjectPage): string | null
-  /** In the provider's own words: there is no such object. */
-  notFound(match: Match, name: ObjectName): RenderedError
+  /** In the provider's own words: there is no such object. `requestId`: for bodies that name the request. */
+  notFound(match: Match, name: ObjectName, requestId: string): RenderedError
   /** URLs and file URIs in a request that this gateway gave out, as the provider knows them; the same buffer when there are none. */
   restoreUrls(match: Match, body: Buffer, urls: LaneUrls): Buffer
   /** URLs in an answer that a client follows with its credential, as they lead back here; the same buffer when there are none. */
@@ -203,6 +205,8 @@ export interface Seen {
   framing: Framing | null
   /** An event too large to be held has gone out in part, and its end has not come. */
   insideEvent: boolean
+  /** What the provider made on the way besides the answer itself, and a client may name later (a tool's files); nearly always none. */
+  objects: readonly ObjectName[]
 }
 
 export interface EventReading {
