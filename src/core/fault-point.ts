@@ -42,6 +42,7 @@ export const faultPoints = [
   'restore.key-placed',
   'restore.database-placed',
   'journal.after-admitted',
+  'journal.after-objects',
   'journal.before-settled',
   'journal.after-settled',
 ] as const

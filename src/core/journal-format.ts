@@ -1,4 +1,5 @@
 import type { RequestRecord } from './record.ts'
+import type { ObjectName, ObjectOwner } from './stored-object.ts'
 
 /**
  * The request journal: append-only segments, one writer thread each, read by ingestion.
@@ -19,8 +20,23 @@ export type JournalEntry =
   | { kind: 'admitted'; record: RequestRecord }
   /** Written before the terminal event or last byte is given to the client. Holds the whole record. */
   | { kind: 'settled'; record: RequestRecord }
+  | ObjectsEntry
   /** Refusals without a valid key beyond the first hundred a second from one address: they share `id`. */
   | { kind: 'repeated'; id: string; count: number; lastTime: string }
+
+/**
+ * Objects that a call has made at its provider, and those that it has deleted there. Written before the client can name
+ * them: before the settled entry of a whole answer, and with the event of a stream that first shows the id.
+ */
+export interface ObjectsEntry {
+  kind: 'objects'
+  requestId: string
+  /** RFC 3339: of the request. */
+  time: string
+  owner: ObjectOwner
+  made: ObjectName[]
+  forgotten: ObjectName[]
+}
 
 export interface SegmentName {
   boot: string

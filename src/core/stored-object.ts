@@ -3,6 +3,7 @@
  * provider's own; on the Gemini lane resource names (`files/abc`).
  */
 export type ObjectType =
+  | 'assistant'
   | 'batch'
   | 'cached_content'
   | 'call'
@@ -20,6 +21,7 @@ export type ObjectType =
   | 'operation'
   | 'response'
   | 'skill'
+  | 'thread'
   | 'tuned_model'
   | 'upload'
   | 'vector_store'
@@ -32,13 +34,47 @@ export interface ObjectName {
   id: string
 }
 
-/** Who an object belongs to, and where it lives: a follow-up goes to this very credential. */
-export interface ObjectOwner {
-  projectId: string
-  environmentId: string
-  /** Of the key that made it. */
-  keyId: string
+/** Where an object lives: a follow-up goes to this very credential. */
+export interface ObjectPlace {
   providerId: string
   /** null: the provider takes no credential. */
   credentialId: string | null
+}
+
+/** Who may name an object. */
+export interface ObjectScope {
+  projectId: string
+  environmentId: string
+}
+
+/** Who an object belongs to, and where it lives. */
+export interface ObjectOwner extends ObjectScope, ObjectPlace {
+  /** Of the key that made it. */
+  keyId: string
+}
+
+/** One row of the index. An id may stand there more than once: on the Gemini lane a client chooses it, account by account. */
+export interface StoredObject extends ObjectName, ObjectScope, ObjectPlace {
+  /** null for what an operator adopted. */
+  keyId: string | null
+  requestId: string | null
+  /** RFC 3339: of the request that made it, or of the adoption. */
+  createdAt: string
+}
+
+/** What a data-plane thread asks the store's thread, over a port of its own. */
+export type ObjectQuestion = { id: number; scope: ObjectScope } & (
+  | { kind: 'find'; names: ObjectName[] }
+  /** Where the scope has objects of that type, and how many. */
+  | { kind: 'places'; type: ObjectType }
+)
+
+export type ObjectReply =
+  /** Everybody's rows with these names: whoever asks tells operators whose they are, and clients nothing. */
+  | { id: number; kind: 'found'; objects: StoredObject[] }
+  | { id: number; kind: 'places'; places: CountedPlace[] }
+  | { id: number; kind: 'failed'; reason: string }
+
+export interface CountedPlace extends ObjectPlace {
+  count: number
 }

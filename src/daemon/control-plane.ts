@@ -78,6 +78,7 @@ export class ControlPlane {
       memory,
       whole: () => this.#publisher.whole(),
       degraded: () => this.#degraded.list(),
+      serveObjects: (port) => store.serveObjects(port),
       onTraffic: (event, thread) => this.#hear(event, thread),
       onDeath: (thread, reason) => {
         log.error('a data-plane thread died and is replaced', { thread, reason })
@@ -92,7 +93,10 @@ export class ControlPlane {
     })
     store.watchThread({
       onDeath: (reason) => log.error('the store thread died and is started again', { reason }),
-      onRevival: () => this.#publishAnew(),
+      onRevival: () => {
+        this.#fleet.connectObjects()
+        this.#publishAnew()
+      },
     })
     this.#backups = new Backups({ ...foundation, dataDirectory: settings.dataDirectory, version: options.version })
     this.#publisher = new Publisher(store, keyring, this.#fleet)

@@ -1,3 +1,4 @@
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { DegradedPart } from '../core/degraded.ts'
 import type { Writers } from '../core/journal-format.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
@@ -19,6 +20,8 @@ export interface FleetOptions {
   /** What a thread that has just started must be told. */
   whole(): { snapshot: ConfigurationSnapshot; delta: KeyDelta }
   degraded(): readonly DegradedPart[]
+  /** The store's thread answers what comes over it. */
+  serveObjects(port: MessagePort): void
   onTraffic(event: TrafficEvent, thread: number): void
   onDeath(thread: number, reason: string): void
   /** Why there are fewer threads than there should be; null: there are not. */
@@ -105,6 +108,11 @@ export class Fleet implements SnapshotAudience {
     this.#tellAll({ type: 'close-streams', keyId })
   }
 
+  /** The store's thread is another one: the ways to the one before have ended. */
+  connectObjects(): void {
+    for (const member of this.#members) this.#connectObjects(member)
+  }
+
   forgetHealth(slot: number): void {
     attachHealth(this.#options.memory.health).markReady(slot)
   }
@@ -119,6 +127,13 @@ export class Fleet implements SnapshotAudience {
     await Promise.all(this.#members.map((member) => member.soon('stopped-listening', stopMs)))
     this.#tellAll({ type: 'drain', limitMs })
     await Promise.all(this.#members.map((member) => member.drained(limitMs + graceMs)))
+  }
+
+  #connectObjects(member: Member): void {
+    if (!member.alive) return
+    const { port1, port2 } = new MessageChannel()
+    member.tell({ type: 'objects', port: port1 }, [port1])
+    this.#options.serveObjects(port2)
   }
 
   #tellAll(message: ToThread): void {
@@ -156,6 +171,7 @@ export class Fleet implements SnapshotAudience {
     member.tell({ type: 'configuration', snapshot })
     member.tell({ type: 'keys', delta: { ...delta, full: true } })
     member.tell({ type: 'degraded', parts: this.#options.degraded() })
+    this.#connectObjects(member)
     const has = () => member.configuration >= snapshot.version && member.keys >= delta.version
     while (member.alive && !has()) await this.#news()
     return member.alive

@@ -1,4 +1,4 @@
-import type { Worker } from 'node:worker_threads'
+import type { MessagePort, Worker } from 'node:worker_threads'
 import type { FromThread, ThreadStart, ToThread } from '../gateway/messages.ts'
 import { startThread } from './threads.ts'
 
@@ -47,8 +47,8 @@ export class Member {
     return this.alive && this.serving && this.dying === null
   }
 
-  tell(message: ToThread): void {
-    if (this.alive) this.#worker.postMessage(message)
+  tell(message: ToThread, transfer: readonly MessagePort[] = []): void {
+    if (this.alive) this.#worker.postMessage(message, transfer)
   }
 
   /** The next message of one of these types; null when the thread ends first. */

@@ -8,6 +8,7 @@ import type { Deadlines } from './deadlines.ts'
 import type { Exchange } from './exchange.ts'
 import type { Journal } from './journal.ts'
 import type { Listed, LiveList } from './live-list.ts'
+import type { ObjectIndex } from './objects/object-index.ts'
 import type { ReadModel } from './read-model.ts'
 import type { RefusalFlood } from './refusal-flood.ts'
 
@@ -17,6 +18,7 @@ export interface Gateway {
   thread: number
   model: ReadModel
   journal: Journal
+  objects: ObjectIndex
   deadlines: Deadlines
   transport: Transport
   health: Health

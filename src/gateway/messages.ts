@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { DegradedPart } from '../core/degraded.ts'
 import type { CounterLayout } from '../policy/counters.ts'
 import type { ConfigurationSnapshot, KeyDelta } from '../store/snapshot.ts'
@@ -33,6 +34,8 @@ export type ToThread =
   | { type: 'settings'; version: number; settings: GatewaySettings; certificate: ServerCertificate | null }
   /** Every degraded part of the whole gateway, for `/readyz`. */
   | { type: 'degraded'; parts: readonly DegradedPart[] }
+  /** The way to the index of objects; the one before leads nowhere any more. It is transferred. */
+  | { type: 'objects'; port: MessagePort }
   /** Ends what is under way for a key that was revoked; comes after the delta that revoked it. */
   | { type: 'close-streams'; keyId: string }
   | { type: 'listen' }

@@ -12,6 +12,7 @@ import { Journal } from './journal.ts'
 import { sayLastWords } from './last-words.ts'
 import { LiveList } from './live-list.ts'
 import type { FromThread, ThreadStart, ToThread } from './messages.ts'
+import { ObjectIndex } from './objects/object-index.ts'
 import { ReadModel } from './read-model.ts'
 import { RefusalFlood } from './refusal-flood.ts'
 import { changeCertificate, createGatewayServer, readProxies } from './server.ts'
@@ -38,6 +39,7 @@ const gateway: Gateway = {
     tokenKey: new Uint8Array(),
   }),
   journal,
+  objects: new ObjectIndex(),
   degraded: [],
   refusals: new RefusalFlood((entry) => journal.append(entry)),
   deadlines: new Deadlines(),
@@ -70,6 +72,8 @@ port.on('message', (message: ToThread) => {
     case 'degraded':
       gateway.degraded = message.parts
       return
+    case 'objects':
+      return gateway.objects.attach(message.port)
     case 'close-streams':
       return closeStreams(gateway, message.keyId)
     case 'listen':

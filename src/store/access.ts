@@ -28,6 +28,7 @@ export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTable
   ownership: { list: 'read' },
   configuration: { read: 'read', write: 'write' },
   audit: { list: 'read', get: 'read', verify: 'paged', note: 'write' },
+  objects: { list: 'read', insert: 'write', remove: 'write' },
   records: { list: 'paged', get: 'read', stats: 'paged', series: 'paged', targets: 'paged' },
   seal: {
     sealed: 'read',

@@ -1,8 +1,10 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { Writers } from '../core/journal-format.ts'
 import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { AuditLine, AuditTables } from './audit-tables.ts'
+import type { ObjectTables } from './object-tables.ts'
 import type { OperatorTables } from './operator-tables.ts'
 import type { RecordTables } from './record-tables.ts'
 import type { SealTables } from './seal-tables.ts'
@@ -10,6 +12,7 @@ import type { ProviderModel, Readiness, SnapshotPolicy, SnapshotTarget } from '.
 import type { TokenTables } from './token-tables.ts'
 
 export type { AuditEvent, AuditLine } from './audit-tables.ts'
+export type { ObjectFilter } from './object-tables.ts'
 export type {
   RecordFilter,
   RecordSums,
@@ -26,7 +29,7 @@ export type {
  * a `StoreClient`, whose methods are these, asynchronous. Each write runs in one transaction with its audit line.
  * Times are RFC 3339 UTC. `find` takes a name or an id. A broken uniqueness or reference throws `StoreConflict`.
  */
-export interface StoreTables extends OperatorTables, TokenTables, AuditTables, RecordTables, SealTables {
+export interface StoreTables extends ObjectTables, OperatorTables, TokenTables, AuditTables, RecordTables, SealTables {
   workspace: {
     get(): Workspace
     rename(name: string): Workspace
@@ -272,6 +275,11 @@ export interface StoreClient extends Tables {
   keepRecords(retentionMs: number): void
   /** Which threads still write to the journal; what others have left unsettled is then interrupted. */
   tellWriters(writers: Writers): void
+  /**
+   * The store's thread answers the object look-ups that come over this port (`ObjectQuestion`, `ObjectReply`). When the
+   * thread dies the port closes; the next thread needs another.
+   */
+  serveObjects(port: MessagePort): void
   /** The store's thread is started again whenever it dies. */
   watchThread(witness: StoreWitness): void
   health(): Promise<StoreHealth>

@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { RequestRecord } from '../core/record.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import { storeAccess } from './access.ts'
@@ -31,6 +32,7 @@ function clientOf(calls: Calls, upgrade: Upgrade | null): StoreClient {
     onRecords: (listener, allStates = false) => calls.followRecords(listener, allStates),
     onChange: (listener) => calls.changes.add(listener),
     onTraffic: (listener) => calls.traffic.add(listener),
+    serveObjects: (port) => calls.serveObjects(port),
     tellWriters: (writers) => calls.tell({ kind: 'writers', writers }),
     watchThread: (witness) => calls.watch(witness),
     close: () => calls.close(),
@@ -119,6 +121,13 @@ class Calls {
   tell(message: StoreRequest): void {
     this.#told.set(message.kind, message)
     this.#life.then((life) => life.tell(message), ignore)
+  }
+
+  serveObjects(port: MessagePort): void {
+    this.#life.then(
+      (life) => life.serveObjects(port),
+      () => port.close(),
+    )
   }
 
   /** Records as they end; with `allStates` also as they are admitted. The result ends it. */

@@ -55,13 +55,17 @@ export class Connection {
 
   /** The same with the hot statements and without a pause: nobody else gets a turn before it is committed. */
   async writeHot<Output>(run: (hot: HotStatements) => Output): Promise<Output> {
-    this.#hot ??= new HotStatements(this.#sqlite)
-    const hot = this.#hot
+    const hot = this.#statements()
     const transact = this.#sqlite.transaction(() => run(hot)).immediate
     return await this.#writePatiently(() => this.#alone(transact)).catch((error: unknown) => {
       hot.forget()
       throw error
     })
+  }
+
+  /** The hot statements without a transaction: each sees what is committed. */
+  async readHot<Output>(run: (hot: HotStatements) => Output): Promise<Output> {
+    return await this.#patiently(() => this.#alone(() => run(this.#statements())), false)
   }
 
   /** All statements of `run` see one state of the database. */
@@ -89,6 +93,11 @@ export class Connection {
   async close(): Promise<void> {
     this.#closed = true
     await this.db.destroy()
+  }
+
+  #statements(): HotStatements {
+    this.#hot ??= new HotStatements(this.#sqlite)
+    return this.#hot
   }
 
   async #standFirm(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { LaneName } from '../core/lane.ts'
 import type { Environment, Tables } from './api.ts'
 import { removeKey } from './key-version.ts'
+import { forgetObjectsOf } from './objects.ts'
 import { named, present, refuseInUse, refuseTaken } from './refuse.ts'
 import type { Database, Schema } from './schema.ts'
 
@@ -90,6 +91,7 @@ export async function environmentUsers(db: Database, id: string): Promise<string
 export async function removeEnvironment(db: Database, id: string): Promise<void> {
   const keys = await db.selectFrom('keys').select('id').where('environment_id', '=', id).execute()
   for (const key of keys) await removeKey(db, key.id)
+  await forgetObjectsOf(db, 'environment_id', id)
   await db.deleteFrom('policy_attachments').where('target_id', '=', id).execute()
   await db.deleteFrom('environments').where('id', '=', id).execute()
 }

@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { LabelNumbers } from './label-numbers.ts'
+import { ObjectStatements } from './object-statements.ts'
 import type { RecordHead } from './record-head.ts'
 
 type Values = (string | number | null)[]
@@ -15,6 +16,7 @@ export interface UnsettledRow {
  * ten times as much. To be run within a transaction, which `Connection.writeHot()` is.
  */
 export class HotStatements {
+  readonly objects: ObjectStatements
   readonly #sqlite: Database
   readonly #labels: LabelNumbers
   readonly #record: Statement<Values>
@@ -25,6 +27,7 @@ export class HotStatements {
 
   constructor(sqlite: Database) {
     this.#sqlite = sqlite
+    this.objects = new ObjectStatements(sqlite)
     this.#labels = new LabelNumbers(sqlite)
     this.#record = sqlite.prepare(upsert)
     this.#key = sqlite.prepare(

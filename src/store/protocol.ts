@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { Writers } from '../core/journal-format.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { AuditLine, Upgrade } from './api.ts'
@@ -31,6 +32,8 @@ export type StoreRequest =
   | { kind: 'records' | 'admitted' | 'traffic'; wanted: boolean }
   /** Nobody waits any more for the answer to that call. */
   | { kind: 'stop'; id: number }
+  /** From now on the look-ups that come over this port are answered. It is transferred. */
+  | { kind: 'objects'; port: MessagePort }
   | { kind: 'retention'; retentionMs: number }
   | { kind: 'writers'; writers: Writers }
 

@@ -1,5 +1,6 @@
 import type { Provider, ProviderRevision, Tables } from './api.ts'
 import { writeJson } from './json-column.ts'
+import { forgetObjectsOf } from './objects.ts'
 import { insertRevision, joinProviders, listRevisions } from './provider-rows.ts'
 import { listStates, noteFirstState, noteState } from './provider-states.ts'
 import { named, present, refuseInUse, refuseTaken } from './refuse.ts'
@@ -65,6 +66,7 @@ export function providersTable(db: Database): Tables['providers'] {
       refuseInUse(`provider ${row.name}`, await providerUsers(db, id))
       await db.deleteFrom('providers').where('id', '=', id).execute()
       await db.deleteFrom('provider_states').where('provider_id', '=', id).execute()
+      await forgetObjectsOf(db, 'provider_id', id)
     },
   }
 }

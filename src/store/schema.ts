@@ -32,6 +32,7 @@ export interface Schema {
   sign_in_links: SignInLinkRow
   passkeys: PasskeyRow
   api_tokens: ApiTokenRow
+  objects: ObjectRow
   records: RecordRow
   record_labels: RecordLabelsRow
   /** In which periods (`label-periods.ts`) there may be records of a label. */
@@ -215,6 +216,21 @@ export interface ApiTokenRow {
   expires_at: string | null
   last_used_at: string | null
   revoked_at: string | null
+}
+
+/** Of an object that lives at a provider: whose it is. */
+export interface ObjectRow {
+  type: string
+  id: string
+  provider_id: string
+  /** '': the provider takes none. */
+  credential_id: string
+  project_id: string
+  environment_id: string
+  /** Both null: an operator adopted it. */
+  key_id: string | null
+  request_id: string | null
+  created_at: string
 }
 
 export interface RecordRow {

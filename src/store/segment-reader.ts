@@ -1,6 +1,7 @@
 import { fstatSync, readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { entryHeaderBytes, type JournalEntry } from '../core/journal-format.ts'
+import { isObjectsEntry } from './objects-entry.ts'
 import { readTime } from './record-head.ts'
 
 /** An entry where it stands. Its bytes are good until the next batch is read. */
@@ -118,7 +119,12 @@ function recognise(window: Buffer, begin: number, end: number): FoundEntry | nul
   }
   const entry = parseEntry(place)
   if (entry === null) return null
-  return { kind: entry.kind, id: entry.kind === 'repeated' ? entry.id : entry.record.id, ...place, plain: false }
+  return { kind: entry.kind, id: idOf(entry), ...place, plain: false }
+}
+
+function idOf(entry: JournalEntry): string {
+  if (entry.kind === 'objects') return entry.requestId
+  return entry.kind === 'repeated' ? entry.id : entry.record.id
 }
 
 const closingBrace = 0x7d
@@ -130,7 +136,7 @@ export function recordText(found: FoundEntry): string {
   if (plain && (kind === 'settled' || kind === 'admitted'))
     return window.toString('utf8', begin + recordAt[kind], end - 1)
   const entry = parseEntry(found)
-  return entry === null || entry.kind === 'repeated' ? '' : JSON.stringify(entry.record)
+  return entry !== null && 'record' in entry ? JSON.stringify(entry.record) : ''
 }
 
 /** Null for what no writer of ours wrote. */
@@ -155,6 +161,7 @@ function isEntry(entry: unknown): entry is JournalEntry {
       readTime(entry.lastTime) !== null
     )
   }
+  if (entry.kind === 'objects') return isObjectsEntry(entry)
   if (entry.kind !== 'admitted' && entry.kind !== 'settled') return false
   if (!('record' in entry) || typeof entry.record !== 'object' || entry.record === null) return false
   const { record } = entry

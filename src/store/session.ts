@@ -1,7 +1,9 @@
+import type { MessagePort } from 'node:worker_threads'
 import { reachFaultPoint } from '../core/fault-point.ts'
 import type { Writers } from '../core/journal-format.ts'
 import type { StoredSnapshot, StoreHealth } from './api.ts'
 import { type Audience, Ingestion } from './ingest.ts'
+import { ObjectDesk } from './object-desk.ts'
 import type { OpenStore } from './open.ts'
 import { removeRecordsBefore } from './retention.ts'
 import { journalBytes, listSetAside } from './segment-files.ts'
@@ -34,6 +36,7 @@ export class StoreSession {
   readonly #data: SessionData
   #retentionMs: number | undefined
   readonly #ingestion: Ingestion
+  readonly #objects: ObjectDesk
   #running: Promise<number> | null = null
   #queued: Promise<number> | null = null
   #ingestTrouble: string | null = null
@@ -53,6 +56,7 @@ export class StoreSession {
     const { connection } = store
     const { journalDirectory } = data
     this.#ingestion = new Ingestion({ connection, journalDirectory, audience: this.audience })
+    this.#objects = new ObjectDesk(connection, () => this.ingest())
     this.writers = { boot: data.boot, running: [], next: 0 }
   }
 
@@ -64,6 +68,10 @@ export class StoreSession {
   /** How long records are kept, from now on. */
   keepRecords(retentionMs: number): void {
     this.#retentionMs = retentionMs
+  }
+
+  serveObjects(port: MessagePort): void {
+    this.#objects.serve(port)
   }
 
   async call(call: TableCall): Promise<unknown> {

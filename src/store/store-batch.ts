@@ -45,6 +45,7 @@ export function storeBatch(
   const lastUsed = new Map<string, string>()
   for (const entry of foldEntries(entries)) {
     if (entry.kind === 'repeated') addRepeat(hot, entry)
+    else if (entry.kind === 'objects') storeObjects(hot, entry)
     else storeRecord(hot, entry, place.owner, lastUsed, stored)
   }
   for (const [key, time] of lastUsed) hot.touchKey(key, time)
@@ -87,15 +88,20 @@ function storeRecord(
   if (hot.writeRecord(head, owner, text)) stored.add(head, text)
 }
 
-/** One entry an id: the last settled one, else the first admitted one, which then is never parsed; and all repeats. */
+/** One record an id: the last settled one, else the first admitted one, which then is never parsed; and all else in order. */
 function foldEntries(entries: readonly FoundEntry[]): FoundEntry[] {
   const records = new Map<string, FoundEntry>()
-  const repeats: FoundEntry[] = []
+  const others: FoundEntry[] = []
   for (const entry of entries) {
     if (entry.kind === 'settled' || (entry.kind === 'admitted' && !records.has(entry.id))) records.set(entry.id, entry)
-    else if (entry.kind === 'repeated') repeats.push(entry)
+    else if (entry.kind !== 'admitted') others.push(entry)
   }
-  return [...records.values(), ...repeats]
+  return [...records.values(), ...others]
+}
+
+function storeObjects(hot: HotStatements, found: FoundEntry): void {
+  const entry = parseEntry(found)
+  if (entry?.kind === 'objects') hot.objects.store(entry)
 }
 
 function addRepeat(hot: HotStatements, found: FoundEntry): void {

@@ -1,10 +1,11 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { Upgrade } from './api.ts'
 import type { StoreMessage, StoreNews, StoreRequest } from './protocol.ts'
 import { fromPlainError, StoreDegraded } from './store-error.ts'
 
 /** What the client needs of a `Worker`. */
 export interface StoreWorker {
-  postMessage(message: StoreRequest): void
+  postMessage(message: StoreRequest, transfer?: readonly MessagePort[]): void
   terminate(): Promise<unknown>
   on(event: 'message', listener: (message: StoreMessage) => void): unknown
   on(event: 'error', listener: (error: unknown) => void): unknown
@@ -74,6 +75,12 @@ export class StoreLife {
 
   tell(message: StoreRequest): void {
     if (!this.#over) this.#worker.postMessage(message)
+  }
+
+  /** Where nobody is left to serve it, it is closed: whoever holds its other end hears of that. */
+  serveObjects(port: MessagePort): void {
+    if (this.#over) port.close()
+    else this.#worker.postMessage({ kind: 'objects', port }, [port])
   }
 
   #receive(message: StoreMessage): void {

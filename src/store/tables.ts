@@ -7,6 +7,7 @@ import { configurationTable } from './configuration.ts'
 import type { Connection } from './connection.ts'
 import { environmentsTable } from './environments.ts'
 import { keysTable } from './keys.ts'
+import { objectsTable } from './objects.ts'
 import { operatorsTable } from './operators.ts'
 import { forgetOwned, ownershipTable, refuseOwned } from './ownership.ts'
 import { passkeysTable } from './passkeys.ts'
@@ -32,6 +33,7 @@ const tables: { [Name in keyof Tables]: (db: Database) => Tables[Name] } = {
   ownership: ownershipTable,
   configuration: configurationTable,
   audit: auditTable,
+  objects: objectsTable,
   records: recordsTable,
   seal: sealTable,
   operators: operatorsTable,

@@ -46,6 +46,9 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
       case 'retention':
         session.keepRecords(request.retentionMs)
         return
+      case 'objects':
+        session.serveObjects(request.port)
+        return
       case 'stop': {
         const life = running.get(request.id)
         if (life !== undefined) life.stopped = true
@@ -71,7 +74,7 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
 
 type Question = Exclude<
   StoreRequest,
-  { kind: 'open' | 'stop' | 'records' | 'admitted' | 'traffic' | 'writers' | 'retention' }
+  { kind: 'open' | 'stop' | 'objects' | 'records' | 'admitted' | 'traffic' | 'writers' | 'retention' }
 >
 
 async function answer(

@@ -24,6 +24,7 @@ export function scopeStore(store: StoreClient, scope: Scope): StoreClient {
     onTraffic: refuse,
     onChange: refuse,
     keepRecords: refuse,
+    serveObjects: refuse,
     tellWriters: refuse,
     watchThread: refuse,
     close: refuse,

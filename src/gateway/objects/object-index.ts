@@ -1,0 +1,81 @@
+import type { MessagePort } from 'node:worker_threads'
+import type {
+  CountedPlace,
+  ObjectName,
+  ObjectQuestion,
+  ObjectReply,
+  ObjectScope,
+  ObjectType,
+  StoredObject,
+} from '../../core/stored-object.ts'
+
+/** A request that names an object waits for the index so long, and no longer: it then fails closed. */
+const answerMs = 50
+
+/** The index cannot be asked now. */
+export interface IndexFailure {
+  failed: string
+}
+
+type Asked = Extract<ObjectQuestion, { kind: 'find' }> | Extract<ObjectQuestion, { kind: 'places' }>
+type Unnumbered = { [Kind in Asked['kind']]: Omit<Extract<Asked, { kind: Kind }>, 'id'> }[Asked['kind']]
+
+interface Pending {
+  question: ObjectQuestion
+  resolve(reply: ObjectReply): void
+}
+
+/**
+ * This thread's way to the index of objects, which the store's thread keeps. What is asked while that one is started
+ * again waits for its successor, within the same time.
+ */
+export class ObjectIndex {
+  #port: MessagePort | null = null
+  readonly #pending = new Map<number, Pending>()
+  #lastId = 0
+
+  attach(port: MessagePort): void {
+    this.#port?.close()
+    this.#port = port
+    port.on('message', (reply: ObjectReply) => this.#hear(reply))
+    port.on('close', () => {
+      if (this.#port === port) this.#port = null
+    })
+    for (const { question } of this.#pending.values()) port.postMessage(question)
+  }
+
+  /** Everybody's rows with these names. What was journaled before is among them. */
+  async find(names: ObjectName[], scope: ObjectScope): Promise<StoredObject[] | IndexFailure> {
+    const reply = await this.#ask({ kind: 'find', names, scope })
+    return reply.kind === 'found' ? reply.objects : failure(reply)
+  }
+
+  /** Where the scope has objects of that type. */
+  async places(type: ObjectType, scope: ObjectScope): Promise<CountedPlace[] | IndexFailure> {
+    const reply = await this.#ask({ kind: 'places', type, scope })
+    return reply.kind === 'places' ? reply.places : failure(reply)
+  }
+
+  #ask(asked: Unnumbered): Promise<ObjectReply> {
+    const id = ++this.#lastId
+    const question: ObjectQuestion = { ...asked, id }
+    const { promise, resolve } = Promise.withResolvers<ObjectReply>()
+    const late = () => resolve({ id, kind: 'failed', reason: `it did not answer within ${answerMs} ms` })
+    // An answer that is here already counts, also where this thread itself was late to look.
+    const timer = setTimeout(() => setImmediate(late), answerMs)
+    this.#pending.set(id, { question, resolve })
+    this.#port?.postMessage(question)
+    return promise.finally(() => {
+      clearTimeout(timer)
+      this.#pending.delete(id)
+    })
+  }
+
+  #hear(reply: ObjectReply): void {
+    this.#pending.get(reply.id)?.resolve(reply)
+  }
+}
+
+function failure(reply: ObjectReply): IndexFailure {
+  return { failed: reply.kind === 'failed' ? reply.reason : 'it answered something else' }
+}

@@ -1,0 +1,62 @@
+import type { MessagePort } from 'node:worker_threads'
+import type { ObjectQuestion, ObjectReply, StoredObject } from '../core/stored-object.ts'
+import type { Connection } from './connection.ts'
+
+type Find = Extract<ObjectQuestion, { kind: 'find' }>
+
+/** Answers the look-ups of data-plane threads, each over a port of its own. */
+export class ObjectDesk {
+  readonly #connection: Connection
+  readonly #ingest: () => Promise<unknown>
+
+  /** `ingest` brings in all that is journaled by the time it is called; those who ask at once share it. */
+  constructor(connection: Connection, ingest: () => Promise<unknown>) {
+    this.#connection = connection
+    this.#ingest = ingest
+  }
+
+  serve(port: MessagePort): void {
+    port.on('message', (question: ObjectQuestion) => {
+      void this.#answer(question).then((reply) => port.postMessage(reply))
+    })
+    // It keeps no thread alive that has nothing else to do.
+    port.unref()
+  }
+
+  async #answer(question: ObjectQuestion): Promise<ObjectReply> {
+    const { id } = question
+    try {
+      if (question.kind === 'find') return { id, kind: 'found', objects: await this.#find(question) }
+      // A list that misses what was made a moment ago would be wrong without anybody noticing.
+      await this.#ingest()
+      const places = await this.#connection.readHot((hot) => hot.objects.places(question.scope, question.type))
+      return { id, kind: 'places', places }
+    } catch (error) {
+      return { id, kind: 'failed', reason: error instanceof Error ? error.message : String(error) }
+    }
+  }
+
+  /** What stands in the journal may not be in the index yet: only behind it is a name unknown. */
+  async #find(question: Find): Promise<StoredObject[]> {
+    const found = await this.#look(question)
+    if (hasAll(question, found)) return found
+    await this.#ingest()
+    return await this.#look(question)
+  }
+
+  async #look({ names }: Find): Promise<StoredObject[]> {
+    return await this.#connection.readHot((hot) => hot.objects.find(names))
+  }
+}
+
+function hasAll({ names, scope }: Find, found: readonly StoredObject[]): boolean {
+  return names.every(({ type, id }) =>
+    found.some(
+      (object) =>
+        object.type === type &&
+        object.id === id &&
+        object.projectId === scope.projectId &&
+        object.environmentId === scope.environmentId,
+    ),
+  )
+}
