@@ -31,6 +31,7 @@ export function refuse(operation: string, path: `/${string}`, why: string): Endp
 
 export const json: readonly BodyForm[] = ['json']
 export const multipart: readonly BodyForm[] = ['multipart']
+export const jsonOrMultipart: readonly BodyForm[] = ['json', 'multipart']
 
 export function makes(type: ObjectType): ObjectUse {
   return { type, effect: 'make' }

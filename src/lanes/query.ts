@@ -9,6 +9,14 @@ export function forwardedQuery(query: string): string {
   return kept.length === 0 ? '' : `?${kept.join('&')}`
 }
 
+/** The query with one parameter set, all else byte for byte: '?…'. `aliases`: other names of it, which go. */
+export function writeQuery(query: string, name: string, value: string, aliases: readonly string[] = []): string {
+  const text = query.startsWith('?') ? query.slice(1) : query
+  const others = [name, ...aliases]
+  const kept = text.split('&').filter((part) => part !== '' && !others.includes(parameterName(part)))
+  return `?${[...kept, `${name}=${encodeURIComponent(value)}`].join('&')}`
+}
+
 function parameterName(part: string): string {
   const name = part.split('=', 1)[0] ?? ''
   try {

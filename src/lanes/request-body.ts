@@ -5,7 +5,7 @@ import { isCount, readValue } from './json-value.ts'
 /** Up to here a body is also parsed, so that the answer can say where a string is malformed; larger ones are only scanned. */
 const parsedBytes = 64 * 1024
 
-type ScannedObject = Extract<ObjectScan, { ok: true }>
+export type ScannedObject = Extract<ObjectScan, { ok: true }>
 
 type RequestBody = ScannedObject | Fault
 
@@ -137,15 +137,24 @@ export interface Edit {
   text: string
 }
 
+export interface ByteEdit {
+  span: Span
+  text: string | Buffer
+}
+
 /** The body with each span replaced; the same buffer when there is nothing to replace. Spans do not overlap. */
-export function applyEdits(body: Buffer, edits: readonly Edit[]): Buffer {
+export function applyEdits(body: Buffer, edits: readonly ByteEdit[]): Buffer {
   if (edits.length === 0) return body
   const pieces: Buffer[] = []
   let from = 0
   for (const edit of edits.toSorted((one, other) => one.span.start - other.span.start)) {
-    pieces.push(body.subarray(from, edit.span.start), Buffer.from(edit.text))
+    pieces.push(body.subarray(from, edit.span.start), asBytes(edit.text))
     from = edit.span.end
   }
   pieces.push(body.subarray(from))
   return Buffer.concat(pieces)
+}
+
+function asBytes(text: string | Buffer): Buffer {
+  return typeof text === 'string' ? Buffer.from(text) : text
 }

@@ -1,27 +1,25 @@
 import type { Endpoint } from '../contract.ts'
 import { modelEntry, modelList } from '../endpoint-table.ts'
+import { batches } from './endpoints/batches.ts'
+import { files } from './endpoints/files.ts'
+import { messages } from './endpoints/messages.ts'
+import { refused } from './endpoints/refused.ts'
 
-/** Source: wire/lanes.md, section 2.3. The SDKs append their own `/v1` to the lane's prefix. */
+/** Source: wire/lanes.md, section 2.3. The SDKs append their own `/v1` to the lane's prefix. A row each, by family. */
 export const endpoints: readonly Endpoint[] = [
-  call('messages', '/v1/messages', 'sse'),
-  call('count_tokens', '/v1/messages/count_tokens', null),
+  ...messages,
+  ...batches,
+  ...files,
   modelList('/v1/models'),
   modelEntry('/v1/models/{model}'),
+  ...refused,
 ]
 
-function call(operation: string, path: string, stream: Endpoint['stream']): Endpoint {
-  return {
-    operation,
-    method: 'POST',
-    path,
-    model: 'body',
-    served: 'provider',
-    takes: ['json'],
-    gives: 'json',
-    stream,
-    object: null,
-  }
-}
+/**
+ * Path forms. Ids are plain words at this provider; nothing that could lead out of its segment is one, whoever decodes
+ * the path on the way.
+ */
+export const pathForms = { model: '.+', version: '', object: '[A-Za-z0-9_-]+' }
 
 /**
  * People set the base URL with the version in it, or call without it: `/v1/v1/messages` and `/messages` mean

@@ -1,18 +1,20 @@
 import type { Fault } from '../../core/errors.ts'
 import { type Member, scanObject } from '../../core/json-scan.ts'
-import type { AnswerReader, BodyChange, Inspection, Lane, Match } from '../contract.ts'
+import type { AnswerReader, BodyChange, Endpoint, Inspection, Lane, Match } from '../contract.ts'
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
-import { noObjects } from '../no-objects.ts'
 import { forwardedQuery } from '../query.ts'
 import { applyEdits, isFault, readEndUser, readModel, readOutputLimit, readStream, scanBody } from '../request-body.ts'
 import { WholeReader } from '../whole-reader.ts'
-import { canonicalPath, endpoints } from './endpoints.ts'
+import { readBatchModels } from './batch-models.ts'
+import { CompleteReader } from './complete-reader.ts'
+import { canonicalPath, endpoints, pathForms } from './endpoints.ts'
 import { renderError, streamError } from './errors.ts'
 import { MessagesReader } from './messages-reader.ts'
 import { renderModel, renderModels } from './models.ts'
+import { objects } from './objects.ts'
 
 const heartbeat = Buffer.from('event: ping\ndata: {"type": "ping"}\n\n')
-const findEndpoint = compileEndpoints(endpoints, { model: '.+', version: '', object: '[^/]+' })
+const findEndpoint = compileEndpoints(endpoints, pathForms)
 
 /** The Anthropic lane. Source: wire/lanes.md, section 2. */
 export const anthropic: Lane = {
@@ -25,43 +27,65 @@ export const anthropic: Lane = {
   },
   inspect,
   splice,
-  upstreamPath: (match, inspection, upstreamModel) =>
-    match.endpoint.path.replace('{model}', () => encodeModel(upstreamModel)) + inspection.query,
+  upstreamPath,
   renderError,
   streamError: (_match, fault, requestId, reader) => streamError(fault, requestId, reader),
   requestIdHeader: 'request-id',
   endMark: true,
   heartbeat: (match) => (match.endpoint.stream === null ? null : heartbeat),
   reader,
-  objects: noObjects,
+  objects,
   renderModels: (_match, models, query) => renderModels(models, query),
   renderModel: (_match, model) => renderModel(model),
 }
 
+/** What belongs to an object goes up as it came; a path that names a model or nothing is the table's own. */
+function upstreamPath(match: Match, inspection: Inspection, upstreamModel: string): string {
+  const path =
+    match.object === null
+      ? match.endpoint.path.replace('{model}', () => encodeModel(upstreamModel))
+      : canonicalPath(match.path)
+  return path + inspection.query
+}
+
 function inspect(match: Match, query: string, body: Buffer): Inspection | Fault {
   const { endpoint } = match
-  const plain = {
+  const plain: Inspection = {
+    model: match.pathModel,
     streamed: false,
     framing: null,
     query: forwardedQuery(query),
     modelSpans: [],
     endUser: null,
     outputLimit: null,
-    stores: false,
+    stores: endpoint.object?.effect === 'make' && endpoint.operation !== 'messages',
     usageSplice: null,
   }
-  if (endpoint.takes.length === 0) return { ...plain, model: match.pathModel }
-  const scan = scanBody(body, ['model', 'stream', 'metadata', 'max_tokens'])
+  if (!endpoint.takes.includes('json')) return plain
+  const scan = scanBody(body, ['model', 'stream', 'metadata', 'thread', 'requests', ...outputLimits])
   if (isFault(scan)) return scan
-  const named = readModel(body, scan.members, false)
+  if (endpoint.operation === 'batches.create') return readBatch(plain, body, scan.members)
+  return readCall(endpoint, plain, body, scan.members)
+}
+
+const outputLimits = ['max_tokens', 'max_tokens_to_sample']
+
+function readCall(endpoint: Endpoint, plain: Inspection, body: Buffer, members: readonly Member[]): Inspection | Fault {
+  const named = readModel(body, members, false)
   if (isFault(named)) return named
-  const endUser = readMetadataUser(body, scan.members)
-  const outputLimit = readOutputLimit(body, scan.members, ['max_tokens'], [])
-  const found = { ...plain, model: named.model, modelSpans: named.spans, endUser, outputLimit }
+  const endUser = readMetadataUser(body, members)
+  const outputLimit = readOutputLimit(body, members, outputLimits, [])
+  const stores = endpoint.operation === 'messages' && members.some(({ name }) => name === 'thread')
+  const found = { ...plain, model: named.model, modelSpans: named.spans, endUser, outputLimit, stores }
   if (endpoint.stream === null) return found
-  const streamed = readStream(body, scan.members)
+  const streamed = readStream(body, members)
   if (typeof streamed !== 'boolean') return streamed
   return streamed ? { ...found, streamed, framing: 'sse' } : found
+}
+
+function readBatch(plain: Inspection, body: Buffer, members: readonly Member[]): Inspection | Fault {
+  const named = readBatchModels(body, members)
+  return isFault(named) ? named : { ...plain, model: named.model, modelSpans: named.spans }
 }
 
 /** `metadata.user_id` */
@@ -83,6 +107,7 @@ function splice(body: Buffer, inspection: Inspection, change: BodyChange): Buffe
 
 function reader(match: Match, inspection: Inspection): AnswerReader {
   if (match.endpoint.operation === 'messages') return new MessagesReader(inspection.framing)
+  if (match.endpoint.operation === 'complete') return new CompleteReader(inspection.framing)
   // Counting tokens uses none: its `input_tokens` are an answer, not a cost.
   return new WholeReader({ model: 'model', id: 'id', usage: 'usage', readUsage: () => null })
 }

@@ -1,14 +1,18 @@
 import type { TokenUsage } from '../../core/record.ts'
+import type { ObjectName } from '../../core/stored-object.ts'
 import { BaseReader, ordinary } from '../base-reader.ts'
 import type { EventReading, StreamEvent } from '../contract.ts'
 import { eventType } from '../event-type.ts'
 import { asObject, asText, type JsonObject, parseObject } from '../json-value.ts'
 import { readStreamedError } from './errors.ts'
+import { readContainer, readToolFiles } from './made-objects.ts'
 import { MessageUsage } from './usage.ts'
+
+const fileMark = Buffer.from('"file_id"')
 
 /** Messages, whole and streamed. Only the first and the last events are parsed. Source: wire/streaming.md, section 3. */
 export class MessagesReader extends BaseReader {
-  protected readonly wanted = ['model', 'id', 'usage']
+  protected readonly wanted = ['model', 'id', 'usage', 'container']
   readonly #usage = new MessageUsage()
   #ended = false
 
@@ -16,20 +20,34 @@ export class MessagesReader extends BaseReader {
     this.model ??= asText(answer.model)
     this.responseId ??= asText(answer.id)
     this.#usage.take(answer.usage)
+    this.#note(readContainer(answer))
+    this.#note(readToolFiles(answer.content))
+  }
+
+  #note(names: ObjectName[]): void {
+    if (names.length > 0) this.objects = [...this.objects, ...names]
+  }
+
+  #readDelta(event: StreamEvent): EventReading {
+    const data = parseObject(event.data)
+    this.#usage.take(data?.usage)
+    this.#note(readContainer(asObject(data?.delta)))
+    return ordinary(event)
   }
 
   protected readEvent(event: StreamEvent): EventReading {
     if (event.data.length === 0) return ordinary(event)
     switch (eventType(event)) {
       case 'content_block_start':
+        if (event.data.includes(fileMark)) this.#note(readToolFiles([parseObject(event.data)?.content_block]))
+        return ordinary(event, true)
       case 'content_block_delta':
         return ordinary(event, true)
       case 'message_start':
         this.learn(asObject(parseObject(event.data)?.message) ?? {})
         return ordinary(event)
       case 'message_delta':
-        this.#usage.take(parseObject(event.data)?.usage)
-        return ordinary(event)
+        return this.#readDelta(event)
       case 'message_stop':
         this.#ended = parseObject(event.data) !== null
         return { content: false, terminal: this.#ended, error: null, pass: event.bytes }

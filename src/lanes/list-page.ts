@@ -1,0 +1,65 @@
+import { type Member, type Span, scanElements, scanObject } from '../core/json-scan.ts'
+import { readValue } from './json-value.ts'
+import { applyEdits, type ByteEdit } from './request-body.ts'
+
+/** A list's answer as bytes: its elements and the members around them. */
+export interface ScannedList {
+  /** `name`: the element's own, '' where it has none. */
+  elements: readonly { name: string; span: Span }[]
+  /** What is around the list, by name; a repeated one is there once, as most parsers read it. */
+  around: ReadonlyMap<string, Member>
+}
+
+/**
+ * Takes `array` apart, whose elements say their name as `name`. A list without the array is empty, as proto JSON leaves
+ * empty ones out; null: this is no list.
+ */
+export function scanList(body: Buffer, array: string, name: string, around: readonly string[]): ScannedList | null {
+  const scan = scanObject(body, [array, ...around])
+  if (!scan.ok) return null
+  const members = new Map(scan.members.map((member) => [member.name, member]))
+  const list = members.get(array)
+  const spans = list === undefined ? [] : scanElements(body, list)
+  if (spans === null) return null
+  return { elements: spans.map((span) => ({ name: readName(body, span, name), span })), around: members }
+}
+
+function readName(body: Buffer, element: Span, wanted: string): string {
+  const scan = scanObject(body, [wanted], element)
+  const member = scan.ok ? scan.members.at(-1) : undefined
+  const value = member === undefined ? null : readValue(body, member)
+  return typeof value === 'string' ? value : ''
+}
+
+export function readAround(body: Buffer, list: ScannedList, name: string): unknown {
+  const member = list.around.get(name)
+  return member === undefined ? undefined : readValue(body, member)
+}
+
+/** The answer with only the elements `kept`, byte for byte as they were, and with the members of `around` that it has set anew. */
+export function writeList(
+  body: Buffer,
+  list: ScannedList,
+  kept: readonly number[],
+  around: Readonly<Record<string, unknown>>,
+): Buffer {
+  const edits: ByteEdit[] = []
+  const [first] = list.elements
+  const last = list.elements.at(-1)
+  if (first !== undefined && last !== undefined && kept.length < list.elements.length) {
+    const pieces = kept.map((index) => list.elements[index]!.span).map(({ start, end }) => body.subarray(start, end))
+    edits.push({ span: { start: first.span.start, end: last.span.end }, text: joined(pieces) })
+  }
+  for (const [name, value] of Object.entries(around)) {
+    const member = list.around.get(name)
+    if (member === undefined || readValue(body, member) === value) continue
+    edits.push({ span: { start: member.start, end: member.end }, text: JSON.stringify(value) })
+  }
+  return applyEdits(body, edits)
+}
+
+const separator = Buffer.from(',')
+
+function joined(pieces: readonly Buffer[]): Buffer {
+  return Buffer.concat(pieces.flatMap((piece, index) => (index === 0 ? [piece] : [separator, piece])))
+}
