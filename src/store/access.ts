@@ -8,7 +8,7 @@ export type Access = 'read' | 'write' | 'paged'
 
 export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTables[Name], Access> } = {
   workspace: { get: 'read', rename: 'write' },
-  projects: { list: 'read', find: 'read', insert: 'write', update: 'write', remove: 'write' },
+  projects: { list: 'read', names: 'read', find: 'read', insert: 'write', update: 'write', remove: 'write' },
   environments: { list: 'read', find: 'read', insert: 'write', update: 'write', remove: 'write' },
   providers: {
     list: 'read',

@@ -36,6 +36,8 @@ export interface StoreTables extends ObjectTables, OperatorTables, TokenTables, 
   }
   projects: {
     list(): Project[]
+    /** Those that they had before as well, and those of projects that are gone. */
+    names(): ProjectName[]
     find(nameOrId: string): Project | null
     insert(project: Project): Project
     update(id: string, change: Partial<Pick<Project, 'name'>>): Project
@@ -114,6 +116,16 @@ export interface Project {
   id: string
   name: string
   createdAt: string
+}
+
+export interface ProjectName {
+  name: string
+  /** null: of a project of which no more is known. */
+  projectId: string | null
+  /** '': from the beginning. */
+  since: string
+  /** null: it still has it. */
+  until: string | null
 }
 
 export interface Environment {

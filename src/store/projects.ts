@@ -11,6 +11,10 @@ export function projectsTable(db: Database): Tables['projects'] {
       const rows = await db.selectFrom('projects').selectAll().orderBy('name').execute()
       return rows.map(toProject)
     },
+    async names() {
+      const rows = await db.selectFrom('project_names').selectAll().execute()
+      return rows.map(({ project_id, ...row }) => ({ ...row, projectId: project_id }))
+    },
     async find(nameOrId) {
       const row = (await withId(nameOrId)) ?? (await withName(nameOrId))
       return row ? toProject(row) : null

@@ -67,6 +67,7 @@ export function selectMatching(db: Database, filter: RecordFilter, labels: Label
   if (window.below !== null) query = query.where('id', '<', window.below)
   if (labels !== null)
     query = query.where(sql<boolean>`label in (select value from json_each(${JSON.stringify(labels.numbers)}))`)
+  if (labels?.named != null) query = query.where(isOf(labels.named))
   for (const [name, value] of Object.entries(filter.tags ?? {})) query = query.where(hasTag(name, value))
   if (filter.route !== undefined) query = query.where(hasRoute(filter.route))
   const { state, error, status, since, until, id } = filter
@@ -83,6 +84,13 @@ export function selectMatching(db: Database, filter: RecordFilter, labels: Label
       idTime(id) === null ? query.where(sql<boolean>`id like ${containing(id)} escape '!'`) : query.where('id', '=', id)
   }
   return query
+}
+
+/** A name is one project's at a time. */
+function isOf(projects: readonly string[]) {
+  return sql<boolean>`exists (select 1 from record_labels l join project_names n on n.name = l.project
+    where l.number = label and n.project_id in (select value from json_each(${JSON.stringify(projects)}))
+      and time >= n.since and (n.until is null or time < n.until))`
 }
 
 /** Most records are told by a look at their text; only what may have the tag is handed to the function. */

@@ -8,6 +8,8 @@ export interface LabelChoice {
   numbers: number[]
   /** There are so few that it pays to skip where none of them occurs. */
   few: boolean
+  /** Ids of the projects, where a name that counts was another's as well: then a record's time tells whose it is. */
+  named: readonly string[] | null
 }
 
 /** The labels that a filter lets through; null where it names none of them. */
@@ -21,8 +23,9 @@ export async function chooseLabels(db: Database, filter: RecordFilter): Promise<
     named = true
   }
   const { key, projects } = filter
+  const names = projects === undefined ? [] : await namesOf(db, projects)
   if (projects !== undefined) {
-    query = query.where('project', 'in', projects.length === 0 ? [''] : projects)
+    query = query.where('project', 'in', ['', ...names.map(({ name }) => name)])
     named = true
   }
   if (key !== undefined) {
@@ -31,7 +34,16 @@ export async function chooseLabels(db: Database, filter: RecordFilter): Promise<
   }
   if (!named) return null
   const numbers = (await query.execute()).map((row) => row.number)
-  return { numbers, few: numbers.length <= skippingLabels }
+  const shared = names.some(({ since, until }) => since !== '' || until !== null)
+  return { numbers, few: numbers.length <= skippingLabels, named: shared && projects !== undefined ? projects : null }
+}
+
+async function namesOf(db: Database, projects: readonly string[]) {
+  return await db
+    .selectFrom('project_names')
+    .selectAll()
+    .where('project_id', 'in', ['', ...projects])
+    .execute()
 }
 
 export async function readLabels(db: Database): Promise<Map<number, RecordLabelsRow>> {

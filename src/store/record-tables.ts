@@ -17,7 +17,7 @@ export interface RecordTables {
 
 export interface RecordFilter {
   project?: string
-  /** Names: of these projects only, whatever else is asked. */
+  /** Ids: of these projects only, as they were called when the request came, whatever else is asked. */
   projects?: string[]
   environment?: string
   key?: string

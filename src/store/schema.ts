@@ -33,6 +33,7 @@ export interface Schema {
   passkeys: PasskeyRow
   api_tokens: ApiTokenRow
   objects: ObjectRow
+  project_names: ProjectNameRow
   records: RecordRow
   record_labels: RecordLabelsRow
   /** In which periods (`label-periods.ts`) there may be records of a label. */
@@ -231,6 +232,16 @@ export interface ObjectRow {
   key_id: string | null
   request_id: string | null
   created_at: string
+}
+
+/** A name that a project has or had; kept by triggers of `projects`. */
+export interface ProjectNameRow {
+  name: string
+  /** null: nobody knows. */
+  project_id: string | null
+  /** '': from the beginning. */
+  since: string
+  until: string | null
 }
 
 export interface RecordRow {

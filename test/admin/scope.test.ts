@@ -1,9 +1,14 @@
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type ListedOperation, listOperations } from '../../src/admin/contract/operations.ts'
 import { type Grant, mayCall, type RoleName } from '../../src/admin/contract/roles.ts'
+import { newId } from '../../src/core/ids.ts'
+import type { RequestRecord } from '../../src/core/record.ts'
+import { JournalWriter } from '../support/journal-writer.ts'
+import { sampleRecord } from '../support/sample-record.ts'
 import { callAs } from './call-as.ts'
-import { refusal } from './gateway.ts'
+import { refusal, startTestGateway } from './gateway.ts'
 import { nowhere, type ScopeStage, setScopeStage } from './scope-stage.ts'
 
 /** Which thing a field of an input names; of `name` and `id` it is the operation's noun that says so. */
@@ -212,6 +217,51 @@ describe('to whoever was given one project', () => {
         },
       )
     expect(await seen()).toMatchObject([{ project: 'default' }])
+  })
+
+  it('sees its own records whatever it was called, and none of whoever had its name before', async () => {
+    const stage = await setScopeStage()
+    const { client, parts, store, settle, tailing } = stage.gateway
+    const grants = ownGrants(stage, 'viewer')
+    const seen = async () => (await callAs(parts, grants, 'requests.list')) as { id: string }[]
+    await client.projects.edit({ name: 'hidden-project', rename: 'moved' })
+    await client.projects.edit({ name: 'default', rename: 'hidden-project' })
+    expect((await seen()).map(({ id }) => id)).toEqual([stage.records.own.id])
+    const show = (record: RequestRecord) => callAs(parts, grants, 'requests.show', { id: record.id })
+    expect(await show(stage.records.own)).toMatchObject({ project: 'default' })
+    expect(await refusal(show(stage.records.hidden))).toMatchObject({ code: 'not_found' })
+    const sum = await callAs(parts, grants, 'requests.stats', { by: 'total' })
+    expect(sum).toMatchObject([{ requests: 1, input: stage.records.own.tokens?.input }])
+
+    const late = { ...stage.records.hidden, id: newId('req') }
+    const fresh = { ...late, id: newId('req'), time: new Date().toISOString() }
+    const closing = new AbortController()
+    const rows = (await callAs(parts, grants, 'requests.tail', {}, closing.signal)) as AsyncIterable<object>
+    const next = rows[Symbol.asyncIterator]().next()
+    await expect.poll(tailing).toBe(1)
+    for (const record of [late, fresh]) settle(record)
+    expect((await next).value).toMatchObject({ id: fresh.id })
+    closing.abort()
+    expect(await store.projects.names()).toHaveLength(4)
+  })
+
+  it('that takes the name of one that is gone gets none of its records', async () => {
+    const { client, parts, store, databasePath } = await startTestGateway()
+    const { id } = await client.projects.add({ name: 'alpha' })
+    const journal = new JournalWriter(join(dirname(databasePath), 'journal'), { boot: 'live', thread: 0, sequence: 0 })
+    const [before, after] = [new Date(Date.now() - 60_000), new Date(Date.now() + 60_000)].map((time) =>
+      sampleRecord({ project: 'alpha', id: newId('req', time.getTime()), time: time.toISOString() }),
+    )
+    if (before === undefined || after === undefined) throw new Error('there are no records')
+    for (const record of [before, after]) journal.write({ kind: 'settled', record })
+    await store.ingest()
+    await client.projects.remove({ name: 'alpha' })
+    const next = await client.projects.add({ name: 'alpha' })
+    const list = async (project: string) =>
+      ((await callAs(parts, [{ project, role: 'viewer' }], 'requests.list')) as { id: string }[]).map((one) => one.id)
+    expect(await list(next.id)).toEqual([after.id])
+    expect(await list(id)).toEqual([before.id])
+    expect((await client.requests.list({ project: 'alpha' })).map((one) => one.id)).toEqual([after.id, before.id])
   })
 
   it('pushes what happens in it alone', async () => {

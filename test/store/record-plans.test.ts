@@ -14,7 +14,7 @@ async function openDatabase(): Promise<Kysely<Schema>> {
 
 async function planOf(db: Kysely<Schema>, filter: Partial<RecordFilter>, labels: number[] | null): Promise<string[]> {
   const window = { below: idAt(Date.now()), from: idAt(Date.now() - 3_600_000) }
-  const chosen = labels === null ? null : { numbers: labels, few: true }
+  const chosen = labels === null ? null : { numbers: labels, few: true, named: null }
   const query = selectMatching(db, { limit: 50, ...filter }, chosen, window).select(['id', 'record_json'])
   const { sql, parameters } = query.orderBy('id', 'desc').limit(50).compile()
   const explained = CompiledQuery.raw(`explain query plan ${sql}`, [...parameters])

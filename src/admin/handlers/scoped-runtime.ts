@@ -1,4 +1,5 @@
-import type { StoreClient } from '../../store/api.ts'
+import type { RequestRecord } from '../../core/record.ts'
+import type { ProjectName, StoreClient } from '../../store/api.ts'
 import type { Runtime } from './context.ts'
 import { isAble, isSeen, type Scope } from './scope.ts'
 
@@ -52,8 +53,14 @@ function scopeSnapshot(runtime: Runtime, scope: Scope): ReturnType<Runtime['snap
 /** Records carry names, and a project may be renamed while somebody looks on. */
 async function* scopeRecords(records: ReturnType<Runtime['records']>, store: Pick<StoreClient, 'projects'>) {
   for await (const record of records) {
-    if ((await store.projects.list()).some(({ name }) => name === record.project)) yield hideOthers(record)
+    if (isRecordSeen(record, await store.projects.names())) yield hideOthers(record)
   }
+}
+
+/** Whether it is of a project to which one of these names belonged when the request came. */
+export function isRecordSeen(record: Pick<RequestRecord, 'project' | 'time'>, names: readonly ProjectName[]): boolean {
+  const { project, time } = record
+  return names.some(({ name, since, until }) => name === project && time >= since && (until === null || time < until))
 }
 
 type Hidden = { routing_signals: { rule: string; verdict: string }[] }

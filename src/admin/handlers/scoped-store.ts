@@ -1,7 +1,7 @@
 import { storeAccess } from '../../store/access.ts'
 import type { Policy, Provider, RecordFilter, StoreClient, Tables } from '../../store/api.ts'
 import { isAble, isSeen, type Scope } from './scope.ts'
-import { hideOthers } from './scoped-runtime.ts'
+import { hideOthers, isRecordSeen } from './scoped-runtime.ts'
 
 /**
  * The store as far as the scope goes: what is of other projects is not there, and what is the workspace's is refused,
@@ -66,6 +66,8 @@ function requireAble(scope: Scope, projectId: string | undefined): void {
 function scopeProjects(read: Tables, scope: Scope): Part<'projects'> {
   return {
     list: async () => (await read.projects.list()).filter(({ id }) => isSeen(scope, id)),
+    names: async () =>
+      (await read.projects.names()).filter(({ projectId }) => projectId !== null && isSeen(scope, projectId)),
     async find(nameOrId) {
       const project = await read.projects.find(nameOrId)
       if (project === null || !isSeen(scope, project.id)) return null
@@ -257,17 +259,17 @@ function scopeAudit(read: Tables, write: Tables, scope: Scope): Part<'audit'> {
 function scopeRecords(read: Tables, scope: Scope): Part<'records'> {
   const { seen } = scope
   if (seen === null) return read.records
-  const names = async () => (await read.projects.list()).filter(({ id }) => seen.has(id)).map(({ name }) => name)
-  const narrow = async (filter: RecordFilter): Promise<RecordFilter> => ({ ...filter, projects: await names() })
+  const narrow = (filter: RecordFilter): RecordFilter => ({ ...filter, projects: [...seen] })
   return {
-    list: async (filter) => (await read.records.list(await narrow(filter))).map(hideOthers),
+    list: async (filter) => (await read.records.list(narrow(filter))).map(hideOthers),
     async get(id) {
       const record = await read.records.get(id)
-      const visible = record?.project != null && (await names()).includes(record.project)
-      return record !== null && visible ? hideOthers(record) : null
+      if (record === null) return null
+      const names = (await read.projects.names()).filter(({ projectId }) => projectId !== null && seen.has(projectId))
+      return isRecordSeen(record, names) ? hideOthers(record) : null
     },
-    stats: async (filter, by) => read.records.stats(await narrow(filter), by),
-    targets: async (filter, notIn) => read.records.targets(await narrow(filter), notIn),
-    series: async (filter, question) => read.records.series(await narrow(filter), question),
+    stats: async (filter, by) => read.records.stats(narrow(filter), by),
+    targets: async (filter, notIn) => read.records.targets(narrow(filter), notIn),
+    series: async (filter, question) => read.records.series(narrow(filter), question),
   }
 }

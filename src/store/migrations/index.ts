@@ -6,6 +6,7 @@ import { up as auditChainAndTokens } from './0004-audit-chain-and-tokens.ts'
 import { up as firstByte } from './0005-first-byte.ts'
 import { up as ownedFields } from './0006-owned-fields.ts'
 import { up as objects } from './0008-objects.ts'
+import { up as projectNames } from './0009-project-names.ts'
 
 /** In order. A released migration is never changed; a change of the schema is a new one. */
 export const migrations: Record<string, Migration> = {
@@ -16,4 +17,5 @@ export const migrations: Record<string, Migration> = {
   '0005-first-byte': { up: firstByte },
   '0006-owned-fields': { up: ownedFields },
   '0008-objects': { up: objects },
+  '0009-project-names': { up: projectNames },
 }
