@@ -27,7 +27,7 @@ export function compileEndpoints(endpoints: readonly Endpoint[], forms: PathForm
   const fixed = new Map<string, Endpoint>()
   const variable: { endpoint: Endpoint; form: RegExp }[] = []
   for (const endpoint of endpoints) {
-    if (endpoint.path.includes('{')) {
+    if (/[{*]/.test(endpoint.path)) {
       variable.push({ endpoint, form: compilePath(endpoint.path, forms) })
       continue
     }
@@ -42,13 +42,20 @@ export function compileEndpoints(endpoints: readonly Endpoint[], forms: PathForm
   }
 }
 
+/**
+ * What belongs to an object stands below it in the path, unchecked: so it holds nothing that could lead out of there again, as
+ * dots or an encoded slash would for whoever decodes the path before splitting it.
+ */
+const freeSegment = '(?!\\.{1,2}(?:/|$))(?:[\\w.~:@=+,-]|%3[Aa]|%40)+'
+
 function compilePath(path: string, forms: PathForms): RegExp {
   const source = path
     .replace(':', '(?::|%3[Aa])')
     .replace('{version}', `(?<version>${forms.version})`)
     .replace('{model}', `(?<model>${forms.model})`)
     .replace('{object}', `(?<object>${forms.object})`)
-    .replaceAll(/\{\w+\}/g, '[^/]+')
+    .replaceAll(/\{\w+\}/g, freeSegment)
+    .replace(/\/\*$/, '/.+')
   return new RegExp(`^${source}$`)
 }
 

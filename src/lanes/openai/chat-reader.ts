@@ -6,6 +6,7 @@ import type { EventReading, Framing, StreamEvent } from '../contract.ts'
 import { findMember, readLastMember } from '../event-search.ts'
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../json-value.ts'
 import { readStreamedError } from './errors.ts'
+import { tellChat } from './objects/told.ts'
 import { readChatUsage } from './usage.ts'
 
 const doneMark = Buffer.from('[DONE]')
@@ -70,7 +71,10 @@ export class ChatReader extends BaseReader {
       return { content: false, terminal: true, error: readStreamedError(error), pass: event.bytes }
     }
     this.learn(chunk)
-    this.#begun ||= choices.some(hasContent)
+    if (!this.#begun && choices.some(hasContent)) {
+      this.#begun = true
+      this.objects = tellChat(chunk)
+    }
     const content = this.#begun && choices.length > 0
     const pass = this.#hidesUsage ? hideUsage(event, chunk, choices) : event.bytes
     return { content, terminal: false, error: null, pass }

@@ -1,27 +1,24 @@
 import type { Endpoint } from '../contract.ts'
 import { modelEntry, modelList } from '../endpoint-table.ts'
+import { assistants } from './endpoints/assistants.ts'
+import { files } from './endpoints/files.ts'
+import { generation } from './endpoints/generation.ts'
+import { media } from './endpoints/media.ts'
+import { refused } from './endpoints/refused.ts'
+import { responses } from './endpoints/responses.ts'
+import { stores } from './endpoints/stores.ts'
+import { training } from './endpoints/training.ts'
 
-/** Source: wire/lanes.md, section 1.3. */
+/** Source: wire/lanes.md, section 1.3. A row each, by family. */
 export const endpoints: readonly Endpoint[] = [
-  call('chat', '/chat/completions', 'body', 'sse'),
-  call('completions', '/completions', 'body', 'sse'),
-  call('responses', '/responses', 'body', 'sse'),
-  call('embeddings', '/embeddings', 'body', null),
-  call('moderations', '/moderations', 'body-optional', null),
+  ...generation,
+  ...responses,
+  ...media,
+  ...files,
+  ...stores,
+  ...training,
+  ...assistants,
   modelList('/models'),
   modelEntry('/models/{model}'),
+  ...refused,
 ]
-
-function call(operation: string, path: string, model: Endpoint['model'], stream: Endpoint['stream']): Endpoint {
-  return {
-    operation,
-    method: 'POST',
-    path,
-    model,
-    served: 'provider',
-    takes: ['json'],
-    gives: 'json',
-    stream,
-    object: null,
-  }
-}

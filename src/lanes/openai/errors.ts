@@ -32,7 +32,7 @@ export function renderError(fault: Fault): RenderedError {
 
 /** Source: wire/streaming.md, sections 1 and 2. Both SDKs raise on the unnamed form for chat; for responses see `responsesError`. */
 export function streamError(match: Match, fault: Fault, reader: AnswerReader | null): Buffer {
-  if (match.endpoint.operation === 'responses') return renderEvent(responsesError(fault, reader), reader)
+  if (match.endpoint.object?.type === 'response') return renderEvent(responsesError(fault, reader), reader)
   return renderEvent(`data: ${JSON.stringify(errorBody(fault))}\n\n`, reader)
 }
 

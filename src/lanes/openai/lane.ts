@@ -1,8 +1,10 @@
 import type { Fault } from '../../core/errors.ts'
-import type { AnswerReader, BodyChange, Inspection, Lane, Match } from '../contract.ts'
-import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
-import { noObjects } from '../no-objects.ts'
-import { forwardedQuery } from '../query.ts'
+import type { Member } from '../../core/json-scan.ts'
+import type { AnswerReader, BodyChange, Endpoint, Inspection, Lane, Match } from '../contract.ts'
+import { compileEndpoints } from '../endpoint-table.ts'
+import { inspectFormFields, usualFormFields } from '../form-request.ts'
+import { readValue } from '../json-value.ts'
+import { forwardedQuery, readQuery } from '../query.ts'
 import {
   applyEdits,
   type Edit,
@@ -11,22 +13,38 @@ import {
   readModel,
   readOutputLimit,
   readStream,
+  type ScannedObject,
   scanBody,
 } from '../request-body.ts'
 import { WholeReader } from '../whole-reader.ts'
+import { AnyReader } from './any-reader.ts'
 import { ChatReader } from './chat-reader.ts'
 import { endpoints } from './endpoints.ts'
 import { renderError, streamError } from './errors.ts'
+import { MediaReader } from './media-reader.ts'
 import { renderModel, renderModels } from './models.ts'
+import { findWideSource } from './objects/wide-source.ts'
+import { objects } from './objects.ts'
 import { ResponsesReader } from './responses-reader.ts'
-import { readChatUsage } from './usage.ts'
+import { ThreadsReader } from './threads-reader.ts'
+import { readUsage } from './usage.ts'
 import { askForUsage } from './usage-request.ts'
 
 /** Of its members for the end user, the one that is called like the tag first. */
 const endUserNames = ['user', 'safety_identifier']
 const outputLimits = ['max_tokens', 'max_completion_tokens', 'max_output_tokens']
 const choices = ['n']
-const wanted = ['model', 'stream', 'stream_options', ...endUserNames, ...outputLimits, ...choices]
+const wanted = [
+  'model',
+  'stream',
+  'stream_options',
+  'store',
+  'audio',
+  'stream_format',
+  ...endUserNames,
+  ...outputLimits,
+  ...choices,
+]
 
 const heartbeat = Buffer.from(': keep-alive\n\n')
 
@@ -37,46 +55,93 @@ export const openai: Lane = {
   endpoints,
   match: compileEndpoints(endpoints, { model: '.+', version: '', object: '[^/]+' }),
   inspect,
+  formFields: (match) => usualFormFields(match),
+  inspectForm: inspectFormFields,
   splice,
-  upstreamPath: (match, inspection, upstreamModel) =>
-    match.endpoint.path.replace('{model}', () => encodeModel(upstreamModel)) + inspection.query,
+  // No call that goes on has its model in the path, and ids go on as they came.
+  upstreamPath: (match, inspection) => match.path + inspection.query,
   renderError,
   streamError: (match, fault, _requestId, reader) => streamError(match, fault, reader),
   requestIdHeader: 'x-request-id',
   endMark: true,
   heartbeat: (match) => (match.endpoint.stream === null ? null : heartbeat),
   reader,
-  objects: noObjects,
+  objects,
   renderModels: (_match, models) => renderModels(models),
   renderModel: (_match, model) => renderModel(model),
 }
 
 function inspect(match: Match, query: string, body: Buffer): Inspection | Fault {
   const { endpoint } = match
-  const plain = {
+  const plain: Inspection = {
+    model: match.pathModel,
     streamed: false,
     framing: null,
     query: forwardedQuery(query),
     modelSpans: [],
     endUser: null,
     outputLimit: null,
-    stores: false,
+    stores: endpoint.object?.effect === 'make',
     usageSplice: null,
   }
-  if (endpoint.takes.length === 0) return { ...plain, model: match.pathModel }
+  if (endpoint.takes.length === 0) return endpoint.stream === null ? plain : replayed(plain)
+  // Nothing to say is nothing to read, where no model must be named.
+  if (!endpoint.takes.includes('json') || (body.length === 0 && endpoint.model === 'none')) return plain
   const scan = scanBody(body, wanted)
   if (isFault(scan)) return scan
-  const named = readModel(body, scan.members, endpoint.model === 'body-optional')
+  return inspectBody(endpoint, plain, body, scan)
+}
+
+/** A stored answer comes as a stream when the query says so. */
+function replayed(plain: Inspection): Inspection {
+  const streamed = readQuery(plain.query).get('stream') === 'true'
+  return streamed ? { ...plain, streamed, framing: 'sse' } : plain
+}
+
+function inspectBody(endpoint: Endpoint, plain: Inspection, body: Buffer, scan: ScannedObject): Inspection | Fault {
+  const { members } = scan
+  const wide = findWideSource(endpoint, body)
+  if (wide !== null) return wide
+  const named = endpoint.model === 'none' ? noModel : readModel(body, members, endpoint.model === 'body-optional')
   if (isFault(named)) return named
-  const endUser = readEndUser(body, scan.members, endUserNames)
-  const outputLimit = readOutputLimit(body, scan.members, outputLimits, choices)
-  const found = { ...plain, model: named.model, modelSpans: named.spans, endUser, outputLimit }
+  const found: Inspection = {
+    ...plain,
+    model: named.model,
+    modelSpans: named.spans,
+    endUser: readEndUser(body, members, endUserNames),
+    outputLimit: readOutputLimit(body, members, outputLimits, choices),
+    stores: plain.stores && keepsAnswer(endpoint, body, members),
+  }
   if (endpoint.stream === null) return found
-  const streamed = readStream(body, scan.members)
+  const streamed = endpoint.operation === 'audio.speech' ? asksForEvents(body, members) : readStream(body, members)
   if (typeof streamed !== 'boolean') return streamed
   if (!streamed) return found
-  const usageSplice = endpoint.operation === 'responses' ? null : askForUsage(body, scan, scan.members)
+  const usageSplice = asksUsage.has(endpoint.operation) ? askForUsage(body, scan, members) : null
   return { ...found, streamed, framing: 'sse', usageSplice }
+}
+
+const noModel = { model: null, spans: [] }
+const asksUsage = new Set(['chat', 'completions'])
+
+/** Speech comes as events when the body says so, else as sound. */
+function asksForEvents(body: Buffer, members: readonly Member[]): boolean {
+  return members.some((member) => member.name === 'stream_format' && readValue(body, member) === 'sse')
+}
+
+const codeTool = Buffer.from('"code_interpreter"')
+const shellTool = Buffer.from('"shell"')
+
+/**
+ * A completion is stored when its body says so, a response unless its body says no. A container that a response makes lives on by
+ * itself either way, and so does what the model says aloud.
+ */
+function keepsAnswer({ operation }: Endpoint, body: Buffer, members: readonly Member[]): boolean {
+  if (operation === 'chat') {
+    return members.some(({ name, start }) => (name === 'store' && body[start] === 0x74) || name === 'audio')
+  }
+  if (operation !== 'responses') return true
+  const refuses = members.some(({ name, start }) => name === 'store' && body[start] === 0x66)
+  return !refuses || body.includes(codeTool) || body.includes(shellTool)
 }
 
 function splice(body: Buffer, inspection: Inspection, change: BodyChange): Buffer {
@@ -90,13 +155,27 @@ function splice(body: Buffer, inspection: Inspection, change: BodyChange): Buffe
 }
 
 function reader(match: Match, inspection: Inspection, change: BodyChange): AnswerReader {
-  switch (match.endpoint.operation) {
+  const { framing, stores } = inspection
+  const { operation, gives } = match.endpoint
+  switch (operation) {
     case 'chat':
     case 'completions':
-      return new ChatReader(inspection.framing, change.askForUsage && inspection.usageSplice !== null)
+      return new ChatReader(framing, change.askForUsage && inspection.usageSplice !== null)
     case 'responses':
-      return new ResponsesReader(inspection.framing)
-    default:
-      return new WholeReader({ model: 'model', id: 'id', usage: 'usage', readUsage: readChatUsage })
+    case 'responses.compact':
+      return new ResponsesReader(framing, stores ? 'stored-too' : 'made')
+    case 'responses.get':
+      return new ResponsesReader(framing, 'replayed')
   }
+  if (framing !== null && operation.startsWith('threads.'))
+    return new ThreadsReader(framing, operation === 'threads.run')
+  if (framing !== null) return new MediaReader(framing)
+  const usage = counted.test(operation) ? 'usage' : ''
+  const shape = { model: 'model', id: 'id', usage, readUsage }
+  return gives === 'json' && !texts.has(operation) ? new WholeReader(shape) : new AnyReader(shape)
 }
+
+/** What makes something; what only shows it again was counted then. */
+const counted = /^(?:embeddings|moderations|decisions|images|audio)/
+/** These answer in plain text where the form asks for it. */
+const texts = new Set(['audio.transcriptions', 'audio.translations'])

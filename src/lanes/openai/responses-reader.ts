@@ -1,10 +1,11 @@
 import type { TokenUsage } from '../../core/record.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
-import type { EventReading, StreamEvent } from '../contract.ts'
+import type { EventReading, Framing, StreamEvent } from '../contract.ts'
 import { readLastMember } from '../event-search.ts'
 import { eventType } from '../event-type.ts'
 import { asObject, asText, isCount, type JsonObject, parseObject } from '../json-value.ts'
 import { readStreamedError } from './errors.ts'
+import { tellResponse } from './objects/told.ts'
 import { readResponsesUsage } from './usage.ts'
 
 const terminalTypes = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error'])
@@ -17,11 +18,18 @@ export class ResponsesReader extends BaseReader {
   #ended = false
   /** Type of an event whose head has gone out. */
   #oversized = ''
+  readonly #role: 'made' | 'stored-too' | 'replayed'
+
+  /** `replayed`: the answer was counted when it was made. */
+  constructor(framing: Framing | null, role: 'made' | 'stored-too' | 'replayed') {
+    super(framing)
+    this.#role = role
+  }
 
   protected learn(answer: JsonObject): void {
     this.model ??= asText(answer.model)
     this.responseId ??= asText(answer.id)
-    this.#tokens = readResponsesUsage(answer.usage) ?? this.#tokens
+    if (this.#role !== 'replayed') this.#tokens = readResponsesUsage(answer.usage) ?? this.#tokens
   }
 
   protected readEvent(event: StreamEvent): EventReading {
@@ -41,6 +49,7 @@ export class ResponsesReader extends BaseReader {
     this.#ended = true
     const response = asObject(body.response)
     if (response !== null) this.learn(response)
+    if (response !== null && this.#role === 'stored-too') this.objects = tellResponse(response, true)
     if (type === 'response.completed' || type === 'response.incomplete') {
       return { content: false, terminal: true, error: null, pass: event.bytes }
     }
@@ -59,7 +68,7 @@ export class ResponsesReader extends BaseReader {
     const terminal = terminalTypes.has(this.#oversized)
     if (terminal) {
       this.#ended = true
-      this.#tokens = readResponsesUsage(readLastMember(event.data, '"usage"')) ?? this.#tokens
+      this.learn({ usage: readLastMember(event.data, '"usage"') })
     }
     return { content: true, terminal, error: null, pass: event.bytes }
   }

@@ -32,3 +32,8 @@ export function readResponsesUsage(value: unknown): TokenUsage | null {
     source: 'reported',
   }
 }
+
+/** Images, speech, transcriptions and decisions count like responses; what is billed by its duration has no tokens. */
+export function readUsage(value: unknown): TokenUsage | null {
+  return readChatUsage(value) ?? readResponsesUsage(value)
+}

@@ -1,0 +1,105 @@
+import { skipSpace } from '../core/json-scan.ts'
+
+/**
+ * What references to objects are looked for in. Unlike a parser's it keeps each member of a repeated key, since parsers disagree on which
+ * one counts. A string is null where it is too long for an id, and so is what is neither string, object nor array.
+ */
+export type JsonTree = string | null | readonly JsonTree[] | JsonMembers
+
+/** An object's members in order, repeated ones too. */
+export class JsonMembers {
+  readonly entries: [name: string, value: JsonTree][] = []
+
+  /** The strings that a member of this name has. */
+  texts(name: string): string[] {
+    return this.entries.flatMap(([key, value]) => (key === name && typeof value === 'string' ? [value] : []))
+  }
+
+  /** Whether a member of this name holds anything. */
+  has(name: string): boolean {
+    return this.entries.some(([key, value]) => key === name && value !== null && value !== '')
+  }
+}
+
+const quote = 0x22
+const backslash = 0x5c
+const colon = 0x3a
+const openBrace = 0x7b
+const openBracket = 0x5b
+const closeBrace = 0x7d
+const closeBracket = 0x5d
+
+/** Longer than any id or key that matters, each of its characters written as an escape. */
+const textBytes = 2048
+
+/** Reads JSON whose grammar has been checked (`scanObject`). Iterative: nesting costs no call stack. */
+export function readTree(bytes: Buffer): JsonTree {
+  const root: JsonTree[] = []
+  const open: (JsonTree[] | JsonMembers)[] = [root]
+  let key: string | null = null
+  let at = 0
+  const add = (value: JsonTree) => {
+    const parent = open.at(-1)!
+    if (parent instanceof JsonMembers) parent.entries.push([key ?? '', value])
+    else parent.push(value)
+  }
+  while (at < bytes.length) {
+    const byte = bytes[at]
+    if (byte === quote) {
+      const end = endOfString(bytes, at + 1)
+      const next = skipSpace(bytes, end, bytes.length)
+      const isKey = bytes[next] === colon
+      const text = end - at > textBytes ? null : readText(bytes, at, end)
+      if (isKey) key = text
+      else add(text)
+      at = isKey ? next + 1 : end
+      continue
+    }
+    if (byte === openBrace || byte === openBracket) {
+      const value = byte === openBrace ? new JsonMembers() : []
+      add(value)
+      open.push(value)
+    } else if (byte === closeBrace || byte === closeBracket) {
+      open.pop()
+    } else if (isScalar(byte) && !isScalar(bytes[at - 1])) add(null)
+    at++
+  }
+  return root[0] ?? null
+}
+
+/** Part of a number, `true`, `false` or `null`. */
+function isScalar(byte: number | undefined): boolean {
+  return (
+    byte !== undefined &&
+    byte > 0x2a &&
+    byte < 0x7b &&
+    byte !== 0x2c &&
+    byte !== colon &&
+    byte !== openBracket &&
+    byte !== closeBracket
+  )
+}
+
+/** The byte after the closing quote; `at` is the one after the opening quote. */
+function endOfString(bytes: Buffer, at: number): number {
+  let from = at
+  for (;;) {
+    const end = bytes.indexOf(quote, from)
+    if (end === -1) return bytes.length
+    let slashes = end
+    while (slashes > at && bytes[slashes - 1] === backslash) slashes--
+    if ((end - slashes) % 2 === 0) return end + 1
+    from = end + 1
+  }
+}
+
+/** An invalid escape is read the way a forgiving parser would. */
+function readText(bytes: Buffer, start: number, end: number): string {
+  const text = bytes.toString('utf8', start, end)
+  if (!text.includes('\\')) return text.slice(1, -1)
+  try {
+    return JSON.parse(text) as string
+  } catch {
+    return text.slice(1, -1).replaceAll(/\\(.)/g, '$1')
+  }
+}

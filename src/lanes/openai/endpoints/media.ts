@@ -1,0 +1,32 @@
+import type { Endpoint } from '../../contract.ts'
+import { forgets, json, jsonOrMultipart, lists, makes, multipart, row, uses } from '../../endpoint-row.ts'
+
+/** Images, audio, voices, videos. Source: wire/lanes.md, section 1.3. */
+export const media: readonly Endpoint[] = [
+  row('images.generations', 'POST /images/generations', { model: 'body-optional', takes: json, stream: 'sse' }),
+  row('images.edits', 'POST /images/edits', { model: 'body-optional', takes: jsonOrMultipart, stream: 'sse' }),
+  row('images.variations', 'POST /images/variations', { model: 'body-optional', takes: multipart }),
+  row('content_provenance_checks', 'POST /content_provenance_checks', { takes: multipart }),
+
+  row('audio.speech', 'POST /audio/speech', { model: 'body', takes: json, gives: 'bytes', stream: 'sse' }),
+  row('audio.transcriptions', 'POST /audio/transcriptions', { model: 'body', takes: multipart, stream: 'sse' }),
+  row('audio.translations', 'POST /audio/translations', { model: 'body', takes: multipart }),
+  row('voices.create', 'POST /audio/voices', { takes: multipart, object: makes('voice') }),
+  row('voices.delete', 'DELETE /audio/voices/{object}', { object: forgets('voice') }),
+  row('voice_consents.create', 'POST /audio/voice_consents', { takes: multipart, object: makes('voice_consent') }),
+  row('voice_consents.list', 'GET /audio/voice_consents', { object: lists('voice_consent') }),
+  row('voice_consents.get', 'GET /audio/voice_consents/{object}', { object: uses('voice_consent') }),
+  row('voice_consents.update', 'POST /audio/voice_consents/{object}', { takes: json, object: uses('voice_consent') }),
+  row('voice_consents.delete', 'DELETE /audio/voice_consents/{object}', { object: forgets('voice_consent') }),
+
+  row('videos.create', 'POST /videos', { model: 'body-optional', takes: jsonOrMultipart, object: makes('video') }),
+  row('videos.list', 'GET /videos', { object: lists('video') }),
+  row('videos.edits', 'POST /videos/edits', { takes: jsonOrMultipart, object: makes('video') }),
+  row('videos.extensions', 'POST /videos/extensions', { takes: jsonOrMultipart, object: makes('video') }),
+  row('videos.characters.create', 'POST /videos/characters', { takes: multipart, object: makes('character') }),
+  row('videos.characters.get', 'GET /videos/characters/{object}', { object: uses('character') }),
+  row('videos.get', 'GET /videos/{object}', { object: uses('video') }),
+  row('videos.delete', 'DELETE /videos/{object}', { object: forgets('video') }),
+  row('videos.content', 'GET /videos/{object}/content', { gives: 'bytes', object: uses('video') }),
+  row('videos.remix', 'POST /videos/{object}/remix', { takes: jsonOrMultipart, object: uses('video') }),
+]

@@ -1,0 +1,77 @@
+import type { Endpoint } from '../../contract.ts'
+import { forgets, json, jsonOrMultipart, lists, makes, row, uses } from '../../endpoint-row.ts'
+
+/** Vector stores, containers and skills; what is inside one belongs to whoever has it. Source: wire/lanes.md, section 1.3. */
+export const stores: readonly Endpoint[] = [
+  row('vector_stores.create', 'POST /vector_stores', { takes: json, object: makes('vector_store') }),
+  row('vector_stores.list', 'GET /vector_stores', { object: lists('vector_store') }),
+  row('vector_stores.get', 'GET /vector_stores/{object}', { object: uses('vector_store') }),
+  row('vector_stores.update', 'POST /vector_stores/{object}', { takes: json, object: uses('vector_store') }),
+  row('vector_stores.delete', 'DELETE /vector_stores/{object}', { object: forgets('vector_store') }),
+  row('vector_stores.search', 'POST /vector_stores/{object}/search', { takes: json, object: uses('vector_store') }),
+  ...inside('vector_stores.files', '/vector_stores/{object}/files', [
+    ['create', 'POST', ''],
+    ['list', 'GET', ''],
+    ['get', 'GET', '/{file}'],
+    ['update', 'POST', '/{file}'],
+    ['delete', 'DELETE', '/{file}'],
+    ['content', 'GET', '/{file}/content'],
+  ]),
+  ...inside('vector_stores.file_batches', '/vector_stores/{object}/file_batches', [
+    ['create', 'POST', ''],
+    ['get', 'GET', '/{batch}'],
+    ['files', 'GET', '/{batch}/files'],
+  ]),
+  row('vector_stores.file_batches.cancel', 'POST /vector_stores/{object}/file_batches/{batch}/cancel', {
+    object: uses('vector_store'),
+  }),
+
+  row('containers.create', 'POST /containers', { takes: json, object: makes('container') }),
+  row('containers.list', 'GET /containers', { object: lists('container') }),
+  row('containers.get', 'GET /containers/{object}', { object: uses('container') }),
+  row('containers.delete', 'DELETE /containers/{object}', { gives: 'nothing', object: forgets('container') }),
+  row('containers.files.create', 'POST /containers/{object}/files', {
+    takes: jsonOrMultipart,
+    object: uses('container'),
+  }),
+  row('containers.files.list', 'GET /containers/{object}/files', { object: uses('container') }),
+  row('containers.files.get', 'GET /containers/{object}/files/{file}', { object: uses('container') }),
+  row('containers.files.delete', 'DELETE /containers/{object}/files/{file}', {
+    gives: 'nothing',
+    object: uses('container'),
+  }),
+  row('containers.files.content', 'GET /containers/{object}/files/{file}/content', {
+    gives: 'bytes',
+    object: uses('container'),
+  }),
+
+  row('skills.create', 'POST /skills', { takes: jsonOrMultipart, object: makes('skill') }),
+  row('skills.list', 'GET /skills', { object: lists('skill') }),
+  row('skills.get', 'GET /skills/{object}', { object: uses('skill') }),
+  row('skills.update', 'POST /skills/{object}', { takes: json, object: uses('skill') }),
+  row('skills.delete', 'DELETE /skills/{object}', { object: forgets('skill') }),
+  row('skills.content', 'GET /skills/{object}/content', { gives: 'bytes', object: uses('skill') }),
+  row('skills.versions.create', 'POST /skills/{object}/versions', {
+    takes: jsonOrMultipart,
+    object: uses('skill'),
+  }),
+  row('skills.versions.list', 'GET /skills/{object}/versions', { object: uses('skill') }),
+  row('skills.versions.get', 'GET /skills/{object}/versions/{release}', { object: uses('skill') }),
+  row('skills.versions.delete', 'DELETE /skills/{object}/versions/{release}', { object: uses('skill') }),
+  row('skills.versions.content', 'GET /skills/{object}/versions/{release}/content', {
+    gives: 'bytes',
+    object: uses('skill'),
+  }),
+]
+
+type Inside = readonly [verb: string, method: 'GET' | 'POST' | 'DELETE', below: string]
+
+/** What is posted into a vector store is JSON. */
+function inside(family: string, path: `/${string}`, calls: readonly Inside[]): Endpoint[] {
+  return calls.map(([verb, method, below]) =>
+    row(`${family}.${verb}`, `${method} ${path}${below}`, {
+      takes: method === 'POST' ? json : [],
+      object: uses('vector_store'),
+    }),
+  )
+}

@@ -1,0 +1,69 @@
+import type { TokenUsage } from '../../core/record.ts'
+import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
+import type { EventReading, StreamEvent } from '../contract.ts'
+import { readLastMember } from '../event-search.ts'
+import { eventType } from '../event-type.ts'
+import { asText, type JsonObject, parseObject } from '../json-value.ts'
+import { readStreamedError } from './errors.ts'
+import { readUsage } from './usage.ts'
+
+const terminalTypes = new Set([
+  'image_generation.completed',
+  'image_edit.completed',
+  'speech.audio.done',
+  'transcript.text.done',
+])
+
+/** Streams of images, speech and transcriptions. Source: wire/streaming.md, section 1. */
+export class MediaReader extends BaseReader {
+  protected readonly wanted = ['model', 'id', 'usage']
+  #tokens: TokenUsage | null = null
+  #ended = false
+  /** Of an event whose head has gone out. */
+  #oversized = ''
+
+  protected learn(answer: JsonObject): void {
+    this.model ??= asText(answer.model)
+    this.#tokens = readUsage(answer.usage) ?? this.#tokens
+  }
+
+  protected readEvent(event: StreamEvent): EventReading {
+    if (event.data.length === 0) return ordinary(event)
+    const type = eventType(event)
+    if (terminalTypes.has(type)) {
+      this.learn({ usage: readLastMember(event.data, '"usage"') })
+      return this.#end(event)
+    }
+    const isError = type === 'error' || (type === '' && event.data.includes('"error"'))
+    const body = isError ? parseObject(event.data) : null
+    // A vendor of its own mind may end with the mark of chat.
+    if (body === null) return ordinary(event, type !== '')
+    this.#ended = true
+    const error = readStreamedError(errorObject(body.error) ?? body)
+    return { content: false, terminal: true, error, pass: event.bytes }
+  }
+
+  #end(event: StreamEvent): EventReading {
+    this.#ended = true
+    return { content: true, terminal: true, error: null, pass: event.bytes }
+  }
+
+  protected override readHead(event: StreamEvent): void {
+    this.#oversized = eventType(event)
+  }
+
+  /** An image is often larger than what is held. */
+  protected readTail(event: StreamEvent): EventReading {
+    if (!terminalTypes.has(this.#oversized)) return ordinary(event, true)
+    this.learn({ usage: readLastMember(event.data, '"usage"') })
+    return this.#end(event)
+  }
+
+  end(): string | null {
+    return this.#ended ? null : 'the stream ended without its last event'
+  }
+
+  usage(): TokenUsage | null {
+    return this.#tokens
+  }
+}

@@ -1,0 +1,120 @@
+import type { ObjectName, ObjectType } from '../../../core/stored-object.ts'
+import type { Match } from '../../contract.ts'
+import { JsonMembers, type JsonTree, readTree } from '../../json-tree.ts'
+import { hidesNames } from '../../json-walk.ts'
+
+/**
+ * What this lane's requests name objects with. Source: the request types of the vendor's SDK (wire/lanes.md, section 1.5). A string,
+ * a list of strings, or where the table says so an object with an `id`.
+ */
+const named: ReadonlyMap<string, ObjectType> = new Map([
+  ['file_id', 'file'],
+  ['file_ids', 'file'],
+  ['input_file_id', 'file'],
+  ['training_file', 'file'],
+  ['validation_file', 'file'],
+  ['vector_store_id', 'vector_store'],
+  ['vector_store_ids', 'vector_store'],
+  ['previous_response_id', 'response'],
+  ['comparison_response_id', 'response'],
+  ['conversation', 'conversation'],
+  ['container', 'container'],
+  ['container_id', 'container'],
+  ['skill_id', 'skill'],
+  ['assistant_id', 'assistant'],
+  ['thread_id', 'thread'],
+  ['video', 'video'],
+  ['video_id', 'video'],
+  ['characters', 'character'],
+  ['character_ids', 'character'],
+  ['voice', 'voice'],
+  ['consent', 'voice_consent'],
+])
+
+/** Names of the provider's own, which nobody has made. */
+const builtIn: Partial<Record<ObjectType, (id: string) => boolean>> = {
+  conversation: (id) => id === 'auto' || id === 'none',
+  container: (id) => id === 'auto',
+  skill: (id) => !id.startsWith('skill_'),
+  voice: (id) => !id.startsWith('voice_'),
+}
+
+/**
+ * Whatever stands in these is the client's: its notes, the schemas of its functions and answers, headers for its own servers; or
+ * only repeats where an answer came from.
+ */
+const opaque: ReadonlySet<string> = new Set(['metadata', 'parameters', 'schema', 'headers', 'annotations', 'results'])
+
+/** Of the endpoints whose bodies may be large and mostly name nothing: without one of these texts the body is not read. */
+const needles: Readonly<Record<string, readonly Buffer[]>> = {
+  chat: ['"file_id"', '"audio"'].map((text) => Buffer.from(text)),
+  responses: ['file_id', 'vector_store_id', 'response_id', '"conversation"', '"container', 'skill_id', '"id"'].map(
+    (text) => Buffer.from(text),
+  ),
+}
+/** Endpoints whose requests have no place for a reference. */
+const without = new Set(['completions', 'embeddings', 'moderations', 'decisions', 'images.generations'])
+
+export function references({ endpoint }: Match, body: Buffer): ObjectName[] {
+  const { operation } = endpoint
+  if (body.length === 0 || without.has(operation)) return []
+  const texts = needles[operation]
+  if (texts !== undefined && !texts.some((text) => body.includes(text)) && !hidesNames(body)) return []
+  const found = new Map<string, ObjectName>()
+  for (const name of collect(readTree(body), operation)) found.set(`${name.type}\n${name.id}`, name)
+  return [...found.values()]
+}
+
+function* collect(root: JsonTree, operation: string): Generator<ObjectName> {
+  const waiting: JsonTree[] = [root]
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    if (Array.isArray(value)) waiting.push(...value)
+    if (!(value instanceof JsonMembers)) continue
+    for (const [name, member] of value.entries) {
+      if (opaque.has(name)) continue
+      const type = named.get(name)
+      if (type !== undefined) yield* namedBy(type, member)
+      if (name === 'input' || name === 'items') yield* items(member)
+      // A message that says again what the model once said aloud.
+      if (name === 'audio' && operation === 'chat') yield* namedBy('item', member, isAudioId)
+      // The client gives these their names.
+      if (name === 'variables' && member instanceof JsonMembers) waiting.push(...member.entries.map(([, each]) => each))
+      else waiting.push(member)
+    }
+    if (value.texts('type').includes('file_id')) for (const id of value.texts('id')) yield { type: 'file', id }
+  }
+}
+
+function* namedBy(
+  type: ObjectType,
+  value: JsonTree,
+  isOne = (id: string) => !builtIn[type]?.(id),
+): Generator<ObjectName> {
+  const values = Array.isArray(value) ? value : [value]
+  for (const one of values) {
+    const ids = one instanceof JsonMembers ? one.texts('id') : typeof one === 'string' ? [one] : []
+    for (const id of ids) if (id !== '' && isOne(id)) yield { type, id }
+  }
+}
+
+function isAudioId(id: string): boolean {
+  return id.startsWith('audio_')
+}
+
+/** What of a typed item stands in for the content that the provider would otherwise look up by its id. */
+const contentOf: ReadonlyMap<string, string> = new Map([
+  ['reasoning', 'encrypted_content'],
+  ['image_generation_call', 'result'],
+])
+
+/** Items that are given by their id alone; one that brings its content is the client's own, whatever id it shows. */
+function* items(value: JsonTree): Generator<ObjectName> {
+  if (!Array.isArray(value)) return
+  for (const item of value) {
+    if (!(item instanceof JsonMembers)) continue
+    const types = item.texts('type')
+    const bare = types.length === 0 ? !item.has('role') : types.some((type) => type === 'item_reference')
+    const lookedUp = types.some((type) => contentOf.has(type) && !item.has(contentOf.get(type) ?? ''))
+    if (bare || lookedUp) for (const id of item.texts('id')) yield { type: 'item', id }
+  }
+}

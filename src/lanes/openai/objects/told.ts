@@ -1,0 +1,76 @@
+import type { ObjectName, ObjectType } from '../../../core/stored-object.ts'
+import type { Inspection, Match } from '../../contract.ts'
+import { asArray, asObject, asText, type JsonObject } from '../../json-value.ts'
+
+type Teller = (answer: JsonObject, stores: boolean) => ObjectName[]
+
+/** What answers tell of besides the id of what was made. Source: the answer types of the vendor's SDK. */
+const tellers: Readonly<Partial<Record<ObjectType, Teller>>> = {
+  chat_completion: tellChat,
+  response: tellResponse,
+  conversation: ({ data }) => asArray(data).flatMap((item) => named('item', asObject(item)?.id)),
+  batch: ({ output_file_id, error_file_id }) => [...named('file', output_file_id), ...named('file', error_file_id)],
+  upload: ({ file }) => named('file', asObject(file)?.id),
+  fine_tuning_job: ({ result_files, fine_tuned_model }) => [
+    ...asArray(result_files).flatMap((id) => named('file', id)),
+    ...named('tuned_model', fine_tuned_model),
+  ],
+}
+
+export function told(match: Match, inspection: Inspection, answer: unknown): ObjectName[] {
+  const { object, operation } = match.endpoint
+  const body = asObject(answer)
+  if (object === null || body === null || object.effect === 'forget') return []
+  if (object.effect === 'list') return asArray(body.data).flatMap((item) => tellOf(object.type, item, true))
+  // What is there to be looked at has been stored.
+  const found = tellOf(object.type, body, inspection.stores || object.effect === 'use')
+  const made = object.effect === 'make' || operation === 'videos.remix'
+  if (made && keeps(object.type, body, inspection)) found.unshift(...named(object.type, madeId(operation, body)))
+  return found.filter(({ id }) => id !== match.object)
+}
+
+function tellOf(type: ObjectType, value: unknown, stores: boolean): ObjectName[] {
+  const answer = asObject(value)
+  return answer === null ? [] : (tellers[type]?.(answer, stores) ?? [])
+}
+
+/** Some calls are inspected as if they stored their answer for what else they leave; the answer itself says what became of it. */
+function keeps(type: ObjectType, answer: JsonObject, { stores }: Inspection): boolean {
+  if (type === 'response') return stores && answer.store !== false
+  return type !== 'chat_completion' || stores
+}
+
+/** A run is answered with itself, and names its thread. */
+function madeId(operation: string, answer: JsonObject): unknown {
+  return operation === 'threads.run' ? answer.thread_id : answer.id
+}
+
+/** A stored answer has an id for each of its items; and a container lives on by itself, whether the response is stored or not. */
+export function tellResponse(answer: JsonObject, stores: boolean): ObjectName[] {
+  const output = [...asArray(answer.output), ...asArray(answer.data)].map(asObject)
+  const items = stores && answer.store !== false ? output.flatMap((item) => named('item', item?.id)) : []
+  const containers = output.flatMap((item) => [
+    ...named('container', item?.container_id),
+    ...asArray(item?.content).flatMap((part) =>
+      asArray(asObject(part)?.annotations).flatMap((note) => named('container', asObject(note)?.container_id)),
+    ),
+  ])
+  return [...named('conversation', asObject(answer.conversation)?.id), ...items, ...unique(containers)]
+}
+
+/** What the model said aloud can be referred to later; whole it stands in `message`, streamed in `delta`. */
+export function tellChat(answer: JsonObject): ObjectName[] {
+  return asArray(answer.choices).flatMap((choice) => {
+    const said = asObject(choice)
+    return named('item', asObject((asObject(said?.message) ?? asObject(said?.delta))?.audio)?.id)
+  })
+}
+
+function unique(names: readonly ObjectName[]): ObjectName[] {
+  return [...new Map(names.map((name) => [name.id, name])).values()]
+}
+
+function named(type: ObjectType, id: unknown): ObjectName[] {
+  const text = asText(id)
+  return text === null ? [] : [{ type, id: text }]
+}

@@ -1,0 +1,59 @@
+import type { TokenUsage } from '../../core/record.ts'
+import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
+import type { EventReading, Framing, StreamEvent } from '../contract.ts'
+import { asObject, asText, type JsonObject, parseObject } from '../json-value.ts'
+import { readStreamedError } from './errors.ts'
+import { readUsage } from './usage.ts'
+
+/** Runs of threads, streamed: named events `thread.…`, then `done`. Source: wire/streaming.md, section 1. */
+export class ThreadsReader extends BaseReader {
+  protected readonly wanted = ['model', 'thread_id', 'usage']
+  #tokens: TokenUsage | null = null
+  #done = false
+  readonly #makes: boolean
+
+  /** `makes`: the call has made its thread. */
+  constructor(framing: Framing | null, makes: boolean) {
+    super(framing)
+    this.#makes = makes
+  }
+
+  /** Of a run; its thread is what later calls name. */
+  protected learn(run: JsonObject): void {
+    this.model ??= asText(run.model)
+    this.responseId ??= asText(run.thread_id)
+    this.#tokens = readUsage(run.usage) ?? this.#tokens
+    const thread = asText(run.thread_id)
+    if (this.#makes && thread !== null) this.objects = [{ type: 'thread', id: thread }]
+  }
+
+  protected readEvent(event: StreamEvent): EventReading {
+    if (event.name === 'done') {
+      this.#done = true
+      return { content: false, terminal: true, error: null, pass: event.bytes }
+    }
+    if (event.name === 'error') return this.#readError(event)
+    if (event.name.startsWith('thread.run.') && !event.name.startsWith('thread.run.step.'))
+      this.learn(parseObject(event.data) ?? {})
+    return ordinary(event, event.name.endsWith('.delta'))
+  }
+
+  #readError(event: StreamEvent): EventReading {
+    this.#done = true
+    const body = parseObject(event.data) ?? {}
+    const error = readStreamedError(errorObject(body.error) ?? asObject(body) ?? {})
+    return { content: false, terminal: true, error, pass: event.bytes }
+  }
+
+  protected readTail(event: StreamEvent): EventReading {
+    return ordinary(event, true)
+  }
+
+  end(): string | null {
+    return this.#done ? null : 'the stream ended without its done event'
+  }
+
+  usage(): TokenUsage | null {
+    return this.#tokens
+  }
+}

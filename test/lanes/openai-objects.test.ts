@@ -1,0 +1,243 @@
+import { describe, expect, it } from 'vitest'
+import type { ObjectName } from '../../src/core/stored-object.ts'
+import type { Inspection, Match } from '../../src/lanes/contract.ts'
+import { openai } from '../../src/lanes/openai/lane.ts'
+import { isFault } from '../../src/lanes/request-body.ts'
+
+const { objects } = openai
+
+function find(call: string): Match {
+  const [method = '', path = ''] = call.split(' ')
+  const match = openai.match(method, path)
+  if (match === null) throw new Error(call)
+  return match
+}
+
+function inspect(call: string, body: string): Inspection {
+  const found = openai.inspect(find(call), '', Buffer.from(body))
+  if (isFault(found)) throw new Error(found.message)
+  return found
+}
+
+const short = (names: readonly ObjectName[]) => names.map(({ type, id }) => `${type} ${id}`).sort()
+const refer = (call: string, body: string) => short(objects.references(find(call), '', Buffer.from(body)))
+
+const chat = 'POST /chat/completions'
+const responses = 'POST /responses'
+
+describe('references', () => {
+  it.each([
+    [responses, '{"previous_response_id":"resp_1","input":"x"}', ['response resp_1']],
+    [responses, '{"conversation":"conv_1"}', ['conversation conv_1']],
+    [responses, '{"conversation":{"id":"conv_1"}}', ['conversation conv_1']],
+    [responses, '{"input":[{"type":"message","content":[{"type":"input_file","file_id":"file-1"}]}]}', ['file file-1']],
+    [
+      responses,
+      '{"tools":[{"type":"file_search","vector_store_ids":["vs_1","vs_2"]}]}',
+      ['vector_store vs_1', 'vector_store vs_2'],
+    ],
+    [responses, '{"tools":[{"type":"code_interpreter","container":"cntr_1"}]}', ['container cntr_1']],
+    [
+      responses,
+      '{"tools":[{"type":"code_interpreter","container":{"type":"auto","file_ids":["file-1"]}}]}',
+      ['file file-1'],
+    ],
+    [
+      responses,
+      '{"tools":[{"type":"shell","environment":{"skills":[{"skill_id":"skill_1"},{"skill_id":"pptx"}]}}]}',
+      ['skill skill_1'],
+    ],
+    [responses, '{"input":[{"type":"item_reference","id":"msg_1"},{"id":"msg_2"}]}', ['item msg_1', 'item msg_2']],
+    [responses, '{"input":[{"type":"reasoning","id":"rs_1","summary":[]}]}', ['item rs_1']],
+    [responses, '{"input":[{"type":"image_generation_call","id":"ig_1","result":null}]}', ['item ig_1']],
+    [
+      responses,
+      '{"prompt":{"id":"pmpt_1","variables":{"conversation":"they said hello","a":{"file_id":"file-1"}}}}',
+      ['file file-1'],
+    ],
+    ['POST /responses/compact', '{"previous_response_id":"resp_1"}', ['response resp_1']],
+    [chat, '{"messages":[{"role":"user","content":[{"type":"file","file":{"file_id":"file-1"}}]}]}', ['file file-1']],
+    [chat, '{"messages":[{"role":"assistant","audio":{"id":"audio_1"}}]}', ['item audio_1']],
+    [chat, '{"audio":{"voice":{"id":"voice_1"}}}', ['voice voice_1']],
+    ['POST /audio/speech', '{"voice":"voice_1"}', ['voice voice_1']],
+    ['POST /batches', '{"input_file_id":"file-1"}', ['file file-1']],
+    ['POST /fine_tuning/jobs', '{"training_file":"file-1","validation_file":"file-2"}', ['file file-1', 'file file-2']],
+    [
+      'POST /vector_stores/vs_1/file_batches',
+      '{"files":[{"file_id":"file-1"}],"file_ids":["file-2"]}',
+      ['file file-1', 'file file-2'],
+    ],
+    ['POST /evals/eval_1/runs', '{"data_source":{"source":{"type":"file_id","id":"file-1"}}}', ['file file-1']],
+    ['POST /videos/edits', '{"video":{"id":"video_1"}}', ['video video_1']],
+    ['POST /threads/runs', '{"assistant_id":"asst_1"}', ['assistant asst_1']],
+    ['POST /containers', '{"file_ids":["file-1"]}', ['file file-1']],
+    ['POST /conversations', '{"items":[{"type":"message","content":[{"file_id":"file-1"}]}]}', ['file file-1']],
+  ])('of %s %s', (call, body, expected) => {
+    expect(refer(call, body)).toEqual(expected)
+  })
+
+  it.each([
+    [
+      'repeated',
+      '{"previous_response_id":"resp_1","previous_response_id":"resp_2"}',
+      ['response resp_1', 'response resp_2'],
+    ],
+    ['an escaped name', '{"previous\\u005fresponse\\u005fid":"resp_1"}', ['response resp_1']],
+    ['an escaped id', '{"previous_response_id":"resp\\u005f1"}', ['response resp_1']],
+    ['a type given twice', '{"input":[{"type":"message","type":"item_reference","id":"msg_1"}]}', ['item msg_1']],
+    ['white space', '{ "input" : [ { "id" : "msg_1" } ] }', ['item msg_1']],
+  ])('cannot be hidden: %s', (_name, body, expected) => {
+    expect(refer(responses, body)).toEqual(expected)
+  })
+
+  it.each([
+    [responses, '{"metadata":{"file_id":"file-1","conversation":"conv_1"}}'],
+    [
+      responses,
+      '{"tools":[{"type":"function","parameters":{"properties":{"file_id":{"default":"x"}},"file_id":"y"}}]}',
+    ],
+    [responses, '{"input":"say \\"file_id\\": \\"file-1\\""}'],
+    [responses, '{"input":[{"type":"message","id":"msg_1","role":"assistant","content":[]}]}'],
+    [responses, '{"input":[{"type":"reasoning","id":"rs_1","encrypted_content":"x"}]}'],
+    [responses, '{"input":[{"type":"file_search_call","id":"fs_1","results":[{"file_id":"file-1"}]}]}'],
+    [chat, '{"messages":[{"role":"tool","tool_call_id":"call_1"}],"audio":{"voice":"alloy"}}'],
+    ['POST /embeddings', '{"input":"x","file_id":"file-1"}'],
+  ])('are none in %s %s', (call, body) => {
+    expect(refer(call, body)).toEqual([])
+  })
+
+  it('are found behind a megabyte of text', () => {
+    const body = `{"input":[{"role":"user","content":"${'x'.repeat(1_000_000)}"},{"id":"msg_1"}]}`
+    expect(refer(responses, body)).toEqual(['item msg_1'])
+  })
+
+  it('draw on no answers of the whole account', () => {
+    const run = 'POST /evals/eval_1/runs'
+    const source = (type: string) => Buffer.from(`{"data_source":{"type":"responses","source":{"type":"${type}"}}}`)
+    for (const type of ['responses', 'stored_completions', 'logs'])
+      expect(openai.inspect(find(run), '', source(type))).toMatchObject({ code: 'invalid_request' })
+    expect(openai.inspect(find(run), '', source('file_content'))).toMatchObject({ model: null })
+  })
+})
+
+describe('told', () => {
+  const tell = (call: string, body: string, answer: unknown) =>
+    short(objects.told(find(call), inspect(call, body), answer))
+
+  const output = [
+    { type: 'message', id: 'msg_1', content: [{ annotations: [{ container_id: 'cntr_1', file_id: 'cfile_1' }] }] },
+    { type: 'code_interpreter_call', id: 'ci_1', container_id: 'cntr_1' },
+  ]
+
+  it.each([
+    [chat, '{"model":"m"}', { id: 'chatcmpl-1' }, []],
+    [chat, '{"model":"m","store":true}', { id: 'chatcmpl-1' }, ['chat_completion chatcmpl-1']],
+    [chat, '{"model":"m","store":false}', { id: 'chatcmpl-1' }, []],
+    [
+      responses,
+      '{"model":"m"}',
+      { id: 'resp_1', conversation: { id: 'conv_1' }, output },
+      ['container cntr_1', 'conversation conv_1', 'item ci_1', 'item msg_1', 'response resp_1'],
+    ],
+    [responses, '{"model":"m","store":false}', { id: 'resp_1', output: [{ id: 'msg_1' }] }, []],
+    [
+      responses,
+      '{"model":"m","store":false,"tools":[{"type":"code_interpreter"}]}',
+      { id: 'resp_1', store: false, output },
+      ['container cntr_1'],
+    ],
+    ['POST /files', '', { id: 'file-1', object: 'file' }, ['file file-1']],
+    ['POST /batches', '{}', { id: 'batch_1', input_file_id: 'file-1' }, ['batch batch_1']],
+    [
+      'GET /batches/batch_1',
+      '',
+      { id: 'batch_1', output_file_id: 'file-2', error_file_id: 'file-3' },
+      ['file file-2', 'file file-3'],
+    ],
+    ['GET /batches', '', { data: [{ id: 'batch_1', output_file_id: 'file-2' }] }, ['file file-2']],
+    ['POST /uploads/upload_1/complete', '{}', { id: 'upload_1', file: { id: 'file-1' } }, ['file file-1']],
+    [
+      'GET /fine_tuning/jobs/ftjob-1',
+      '',
+      { id: 'ftjob-1', result_files: ['file-1'], fine_tuned_model: 'ft:m' },
+      ['file file-1', 'tuned_model ft:m'],
+    ],
+    ['POST /conversations/conv_1/items', '{}', { data: [{ id: 'msg_1' }] }, ['item msg_1']],
+    ['GET /responses/resp_1/input_items', '', { data: [{ id: 'msg_1' }] }, ['item msg_1']],
+    ['POST /videos/video_1/remix', '{}', { id: 'video_2' }, ['video video_2']],
+    ['POST /threads/runs', '{}', { id: 'run_1', thread_id: 'thread_1' }, ['thread thread_1']],
+    ['DELETE /files/file-1', '', { id: 'file-1', deleted: true }, []],
+    ['GET /files/file-1', '', { id: 'file-1' }, []],
+  ])('by %s %s', (call, body, answer, expected) => {
+    expect(tell(call, body, answer)).toEqual(expected)
+  })
+})
+
+describe('pages', () => {
+  const match = find('GET /files')
+  const body = Buffer.from(
+    '{\n "object": "list", "data": [{"id": "a", "n": 1.0}, {"n":2,"id":"b"} , {"id":"c"}],\n "first_id":"a","last_id":"c", "has_more": true}',
+  )
+  const page = objects.page(match, body)!
+
+  it('are taken apart', () => {
+    expect(page.items.map(({ name }) => name)).toEqual(['a', 'b', 'c'].map((id) => ({ type: 'file', id })))
+    expect(page.more).toBe(true)
+    expect(objects.page(match, Buffer.from('[]'))).toBeNull()
+  })
+
+  it('are written with what is kept, and a cursor that leads on', () => {
+    const written = objects.writePage(match, body, page, [0, 1], false).toString()
+    expect(JSON.parse(written)).toEqual({
+      object: 'list',
+      data: [
+        { id: 'a', n: 1 },
+        { n: 2, id: 'b' },
+      ],
+      first_id: 'a',
+      last_id: 'b',
+      has_more: false,
+    })
+    expect(written).toContain('{"id": "a", "n": 1.0}')
+    expect(JSON.parse(objects.writePage(match, body, page, [], false).toString())).toMatchObject({
+      data: [],
+      first_id: null,
+      last_id: null,
+    })
+    const bare = Buffer.from('{"data":[{"id":"a"}]}')
+    const more = objects.writePage(match, bare, objects.page(match, bare)!, [0], true)
+    expect(JSON.parse(more.toString())).toEqual({ has_more: true, data: [{ id: 'a' }] })
+  })
+
+  it('go on behind the last item of the provider’s', () => {
+    expect(objects.nextPage(match, '?limit=3&order=desc', page)).toBe('?limit=3&order=desc&after=c')
+    expect(objects.nextPage(match, '?after=x', page)).toBe('?after=c')
+    expect(objects.nextPage(match, '?before=x', page)).toBe('?before=a')
+    expect(objects.nextPage(match, '', { ...page, more: false })).toBeNull()
+  })
+})
+
+describe('not found', () => {
+  const say = (call: string, name: ObjectName) => {
+    const { status, body } = objects.notFound(find(call), name, 'req_1')
+    return { status, ...(JSON.parse(body.toString()) as { error: object }).error }
+  }
+
+  it('is said as the provider says it', () => {
+    expect(say('GET /files/file-x', { type: 'file', id: 'file-x' })).toEqual({
+      status: 404,
+      message: 'No such File object: file-x',
+      type: 'invalid_request_error',
+      param: 'id',
+      code: null,
+    })
+    expect(say('GET /responses/resp_x', { type: 'response', id: 'resp_x' })).toMatchObject({
+      status: 404,
+      message: "Response with id 'resp_x' not found.",
+    })
+    expect(say(responses, { type: 'response', id: 'resp_x' })).toMatchObject({
+      status: 400,
+      code: 'previous_response_not_found',
+    })
+  })
+})
