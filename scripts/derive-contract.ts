@@ -21,7 +21,9 @@ interface FieldSchema extends Partial<FieldMeta> {
  * neither zod nor the schemas, which would be more script than the rest of a page.
  */
 export function deriveContract(): DerivedOperation[] {
-  return listOperations().map(deriveOperation)
+  return listOperations()
+    .filter(({ meta }) => meta.onMachine !== true)
+    .map(deriveOperation)
 }
 
 function deriveOperation({ name, path, meta, input }: ListedOperation): DerivedOperation {

@@ -11,10 +11,13 @@ export interface Area {
 
 const withoutNoun = 'gateway'
 
-/** Every operation is in exactly one area, in the order of the contract; those of a noun within a noun are in the outer one. */
+/**
+ * Every operation is in exactly one area, in the order of the contract; those of a noun within a noun are in the outer one.
+ * What only the machine's own command line does is in none.
+ */
 export function deriveAreas(operations: readonly Operation[]): Area[] {
   const areas = new Map<string, Operation[]>()
-  for (const operation of operations) {
+  for (const operation of operations.filter(({ meta }) => meta.onMachine !== true)) {
     const name = operation.path.length > 1 ? (operation.path[0] ?? withoutNoun) : withoutNoun
     areas.set(name, [...(areas.get(name) ?? []), operation])
   }

@@ -13,7 +13,7 @@ export interface OperationMeta extends Requirement {
   /** `danger` asks for confirmation on every surface (`--yes` answers it). */
   effect: 'read' | 'write' | 'danger'
   show: Show
-  /** Only for whoever holds the admin socket: the way back in when nobody can sign in. */
+  /** Only for whoever is at the machine's command line: the way back in when nobody can sign in. No other face offers it. */
   onMachine?: true
   /** Input fields that stand as plain arguments on the command line, in order. */
   positional?: readonly string[]

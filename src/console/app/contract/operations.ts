@@ -33,9 +33,11 @@ export function contractRouter(): AnyContractRouter {
 }
 
 /** Operations by the noun that they are of: `providers`, `providers.credentials`. */
-export function operationsByNoun(): [noun: string, operations: DerivedOperation[]][] {
+export function operationsByNoun(
+  counts: (operation: DerivedOperation) => boolean,
+): [noun: string, operations: DerivedOperation[]][] {
   const nouns = new Map<string, DerivedOperation[]>()
-  for (const operation of operations) {
+  for (const operation of operations.filter(counts)) {
     const noun = operation.path.slice(0, -1).join('.') || operation.name
     nouns.set(noun, [...(nouns.get(noun) ?? []), operation])
   }

@@ -1,16 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
+import { type Grant, mayCall, type RoleName, roleNames } from '../../../admin/contract/roles.ts'
 import { callAuth } from '../client/http.ts'
 import { queries, sessionKey } from '../client/queries.ts'
 import { findOperation } from '../contract/operations.ts'
-
-export type Role = 'viewer' | 'admin' | 'owner'
 
 export interface SignedIn {
   id: string
   name: string
   display_name: string
   /** By project; null: the whole workspace. */
-  grants: { project: string | null; role: Role }[]
+  grants: Grant[]
 }
 
 /** `GET /auth/state`: who one is, and how one may sign in. */
@@ -40,25 +39,27 @@ export async function refreshSession(): Promise<AuthState> {
   return queries.fetchQuery({ ...sessionQuery, staleTime: 0 })
 }
 
-const ranks: Record<Role, number> = { viewer: 0, admin: 1, owner: 2 }
-
-function highestRank(operator: SignedIn | null | undefined): number {
-  return Math.max(-1, ...(operator?.grants ?? []).map(({ role }) => ranks[role] ?? 0))
-}
-
 /**
  * Whether a button for the operation makes sense for whoever is signed in. The gateway decides, for each project on its
  * own; this is only so that nobody is led to a refusal.
  */
 export function useMay(operation: string): boolean {
+  return useMayCall()(operation)
+}
+
+/** The same for many at once. */
+export function useMayCall(): (operation: string) => boolean {
   const { data } = useSession()
-  const needed = findOperation(operation)?.meta.role ?? 'owner'
-  return highestRank(data?.operator) >= ranks[needed]
+  const grants = data?.operator?.grants ?? []
+  return (operation) => {
+    const found = findOperation(operation)
+    return found !== undefined && mayCall(grants, found.meta)
+  }
 }
 
 /** The highest role, as a word; null: nobody is signed in. */
-export function useRole(): Role | null {
+export function useRole(): RoleName | null {
   const { data } = useSession()
-  const rank = highestRank(data?.operator)
-  return (Object.keys(ranks) as Role[]).find((role) => ranks[role] === rank) ?? null
+  const held = (data?.operator?.grants ?? []).map(({ role }) => role)
+  return roleNames.findLast((role) => held.includes(role)) ?? null
 }

@@ -44,8 +44,14 @@ function Operation({ operation }: { operation: DerivedOperation }) {
     <div className="stack narrow">
       <p>{meta.summary}.</p>
       <Command text={meta.examples?.[0] === undefined ? commandOf(operation) : `spgw ${meta.examples[0]}`} />
-      {may ? null : <p className="notice notice-warning">This needs the role {meta.role}.</p>}
-      <OperationBody operation={operation} preset={preset} submit={submit} onAnswer={setAnswer} />
+      {may ? (
+        <OperationBody operation={operation} preset={preset} submit={submit} onAnswer={setAnswer} />
+      ) : (
+        <p className="notice notice-warning">
+          This needs the role {meta.role}
+          {meta.reach === 'workspace' ? ' for the workspace' : ''}.
+        </p>
+      )}
       {answer === null ? null : (
         <OperationAnswer key={JSON.stringify(answer).length} show={meta.show} answer={answer} name={name} />
       )}

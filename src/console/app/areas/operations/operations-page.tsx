@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { operationsByNoun } from '../../contract/operations.ts'
+import { useMayCall } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Page } from '../../shell/page.tsx'
 
@@ -7,11 +8,13 @@ const effects = { read: 'reads', write: 'changes', danger: 'dangerous' } as cons
 
 /** Every operation of the contract, by noun: what has no place of its own elsewhere is done here. */
 export function OperationsPage() {
+  const may = useMayCall()
+  const nouns = operationsByNoun(({ name }) => may(name))
   return (
     <Page title="All operations" above={<Link to="/settings">Settings</Link>}>
-      <p className="quiet">Everything that the gateway can be asked, the same as on the command line.</p>
+      <p className="quiet">Everything that you may ask of the gateway, the same as on the command line.</p>
       <div className="stack operations">
-        {operationsByNoun().map(([noun, operations]) => (
+        {nouns.map(([noun, operations]) => (
           <section key={noun}>
             <h2>{noun.replaceAll('.', ' ')}</h2>
             <ul className="list">

@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { findOperation, operationsByNoun } from '../../contract/operations.ts'
+import { operationsByNoun } from '../../contract/operations.ts'
 import { Empty } from '../../parts/index.ts'
+import { useMayCall } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 
 /** The place of the prices: whatever the contract has of them is offered here by itself. */
@@ -18,14 +19,15 @@ export function Prices() {
 
 /** Every operation of a noun, with the forms drawn from them behind; `children` where the contract has none. */
 export function NounOperations({ noun, children }: { noun: string; children: ReactNode }) {
-  const found = operationsByNoun().find(([name]) => name === noun)?.[1] ?? []
+  const may = useMayCall()
+  const [found = []] = operationsByNoun(({ name, path }) => path[0] === noun && may(name)).map(([, each]) => each)
   if (found.length === 0) return children
   return (
     <ul className="list">
       {found.map(({ name, meta }) => (
         <li key={name} className="list-row">
           <Link to="/settings/operations/$operation" params={{ operation: name }} search={keepScope} className="grow">
-            {findOperation(name)?.meta.summary}
+            {meta.summary}
           </Link>
           <span className="small quiet">{meta.role}</span>
         </li>

@@ -1,8 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router'
 import { Suspense } from 'react'
-import { findOperation } from '../../contract/operations.ts'
 import { Empty } from '../../parts/index.ts'
-import { useMay } from '../../session/session.ts'
+import { useMayCall } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import { type SettingsSection, sections } from './sections.ts'
@@ -10,6 +9,7 @@ import { type SettingsSection, sections } from './sections.ts'
 export function SettingsPage() {
   const { section: word } = useParams({ strict: false })
   const chosen = sections.find((section) => section.word === word)
+  const offered = useOffered(chosen)
   if (word === undefined) return <Contents />
   const title = chosen?.title ?? 'Settings'
   const above = (
@@ -35,6 +35,8 @@ export function SettingsPage() {
         <div className="settings-body stack">
           {chosen === undefined ? (
             <Empty title="There is no such section" />
+          ) : !offered ? (
+            <Empty title="This is not for your role">An owner can give you another one.</Empty>
           ) : (
             <Suspense fallback={<Loading />}>
               <chosen.View />
@@ -47,9 +49,9 @@ export function SettingsPage() {
 }
 
 /** What the contract does not have yet, and what one may not do, is not offered. */
-function useOffered({ operation }: SettingsSection): boolean {
-  const may = useMay(operation)
-  return may && findOperation(operation) !== undefined
+function useOffered(section: SettingsSection | undefined): boolean {
+  const may = useMayCall()
+  return section !== undefined && may(section.operation)
 }
 
 function NavItem({ section }: { section: SettingsSection }) {
