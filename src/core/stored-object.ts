@@ -11,6 +11,7 @@ export type ObjectType =
   | 'chat_completion'
   | 'container'
   | 'conversation'
+  | 'environment'
   | 'eval'
   | 'file'
   | 'file_search_store'

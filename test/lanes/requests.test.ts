@@ -53,6 +53,10 @@ describe('endpoints', () => {
     ['POST /v1/gemini/v1alpha/tunedModels/g:countTokens', 'gemini', 'count_tokens', 'tunedModels/g'],
     ['POST /v1/gemini/v1beta/models/a%2Fb:3.5:embedContent', 'gemini', 'embed', 'a/b:3.5'],
     ['POST /v1/gemini/v1beta/models/g:batchEmbedContents', 'gemini', 'embed', 'g'],
+    ['POST /v1/gemini/v1beta/models/g:predict', 'gemini', 'predict', 'g'],
+    ['GET /v1/gemini/v1beta/files/x', 'gemini', 'files.get', null],
+    ['GET /v1/gemini/v1beta/files/x%3Adownload', 'gemini', 'files.content', null],
+    ['POST /v1/gemini/v1beta/openai/chat/completions', 'gemini', 'openai', null],
     ['GET /v1/gemini/v1beta/models', 'gemini', 'models.list', null],
     ['GET /v1/gemini/v1beta/models/g', 'gemini', 'models.get', 'g'],
   ])('%s is %s %s', (call, lane, operation, model) => {
@@ -61,18 +65,22 @@ describe('endpoints', () => {
   })
 
   it.each([
-    'GET /v1/chat/completions',
+    'PATCH /v1/chat/completions',
     'POST /v1/chat/completions/',
-    'POST /v1/files',
+    'PATCH /v1/files',
+    'GET /v1/vector_stores/vs_1/files/..',
+    'GET /v1/vector_stores/vs_1/files/%2E%2E%2F..%2Fvs_2',
+    'GET /v1/vector_stores/vs_1/files/a%2Fb',
     'POST /v1/models',
     'GET /v1/models/%zz',
     'GET /v1',
     'POST /v1/anthropic/v1/messages/batches/a%2F..%2Fb/cancel',
     'GET /v1/anthropic/v1/files/..',
     'POST /v1/gemini/v2/models/g:generateContent',
-    'POST /v1/gemini/v1beta/models/g:predict',
-    'POST /v1/gemini/v1beta/openai/chat/completions',
-    'GET /v1/gemini/v1beta/files/x',
+    'POST /v1/gemini/v1beta/models/g:predictShort',
+    'GET /v1/gemini/v1beta/files/..',
+    'GET /v1/gemini/v1beta/files/a%2F..%2Fb',
+    'GET /v1/gemini/v1beta/models/../operations/x',
   ])('%s is none', (call) => {
     expect(find(call).match).toBeNull()
   })

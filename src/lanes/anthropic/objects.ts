@@ -58,7 +58,8 @@ function holdsRequest(parent: string): boolean {
 function told({ endpoint }: Match, { stores }: { stores: boolean }, answer: unknown): ObjectName[] {
   const { object } = endpoint
   const id = asText(asObject(answer)?.id)
-  return object?.effect === 'make' && stores && id !== null ? [{ type: object.type, id }] : none
+  if (object?.effect !== 'make' || id === null || (endpoint.operation === 'messages' && !stores)) return none
+  return [{ type: object.type, id }]
 }
 
 /** The real texts are not known but for their type. [K] */

@@ -1,38 +1,42 @@
 import type { Endpoint } from '../contract.ts'
+import { row } from '../endpoint-row.ts'
 import { modelEntry, modelList } from '../endpoint-table.ts'
+import { batches } from './endpoints/batches.ts'
+import { caches } from './endpoints/caches.ts'
+import { files } from './endpoints/files.ts'
+import { generation } from './endpoints/generation.ts'
+import { interactions } from './endpoints/interactions.ts'
+import { refused } from './endpoints/refused.ts'
+import { stores } from './endpoints/stores.ts'
 
-/** Source: wire/lanes.md, section 3.3. `{model}` covers `models/x` and `tunedModels/x`. */
+/** Source: wire/lanes.md, section 3.3. `{model}` covers `models/x` and `tunedModels/x`. A row each, by family. */
 export const endpoints: readonly Endpoint[] = [
-  call('generate', 'generateContent', null),
-  // Without `alt=sse` the answer is a JSON array.
-  call('generate', 'streamGenerateContent', 'json-array'),
-  call('count_tokens', 'countTokens', null),
-  call('embed', 'embedContent', null),
-  call('embed', 'batchEmbedContents', null),
+  ...generation,
+  ...batches,
+  ...files,
+  ...caches,
+  ...stores,
+  ...interactions,
   modelList('/{version}/models'),
   modelEntry('/{version}/{model}'),
+  ...refused,
 ]
 
-function call(operation: string, verb: string, stream: Endpoint['stream']): Endpoint {
-  return {
-    operation,
-    method: 'POST',
-    path: `/{version}/{model}:${verb}`,
-    model: 'path',
-    served: 'provider',
-    takes: ['json'],
-    gives: 'json',
-    stream,
-    object: null,
-  }
-}
-
-/** Path forms. The model runs to the last colon, since names may hold colons themselves. */
+/**
+ * Path forms. The model runs to the last colon, since names may hold colons themselves. Ids are plain words at this
+ * provider; nothing that could lead out of its segment is one, whoever decodes the path on the way.
+ */
 export const pathForms = {
   version: 'v1|v1beta|v1alpha',
   model: '(?:models|tunedModels)(?:/|%2[Ff]).+',
-  object: '[^/]+',
+  object: '[A-Za-z0-9_-]+',
 }
+
+/** Bytes for an upload that has begun: at the path of the first call, told from it by `upload_id` in the query. */
+export const uploadChunk: Endpoint = row('files.upload', 'POST /upload/{version}/files', {
+  takes: ['bytes'],
+  object: { type: 'file', effect: 'make' },
+})
 
 /** A model's resource name: `models/x` unless the name says another collection. */
 export function resourceName(model: string): string {

@@ -1,6 +1,6 @@
 import { errorTable, type Fault } from '../../core/errors.ts'
 import { shortMessage } from '../base-reader.ts'
-import type { AnswerReader, RenderedError, StreamedError } from '../contract.ts'
+import type { AnswerReader, Match, RenderedError, StreamedError } from '../contract.ts'
 import type { JsonObject } from '../json-value.ts'
 import { renderAnswer, renderEvent, retrySeconds } from '../rendered-error.ts'
 
@@ -43,8 +43,15 @@ export function renderError(fault: Fault, requestId: string): RenderedError {
   return renderAnswer(fault, errorBody(fault, requestId))
 }
 
-/** An SSE event, or the array's last element with what makes the whole valid JSON. Source: wire/streaming.md, section 4. */
-export function streamError(fault: Fault, requestId: string, reader: AnswerReader | null): Buffer {
+/**
+ * An SSE event, or the array's last element with what makes the whole valid JSON; interactions have events of their own.
+ * Source: wire/streaming.md, section 4.
+ */
+export function streamError(match: Match, fault: Fault, requestId: string, reader: AnswerReader | null): Buffer {
+  if (match.endpoint.object?.type === 'interaction') {
+    const error = { code: fault.code, message: fault.message }
+    return renderEvent(`data: ${JSON.stringify({ event_type: 'error', error })}\n\n`, reader)
+  }
   const body = JSON.stringify(errorBody(fault, requestId))
   const seen = reader?.seen()
   if (seen?.framing !== 'json-array') return renderEvent(`data: ${body}\r\n\r\n`, reader)

@@ -1,104 +1,97 @@
-import type { Fault } from '../../core/errors.ts'
-import { type Member, scanObject } from '../../core/json-scan.ts'
 import type { AnswerReader, BodyChange, Inspection, Lane, Match } from '../contract.ts'
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
-import { noObjects } from '../no-objects.ts'
-import { forwardedQuery } from '../query.ts'
-import { applyEdits, isFault, readOutputLimit, scanBody } from '../request-body.ts'
+import { applyEdits } from '../request-body.ts'
 import { WholeReader } from '../whole-reader.ts'
-import { readAlt, refuseForm } from './answer-form.ts'
 import { endpoints, modelName, pathForms, resourceName } from './endpoints.ts'
 import { renderError, streamError } from './errors.ts'
 import { GenerateReader } from './generate-reader.ts'
-import { findModelSpans, modelHolders } from './model-spans.ts'
+import { inspect, inspectHead } from './inspection.ts'
+import { InteractionsReader } from './interactions-reader.ts'
 import { renderModel, renderModels } from './models.ts'
+import { objects } from './objects.ts'
+import { UploadReader } from './upload-reader.ts'
 import { readGenerateUsage } from './usage.ts'
 
 const findEndpoint = compileEndpoints(endpoints, pathForms)
-
-/** Both JSON spellings are taken (wire/lanes.md, 3.2). */
-const generationConfigs = ['generationConfig', 'generation_config']
-const outputLimits = ['maxOutputTokens', 'max_output_tokens']
-const choices = ['candidateCount', 'candidate_count']
 
 /** The Gemini lane. Source: wire/lanes.md, section 3. */
 export const gemini: Lane = {
   name: 'gemini',
   prefix: '/v1/gemini',
   endpoints,
-  match(method, path) {
-    const found = findEndpoint(method, path)
-    if (found === null || found.pathModel === null) return found
-    const pathModel = modelName(found.pathModel)
-    return pathModel === null ? null : { ...found, pathModel }
-  },
+  match,
   inspect,
+  // No form here says what must be known: the model is in the path, and a file comes with its own description.
+  formFields: () => ({ needed: [], early: [], read: [] }),
+  inspectForm: (match, query) => inspectHead(match, query),
   splice,
   upstreamPath,
   renderError,
-  streamError: (_match, fault, requestId, reader) => streamError(fault, requestId, reader),
+  streamError,
   requestIdHeader: null,
   endMark: false,
   // Its SDKs bear no comment, no name and no extra chunk (wire/streaming.md, section 0).
   heartbeat: () => null,
   reader,
-  objects: noObjects,
+  objects,
   renderModels: (_match, models, query) => renderModels(models, query),
   renderModel: (_match, model) => renderModel(model),
 }
 
-function inspect(match: Match, query: string, body: Buffer): Inspection | Fault {
-  const { endpoint, pathModel } = match
-  const streamed = endpoint.stream !== null
-  const found: Inspection = {
-    model: pathModel,
-    streamed,
-    framing: streamed && readAlt(query) === 'sse' ? 'sse' : endpoint.stream,
-    query: forwardedQuery(query),
-    modelSpans: [],
-    // The format has no field for it.
-    endUser: null,
-    outputLimit: null,
-    stores: false,
-    usageSplice: null,
-  }
-  if (endpoint.takes.length === 0) return found
-  const odd = refuseForm(endpoint, query)
-  if (odd !== null) return odd
-  const scan = scanBody(body, [...generationConfigs, ...modelHolders(match)])
-  if (isFault(scan)) return scan
-  const holders = scan.members.filter(({ name }) => !generationConfigs.includes(name))
-  const modelSpans = findModelSpans(body, holders, pathModel ?? '')
-  if (isFault(modelSpans)) return modelSpans
-  return { ...found, modelSpans, outputLimit: readConfiguredLimit(body, scan.members) }
+function match(method: string, path: string): Match | null {
+  const found = findEndpoint(method, plainPath(path))
+  if (found === null) return null
+  if (found.object !== null) return { ...found, object: resourceOf(found) }
+  if (found.pathModel === null) return found
+  const pathModel = modelName(found.pathModel)
+  return pathModel === null ? null : { ...found, pathModel }
 }
 
-function readConfiguredLimit(body: Buffer, members: readonly Member[]): number | null {
-  const configuration = members.findLast(({ name }) => generationConfigs.includes(name))
-  if (configuration === undefined) return null
-  const within = scanObject(body, [...outputLimits, ...choices], configuration)
-  return within.ok ? readOutputLimit(body, within.members, outputLimits, choices) : null
+/** The SDKs take the id out of a file's URI only where that begins with https; any other becomes part of their path as it is. */
+function plainPath(path: string): string {
+  return path.includes('/files/http') ? path.replace(/\/files\/http:\/\/.+\/files\//, '/files/') : path
+}
+
+/** The name that the object has at the provider: the path from its collection to its id. */
+function resourceOf({ endpoint, path, object }: Match): string {
+  const place = endpoint.path.split('/').findIndex((segment) => segment.startsWith('{object}'))
+  const first = endpoint.path.split('/').indexOf('{version}') + 1
+  return [...path.split('/').slice(first, place), object].join('/')
 }
 
 function splice(body: Buffer, inspection: Inspection, change: BodyChange): Buffer {
-  if (change.renameTo === null) return body
-  const text = JSON.stringify(resourceName(change.renameTo))
+  const { renameTo } = change
+  if (renameTo === null) return body
   return applyEdits(
     body,
-    inspection.modelSpans.map((span) => ({ span, text })),
+    inspection.modelSpans.map((span) => ({ span, text: JSON.stringify(nameLike(body, span.start + 1, renameTo)) })),
   )
 }
 
+const collections = ['models/', 'tunedModels/'].map((text) => Buffer.from(text))
+
+/** A name is written the way the one was whose place it takes: with its collection or without. */
+function nameLike(body: Buffer, at: number, name: string): string {
+  const full = collections.some((text) => body.subarray(at, at + text.length).equals(text))
+  return full ? resourceName(name) : name
+}
+
+/** What belongs to an object goes up as it came; a path that names a model or nothing is the table's own. */
 function upstreamPath(match: Match, inspection: Inspection, upstreamModel: string): string {
-  const path = match.endpoint.path
-    .replace('{version}', match.version ?? 'v1beta')
+  const { endpoint, version } = match
+  if (match.object !== null) return match.path + inspection.query
+  const path = endpoint.path
+    .replace('{version}', version ?? 'v1beta')
     .replace('{model}', () => encodeModel(resourceName(upstreamModel)))
   return path + inspection.query
 }
 
-function reader(match: Match, inspection: Inspection): AnswerReader {
-  if (match.endpoint.operation === 'generate') return new GenerateReader(inspection.framing)
+function reader({ endpoint }: Match, { framing }: Inspection): AnswerReader {
+  const { operation } = endpoint
+  if (operation === 'generate') return new GenerateReader(framing)
+  if (endpoint.stream !== null) return new InteractionsReader(framing)
+  if (endpoint.takes.includes('bytes')) return new UploadReader()
   // Counting tokens uses none; embeddings report usage only in newer versions.
-  const readUsage = match.endpoint.operation === 'embed' ? readGenerateUsage : () => null
+  const readUsage = operation === 'embed' ? readGenerateUsage : () => null
   return new WholeReader({ model: 'modelVersion', id: 'responseId', usage: 'usageMetadata', readUsage })
 }

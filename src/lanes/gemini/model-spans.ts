@@ -2,7 +2,7 @@ import { type Fault, fault } from '../../core/errors.ts'
 import { type Member, type Span, scanElements, scanObject } from '../../core/json-scan.ts'
 import type { Match } from '../contract.ts'
 import { readValue } from '../json-value.ts'
-import { modelName, resourceName } from './endpoints.ts'
+import { modelName } from './endpoints.ts'
 
 const foreignModel = fault(
   'invalid_request',
@@ -10,23 +10,37 @@ const foreignModel = fault(
   { param: 'model' },
 )
 
-const holders = ['requests', 'generateContentRequest', 'generate_content_request']
+/** Ways to the objects in which a body names the model of its path again, arrays on the way not counted; both JSON spellings (3.2). */
+const asked = [['requests'], ['generateContentRequest', 'generate_content_request']]
+const batched = [['inputConfig', 'input_config'], ['requests'], ['requests'], ['request']]
 
-/** Members of the body in which the model may be named a second time. Source: wire/lanes.md, section 3.3; both JSON spellings (3.2). */
+type Step = readonly string[]
+
+/** By the verb that the path ends with. Source: wire/lanes.md, section 3.3. */
+const ways: Readonly<Record<string, readonly (readonly Step[])[]>> = {
+  batchEmbedContents: asked.map((step) => [step]),
+  countTokens: asked.map((step) => [step]),
+  batchGenerateContent: [[['batch']], [['batch'], ...batched]],
+  asyncBatchEmbedContent: [[['batch']], [['batch'], ...batched]],
+}
+
+function waysOf({ endpoint }: Match): readonly (readonly Step[])[] {
+  return ways[endpoint.path.slice(endpoint.path.lastIndexOf(':') + 1)] ?? []
+}
+
+/** Members of the body in which the model may be named a second time. */
 export function modelHolders(match: Match): readonly string[] {
-  return match.endpoint.path.endsWith(':batchEmbedContents') || match.endpoint.path.endsWith(':countTokens')
-    ? holders
-    : []
+  return waysOf(match).flatMap(([first]) => first ?? [])
 }
 
 /**
  * Where the body repeats the model of the path. Another name is refused, as Google does for batches: only that of the
  * path was looked at by policy and routing.
  */
-export function findModelSpans(body: Buffer, members: readonly Member[], model: string): Span[] | Fault {
-  const asked = resourceName(model)
-  const objects = members.flatMap((member) =>
-    member.name === 'requests' ? (scanElements(body, member) ?? []) : [{ start: member.start, end: member.end }],
+export function findModelSpans(match: Match, body: Buffer, members: readonly Member[]): Span[] | Fault {
+  const model = match.pathModel ?? ''
+  const objects = waysOf(match).flatMap(([first = [], ...rest]) =>
+    descend(body, members.filter(({ name }) => first.includes(name)).flatMap(asObjects(body)), rest),
   )
   const spans: Span[] = []
   for (const object of objects) {
@@ -34,9 +48,25 @@ export function findModelSpans(body: Buffer, members: readonly Member[], model: 
     if (!scan.ok) continue
     for (const member of scan.members) {
       const value = readValue(body, member)
-      if (value === asked) spans.push({ start: member.start, end: member.end })
-      else if (typeof value === 'string' && modelName(value) !== model) return foreignModel
+      if (typeof value !== 'string') continue
+      if (modelName(value) !== model) return foreignModel
+      spans.push({ start: member.start, end: member.end })
     }
   }
   return spans
+}
+
+function descend(body: Buffer, objects: readonly Span[], way: readonly Step[]): readonly Span[] {
+  const [step, ...rest] = way
+  if (step === undefined) return objects
+  const inside = objects.flatMap((object) => {
+    const scan = scanObject(body, step, object)
+    return scan.ok ? scan.members.flatMap(asObjects(body)) : []
+  })
+  return descend(body, inside, rest)
+}
+
+/** An array's elements, or the one value. */
+function asObjects(body: Buffer): (span: Span) => readonly Span[] {
+  return (span) => scanElements(body, span) ?? [{ start: span.start, end: span.end }]
 }

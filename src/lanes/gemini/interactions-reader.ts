@@ -1,0 +1,93 @@
+import type { TokenUsage } from '../../core/record.ts'
+import { BaseReader, errorObject, ordinary, shortMessage } from '../base-reader.ts'
+import type { EventReading, StreamEvent } from '../contract.ts'
+import { asCount, asObject, asText, type JsonObject, parseObject } from '../json-value.ts'
+
+const eventType = /"event_type"\s*:\s*"([a-z_.]+)"/
+const doneMark = Buffer.from('[DONE]')
+
+/** Interactions, whole and streamed, also from an event in the middle on. Source: wire/streaming.md, section 4. */
+export class InteractionsReader extends BaseReader {
+  protected readonly wanted = ['model', 'id', 'usage', 'environment_id']
+  #tokens: TokenUsage | null = null
+  #ended = false
+
+  protected learn(answer: JsonObject): void {
+    this.model ??= asText(answer.model)
+    this.responseId ??= asText(answer.id)
+    this.#tokens = readInteractionUsage(answer.usage) ?? this.#tokens
+    const id = asText(answer.environment_id)
+    if (id !== null && this.objects.length === 0) this.objects = [{ type: 'environment', id }]
+  }
+
+  protected readEvent(event: StreamEvent): EventReading {
+    if (event.data.length === 0) return ordinary(event)
+    // The sentinel stands alone, behind the last event.
+    if (event.data.length < 16 && event.data.includes(doneMark)) return this.#end(event)
+    const type = eventType.exec(event.data.toString('latin1', 0, 4096))?.[1] ?? ''
+    if (type === 'step.start' || type === 'step.delta') return ordinary(event, true)
+    const data = type === 'step.stop' ? null : parseObject(event.data)
+    const error = type === 'error' ? errorObject(data?.error) : null
+    if (error !== null) return this.#fail(event, error)
+    const told = asObject(data?.interaction) ?? {}
+    this.learn({ ...told, usage: told.usage ?? data?.usage })
+    return type === 'interaction.completed' ? this.#end(event) : ordinary(event)
+  }
+
+  #end(event: StreamEvent): EventReading {
+    this.#ended = true
+    return { content: false, terminal: true, error: null, pass: event.bytes }
+  }
+
+  #fail(event: StreamEvent, error: JsonObject): EventReading {
+    this.#ended = true
+    const status = statuses[String(error.code)] ?? null
+    const message = shortMessage(error.message)
+    return {
+      content: false,
+      terminal: true,
+      error: { code: 'provider_error', origin: 'provider', status, message },
+      pass: event.bytes,
+    }
+  }
+
+  /** A large event is one of content, or the whole interaction at its end. */
+  protected readTail(event: StreamEvent): EventReading {
+    return ordinary(event, true)
+  }
+
+  end(): string | null {
+    return this.#ended ? null : 'the stream ended without interaction.completed'
+  }
+
+  usage(): TokenUsage | null {
+    return this.#tokens
+  }
+}
+
+/** Codes are words in this family. [K] */
+const statuses: Readonly<Record<string, number>> = {
+  invalid_request: 400,
+  unauthenticated: 401,
+  permission_denied: 403,
+  not_found: 404,
+  resource_exhausted: 429,
+  internal: 500,
+  unavailable: 503,
+  deadline_exceeded: 504,
+}
+
+/** Source: wire/streaming.md, section 4; the prompt of tools and the model's thoughts are counted beside, as in the other family. */
+export function readInteractionUsage(value: unknown): TokenUsage | null {
+  const usage = asObject(value)
+  if (usage === null) return null
+  const reasoning = asCount(usage.total_thought_tokens)
+  return {
+    input: asCount(usage.total_input_tokens) + asCount(usage.total_tool_use_tokens),
+    output: asCount(usage.total_output_tokens) + reasoning,
+    cache_read: asCount(usage.total_cached_tokens),
+    cache_write: 0,
+    reasoning,
+    source: 'reported',
+  }
+}

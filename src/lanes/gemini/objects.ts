@@ -1,0 +1,85 @@
+import type { ObjectName, ObjectType } from '../../core/stored-object.ts'
+import type { Inspection, LaneObjects, Match, RenderedError } from '../contract.ts'
+import { asObject, asText, type JsonObject } from '../json-value.ts'
+import { readAround, scanList, writeList } from '../list-page.ts'
+import { writeQuery } from '../query.ts'
+import { readMade } from './made-objects.ts'
+import { nameObject } from './names.ts'
+import { findReferences } from './references.ts'
+import { restoreUrls, rewriteUrls } from './urls.ts'
+
+/** Objects at Google; their ids are resource names. Source: wire/lanes.md, sections 3.3 to 3.6. */
+export const objects: LaneObjects = {
+  references: findReferences,
+  told,
+  page(match, body) {
+    const array = arrayOf(match)
+    const list = array === null ? null : scanList(body, array, 'name', pageTokens)
+    if (list === null) return null
+    const token = asText(readAround(body, list, 'nextPageToken'))
+    const type = match.endpoint.object!.type
+    const items = list.elements.map(({ name, span }) => ({ name: { type, id: name }, span }))
+    return { items, more: token !== null, token }
+  },
+  /** An empty token is no token. */
+  writePage(match, body, { token }, kept, more) {
+    const array = arrayOf(match)
+    const list = array === null ? null : scanList(body, array, 'name', pageTokens)
+    return list === null ? body : writeList(body, list, kept, { nextPageToken: more ? (token ?? '') : '' })
+  },
+  nextPage: (_match, query, { token }) =>
+    token === null ? null : writeQuery(query, 'pageToken', token, ['page_token']),
+  notFound,
+  restoreUrls: (_match, body, urls) => restoreUrls(body, urls),
+  rewriteUrls: (_match, body, urls) => rewriteUrls(body, urls),
+}
+
+const pageTokens = ['nextPageToken']
+
+const arrays: Partial<Record<ObjectType, string>> = {
+  batch: 'operations',
+  cached_content: 'cachedContents',
+  file: 'files',
+  file_search_store: 'fileSearchStores',
+  tuned_model: 'tunedModels',
+}
+
+function arrayOf({ endpoint }: Match): string | null {
+  return endpoint.object?.effect === 'list' ? (arrays[endpoint.object.type] ?? null) : null
+}
+
+/** By what it calls itself: `file.name`, else `name`, else (an interaction that is kept) `id`; and all that stands in it. */
+function told({ endpoint }: Match, { stores }: Inspection, answer: unknown): ObjectName[] {
+  const root = asObject(answer)
+  const { object } = endpoint
+  if (root === null || object === null || object.effect === 'list') return []
+  const own = endpoint.operation === 'interactions' && !stores ? null : ownName(root, object.type)
+  const made = readMade(root)
+  return own === null ? made : [own, ...made]
+}
+
+function ownName(root: JsonObject, type: ObjectType): ObjectName | null {
+  const name = asText(asObject(root.file)?.name) ?? asText(root.name)
+  if (name !== null) return nameObject(name)
+  const id = asText(root.id)
+  return id === null || type !== 'interaction' ? null : { type, id }
+}
+
+/** Google does not tell "not yours" from "not there". Source: wire/errors.md, section 3; the texts beside the file's are [K]. */
+function notFound(_match: Match, { type, id }: ObjectName): RenderedError {
+  if (type === 'interaction')
+    return rendered(404, { error: { code: 'not_found', message: `Interaction ${id} not found.` } })
+  if (type !== 'file') {
+    return rendered(404, {
+      error: { code: 404, message: `Requested entity was not found: ${id}`, status: 'NOT_FOUND' },
+    })
+  }
+  const name = id.replace(/^files\//, '')
+  const message = `You do not have permission to access the File ${name} or it may not exist.`
+  return rendered(403, { error: { code: 403, message, status: 'PERMISSION_DENIED' } })
+}
+
+function rendered(status: number, body: object): RenderedError {
+  const headers: [string, string][] = [['content-type', 'application/json; charset=UTF-8']]
+  return { status, headers, body: Buffer.from(JSON.stringify(body, null, 2)) }
+}
