@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { laneReference } from '../../scripts/lane-reference.ts'
 import { referencePages } from '../../scripts/reference.ts'
 import { listOperations } from '../../src/admin/contract/operations.ts'
 import { errorCodes } from '../../src/core/errors.ts'
+import { lanes } from '../../src/lanes/index.ts'
 import { localCommands } from '../../src/local-commands.ts'
 import { root } from './checks/modules.ts'
 
@@ -28,5 +30,21 @@ describe('docs/reference', () => {
       expect(pages['cli.md']).toContain(`### spgw ${path.join(' ')}\n`)
     }
     for (const { name } of localCommands) expect(pages['cli.md']).toContain(`### spgw ${name}\n`)
+  })
+})
+
+describe('docs/lanes.md', () => {
+  const page = laneReference()
+
+  it('is in step with the code (npm run reference)', () => {
+    expect(readFileSync(join(root, 'docs/lanes.md'), 'utf8')).toBe(page)
+  })
+
+  it('has every endpoint, and a reason for every one that nobody serves', () => {
+    for (const { method, path, served, why } of lanes.flatMap((lane) => lane.endpoints)) {
+      const name = `\`${path.replace(/\/\*$/, '')}\``
+      const call = method === 'SOCKET' ? `WebSocket ${name}` : `${method} ${name}`
+      expect(page).toContain(served === 'nobody' ? `- ${name} and below: ${why}` : `| ${call} |`)
+    }
   })
 })

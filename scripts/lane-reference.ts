@@ -1,0 +1,83 @@
+import type { Endpoint, Lane } from '../src/lanes/contract.ts'
+import { lanes } from '../src/lanes/index.ts'
+
+const intro = `# Lanes
+
+What each lane answers, endpoint by endpoint, as its SDKs call it. Paths are below the lane's prefix; \`{object}\` is the id of an
+object that lives at the provider and belongs to the project and environment that made it: a call that names one goes to the
+very credential that holds it, and finds nothing where it belongs to somebody else. Lists show the scope's own. Whatever else stands in
+braces belongs to that object. The model's name, where a call has one, is what routes and policies go by; a call without one goes to the
+provider of the object, else to the environment's default.
+`
+
+const names = { openai: 'OpenAI', anthropic: 'Anthropic', gemini: 'Gemini' } as const
+
+/** `docs/lanes.md`, made from the tables of endpoints. */
+export function laneReference(): string {
+  const sorted = Object.keys(names).flatMap((name) => lanes.filter((lane) => lane.name === name))
+  return [
+    intro,
+    ...sorted.map(writeLane),
+    'This page is made from the endpoint tables by `npm run reference`.',
+    '',
+  ].join('\n')
+}
+
+function writeLane(lane: Lane): string {
+  const served = lane.endpoints.filter((endpoint) => endpoint.served !== 'nobody')
+  const refused = lane.endpoints.filter((endpoint) => endpoint.served === 'nobody')
+  return [
+    `## ${names[lane.name]}, \`${lane.prefix}\``,
+    '',
+    '| call | on record as | takes | gives | model | object |',
+    '|---|---|---|---|---|---|',
+    ...served.map(writeRow),
+    '',
+    ...writeRefused(refused),
+  ].join('\n')
+}
+
+function writeRow(endpoint: Endpoint): string {
+  const { operation, method, path, object, takes } = endpoint
+  const call = method === 'SOCKET' ? `WebSocket \`${path}\`` : `${method} \`${path}\``
+  const touched = object === null ? '' : `${object.type.replaceAll('_', ' ')}, ${effects[object.effect]}`
+  const cells = [
+    call,
+    `\`${operation}\``,
+    takes.map((form) => forms[form]).join(' or '),
+    answer(endpoint),
+    models[endpoint.model],
+    touched,
+  ]
+  return `| ${cells.join(' | ')} |`
+}
+
+const effects = { make: 'made', list: 'listed', use: 'used', forget: 'deleted' } as const
+const forms = { json: 'JSON', multipart: 'a form', bytes: 'bytes' } as const
+const models = {
+  body: 'in the body',
+  'body-optional': 'in the body, or none',
+  path: 'in the path',
+  query: 'in the query',
+  none: '',
+} as const
+const gifts = { json: 'JSON', bytes: 'bytes', lines: 'lines of JSON', nothing: 'nothing' } as const
+
+function answer({ method, served, gives, stream }: Endpoint): string {
+  if (method === 'SOCKET') return 'frames'
+  if (served !== 'provider') return "JSON, the gateway's own"
+  if (stream === null) return gifts[gives]
+  return `${gifts[gives]} or ${stream === 'sse' ? 'events' : 'a JSON array'}`
+}
+
+/** A family has a row for each method, at its path and below. */
+function writeRefused(refused: readonly Endpoint[]): string[] {
+  if (refused.length === 0) return []
+  const families = new Map(refused.map(({ path, why }) => [path.replace(/\/\*$/, ''), why ?? '']))
+  return [
+    "Not served, with the lane's own 404 and the reason on the record:",
+    '',
+    ...[...families].map(([path, why]) => `- \`${path}\` and below: ${why}`),
+    '',
+  ]
+}
