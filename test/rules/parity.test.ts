@@ -16,6 +16,9 @@ const faces: Record<string, () => Promise<string[]>> = {
   console: async () => deriveContract().map(({ name }) => name),
 }
 
+/** What is done at the machine's command line alone, and offered nowhere else. */
+const onMachine = listOperations().flatMap(({ name, meta }) => (meta.onMachine === true ? [name] : []))
+
 const localNames = localCommands.map(({ name }) => name)
 
 async function listCommands(): Promise<string[]> {
@@ -38,7 +41,8 @@ describe('one set of operations', () => {
   })
 
   it.each(Object.keys(faces))('is what the %s has, no more and no less', async (face) => {
-    expect((await faces[face]?.())?.sort()).toEqual([...names].sort())
+    const offered = face === 'command line' ? names : names.filter((name) => !onMachine.includes(name))
+    expect((await faces[face]?.())?.sort()).toEqual([...offered].sort())
   })
 
   it('tells everywhere who may call what', () => {
