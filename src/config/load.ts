@@ -125,6 +125,7 @@ function toSettings(
       url: gateway.url ?? null,
       workers: gateway.workers,
       bodyLimit: gateway.body_limit,
+      uploadLimit: gateway.upload_limit,
       timeouts: {
         connect: gateway.timeouts.connect,
         firstByte: gateway.timeouts.first_byte,

@@ -29,6 +29,7 @@ const gateway = z.strictObject({
   url: z.optional(forms.url),
   workers: z.prefault(forms.workers, 'auto'),
   body_limit: z.prefault(forms.size, '100MB'),
+  upload_limit: z.prefault(forms.size, '2GB'),
   timeouts: z.prefault(timeouts, {}),
   drain_timeout: z.prefault(forms.duration, '30s'),
   trusted_proxies: z.prefault(forms.networks, []),

@@ -16,6 +16,8 @@ export interface Settings {
     readonly workers: number | 'auto'
     /** Bytes of a JSON body. */
     readonly bodyLimit: number
+    /** Bytes of a body that goes up as a stream. */
+    readonly uploadLimit: number
     readonly timeouts: Readonly<TimeLimits>
     /** How long open requests may take to end once the gateway stops. */
     readonly drainMs: number

@@ -201,9 +201,19 @@ export class ControlPlane {
   }
 
   #gatewaySettings(): GatewaySettings {
-    const { host, bodyLimit, timeouts, trustedProxies, corsOrigins } = this.#settings.gateway
+    const { url, host, bodyLimit, uploadLimit, timeouts, trustedProxies, corsOrigins } = this.#settings.gateway
     const { port } = this.#options
-    return { host, port, reusePort: canSharePort(), bodyLimit, timeouts, heartbeatMs, trustedProxies, corsOrigins }
+    return {
+      host,
+      port,
+      reusePort: canSharePort(),
+      bodyLimit,
+      uploadLimit,
+      timeouts,
+      heartbeatMs,
+      trustedProxies,
+      corsOrigins,
+    }
   }
 
   /** A store that is sick at the end stops nobody from ending: the journal keeps what it does not take. */

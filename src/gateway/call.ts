@@ -2,12 +2,15 @@ import { type Fault, fault } from '../core/errors.ts'
 import type { TimeLimits } from '../core/lane.ts'
 import type { StreamEvent, StreamFramer } from '../core/stream-event.ts'
 import { formatDuration } from '../core/units.ts'
-import type { AnswerReader, EventReading } from '../lanes/contract.ts'
+import type { AnswerReader, Endpoint, EventReading } from '../lanes/contract.ts'
 import type { ResponseSink, Sending, TransportFault } from '../providers/contract.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
+import { Pieces } from './pieces.ts'
 
 /** What is held before the first content, and what of a whole answer is held until it is complete (contract.md rule 22). */
 const heldLimit = 1024 * 1024
+/** The same where the gateway must read it. */
+const readLimit = 16 * 1024 * 1024
 /** An event larger than this flows on in pieces. */
 const eventLimit = 1024 * 1024
 
@@ -21,7 +24,7 @@ export type Gated =
   /** Content has begun (or the stream ended as it should): the events come through `attach`. */
   | { kind: 'stream'; head: Head }
   | { kind: 'whole'; head: Head; body: Buffer }
-  /** Too large to hold, or compressed against our asking: bytes flow, through `attach`. */
+  /** Bytes by nature, too large to hold, or compressed against our asking: they flow, through `attach`. */
   | { kind: 'flow'; head: Head }
   /** Not 2xx. The body is whole, or its first part when larger than what is held. */
   | { kind: 'error'; head: Head; body: Buffer }
@@ -49,13 +52,20 @@ export interface CallTimes {
 export interface CallOptions {
   deadlines: Deadlines
   limits: TimeLimits
-  /** Monotonic moment at which the answer must be over, whatever attempts it takes. */
+  /** Monotonic moment at which the answer must be over, whatever attempts it takes. Of an upload: counted once it has left. */
   totalAt: number
   streamed: boolean
+  /** The request's body goes up as a stream, which keeps its own time until `bodySent`. */
+  uploading: boolean
+  gives: Endpoint['gives']
+  /** Whether an answer may be empty: the call asks no model for anything. */
+  mayBeEmpty: boolean
   /** The type that a streamed answer must have; another type is taken for a whole document. */
   streamType: string
   reader: AnswerReader
   framer: StreamFramer | null
+  /** The gateway must know what stands in the whole answer. */
+  mustRead: boolean
 }
 
 /**
@@ -69,6 +79,8 @@ export class Call implements ResponseSink {
   readonly #options: CallOptions
   readonly #deadline: Deadline
   readonly #resolve: (gated: Gated) => void
+  #totalAt: number
+  #uploading: boolean
   #sending: Sending | null = null
   #framer: StreamFramer | null = null
   #head: Head | null = null
@@ -77,7 +89,7 @@ export class Call implements ResponseSink {
   #form: 'undecided' | 'stream' | 'whole' | 'flow' | 'error' = 'undecided'
   #open = false
   #over = false
-  #held: Buffer[] = []
+  #held: Pieces | null = null
   #heldEvents: [StreamEvent, EventReading][] = []
   #heldBytes = 0
   #consumer: CallConsumer | null = null
@@ -90,7 +102,9 @@ export class Call implements ResponseSink {
     this.gate = promise
     this.#resolve = resolve
     this.#deadline = new Deadline(() => this.#timeOut())
-    this.#deadline.at = options.totalAt
+    this.#uploading = options.uploading
+    this.#totalAt = options.uploading ? Number.POSITIVE_INFINITY : options.totalAt
+    this.#deadline.at = this.#totalAt
     options.deadlines.add(this.#deadline)
   }
 
@@ -105,9 +119,9 @@ export class Call implements ResponseSink {
     const events = this.#heldEvents
     const chunks = this.#held
     this.#heldEvents = []
-    this.#held = []
+    this.#held = null
     for (const [event, reading] of events) consumer.event(event, reading)
-    for (const chunk of chunks) consumer.chunk(chunk)
+    if (chunks !== null) for (const chunk of chunks.list()) consumer.chunk(chunk)
     consumer.flush()
     for (const act of this.#late.splice(0)) act()
   }
@@ -121,13 +135,31 @@ export class Call implements ResponseSink {
 
   pause(): void {
     // A client that reads slowly is no silence of the provider's.
-    this.#deadline.at = this.#options.totalAt
+    this.#deadline.at = this.#totalAt
     this.#sending?.pause()
   }
 
   resume(): void {
     this.#rearm()
     this.#sending?.resume()
+  }
+
+  /** The last byte of an upload has left: from here on the limits of an answer hold. */
+  bodySent(): void {
+    this.#uploading = false
+    if (this.#over) return
+    this.#totalAt = performance.now() + this.#options.limits.total
+    this.#rearm()
+  }
+
+  /** The provider takes no more of an upload. */
+  bodyStalled(): void {
+    this.#fail(
+      fault(
+        'provider_timeout',
+        `The provider took no more of the body for ${formatDuration(this.#options.limits.betweenChunks)}. Try again, or ask for a longer limit.`,
+      ),
+    )
   }
 
   onConnected(): void {
@@ -140,7 +172,6 @@ export class Call implements ResponseSink {
     this.#head = { status, headers }
     this.#form = this.#decideForm(status, headers)
     if (this.#form === 'stream') this.#framer = this.#options.framer
-    if (this.#form === 'flow') this.#let({ kind: 'flow', head: this.#head })
   }
 
   onData(chunk: Buffer): void {
@@ -150,7 +181,7 @@ export class Call implements ResponseSink {
       for (const event of this.#framer!.push(chunk)) this.#onEvent(event)
       if (this.#framer!.pending > eventLimit) this.#onEvent(this.#framer!.release())
     } else if (this.#open) {
-      this.#consumer === null ? this.#held.push(chunk) : this.#consumer.chunk(chunk)
+      this.#consumer === null ? this.#keep(chunk) : this.#consumer.chunk(chunk)
     } else {
       this.#hold(chunk)
     }
@@ -162,9 +193,10 @@ export class Call implements ResponseSink {
   onEnd(): void {
     if (this.#over) return
     const head = this.#head!
-    if (this.#form === 'error') return this.#let({ kind: 'error', head, body: Buffer.concat(this.#held) }, true)
+    if (this.#form === 'error') return this.#let({ kind: 'error', head, body: this.#heldBody() }, true)
     if (this.#form === 'whole') return this.#endWhole(head)
-    if (this.#form === 'flow') return this.#end(null)
+    if (this.#form === 'flow')
+      return this.#open ? this.#end(null) : this.#let({ kind: 'whole', head, body: Buffer.alloc(0) }, true)
     const rest = this.#framer!.rest()
     if (rest !== null) this.#onEvent(rest)
     if (this.#over) return
@@ -195,23 +227,40 @@ export class Call implements ResponseSink {
     const type = header(headers, 'content-type')
     const encoding = header(headers, 'content-encoding')
     if (encoding !== '' && encoding !== 'identity') return 'flow'
-    if (!this.#options.streamed) return 'whole'
-    if (this.#options.framer === null) return 'whole'
+    const { streamed, framer, streamType, gives } = this.#options
+    if (framer !== null && (type === '' ? streamed : type.startsWith(streamType))) return 'stream'
     // A provider that answers a streamed call with one JSON document is passed as such (some do for errors or short answers).
-    return type === '' || type.startsWith(this.#options.streamType) ? 'stream' : 'whole'
+    return gives === 'bytes' || gives === 'lines' ? 'flow' : 'whole'
   }
 
   #hold(chunk: Buffer): void {
-    this.#held.push(chunk)
+    this.#keep(chunk)
     this.#heldBytes += chunk.length
-    if (this.#heldBytes <= heldLimit) return
+    if (this.#form === 'flow') return this.#letFlow()
+    if (this.#heldBytes <= (this.#form === 'whole' && this.#options.mustRead ? readLimit : heldLimit)) return
     if (this.#form === 'error') {
-      this.#let({ kind: 'error', head: this.#head!, body: Buffer.concat(this.#held) }, true)
+      this.#let({ kind: 'error', head: this.#head!, body: this.#heldBody() }, true)
       this.#sending?.abort()
       return
     }
     this.#form = 'flow'
+    this.#letFlow()
+  }
+
+  #letFlow(): void {
+    const { gives } = this.#options
+    // However long a download takes, as long as it goes on.
+    if (gives === 'bytes' || gives === 'lines') this.#totalAt = Number.POSITIVE_INFINITY
     this.#let({ kind: 'flow', head: this.#head! })
+  }
+
+  #keep(chunk: Buffer): void {
+    this.#held ??= new Pieces()
+    this.#held.add(chunk)
+  }
+
+  #heldBody(): Buffer {
+    return this.#held?.join() ?? Buffer.alloc(0)
   }
 
   #onEvent(event: StreamEvent | null): void {
@@ -229,11 +278,17 @@ export class Call implements ResponseSink {
   }
 
   #endWhole(head: Head): void {
-    const body = this.#held.length === 1 ? this.#held[0]! : Buffer.concat(this.#held)
-    const { wrong } = this.reader.body(body)
+    const body = this.#heldBody()
+    const wrong = this.#needsReading(head, body) ? this.reader.body(body).wrong : null
     if (wrong !== null)
       return this.#fail(fault('provider_bad_response', `The provider's answer is not what it promised: ${wrong}.`))
     this.#let({ kind: 'whole', head, body }, true)
+  }
+
+  #needsReading(head: Head, body: Buffer): boolean {
+    const { gives, mayBeEmpty } = this.#options
+    if (gives === 'nothing' || (body.length === 0 && mayBeEmpty)) return false
+    return gives !== 'json-or-text' || !/^(?!application\/json)./.test(header(head.headers, 'content-type'))
   }
 
   #let(gated: Gated, last = false): void {
@@ -272,11 +327,11 @@ export class Call implements ResponseSink {
   }
 
   #rearm(): void {
-    this.#deadline.at = Math.min(this.#options.totalAt, performance.now() + this.#phaseLimit)
+    if (!this.#uploading) this.#deadline.at = Math.min(this.#totalAt, performance.now() + this.#phaseLimit)
   }
 
   #timeOut(): void {
-    const total = performance.now() >= this.#options.totalAt
+    const total = performance.now() >= this.#totalAt
     const { limits } = this.#options
     if (total) return this.#fail(timeoutFault('total', limits.total))
     this.#fail(

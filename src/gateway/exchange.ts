@@ -12,6 +12,7 @@ import type { Listed } from './live-list.ts'
 /** Strings that a client chooses are cut to this on the record, so that a record's size is bounded. */
 const textLimit = 512
 
+import type { Upload } from './upload.ts'
 /**
  * One request on its way through: plain fields that the steps of the pipeline fill in, and from which the record is
  * made. Only the server and the relay touch `request` and `response`.
@@ -44,6 +45,8 @@ export class Exchange implements Listed {
   /** What policy reserved; given back when the exchange settles. */
   hold: Hold | null = null
 
+  /** In place of `body`, which is empty then: a body that goes up while it arrives. */
+  upload: Upload | null = null
   route: string | null = null
   provider: string | null = null
   upstreamModel: string | null = null
@@ -151,7 +154,7 @@ export class Exchange implements Listed {
       routing_signals: this.routingSignals,
       losses: [],
       provider_request_id: cut(this.providerRequestId),
-      request_bytes: this.body.length,
+      request_bytes: this.upload?.received ?? this.body.length,
       response_bytes: this.responseBytes,
       client: { address: this.clientAddress, user_agent: cut(this.request.headers['user-agent'] ?? null) },
       tags: this.#allTags(),

@@ -55,6 +55,8 @@ export interface GatewaySettings {
   heartbeatMs: number
   trustedProxies: readonly string[]
   corsOrigins: readonly string[]
+  /** Of a body that goes up as a stream. */
+  uploadLimit: number
 }
 
 /** A provider's state as traffic found it; the control plane checks and decides. */

@@ -23,7 +23,9 @@ const keptFromProvider = new Set([
   'api-key',
   'x-goog-api-key',
   'x-goog-user-project',
-  // A part of an answer would look broken or come without its usage, and another method would be another call.
+  // A JSON body goes up as it was read.
+  'content-encoding',
+  // A part of an answer would look broken or come without its usage (downloads: `passRange`), and another method would be another call.
   'range',
   'if-range',
   'x-goog-fieldmask',
@@ -94,6 +96,14 @@ export function headersUp(
   for (const [name, value] of defaults) if (findHeader(result, name) === null) result.push(name, value)
   result.push('accept-encoding', 'identity')
   return result
+}
+
+/** For a download, which can be asked for in parts. */
+export function passRange(raw: readonly string[], headers: string[]): void {
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index]!.toLowerCase()
+    if (name === 'range' || name === 'if-range') headers.push(name, raw[index + 1]!)
+  }
 }
 
 /** The provider's headers that the client may see, as a flat list; `retry-after` is the route's, not one target's. */

@@ -16,6 +16,7 @@ import { startHeartbeat } from './heartbeat.ts'
 import type { Answer } from './judge.ts'
 import { answerModels } from './model-answers.ts'
 import { relay } from './relay.ts'
+import { requestForm } from './request-form.ts'
 import { refuse } from './respond.ts'
 import { sendTo } from './send.ts'
 import { clientClosed, settle } from './settle.ts'
@@ -65,7 +66,10 @@ function identify(gateway: Gateway, exchange: Exchange): Fault | null {
 }
 
 async function receive(gateway: Gateway, exchange: Exchange): Promise<Fault | null> {
-  if (exchange.match!.endpoint.takes.length === 0) return inspect(exchange)
+  const { takes } = exchange.match!.endpoint
+  if (takes.length === 0) return inspect(exchange)
+  const form = requestForm(takes, exchange.request.headers['content-type'])
+  if (form !== 'json') return receiveStream(gateway, exchange, form)
   const { bodyLimit } = gateway.settings
   const policy = effectivePolicy(gateway.model.configuration.policies, exchange.key!)
   const { betweenChunks, total } = gateway.settings.timeouts
@@ -86,11 +90,20 @@ async function receive(gateway: Gateway, exchange: Exchange): Promise<Fault | nu
   return body
 }
 
+async function receiveStream(gateway: Gateway, exchange: Exchange, form: 'multipart' | 'bytes'): Promise<Fault | null> {
+  const { receiveUpload } = await import('./receive-upload.ts')
+  const found = await receiveUpload(gateway, exchange, form)
+  return found === null ? null : keepInspection(exchange, found)
+}
+
 /** The name stands in several places of the record, whose size must be bounded. */
 const modelLimit = 512
 
 function inspect(exchange: Exchange): Fault | null {
-  const found: Inspection | Fault = exchange.lane!.inspect(exchange.match!, exchange.query, exchange.body)
+  return keepInspection(exchange, exchange.lane!.inspect(exchange.match!, exchange.query, exchange.body))
+}
+
+function keepInspection(exchange: Exchange, found: Inspection | Fault): Fault | null {
   if ('code' in found) return found
   if (found.model !== null && found.model.length > modelLimit)
     return fault('invalid_request', `The model's name is longer than ${modelLimit} characters.`, { param: 'model' })
@@ -113,8 +126,11 @@ function admit(gateway: Gateway, exchange: Exchange): Fault | null {
   const spent = recheckKey(gateway, exchange)
   if (spent !== null) return spent
   const policy = effectivePolicy(gateway.model.configuration.policies, exchange.key!)
-  const { bodyLimit } = gateway.settings
-  const call = { lane: exchange.lane!.name, model: exchange.inspection!.model, bytes: exchange.body.length, bodyLimit }
+  const { upload, body } = exchange
+  const bodyLimit = upload === null ? gateway.settings.bodyLimit : gateway.settings.uploadLimit
+  // Of an upload, what is not here yet is counted as it comes.
+  const bytes = upload?.received ?? body.length
+  const call = { lane: exchange.lane!.name, model: exchange.inspection!.model, bytes, bodyLimit }
   const admission = admitCall(call, policy, gateway.counters)
   exchange.policySignals.push(...admission.signals)
   exchange.hold = admission.hold

@@ -48,7 +48,8 @@ export async function refuse(gateway: Gateway, exchange: Exchange, reason: Fault
   headers.push('content-length', String(rendered.body.length))
   // A client that waits to be asked for its body would wait for ever on this connection.
   if (request.headers.expect !== undefined) headers.push('connection', 'close')
-  if (!request.complete) discardBody(request, gateway.deadlines)
+  if (exchange.upload !== null) exchange.upload.close()
+  else if (!request.complete) discardBody(request, gateway.deadlines)
   response.writeHead(rendered.status, headers)
   response.end(request.method === 'HEAD' ? undefined : rendered.body)
 }

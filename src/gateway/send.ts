@@ -2,17 +2,19 @@ import { flatText } from '../core/flat-text.ts'
 import type { TimeLimits } from '../core/lane.ts'
 import type { AttemptRecord } from '../core/record.ts'
 import type { Secret } from '../core/secret.ts'
-import type { BodyChange } from '../lanes/contract.ts'
+import type { BodyChange, Endpoint } from '../lanes/contract.ts'
 import { openFramer } from '../lanes/framer.ts'
+import type { OutboundRequest } from '../providers/contract.ts'
 import type { Sent } from '../routing/attempt.ts'
 import type { Candidate } from '../routing/plan.ts'
 import type { SnapshotRoute } from '../store/snapshot.ts'
 import { Call } from './call.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
-import { headersUp } from './headers.ts'
+import { headersUp, passRange } from './headers.ts'
 import { type Answer, judge, notReady } from './judge.ts'
 import type { LiveProvider } from './read-model.ts'
+import { endAttempts, sendUpload } from './send-body.ts'
 
 /** Sends to one candidate and judges what came of it; nothing has reached the client when it resolves. */
 export async function sendTo(
@@ -39,7 +41,7 @@ export async function sendTo(
   attempt.outcome = outcomeOf(judged)
   if (judged.kind === 'failed') attempt.message = judged.failure.reason
   if ('head' in gated) attempt.status = gated.head.status
-  return judged
+  return judged.kind === 'failed' && exchange.upload?.spent ? endAttempts(exchange, judged.failure) : judged
 }
 
 interface Picked {
@@ -75,18 +77,26 @@ function startCall(
   noteSplices(exchange, row.name, change)
   const { origin, path } = kind.address(row, lane.name, lane.upstreamPath(match, inspection, candidate.upstreamModel))
   const own = [...kind.headers(row, lane.name, credential), ...Object.entries(row.headers)]
-  const reader = lane.reader(match, inspection, change)
+  // Whether a form asks for a stream may come late in it, so the answer's type tells.
+  const framing = inspection.framing ?? (exchange.upload === null ? null : match.endpoint.stream)
+  const reader = lane.reader(match, framing === inspection.framing ? inspection : { ...inspection, framing }, change)
   const call = new Call({
     deadlines: gateway.deadlines,
     limits,
     totalAt: exchange.complete + limits.total,
     streamed: inspection.streamed,
-    streamType: inspection.framing === 'json-array' ? 'application/json' : 'text/event-stream',
+    uploading: exchange.upload !== null,
+    gives: match.endpoint.gives,
+    mayBeEmpty: match.endpoint.model === 'none',
+    streamType: framing === 'json-array' ? 'application/json' : 'text/event-stream',
     reader,
-    framer: inspection.framing === null ? null : openFramer(inspection.framing),
+    framer: framing === null ? null : openFramer(framing),
   })
-  const body = match.endpoint.takes.length === 0 ? null : lane.splice(exchange.body, inspection, change)
   const headers = headersUp(exchange.request.rawHeaders, exchange.presented, own, kind.defaults ?? [])
+  let body: OutboundRequest['body'] = null
+  if (exchange.upload !== null) body = sendUpload(exchange, call, change.renameTo, limits.betweenChunks, headers)
+  else if (match.endpoint.takes.length > 0) body = lane.splice(exchange.body, inspection, change)
+  if (isDownload(match.endpoint)) passRange(exchange.request.rawHeaders, headers)
   const transport = kind.transport ?? gateway.transport
   call.begin(
     transport.send({ method: match.endpoint.method, origin, path, headers, body, connectMs: limits.connect }, call),
@@ -94,6 +104,11 @@ function startCall(
   exchange.provider = row.name
   exchange.upstreamModel = candidate.upstreamModel
   return call
+}
+
+/** Bytes that can be asked for in parts. */
+function isDownload({ method, gives }: Endpoint): boolean {
+  return method === 'GET' && (gives === 'bytes' || gives === 'lines')
 }
 
 /** What leaves changed is on the record (the closed list of product.md section 2); once, whatever the attempts. */

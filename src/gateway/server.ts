@@ -139,6 +139,7 @@ async function serveToItsEnd(gateway: Gateway, exchange: Exchange): Promise<void
     await fail(gateway, exchange, error)
   } finally {
     exchange.stopHeartbeat?.()
+    exchange.upload?.close()
     gateway.exchanges.remove(exchange)
   }
 }

@@ -1,10 +1,12 @@
 import type { ErrorOrigin, Fault, RecordErrorCode } from '../core/errors.ts'
+import type { FormField } from '../core/form-scan.ts'
 import type { Span } from '../core/json-scan.ts'
 import type { LaneName } from '../core/lane.ts'
 import type { TokenUsage } from '../core/record.ts'
 import type { ObjectName, ObjectType } from '../core/stored-object.ts'
 import type { StreamEvent } from '../core/stream-event.ts'
 
+export type { FormField } from '../core/form-scan.ts'
 export type { Span } from '../core/json-scan.ts'
 export type { StreamEvent } from '../core/stream-event.ts'
 
@@ -21,6 +23,10 @@ export interface Lane {
   match(method: string, path: string): Match | null
   /** Reads `model` and `stream` (and what usage needs) without reserialising. */
   inspect(match: Match, query: string, body: Buffer): Inspection | Fault
+  /** Of a form: what must be known of it before it may go up. */
+  formFields(match: Match): FormFields
+  /** As `inspect`, for a body that passes as a stream: a form, with the fields that were found in time, or bytes, with none. */
+  inspectForm(match: Match, query: string, fields: readonly FormField[]): Inspection | Fault
   /** The body to send when the route renames the model or usage must be asked for; the same buffer when neither. */
   splice(body: Buffer, inspection: Inspection, change: BodyChange): Buffer
   /** Path and query below the provider's origin or base URL, with the model renamed where it stands in the path. */
@@ -41,6 +47,8 @@ export interface Lane {
   /** A fresh reader of one answer. */
   reader(match: Match, inspection: Inspection, change: BodyChange): AnswerReader
   objects: LaneObjects
+  /** null: it has none. */
+  sockets: LaneSockets | null
   /** The lane's own list of models, and one model's entry. */
   renderModels(match: Match, models: ListedModel[], query: string): Buffer
   renderModel(match: Match, model: ListedModel): Buffer
@@ -61,8 +69,8 @@ export interface Endpoint {
   served: 'provider' | 'model-list' | 'model-entry' | 'nobody'
   /** Forms that the request's body may have; empty: it has none. */
   takes: readonly BodyForm[]
-  /** Form of a 2xx answer that is not streamed. */
-  gives: 'json' | 'bytes' | 'lines' | 'nothing'
+  /** Form of a 2xx answer that is not streamed; `json-or-text`: as its content-type says. */
+  gives: 'json' | 'json-or-text' | 'bytes' | 'lines' | 'nothing'
   /** Shape of a streamed answer; null where the endpoint never streams. Gemini's `alt` overrides it: see `Inspection.framing`. */
   stream: Framing | null
   object: ObjectUse | null
@@ -71,6 +79,16 @@ export interface Endpoint {
 }
 
 export type BodyForm = 'json' | 'multipart' | 'bytes'
+
+/** Small text fields by name. Where the first two are empty, a form goes up unread, however odd it is. */
+export interface FormFields {
+  /** The body is held until these are found, or it ends. Given twice they are refused. */
+  needed: readonly string[]
+  /** They decide whether the call may be made at all: where they come after what is held (1 MiB), the call is refused. */
+  early: readonly string[]
+  /** Read where they stand in what is held anyway. */
+  read: readonly string[]
+}
 
 /** What a call has to do with one type of objects that live at a provider. */
 export interface ObjectUse {
@@ -97,7 +115,7 @@ export interface Inspection {
   /** The name the client asked for; null where the call has none. */
   model: string | null
   streamed: boolean
-  /** Shape of the streamed answer that this call asks for; null exactly when it is not streamed. */
+  /** Shape of the streamed answer that this call asks for; null exactly when it is not streamed, or a WebSocket. */
   framing: Framing | null
   /** The query to send on, without credentials; '' or '?…'. */
   query: string
@@ -236,4 +254,52 @@ export interface StreamedError {
 export interface BodyReading {
   /** null: as promised; else why it is `provider_bad_response`. */
   wrong: string | null
+}
+
+/**
+ * What a lane must say about its WebSockets. Frames pass as they came: what is read here is read beside them, and only a
+ * model's name is ever changed. A lane without WebSockets has none of this. Source: wire/lanes.md, sections 1.3 and 3.3.
+ */
+export interface LaneSockets {
+  /** What the handshake asks for. `model` is null where no query names it: see `opensWithFrame`. */
+  handshake(match: Match, query: string): Inspection | Fault
+  /** The first frame says which model is meant, and so which provider: until it comes none is dialled. */
+  opensWithFrame(match: Match): boolean
+  /** What a client's frame asks for; null: nothing that anybody here must know. A fault: it does not go up. */
+  ask(match: Match, frame: Buffer): FrameAsk | Fault | null
+  /** A fresh reader of what a provider sends on one connection. */
+  reader(match: Match): SocketReader
+  /** The frame that tells a client of a fault; null where the protocol has none and only the closing frame can tell. */
+  errorFrame(match: Match, fault: Fault, requestId: string): Buffer | null
+}
+
+export interface FrameAsk {
+  /** The model that the work is for; null: the frame names none. */
+  model: NamedModel | null
+  /** Models for a part of the work (transcription of what the user says). */
+  further: readonly NamedModel[]
+  /** The call whose JSON body this frame could be: it refers to objects as that one does. null: to none. */
+  bodyOf: Match | null
+}
+
+export interface NamedModel {
+  name: string
+  /** Of its values in the frame, quotes included. */
+  spans: Span[]
+}
+
+export interface SocketReader {
+  frame(frame: Buffer): SocketReading
+  /** Sum of what the provider reported; null when it reported none. */
+  usage(): TokenUsage | null
+  /** Between a question and the end of its answer, as far as frames tell. */
+  busy(): boolean
+}
+
+export interface SocketReading {
+  /** Objects that the provider keeps from here on. */
+  told: readonly ObjectName[]
+  /** Objects that this connection knows from here on, kept or not. */
+  named: readonly ObjectName[]
+  error: StreamedError | null
 }

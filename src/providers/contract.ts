@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { LaneName } from '../core/lane.ts'
 import type { Secret } from '../core/secret.ts'
 
@@ -94,7 +95,8 @@ export interface OutboundRequest {
   path: string
   /** Name, value, name, value, … */
   headers: string[]
-  body: Buffer | null
+  /** A stream goes up as it comes, in chunks unless `headers` say `content-length`; it is destroyed when nobody takes any more of it. */
+  body: Buffer | Readable | null
   connectMs: number
 }
 

@@ -44,6 +44,8 @@ export interface DataPlaneOptions {
   heartbeatMs?: number
   timeouts?: Partial<TimeLimits>
   trustedProxies?: string[]
+  bodyLimit?: number
+  uploadLimit?: number
   /** Default: plain HTTP. */
   certificate?: ServerCertificate | null
 }
@@ -58,6 +60,8 @@ export async function startDataPlane({
   heartbeatMs = 15_000,
   timeouts = {},
   trustedProxies = [],
+  bodyLimit = 100_000_000,
+  uploadLimit = 2_000_000_000,
   certificate = null,
 }: DataPlaneOptions): Promise<DataPlane> {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'spgw-data-plane-'))
@@ -66,7 +70,8 @@ export async function startDataPlane({
     host: '127.0.0.1',
     port: 0,
     reusePort: true,
-    bodyLimit: 100_000_000,
+    bodyLimit,
+    uploadLimit,
     timeouts: { ...limits, ...timeouts },
     heartbeatMs,
     trustedProxies,

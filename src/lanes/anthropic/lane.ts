@@ -2,6 +2,7 @@ import type { Fault } from '../../core/errors.ts'
 import { type Member, scanObject } from '../../core/json-scan.ts'
 import type { AnswerReader, BodyChange, Endpoint, Inspection, Lane, Match } from '../contract.ts'
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
+import { inspectFormFields, usualFormFields } from '../form-request.ts'
 import { forwardedQuery } from '../query.ts'
 import { applyEdits, isFault, readEndUser, readModel, readOutputLimit, readStream, scanBody } from '../request-body.ts'
 import { WholeReader } from '../whole-reader.ts'
@@ -26,6 +27,8 @@ export const anthropic: Lane = {
     return found === null ? null : { ...found, path }
   },
   inspect,
+  formFields: (match) => usualFormFields(match),
+  inspectForm: inspectFormFields,
   splice,
   upstreamPath,
   renderError,

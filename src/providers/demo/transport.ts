@@ -15,6 +15,8 @@ import { refuse } from './refusal.ts'
 export function createDemoTransport(): Transport {
   return {
     send(request, sink) {
+      // No endpoint of its own takes what comes as a stream.
+      if (request.body !== null && !Buffer.isBuffer(request.body)) request.body.destroy()
       const { answer, model } = answerCall(request)
       return new Player(answer, behaviourOf(model), sink)
     },
@@ -69,7 +71,7 @@ function answerCall(request: OutboundRequest): { answer: DemoAnswer; model: stri
   if (request.method !== 'POST' || !answering) {
     return { answer: refuse(lane, 404, `The demo provider has no ${request.method} ${path}.`), model: '' }
   }
-  const body = asObject(parseJson(request.body ?? Buffer.alloc(0)))
+  const body = Buffer.isBuffer(request.body) ? asObject(parseJson(request.body)) : null
   if (!body) return { answer: refuse(lane, 400, 'The body is not a JSON object.'), model: '' }
   const model = pathModel ?? (asString(body.model) || 'demo')
   const behaviour = behaviourOf(model)

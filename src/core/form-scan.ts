@@ -1,0 +1,220 @@
+/** Finds small text fields in a form (multipart/form-data: RFC 7578, RFC 2046 section 5.1) while its bytes pass. */
+
+/** `start` and `end` are byte offsets of the value within the body. */
+export interface FormField {
+  name: string
+  value: string
+  start: number
+  end: number
+}
+
+const lineEnd = Buffer.from('\r\n')
+const headersEnd = Buffer.from('\r\n\r\n')
+const closing = Buffer.from('--')
+
+/** Of one part's headers, and of one wanted field. */
+const headerBytes = 16 * 1024
+const valueBytes = 4096
+const mostFields = 256
+
+/** Name, then a token or a quoted text. */
+const parameter = /\s*;\s*([^\s=;"]+)=("(?:[^"\\]|\\.)*"|[^\s;,"]*)/y
+const boundaryForm = /^[\w'()+,\-./:=? ]{0,69}[\w'()+,\-./:=?]$/
+
+/** The boundary that a content-type names; null where it is no form or names none, or more than one. */
+export function readBoundary(contentType: string): string | null {
+  const type = /^\s*multipart\/form-data/i.exec(contentType)
+  if (type === null) return null
+  const parameters = readParameters(contentType.slice(type[0].length))
+  const named = parameters?.filter(([name]) => name === 'boundary')
+  const boundary = named?.length === 1 ? named[0]![1] : ''
+  return boundaryForm.test(boundary) ? boundary : null
+}
+
+/** Null for what is no list of parameters. */
+function readParameters(text: string): [name: string, value: string][] | null {
+  const found: [string, string][] = []
+  parameter.lastIndex = 0
+  let end = 0
+  for (let match = parameter.exec(text); match !== null; match = parameter.exec(text)) {
+    const [, name = '', value = ''] = match
+    found.push([name.toLowerCase(), value.startsWith('"') ? value.slice(1, -1) : value])
+    end = parameter.lastIndex
+  }
+  return text.slice(end).trim() === '' ? found : null
+}
+
+/**
+ * Reads strictly: what was checked here must be what the provider's parser sees, and parsers differ in what they forgive (bare line
+ * feeds, padding, folded headers, a boundary inside a part). So whatever two of them could read differently is `wrong`. Holds no more
+ * than one part's headers or one wanted value.
+ */
+export class FormScanner {
+  /** Those wanted that have been seen whole, in their order. */
+  readonly fields: FormField[] = []
+  /** Half a sentence; null as long as nothing is. */
+  wrong: string | null = null
+  readonly #wanted: ReadonlySet<string>
+  readonly #delimiter: Buffer
+  /** What of a place without a match must be looked at again: a match may begin there, and the line end before it counts. */
+  readonly #lookBehind: number
+  #state: 'content' | 'delimiter' | 'headers' | 'epilogue' = 'content'
+  /** Bytes not done with, and the offset of the first; as if an empty line stood before the form. */
+  #rest: Buffer = lineEnd
+  #offset = -2
+  /** Of the part that is passing: where its content begins, and its name where it is wanted. */
+  #contentStart = -2
+  #name: string | null = null
+  #parts = 0
+
+  constructor(boundary: string, wanted: Iterable<string>) {
+    this.#wanted = new Set(wanted)
+    this.#delimiter = Buffer.from(`--${boundary}`, 'latin1')
+    this.#lookBehind = this.#delimiter.length + 1
+  }
+
+  push(chunk: Buffer): void {
+    if (this.wrong !== null || chunk.length === 0 || this.#passesBy(chunk)) return
+    const window = Buffer.concat([this.#rest, chunk])
+    let at = 0
+    for (let next = 0; next >= 0 && this.wrong === null; ) {
+      at = next
+      next = this.#step(window, at)
+    }
+    const keep = this.#needed(window, at)
+    this.#offset += keep
+    // A copy, since a view would keep the whole chunk alive.
+    this.#rest = Buffer.from(window.subarray(keep))
+  }
+
+  /** No more bytes come. */
+  end(): void {
+    if (this.#state !== 'epilogue') this.wrong ??= this.#parts === 0 ? 'it has no part' : 'its end is missing'
+  }
+
+  /** Nearly all chunks of a file hold no boundary: they are searched where they lie. */
+  #passesBy(chunk: Buffer): boolean {
+    if (this.#name !== null || this.#parts === 0) return false
+    if (this.#state !== 'content' && this.#state !== 'epilogue') return false
+    const seam = Buffer.concat([this.#rest, chunk.subarray(0, this.#lookBehind)])
+    if (seam.includes(this.#delimiter) || chunk.includes(this.#delimiter)) return false
+    const last = chunk.length > this.#lookBehind ? chunk : Buffer.concat([this.#rest, chunk])
+    const end = this.#offset + this.#rest.length + chunk.length
+    this.#rest = Buffer.from(last.subarray(-this.#lookBehind))
+    this.#offset = end - this.#rest.length
+    return true
+  }
+
+  /** Where to go on; negative when more bytes are needed for that. */
+  #step(window: Buffer, at: number): number {
+    switch (this.#state) {
+      case 'delimiter':
+        return this.#endDelimiter(window, at)
+      case 'headers':
+        return this.#readHeaders(window, at)
+      default:
+        return this.#findDelimiter(window, at)
+    }
+  }
+
+  #findDelimiter(window: Buffer, at: number): number {
+    const found = window.indexOf(this.#delimiter, at)
+    const end = this.#offset + (found < 0 ? window.length - this.#lookBehind : found - 2)
+    if (this.#parts === 0 && end > 0) return this.#refuse('it does not begin with its boundary')
+    if (this.#name !== null && end - this.#contentStart > valueBytes)
+      return this.#refuse(`the field ${this.#name} is longer than ${valueBytes} bytes`)
+    if (found < 0) return -1
+    const ownLine = end >= this.#contentStart && window.subarray(found - 2, found).equals(lineEnd)
+    if (!ownLine || this.#state === 'epilogue') return this.#refuse('its boundary stands where no part begins')
+    if (this.#name !== null) this.#addField(this.#name, window.subarray(this.#contentStart - this.#offset, found - 2))
+    this.#name = null
+    this.#state = 'delimiter'
+    return found + this.#delimiter.length
+  }
+
+  #addField(name: string, value: Buffer): void {
+    const start = this.#contentStart
+    this.fields.push({ name, value: value.toString('utf8'), start, end: start + value.length })
+    if (this.fields.length > mostFields) this.#refuse(`it has more than ${mostFields} fields`)
+  }
+
+  #endDelimiter(window: Buffer, at: number): number {
+    if (window.length < at + 2) return -1
+    const next = window.subarray(at, at + 2)
+    this.#parts++
+    if (next.equals(closing)) this.#state = 'epilogue'
+    else if (next.equals(lineEnd)) this.#state = 'headers'
+    else return this.#refuse('its boundary stands where no part begins')
+    return at + 2
+  }
+
+  #readHeaders(window: Buffer, at: number): number {
+    const end = window.indexOf(headersEnd, at)
+    if ((end < 0 ? window.length : end) - at > headerBytes)
+      return this.#refuse(`the headers of a part are longer than ${headerBytes} bytes`)
+    if (end < 0) return -1
+    const name = readPartName(window.toString('latin1', at, end), this.#wanted)
+    if ('wrong' in name) return this.#refuse(name.wrong)
+    this.#name = name.wanted
+    this.#contentStart = this.#offset + end + headersEnd.length
+    this.#state = 'content'
+    return end + headersEnd.length
+  }
+
+  /** From where on the window must be kept, `at` being what could not be done yet. */
+  #needed(window: Buffer, at: number): number {
+    if (this.#state === 'delimiter' || this.#state === 'headers') return at
+    if (this.#name !== null) return this.#contentStart - this.#offset
+    // Never before `at`: what was found once must not be found again. But the line end before a boundary may lie there.
+    return Math.max(at - 2, window.length - this.#lookBehind, 0)
+  }
+
+  #refuse(reason: string): number {
+    this.wrong ??= reason
+    return -1
+  }
+}
+
+const harmlessEncodings = ['7bit', '8bit', 'binary']
+
+/** `wanted`: the part's name where it is one of those. */
+function readPartName(block: string, wanted: ReadonlySet<string>): { wanted: string | null } | { wrong: string } {
+  const headers = readHeaderLines(block)
+  const dispositions = headers?.filter(([name]) => name === 'content-disposition') ?? []
+  if (headers === null || dispositions.length !== 1) return { wrong: 'a part has no headers that name it' }
+  const [, type = '', rest = ''] = /^(form-data)(.*)$/i.exec(dispositions[0]![1]) ?? []
+  const parameters = type === '' ? null : readParameters(rest)
+  const named = parameters?.filter(([name]) => name === 'name' || name === 'name*') ?? []
+  if (parameters === null || named.length !== 1 || named[0]![0] === 'name*')
+    return { wrong: 'a part is not named in the usual way' }
+  const name = named[0]![1]
+  // Some parsers undo these, others do not.
+  if (!wanted.has(name))
+    return wanted.has(plain(name)) ? { wrong: `the name ${plain(name)} is escaped` } : { wanted: null }
+  if (parameters.some(([other]) => other.startsWith('filename')))
+    return { wrong: `the field ${name} is sent as a file` }
+  if (isEncoded(headers)) return { wrong: `the field ${name} is encoded` }
+  return { wanted: name }
+}
+
+function isEncoded(headers: readonly [string, string][]): boolean {
+  return headers.some(([name, value]) => {
+    if (name === 'content-transfer-encoding') return !harmlessEncodings.includes(value.toLowerCase())
+    return name === 'content-type' && /charset/i.test(value) && !/charset="?(utf-8|us-ascii)"?\s*$/i.test(value)
+  })
+}
+
+function plain(name: string): string {
+  const unescaped = name.replaceAll('\\', '')
+  try {
+    return decodeURIComponent(unescaped).trim()
+  } catch {
+    return unescaped.trim()
+  }
+}
+
+/** Null where one is folded, has no name, or holds a bare line end. */
+function readHeaderLines(block: string): [name: string, value: string][] | null {
+  const lines = block.split('\r\n').map((line) => /^([\w!#$%&'*+.^`|~-]+):[ \t]*([^\r\n\0]*?)[ \t]*$/.exec(line))
+  return lines.includes(null) ? null : lines.map((line) => [line![1]!.toLowerCase(), line![2]!])
+}

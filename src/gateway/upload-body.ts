@@ -1,0 +1,47 @@
+import { Readable } from 'node:stream'
+
+export interface UploadSource {
+  /** All that the body was given has been taken. May call `push` or `finish` at once. */
+  next(body: UploadBody): void
+  /** The last byte has been taken. */
+  sent(): void
+  /** Nobody takes any more. */
+  gone(body: UploadBody): void
+}
+
+/** What one attempt sends: first what is held, then what its source pushes. Never ends by itself, so that a cut body never looks whole. */
+export class UploadBody extends Readable {
+  readonly #source: UploadSource
+  #pieces: Buffer[]
+  #next = 0
+
+  constructor(pieces: Buffer[], source: UploadSource) {
+    super({ highWaterMark: 64 * 1024 })
+    this.#pieces = pieces
+    this.#source = source
+    // Whoever destroys it says why elsewhere; without a listener an error would end the thread.
+    this.on('error', () => {})
+    this.once('end', () => source.sent())
+  }
+
+  finish(): void {
+    this.push(null)
+  }
+
+  override _read(): void {
+    while (this.#next < this.#pieces.length) {
+      const piece = this.#pieces[this.#next]!
+      this.#pieces[this.#next++] = Buffer.alloc(0)
+      if (!this.push(piece)) return
+    }
+    this.#pieces = []
+    this.#next = 0
+    this.#source.next(this)
+  }
+
+  override _destroy(_error: Error | null, done: (error?: Error | null) => void): void {
+    this.#pieces = []
+    this.#source.gone(this)
+    done()
+  }
+}

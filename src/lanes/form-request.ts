@@ -1,0 +1,47 @@
+import { type Fault, fault } from '../core/errors.ts'
+import type { FormField, FormFields, Inspection, Match } from './contract.ts'
+import { forwardedQuery } from './query.ts'
+
+/** As long as the longest that a vendor takes (see `readEndUser`). */
+const endUserCharacters = 256
+
+/** What every lane needs of a form: the model where the call names one, whether it streams, and for whom. */
+export function usualFormFields({ endpoint }: Match, early: readonly string[] = []): FormFields {
+  const named = endpoint.model === 'body' || endpoint.model === 'body-optional'
+  const read = endpoint.stream === null ? [] : ['stream']
+  return { needed: named ? ['model'] : [], early, read: named ? [...read, 'user'] : read }
+}
+
+export function inspectFormFields(match: Match, query: string, fields: readonly FormField[]): Inspection | Fault {
+  const { endpoint, pathModel } = match
+  const named = fields.find(({ name }) => name === 'model')
+  if (named?.value.trim() === '') return badModel('`model` is empty; name the model.')
+  if (named === undefined && endpoint.model === 'body')
+    return badModel('`model` is missing; send the form with a field `model`.')
+  const streamed = endpoint.stream !== null && fields.some(({ name, value }) => name === 'stream' && isTrue(value))
+  return {
+    model: named?.value ?? pathModel,
+    streamed,
+    framing: streamed ? endpoint.stream : null,
+    query: forwardedQuery(query),
+    modelSpans: named === undefined ? [] : [{ start: named.start, end: named.end }],
+    endUser: readUser(fields),
+    outputLimit: null,
+    stores: false,
+    usageSplice: null,
+  }
+}
+
+/** As the vendors' own servers read a form, which knows no types. */
+function isTrue(text: string): boolean {
+  return ['true', '1', 'on', 'yes'].includes(text.toLowerCase())
+}
+
+function readUser(fields: readonly FormField[]): string | null {
+  const user = fields.find(({ name }) => name === 'user')?.value ?? ''
+  return user !== '' && user.length <= endUserCharacters ? user : null
+}
+
+function badModel(message: string): Fault {
+  return fault('invalid_request', message, { param: 'model' })
+}

@@ -1,0 +1,164 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type FormField, FormScanner, readBoundary } from '../../src/core/form-scan.ts'
+
+const boundary = '----form-boundary-1'
+
+interface Part {
+  name: string
+  file?: string
+  type?: string
+  value: Buffer
+}
+
+function write(parts: readonly Part[], ending = `--${boundary}--\r\n`): Buffer {
+  const pieces = parts.flatMap(({ name, file, type, value }) => [
+    Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="${name}"`),
+    Buffer.from(file === undefined ? '' : `; filename="${file}"`),
+    Buffer.from(type === undefined ? '' : `\r\nContent-Type: ${type}`),
+    Buffer.from('\r\n\r\n'),
+    value,
+    Buffer.from('\r\n'),
+  ])
+  return Buffer.concat([...pieces, Buffer.from(ending)])
+}
+
+function scan(body: Buffer, cuts: readonly number[] = []): { fields: FormField[]; wrong: string | null } {
+  const scanner = new FormScanner(boundary, ['model', 'stream'])
+  let from = 0
+  for (const cut of [...cuts, body.length]) {
+    const to = Math.max(from, Math.min(cut, body.length))
+    scanner.push(body.subarray(from, to))
+    from = to
+  }
+  scanner.end()
+  return { fields: scanner.fields, wrong: scanner.wrong }
+}
+
+const model: Part = { name: 'model', value: Buffer.from('gpt-image-1') }
+const file: Part = { name: 'file', file: 'a.png', type: 'image/png', value: Buffer.from('\x89PNG\r\n--\r\n\r\n--x') }
+
+/** What a file may hold without holding the boundary: pieces of it, line ends, anything. */
+const content = fc
+  .array(
+    fc.oneof(
+      fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)),
+      fc
+        .constantFrom('\r\n', '\r', '\n', '--', '\r\n--', `\r\n--${boundary.slice(0, -1)}`, '----form-')
+        .map((text) => Buffer.from(text)),
+    ),
+    { maxLength: 20 },
+  )
+  .map((pieces) => Buffer.concat(pieces))
+  .filter((bytes) => !bytes.includes(`--${boundary}`))
+
+const anyPart: fc.Arbitrary<Part> = fc.oneof(
+  content.map((value) => ({ ...file, value })),
+  fc
+    .string({ maxLength: 30, unit: 'grapheme' })
+    .filter((text) => !text.includes('--'))
+    .map((text) => ({ name: 'model', value: Buffer.from(text) })),
+  fc.constantFrom('true', '').map((text) => ({ name: 'stream', value: Buffer.from(text) })),
+  fc.constantFrom('Model', 'my model', 'models', 'prompt').map((name) => ({ name, value: Buffer.from('other') })),
+)
+
+describe('a form', () => {
+  it('is read alike however it is cut, and its spans are where the values stand', () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyPart, { minLength: 1, maxLength: 6 }),
+        fc.array(fc.nat(2000), { maxLength: 30 }).map((cuts) => cuts.toSorted((one, other) => one - other)),
+        (parts, cuts) => {
+          const body = write(parts)
+          const found = scan(body, cuts)
+          const expected = parts.filter(({ name }) => name === 'model' || name === 'stream')
+          expect(found.wrong).toBeNull()
+          expect(found.fields.map(({ name, value }) => [name, value])).toEqual(
+            expected.map(({ name, value }) => [name, value.toString()]),
+          )
+          for (const { value, start, end } of found.fields) expect(body.toString('utf8', start, end)).toBe(value)
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+
+  it('reads alike byte for byte', () => {
+    const body = write([file, model, file])
+    const cuts = Array.from(body, (_, index) => index)
+    expect(scan(body, cuts)).toEqual(scan(body))
+    expect(scan(body).fields).toMatchObject([{ name: 'model', value: 'gpt-image-1' }])
+  })
+
+  it('never holds more than a part of it', () => {
+    const scanner = new FormScanner(boundary, ['model'])
+    const head = write([file], '').subarray(0, -2)
+    scanner.push(head)
+    for (let chunk = 0; chunk < 1000; chunk++) scanner.push(Buffer.alloc(65_536, '\r\n--'))
+    scanner.push(Buffer.concat([Buffer.from('\r\n'), write([model])]))
+    scanner.end()
+    expect(scanner.wrong).toBeNull()
+    const start = head.length + 65_536_000 + 2 + write([model]).indexOf('gpt')
+    expect(scanner.fields).toEqual([{ name: 'model', value: 'gpt-image-1', start, end: start + 11 }])
+  })
+})
+
+const disposition = (line: string, more = '') =>
+  Buffer.from(`--${boundary}\r\n${line}\r\n${more}\r\nx\r\n--${boundary}--\r\n`)
+const usual = 'Content-Disposition: form-data; name="model"'
+
+describe('what two parsers could read differently is refused:', () => {
+  it.each<[string, Buffer]>([
+    ['nothing', Buffer.alloc(0)],
+    ['no form at all', Buffer.from('{"model":"x"}'.repeat(20))],
+    ['text before the first boundary', Buffer.concat([Buffer.from('x\r\n'), write([model])])],
+    ['a missing end', write([model], '')],
+    ['an end without its dashes', write([model], `--${boundary}\r\n`)],
+    ['a part after the end', Buffer.concat([write([model]), write([model])])],
+    [
+      'a bare line feed before a boundary',
+      Buffer.from(write([model, file]).toString('latin1').replaceAll(`\r\n--${boundary}`, `\n--${boundary}`), 'latin1'),
+    ],
+    ['the boundary within a file', write([{ ...file, value: Buffer.from(`x\n--${boundary}\n${usual}\n\ny`) }])],
+    ['a longer boundary', write([{ ...file, value: Buffer.from(`x\r\n--${boundary}x\r\n`) }])],
+    ['a padded boundary', Buffer.from(write([model]).toString().replace(`${boundary}\r\n`, `${boundary} \r\n`))],
+    ['a part without headers', Buffer.from(`--${boundary}\r\n\r\nx\r\n--${boundary}--`)],
+    ['two names', disposition('Content-Disposition: form-data; name="file"; name="model"')],
+    ['two dispositions', disposition('Content-Disposition: form-data; name="file"', `${usual}\r\n`)],
+    ['an extended name', disposition("Content-Disposition: form-data; name*=utf-8''model")],
+    ['an escaped name', disposition('Content-Disposition: form-data; name="mo\\del"')],
+    ['a padded name', disposition('Content-Disposition: form-data; name=" model"')],
+    ['an encoded name', disposition('Content-Disposition: form-data; name="%6dodel"')],
+    ['a folded header', disposition('Content-Disposition: form-data;\r\n name="model"')],
+    ['a header with a bare line feed', disposition(`X: y\n${usual}`)],
+    ['another disposition', disposition('Content-Disposition: attachment; name="model"')],
+    ['a model that is a file', disposition(`${usual}; filename="x"`)],
+    ['a model in base64', disposition(usual, 'Content-Transfer-Encoding: base64\r\n')],
+    ['a model in another alphabet', disposition(usual, 'Content-Type: text/plain; charset=utf-16\r\n')],
+    ['headers without end', Buffer.from(`--${boundary}\r\n${'x-a: b\r\n'.repeat(3000)}`)],
+    ['a model without end', Buffer.from(`--${boundary}\r\n${usual}\r\n\r\n${'x'.repeat(100_000)}`)],
+    ['too many models', write(Array.from({ length: 300 }, () => model))],
+  ])('%s', (_name, body) => {
+    const whole = scan(body).wrong
+    expect(whole).not.toBeNull()
+    expect(
+      scan(
+        body,
+        Array.from(body, (_, index) => index),
+      ).wrong,
+    ).toBe(whole)
+  })
+})
+
+describe('a boundary', () => {
+  it.each([
+    ['multipart/form-data; boundary=abc', 'abc'],
+    ['Multipart/Form-Data;charset=utf-8; Boundary="a b"', 'a b'],
+    ['multipart/form-data; boundary=a; boundary=b', null],
+    ['multipart/form-data; boundary=a, multipart/form-data; boundary=b', null],
+    ['multipart/form-data; boundary=""', null],
+    ['multipart/form-data', null],
+    ['multipart/mixed; boundary=a', null],
+    [`multipart/form-data; boundary=${'a'.repeat(71)}`, null],
+  ])('of %s', (contentType, expected) => expect(readBoundary(contentType)).toBe(expected))
+})
