@@ -1,0 +1,17 @@
+import { blobs } from './blobs.ts'
+import type { Detector } from './detector.ts'
+import { accountNumbers, cardNumbers, emailAddresses, phoneNumbers } from './personal.ts'
+import { bearerTokens, gatewayKeys, privateKeys, providerKeys } from './secrets.ts'
+
+/** What can be told by form alone, under the names that rules give it. */
+export const detectors = {
+  'gateway-keys': gatewayKeys,
+  'provider-keys': providerKeys,
+  'bearer-tokens': bearerTokens,
+  'private-keys': privateKeys,
+  'email-addresses': emailAddresses,
+  'phone-numbers': phoneNumbers,
+  'card-numbers': cardNumbers,
+  'account-numbers': accountNumbers,
+  blobs,
+} satisfies Record<string, Detector>

@@ -1,0 +1,58 @@
+import { keyPrefix } from '../../core/gateway-key.ts'
+import { type Detector, findForm } from './detector.ts'
+
+/** Also one that is cut short or mistyped. */
+const gatewayKeyForm = new RegExp(`${keyPrefix}[0-9A-Za-z]{8,}`, 'g')
+
+/** Beginnings that vendors have given their keys, so that scanners find them; then the key itself. */
+const providerKeyForm =
+  /(?<![0-9A-Za-z])(?:sk-|AIza|gsk_|xai-|hf_|pplx-|nvapi-|r8_|fw_|AQ\.|ya29\.|AKIA|ASIA|gh[oprsu]_|github_pat_|glpat-|xox[abeprs]-)[0-9A-Za-z_.-]{16,}/g
+
+/** The word stays, so that one still sees what kind of call it was. */
+const bearerForm = /(?<![0-9A-Za-z])(?:bearer|basic)[ \t]{1,8}([0-9A-Za-z._~+/-]{16,}=*)/gi
+const signedTokenForm = /(?<![0-9A-Za-z_-])eyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}(?:\.[0-9A-Za-z_-]*)?/g
+const pemBegin = /-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----/g
+const pemEnd = '-----END '
+
+export const gatewayKeys: Detector = (text) => findForm(text, gatewayKeyForm, 'gateway key')
+
+/** A word that merely begins like a key has no digit. */
+export const providerKeys: Detector = (text) =>
+  findForm(text, providerKeyForm, 'provider key', ({ index, 0: found }) =>
+    /\d/.test(found) ? { start: index, end: index + found.length } : null,
+  )
+
+export const bearerTokens: Detector = (text) => [
+  ...findForm(text, bearerForm, 'token', ({ index, 0: { length }, 1: token = '' }) => ({
+    start: index + length - token.length,
+    end: index + length,
+  })),
+  ...findForm(text, signedTokenForm, 'token'),
+]
+
+/** To its end, or to the text's where the end is missing. */
+export const privateKeys: Detector = (text) => {
+  let behind = 0
+  return findForm(text, pemBegin, 'private key', ({ index }) => {
+    if (index < behind) return null
+    const end = text.indexOf(pemEnd, index)
+    const line = end < 0 ? -1 : text.indexOf('-----', end + pemEnd.length)
+    behind = line < 0 ? text.length : line + 5
+    return { start: index, end: behind }
+  })
+}
+
+/** These very texts, whatever they look like. */
+export function knownSecrets(secrets: readonly string[]): Detector {
+  const wanted = secrets.filter(({ length }) => length >= shortestSecret)
+  return (text) =>
+    wanted.flatMap((secret) => {
+      const found = []
+      for (let start = text.indexOf(secret); start >= 0; start = text.indexOf(secret, start + secret.length))
+        found.push({ start, end: start + secret.length, note: 'credential' })
+      return found
+    })
+}
+
+/** Shorter ones are placeholders (`EMPTY`), and words. */
+const shortestSecret = 12
