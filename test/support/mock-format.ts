@@ -1,5 +1,6 @@
 import type { LaneName } from '../../src/core/lane.ts'
 import type { TokenUsage } from '../../src/core/record.ts'
+import type { MockObjects } from './mock-objects.ts'
 
 /** What a mock provider says about its wire format: whom it lets in, and what it answers. Source: wire/lanes.md, streaming.md, errors.md. */
 export interface MockFormat {
@@ -30,6 +31,8 @@ export interface MockCall {
   headers: ReadonlyMap<string, string>
   body: Buffer
   sha256: string
+  /** What this mock keeps, for all its accounts. */
+  objects: MockObjects
 }
 
 export interface MockAnswer {

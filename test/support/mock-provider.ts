@@ -6,6 +6,7 @@ import type { TokenUsage } from '../../src/core/record.ts'
 import { mockAnthropic } from './mock-anthropic.ts'
 import type { MockAnswer, MockCall, MockFormat, MockUsage } from './mock-format.ts'
 import { mockGemini } from './mock-gemini.ts'
+import { MockObjects } from './mock-objects.ts'
 import { mockOpenai } from './mock-openai.ts'
 import { applyScript, deliver, type Progress, type Script } from './mock-script.ts'
 
@@ -48,6 +49,7 @@ export class MockProvider {
   readonly requests: Seen[] = []
   readonly leaks: string[] = []
   readonly credentials: Set<string>
+  readonly objects = new MockObjects()
   usage: MockUsage = { input: 190, output: 70, cacheRead: 50, cacheWrite: 20, reasoning: 30 }
   readonly #server: Server
   readonly #turns: PlannedTurn[] = []
@@ -127,7 +129,7 @@ export class MockProvider {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const call = await readCall(request, ++this.#number)
+    const call = await readCall(request, ++this.#number, this.objects)
     if (call === null) return
     this.#look(call)
     const turn = this.#takeTurn(call)
@@ -174,7 +176,7 @@ export async function startMockProvider(name: LaneName, credential: string): Pro
 }
 
 /** Null when the other side went away while it was still sending. */
-async function readCall(request: IncomingMessage, number: number): Promise<MockCall | null> {
+async function readCall(request: IncomingMessage, number: number, objects: MockObjects): Promise<MockCall | null> {
   const chunks: Buffer[] = []
   try {
     for await (const chunk of request) chunks.push(chunk)
@@ -195,6 +197,7 @@ async function readCall(request: IncomingMessage, number: number): Promise<MockC
     headers,
     body,
     sha256: sha256(body),
+    objects,
   }
 }
 
