@@ -1,0 +1,197 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { anthropic } from '../../src/lanes/anthropic/lane.ts'
+import type { Match } from '../../src/lanes/contract.ts'
+import { isFault } from '../../src/lanes/request-body.ts'
+
+const { objects } = anthropic
+const urls = { lane: 'https://gateway.example/v1/anthropic', provider: 'https://api.anthropic.com' }
+
+function match(call: string): Match {
+  const [method = '', path = ''] = call.split(' ')
+  const found = anthropic.match(method, path)
+  if (found === null) throw new Error(call)
+  return found
+}
+
+function references(call: string, body: unknown): string[] {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return objects.references(match(call), '', Buffer.from(text)).map(({ type, id }) => `${type} ${id}`)
+}
+
+const messages = 'POST /v1/messages'
+const file = { type: 'document', source: { type: 'file', file_id: 'file_a' } }
+const user = (...content: unknown[]) => ({ model: 'm', messages: [{ role: 'user', content }] })
+
+describe('references', () => {
+  it.each([
+    ['a document', user(file), ['file file_a']],
+    ['what is put into a container', user({ type: 'container_upload', file_id: 'file_b' }), ['file file_b']],
+    ['what a tool gave back', user({ type: 'tool_result', content: [file] }), ['file file_a']],
+    ['a container by its id', { ...user(), container: 'container_a' }, ['container container_a']],
+    [
+      'a container with skills',
+      {
+        ...user(),
+        container: {
+          id: 'container_b',
+          skills: [
+            { type: 'custom', skill_id: 'skill_1' },
+            { type: 'anthropic', skill_id: 'xlsx' },
+          ],
+        },
+      },
+      ['container container_b', 'skill skill_1'],
+    ],
+    ['a conversation', { ...user(), thread: { type: 'continue', previous_message_id: 'msg_1' } }, ['thread msg_1']],
+    ['none', { ...user('file_id'), diagnostics: { previous_message_id: 'msg_1' } }, []],
+    ['a tool’s own fields', user({ type: 'tool_use', input: { file_id: 'x', container: 'y' } }), []],
+    ['a citation', user({ type: 'text', text: 'x', citations: [{ file_id: 'file_a' }] }), []],
+  ])('%s', (_what, body, expected) => {
+    expect(references(messages, body).sort()).toEqual(expected)
+    const batch = { requests: [{ custom_id: '1', params: body }] }
+    expect(references('POST /v1/messages/batches', batch).sort()).toEqual(expected)
+  })
+
+  it('finds a member however its name is written, and both of two', () => {
+    expect(references(messages, '{"model":"m","contai\\u006eer":"c"}')).toEqual(['container c'])
+    const twice = '{"model":"m","system":[{"file_id":"a","file_id":"b"}]}'
+    expect(references(messages, twice).sort()).toEqual(['file a', 'file b'])
+  })
+})
+
+describe('told', () => {
+  const told = (call: string, answer: unknown, stores = true) =>
+    objects.told(match(call), { stores } as Parameters<typeof objects.told>[1], answer)
+
+  it.each([
+    ['POST /v1/messages/batches', 'batch'],
+    ['POST /v1/files', 'file'],
+    ['POST /v1/skills', 'skill'],
+    [messages, 'thread'],
+  ])('%s makes a %s', (call, type) => {
+    expect(told(call, { id: 'x' })).toEqual([{ type, id: 'x' }])
+  })
+
+  it('keeps no message without a thread', () => {
+    const stores = (body: string) => {
+      const found = anthropic.inspect(match(messages), '', Buffer.from(body))
+      return isFault(found) ? found : found.stores
+    }
+    expect(stores('{"model":"m"}')).toBe(false)
+    expect(stores('{"model":"m","thread":{"type":"create"}}')).toBe(true)
+    expect(told(messages, { id: 'x' }, false)).toEqual([])
+  })
+})
+
+describe('batches', () => {
+  const inspect = (body: unknown) =>
+    anthropic.inspect(match('POST /v1/messages/batches'), '', Buffer.from(JSON.stringify(body)))
+  const requests = (...models: unknown[]) => ({ requests: models.map((model) => ({ params: { model } })) })
+
+  it('have the one model of all their requests, and it is renamed in each', () => {
+    const found = inspect(requests('a', 'a'))
+    if (isFault(found)) throw new Error(found.message)
+    expect(found.model).toBe('a')
+    const body = Buffer.from(JSON.stringify(requests('a', 'a')))
+    const renamed = anthropic.splice(body, found, { renameTo: 'b', askForUsage: false })
+    expect(JSON.parse(renamed.toString())).toEqual(requests('b', 'b'))
+  })
+
+  it('name no second one', () => {
+    expect(inspect(requests('a', 'b'))).toMatchObject({ code: 'invalid_request', param: 'requests' })
+    expect(inspect(requests(7))).toMatchObject({ code: 'invalid_request' })
+    expect(inspect({ requests: [] })).toMatchObject({ model: null })
+  })
+})
+
+describe('lists', () => {
+  const listing = match('GET /v1/messages/batches')
+  const entry = (id: string) => `{ "id": "${id}", "n": 1.50 }`
+  const list = (ids: string[], more: string) => Buffer.from(`{"data": [${ids.map(entry).join(', ')}], ${more}}`)
+
+  it('keeps items byte for byte and puts the ends right', () => {
+    const body = list(['a', 'b', 'c'], '"has_more": true, "first_id": "a", "last_id": "c"')
+    const page = objects.page(listing, body)!
+    expect(page).toMatchObject({ more: true, token: null })
+    expect(page.items.map(({ name }) => name.id)).toEqual(['a', 'b', 'c'])
+    expect(objects.writePage(listing, body, page, [0, 1, 2], true)).toBe(body)
+    const written = objects.writePage(listing, body, page, [1], false).toString()
+    expect(written).toBe(`{"data": [${entry('b')}], "has_more": false, "first_id": "b", "last_id": "b"}`)
+    const empty = objects.writePage(listing, body, page, [], false).toString()
+    expect(JSON.parse(empty)).toEqual({ data: [], has_more: false, first_id: null, last_id: null })
+  })
+
+  it.each([
+    ['', '?after_id=c'],
+    ['?limit=3&after_id=x', '?limit=3&after_id=c'],
+    ['?before_id=x&limit=3', '?limit=3&before_id=a'],
+  ])('goes on from %j with %j', (query, expected) => {
+    const body = list(['a', 'b', 'c'], '"has_more": true')
+    expect(objects.nextPage(listing, query, objects.page(listing, body)!)).toBe(expected)
+  })
+
+  it('goes on by token where the answer has one', () => {
+    const files = match('GET /v1/files')
+    const body = list(['a', 'b'], '"next_page": "p+2"')
+    const page = objects.page(files, body)!
+    expect(page).toMatchObject({ more: true, token: 'p+2' })
+    expect(objects.nextPage(files, '?page=p1&limit=2', page)).toBe('?limit=2&page=p%2B2')
+    expect(objects.nextPage(files, '?page_token=p1', page)).toBe('?page_token=p%2B2')
+    const written = objects.writePage(files, body, { ...page, token: 'other' }, [1], true).toString()
+    expect(JSON.parse(written)).toEqual({ data: [{ id: 'b', n: 1.5 }], next_page: 'other' })
+    expect(objects.writePage(files, body, page, [1], false).toString()).toContain('"next_page": null')
+    const last = objects.page(files, list(['a'], '"next_page": null'))!
+    expect(last.more).toBe(false)
+    expect(objects.nextPage(files, '', last)).toBeNull()
+  })
+
+  it('is none where the answer is none', () => {
+    for (const body of ['[]', '{"data":7}', 'x']) expect(objects.page(listing, Buffer.from(body))).toBeNull()
+  })
+})
+
+describe('URLs', () => {
+  const rewrite = (body: string) => objects.rewriteUrls(match('GET /v1/messages/batches'), Buffer.from(body), urls)
+
+  it('leads results back here, whatever host they are at', () => {
+    for (const host of ['https://api.anthropic.com', 'https://other.example/base'])
+      expect(rewrite(`{"a":[{ "results_url" : "${host}/v1/messages/batches/b1/results","x":1}]}`).toString()).toBe(
+        '{"a":[{ "results_url" : "https://gateway.example/v1/anthropic/v1/messages/batches/b1/results","x":1}]}',
+      )
+  })
+
+  it('leaves alone what is none', () => {
+    for (const body of [
+      '{"results_url":null}',
+      '{"results_url":"https://docs.example/page"}',
+      '{"text":"\\"results_url\\": \\"https://api.anthropic.com/v1/messages/batches/b1/results\\""}',
+    ]) {
+      const bytes = Buffer.from(body)
+      expect(objects.rewriteUrls(match('GET /v1/messages/batches'), bytes, urls)).toBe(bytes)
+    }
+  })
+
+  it('changes no other byte', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.string(), (value, id) => {
+        const before = `{"x":${value},"results_url":`
+        const url = `https://h/v1/messages/batches/${encodeURIComponent(id)}/results`
+        fc.pre(!value.includes('results_url') && id !== '')
+        const written = rewrite(`${before}${JSON.stringify(url)}}`).toString()
+        expect(written.startsWith(before)).toBe(true)
+        expect(written).toContain(urls.lane)
+      }),
+    )
+  })
+})
+
+it('says "not found" the way the provider does', () => {
+  const { status, body } = objects.notFound(match('GET /v1/files/x'), { type: 'file', id: 'x' }, 'req_1')
+  expect(status).toBe(404)
+  expect(JSON.parse(body.toString())).toEqual({
+    type: 'error',
+    error: { type: 'not_found_error', message: 'File not found: x' },
+    request_id: 'req_1',
+  })
+})
