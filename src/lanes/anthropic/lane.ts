@@ -38,6 +38,7 @@ export const anthropic: Lane = {
   heartbeat: (match) => (match.endpoint.stream === null ? null : heartbeat),
   reader,
   objects,
+  sockets: null,
   renderModels: (_match, models, query) => renderModels(models, query),
   renderModel: (_match, model) => renderModel(model),
 }

@@ -7,6 +7,7 @@ import { files } from './endpoints/files.ts'
 import { generation } from './endpoints/generation.ts'
 import { interactions } from './endpoints/interactions.ts'
 import { refused } from './endpoints/refused.ts'
+import { sockets } from './endpoints/sockets.ts'
 import { stores } from './endpoints/stores.ts'
 
 /** Source: wire/lanes.md, section 3.3. `{model}` covers `models/x` and `tunedModels/x`. A row each, by family. */
@@ -17,6 +18,7 @@ export const endpoints: readonly Endpoint[] = [
   ...caches,
   ...stores,
   ...interactions,
+  ...sockets,
   modelList('/{version}/models'),
   modelEntry('/{version}/{model}'),
   ...refused,

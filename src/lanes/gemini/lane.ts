@@ -9,6 +9,7 @@ import { inspect, inspectHead } from './inspection.ts'
 import { InteractionsReader } from './interactions-reader.ts'
 import { renderModel, renderModels } from './models.ts'
 import { objects } from './objects.ts'
+import { geminiSockets } from './sockets.ts'
 import { UploadReader } from './upload-reader.ts'
 import { readGenerateUsage } from './usage.ts'
 
@@ -34,6 +35,7 @@ export const gemini: Lane = {
   heartbeat: () => null,
   reader,
   objects,
+  sockets: geminiSockets,
   renderModels: (_match, models, query) => renderModels(models, query),
   renderModel: (_match, model) => renderModel(model),
 }
@@ -52,8 +54,9 @@ function plainPath(path: string): string {
   return path.includes('/files/http') ? path.replace(/\/files\/http:\/\/.+\/files\//, '/files/') : path
 }
 
-/** The name that the object has at the provider: the path from its collection to its id. */
+/** The name that the object has at the provider: the path from its collection to its id. Interactions go by the bare id. */
 function resourceOf({ endpoint, path, object }: Match): string {
+  if (endpoint.object?.type === 'interaction') return object ?? ''
   const place = endpoint.path.split('/').findIndex((segment) => segment.startsWith('{object}'))
   const first = endpoint.path.split('/').indexOf('{version}') + 1
   return [...path.split('/').slice(first, place), object].join('/')

@@ -15,3 +15,9 @@ export function readGenerateUsage(value: unknown): TokenUsage | null {
     source: 'reported',
   }
 }
+
+/** Live calls the answer's tokens `responseTokenCount`; all else is as elsewhere. */
+export function readLiveUsage(value: unknown): TokenUsage | null {
+  const usage = readGenerateUsage(value)
+  return usage === null ? null : { ...usage, output: usage.output + asCount(asObject(value)?.responseTokenCount) }
+}

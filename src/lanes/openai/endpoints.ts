@@ -6,6 +6,7 @@ import { generation } from './endpoints/generation.ts'
 import { media } from './endpoints/media.ts'
 import { refused } from './endpoints/refused.ts'
 import { responses } from './endpoints/responses.ts'
+import { sockets } from './endpoints/sockets.ts'
 import { stores } from './endpoints/stores.ts'
 import { training } from './endpoints/training.ts'
 
@@ -18,6 +19,7 @@ export const endpoints: readonly Endpoint[] = [
   ...stores,
   ...training,
   ...assistants,
+  ...sockets,
   modelList('/models'),
   modelEntry('/models/{model}'),
   ...refused,

@@ -26,6 +26,7 @@ import { renderModel, renderModels } from './models.ts'
 import { findWideSource } from './objects/wide-source.ts'
 import { objects } from './objects.ts'
 import { ResponsesReader } from './responses-reader.ts'
+import { openaiSockets, socketPath } from './sockets.ts'
 import { ThreadsReader } from './threads-reader.ts'
 import { readUsage } from './usage.ts'
 import { askForUsage } from './usage-request.ts'
@@ -59,7 +60,8 @@ export const openai: Lane = {
   inspectForm: inspectFormFields,
   splice,
   // No call that goes on has its model in the path, and ids go on as they came.
-  upstreamPath: (match, inspection) => match.path + inspection.query,
+  upstreamPath: (match, inspection, upstreamModel) =>
+    match.endpoint.model === 'query' ? socketPath(match, inspection, upstreamModel) : match.path + inspection.query,
   renderError,
   streamError: (match, fault, _requestId, reader) => streamError(match, fault, reader),
   requestIdHeader: 'x-request-id',
@@ -67,6 +69,7 @@ export const openai: Lane = {
   heartbeat: (match) => (match.endpoint.stream === null ? null : heartbeat),
   reader,
   objects,
+  sockets: openaiSockets(() => openai.match('POST', '/responses')),
   renderModels: (_match, models) => renderModels(models),
   renderModel: (_match, model) => renderModel(model),
 }

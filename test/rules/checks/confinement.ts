@@ -5,6 +5,7 @@ import { roomOf } from './rooms.ts'
 
 const networkFiles = [
   'src/providers/http',
+  'src/providers/socket',
   'src/gateway/server',
   'src/admin/server',
   'src/admin/client',

@@ -1,0 +1,93 @@
+import type { TokenUsage } from '../../core/record.ts'
+import type { ObjectName } from '../../core/stored-object.ts'
+import type { SocketReader, SocketReading } from '../contract.ts'
+import { asCount, asObject, asText, isCount, type JsonObject, parseObject } from '../json-value.ts'
+import { plainReading } from '../plain-reading.ts'
+import { addUsage } from '../usage-sum.ts'
+import { readStreamedError } from './errors.ts'
+import { tellResponse } from './objects/told.ts'
+import { frameType } from './socket-frames.ts'
+import { readResponsesUsage } from './usage.ts'
+
+/** Each ends a response and reports what it took: of Realtime the first, of Responses the others. */
+const ends = new Set(['response.done', 'response.completed', 'response.incomplete', 'response.failed'])
+const transcribed = 'conversation.item.input_audio_transcription.completed'
+const parsed = new Set([...ends, transcribed, 'response.created', 'response.event', 'session.started', 'error'])
+
+/** What a provider sends on Realtime, Responses and Live connections. Source: the types of the vendor's SDK. */
+export class OpenaiSocketReader implements SocketReader {
+  #usage: TokenUsage | null = null
+  /** Of a transcription model beside the session's: counted only where there is no other. */
+  #transcription: TokenUsage | null = null
+  #open = 0
+  readonly #keepsResponses: boolean
+
+  /** `keepsResponses`: the provider stores the responses made here, unless asked not to. */
+  constructor(keepsResponses: boolean) {
+    this.#keepsResponses = keepsResponses
+  }
+
+  frame(frame: Buffer): SocketReading {
+    const type = frameType(frame)
+    const event = parsed.has(type) ? parseObject(frame) : null
+    return event === null ? plainReading : this.#read(type, event)
+  }
+
+  usage(): TokenUsage | null {
+    return this.#usage ?? this.#transcription
+  }
+
+  busy(): boolean {
+    return this.#open > 0
+  }
+
+  #read(type: string, event: JsonObject): SocketReading {
+    if (type === 'response.event') {
+      const nested = asObject(event.event)
+      return nested === null ? plainReading : this.#read(asText(nested.type) ?? '', nested)
+    }
+    if (type === 'error') return { ...plainReading, error: readStreamedError(asObject(event.error) ?? event) }
+    if (type === transcribed) {
+      this.#transcription = addUsage(this.#transcription, readSocketUsage(event.usage))
+      return plainReading
+    }
+    if (type === 'session.started') return tell({ type: 'live_session', id: asText(asObject(event.session)?.id) }, true)
+    const response = asObject(event.response)
+    if (type === 'response.created') {
+      this.#open++
+      const kept = this.#keepsResponses && response?.store !== false
+      return tell({ type: 'response', id: asText(response?.id) }, kept)
+    }
+    if (!ends.has(type)) return plainReading
+    this.#open = Math.max(0, this.#open - 1)
+    this.#usage = addUsage(this.#usage, readSocketUsage(response?.usage))
+    if (response === null || type === 'response.done') return plainReading
+    return {
+      ...plainReading,
+      named: tellResponse(response, true),
+      told: this.#keepsResponses ? tellResponse(response, true) : [],
+    }
+  }
+}
+
+function tell({ type, id }: { type: ObjectName['type']; id: string | null }, kept: boolean): SocketReading {
+  if (id === null) return plainReading
+  const named = [{ type, id }]
+  return { ...plainReading, named, told: kept ? named : [] }
+}
+
+/** Realtime calls the details `input_token_details`, Responses `input_tokens_details`; sound counts as tokens in both. */
+function readSocketUsage(value: unknown): TokenUsage | null {
+  const usage = asObject(value)
+  if (usage === null || !('input_token_details' in usage)) return readResponsesUsage(value)
+  if (!(isCount(usage.input_tokens) || isCount(usage.output_tokens))) return null
+  const output = asObject(usage.output_token_details)
+  return {
+    input: asCount(usage.input_tokens),
+    output: asCount(usage.output_tokens),
+    cache_read: asCount(asObject(usage.input_token_details)?.cached_tokens),
+    cache_write: 0,
+    reasoning: asCount(output?.reasoning_tokens),
+    source: 'reported',
+  }
+}

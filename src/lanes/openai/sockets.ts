@@ -1,0 +1,64 @@
+import { errorTable, type Fault, fault } from '../../core/errors.ts'
+import type { Inspection, LaneSockets, Match } from '../contract.ts'
+import { forwardedQuery } from '../query.ts'
+import { renderError } from './errors.ts'
+import { askResponse, askSession } from './socket-frames.ts'
+import { OpenaiSocketReader } from './socket-reader.ts'
+
+/** `bodyOf`: the call that a `response.create` is the body of. */
+export function openaiSockets(bodyOf: () => Match | null): LaneSockets {
+  return {
+    handshake,
+    opensWithFrame: ({ endpoint }) => endpoint.model === 'body',
+    ask: ({ endpoint }, frame) =>
+      endpoint.operation === 'responses.socket' ? askResponse(frame, bodyOf()) : askSession(frame, bodyOf()),
+    reader: ({ endpoint }) => new OpenaiSocketReader(endpoint.operation === 'responses.socket'),
+    errorFrame,
+  }
+}
+
+function handshake({ endpoint }: Match, query: string): Inspection | Fault {
+  const parameters = new URLSearchParams(query)
+  const names = new Set(endpoint.model === 'query' ? parameters.getAll('model') : [])
+  const [model = null] = names
+  if (names.size > 1 || model === '')
+    return fault('invalid_request', 'Name the model once, as `?model=NAME`.', { param: 'model' })
+  const others = parameters.has('call_id') || parameters.has('intent')
+  if (endpoint.model === 'query' && model === null && !others)
+    return fault('invalid_request', '`model` is missing; name the model as `?model=NAME`.', { param: 'model' })
+  return {
+    model,
+    streamed: true,
+    framing: null,
+    query: model === null ? forwardedQuery(query) : withoutModel(forwardedQuery(query)),
+    modelSpans: [],
+    endUser: null,
+    outputLimit: null,
+    stores: false,
+    usageSplice: null,
+  }
+}
+
+function withoutModel(query: string): string {
+  const kept = query
+    .slice(1)
+    .split('&')
+    .filter((part) => !/^model(?:=|$)/.test(part))
+  return kept.length === 0 ? '' : `?${kept.join('&')}`
+}
+
+/** Where a handshake goes: with the model named as the provider knows it. */
+export function socketPath({ endpoint, path }: Match, { query, model }: Inspection, upstreamModel: string): string {
+  if (endpoint.model !== 'query' || model === null) return path + query
+  return `${path}?model=${encodeURIComponent(upstreamModel)}${query === '' ? '' : `&${query.slice(1)}`}`
+}
+
+/** The `error` event of each protocol: Responses gives it the status, Realtime and Live an id. */
+function errorFrame({ endpoint }: Match, reason: Fault, requestId: string): Buffer {
+  const { error } = JSON.parse(renderError(reason).body.toString()) as { error: object }
+  const event =
+    endpoint.operation === 'responses.socket'
+      ? { type: 'error', status: errorTable[reason.code].status, error }
+      : { type: 'error', event_id: `event_${requestId}`, error }
+  return Buffer.from(JSON.stringify(event))
+}

@@ -1,0 +1,146 @@
+import WebSocket from 'ws'
+
+/** One message, its fragments joined. */
+export interface Frame {
+  bytes: Buffer
+  binary: boolean
+}
+
+/** How a connection ended, or asks to. */
+export interface Closing {
+  /** null: none was given. */
+  code: number | null
+  reason: Buffer
+  /** `asked`: by a closing frame. `broken`: frames that are none, or too large. `lost`: without a word. */
+  how: 'asked' | 'broken' | 'lost'
+}
+
+/** Nothing is called after `onClosing`. */
+export interface PeerSink {
+  onFrame(frame: Frame): void
+  onPing(bytes: Buffer): void
+  onPong(bytes: Buffer): void
+  /** Of what was sent, some has been written out. */
+  onWritten(): void
+  /** The answer to a closing frame is this side's to give: `close`. */
+  onClosing(closing: Closing): void
+}
+
+/** How long the other side may take to answer a closing frame before its connection is cut. */
+const closeTimeoutMs = 2000
+
+/** What both sides of every connection have in common. Compression is never agreed to: it would cost memory on each, and what passes is mostly sound. */
+export const socketOptions = {
+  perMessageDeflate: false,
+  // A ping is for the other side of the gateway.
+  autoPong: false,
+  closeTimeout: closeTimeoutMs,
+} as const
+
+/** A WebSocket that leaves the answer to a closing frame to its owner. */
+export class HeldSocket extends WebSocket {
+  onHeld: ((code: number | undefined, reason: Buffer) => void) | null = null
+
+  override close(code?: number, reason?: string | Buffer): void {
+    const { onHeld } = this
+    if (onHeld === null) return super.close(code, reason)
+    this.onHeld = null
+    onHeld(code, Buffer.from(reason ?? ''))
+  }
+
+  release(): void {
+    this.onHeld = null
+  }
+}
+
+const nothing = Buffer.alloc(0)
+
+/**
+ * One side of a WebSocket, as the gateway sees it, client's or provider's. It reads nothing until somebody listens, and
+ * does not answer a closing frame by itself, so that a record can stand before the connection ends.
+ */
+export class Peer {
+  readonly #socket: HeldSocket
+  readonly #written = () => this.#sink?.onWritten()
+  #sink: PeerSink | null = null
+  #closing: Closing | null = null
+
+  constructor(socket: HeldSocket) {
+    this.#socket = socket
+    socket.pause()
+    socket.onHeld = (code, reason) => this.#note({ code: code ?? null, reason, how: 'asked' })
+    socket.on('error', () => {
+      // Of frames that are none the closing that was held a moment ago; else the connection is lost, and `close` says so.
+      if (this.#closing !== null) this.#closing = { ...this.#closing, how: 'broken' }
+    })
+    socket.on('close', () => this.#note({ code: null, reason: nothing, how: 'lost' }))
+    socket.on('message', (bytes: Buffer, binary: boolean) => this.#sink?.onFrame({ bytes, binary }))
+    socket.on('ping', (bytes: Buffer) => this.#sink?.onPing(bytes))
+    socket.on('pong', (bytes: Buffer) => this.#sink?.onPong(bytes))
+  }
+
+  attach(sink: PeerSink): void {
+    this.#sink = sink
+    if (this.#closing !== null) this.#tell()
+    else this.#socket.resume()
+  }
+
+  /** Bytes that wait to be written out. */
+  get waiting(): number {
+    return this.#socket.bufferedAmount
+  }
+
+  /** It is not read now: what it says cannot be heard. */
+  get paused(): boolean {
+    return this.#socket.isPaused
+  }
+
+  send(frame: Frame): void {
+    this.#socket.send(frame.bytes, { binary: frame.binary }, this.#written)
+  }
+
+  ping(bytes: Buffer): void {
+    this.#socket.ping(bytes, undefined, this.#written)
+  }
+
+  pong(bytes: Buffer): void {
+    this.#socket.pong(bytes, undefined, this.#written)
+  }
+
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#socket.resume()
+  }
+
+  /** Says goodbye, or answers it. The sink hears nothing more. */
+  close(code: number | null, reason: Buffer): void {
+    this.#sink = null
+    this.#socket.release()
+    this.#socket.resume()
+    if (code === null) this.#socket.close()
+    else this.#socket.close(code, reason)
+  }
+
+  /** Ends the connection without a word. */
+  terminate(): void {
+    this.#sink = null
+    this.#socket.terminate()
+  }
+
+  #note(closing: Closing): void {
+    if (this.#closing !== null) return
+    this.#closing = closing
+    // In its own turn: the error that explains a closing comes right behind it.
+    queueMicrotask(() => this.#tell())
+  }
+
+  #tell(): void {
+    const sink = this.#sink
+    if (sink === null) return
+    this.#sink = null
+    sink.onClosing(this.#closing!)
+  }
+}

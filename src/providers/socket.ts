@@ -1,0 +1,133 @@
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { OutboundRequest, ResponseSink, Sending, Transport, TransportFault } from './contract.ts'
+import { HeldSocket, Peer, socketOptions } from './socket-peer.ts'
+import { describeTransportError } from './transport-error.ts'
+
+/**
+ * The handshake with a provider as a call: an answer that is none of 101 comes to the sink like any other, so that it is
+ * judged, retried and passed like any other. Of the connection that stands, `peer` is the end.
+ */
+export class Handshake implements Transport {
+  readonly #maxFrame: number
+  readonly #protocols: string[]
+  peer: Peer | null = null
+
+  constructor(maxFrame: number, protocols: string[]) {
+    this.#maxFrame = maxFrame
+    this.#protocols = protocols
+  }
+
+  send(request: OutboundRequest, sink: ResponseSink): Sending {
+    const dial = new Dial(sink, request.connectMs)
+    const { headers, path } = withKeyInQuery(request)
+    const socket = new HeldSocket(request.origin.replace(/^http/, 'ws') + path, this.#protocols, {
+      ...socketOptions,
+      headers: groupHeaders(headers),
+      maxPayload: this.#maxFrame,
+      followRedirects: false,
+      finishRequest: (outgoing: ClientRequest) => dial.begin(outgoing),
+    })
+    socket.on('error', (error) => dial.fail(describeTransportError(error, dial.connected)))
+    socket.once('upgrade', (response: IncomingMessage) => dial.note(response))
+    socket.once('unexpected-response', (_request: ClientRequest, response: IncomingMessage) => dial.refuse(response))
+    socket.once('open', () => {
+      const peer = new Peer(socket)
+      if (dial.open()) this.peer = peer
+      else peer.terminate()
+    })
+    return {
+      abort: () => dial.abort() && socket.terminate(),
+      pause: () => {},
+      resume: () => {},
+    }
+  }
+}
+
+/** One attempt at a handshake. Whatever ends it is told once. */
+class Dial {
+  readonly #sink: ResponseSink
+  readonly #timer: NodeJS.Timeout
+  #head: string[] = []
+  #done = false
+  connected = false
+
+  constructor(sink: ResponseSink, connectMs: number) {
+    this.#sink = sink
+    const message = `No connection to the provider within ${connectMs} ms.`
+    this.#timer = setTimeout(() => this.fail({ kind: 'connect-timeout', message }), connectMs)
+  }
+
+  begin(outgoing: ClientRequest): void {
+    outgoing.once('socket', (connection) => {
+      const event = 'encrypted' in connection ? 'secureConnect' : 'connect'
+      connection.once(event, () => {
+        clearTimeout(this.#timer)
+        this.connected = true
+        if (!this.#done) this.#sink.onConnected()
+      })
+    })
+    outgoing.end()
+  }
+
+  note(response: IncomingMessage): void {
+    this.#head = flatHeaders(response)
+  }
+
+  /** False when nobody waits for it any more. */
+  open(): boolean {
+    if (!this.#finish()) return false
+    this.#sink.onHead(101, this.#head)
+    return true
+  }
+
+  refuse(response: IncomingMessage): void {
+    if (this.#done) return void response.destroy()
+    this.#sink.onHead(response.statusCode ?? 0, flatHeaders(response))
+    response.on('data', (chunk: Buffer) => !this.#done && this.#sink.onData(chunk))
+    response.once('end', () => this.#finish() && this.#sink.onEnd())
+    response.once('error', (error) => this.fail(describeTransportError(error, true)))
+  }
+
+  fail(fault: TransportFault): void {
+    if (this.#finish()) queueMicrotask(() => this.#sink.onError(fault))
+  }
+
+  /** False when it has come to its end before. */
+  abort(): boolean {
+    return this.#finish()
+  }
+
+  #finish(): boolean {
+    clearTimeout(this.#timer)
+    const first = !this.#done
+    this.#done = true
+    return first
+  }
+}
+
+/** Google documents the key of a WebSocket in the query, and so its SDKs send it; a token for clients has a name of its own there. */
+function withKeyInQuery({ path, headers }: OutboundRequest): { path: string; headers: string[] } {
+  const at = headers.findIndex((name, index) => index % 2 === 0 && name === 'x-goog-api-key')
+  const key = headers[at + 1]
+  if (at < 0 || key === undefined) return { path, headers }
+  const name = key.startsWith('auth_tokens/') ? 'access_token' : 'key'
+  return {
+    path: `${path}${path.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(key).replaceAll('%2F', '/')}`,
+    headers: headers.toSpliced(at, 2),
+  }
+}
+
+function groupHeaders(flat: readonly string[]): Record<string, string | string[]> {
+  const grouped: Record<string, string | string[]> = {}
+  for (let index = 0; index + 1 < flat.length; index += 2) {
+    const name = flat[index]!
+    const value = flat[index + 1]!
+    const before = grouped[name]
+    grouped[name] = before === undefined ? value : [...(typeof before === 'string' ? [before] : before), value]
+  }
+  return grouped
+}
+
+function flatHeaders({ rawHeaders }: IncomingMessage): string[] {
+  return rawHeaders.map((text, index) => (index % 2 === 0 ? text.toLowerCase() : text))
+}
