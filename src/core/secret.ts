@@ -16,9 +16,17 @@ export class Secret {
     return this.#value
   }
 
-  /** The text with the value made unreadable, wherever it stands. Short values are placeholders (`EMPTY`), and words. */
+  /**
+   * The text with the value made unreadable, wherever it stands, and of a JSON document each of its own values. Short ones
+   * are placeholders (`EMPTY`), and words.
+   */
   maskIn(text: string): string {
-    return this.#value.length < shortest ? text : text.replaceAll(this.#value, '***')
+    return this.parts().reduce((left, part) => left.replaceAll(part, '***'), text)
+  }
+
+  /** What `maskIn` looks for, in clear text. */
+  parts(): string[] {
+    return partsOf(this.#value)
   }
 
   toString(): string {
@@ -31,5 +39,18 @@ export class Secret {
 
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     return '***'
+  }
+}
+
+function partsOf(value: string): string[] {
+  const parts = value.startsWith('{') ? [...Object.values(readObject(value)), value] : [value]
+  return parts.filter((part) => typeof part === 'string' && part.length >= shortest)
+}
+
+function readObject(text: string): Record<string, string> {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return {}
   }
 }

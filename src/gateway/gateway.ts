@@ -25,6 +25,8 @@ export interface Gateway {
   counters: Counters
   /** Which lanes a provider kind answers without translation. */
   speaks(kind: string): readonly LaneName[]
+  /** Whether a provider kind has such a call (`messages`) in the lanes that it speaks. */
+  serves(kind: string, operation: string): boolean
   refusals: RefusalFlood
   /** Of the whole gateway, as the control plane told it. */
   degraded: readonly DegradedPart[]

@@ -148,6 +148,8 @@ function planFor(gateway: Gateway, exchange: Exchange): Plan {
       environmentId: exchange.key!.environmentId,
       providerName: exchange.header('x-sp-provider'),
       speaks: gateway.speaks,
+      operation: exchange.match!.endpoint.operation,
+      serves: gateway.serves,
       health: (slot, credentials) => gateway.health.view(slot, exchange.receivedAt, credentials),
       now: exchange.receivedAt,
       maySee: (model) => mayUseModel(policy, model),

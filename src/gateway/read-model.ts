@@ -1,7 +1,9 @@
 import { Secret } from '../core/secret.ts'
 import { type CompiledPolicies, compilePolicies } from '../policy/admit.ts'
-import type { ProviderKind } from '../providers/contract.ts'
+import type { ProviderKind, WayOut } from '../providers/contract.ts'
+import { openCredential } from '../providers/credential.ts'
 import { findKind } from '../providers/index.ts'
+import { wayOutOf } from '../providers/way-out.ts'
 import { type CompiledRoutes, compileRoutes } from '../routing/plan.ts'
 import { ClientTokens } from '../sealing/client-token.ts'
 import type { ConfigurationSnapshot, KeyDelta, SnapshotKey, SnapshotProvider } from '../store/snapshot.ts'
@@ -10,7 +12,10 @@ import type { ConfigurationSnapshot, KeyDelta, SnapshotKey, SnapshotProvider } f
 export interface LiveProvider {
   row: SnapshotProvider
   kind: ProviderKind
-  credentials: readonly Secret[]
+  /** null: the client certificate alone says who calls. */
+  credentials: readonly (Secret | null)[]
+  /** How the network is reached, by credential; null for nearly all: the usual way. */
+  ways: readonly (WayOut | null)[] | null
 }
 
 /** The configuration compiled for one thread; replaced whole, so that a request sees one version from end to end. */
@@ -54,12 +59,15 @@ function compileConfiguration(snapshot: ConfigurationSnapshot): LiveConfiguratio
   for (const row of snapshot.providers) {
     const kind = findKind(row.kind)
     if (kind === null) throw new Error(`provider ${row.name} is of the unknown kind ${row.kind}`)
-    const credentials = row.credentials.map(({ value }) => new Secret(value))
+    const opened = row.credentials.map(({ value }) => openCredential(new Secret(value)))
+    const identities = opened.length === 0 ? [null] : opened.map(({ identity }) => identity)
+    const ways = identities.map((identity) => wayOutOf(row.settings, identity))
     // The clear text stays nowhere but inside the Secret.
     providers.set(row.id, {
       row: { ...row, credentials: row.credentials.map(({ id }) => ({ id, value: '' })) },
       kind,
-      credentials,
+      credentials: opened.map(({ own }) => own),
+      ways: ways.every((way) => way === null) ? null : ways,
     })
   }
   const rows = [...providers.values()].map(({ row }) => row)

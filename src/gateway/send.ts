@@ -4,7 +4,7 @@ import type { AttemptRecord } from '../core/record.ts'
 import type { Secret } from '../core/secret.ts'
 import type { BodyChange, Endpoint } from '../lanes/contract.ts'
 import { openFramer } from '../lanes/framer.ts'
-import type { OutboundRequest } from '../providers/contract.ts'
+import type { OutboundRequest, Transport } from '../providers/contract.ts'
 import type { Sent } from '../routing/attempt.ts'
 import type { Candidate } from '../routing/plan.ts'
 import type { SnapshotRoute } from '../store/snapshot.ts'
@@ -31,7 +31,7 @@ export async function sendTo(
   const entry = gateway.health.enter(provider.row.slot, Date.now())
   if (entry === null) return notReady(candidate, 'it has been failing and is probed by another request')
   const attempt = beginAttempt(exchange, candidate)
-  const call = startCall(gateway, exchange, route, candidate, provider, picked.credential)
+  const call = startCall(gateway, exchange, route, candidate, provider, picked)
   exchange.onGone = () => call.abort()
   const gated = await call.gate
   exchange.onGone = null
@@ -62,7 +62,7 @@ function startCall(
   route: SnapshotRoute | null,
   candidate: Candidate,
   provider: LiveProvider,
-  credential: Secret | null,
+  { credential, index }: Picked,
 ): Call {
   const lane = exchange.lane!
   const match = exchange.match!
@@ -97,10 +97,9 @@ function startCall(
   if (exchange.upload !== null) body = sendUpload(exchange, call, change.renameTo, limits.betweenChunks, headers)
   else if (match.endpoint.takes.length > 0) body = lane.splice(exchange.body, inspection, change)
   if (isDownload(match.endpoint)) passRange(exchange.request.rawHeaders, headers)
-  const transport = kind.transport ?? gateway.transport
-  call.begin(
-    transport.send({ method: match.endpoint.method, origin, path, headers, body, connectMs: limits.connect }, call),
-  )
+  const way = provider.ways === null ? null : provider.ways[index]
+  const request = { method: match.endpoint.method, origin, path, headers, body, connectMs: limits.connect, way }
+  call.begin(transportFor(gateway, exchange, provider, candidate, credential).send(request, call))
   exchange.provider = row.name
   exchange.upstreamModel = candidate.upstreamModel
   return call
@@ -111,15 +110,38 @@ function isDownload({ method, gives }: Endpoint): boolean {
   return method === 'GET' && (gives === 'bytes' || gives === 'lines')
 }
 
-/** What leaves changed is on the record (the closed list of product.md section 2); once, whatever the attempts. */
+function transportFor(
+  gateway: Gateway,
+  exchange: Exchange,
+  { kind, row }: LiveProvider,
+  candidate: Candidate,
+  credential: Secret | null,
+): Transport {
+  const transport = kind.transport ?? gateway.transport
+  if (kind.through === undefined) return transport
+  return kind.through(transport, {
+    provider: row,
+    lane: exchange.lane!.name,
+    operation: exchange.match!.endpoint.operation,
+    model: candidate.upstreamModel,
+    streamed: exchange.inspection!.streamed,
+    credential,
+    note: (text) => noteSplice(exchange, text),
+  })
+}
+
+/** What leaves changed is on the record (the closed list of product.md section 2, and what a kind must change). */
 function noteSplices(exchange: Exchange, provider: string, change: BodyChange): void {
-  const note = (text: string) => {
-    if (exchange.routingSignals.some((signal) => signal.text === text)) return
-    exchange.routingSignals.push({ rule: 'splice', verdict: 'note', text })
-  }
   if (change.renameTo !== null)
-    note(flatText("The model's name was changed to ", change.renameTo, ' for ', provider, '.'))
-  if (change.askForUsage) note('Usage was asked for (stream_options.include_usage) and is hidden from the client.')
+    noteSplice(exchange, flatText("The model's name was changed to ", change.renameTo, ' for ', provider, '.'))
+  if (change.askForUsage)
+    noteSplice(exchange, 'Usage was asked for (stream_options.include_usage) and is hidden from the client.')
+}
+
+/** Once, whatever the attempts. */
+function noteSplice(exchange: Exchange, text: string): void {
+  if (exchange.routingSignals.some((signal) => signal.text === text)) return
+  exchange.routingSignals.push({ rule: 'splice', verdict: 'note', text })
 }
 
 function effectiveLimits(base: TimeLimits, ...layers: (Partial<TimeLimits> | undefined)[]): TimeLimits {

@@ -47,6 +47,7 @@ const gateway: Gateway = {
   health: attachHealth(start.healthMemory, start.column),
   counters: attachCounters(start.counterMemory, start.counterLayout, start.column),
   speaks: (kind) => findKind(kind)?.speaks ?? [],
+  serves: (kind, operation) => findKind(kind)?.serves?.includes(operation) ?? true,
   exchanges: new LiveList(),
   connections: new LiveList(),
   trustedProxies: readProxies(start.settings.trustedProxies),

@@ -1,4 +1,5 @@
 import type { ListedProviderModel, ProviderKind } from './contract.ts'
+import { wayOutSettings } from './way-out.ts'
 import { joinBaseUrl, replacePath, splitBaseUrl } from './wire/base-url.ts'
 import { readModelList, readName } from './wire/check-reading.ts'
 import { asCount, type JsonObject } from './wire/json.ts'
@@ -11,7 +12,7 @@ export const anthropic: ProviderKind = {
   speaks: ['anthropic'],
   defaultBaseUrl: 'https://api.anthropic.com',
   credential: 'required',
-  settings: {},
+  settings: wayOutSettings,
   address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),
   headers: (_provider, _lane, credential) => (credential ? [['x-api-key', credential.reveal()]] : []),
   // Without one the provider answers 400; the client's own version is never touched (product.md section 2).

@@ -1,6 +1,16 @@
 import type { LaneName } from '../core/lane.ts'
 import type { Secret } from '../core/secret.ts'
-import type { CheckPlan, CheckResult, ProviderKind, ProviderTarget, Transport, TransportFault } from './contract.ts'
+import type {
+  CheckPlan,
+  CheckResult,
+  ProviderKind,
+  ProviderTarget,
+  Transport,
+  TransportFault,
+  WayOut,
+} from './contract.ts'
+import { openCredential } from './credential.ts'
+import { wayOutOf } from './way-out.ts'
 import { fetchWhole, type WholeLimits } from './whole-answer.ts'
 import { baseUrlProblem } from './wire/base-url.ts'
 import { checkFailed, checkPassed } from './wire/check-reading.ts'
@@ -18,15 +28,18 @@ export async function checkProvider(
   transport: Transport,
   limits: WholeLimits = checkLimits,
 ): Promise<CheckResult> {
+  const opened = credential && openCredential(credential)
+  const way = wayOutOf(target.settings, opened?.identity ?? null)
+  const caller = { kind, credential: opened?.own ?? null, given: credential !== null, transport, limits, way }
   const plan = kind.check
   if (!plan) return checkPassed([...(kind.fixedModels ?? [])], 'Built in: there is nothing to check.')
   const problem = addressProblem(kind, target)
   if (problem) return checkFailed('wrong_url', problem)
-  const found = await ask(kind, plan, target, credential, transport, limits)
+  const found = await ask(caller, plan, target)
   if (found.reason !== 'wrong_url') return found
   const spelling = target.baseUrl ? plan.otherSpelling(target.baseUrl) : null
   if (!spelling) return found
-  const other = await ask(kind, plan, { ...target, baseUrl: spelling }, credential, transport, limits)
+  const other = await ask(caller, plan, { ...target, baseUrl: spelling })
   // A refused credential proves the address just as well.
   if (!other.ok && other.reason !== 'credential_rejected') return found
   return checkFailed('wrong_url', `${found.message} The provider answers at ${spelling}: make that the base URL.`)
@@ -43,14 +56,18 @@ function addressProblem(kind: ProviderKind, target: ProviderTarget): string | nu
   }
 }
 
-async function ask(
-  kind: ProviderKind,
-  plan: CheckPlan,
-  target: ProviderTarget,
-  credential: Secret | null,
-  transport: Transport,
-  limits: WholeLimits,
-): Promise<CheckResult> {
+interface Caller {
+  kind: ProviderKind
+  credential: Secret | null
+  /** The operator gave one, be it a client certificate alone. */
+  given: boolean
+  transport: Transport
+  limits: WholeLimits
+  way: WayOut | null
+}
+
+async function ask(caller: Caller, plan: CheckPlan, target: ProviderTarget): Promise<CheckResult> {
+  const { kind, credential, limits, way } = caller
   const lane = firstLane(kind)
   const address = kind.address(target, lane, plan.path)
   const headers = ['accept', 'application/json', 'accept-encoding', 'identity']
@@ -62,11 +79,14 @@ async function ask(
     headers,
     body: null,
     connectMs: Math.min(5000, limits.milliseconds),
+    way,
   }
+  const call = { provider: target, lane, operation: 'check', model: '', streamed: false, credential, note() {} }
+  const transport = kind.through?.(caller.transport, call) ?? caller.transport
   const answer = await fetchWhole(transport, request, limits)
   switch (answer.outcome) {
     case 'answered':
-      return blameAbsence(plan.read(answer.status, answer.body, target), credential)
+      return blameAbsence(plan.read(answer.status, answer.body, target), caller.given)
     case 'failed':
       return checkFailed('unreachable', unreachable(answer.fault))
     case 'too-large':
@@ -80,8 +100,8 @@ async function ask(
 }
 
 /** A refusal of a credential that nobody gave is a request for one. */
-function blameAbsence(result: CheckResult, credential: Secret | null): CheckResult {
-  if (credential !== null || result.reason !== 'credential_rejected') return result
+function blameAbsence(result: CheckResult, given: boolean): CheckResult {
+  if (given || result.reason !== 'credential_rejected') return result
   return checkFailed(
     'credential_rejected',
     'The provider asks for a credential, and none was given; give it with --credential-stdin or --credential-env VAR.',

@@ -8,9 +8,17 @@ export interface ProviderKind {
   title: string
   /** Lanes whose format it speaks natively. */
   speaks: readonly LaneName[]
-  /** '' where the operator must give one. */
+  /** The only operations of those lanes that it has; absent: all. */
+  serves?: readonly string[]
+  /** As it is shown, with settings in braces (`https://{region}.example`); '' where the operator must give one. */
   defaultBaseUrl: string
+  /** The base URL where the operator gives none, if it follows from the settings; '' where they do not say it. Absent: `defaultBaseUrl`. */
+  usualBaseUrl?(settings: Readonly<Record<string, unknown>>): string
   credential: 'required' | 'optional' | 'none'
+  /** Credentials that are a JSON document instead of one word; absent: there are none. */
+  documents?: readonly CredentialDocument[]
+  /** False: only a document is a credential. */
+  word?: false
   /** The kind's own settings by name, as data: the schema that checks them is no business of a data-plane thread. */
   settings: Readonly<Record<string, KindSetting>>
   /** Where a call goes. `path` is what the lane's `upstreamPath` gave, query included. Source: contract.md rule 1. */
@@ -29,13 +37,43 @@ export interface ProviderKind {
   fixedModels?: readonly ListedProviderModel[]
   /** Answers in the process instead of over the network (demo). */
   transport: Transport | null
+  /**
+   * For kinds whose calls need more than an address and headers: a token, a signature, another body, another framing of the
+   * answer. Gives the transport that this one call goes through; what it does to the request it says to `note`. Absent:
+   * nothing stands between.
+   */
+  through?(transport: Transport, call: CallContext): Transport
   /** Body features that a vendor does not know (`stream_options`), from its preset. */
   lacks(provider: ProviderTarget): readonly 'stream_options'[]
 }
 
-/** A text that may be left out. */
+export interface CredentialDocument {
+  /** What it is, in words: `service account key`. */
+  title: string
+  /** Its members, all texts, that must be there. */
+  members: readonly string[]
+}
+
+/** One call as its kind may want to know it. */
+export interface CallContext {
+  provider: ProviderTarget
+  lane: LaneName
+  /** The endpoint's word (`messages`), or `check`. */
+  operation: string
+  /** The provider's name for the model; '' where the call names none. */
+  model: string
+  streamed: boolean
+  credential: Secret | null
+  /** A sentence for the record about what was changed. */
+  note(text: string): void
+}
+
+/** A text that may be left out, or a switch. */
 export interface KindSetting {
   description: string
+  type?: 'boolean'
+  /** It may not be left out. */
+  required?: true
   /** The only values that it takes; absent: any text but the empty one. */
   choices?: readonly string[]
 }
@@ -98,6 +136,27 @@ export interface OutboundRequest {
   /** A stream goes up as it comes, in chunks unless `headers` say `content-length`; it is destroyed when nobody takes any more of it. */
   body: Buffer | Readable | null
   connectMs: number
+  /** null or absent: the usual way. */
+  way?: WayOut | null
+}
+
+/** How the network is reached for one provider configuration, where that differs from the usual. */
+export interface WayOut {
+  /** Tells ways apart; holds secrets. */
+  key: string
+  /** URL of a proxy, or `direct`; null: as the environment says. */
+  proxy: string | null
+  /** Authorities that are believed besides the system's, PEM. */
+  authorities: string | null
+  identity: ClientIdentity | null
+  /** The provider's name may lead to a private address. */
+  allowPrivate: boolean
+}
+
+/** A client certificate with its key, both PEM. */
+export interface ClientIdentity {
+  certificate: string
+  key: string
 }
 
 /** Data may still come after `pause()` when the provider has already ended its side. */

@@ -1,4 +1,5 @@
 import type { ListedProviderModel, Meaning, ProviderKind } from './contract.ts'
+import { wayOutSettings } from './way-out.ts'
 import { joinBaseUrl, replacePath, splitBaseUrl } from './wire/base-url.ts'
 import { readModelList } from './wire/check-reading.ts'
 import { asCount, asString, type JsonObject } from './wire/json.ts'
@@ -11,7 +12,7 @@ export const gemini: ProviderKind = {
   speaks: ['gemini'],
   defaultBaseUrl: 'https://generativelanguage.googleapis.com',
   credential: 'required',
-  settings: {},
+  settings: wayOutSettings,
   address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),
   headers: (_provider, _lane, credential) => (credential ? [['x-goog-api-key', credential.reveal()]] : []),
   classify: (_lane, answer, body) => classifyStatus(answer, body, readGeminiError),

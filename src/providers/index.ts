@@ -1,12 +1,24 @@
 import { anthropic } from './anthropic.ts'
+import { azureOpenai } from './azure-openai.ts'
+import { bedrock } from './bedrock.ts'
 import type { ProviderKind } from './contract.ts'
 import { demo } from './demo.ts'
 import { gemini } from './gemini.ts'
 import { openai } from './openai.ts'
 import { openaiCompatible } from './openai-compatible.ts'
 import { findPreset } from './presets.ts'
+import { vertex } from './vertex.ts'
 
-export const providerKinds: readonly ProviderKind[] = [openai, anthropic, gemini, openaiCompatible, demo]
+export const providerKinds: readonly ProviderKind[] = [
+  openai,
+  anthropic,
+  gemini,
+  openaiCompatible,
+  azureOpenai,
+  bedrock,
+  vertex,
+  demo,
+]
 
 const byName = indexKinds(providerKinds)
 
@@ -28,7 +40,7 @@ type Settings = Readonly<Record<string, unknown>>
 
 /** The base URL to store when the operator gives none; '' when one must be given. */
 export function defaultBaseUrl(kind: ProviderKind, settings: Settings): string {
-  return kind.defaultBaseUrl || (findPreset(settings)?.baseUrl ?? '')
+  return kind.usualBaseUrl?.(settings) ?? kind.defaultBaseUrl
 }
 
 /** Whether this configuration needs a credential; a preset is more exact than its kind. */

@@ -1,5 +1,6 @@
 import type { ProviderKind } from './contract.ts'
 import { findPreset, presets } from './presets.ts'
+import { wayOutSettings } from './way-out.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
 import { openaiCheck, readOpenaiError } from './wire/openai-format.ts'
 import { openaiRules, scrubWith } from './wire/scrub.ts'
@@ -11,12 +12,14 @@ export const openaiCompatible: ProviderKind = {
   title: 'OpenAI-compatible server',
   speaks: ['openai'],
   defaultBaseUrl: '',
+  usualBaseUrl: (settings) => findPreset(settings)?.baseUrl ?? '',
   credential: 'optional',
   settings: {
     preset: {
       description: 'Known server or vendor: fills in the base URL and what it does not know',
       choices: presets.map(({ name }) => name),
     },
+    ...wayOutSettings,
   },
   address: (provider, _lane, path) =>
     joinBaseUrl(provider.baseUrl || (findPreset(provider.settings)?.baseUrl ?? ''), path),

@@ -1,4 +1,5 @@
 import type { ProviderKind } from './contract.ts'
+import { wayOutSettings } from './way-out.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
 import { openaiCheck, readOpenaiError } from './wire/openai-format.ts'
 import { openaiRules, scrubWith } from './wire/scrub.ts'
@@ -13,6 +14,7 @@ export const openai: ProviderKind = {
   settings: {
     organization: { description: 'Organisation that calls are billed to' },
     project: { description: 'Project that calls are billed to' },
+    ...wayOutSettings,
   },
   address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),
   headers(provider, _lane, credential) {

@@ -35,6 +35,9 @@ export interface TargetQuery {
   projectId: string
   /** The lanes whose format a provider kind speaks; none for an unknown kind. */
   speaks(kind: string): readonly LaneName[]
+  /** The endpoint's word; null: any call of the lane. */
+  operation: string | null
+  serves(kind: string, operation: string): boolean
   /** Epoch milliseconds. */
   now: number
   /** `Health.view` with the size of the provider's pool. */
@@ -73,6 +76,9 @@ function findObstacle(
   if (!speaks.includes(query.lane)) {
     const format = speaks.length === 0 ? 'no format of a lane' : speaks.join(' and ')
     return { code: 'format', reason: `speaks ${format}, the lane needs ${query.lane}`, until: null }
+  }
+  if (query.operation !== null && !query.serves(provider.kind, query.operation)) {
+    return { code: 'format', reason: `${provider.kind} has no such call (${query.operation})`, until: null }
   }
   if (!provider.active) return { code: 'inactive', reason: 'not active', until: null }
   const { state, since, reason } = provider.readiness

@@ -31,6 +31,8 @@ function winner(routes: SnapshotRoute[], model: string): string | null {
   const query = { model, projectId: 'prj_a', environmentId: 'env_a1', providerName: null, lane: 'openai' as const }
   const ports = {
     speaks: () => ['openai' as const],
+    operation: null,
+    serves: () => true,
     health: () => ({ state: 'ready' as const }),
     random: () => 0,
     now: 0,

@@ -17,6 +17,8 @@ function ask(parts: Partial<PlanQuery> = {}): PlanQuery {
     environmentId: 'env_a1',
     providerName: null,
     speaks: (kind) => formats[kind] ?? [],
+    operation: 'chat',
+    serves: (kind, operation) => kind !== 'bedrock' || operation === 'messages',
     health: () => ({ state: 'ready' }),
     random: () => 0.5,
     now,

@@ -11,6 +11,9 @@ interface KindSetting {
   description: string
 }
 
+/** All that call somebody over the network. */
+const networked = ['openai', 'anthropic', 'gemini', 'openai-compatible', 'azure-openai', 'bedrock', 'vertex']
+
 /**
  * The settings that provider kinds have of their own, by the input field of `providers add` and `edit` that carries
  * them. A field has the setting's name, with the kind's in front where that word means something else already. The
@@ -34,6 +37,48 @@ export const kindSettings = {
     setting: 'preset',
     type: 'string',
     description: 'Known server or vendor: fills in the base URL and what it does not know',
+  },
+  apiVersion: {
+    kinds: ['azure-openai'],
+    setting: 'api_version',
+    type: 'string',
+    description: 'API version: a date (2024-10-21) calls deployments by their path; left out, or `preview`, the v1 API',
+  },
+  region: {
+    kinds: ['bedrock'],
+    setting: 'region',
+    type: 'string',
+    description: 'Region whose models are called, and for which calls are signed',
+  },
+  vertexProject: {
+    kinds: ['vertex'],
+    setting: 'project',
+    type: 'string',
+    description: "Project whose models are called (default: the service account's own)",
+  },
+  location: {
+    kinds: ['vertex'],
+    setting: 'location',
+    type: 'string',
+    description: 'Where they run: a region (europe-west4), `us`, `eu` or `global`',
+  },
+  proxy: {
+    kinds: networked,
+    setting: 'proxy',
+    type: 'string',
+    description: 'Proxy to go through (http://host:port), or `direct`; default: HTTPS_PROXY and NO_PROXY',
+  },
+  authorities: {
+    kinds: networked,
+    setting: 'authorities',
+    type: 'string',
+    description: "Certificates (PEM) of authorities that are believed besides the system's",
+  },
+  allowPrivate: {
+    kinds: networked,
+    setting: 'allow_private',
+    type: 'boolean',
+    description: 'Whether its host name may lead to a private address',
   },
 } as const satisfies Record<string, KindSetting>
 

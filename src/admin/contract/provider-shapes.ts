@@ -61,9 +61,13 @@ export const kindShape = z.object({
   kind: z.string(),
   title: z.string(),
   speaks: z.array(laneName),
-  /** null: the operator must give one. */
+  /** null: the operator must give one. A word in braces stands for the setting of that name. */
   default_base_url: z.string().nullable(),
   credential: z.enum(['required', 'optional', 'none']),
+  /** Whether one word (an API key) is a credential. */
+  credential_word: z.boolean(),
+  /** Credentials that are a JSON document, with the members that each must have. */
+  credential_documents: z.array(z.object({ title: z.string(), members: z.array(z.string()) })),
   /** JSON Schema of the kind's own settings, from which forms are drawn. */
   settings: z.record(z.string(), z.unknown()),
   /** Which input field of `providers.add` and `edit` carries each setting. */

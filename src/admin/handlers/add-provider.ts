@@ -7,7 +7,7 @@ import { audited } from './audited.ts'
 import type { AdminContext } from './context.ts'
 import { conflict, invalid } from './fault.ts'
 import { mergePairs, readTimeouts, type TimeoutInput } from './moments.ts'
-import { checkFirst, readCredential, sealCredential } from './provider-check.ts'
+import { checkFirst, checkForm, readCredential, sealCredential } from './provider-check.ts'
 import { checkHeaders, findProviderKind, readBaseUrl, readProjects, readSettings } from './provider-input.ts'
 import { auditProvider, loadUsage, resource, showProvider } from './show-provider.ts'
 
@@ -31,6 +31,7 @@ export async function addProvider(context: AdminContext, input: AddProvider) {
   const settings = readSettings(kind, {}, input)
   const baseUrl = readBaseUrl(kind, settings, input.baseUrl)
   const credential = readCredential(input.credential)
+  checkForm(kind, credential)
   checkNeed(kind, settings, credential !== null)
   const headers = checkHeaders(mergePairs({}, input.headers))
   const projects = await readProjects(context, input.projects)

@@ -4,7 +4,7 @@ import { operations } from './base.ts'
 import { addRevision, findCredential } from './edit-provider.ts'
 import { invalid, notFound, refused } from './fault.ts'
 import { findProvider } from './find.ts'
-import { checkFirst, readCredential, sealCredential } from './provider-check.ts'
+import { checkFirst, checkForm, readCredential, sealCredential } from './provider-check.ts'
 import { findProviderKind } from './provider-input.ts'
 import { loadUsage, showCredential, showProvider } from './show-provider.ts'
 
@@ -16,6 +16,7 @@ export const credentials = {
     const provider = await findProvider(context, input.name)
     const kind = findProviderKind(context, provider.kind)
     const credential = readCredential(input.credential)
+    checkForm(kind, credential)
     if (credential === null) throw invalid('The credential is missing.', 'Give it with --credential-stdin.')
     checkNeed(kind, provider.revision.settings, true)
     if (provider.revision.credentials.length >= poolLimit)

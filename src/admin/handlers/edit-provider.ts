@@ -1,4 +1,6 @@
 import type { Secret } from '../../core/secret.ts'
+import type { ProviderKind } from '../../providers/contract.ts'
+import { defaultBaseUrl } from '../../providers/index.ts'
 import type { Provider, ProviderRevision, SealedCredential } from '../../store/api.ts'
 import { type AddProvider, checkNeed } from './add-provider.ts'
 import { audited } from './audited.ts'
@@ -6,11 +8,12 @@ import type { AdminContext } from './context.ts'
 import { conflict, invalid } from './fault.ts'
 import { findProvider } from './find.ts'
 import { mergePairs, readTimeouts } from './moments.ts'
-import { checkFirst, type Found, openCredential, readCredential, sealCredential } from './provider-check.ts'
+import { checkFirst, checkForm, type Found, openSealed, readCredential, sealCredential } from './provider-check.ts'
 import {
   checkHeaders,
   findProviderKind,
   isElsewhere,
+  isOtherWay,
   readBaseUrl,
   readProjects,
   readSettings,
@@ -59,34 +62,52 @@ function readNext(context: AdminContext, provider: Provider, input: EditProvider
   const kind = findProviderKind(context, provider.kind)
   const settings = readSettings(kind, before.settings, input)
   const credential = readCredential(input.credential)
+  checkForm(kind, credential)
   const credentials =
     credential === null ? before.credentials : replaceCredential(context, provider, credential, input.replace)
   checkNeed(kind, settings, credentials.length > 0)
   const after = {
-    baseUrl: input.baseUrl === undefined ? before.baseUrl : readBaseUrl(kind, settings, input.baseUrl),
+    baseUrl: readNextBaseUrl(kind, before, settings, input.baseUrl),
     headers: checkHeaders(mergePairs(before.headers, input.headers)),
     timeouts: readTimeouts(input, before.timeouts),
     settings,
     credentials,
   }
-  if (isElsewhere(before.baseUrl, after.baseUrl)) refuseElsewhere(provider, credential)
+  if (isElsewhere(before.baseUrl, after.baseUrl))
+    refuseElsewhere(provider, credential, 'to another host, scheme or port')
+  if (isOtherWay(before.settings, settings)) refuseElsewhere(provider, credential, 'another way')
   const revision = { ...before, ...after }
   const check = after.baseUrl !== before.baseUrl || !same(settings, before.settings) || credential !== null
   return { revision, changed: !same(revision, before), check, credential }
 }
 
 /** Whoever may edit may not read credentials: sent to an address of his choice, he would have them in clear. */
-function refuseElsewhere({ name, revision: { baseUrl, credentials } }: Provider, given: Secret | null): void {
+function refuseElsewhere(
+  { name, revision: { baseUrl, credentials } }: Provider,
+  given: Secret | null,
+  where: string,
+): void {
   if (credentials.length > 1)
     throw invalid(
-      `${name} has a pool of ${credentials.length} credentials, given for ${baseUrl}: they are not sent to another host, scheme or port.`,
+      `${name} has a pool of ${credentials.length} credentials, given for ${baseUrl}: they are not sent ${where}.`,
       'Add another provider for that address; or remove all but one, and give that again with the new address.',
     )
   if (credentials.length === 1 && given === null)
     throw invalid(
-      `The credential of ${name} was given for ${baseUrl}: it is not sent to another host, scheme or port.`,
+      `The credential of ${name} was given for ${baseUrl}: it is not sent ${where}.`,
       'Give it again together with the new address: --credential-stdin or --credential-env VAR.',
     )
+}
+
+/** One that followed from the settings goes on following them. */
+function readNextBaseUrl(
+  kind: ProviderKind,
+  before: ProviderRevision,
+  settings: ProviderRevision['settings'],
+  given: string | undefined,
+): string {
+  const followed = before.baseUrl === defaultBaseUrl(kind, before.settings)
+  return given === undefined && !followed ? before.baseUrl : readBaseUrl(kind, settings, given)
 }
 
 /** It keeps its place in the pool: its position, which resting and affinity go by. */
@@ -118,7 +139,7 @@ export function findCredential(pool: readonly SealedCredential[], which: string)
 async function checkNext(context: AdminContext, provider: Provider, next: Next, skip: boolean): Promise<Found> {
   const kind = findProviderKind(context, provider.kind)
   const [first] = next.revision.credentials
-  const credential = next.credential ?? (first === undefined ? null : openCredential(context, provider.id, first))
+  const credential = next.credential ?? (first === undefined ? null : openSealed(context, provider.id, first))
   return checkFirst(context, kind, { ...provider, revision: next.revision }, credential, skip)
 }
 

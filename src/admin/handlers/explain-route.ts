@@ -77,6 +77,8 @@ export function planFor(
         projectId: project.id,
         environmentId: environment.id,
         providerName: null,
+        operation: null,
+        serves: () => true,
         speaks: (kind) => context.kinds.find((one) => one.kind === kind)?.speaks ?? [],
         health: (slot, credentials) => context.runtime.health(slot, credentials),
         now: Date.now(),

@@ -8,7 +8,8 @@ export function kindSchema({ settings }: Pick<ProviderKind, 'settings'>): z.ZodO
   )
 }
 
-function settingSchema({ description, choices }: KindSetting): z.ZodOptional {
-  const value = choices === undefined ? z.string().min(1) : z.enum(choices)
-  return value.optional().describe(description)
+function settingSchema({ description, choices, type, required }: KindSetting): z.ZodType {
+  const text = choices === undefined ? z.string().min(1) : z.enum(choices)
+  const value = type === 'boolean' ? z.boolean() : text
+  return (required ? value : value.optional()).describe(description)
 }

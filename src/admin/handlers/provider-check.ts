@@ -1,6 +1,7 @@
 import { newId } from '../../core/ids.ts'
 import { Secret } from '../../core/secret.ts'
 import type { CheckResult, ProviderKind } from '../../providers/contract.ts'
+import { credentialProblem, openCredential, readDocument, textOf } from '../../providers/credential.ts'
 import type { Provider, SealedCredential } from '../../store/api.ts'
 import type { ProviderModel, Readiness } from '../../store/snapshot.ts'
 import type { AdminContext } from './context.ts'
@@ -69,7 +70,7 @@ export function sealCredential(
   return { id, sealed, lastFour: lastFour(credential), addedAt: new Date().toISOString() }
 }
 
-export function openCredential(
+export function openSealed(
   { keyring }: Pick<AdminContext, 'keyring'>,
   providerId: string,
   credential: SealedCredential,
@@ -79,22 +80,31 @@ export function openCredential(
 
 const credentialIdentity = (providerId: string, id: string) => `credential:${providerId}:${id}`
 
-/** Of a short credential nothing is shown: four characters would be too much of it. */
+/** Of a short credential nothing is shown: four characters would be too much of it. A document shows what it is known by. */
 function lastFour(credential: Secret): string {
-  const text = credential.reveal()
+  const { own } = openCredential(credential)
+  const document = own && readDocument(own)
+  const known = document && Object.keys(document).find((member) => /^(access_key|private_key|client)_id$/.test(member))
+  const text = document === null ? (own?.reveal() ?? '') : textOf(document, known ?? '')
   return text.length >= 12 ? text.slice(-4) : ''
 }
 
-/** Pipes add a line end, which belongs to no credential; anything else that no header can carry is refused. */
+/** Pipes add a line end, which belongs to no credential; anything else that no header can carry is refused, but for a document. */
 export function readCredential(text: string | undefined): Secret | null {
   if (text === undefined) return null
   const trimmed = text.trim()
   if (trimmed === '')
     throw invalid('The credential is empty.', 'Give it with --credential-stdin or --credential-env VAR.')
-  if (/[^\x21-\x7e]/.test(trimmed))
+  if (!trimmed.startsWith('{') && /[^\x21-\x7e]/.test(trimmed))
     throw invalid(
       'The credential has blanks, line breaks or characters outside ASCII in it.',
       'Give one credential, alone.',
     )
   return new Secret(trimmed)
+}
+
+/** Whether it is of a form that the kind can use. */
+export function checkForm(kind: ProviderKind, credential: Secret | null): void {
+  const found = credential === null ? null : credentialProblem(kind, credential)
+  if (found !== null) throw invalid(found.problem, found.hint)
 }

@@ -91,6 +91,11 @@ export function isElsewhere(before: string, after: string): boolean {
   return before !== after && (!URL.canParse(before) || new URL(before).origin !== new URL(after).origin)
 }
 
+/** Whoever says through whom it goes, and who is believed on the way, could read it there. */
+export function isOtherWay(before: Settings, after: Settings): boolean {
+  return before.proxy !== after.proxy || before.authorities !== after.authorities
+}
+
 const credentialHeaders = new Set([
   'authorization',
   'proxy-authorization',

@@ -12,7 +12,7 @@ import { editProvider } from './edit-provider.ts'
 import { conflict, notFound } from './fault.ts'
 import { findProvider } from './find.ts'
 import { kindSchema } from './kind-schema.ts'
-import { check, found, openCredential } from './provider-check.ts'
+import { check, found, openSealed } from './provider-check.ts'
 import { showProviderHistory } from './provider-history.ts'
 import { findProviderKind, ownSettings } from './provider-input.ts'
 import { auditProvider, loadUsage, resource, showProvider, showRevision } from './show-provider.ts'
@@ -30,12 +30,7 @@ async function askWithStored(context: AdminContext, provider: Provider): Promise
   const kind = findProviderKind(context, provider.kind)
   const [first] = provider.revision.credentials
   try {
-    return await check(
-      context,
-      kind,
-      provider,
-      first === undefined ? null : openCredential(context, provider.id, first),
-    )
+    return await check(context, kind, provider, first === undefined ? null : openSealed(context, provider.id, first))
   } catch (error) {
     if (!(error instanceof SealBroken)) throw error
     return { ok: false, reason: 'credential_sealed', message: `${error.message} ${error.hint}`, models: [] }
@@ -134,6 +129,8 @@ export const providers = {
       speaks: [...kind.speaks],
       default_base_url: kind.defaultBaseUrl === '' ? null : kind.defaultBaseUrl,
       credential: kind.credential,
+      credential_word: kind.credential !== 'none' && kind.word !== false,
+      credential_documents: (kind.documents ?? []).map(({ title, members }) => ({ title, members: [...members] })),
       settings: { ...z.toJSONSchema(kindSchema(kind)) },
       own_settings: ownSettings(kind).map(({ setting, field, flag }) => ({ setting, field, flag })),
       presets: kind.settings.preset === undefined ? [] : presets.map(showPreset),

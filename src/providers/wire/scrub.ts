@@ -40,6 +40,24 @@ export const openaiRules: readonly ScrubRule[] = [
   quotedKey,
 ]
 
+export const azureRules: readonly ScrubRule[] = [
+  ...openaiRules,
+  { pattern: new RegExp(`(?<before>/?subscriptions/)${uuid}`, 'gi'), replacement: `$<before>${mask}` },
+  { pattern: /(?<before>\/resourceGroups\/)[^/"\\\s]+/gi, replacement: `$<before>${mask}` },
+  // "Resource 'my-company-openai' is blocked", "https://my-company.openai.azure.com/".
+  {
+    pattern: /\b[a-z0-9-]+(?=\.(?:openai\.azure|cognitiveservices\.azure|services\.ai\.azure)\.)/gi,
+    replacement: mask,
+  },
+  {
+    pattern: new RegExp(
+      `(?<before>\\b(?:tenant|subscription|oid|appid|client)(?:[ _]?id)?[\\s:=#('\`"\\\\]{1,4})${uuid}`,
+      'gi',
+    ),
+    replacement: `$<before>${mask}`,
+  },
+]
+
 export const anthropicRules: readonly ScrubRule[] = [
   { pattern: /\b(?:org|wrkspc|acct)_[A-Za-z0-9]{6,}/g, replacement: mask },
   accountMember,
@@ -59,6 +77,22 @@ export const geminiRules: readonly ScrubRule[] = [
   { pattern: /\bAIza[A-Za-z0-9_-]{20,}/g, replacement: mask },
   { pattern: /(?<before>"containerInfo"\s*:\s*")[^"\\*]+(?=")/g, replacement: `$<before>${mask}` },
   accountMember,
+]
+
+export const bedrockRules: readonly ScrubRule[] = [
+  // Who calls: "User: arn:aws:iam::123456789012:user/gateway is not authorized to perform".
+  { pattern: /\barn:aws[a-z-]*:(?:iam|sts)::[^\s"',\\]+/g, replacement: mask },
+  { pattern: /(?<before>\barn:aws[a-z-]*:[a-z0-9-]*:[a-z0-9-]*:)\d{12}(?=:)/g, replacement: `$<before>${mask}` },
+  { pattern: /(?<before>\baccount(?:[ _]?id)?[\s:=#('`"\\]{1,4})\d{12}\b/gi, replacement: `$<before>${mask}` },
+  { pattern: /\b(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{12,}\b/g, replacement: mask },
+  accountMember,
+]
+
+export const vertexRules: readonly ScrubRule[] = [
+  ...geminiRules,
+  { pattern: /(?<before>\.googleapis\.com\/projects\/)[^/"\\\s]+/g, replacement: `$<before>${mask}` },
+  { pattern: /\b[a-z0-9._-]+@[a-z0-9.-]+\.gserviceaccount\.com\b/gi, replacement: mask },
+  { pattern: /\bya29\.[A-Za-z0-9._-]+/g, replacement: mask },
 ]
 
 /** The same buffer when no rule applies. Latin-1 keeps every byte through the round trip, whatever the encoding was. */

@@ -4,7 +4,7 @@ import { StoreMoved } from '../../../store/store-error.ts'
 import { projectsWith } from '../../contract/roles.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict, invalid, operationFault, refused } from '../fault.ts'
-import { checkFirst, type Found, openCredential, readCredential } from '../provider-check.ts'
+import { checkFirst, type Found, openSealed, readCredential } from '../provider-check.ts'
 import { findProviderKind } from '../provider-input.ts'
 import { expectation, type Made, type PlanInput, planFiles, showChange, showPlan } from './plan.ts'
 import { revisionOf } from './rows.ts'
@@ -111,7 +111,7 @@ function credentialOf(context: AdminContext, state: State, { entry, after, befor
   const given = entry?.credentials?.[Math.max(0, places.indexOf(true))]
   if (given !== undefined) return readCredential(given.reveal())
   const [stored] = (id === null ? undefined : state.providers.get(id))?.revision.credentials ?? []
-  return stored === undefined || id === null ? null : openCredential(context, id, stored)
+  return stored === undefined || id === null ? null : openSealed(context, id, stored)
 }
 
 /** null: others wrote since the plan was made. */

@@ -1,15 +1,17 @@
 import { ORPCError } from '@orpc/server'
 import { type Entry, keyOf, type Plain, type Problem, type Resource } from '../../../declared/resource.ts'
 import type { ProviderKind } from '../../../providers/contract.ts'
+import { defaultBaseUrl } from '../../../providers/index.ts'
 import { closestNames } from '../../../routing/closest-names.ts'
 import type { KindSettingsInput } from '../../contract/kind-settings.ts'
 import { checkNeed } from '../add-provider.ts'
 import type { AdminContext } from '../context.ts'
-import { readCredential } from '../provider-check.ts'
+import { checkForm, readCredential } from '../provider-check.ts'
 import {
   checkHeaders,
   findProviderKind,
   isElsewhere,
+  isOtherWay,
   ownSettings,
   readBaseUrl,
   readSettings,
@@ -66,12 +68,20 @@ function prepareProvider(
   const kind = findProviderKind(context, named)
   const settings = prepareSettings(kind, entry, current, attempt)
   const { base_url } = fields
-  if (typeof base_url === 'string' || current === null)
+  const before = settingsIn(current?.fields ?? {})
+  const followed = current === null || current.fields.base_url === defaultBaseUrl(kind, before)
+  if (typeof base_url === 'string' || followed)
     attempt('base_url', () => {
       const url = readBaseUrl(kind, settings, typeof base_url === 'string' ? base_url : undefined)
       fields.base_url = url
       refuseElsewhere(entry, url, current)
     })
+  attempt('settings.proxy', () => {
+    if (isOtherWay(before, settings)) refuseUngiven(entry, current, 'another way')
+  })
+  attempt('credentials', () => {
+    for (const credential of entry.credentials ?? []) checkForm(kind, readCredential(credential.reveal()))
+  })
   const { headers } = fields
   if (headers !== undefined) attempt('headers', () => void checkHeaders(headers as Record<string, string>))
   const pool = fields.credentials ?? current?.fields.credentials
@@ -81,11 +91,16 @@ function prepareProvider(
 
 /** As `providers edit` does it; a file gives the whole pool, so all of it can move. */
 function refuseElsewhere(entry: Entry, url: string, current: Resource | null): void {
+  const before = current?.fields.base_url
+  if (typeof before === 'string' && isElsewhere(before, url))
+    refuseUngiven(entry, current, 'to another host, scheme or port')
+}
+
+function refuseUngiven(entry: Entry, current: Resource | null, where: string): void {
   const { base_url: before, credentials: stored } = current?.fields ?? {}
-  if (typeof before !== 'string' || !Array.isArray(stored) || stored.length === 0) return
-  if (entry.credentials !== null || !isElsewhere(before, url)) return
+  if (!Array.isArray(stored) || stored.length === 0 || entry.credentials !== null) return
   throw new ORPCError('invalid', {
-    message: `what it has of credentials was given for ${before}, and is not sent to another host, scheme or port; give it in the file, together with the new base_url`,
+    message: `what it has of credentials was given for ${String(before)}, and is not sent ${where}; give it in the file, together with what is new`,
   })
 }
 

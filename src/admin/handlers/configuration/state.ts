@@ -10,7 +10,7 @@ import type {
   SealedCredential,
   StoredConfiguration,
 } from '../../../store/api.ts'
-import { openCredential } from '../provider-check.ts'
+import { openSealed } from '../provider-check.ts'
 
 /** The configuration as files describe it: by names, without what the gateway found or counted. */
 export interface State {
@@ -109,7 +109,7 @@ function credentialField(providerId: string, credential: SealedCredential, keyri
 
 export function fingerprintOf(providerId: string, credential: SealedCredential, keyring: Keyring): string | null {
   try {
-    return keyring.fingerprint(openCredential({ keyring }, providerId, credential).reveal())
+    return keyring.fingerprint(openSealed({ keyring }, providerId, credential).reveal())
   } catch (error) {
     if (error instanceof SealError) return null
     throw error

@@ -1,0 +1,186 @@
+import type { OutboundRequest, ResponseSink, Sending, Transport, TransportFault } from './contract.ts'
+import { fetchWhole, type WholeLimits } from './whole-answer.ts'
+import { asCount, asObject, asString, parseJson } from './wire/json.ts'
+
+/** Where access tokens are bought with a stored credential. */
+export interface TokenSource {
+  /** Tells sources apart; holds secrets. */
+  key: string
+  /** The call that buys one (OAuth 2.0, RFC 6749 section 4.4 or RFC 7523). */
+  request(): OutboundRequest | Promise<OutboundRequest>
+  /** The answer to the client's call where the token endpoint refuses the credential: a 401 in the lane's shape. */
+  refusal(reason: string): { headers: string[]; body: Buffer }
+}
+
+type Outcome = { token: string } | { refused: string } | { fault: TransportFault }
+
+interface Kept {
+  token: string
+  /** Epoch milliseconds. */
+  renewAt: number
+  endsAt: number
+}
+
+const limits: WholeLimits = { bytes: 64 * 1024, milliseconds: 10_000 }
+const aheadMs = 5 * 60_000
+const sourceLimit = 256
+
+/** Tokens of one thread, by source. One that nears its end is renewed while it still serves; none is bought twice at once. */
+const kept = new Map<string, Kept>()
+const buying = new Map<string, Promise<Outcome>>()
+
+/** Sends calls with a token of the source. */
+export function withToken(transport: Transport, source: TokenSource): Transport {
+  return {
+    send: (request, sink) => {
+      const call = new TokenCall(transport, source, request, sink)
+      void call.begin()
+      return call
+    },
+  }
+}
+
+class TokenCall implements Sending, ResponseSink {
+  readonly #transport: Transport
+  readonly #source: TokenSource
+  readonly #request: OutboundRequest
+  readonly #sink: ResponseSink
+  #token = ''
+  /** The token was bought for an earlier call. */
+  #old = false
+  #sending: Sending | null = null
+  #aborted = false
+  #paused = false
+
+  constructor(transport: Transport, source: TokenSource, request: OutboundRequest, sink: ResponseSink) {
+    this.#transport = transport
+    this.#source = source
+    this.#request = request
+    this.#sink = sink
+  }
+
+  async begin(): Promise<void> {
+    const found = takeKept(this.#transport, this.#source, Date.now())
+    const outcome: Outcome = found === null ? await buy(this.#transport, this.#source) : { token: found }
+    if (this.#aborted || !('token' in outcome)) dropBody(this.#request.body)
+    if (this.#aborted) return
+    if ('fault' in outcome) return this.#sink.onError(outcome.fault)
+    if ('refused' in outcome) return this.#refuse(outcome.refused)
+    this.#token = outcome.token
+    this.#old = found !== null
+    const headers = [...this.#request.headers, 'authorization', `Bearer ${outcome.token}`]
+    this.#sending = this.#transport.send({ ...this.#request, headers }, this)
+    if (this.#paused) this.#sending.pause()
+  }
+
+  #refuse(reason: string): void {
+    const { headers, body } = this.#source.refusal(reason)
+    this.#sink.onConnected()
+    if (!this.#aborted) this.#sink.onHead(401, headers)
+    if (!this.#aborted) this.#sink.onData(body)
+    if (!this.#aborted) this.#sink.onEnd()
+  }
+
+  abort(): void {
+    this.#aborted = true
+    this.#sending?.abort()
+  }
+
+  pause(): void {
+    this.#paused = true
+    this.#sending?.pause()
+  }
+
+  resume(): void {
+    this.#paused = false
+    this.#sending?.resume()
+  }
+
+  onConnected(): void {
+    this.#sink.onConnected()
+  }
+
+  /** A token may be ended before its time: the credential is refused only when a new one is. */
+  onHead(status: number, headers: string[]): void {
+    if (status !== 401) return this.#sink.onHead(status, headers)
+    if (kept.get(this.#source.key)?.token === this.#token) kept.delete(this.#source.key)
+    const { body } = this.#request
+    if (!this.#old || (body !== null && !Buffer.isBuffer(body))) return this.#sink.onHead(status, headers)
+    this.#sending?.abort()
+    void this.begin()
+  }
+
+  onData(chunk: Buffer): void {
+    this.#sink.onData(chunk)
+  }
+
+  onEnd(): void {
+    this.#sink.onEnd()
+  }
+
+  onError(fault: TransportFault): void {
+    this.#sink.onError(fault)
+  }
+}
+
+/** Whoever fills it must learn that nobody takes it. */
+function dropBody(body: OutboundRequest['body']): void {
+  if (body !== null && !Buffer.isBuffer(body)) body.destroy()
+}
+
+function takeKept(transport: Transport, source: TokenSource, now: number): string | null {
+  const found = kept.get(source.key)
+  if (found === undefined || now >= found.endsAt) return null
+  if (now >= found.renewAt) void buy(transport, source)
+  return found.token
+}
+
+function buy(transport: Transport, source: TokenSource): Promise<Outcome> {
+  const running = buying.get(source.key)
+  if (running !== undefined) return running
+  const bought = buyOne(transport, source).finally(() => buying.delete(source.key))
+  buying.set(source.key, bought)
+  return bought
+}
+
+async function buyOne(transport: Transport, source: TokenSource): Promise<Outcome> {
+  const request = await Promise.resolve()
+    .then(() => source.request())
+    .catch(() => null)
+  // The reason is not told: it may quote the key.
+  if (request === null) return { refused: 'its private key cannot be used' }
+  const answer = await fetchWhole(transport, request, limits)
+  if (answer.outcome === 'failed') return { fault: atTokenEndpoint(answer.fault) }
+  if (answer.outcome !== 'answered') return { fault: unreachable('gave no answer that could be read') }
+  const body = asObject(parseJson(answer.body))
+  const token = asString(body?.access_token)
+  if (answer.status === 200 && token !== '') return { token: keep(source.key, token, asCount(body?.expires_in)) }
+  // RFC 6749 section 5.2: a refused client or grant is a 400 or 401 with a code.
+  if (answer.status === 400 || answer.status === 401) return { refused: describeRefusal(answer.status, body?.error) }
+  return { fault: unreachable(`answered ${answer.status}`) }
+}
+
+function describeRefusal(status: number, code: unknown): string {
+  return typeof code === 'string' && /^[a-z_]{1,40}$/.test(code) ? `${status} ${code}` : String(status)
+}
+
+function keep(key: string, token: string, lifeSeconds: number | null): string {
+  const lifeMs = (lifeSeconds ?? 60) * 1000
+  const endsAt = Date.now() + lifeMs
+  if (kept.size >= sourceLimit) kept.clear()
+  // Never used to its very end: clocks differ, and a call takes time to arrive.
+  kept.set(key, {
+    token,
+    renewAt: endsAt - Math.min(aheadMs, lifeMs / 5),
+    endsAt: endsAt - Math.min(10_000, lifeMs / 10),
+  })
+  return token
+}
+
+function atTokenEndpoint(fault: TransportFault): TransportFault {
+  return { kind: fault.kind, message: `No access token could be fetched: ${fault.message}` }
+}
+
+function unreachable(what: string): TransportFault {
+  return { kind: 'unreachable', message: `No access token could be fetched: the token endpoint ${what}.` }
+}

@@ -1,0 +1,67 @@
+import { Secret } from '../core/secret.ts'
+import type { ClientIdentity, ProviderKind } from './contract.ts'
+import { asObject, asString, type JsonObject, parseJson } from './wire/json.ts'
+
+/** A stored credential taken apart: what authenticates to the provider, and what the connection is made with. */
+export interface OpenedCredential {
+  /** One word, or a document of the kind's; null where the client certificate alone says who calls. */
+  own: Secret | null
+  identity: ClientIdentity | null
+}
+
+/**
+ * Any credential may be a JSON document that carries a client certificate beside the rest: `client_certificate` and
+ * `client_key` (PEM), and `credential` where the kind's own is one word.
+ */
+export function openCredential(stored: Secret): OpenedCredential {
+  const document = readDocument(stored)
+  if (document === null) return { own: stored, identity: null }
+  const { client_certificate: certificate, client_key: key, credential, ...own } = document
+  if (certificate === undefined) return { own: stored, identity: null }
+  const identity = { certificate: asString(certificate), key: asString(key) }
+  if (typeof credential === 'string') return { own: new Secret(credential), identity }
+  return { own: Object.keys(own).length === 0 ? null : new Secret(JSON.stringify(own)), identity }
+}
+
+/** The members of a credential that is a document; null for one word. */
+export function readDocument(credential: Secret): JsonObject | null {
+  const text = credential.reveal()
+  return text.startsWith('{') ? (asObject(parseJson(Buffer.from(text))) ?? null) : null
+}
+
+/** One text of a document; '' where it has none. */
+export function textOf(document: JsonObject, member: string): string {
+  return asString(document[member])
+}
+
+/** Why a kind cannot use a credential, in two sentences for the operator; null when it can. */
+export function credentialProblem(kind: ProviderKind, stored: Secret): { problem: string; hint: string } | null {
+  const { own, identity } = openCredential(stored)
+  if (identity !== null) {
+    const problem = identityProblem(identity)
+    if (problem !== null) return { problem, hint: 'Give both as PEM: client_certificate and client_key.' }
+  }
+  if (own === null) return null
+  const hint = `It takes ${describeForms(kind)}.`
+  if (!own.reveal().startsWith('{'))
+    return kind.word === false ? { problem: `One word is no credential of the kind ${kind.kind}.`, hint } : null
+  const document = readDocument(own)
+  if (document === null) return { problem: 'The credential begins like JSON and is none.', hint }
+  const fits = kind.documents?.some(({ members }) => members.every((member) => textOf(document, member) !== ''))
+  if (fits) return null
+  const type = textOf(document, 'type')
+  const what = type === '' ? 'This document' : `A document of the type ${JSON.stringify(type)}`
+  return { problem: `${what} is no credential of the kind ${kind.kind}.`, hint }
+}
+
+function identityProblem({ certificate, key }: ClientIdentity): string | null {
+  if (!/^-----BEGIN CERTIFICATE-----/m.test(certificate)) return 'The client certificate is no PEM certificate.'
+  return /^-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/m.test(key)
+    ? null
+    : 'The client certificate has no PEM key beside it.'
+}
+
+function describeForms({ word, documents = [] }: ProviderKind): string {
+  const forms = documents.map(({ title, members }) => `a ${title} (JSON with ${members.join(', ')})`)
+  return [...(word === false ? [] : ['one word']), ...forms].join(', or ')
+}

@@ -1,0 +1,51 @@
+import type { OutboundRequest, ResponseSink, Sending, Transport, TransportFault } from './contract.ts'
+
+/** What came of making a call ready. */
+export type Prepared =
+  | { request: OutboundRequest; sink: ResponseSink }
+  /** Answered without the provider, as it would have (a credential that bought no token). */
+  | { answer: { status: number; headers: string[]; body: Buffer } }
+  | { fault: TransportFault }
+
+/** A call that is sent once it is ready: a token fetched, a signature made. Must not be rejected. */
+export function sendLate(transport: Transport, sink: ResponseSink, prepare: Promise<Prepared>): Sending {
+  const late = new LateSending()
+  void prepare.then((prepared) => late.begin(transport, sink, prepared))
+  return late
+}
+
+class LateSending implements Sending {
+  #sending: Sending | null = null
+  #aborted = false
+  #paused = false
+
+  begin(transport: Transport, sink: ResponseSink, prepared: Prepared): void {
+    if (this.#aborted) return
+    if ('fault' in prepared) return sink.onError(prepared.fault)
+    if ('answer' in prepared) return this.#answer(sink, prepared.answer)
+    this.#sending = transport.send(prepared.request, prepared.sink)
+    if (this.#paused) this.#sending.pause()
+  }
+
+  abort(): void {
+    this.#aborted = true
+    this.#sending?.abort()
+  }
+
+  pause(): void {
+    this.#paused = true
+    this.#sending?.pause()
+  }
+
+  resume(): void {
+    this.#paused = false
+    this.#sending?.resume()
+  }
+
+  #answer(sink: ResponseSink, { status, headers, body }: { status: number; headers: string[]; body: Buffer }): void {
+    sink.onConnected()
+    for (const step of [() => sink.onHead(status, headers), () => sink.onData(body), () => sink.onEnd()]) {
+      if (!this.#aborted) step()
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import { withToken } from './access-token.ts'
+import type { ListedProviderModel, ProviderKind } from './contract.ts'
+import { readDocument } from './credential.ts'
+import { adaptVertex } from './vertex/request.ts'
+import { serviceAccountToken } from './vertex/service-account.ts'
+import { wayOutSettings } from './way-out.ts'
+import { joinBaseUrl } from './wire/base-url.ts'
+import { readModelList } from './wire/check-reading.ts'
+import { asString, type JsonObject } from './wire/json.ts'
+import { scrubWith, vertexRules } from './wire/scrub.ts'
+import { classifyStatus } from './wire/status.ts'
+
+/**
+ * Google's and Anthropic's models on Vertex AI: the Gemini lane calls the first, the Anthropic lane the second. Source: the
+ * vendor's reference, and Anthropic's vertex-sdk.
+ */
+export const vertex: ProviderKind = {
+  kind: 'vertex',
+  title: 'Google Vertex AI',
+  speaks: ['gemini', 'anthropic'],
+  serves: ['generate', 'count_tokens', 'messages'],
+  defaultBaseUrl: 'https://{location}-aiplatform.googleapis.com',
+  usualBaseUrl: ({ location }) => (typeof location === 'string' ? hostOf(location) : ''),
+  credential: 'required',
+  documents: [{ title: 'service account key', members: ['client_email', 'private_key'] }],
+  word: false,
+  settings: {
+    project: { description: "Project whose models are called (default: the service account's own)" },
+    location: { description: 'Where they run: a region (europe-west4), `us`, `eu` or `global`', required: true },
+    ...wayOutSettings,
+  },
+  address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),
+  headers: () => [],
+  classify: (_lane, answer, body) => classifyStatus(answer, body),
+  scrub: (body) => scrubWith(vertexRules, body),
+  check: {
+    method: 'GET',
+    path: '/v1beta1/publishers/google/models?pageSize=300',
+    read: (status, body) => readModelList(status, body, 'publisherModels', readModel),
+    otherSpelling: () => null,
+  },
+  transport: null,
+  lacks: () => [],
+  through(transport, call) {
+    const document = call.credential && readDocument(call.credential)
+    const open = document === null ? transport : withToken(transport, serviceAccountToken(document, call.lane))
+    return { send: (request, sink) => adaptVertex(open, request, sink, call, document) }
+  },
+}
+
+function hostOf(location: string): string {
+  if (location === 'global') return 'https://aiplatform.googleapis.com'
+  const region = location === 'us' || location === 'eu' ? `aiplatform.${location}.rep` : `${location}-aiplatform`
+  return `https://${region}.googleapis.com`
+}
+
+function readModel(entry: JsonObject): ListedProviderModel | null {
+  const name = asString(entry.name).replace(/^.*\//, '')
+  return name === '' ? null : { name, contextTokens: null, outputTokens: null }
+}

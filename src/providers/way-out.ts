@@ -1,0 +1,24 @@
+import type { ClientIdentity, KindSetting, WayOut } from './contract.ts'
+
+/** Settings that every kind has which calls somebody over the network. */
+export const wayOutSettings = {
+  proxy: { description: 'Proxy to go through (http://host:port), or `direct`; default: HTTPS_PROXY and NO_PROXY' },
+  authorities: { description: "Certificates (PEM) of authorities that are believed besides the system's" },
+  allow_private: { description: 'Whether its host name may lead to a private address', type: 'boolean' },
+} as const satisfies Record<string, KindSetting>
+
+/** Null for nearly all: the usual way. */
+export function wayOutOf(settings: Readonly<Record<string, unknown>>, identity: ClientIdentity | null): WayOut | null {
+  const text = (name: keyof typeof wayOutSettings) => {
+    const value = settings[name]
+    return typeof value === 'string' ? value : null
+  }
+  const way = {
+    proxy: text('proxy'),
+    authorities: text('authorities'),
+    identity,
+    allowPrivate: settings.allow_private === true,
+  }
+  if (way.proxy === null && way.authorities === null && identity === null && !way.allowPrivate) return null
+  return { ...way, key: JSON.stringify([way.proxy, way.authorities, identity, way.allowPrivate]) }
+}
