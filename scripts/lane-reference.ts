@@ -61,7 +61,13 @@ const models = {
   query: 'in the query',
   none: '',
 } as const
-const gifts = { json: 'JSON', bytes: 'bytes', lines: 'lines of JSON', nothing: 'nothing' } as const
+const gifts = {
+  json: 'JSON',
+  'json-or-text': 'JSON or text',
+  bytes: 'bytes',
+  lines: 'lines of JSON',
+  nothing: 'nothing',
+} as const
 
 function answer({ method, served, gives, stream }: Endpoint): string {
   if (method === 'SOCKET') return 'frames'

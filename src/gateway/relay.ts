@@ -8,7 +8,6 @@ import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
 import { findHeader, headersDown } from './headers.ts'
 import type { Answer } from './judge.ts'
-import { noteAnswer, noteUnread } from './objects/note-answer.ts'
 import { ownHeaders, refuse } from './respond.ts'
 import { settle } from './settle.ts'
 
@@ -22,17 +21,14 @@ export function relay(
   const { gated } = answer
   exchange.providerRequestId = providerRequestId(gated.head)
   exchange.firstByteMs = answer.attempt.first_byte_ms
-  exchange.capture?.answerHead(gated.head.headers)
   if (gated.kind === 'error' || gated.kind === 'whole') exchange.stopHeartbeat?.()
   if (gated.kind === 'error') return passError(gateway, exchange, answer, retryAfterMs)
-  if (gated.kind === 'whole')
-    return passWhole(gateway, exchange, answer, readObjects(gateway, exchange, answer, gated.body))
+  if (gated.kind === 'whole') return passWhole(gateway, exchange, answer, gated.body)
   if (gated.kind === 'flow' && exchange.opened) {
     answer.call.abort()
     return refuseDocument(gateway, exchange)
   }
   if (gated.kind === 'stream' && !exchange.inspection!.streamed) noteStreamed(exchange)
-  if (gated.kind === 'flow' && exchange.match!.endpoint.object !== null) noteUnread(exchange, answer)
   exchange.mark('content')
   writeHead(
     gateway,
@@ -50,10 +46,6 @@ export function relay(
 /** A form's answer tells whether a stream was asked for. */
 function noteStreamed(exchange: Exchange): void {
   exchange.inspection = { ...exchange.inspection!, streamed: true, framing: exchange.match!.endpoint.stream }
-}
-
-function readObjects(gateway: Gateway, exchange: Exchange, answer: Answer, body: Buffer): Buffer {
-  return exchange.match!.endpoint.object === null ? body : noteAnswer(gateway, exchange, answer, body)
 }
 
 function writeHead(
@@ -90,7 +82,6 @@ async function passWhole(gateway: Gateway, exchange: Exchange, answer: Answer, b
   if (exchange.opened) return refuseDocument(gateway, exchange)
   const { head } = answer.gated
   exchange.responseBytes = body.length
-  exchange.capture?.answer(body)
   exchange.mark('last_byte')
   await settle(gateway, exchange, { status: head.status, error: null, tokens: answer.call.reader.usage() })
   if (exchange.gone) return
@@ -136,7 +127,6 @@ async function passError(
   // Also where another try was meant and could not be made.
   answer.attempt.outcome = 'passed'
   exchange.responseBytes = body.length
-  exchange.capture?.answer(body)
   exchange.mark('last_byte')
   await settle(gateway, exchange, { status: head.status, error, tokens: null })
   if (exchange.gone) return

@@ -241,7 +241,11 @@ function unreadExchange(socket: Socket): Exchange {
 /** By hand, since the parser has given the connection up. */
 async function writeRefusal(gateway: Gateway, exchange: Exchange, reason: Fault, socket: Socket): Promise<void> {
   const { status, headers, body } = findLane('/v1')!.renderError(reason, exchange.id)
-  await settle(gateway, exchange, endOfFault(reason))
+  const settled = settle(gateway, exchange, endOfFault(reason))
+  // What runs for it ends at once: the answer is written here.
+  exchange.gone = true
+  exchange.onGone?.()
+  await settled
   const own = [
     ['x-sp-request-id', exchange.id],
     ['x-sp-error', reason.code],
@@ -257,6 +261,8 @@ async function writeRefusal(gateway: Gateway, exchange: Exchange, reason: Fault,
 
 /** The address cannot be listened on. */
 export class AddressTaken extends Error {
+  // Its client closed in the middle of its body: nobody waits for a refusal.
+  if (error.code === 'HPE_INVALID_EOF_STATE' && open.length > 0) return void socket.destroy()
   readonly hint = 'Stop what listens there, or choose another address: spgw serve --listen HOST:PORT'
 
   constructor(host: string, port: number, cause: NodeJS.ErrnoException) {

@@ -9,8 +9,13 @@ export const media: readonly Endpoint[] = [
   row('content_provenance_checks', 'POST /content_provenance_checks', { takes: multipart }),
 
   row('audio.speech', 'POST /audio/speech', { model: 'body', takes: json, gives: 'bytes', stream: 'sse' }),
-  row('audio.transcriptions', 'POST /audio/transcriptions', { model: 'body', takes: multipart, stream: 'sse' }),
-  row('audio.translations', 'POST /audio/translations', { model: 'body', takes: multipart }),
+  row('audio.transcriptions', 'POST /audio/transcriptions', {
+    model: 'body',
+    takes: multipart,
+    gives: 'json-or-text',
+    stream: 'sse',
+  }),
+  row('audio.translations', 'POST /audio/translations', { model: 'body', takes: multipart, gives: 'json-or-text' }),
   row('voices.create', 'POST /audio/voices', { takes: multipart, object: makes('voice') }),
   row('voices.delete', 'DELETE /audio/voices/{object}', { object: forgets('voice') }),
   row('voice_consents.create', 'POST /audio/voice_consents', { takes: multipart, object: makes('voice_consent') }),
