@@ -8,11 +8,11 @@ import type { Hold } from '../policy/admit.ts'
 import type { SnapshotKey } from '../store/snapshot.ts'
 import type { AnswerBody } from './answer-body.ts'
 import type { Listed } from './live-list.ts'
+import type { Upload } from './upload.ts'
 
 /** Strings that a client chooses are cut to this on the record, so that a record's size is bounded. */
 const textLimit = 512
 
-import type { Upload } from './upload.ts'
 /**
  * One request on its way through: plain fields that the steps of the pipeline fill in, and from which the record is
  * made. Only the server and the relay touch `request` and `response`.
@@ -40,13 +40,13 @@ export class Exchange implements Listed {
   presented: string | null = null
   key: SnapshotKey | null = null
   body: Buffer = Buffer.alloc(0)
+  /** In place of `body`, which is empty then: a body that goes up while it arrives. */
+  upload: Upload | null = null
   inspection: Inspection | null = null
   tags: Record<string, string>
   /** What policy reserved; given back when the exchange settles. */
   hold: Hold | null = null
 
-  /** In place of `body`, which is empty then: a body that goes up while it arrives. */
-  upload: Upload | null = null
   route: string | null = null
   provider: string | null = null
   upstreamModel: string | null = null

@@ -53,12 +53,12 @@ export interface GatewaySettings {
   port: number
   reusePort: boolean
   bodyLimit: number
+  /** Of a body that goes up as a stream. */
+  uploadLimit: number
   timeouts: TimeLimits
   heartbeatMs: number
   trustedProxies: readonly string[]
   corsOrigins: readonly string[]
-  /** Of a body that goes up as a stream. */
-  uploadLimit: number
 }
 
 /** A provider's state as traffic found it; the control plane checks and decides. */

@@ -220,6 +220,8 @@ function refuseMalformed(gateway: Gateway, error: NodeJS.ErrnoException, socket:
   // Nobody asked anything: an answer now would be taken for that of the first request.
   if (socket.bytesRead === 0) return void socket.destroy()
   const open = gateway.exchanges.all().filter(({ request }) => request.socket === socket)
+  // Its client closed in the middle of its body: nobody waits for a refusal.
+  if (error.code === 'HPE_INVALID_EOF_STATE' && open.length > 0) return void socket.destroy()
   // Only a request that is still being read can be refused: any other would get these bytes into its answer.
   if (open.some(({ request, response }) => request.complete || response.headersSent)) return void socket.destroy()
   const reason =
@@ -261,8 +263,6 @@ async function writeRefusal(gateway: Gateway, exchange: Exchange, reason: Fault,
 
 /** The address cannot be listened on. */
 export class AddressTaken extends Error {
-  // Its client closed in the middle of its body: nobody waits for a refusal.
-  if (error.code === 'HPE_INVALID_EOF_STATE' && open.length > 0) return void socket.destroy()
   readonly hint = 'Stop what listens there, or choose another address: spgw serve --listen HOST:PORT'
 
   constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
