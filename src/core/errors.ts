@@ -33,6 +33,11 @@ const rows = {
     origin: 'client',
     hint: 'Check the model name, or ask the operator to add a route for it.',
   },
+  object_not_found: {
+    status: 404,
+    origin: 'client',
+    hint: 'Check the id; a key reaches only what its own project and environment made through this gateway, or an operator adopted for them.',
+  },
   unknown_path: { status: 404, origin: 'client', hint: 'Check the base URL and the path.' },
   policy_denied: { status: 403, origin: 'policy', hint: 'A policy does not allow this request; ask the operator.' },
   rate_limited: { status: 429, origin: 'policy', hint: 'Wait as long as retry-after says, then send it again.' },
@@ -53,6 +58,11 @@ const rows = {
     status: 503,
     origin: 'gateway',
     hint: 'No provider of this route is active and ready; the operator sees the reason under Providers.',
+  },
+  object_index_unavailable: {
+    status: 503,
+    origin: 'gateway',
+    hint: 'The gateway cannot look up now whose the object is; try again.',
   },
   provider_credential_rejected: {
     status: 502,

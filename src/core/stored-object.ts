@@ -64,11 +64,24 @@ export interface StoredObject extends ObjectName, ObjectScope, ObjectPlace {
 }
 
 /** What a data-plane thread asks the store's thread, over a port of its own. */
-export type ObjectQuestion = { id: number; scope: ObjectScope } & (
-  | { kind: 'find'; names: ObjectName[] }
-  /** Where the scope has objects of that type, and how many. */
-  | { kind: 'places'; type: ObjectType }
-)
+export type ObjectQuestion = FindQuestion | PlacesQuestion
+
+export interface FindQuestion {
+  id: number
+  kind: 'find'
+  scope: ObjectScope
+  names: ObjectName[]
+  /** Where the scope has not all of them, what is journaled is brought in first. */
+  fresh: boolean
+}
+
+/** Where the scope has objects of that type, and how many. */
+export interface PlacesQuestion {
+  id: number
+  kind: 'places'
+  scope: ObjectScope
+  type: ObjectType
+}
 
 export type ObjectReply =
   /** Everybody's rows with these names: whoever asks tells operators whose they are, and clients nothing. */

@@ -204,6 +204,7 @@ export class ControlPlane {
     const { url, host, bodyLimit, uploadLimit, timeouts, trustedProxies, corsOrigins } = this.#settings.gateway
     const { port } = this.#options
     return {
+      url,
       host,
       port,
       reusePort: canSharePort(),

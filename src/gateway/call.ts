@@ -9,6 +9,8 @@ import { Pieces } from './pieces.ts'
 
 /** What is held before the first content, and what of a whole answer is held until it is complete (contract.md rule 22). */
 const heldLimit = 1024 * 1024
+/** The same where the gateway must read it. */
+const readLimit = 16 * 1024 * 1024
 /** An event larger than this flows on in pieces. */
 const eventLimit = 1024 * 1024
 
@@ -62,6 +64,8 @@ export interface CallOptions {
   streamType: string
   reader: AnswerReader
   framer: StreamFramer | null
+  /** The gateway must know what stands in the whole answer. */
+  mustRead: boolean
 }
 
 /**
@@ -233,7 +237,7 @@ export class Call implements ResponseSink {
     this.#keep(chunk)
     this.#heldBytes += chunk.length
     if (this.#form === 'flow') return this.#letFlow()
-    if (this.#heldBytes <= heldLimit) return
+    if (this.#heldBytes <= (this.#form === 'whole' && this.#options.mustRead ? readLimit : heldLimit)) return
     if (this.#form === 'error') {
       this.#let({ kind: 'error', head: this.#head!, body: this.#heldBody() }, true)
       this.#sending?.abort()

@@ -2,6 +2,7 @@ import { type Fault, fault } from '../core/errors.ts'
 import type { StreamEvent } from '../core/stream-event.ts'
 import type { EventReading, StreamedError } from '../lanes/contract.ts'
 import { AnswerFlow } from './answer-flow.ts'
+import { type StreamedObjects, streamedObjects } from './objects/note-answer.ts'
 import { endOfFault } from './settle.ts'
 
 /** A stream, event by event. The terminal event, or the provider's own error, waits for the journal. */
@@ -9,6 +10,8 @@ export class EventFlow extends AnswerFlow {
   /** On a lane without an end mark: a terminal event with what came after it, which may not be the last yet. */
   #held: Buffer | null = null
   #providerError: EventReading['error'] = null
+  /** null: nothing that streams here is kept at the provider. */
+  readonly #objects: StreamedObjects | null = streamedObjects(this.gateway, this.exchange, this.answer)
 
   event(event: StreamEvent, reading: EventReading): void {
     const { clean } = this.answer
@@ -17,6 +20,7 @@ export class EventFlow extends AnswerFlow {
       if (pass !== null) this.trail(pass)
       return
     }
+    this.#objects?.look()
     if (reading.content) this.contentEvents++
     if (reading.error !== null) this.#providerError = cleanError(reading.error, clean)
     this.exchange.betweenEvents = event.part === 'whole' || event.part === 'tail'
@@ -48,6 +52,7 @@ export class EventFlow extends AnswerFlow {
   /** The lane's own error event, never a silent close: a cut stream looks like a finished one to every SDK. */
   #breakOff(reason: Fault): void {
     if (this.finishing) return
+    this.#objects?.end()
     const { exchange } = this
     this.#hold(exchange.lane!.streamError(exchange.match!, reason, exchange.id, this.answer.call.reader))
     void this.finish(endOfFault(reason, this.tokens(false), this.answer.gated.head.status), this.#held)
@@ -59,6 +64,7 @@ export class EventFlow extends AnswerFlow {
 
   #complete(bytes: Buffer | null): void {
     if (this.finishing) return
+    this.#objects?.end()
     this.#hold(bytes)
     const error = this.#providerError
     const { status } = this.answer.gated.head

@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ErrorOrigin, Fault, RecordErrorCode } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
+import type { ObjectsEntry } from '../core/journal-format.ts'
 import type { AttemptRecord, RequestRecord, Signal, TimelineEntry, TokenUsage } from '../core/record.ts'
+import type { ObjectName } from '../core/stored-object.ts'
 import type { Inspection, Lane, Match } from '../lanes/contract.ts'
 
 import type { Hold } from '../policy/admit.ts'
+import type { Pin } from '../routing/pinned-plan.ts'
 import type { SnapshotKey } from '../store/snapshot.ts'
 import type { AnswerBody } from './answer-body.ts'
 import type { Listed } from './live-list.ts'
@@ -12,6 +15,7 @@ import type { Upload } from './upload.ts'
 
 /** Strings that a client chooses are cut to this on the record, so that a record's size is bounded. */
 const textLimit = 512
+const none: readonly ObjectName[] = []
 
 /**
  * One request on its way through: plain fields that the steps of the pipeline fill in, and from which the record is
@@ -46,6 +50,12 @@ export class Exchange implements Listed {
   tags: Record<string, string>
   /** What policy reserved; given back when the exchange settles. */
   hold: Hold | null = null
+
+  /** What the call names of stored objects; all of it is the caller's and lives where `pin` says. */
+  named: readonly ObjectName[] = none
+  pin: Pin | null = null
+  /** What the journal shall hold of objects when it settles. */
+  objects: ObjectsEntry | null = null
 
   route: string | null = null
   provider: string | null = null

@@ -57,6 +57,8 @@ export interface GatewaySettings {
   uploadLimit: number
   timeouts: TimeLimits
   heartbeatMs: number
+  /** The gateway as clients see it, behind a proxy; null: as they call it. */
+  url: string | null
   trustedProxies: readonly string[]
   corsOrigins: readonly string[]
 }

@@ -17,6 +17,9 @@ export interface Answer {
   attempt: AttemptRecord
   /** The provider's error body, cleaned; null for answers. */
   error: { body: Buffer } | null
+  /** Who answered, and with which place of its pool it was asked. */
+  provider: LiveProvider
+  credentialIndex: number
   /** Takes account ids and the stored credential out of a provider's error. */
   clean(error: Buffer): Buffer
 }
@@ -27,6 +30,8 @@ export interface Result {
   provider: LiveProvider
   /** Place of the credential in the provider's pool. */
   credentialIndex: number
+  /** No other credential may be tried. */
+  pinned: boolean
   entry: Entry
   call: Call
   gated: Gated
@@ -172,6 +177,7 @@ function restCredential(judging: Judge, result: Result, meaning: Meaning, status
 
 /** Whether the pool has another credential that may be tried at once. A request goes through a pool once. */
 function hasMore({ gateway, exchange }: Judge, result: Result): boolean {
+  if (result.pinned) return false
   const size = poolSize(result)
   const tried = exchange.attempts.filter(({ provider }) => provider === result.provider.row.name).length
   if (tried >= size) return false
@@ -212,8 +218,8 @@ export function notReady(candidate: Candidate, reason: string): Sent<Answer> {
 }
 
 function answerOf(result: Result, gated: Answer['gated'], error: Answer['error']): Answer {
-  const { call, attempt } = result
-  return { call, attempt, gated, error, clean: (bytes) => clean(result, bytes) }
+  const { call, attempt, provider, credentialIndex } = result
+  return { call, attempt, gated, error, provider, credentialIndex, clean: (bytes) => clean(result, bytes) }
 }
 
 function clean({ provider, credentialIndex }: Result, bytes: Buffer): Buffer {

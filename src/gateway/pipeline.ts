@@ -15,11 +15,12 @@ import type { Gateway } from './gateway.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import type { Answer } from './judge.ts'
 import { answerModels } from './model-answers.ts'
+import { checkObjects } from './objects/check-objects.ts'
+import { answerList } from './objects/list.ts'
 import { relay } from './relay.ts'
 import { requestForm } from './request-form.ts'
-import { refuse } from './respond.ts'
+import { refuse, settleStopped } from './respond.ts'
 import { sendTo } from './send.ts'
-import { clientClosed, settle } from './settle.ts'
 
 /** The story of one request: admit → plan → attempt → relay → settle. Every way out settles exactly once. */
 export async function serve(gateway: Gateway, exchange: Exchange): Promise<void> {
@@ -28,6 +29,10 @@ export async function serve(gateway: Gateway, exchange: Exchange): Promise<void>
   if (refused !== null) return refuse(gateway, exchange, refused)
   if (exchange.match!.endpoint.served !== 'provider') return answerModels(gateway, exchange)
 
+  const owned = checkObjects(gateway, exchange)
+  if (owned !== null && !(await owned)) return
+  if (exchange.match!.endpoint.object?.effect === 'list')
+    return answerList(gateway, exchange, { plan: planFor, attempt: attemptAll })
   const planned = planFor(gateway, exchange)
   if (planned.fault !== null) return refuse(gateway, exchange, planned.fault)
   exchange.mark('admitted')
@@ -147,6 +152,7 @@ function planFor(gateway: Gateway, exchange: Exchange): Plan {
       projectId: exchange.key!.projectId,
       environmentId: exchange.key!.environmentId,
       providerName: exchange.header('x-sp-provider'),
+      pin: exchange.pin,
       speaks: gateway.speaks,
       operation: exchange.match!.endpoint.operation,
       serves: gateway.serves,
@@ -187,9 +193,4 @@ async function waitUnlessGone(gateway: Gateway, exchange: Exchange, ms: number):
   await done
   exchange.onGone = null
   return !exchange.stopped
-}
-
-async function settleStopped(gateway: Gateway, exchange: Exchange): Promise<void> {
-  if (exchange.ending !== null) return refuse(gateway, exchange, exchange.ending)
-  await settle(gateway, exchange, { status: 499, error: clientClosed, tokens: null })
 }

@@ -1,9 +1,10 @@
 import { errorTable, type Fault } from '../core/errors.ts'
+import type { RenderedError } from '../lanes/contract.ts'
 import { findLane } from '../lanes/index.ts'
 import { discardBody } from './body.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
-import { endOfFault, settle } from './settle.ts'
+import { clientClosed, endOfFault, settle } from './settle.ts'
 
 /** Headers that every answer carries. */
 export function ownHeaders(gateway: Gateway, exchange: Exchange): string[] {
@@ -31,9 +32,18 @@ export async function refuse(gateway: Gateway, exchange: Exchange, reason: Fault
   exchange.stopHeartbeat?.()
   if (exchange.opened) return endOpened(gateway, exchange, reason)
   const lane = exchange.lane ?? findLane('/v1')!
-  const rendered = lane.renderError(reason, exchange.id)
+  return refuseWith(gateway, exchange, reason, lane.renderError(reason, exchange.id))
+}
+
+/** The same in words that are not the lane's for that fault. Before anything of the answer has gone out. */
+export async function refuseWith(
+  gateway: Gateway,
+  exchange: Exchange,
+  reason: Fault,
+  rendered: RenderedError,
+): Promise<void> {
   exchange.responseBytes += rendered.body.length
-  await settle(gateway, exchange, endOfFault(reason))
+  await settle(gateway, exchange, endOfFault(reason, null, rendered.status))
   const { request, response } = exchange
   // An answer that has begun is another end's, which was first.
   if (exchange.gone || response.destroyed || response.headersSent) return
@@ -52,6 +62,12 @@ export async function refuse(gateway: Gateway, exchange: Exchange, reason: Fault
   else if (!request.complete) discardBody(request, gateway.deadlines)
   response.writeHead(rendered.status, headers)
   response.end(request.method === 'HEAD' ? undefined : rendered.body)
+}
+
+/** Nobody waits for the answer any more, or the gateway itself has ended the exchange. */
+export async function settleStopped(gateway: Gateway, exchange: Exchange): Promise<void> {
+  if (exchange.ending !== null) return refuse(gateway, exchange, exchange.ending)
+  await settle(gateway, exchange, { status: 499, error: clientClosed, tokens: null })
 }
 
 /** The head has gone out with 200: the only place left for the fault is the stream itself. */

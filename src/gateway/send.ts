@@ -13,6 +13,8 @@ import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
 import { headersUp, passRange } from './headers.ts'
 import { type Answer, judge, notReady } from './judge.ts'
+import { laneUrls } from './objects/lane-urls.ts'
+import { mayTell } from './objects/note-answer.ts'
 import type { LiveProvider } from './read-model.ts'
 import { endAttempts, sendUpload } from './send-body.ts'
 
@@ -26,8 +28,8 @@ export async function sendTo(
   if (exchange.stopped) return { kind: 'gone' }
   const provider = gateway.model.configuration.providers.get(candidate.provider.id)
   if (provider === undefined) return notReady(candidate, 'the provider was removed')
-  const picked = pickCredential(gateway, provider)
-  if (picked === null) return notReady(candidate, 'all its credentials are resting')
+  const picked = pickCredential(gateway, exchange, provider, candidate)
+  if (picked === null) return notReady(candidate, 'all credentials that it may be asked with are resting')
   const entry = gateway.health.enter(provider.row.slot, Date.now())
   if (entry === null) return notReady(candidate, 'it has been failing and is probed by another request')
   const attempt = beginAttempt(exchange, candidate)
@@ -36,7 +38,8 @@ export async function sendTo(
   const gated = await call.gate
   exchange.onGone = null
   noteTimes(exchange, attempt, call)
-  const result = { attempt, provider, credentialIndex: picked.index, entry, call, gated }
+  const pinned = candidate.credentialId !== undefined
+  const result = { attempt, provider, credentialIndex: picked.index, pinned, entry, call, gated }
   const judged = judge({ gateway, exchange, route }, result)
   attempt.outcome = outcomeOf(judged)
   if (judged.kind === 'failed') attempt.message = judged.failure.reason
@@ -49,11 +52,27 @@ interface Picked {
   credential: Secret | null
 }
 
-function pickCredential(gateway: Gateway, provider: LiveProvider): Picked | null {
+function pickCredential(
+  gateway: Gateway,
+  exchange: Exchange,
+  provider: LiveProvider,
+  candidate: Candidate,
+): Picked | null {
   const count = provider.credentials.length
   if (count === 0) return { index: 0, credential: null }
+  if (candidate.credentialId !== undefined) return pickPinned(gateway, exchange, provider, candidate.credentialId)
   const index = gateway.health.pickCredential(provider.row.slot, count, Date.now())
   return index === null ? null : { index, credential: provider.credentials[index] ?? null }
+}
+
+/** Another try has waited as long as it was asked to; only the first finds a credential resting. */
+function pickPinned(gateway: Gateway, { attempts }: Exchange, provider: LiveProvider, id: string): Picked | null {
+  const index = provider.row.credentials.findIndex((each) => each.id === id)
+  const credential = provider.credentials[index]
+  if (credential === undefined) return null
+  const { slot } = provider.row
+  const rests = attempts.length === 0 && gateway.health.restsCredential(slot, index, Date.now())
+  return rests ? null : { index, credential }
 }
 
 function startCall(
@@ -90,12 +109,13 @@ function startCall(
     mayBeEmpty: match.endpoint.model === 'none',
     streamType: framing === 'json-array' ? 'application/json' : 'text/event-stream',
     reader,
+    mustRead: match.endpoint.object !== null && mayTell(match, inspection),
     framer: framing === null ? null : openFramer(framing),
   })
   const headers = headersUp(exchange.request.rawHeaders, exchange.presented, own, kind.defaults ?? [])
   let body: OutboundRequest['body'] = null
   if (exchange.upload !== null) body = sendUpload(exchange, call, change.renameTo, limits.betweenChunks, headers)
-  else if (match.endpoint.takes.length > 0) body = lane.splice(exchange.body, inspection, change)
+  else if (match.endpoint.takes.length > 0) body = splice(gateway, exchange, provider, change)
   if (isDownload(match.endpoint)) passRange(exchange.request.rawHeaders, headers)
   const way = provider.ways === null ? null : provider.ways[index]
   const request = { method: match.endpoint.method, origin, path, headers, body, connectMs: limits.connect, way }
@@ -128,6 +148,14 @@ function transportFor(
     credential,
     note: (text) => noteSplice(exchange, text),
   })
+}
+
+/** What the gateway gave out as its own is the provider's again; only what names objects can hold such. */
+function splice(gateway: Gateway, exchange: Exchange, provider: LiveProvider, change: BodyChange): Buffer {
+  const lane = exchange.lane!
+  const body = lane.splice(exchange.body, exchange.inspection!, change)
+  if (exchange.pin === null) return body
+  return lane.objects.restoreUrls(exchange.match!, body, laneUrls(gateway, exchange, provider))
 }
 
 /** What leaves changed is on the record (the closed list of product.md section 2, and what a kind must change). */

@@ -13,6 +13,8 @@ export interface Candidate {
   target: SnapshotTarget
   /** In words, for operators. */
   reason: string
+  /** The only credential that may be used: what the call names lives there. Absent: any of the pool. */
+  credentialId?: string
 }
 
 type SkipCode = 'missing' | 'limited' | 'format' | 'inactive' | 'failing' | 'resting' | 'open' | 'probing'

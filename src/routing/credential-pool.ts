@@ -31,6 +31,10 @@ export class CredentialPool {
     return null
   }
 
+  rests(row: number, index: number, now: number): boolean {
+    return this.#until(row, index) > now
+  }
+
   /** When the first credential is free again, in epoch milliseconds; 0: one is free now. */
   freeAt(row: number, count: number, now: number): number {
     let soonest = Number.POSITIVE_INFINITY

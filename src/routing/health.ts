@@ -43,6 +43,8 @@ export interface Health {
   restCredential(slot: number, index: number, until: number): void
   /** The provider refused this credential of `count`. True: none is left, and the provider is failing from now on. */
   rejectCredential(slot: number, index: number, count: number, now: number): boolean
+  /** Whether that one rests or was refused. */
+  restsCredential(slot: number, index: number, now: number): boolean
   /** The next credential in turn that does not rest; null when all do. `count` is at least 1. */
   pickCredential(slot: number, count: number, now: number): number | null
 }
@@ -96,6 +98,7 @@ export function attachHealth(buffer: SharedArrayBuffer, thread: number | null = 
       if (none) markFailing(slot, now)
       return none
     },
+    restsCredential: (slot, index, now) => pool.rests(slot, index, now),
     pickCredential: (slot, count, now) => pool.pick(slot, count, now),
   }
 }

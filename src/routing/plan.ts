@@ -12,6 +12,7 @@ import {
 } from './candidates.ts'
 import { type CompiledRoutes, type CompiledTarget, findRoute, type Scope } from './compile.ts'
 import { chooseProvider } from './provider-choice.ts'
+import { findPinned, type Pin } from './pinned-plan.ts'
 import { modelNotFound, noneUsable } from './refusals.ts'
 import { orderCandidates } from './strategy.ts'
 
@@ -25,6 +26,8 @@ export interface PlanQuery extends TargetQuery, Scope {
   model: string | null
   /** The header `x-sp-provider`; chooses only for calls without a model. */
   providerName: string | null
+  /** What the call names lives there, and nowhere else. */
+  pin?: Pin | null
   /** Whether the key's policies let it see a model of that name; unset: all. */
   maySee?(model: string): boolean
   /** At least 0, less than 1. */
@@ -46,6 +49,7 @@ export type Plan =
 
 /** Where a call may go, in order, and why. Pure: the same for a request and for `routes explain`. */
 export function plan(query: PlanQuery, compiled: CompiledRoutes): Plan {
+  if (query.pin) return planPinned(query, query.pin, compiled)
   return query.model === null ? planWithoutModel(query, compiled) : planModel(query, query.model, compiled)
 }
 
@@ -74,6 +78,14 @@ function planWithoutModel(query: PlanQuery, compiled: CompiledRoutes): Plan {
   const target = { providerId: choice.provider.id, upstreamModel: null, weight: 1, priority: 0 }
   const judged = judgeTargets(query, [{ target, provider: choice.provider, upstream: null }], () => '')
   return conclude(query, null, judged, choice.signals)
+}
+
+function planPinned(query: PlanQuery, pin: Pin, compiled: CompiledRoutes): Plan {
+  const found = findPinned(query, compiled, pin)
+  const { signals } = found
+  if (found.fault !== null)
+    return { fault: found.fault, route: null, candidates: [], skipped: [], signals, operatorNote: null }
+  return { fault: null, route: found.route, candidates: [found.candidate], skipped: [], signals }
 }
 
 interface Judged {

@@ -1,8 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { ObjectQuestion, ObjectReply, StoredObject } from '../core/stored-object.ts'
+import type { FindQuestion, ObjectQuestion, ObjectReply, StoredObject } from '../core/stored-object.ts'
 import type { Connection } from './connection.ts'
-
-type Find = Extract<ObjectQuestion, { kind: 'find' }>
 
 /** Answers the look-ups of data-plane threads, each over a port of its own. */
 export class ObjectDesk {
@@ -37,19 +35,19 @@ export class ObjectDesk {
   }
 
   /** What stands in the journal may not be in the index yet: only behind it is a name unknown. */
-  async #find(question: Find): Promise<StoredObject[]> {
+  async #find(question: FindQuestion): Promise<StoredObject[]> {
     const found = await this.#look(question)
-    if (hasAll(question, found)) return found
+    if (!question.fresh || hasAll(question, found)) return found
     await this.#ingest()
     return await this.#look(question)
   }
 
-  async #look({ names }: Find): Promise<StoredObject[]> {
+  async #look({ names }: FindQuestion): Promise<StoredObject[]> {
     return await this.#connection.readHot((hot) => hot.objects.find(names))
   }
 }
 
-function hasAll({ names, scope }: Find, found: readonly StoredObject[]): boolean {
+function hasAll({ names, scope }: FindQuestion, found: readonly StoredObject[]): boolean {
   return names.every(({ type, id }) =>
     found.some(
       (object) =>

@@ -43,7 +43,7 @@ function entry(change: Partial<ObjectsEntry['owner']> = {}, more: Partial<Object
 async function find(store: StoreClient, names: ObjectName[], scope: ObjectScope): Promise<ObjectReply> {
   const { port1, port2 } = new MessageChannel()
   store.serveObjects(port2)
-  port1.postMessage({ id: 1, kind: 'find', names, scope })
+  port1.postMessage({ id: 1, kind: 'find', names, scope, fresh: true })
   const [reply] = await once(port1, 'message')
   port1.close()
   return reply as ObjectReply

@@ -69,6 +69,7 @@ export async function startDataPlane({
   const settings = {
     host: '127.0.0.1',
     port: 0,
+    url: null,
     reusePort: true,
     bodyLimit,
     uploadLimit,

@@ -1,11 +1,13 @@
 import type { MessagePort } from 'node:worker_threads'
 import type {
   CountedPlace,
+  FindQuestion,
   ObjectName,
   ObjectQuestion,
   ObjectReply,
   ObjectScope,
   ObjectType,
+  PlacesQuestion,
   StoredObject,
 } from '../../core/stored-object.ts'
 
@@ -17,8 +19,7 @@ export interface IndexFailure {
   failed: string
 }
 
-type Asked = Extract<ObjectQuestion, { kind: 'find' }> | Extract<ObjectQuestion, { kind: 'places' }>
-type Unnumbered = { [Kind in Asked['kind']]: Omit<Extract<Asked, { kind: Kind }>, 'id'> }[Asked['kind']]
+type Asked = Omit<FindQuestion, 'id'> | Omit<PlacesQuestion, 'id'>
 
 interface Pending {
   question: ObjectQuestion
@@ -46,8 +47,12 @@ export class ObjectIndex {
 
   /** Everybody's rows with these names. What was journaled before is among them. */
   async find(names: ObjectName[], scope: ObjectScope): Promise<StoredObject[] | IndexFailure> {
-    const reply = await this.#ask({ kind: 'find', names, scope })
-    return reply.kind === 'found' ? reply.objects : failure(reply)
+    return await this.#find(names, scope, true)
+  }
+
+  /** The same without waiting for what the journal may hold besides. */
+  async look(names: ObjectName[], scope: ObjectScope): Promise<StoredObject[] | IndexFailure> {
+    return await this.#find(names, scope, false)
   }
 
   /** Where the scope has objects of that type. */
@@ -56,7 +61,12 @@ export class ObjectIndex {
     return reply.kind === 'places' ? reply.places : failure(reply)
   }
 
-  #ask(asked: Unnumbered): Promise<ObjectReply> {
+  async #find(names: ObjectName[], scope: ObjectScope, fresh: boolean): Promise<StoredObject[] | IndexFailure> {
+    const reply = await this.#ask({ kind: 'find', names, scope, fresh })
+    return reply.kind === 'found' ? reply.objects : failure(reply)
+  }
+
+  #ask(asked: Asked): Promise<ObjectReply> {
     const id = ++this.#lastId
     const question: ObjectQuestion = { ...asked, id }
     const { promise, resolve } = Promise.withResolvers<ObjectReply>()

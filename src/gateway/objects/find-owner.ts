@@ -1,0 +1,122 @@
+import { type Fault, fault } from '../../core/errors.ts'
+import { quote } from '../../core/quote.ts'
+import type { ObjectName, ObjectScope, StoredObject } from '../../core/stored-object.ts'
+import type { Pin } from '../../routing/pinned-plan.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Gateway } from '../gateway.ts'
+
+/** A request that names more than this is a list of guesses. */
+const namesLimit = 1000
+const retryAfterMs = 1000
+
+export type Ownership =
+  | { kind: 'owned'; pin: Pin }
+  /** Not the caller's: why, is for operators only. */
+  | { kind: 'missing'; name: ObjectName; why: string }
+  | { kind: 'refused'; fault: Fault }
+
+/** Whether all that a call names is the caller's, and where it lives. */
+export async function findOwner(
+  gateway: Gateway,
+  exchange: Exchange,
+  names: readonly ObjectName[],
+): Promise<Ownership> {
+  if (names.length > namesLimit)
+    return refused(fault('invalid_request', `The request names ${names.length} objects; ${namesLimit} are the most.`))
+  const scope = scopeOf(exchange)
+  const found = await gateway.objects.find([...names], scope)
+  if ('failed' in found) return refused(indexFault(exchange, found.failed))
+  const usable = found.filter((object) => isUsable(gateway, exchange, object))
+  const owned = usable.filter((object) => isIn(scope, object))
+  const missing = names.find((name) => !owned.some((object) => isNamed(name, object)))
+  if (missing !== undefined) return judgeMissing(gateway, exchange, missing, found)
+  return choosePlace(names, owned, exchange.header('x-sp-provider'), gateway)
+}
+
+export function scopeOf(exchange: Exchange): ObjectScope {
+  const { projectId, environmentId } = exchange.key!
+  return { projectId, environmentId }
+}
+
+/** The reason is the operator's. */
+export function indexFault(exchange: Exchange, reason: string): Fault {
+  exchange.routingSignals.push({ rule: 'object', verdict: 'deny', text: `The index of objects: ${reason}.` })
+  const message = 'The gateway cannot look up now whose the named object is; try again in a moment.'
+  return fault('object_index_unavailable', message, { retryAfterMs })
+}
+
+export function describeObject({ type, id }: ObjectName): string {
+  return `${type.replaceAll('_', ' ')} ${quote(id)}`
+}
+
+function refused(reason: Fault): Ownership {
+  return { kind: 'refused', fault: reason }
+}
+
+/** The same words may be an id at a provider of another lane: that is another object. A provider that was removed has none. */
+function isUsable(gateway: Gateway, exchange: Exchange, { providerId }: StoredObject): boolean {
+  const provider = gateway.model.configuration.providers.get(providerId)
+  return provider !== undefined && gateway.speaks(provider.row.kind).includes(exchange.lane!.name)
+}
+
+export function isIn(scope: ObjectScope, object: StoredObject): boolean {
+  return object.projectId === scope.projectId && object.environmentId === scope.environmentId
+}
+
+function isNamed({ type, id }: ObjectName, object: StoredObject): boolean {
+  return object.type === type && object.id === id
+}
+
+function judgeMissing(
+  gateway: Gateway,
+  exchange: Exchange,
+  name: ObjectName,
+  found: readonly StoredObject[],
+): Ownership {
+  const [other] = found.filter((object) => isNamed(name, object))
+  // What waits to be journaled is in no index.
+  const sick = gateway.journal.degraded ?? gateway.degraded.find(({ part }) => part === 'journal')?.reason
+  if (other === undefined && sick != null) return refused(indexFault(exchange, `the journal is not written: ${sick}`))
+  return { kind: 'missing', name, why: explain(exchange, name, other) }
+}
+
+function explain(exchange: Exchange, name: ObjectName, other: StoredObject | undefined): string {
+  const what = `The ${describeObject(name)}`
+  if (other === undefined)
+    return `${what} is not known here. What was made outside of this gateway can be adopted (spgw objects adopt).`
+  if (isIn(scopeOf(exchange), other)) return `${what} lives at a provider that does not speak ${exchange.lane!.name}.`
+  return `${what} belongs to another scope (project ${other.projectId}, environment ${other.environmentId}).`
+}
+
+/** One provider and one credential that hold all of them; where an id stands in several accounts of the caller's, the header or the newest decides. */
+function choosePlace(
+  names: readonly ObjectName[],
+  owned: readonly StoredObject[],
+  providerName: string | null,
+  gateway: Gateway,
+): Ownership {
+  const [first, ...others] = names
+  const places = owned
+    .filter((object) => isNamed(first!, object))
+    .filter((place) => others.every((name) => owned.some((each) => isNamed(name, each) && isAt(place, each))))
+  const [newest, ...older] = places.toSorted((one, other) => (one.createdAt < other.createdAt ? 1 : -1))
+  if (newest === undefined) return refused(fault('invalid_request', apart(names)))
+  const nameOf = (object: StoredObject) => gateway.model.configuration.providers.get(object.providerId)?.row.name
+  const chosen = older.length === 0 ? newest : (places.find((each) => nameOf(each) === providerName) ?? newest)
+  return {
+    kind: 'owned',
+    pin: { what: describeObject(first!), providerId: chosen.providerId, credentialId: chosen.credentialId },
+  }
+}
+
+export function isAt(
+  place: Pick<StoredObject, 'providerId' | 'credentialId'>,
+  object: Pick<StoredObject, 'providerId' | 'credentialId'>,
+): boolean {
+  return place.providerId === object.providerId && place.credentialId === object.credentialId
+}
+
+function apart(names: readonly ObjectName[]): string {
+  const shown = names.slice(0, 5).map(describeObject).join(', ')
+  return `The request names objects that live in different accounts and cannot be used together: ${shown}.`
+}

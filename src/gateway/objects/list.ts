@@ -1,0 +1,167 @@
+import { fault } from '../../core/errors.ts'
+import { reachFaultPoint } from '../../core/fault-point.ts'
+import type { CountedPlace, ObjectType } from '../../core/stored-object.ts'
+import type { ObjectPage } from '../../lanes/contract.ts'
+import type { Attempted } from '../../routing/attempt.ts'
+import type { Plan } from '../../routing/plan.ts'
+import { estimateHold } from '../estimate.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Gateway } from '../gateway.ts'
+import type { Answer } from '../judge.ts'
+import { relay } from '../relay.ts'
+import { refuse, settleStopped } from '../respond.ts'
+import { indexFault, isAt, isIn, scopeOf } from './find-owner.ts'
+import { type Cursor, findCursor, nameToken, withoutCursor } from './list-cursor.ts'
+
+/** Pages that one request goes through at most, while they hold nothing of the caller's. */
+const pagesLimit = 100
+
+/** The pipeline's own steps. */
+export interface ListSteps {
+  plan(gateway: Gateway, exchange: Exchange): Plan
+  attempt(gateway: Gateway, exchange: Exchange, planned: Plan): Promise<Attempted<Answer>>
+}
+
+/** Where a list stands: at which of the places, with which query, and what of it has been seen from its beginning on. */
+interface Walk {
+  /** The client's own query. */
+  asked: string
+  places: CountedPlace[]
+  index: number
+  query: string
+  /** Items of the caller's seen since the beginning of the place; null: the client came in the middle of it. */
+  seen: number | null
+  cursor: Cursor | null
+  pages: number
+}
+
+/**
+ * A provider's list shows what everybody on the account has. The caller gets his own of it, page by page: over every
+ * credential that holds some, on while a page would be empty, and no further than the last of them.
+ */
+export async function answerList(gateway: Gateway, exchange: Exchange, steps: ListSteps): Promise<void> {
+  const type = exchange.match!.endpoint.object!.type
+  const walk = await beginWalk(gateway, exchange, type)
+  if ('failed' in walk) return refuse(gateway, exchange, indexFault(exchange, walk.failed))
+  exchange.mark('admitted')
+  await gateway.journal.append({ kind: 'admitted', record: exchange.record('admitted', null, estimateHold(exchange)) })
+  reachFaultPoint('journal.after-admitted')
+  for (;;) {
+    if (exchange.stopped) return settleStopped(gateway, exchange)
+    const answer = await askPage(gateway, exchange, steps, walk)
+    if (answer === null) return
+    const { gated } = answer
+    if (gated.kind === 'error') return relay(gateway, exchange, answer, null)
+    const body = gated.kind === 'whole' ? gated.body : null
+    const page = body === null ? null : exchange.lane!.objects.page(exchange.match!, body)
+    if (body === null || page === null) {
+      answer.call.abort()
+      return refuse(gateway, exchange, fault('provider_bad_response', unreadable))
+    }
+    const kept = await ownItems(gateway, exchange, walk, page)
+    if ('failed' in kept) return refuse(gateway, exchange, indexFault(exchange, kept.failed))
+    const next = goOn(exchange, walk, page, kept.length)
+    if (kept.length > 0 || next === null) return passPage(gateway, exchange, answer, { body, page, kept, walk, next })
+    Object.assign(walk, next)
+    if (++walk.pages >= pagesLimit)
+      return refuse(gateway, exchange, fault('overloaded', tooMany, { shouldRetry: false }))
+  }
+}
+
+const unreadable = "The provider's list could not be read, so that it cannot be limited to what is yours."
+const tooMany = `The next ${pagesLimit} pages of the provider's list hold nothing of yours; ask with a larger limit.`
+
+async function beginWalk(gateway: Gateway, exchange: Exchange, type: ObjectType): Promise<Walk | { failed: string }> {
+  const scope = scopeOf(exchange)
+  const counted = await gateway.objects.places(type, scope)
+  if ('failed' in counted) return counted
+  const places = counted.filter(({ providerId }) => isAsked(gateway, exchange, providerId))
+  const { query } = exchange.inspection!
+  const cursor = await findCursor(gateway.objects, query, type, scope, places)
+  if (cursor !== null && 'failed' in cursor) return cursor
+  if (cursor === null) return { asked: query, places, index: 0, query, seen: 0, cursor, pages: 0 }
+  const seen = cursor.begins ? 0 : null
+  return { asked: query, places, index: cursor.index, query: cursor.query, seen, cursor, pages: 0 }
+}
+
+/** Of this lane, and of the provider that the client has named, where it has. */
+function isAsked(gateway: Gateway, exchange: Exchange, providerId: string): boolean {
+  const provider = gateway.model.configuration.providers.get(providerId)
+  const wanted = exchange.header('x-sp-provider')
+  if (provider === undefined || !gateway.speaks(provider.row.kind).includes(exchange.lane!.name)) return false
+  return wanted === null || wanted === provider.row.name
+}
+
+/** Null: the exchange has its end. */
+async function askPage(gateway: Gateway, exchange: Exchange, steps: ListSteps, walk: Walk): Promise<Answer | null> {
+  const place = walk.places[walk.index]
+  exchange.pin = place === undefined ? null : { ...place, what: 'next part of the list' }
+  exchange.inspection = { ...exchange.inspection!, query: walk.query }
+  const planned = steps.plan(gateway, exchange)
+  if (planned.fault !== null) {
+    await refuse(gateway, exchange, planned.fault)
+    return null
+  }
+  const outcome = await steps.attempt(gateway, exchange, planned)
+  if (outcome.kind === 'answered') return outcome.answer
+  if (outcome.kind === 'gone') await settleStopped(gateway, exchange)
+  else await refuse(gateway, exchange, outcome.fault)
+  return null
+}
+
+async function ownItems(
+  gateway: Gateway,
+  exchange: Exchange,
+  { places, index }: Walk,
+  { items }: ObjectPage,
+): Promise<number[] | { failed: string }> {
+  const place = places[index]
+  if (place === undefined || items.length === 0) return []
+  const scope = scopeOf(exchange)
+  const found = await gateway.objects.look(
+    items.map(({ name }) => name),
+    scope,
+  )
+  if ('failed' in found) return found
+  const own = new Set(found.filter((object) => isIn(scope, object) && isAt(place, object)).map(({ id }) => id))
+  return items.flatMap(({ name }, at) => (own.has(name.id) ? [at] : []))
+}
+
+type Step = Pick<Walk, 'index' | 'query' | 'seen'>
+
+/** Where the list goes on behind this page; null: nowhere. */
+function goOn(exchange: Exchange, walk: Walk, page: ObjectPage, kept: number): Step | null {
+  const { places, index, cursor } = walk
+  const place = places[index]
+  if (place === undefined) return null
+  const seen = walk.seen === null ? null : walk.seen + kept
+  const all = seen !== null && seen >= place.count
+  const query = all ? null : exchange.lane!.objects.nextPage(exchange.match!, walk.query, page)
+  if (query !== null) return { index, query, seen }
+  if (index + 1 >= places.length || cursor?.backwards) return null
+  return { index: index + 1, query: withoutCursor(walk.asked, cursor), seen: 0 }
+}
+
+interface PassedPage {
+  body: Buffer
+  page: ObjectPage
+  kept: readonly number[]
+  walk: Walk
+  next: Step | null
+}
+
+function passPage(gateway: Gateway, exchange: Exchange, answer: Answer, passed: PassedPage): Promise<void> {
+  const { body, page, kept, walk, next } = passed
+  const place = next === null ? undefined : walk.places[next.index]
+  const goesOn = { here: next?.index === walk.index }
+  const token = place === undefined ? null : nameToken(goesOn, page, place)
+  const written = exchange.lane!.objects.writePage(
+    exchange.match!,
+    body,
+    { ...page, more: next !== null, token },
+    kept,
+    next !== null,
+  )
+  const { head } = answer.gated
+  return relay(gateway, exchange, { ...answer, gated: { kind: 'whole', head, body: written } }, null)
+}

@@ -1,0 +1,18 @@
+import type { ObjectName } from '../../core/stored-object.ts'
+import type { Exchange } from '../exchange.ts'
+
+const none: readonly ObjectName[] = []
+
+/** What the call names: in its path, and in its query and body as the lane reads them. */
+export function namedObjects(exchange: Exchange): readonly ObjectName[] {
+  const match = exchange.match!
+  const { objects } = exchange.lane!
+  const { upload } = exchange
+  const inside =
+    upload === null
+      ? objects.references(match, exchange.inspection!.query, exchange.body)
+      : (objects.formReferences?.(match, upload.fields) ?? none)
+  const { object } = match.endpoint
+  if (match.object !== null && object !== null) return [{ type: object.type, id: match.object }, ...inside]
+  return inside.length === 0 ? none : inside
+}

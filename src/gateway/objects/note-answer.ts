@@ -1,0 +1,130 @@
+import { reachFaultPoint } from '../../core/fault-point.ts'
+import type { ObjectsEntry } from '../../core/journal-format.ts'
+import type { ObjectName } from '../../core/stored-object.ts'
+import type { Inspection, Match } from '../../lanes/contract.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Gateway } from '../gateway.ts'
+import type { Answer } from '../judge.ts'
+import { laneUrls } from './lane-urls.ts'
+
+/**
+ * What a whole 2xx answer says of objects is put on the exchange, for the journal; returns the body with the URLs in it
+ * that a client would follow leading here.
+ */
+export function noteAnswer(gateway: Gateway, exchange: Exchange, answer: Answer, body: Buffer): Buffer {
+  const match = exchange.match!
+  const { effect } = match.endpoint.object!
+  if (effect === 'forget') {
+    noteForgotten(exchange, answer)
+    return body
+  }
+  if (!mayTell(match, exchange.inspection!)) return body
+  const { objects } = exchange.lane!
+  noteMade(exchange, answer, [
+    ...objects.told(match, exchange.inspection!, parse(body)),
+    ...answer.call.reader.seen().objects,
+  ])
+  return objects.rewriteUrls(match, body, laneUrls(gateway, exchange, answer.provider))
+}
+
+/** An answer whose bytes pass unread: too large, compressed, or of a shape that says nothing. */
+export function noteUnread(exchange: Exchange, answer: Answer): void {
+  const { endpoint } = exchange.match!
+  if (endpoint.object!.effect === 'forget') noteForgotten(exchange, answer)
+  else if (endpoint.gives === 'json' && mayTell(exchange.match!, exchange.inspection!)) {
+    const text =
+      'The answer was too large to be read: what it made at the provider belongs to nobody until it is adopted.'
+    exchange.routingSignals.push({ rule: 'object', verdict: 'note', text })
+  }
+}
+
+function noteForgotten(exchange: Exchange, answer: Answer): void {
+  const { object, endpoint } = exchange.match!
+  if (endpoint.object?.effect !== 'forget' || object === null) return
+  exchange.objects = objectsEntry(exchange, answer, {
+    made: [],
+    forgotten: [{ type: endpoint.object.type, id: object }],
+  })
+}
+
+/** Answers of models are kept only where the client asks for it: all others cost nothing here. */
+export function mayTell({ endpoint }: Match, { stores }: Inspection): boolean {
+  const { object } = endpoint
+  if (object === null || object.effect === 'forget') return false
+  return stores || !(object.type === 'chat_completion' || object.type === 'thread') || object.effect !== 'make'
+}
+
+/**
+ * What a stream has shown so far and the journal does not know yet. Journaled at once: a client may name an answer, to
+ * cancel it or to follow it, while it still streams.
+ */
+export class StreamedObjects {
+  readonly #gateway: Gateway
+  readonly #exchange: Exchange
+  readonly #answer: Answer
+  #told = false
+
+  constructor(gateway: Gateway, exchange: Exchange, answer: Answer) {
+    this.#gateway = gateway
+    this.#exchange = exchange
+    this.#answer = answer
+  }
+
+  /** Before the event that was read last goes out. */
+  look(): void {
+    if (this.#told) return
+    const { responseId } = this.#answer.call.reader.seen()
+    if (responseId === null) return
+    this.#told = true
+    const { lane, match, inspection } = this.#exchange
+    this.#journal(lane!.objects.told(match!, inspection!, { id: responseId }))
+  }
+
+  /** Before the end is journaled. */
+  end(): void {
+    this.look()
+    const { objects } = this.#answer.call.reader.seen()
+    if (objects.length > 0) this.#journal(objects)
+  }
+
+  #journal(made: readonly ObjectName[]): void {
+    const unknown = withoutNamed(this.#exchange, made)
+    if (unknown.length === 0) return
+    void this.#gateway.journal.append(objectsEntry(this.#exchange, this.#answer, { made: unknown, forgotten: [] }))
+    reachFaultPoint('journal.after-objects')
+  }
+}
+
+/** For the answer's stream; null where nothing that it shows is kept. */
+export function streamedObjects(gateway: Gateway, exchange: Exchange, answer: Answer): StreamedObjects | null {
+  return mayTell(exchange.match!, exchange.inspection!) ? new StreamedObjects(gateway, exchange, answer) : null
+}
+
+function noteMade(exchange: Exchange, answer: Answer, told: readonly ObjectName[]): void {
+  const made = withoutNamed(exchange, told)
+  if (made.length > 0) exchange.objects = objectsEntry(exchange, answer, { made, forgotten: [] })
+}
+
+/** What the call named is known already: who asks for the same again and again adds nothing. */
+function withoutNamed({ named }: Exchange, told: readonly ObjectName[]): ObjectName[] {
+  return told.filter((name) => !named.some(({ type, id }) => type === name.type && id === name.id))
+}
+
+export function objectsEntry(
+  exchange: Exchange,
+  { provider, credentialIndex }: Pick<Answer, 'provider' | 'credentialIndex'>,
+  change: Pick<ObjectsEntry, 'made' | 'forgotten'>,
+): ObjectsEntry {
+  const { id, projectId, environmentId } = exchange.key!
+  const credentialId = provider.row.credentials[credentialIndex]?.id ?? null
+  const owner = { projectId, environmentId, keyId: id, providerId: provider.row.id, credentialId }
+  return { kind: 'objects', requestId: exchange.id, time: exchange.time, owner, ...change }
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString())
+  } catch {
+    return null
+  }
+}
