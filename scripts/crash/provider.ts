@@ -6,6 +6,7 @@ import type { TokenUsage } from '../../src/core/record.ts'
 import { mockAnthropic } from '../../test/support/mock-anthropic.ts'
 import type { MockAnswer, MockCall, MockFormat } from '../../test/support/mock-format.ts'
 import { mockGemini } from '../../test/support/mock-gemini.ts'
+import { MockObjects } from '../../test/support/mock-objects.ts'
 import { mockOpenai } from '../../test/support/mock-openai.ts'
 import type { Random } from './random.ts'
 
@@ -101,6 +102,7 @@ async function readCall(request: IncomingMessage, number: number): Promise<MockC
     headers: new Map(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
     body: Buffer.concat(chunks),
     sha256: '',
+    objects: new MockObjects(),
   }
 }
 

@@ -76,6 +76,8 @@ export interface Endpoint {
   object: ObjectUse | null
   /** Of what `nobody` serves: the reason, as half a sentence. */
   why?: string
+  /** Of a call that may begin an upload: those that go on with it, at the same path with `upload_id` in the query. */
+  resumedAs?: Endpoint
 }
 
 export type BodyForm = 'json' | 'multipart' | 'bytes'
@@ -144,6 +146,8 @@ export interface LaneObjects {
    * always names none: it is parsed only where one of the lane's names for a reference stands in it, or an escape that could hide one.
    */
   references(match: Match, query: string, body: Buffer): ObjectName[]
+  /** Those that a form refers to, from the fields that `Lane.formFields` calls early; left out where no form of the lane has any. */
+  formReferences?(match: Match, fields: readonly FormField[]): ObjectName[]
   /**
    * Those that a 2xx answer tells of: made by this call, or by the provider on behalf of an object that the caller has
    * (a batch's output file). `answer` is parsed JSON, or the answer's id as the reader of a stream saw it (`{ id }`).

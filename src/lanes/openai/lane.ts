@@ -1,6 +1,6 @@
 import type { Fault } from '../../core/errors.ts'
 import type { Member } from '../../core/json-scan.ts'
-import type { AnswerReader, BodyChange, Endpoint, Inspection, Lane, Match } from '../contract.ts'
+import type { AnswerReader, BodyChange, Endpoint, FormField, Inspection, Lane, Match } from '../contract.ts'
 import { compileEndpoints } from '../endpoint-table.ts'
 import { inspectFormFields, usualFormFields } from '../form-request.ts'
 import { readValue } from '../json-value.ts'
@@ -23,6 +23,7 @@ import { endpoints } from './endpoints.ts'
 import { renderError, streamError } from './errors.ts'
 import { MediaReader } from './media-reader.ts'
 import { renderModel, renderModels } from './models.ts'
+import { referringFields } from './objects/form-references.ts'
 import { findWideSource } from './objects/wide-source.ts'
 import { objects } from './objects.ts'
 import { ResponsesReader } from './responses-reader.ts'
@@ -56,8 +57,8 @@ export const openai: Lane = {
   endpoints,
   match: compileEndpoints(endpoints, { model: '.+', version: '', object: '[^/]+' }),
   inspect,
-  formFields: (match) => usualFormFields(match),
-  inspectForm: inspectFormFields,
+  formFields: (match) => usualFormFields(match, referringFields(match)),
+  inspectForm,
   splice,
   // No call that goes on has its model in the path, and ids go on as they came.
   upstreamPath: (match, inspection, upstreamModel) =>
@@ -93,6 +94,11 @@ function inspect(match: Match, query: string, body: Buffer): Inspection | Fault 
   const scan = scanBody(body, wanted)
   if (isFault(scan)) return scan
   return inspectBody(endpoint, plain, body, scan)
+}
+
+function inspectForm(match: Match, query: string, fields: readonly FormField[]): Inspection | Fault {
+  const found = inspectFormFields(match, query, fields)
+  return isFault(found) ? found : { ...found, stores: match.endpoint.object?.effect === 'make' }
 }
 
 /** A stored answer comes as a stream when the query says so. */
@@ -175,10 +181,8 @@ function reader(match: Match, inspection: Inspection, change: BodyChange): Answe
   if (framing !== null) return new MediaReader(framing)
   const usage = counted.test(operation) ? 'usage' : ''
   const shape = { model: 'model', id: 'id', usage, readUsage }
-  return gives === 'json' && !texts.has(operation) ? new WholeReader(shape) : new AnyReader(shape)
+  return gives === 'json' ? new WholeReader(shape) : new AnyReader(shape)
 }
 
 /** What makes something; what only shows it again was counted then. */
 const counted = /^(?:embeddings|moderations|decisions|images|audio)/
-/** These answer in plain text where the form asks for it. */
-const texts = new Set(['audio.transcriptions', 'audio.translations'])

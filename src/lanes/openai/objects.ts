@@ -1,4 +1,5 @@
 import type { LaneObjects } from '../contract.ts'
+import { formReferences } from './objects/form-references.ts'
 import { notFound } from './objects/not-found.ts'
 import { nextPage, readPage, writePage } from './objects/pages.ts'
 import { references } from './objects/references.ts'
@@ -7,6 +8,7 @@ import { told } from './objects/told.ts'
 /** Source: wire/lanes.md, sections 1.4 and 1.5. No answer of this lane has a URL that a client follows with its credential. */
 export const objects: LaneObjects = {
   references: (match, _query, body) => references(match, body),
+  formReferences,
   told,
   page: readPage,
   writePage: (_match, body, page, kept, more) => writePage(body, page, kept, more),
