@@ -1,5 +1,4 @@
 import type { Endpoint } from '../contract.ts'
-import { row } from '../endpoint-row.ts'
 import { modelEntry, modelList } from '../endpoint-table.ts'
 import { batches } from './endpoints/batches.ts'
 import { caches } from './endpoints/caches.ts'
@@ -33,12 +32,6 @@ export const pathForms = {
   model: '(?:models|tunedModels)(?:/|%2[Ff]).+',
   object: '[A-Za-z0-9_-]+',
 }
-
-/** Bytes for an upload that has begun: at the path of the first call, told from it by `upload_id` in the query. */
-export const uploadChunk: Endpoint = row('files.upload', 'POST /upload/{version}/files', {
-  takes: ['bytes'],
-  object: { type: 'file', effect: 'make' },
-})
 
 /** A model's resource name: `models/x` unless the name says another collection. */
 export function resourceName(model: string): string {

@@ -10,7 +10,6 @@ import { InteractionsReader } from './interactions-reader.ts'
 import { renderModel, renderModels } from './models.ts'
 import { objects } from './objects.ts'
 import { geminiSockets } from './sockets.ts'
-import { UploadReader } from './upload-reader.ts'
 import { readGenerateUsage } from './usage.ts'
 
 const findEndpoint = compileEndpoints(endpoints, pathForms)
@@ -79,10 +78,10 @@ function nameLike(body: Buffer, at: number, name: string): string {
   return full ? resourceName(name) : name
 }
 
-/** What belongs to an object goes up as it came; a path that names a model or nothing is the table's own. */
+/** A path that names a model is the table's own; every other goes up as it came. */
 function upstreamPath(match: Match, inspection: Inspection, upstreamModel: string): string {
   const { endpoint, version } = match
-  if (match.object !== null) return match.path + inspection.query
+  if (endpoint.model !== 'path') return match.path + inspection.query
   const path = endpoint.path
     .replace('{version}', version ?? 'v1beta')
     .replace('{model}', () => encodeModel(resourceName(upstreamModel)))
@@ -93,7 +92,6 @@ function reader({ endpoint }: Match, { framing }: Inspection): AnswerReader {
   const { operation } = endpoint
   if (operation === 'generate') return new GenerateReader(framing)
   if (endpoint.stream !== null) return new InteractionsReader(framing)
-  if (endpoint.takes.includes('bytes')) return new UploadReader()
   // Counting tokens uses none; embeddings report usage only in newer versions.
   const readUsage = operation === 'embed' ? readGenerateUsage : () => null
   return new WholeReader({ model: 'modelVersion', id: 'responseId', usage: 'usageMetadata', readUsage })

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../contract.ts'
 import { forgets, lists, makes, row, uses } from '../../endpoint-row.ts'
+import { uploadChunk } from './upload-chunk.ts'
 
 /**
  * Files come up in several ways at one path: `start` of a resumable upload and mere metadata as JSON, bytes and multipart in
@@ -9,6 +10,7 @@ export const files: readonly Endpoint[] = [
   row('files.create', 'POST /upload/{version}/files', {
     takes: ['json', 'multipart', 'bytes'],
     object: makes('file'),
+    resumedAs: uploadChunk,
   }),
   row('files.list', 'GET /{version}/files', { object: lists('file') }),
   row('files.content', 'GET /{version}/files/{object}:download', { gives: 'bytes', object: uses('file') }),

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../contract.ts'
 import { forgets, json, lists, makes, row, uses } from '../../endpoint-row.ts'
+import { uploadChunk } from './upload-chunk.ts'
 
 const store = uses('file_search_store')
 const documents = '/{version}/fileSearchStores/{object}/documents' as const
@@ -14,6 +15,7 @@ export const stores: readonly Endpoint[] = [
   row('stores.upload', 'POST /upload/{version}/fileSearchStores/{object}:uploadToFileSearchStore', {
     takes: ['json', 'multipart', 'bytes'],
     object: store,
+    resumedAs: uploadChunk,
   }),
   row('stores.documents.list', `GET ${documents}`, { object: store }),
   row('stores.documents.get', `GET ${documents}/{document}`, { object: store }),
