@@ -17,9 +17,9 @@ export const operations = implement(contract)
     const name = path.join('.')
     const meta = procedure['~orpc'].meta as OperationMeta
     const scope = scopeOf(context.caller, name, meta)
-    const store = scopeStore(context.store, scope)
-    const runtime = scopeRuntime(context.runtime, scope, store)
     try {
+      const store = scopeStore(context.store, scope)
+      const runtime = scopeRuntime(context.runtime, scope, store)
       return await next({ context: { store, runtime, scope, force: isForced(input) } })
     } catch (error) {
       throw translateFault(error) ?? ownFault(error, name, context)
