@@ -148,7 +148,7 @@ function toSettings(
       socketGroup: admin.socket_group ?? null,
     },
     log: { level: log.level, format: log.format ?? null },
-    records: { retentionMs: records.retention },
+    records: { retentionMs: records.retention, bodiesRetentionMs: records.bodies_retention },
     machineKeyFile: seal.machine_key_file === undefined ? null : locate('seal.machine_key_file', seal.machine_key_file),
     digests: Object.fromEntries(settingNames.map((name) => [name, digest(valueAt(file, name))])),
   }

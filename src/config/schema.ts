@@ -72,7 +72,10 @@ const log = z.strictObject({
   format: z.optional(forms.choice(logFormats)),
 })
 
-const records = z.strictObject({ retention: z.prefault(forms.duration, '90d') })
+const records = z.strictObject({
+  retention: z.prefault(forms.duration, '90d'),
+  bodies_retention: z.prefault(forms.duration, '7d'),
+})
 
 const seal = z.strictObject({ machine_key_file: z.optional(forms.path) })
 

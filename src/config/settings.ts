@@ -48,6 +48,8 @@ export interface Settings {
   }
   readonly records: {
     readonly retentionMs: number
+    /** Of captured bodies; never longer than the record. */
+    readonly bodiesRetentionMs: number
   }
   /** Where the machine key is read from instead of the data directory. */
   readonly machineKeyFile: string | null

@@ -1,3 +1,4 @@
+import type { BodyNote, BodyPart } from './capture.ts'
 import type { RequestRecord } from './record.ts'
 import type { ObjectName, ObjectOwner } from './stored-object.ts'
 
@@ -21,6 +22,7 @@ export type JournalEntry =
   /** Written before the terminal event or last byte is given to the client. Holds the whole record. */
   | { kind: 'settled'; record: RequestRecord }
   | ObjectsEntry
+  | BodyEntry
   /** Refusals without a valid key beyond the first hundred a second from one address: they share `id`. */
   | { kind: 'repeated'; id: string; count: number; lastTime: string }
 
@@ -36,6 +38,21 @@ export interface ObjectsEntry {
   owner: ObjectOwner
   made: ObjectName[]
   forgotten: ObjectName[]
+}
+
+/**
+ * A body of a request, or the beginning of it, written before the settled entry. No larger than a third of a segment. Its
+ * content is compressed and sealed; what is said of it in clear is what can be told without opening it.
+ */
+export interface BodyEntry extends BodyNote {
+  kind: 'body'
+  /** Of the request. */
+  id: string
+  part: BodyPart
+  /** Id of the key that sealed it. */
+  key: string
+  /** Base64 of a zstd frame, sealed; within it the JSON of a `CapturedBody`. */
+  sealed: string
 }
 
 export interface SegmentName {

@@ -7,7 +7,7 @@ import { requestsInFlight, requestsServed } from '../policy/counters.ts'
 import { Backups } from './backup.ts'
 import { DegradedParts } from './degraded-parts.ts'
 import { Fleet } from './fleet.ts'
-import type { Foundation } from './foundation.ts'
+import { type Foundation, retentionOf } from './foundation.ts'
 import { ingestSoon } from './ingest-soon.ts'
 import { LateTransport } from './late-transport.ts'
 import type { Log } from './log.ts'
@@ -119,7 +119,7 @@ export class ControlPlane {
   async change(settings: Settings, certificate: ServerCertificate | null): Promise<void> {
     this.#settings = settings
     this.#certificate = certificate ?? this.#certificate
-    this.#options.foundation.store.keepRecords(settings.records.retentionMs)
+    this.#options.foundation.store.keepRecords(retentionOf(settings))
     await this.#fleet.settings(this.#gatewaySettings(), certificate)
   }
 

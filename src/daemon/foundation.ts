@@ -16,6 +16,7 @@ import { formatPublicHalf, mintRecoveryKey, readRecoveryKey } from '../sealing/r
 import { MachineKeyMissing } from '../sealing/seal-error.ts'
 import type { AuditEvent, AuditLine, StoreClient } from '../store/api.ts'
 import { startStore } from '../store/client.ts'
+import type { Retention } from '../store/retention.ts'
 import { finishRestore } from './finish-restore.ts'
 import { makeDirectory } from './make-directory.ts'
 import { extractNativeBinding } from './native-binding.ts'
@@ -58,7 +59,7 @@ export async function layFoundation(sources: FoundationSources): Promise<Foundat
   makeDirectory(journalDirectory)
   const nativeBinding = extractNativeBinding(dataDirectory)
   const storeData = {
-    retentionMs: settings.records.retentionMs,
+    retention: retentionOf(settings),
     databasePath,
     journalDirectory,
     boot,
@@ -87,6 +88,11 @@ export async function layFoundation(sources: FoundationSources): Promise<Foundat
     await store?.close()
     throw error
   }
+}
+
+/** As the store is told. */
+export function retentionOf({ records }: Settings): Retention {
+  return { recordsMs: records.retentionMs, bodiesMs: records.bodiesRetentionMs }
 }
 
 function openMachineKey(sources: MachineKeySources, hasDatabase: boolean, made: string[]): MachineKey {

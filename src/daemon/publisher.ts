@@ -3,6 +3,7 @@ import { reachFaultPoint } from '../core/fault-point.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import type { Key, Provider, StoreClient, StoredSnapshot } from '../store/api.ts'
 import type { ConfigurationSnapshot, KeyDelta, Readiness, SnapshotKey, SnapshotProvider } from '../store/snapshot.ts'
+import { bodyKeyFor } from './body-key.ts'
 import { slotLimit } from './memory.ts'
 import { openCredentials, sealedShut } from './open-credentials.ts'
 
@@ -23,6 +24,7 @@ export class Publisher {
     policies: [],
     defaultProviders: {},
     tokenKey: new Uint8Array(),
+    bodyKey: null,
   }
   readonly #keys = new Map<string, SnapshotKey>()
   #keyList: readonly SnapshotKey[] | null = null
@@ -85,7 +87,9 @@ export class Publisher {
   }
 
   async #publishConfiguration(stored: StoredSnapshot): Promise<void> {
-    const next = buildConfiguration(stored, this.#keyring, (id) => this.#slotOf(id), this.configuration.version)
+    const bodyKey = await bodyKeyFor(this.#store, this.#keyring, stored.policies, this.configuration.bodyKey)
+    const built = buildConfiguration(stored, this.#keyring, (id) => this.#slotOf(id), this.configuration.version)
+    const next = { ...built, bodyKey }
     if (next.version > 1 && isDeepStrictEqual(next, this.configuration)) return
     for (const provider of next.providers) {
       const before = this.configuration.providers.find(({ id }) => id === provider.id)
@@ -131,7 +135,7 @@ function buildConfiguration(
   keyring: Keyring,
   slotOf: (id: string) => number,
   version: number,
-): ConfigurationSnapshot {
+): Omit<ConfigurationSnapshot, 'bodyKey'> {
   return {
     version,
     providers: stored.providers.map((provider) => buildProvider(provider, keyring, slotOf(provider.id))),

@@ -49,6 +49,7 @@ export abstract class AnswerFlow implements CallConsumer {
     const { exchange } = this
     exchange.responseBytes += bytes.length
     exchange.lastWriteAt = performance.now()
+    exchange.capture?.answer(bytes)
     exchange.output!.add(bytes)
   }
 
@@ -104,6 +105,7 @@ export abstract class AnswerFlow implements CallConsumer {
     const { exchange } = this
     exchange.stopHeartbeat?.()
     exchange.responseBytes += last?.length ?? 0
+    if (last !== null) exchange.capture?.answer(last)
     if (!exchange.gone) exchange.mark('last_byte')
     this.answer.attempt.ended_ms = exchange.elapsed()
     await settle(this.gateway, exchange, end)

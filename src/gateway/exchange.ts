@@ -10,6 +10,7 @@ import type { Hold } from '../policy/admit.ts'
 import type { Pin } from '../routing/pinned-plan.ts'
 import type { SnapshotKey } from '../store/snapshot.ts'
 import type { AnswerBody } from './answer-body.ts'
+import type { Capture } from './capture.ts'
 import type { Listed } from './live-list.ts'
 import type { Upload } from './upload.ts'
 
@@ -67,6 +68,9 @@ export class Exchange implements Listed {
   providerRequestId: string | null = null
   firstByteMs: number | null = null
   responseBytes = 0
+
+  /** Where a policy wants the bodies kept. */
+  capture: Capture | null = null
 
   /** Where the bytes of an answer of unknown length go, once its head is out. */
   output: AnswerBody | null = null

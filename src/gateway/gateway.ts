@@ -7,6 +7,7 @@ import type { Health } from '../routing/health.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { Exchange } from './exchange.ts'
 import type { Journal } from './journal.ts'
+import type { CaptureRoom } from './kept-bytes.ts'
 import type { Listed, LiveList } from './live-list.ts'
 import type { ObjectIndex } from './objects/object-index.ts'
 import type { ReadModel } from './read-model.ts'
@@ -18,6 +19,7 @@ export interface Gateway {
   thread: number
   model: ReadModel
   journal: Journal
+  captures: CaptureRoom
   objects: ObjectIndex
   deadlines: Deadlines
   transport: Transport

@@ -46,6 +46,7 @@ function modelsFor(gateway: Gateway, exchange: Exchange): ListedModel[] {
 
 async function answer(gateway: Gateway, exchange: Exchange, body: Buffer): Promise<void> {
   exchange.responseBytes = body.length
+  exchange.capture?.ownAnswer(['content-type', 'application/json'], body)
   await settle(gateway, exchange, { status: 200, error: null, tokens: null })
   if (exchange.gone) return
   const headers = [

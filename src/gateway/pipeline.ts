@@ -8,6 +8,7 @@ import { admitBody, admitCall, admitKey, effectivePolicy, maxBody, mayUseModel }
 import { type Attempted, attempt } from '../routing/attempt.ts'
 import { type Plan, plan } from '../routing/plan.ts'
 import { readBody } from './body.ts'
+import { beginCapture } from './capture.ts'
 import { findCredential, hashCredential, refuseCredential } from './credentials.ts'
 import { estimateHold } from './estimate.ts'
 import type { Exchange } from './exchange.ts'
@@ -72,11 +73,12 @@ function identify(gateway: Gateway, exchange: Exchange): Fault | null {
 
 async function receive(gateway: Gateway, exchange: Exchange): Promise<Fault | null> {
   const { takes } = exchange.match!.endpoint
+  const policy = effectivePolicy(gateway.model.configuration.policies, exchange.key!)
+  if (policy.capture !== null) beginCapture(gateway, exchange, policy.capture)
   if (takes.length === 0) return inspect(exchange)
   const form = requestForm(takes, exchange.request.headers['content-type'])
   if (form !== 'json') return receiveStream(gateway, exchange, form)
   const { bodyLimit } = gateway.settings
-  const policy = effectivePolicy(gateway.model.configuration.policies, exchange.key!)
   const { betweenChunks, total } = gateway.settings.timeouts
   const limits = { bytes: maxBody(policy, bodyLimit), betweenChunksMs: betweenChunks, totalMs: total }
   const body = await readBody(exchange.request, limits, gateway.deadlines)

@@ -5,6 +5,7 @@ import { openCredential } from '../providers/credential.ts'
 import { findKind } from '../providers/index.ts'
 import { wayOutOf } from '../providers/way-out.ts'
 import { type CompiledRoutes, compileRoutes } from '../routing/plan.ts'
+import type { BodyKey } from '../sealing/body-seal.ts'
 import { ClientTokens } from '../sealing/client-token.ts'
 import type { ConfigurationSnapshot, KeyDelta, SnapshotKey, SnapshotProvider } from '../store/snapshot.ts'
 
@@ -25,6 +26,8 @@ export interface LiveConfiguration {
   routes: CompiledRoutes
   policies: CompiledPolicies
   tokens: ClientTokens
+  /** null: no policy wants bodies kept. */
+  bodyKey: BodyKey | null
 }
 
 /** What this thread knows of the control plane's state: the last valid configuration, and the keys. */
@@ -78,5 +81,6 @@ function compileConfiguration(snapshot: ConfigurationSnapshot): LiveConfiguratio
     routes: compileRoutes(bare),
     policies: compilePolicies(bare),
     tokens: new ClientTokens(snapshot.tokenKey),
+    bodyKey: snapshot.bodyKey,
   }
 }

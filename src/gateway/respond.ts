@@ -43,6 +43,7 @@ export async function refuseWith(
   rendered: RenderedError,
 ): Promise<void> {
   exchange.responseBytes += rendered.body.length
+  exchange.capture?.ownAnswer(rendered.headers.flat(), rendered.body)
   await settle(gateway, exchange, endOfFault(reason, null, rendered.status))
   const { request, response } = exchange
   // An answer that has begun is another end's, which was first.
@@ -74,6 +75,7 @@ export async function settleStopped(gateway: Gateway, exchange: Exchange): Promi
 async function endOpened(gateway: Gateway, exchange: Exchange, reason: Fault): Promise<void> {
   const event = exchange.lane!.streamError(exchange.match!, reason, exchange.id, null)
   exchange.responseBytes += event.length
+  exchange.capture?.ownAnswer(['content-type', 'text/event-stream'], event)
   await settle(gateway, exchange, endOfFault(reason, null, 200))
   if (exchange.gone) return
   exchange.output!.add(event)

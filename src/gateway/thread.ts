@@ -9,6 +9,7 @@ import { Deadlines } from './deadlines.ts'
 import { drain, refuseNew } from './drain.ts'
 import type { Gateway } from './gateway.ts'
 import { Journal } from './journal.ts'
+import { CaptureRoom } from './kept-bytes.ts'
 import { sayLastWords } from './last-words.ts'
 import { LiveList } from './live-list.ts'
 import type { FromThread, ThreadStart, ToThread } from './messages.ts'
@@ -37,8 +38,10 @@ const gateway: Gateway = {
     policies: [],
     defaultProviders: {},
     tokenKey: new Uint8Array(),
+    bodyKey: null,
   }),
   journal,
+  captures: new CaptureRoom(),
   objects: new ObjectIndex(),
   degraded: [],
   refusals: new RefusalFlood((entry) => journal.append(entry)),

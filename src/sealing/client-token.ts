@@ -57,7 +57,9 @@ export class ClientTokens {
     }
     const payload = openBytes(this.#key, parts, identityOf(purpose, expiresAt))
     if (payload === null) return { state: 'invalid' }
-    return expiresAt <= now ? { state: 'expired', expiresAt } : { state: 'open', payload, expiresAt }
+    return expiresAt <= now
+      ? { state: 'expired', expiresAt }
+      : { state: 'open', payload: payload.toString('utf8'), expiresAt }
   }
 }
 

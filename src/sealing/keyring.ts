@@ -43,7 +43,7 @@ export function makeKeyring(first: MachineKey, older: readonly MachineKey[] = []
         throw broken(identity, `was sealed under the machine key ${parts.keyId}, which is not here`)
       const clear = openBytes(key, parts, identity)
       if (clear === null) throw broken(identity, 'was changed, or belongs to another row')
-      return new Secret(clear)
+      return new Secret(clear.toString('utf8'))
     },
     fingerprint: (clear) =>
       createHmac('sha256', current.key).update('fingerprint:').update(clear).digest('hex').slice(0, 16),

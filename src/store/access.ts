@@ -30,6 +30,7 @@ export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTable
   audit: { list: 'read', get: 'read', verify: 'paged', note: 'write' },
   objects: { list: 'read', insert: 'write', remove: 'write' },
   records: { list: 'paged', get: 'read', stats: 'paged', series: 'paged', targets: 'paged' },
+  bodies: { find: 'read', key: 'read', setKey: 'write' },
   seal: {
     sealed: 'read',
     everything: 'read',

@@ -4,14 +4,17 @@ import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { AuditLine, AuditTables } from './audit-tables.ts'
+import type { BodyTables } from './body-tables.ts'
 import type { ObjectTables } from './object-tables.ts'
 import type { OperatorTables } from './operator-tables.ts'
 import type { RecordTables } from './record-tables.ts'
+import type { Retention } from './retention.ts'
 import type { SealTables } from './seal-tables.ts'
 import type { ProviderModel, Readiness, SnapshotPolicy, SnapshotTarget } from './snapshot.ts'
 import type { TokenTables } from './token-tables.ts'
 
 export type { AuditEvent, AuditLine } from './audit-tables.ts'
+export type { StoredBody } from './body-tables.ts'
 export type { ObjectFilter } from './object-tables.ts'
 export type {
   RecordFilter,
@@ -29,7 +32,14 @@ export type {
  * a `StoreClient`, whose methods are these, asynchronous. Each write runs in one transaction with its audit line.
  * Times are RFC 3339 UTC. `find` takes a name or an id. A broken uniqueness or reference throws `StoreConflict`.
  */
-export interface StoreTables extends ObjectTables, OperatorTables, TokenTables, AuditTables, RecordTables, SealTables {
+export interface StoreTables
+  extends ObjectTables,
+    OperatorTables,
+    TokenTables,
+    AuditTables,
+    RecordTables,
+    BodyTables,
+    SealTables {
   workspace: {
     get(): Workspace
     rename(name: string): Workspace
@@ -283,8 +293,8 @@ export interface StoreClient extends Tables {
   onChange(listener: () => void): () => void
   /** What settled, summed by batch; the result ends it. Costs next to nothing, where `onRecords` copies every record. */
   onTraffic(listener: (tally: TrafficTally) => void): () => void
-  /** How long records are kept, from now on. */
-  keepRecords(retentionMs: number): void
+  /** How long records and bodies are kept, from now on. */
+  keepRecords(retention: Retention): void
   /** Which threads still write to the journal; what others have left unsettled is then interrupted. */
   tellWriters(writers: Writers): void
   /**

@@ -81,6 +81,7 @@ async function leave(
   await db.deleteFrom('sign_in_links').execute()
   if (records) {
     await db.deleteFrom('records').execute()
+    await db.deleteFrom('bodies').execute()
     await db.deleteFrom('record_labels').execute()
     await db.deleteFrom('label_periods').execute()
     await db.deleteFrom('repeated_records').execute()
@@ -90,6 +91,8 @@ async function leave(
     // Never null: that would let a password alone in where a code was asked too.
     await db.updateTable('operators').set({ totp_sealed: leftBehind }).where('totp_sealed', 'is not', null).execute()
     await db.deleteFrom('seal').execute()
+    // Their keys have gone with it.
+    await db.deleteFrom('bodies').execute()
   }
 }
 

@@ -28,7 +28,7 @@ function clientOf(calls: Calls, upgrade: Upgrade | null): StoreClient {
     snapshot: async (keysSince = 0) => (await ask((id) => ({ kind: 'snapshot', id, keysSince }))) as StoredSnapshot,
     ingest: async () => (await ask((id) => ({ kind: 'ingest', id }))) as number,
     health: async () => (await ask((id) => ({ kind: 'health', id }))) as StoreHealth,
-    keepRecords: (retentionMs) => calls.tell({ kind: 'retention', retentionMs }),
+    keepRecords: (retention) => calls.tell({ kind: 'retention', retention }),
     onRecords: (listener, allStates = false) => calls.followRecords(listener, allStates),
     onChange: (listener) => calls.changes.add(listener),
     onTraffic: (listener) => calls.traffic.add(listener),

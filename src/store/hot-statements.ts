@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
+import { BodyStatements } from './body-statements.ts'
 import { LabelNumbers } from './label-numbers.ts'
 import { ObjectStatements } from './object-statements.ts'
 import type { RecordHead } from './record-head.ts'
@@ -16,6 +17,7 @@ export interface UnsettledRow {
  * ten times as much. To be run within a transaction, which `Connection.writeHot()` is.
  */
 export class HotStatements {
+  readonly bodies: BodyStatements
   readonly objects: ObjectStatements
   readonly #sqlite: Database
   readonly #labels: LabelNumbers
@@ -27,6 +29,7 @@ export class HotStatements {
 
   constructor(sqlite: Database) {
     this.#sqlite = sqlite
+    this.bodies = new BodyStatements(sqlite)
     this.objects = new ObjectStatements(sqlite)
     this.#labels = new LabelNumbers(sqlite)
     this.#record = sqlite.prepare(upsert)

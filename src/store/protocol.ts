@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Writers } from '../core/journal-format.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { AuditLine, Upgrade } from './api.ts'
+import type { Retention } from './retention.ts'
 import type { PlainError } from './store-error.ts'
 
 /** What the composition root hands the store thread as `workerData`. */
@@ -12,8 +13,8 @@ export interface StoreThreadData {
   boot: string
   /** The SQLite addon's path in the packaged executable. */
   nativeBinding?: string
-  /** How long records are kept; left out, for ever. */
-  retentionMs?: number
+  /** Left out: records and bodies are kept for ever. */
+  retention?: Retention
 }
 
 export type StoreRequest =
@@ -34,7 +35,7 @@ export type StoreRequest =
   | { kind: 'stop'; id: number }
   /** From now on the look-ups that come over this port are answered. It is transferred. */
   | { kind: 'objects'; port: MessagePort }
-  | { kind: 'retention'; retentionMs: number }
+  | { kind: 'retention'; retention: Retention }
   | { kind: 'writers'; writers: Writers }
 
 export type StoreMessage =

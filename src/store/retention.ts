@@ -5,6 +5,35 @@ import { idAt, idSlackMs } from './record-filter.ts'
 import type { Database } from './schema.ts'
 
 const pageRows = 500
+/** Each may be a MiB. */
+const pageBodies = 50
+
+/** In milliseconds. */
+export interface Retention {
+  recordsMs: number
+  bodiesMs: number
+}
+
+export async function removeOld(
+  connection: Connection,
+  now: number,
+  { recordsMs, bodiesMs }: Retention,
+): Promise<void> {
+  await removeBodiesBefore(connection, now - Math.min(bodiesMs, recordsMs))
+  await removeRecordsBefore(connection, now - recordsMs)
+}
+
+/** By the time in their ids, which is that of the request. */
+export async function removeBodiesBefore(connection: Connection, moment: number): Promise<void> {
+  for (let removed = pageBodies; removed === pageBodies; await nextTurn()) {
+    const rows = await connection.read((db) =>
+      db.selectFrom('bodies').select('id').where('id', '<', idAt(moment)).orderBy('id').limit(pageBodies).execute(),
+    )
+    removed = rows.length
+    const ids = rows.map(({ id }) => id)
+    if (removed > 0) await connection.write((db) => db.deleteFrom('bodies').where('id', 'in', ids).execute())
+  }
+}
 
 /** Removes the records of requests from before that moment (milliseconds), page by page. Returns how many. */
 export async function removeRecordsBefore(connection: Connection, moment: number): Promise<number> {

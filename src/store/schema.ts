@@ -40,6 +40,7 @@ export interface Schema {
   label_periods: { label: number; period: string }
   /** What was found of a provider, as it changed. */
   provider_states: { provider_id: string; time: string; state: string; reason: string | null }
+  bodies: BodyRow
   repeated_records: { id: string; count: number; last_time: string }
   /** How far each journal segment is in the store. Written in the transaction that brought its entries in. */
   journal_segments: { name: string; bytes_read: number }
@@ -263,6 +264,19 @@ export interface RecordRow {
   duration_ms: number | null
   record_json: string
   first_byte_ms: number | null
+}
+
+/** A body that a policy had kept; of each request one a part. */
+export interface BodyRow {
+  id: string
+  part: string
+  mode: string
+  type: string | null
+  bytes: number
+  truncated: number
+  masked: number
+  key_id: string
+  sealed: Uint8Array
 }
 
 /** A combination that thousands of records have in common. Removed some time after the last of them. */

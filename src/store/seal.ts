@@ -113,12 +113,12 @@ export async function refuseStaleSeal(
   if (stale) throw new StoreConflict('the machine key was rotated meanwhile; do it again')
 }
 
-async function readNamed(db: Database, name: string): Promise<string | null> {
+export async function readNamed(db: Database, name: string): Promise<string | null> {
   const row = await db.selectFrom('seal').select('sealed').where('name', '=', name).executeTakeFirst()
   return row?.sealed ?? null
 }
 
-async function writeNamed(db: Database, name: string, sealed: string): Promise<void> {
+export async function writeNamed(db: Database, name: string, sealed: string): Promise<void> {
   await db
     .insertInto('seal')
     .values({ name, sealed })

@@ -1,6 +1,7 @@
 import { fstatSync, readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { entryHeaderBytes, type JournalEntry } from '../core/journal-format.ts'
+import { bodyEntryId, isBodyEntry } from './body-entry.ts'
 import { isObjectsEntry } from './objects-entry.ts'
 import { readTime } from './record-head.ts'
 
@@ -117,6 +118,8 @@ function recognise(window: Buffer, begin: number, end: number): FoundEntry | nul
     const id = idForm.exec(head.slice(ends[kind].length))?.[1]
     if (id !== undefined) return { kind, id, ...place, plain: true }
   }
+  const body = bodyEntryId(head)
+  if (body !== null && window[end - 1] === closingBrace) return { kind: 'body', id: body, ...place, plain: false }
   const entry = parseEntry(place)
   if (entry === null) return null
   return { kind: entry.kind, id: idOf(entry), ...place, plain: false }
@@ -124,7 +127,7 @@ function recognise(window: Buffer, begin: number, end: number): FoundEntry | nul
 
 function idOf(entry: JournalEntry): string {
   if (entry.kind === 'objects') return entry.requestId
-  return entry.kind === 'repeated' ? entry.id : entry.record.id
+  return entry.kind === 'repeated' || entry.kind === 'body' ? entry.id : entry.record.id
 }
 
 const closingBrace = 0x7d
@@ -162,6 +165,7 @@ function isEntry(entry: unknown): entry is JournalEntry {
     )
   }
   if (entry.kind === 'objects') return isObjectsEntry(entry)
+  if (entry.kind === 'body') return isBodyEntry(entry)
   if (entry.kind !== 'admitted' && entry.kind !== 'settled') return false
   if (!('record' in entry) || typeof entry.record !== 'object' || entry.record === null) return false
   const { record } = entry

@@ -5,7 +5,7 @@ import type { StoredSnapshot, StoreHealth } from './api.ts'
 import { type Audience, Ingestion } from './ingest.ts'
 import { ObjectDesk } from './object-desk.ts'
 import type { OpenStore } from './open.ts'
-import { removeRecordsBefore } from './retention.ts'
+import { type Retention, removeOld } from './retention.ts'
 import { journalBytes, listSetAside } from './segment-files.ts'
 import { readSnapshot } from './snapshot-read.ts'
 import { callTable, type TableCall } from './tables.ts'
@@ -23,7 +23,7 @@ const idleCheckpointAtBytes = 1024 * 1024
 interface SessionData {
   journalDirectory: string
   boot: string
-  retentionMs?: number
+  retention?: Retention
 }
 
 /** An open store at work: calls, the ingestion of the journal, and checkpoints between them. */
@@ -34,7 +34,7 @@ export class StoreSession {
   writers: Writers
   readonly #store: OpenStore
   readonly #data: SessionData
-  #retentionMs: number | undefined
+  #keeping: Retention | undefined
   readonly #ingestion: Ingestion
   readonly #objects: ObjectDesk
   #running: Promise<number> | null = null
@@ -52,7 +52,7 @@ export class StoreSession {
   constructor(store: OpenStore, data: SessionData) {
     this.#store = store
     this.#data = data
-    this.#retentionMs = data.retentionMs
+    this.#keeping = data.retention
     const { connection } = store
     const { journalDirectory } = data
     this.#ingestion = new Ingestion({ connection, journalDirectory, audience: this.audience })
@@ -65,9 +65,9 @@ export class StoreSession {
     this.#retaining = setInterval(() => this.#retain(), retainEveryMs)
   }
 
-  /** How long records are kept, from now on. */
-  keepRecords(retentionMs: number): void {
-    this.#retentionMs = retentionMs
+  /** How long records and bodies are kept, from now on. */
+  keepRecords(retention: Retention): void {
+    this.#keeping = retention
   }
 
   serveObjects(port: MessagePort): void {
@@ -167,10 +167,10 @@ export class StoreSession {
   }
 
   #retain(): void {
-    const retentionMs = this.#retentionMs
-    if (retentionMs === undefined || this.#retention) return
+    const keeping = this.#keeping
+    if (keeping === undefined || this.#retention) return
     // A failure stands in the connection's trouble already, and the next turn tries again.
-    this.#retention = removeRecordsBefore(this.#store.connection, Date.now() - retentionMs)
+    this.#retention = removeOld(this.#store.connection, Date.now(), keeping)
       .then(ignore, ignore)
       .finally(() => {
         this.#retention = null

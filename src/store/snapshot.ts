@@ -15,6 +15,8 @@ export interface ConfigurationSnapshot {
   defaultProviders: Record<string, Partial<Record<LaneName, string>>>
   /** Opens and seals the tokens that clients hold; exists only in memory, and only inside this process. */
   tokenKey: Uint8Array
+  /** Seals captured bodies; null: no policy wants any. */
+  bodyKey: { id: string; key: Uint8Array } | null
 }
 
 export interface SnapshotProvider {

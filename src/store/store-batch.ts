@@ -46,6 +46,7 @@ export function storeBatch(
   for (const entry of foldEntries(entries)) {
     if (entry.kind === 'repeated') addRepeat(hot, entry)
     else if (entry.kind === 'objects') storeObjects(hot, entry)
+    else if (entry.kind === 'body') storeBody(hot, entry)
     else storeRecord(hot, entry, place.owner, lastUsed, stored)
   }
   for (const [key, time] of lastUsed) hot.touchKey(key, time)
@@ -102,6 +103,12 @@ function foldEntries(entries: readonly FoundEntry[]): FoundEntry[] {
 function storeObjects(hot: HotStatements, found: FoundEntry): void {
   const entry = parseEntry(found)
   if (entry?.kind === 'objects') hot.objects.store(entry)
+}
+
+function storeBody(hot: HotStatements, found: FoundEntry): void {
+  const entry = parseEntry(found)
+  if (entry?.kind !== 'body') throw new Error('this body in the journal is not understood')
+  hot.bodies.store(entry)
 }
 
 function addRepeat(hot: HotStatements, found: FoundEntry): void {

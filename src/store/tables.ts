@@ -3,6 +3,7 @@ import type { AuditLine, Tables } from './api.ts'
 import { tokensTable } from './api-tokens.ts'
 import { appendAudit, auditTable } from './audit.ts'
 import { projectOf } from './audit-project.ts'
+import { bodiesTable } from './bodies.ts'
 import { configurationTable } from './configuration.ts'
 import type { Connection } from './connection.ts'
 import { environmentsTable } from './environments.ts'
@@ -35,6 +36,7 @@ const tables: { [Name in keyof Tables]: (db: Database) => Tables[Name] } = {
   audit: auditTable,
   objects: objectsTable,
   records: recordsTable,
+  bodies: bodiesTable,
   seal: sealTable,
   operators: operatorsTable,
   sessions: sessionsTable,

@@ -44,7 +44,7 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
         session.writers = request.writers
         return
       case 'retention':
-        session.keepRecords(request.retentionMs)
+        session.keepRecords(request.retention)
         return
       case 'objects':
         session.serveObjects(request.port)

@@ -160,6 +160,7 @@ function readModel(stored: StoredSnapshot): { configuration: ConfigurationSnapsh
       policies: stored.policies,
       defaultProviders: {},
       tokenKey: new Uint8Array(32),
+      bodyKey: null,
     },
     keys: stored.keys.map((key) => ({
       ...key,

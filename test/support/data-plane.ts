@@ -157,6 +157,7 @@ function snapshotOf(providers: DataPlaneOptions['providers'], more: SnapshotRout
     version: 1,
     defaultProviders: {},
     tokenKey: new Uint8Array(32),
+    bodyKey: null,
     policies: [],
     providers: providers.map(({ kind, baseUrl, credentials = ['provider-credential'] }, slot) => ({
       id: `prv_${kind}`,

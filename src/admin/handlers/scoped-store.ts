@@ -44,6 +44,7 @@ function scopeTables(read: Tables, write: Tables, scope: Scope): Tables {
     ownership: read.ownership,
     audit: { ...closed.audit, ...scopeAudit(read, write, scope) },
     records: { ...closed.records, ...scopeRecords(read, scope) },
+    bodies: { ...closed.bodies, ...scopeBodies(read, scope) },
   }
 }
 
@@ -253,6 +254,14 @@ function scopeAudit(read: Tables, write: Tables, scope: Scope): Part<'audit'> {
       return visible ? line : null
     },
     note: () => write.audit.note(),
+  }
+}
+
+function scopeBodies(read: Tables, scope: Scope): Part<'bodies'> {
+  const records = scopeRecords(read, scope)
+  return {
+    find: async (id) => ((await records.get?.(id)) == null ? [] : await read.bodies.find(id)),
+    key: read.bodies.key,
   }
 }
 

@@ -5,6 +5,7 @@ import { up as signIn } from './0003-sign-in.ts'
 import { up as auditChainAndTokens } from './0004-audit-chain-and-tokens.ts'
 import { up as firstByte } from './0005-first-byte.ts'
 import { up as ownedFields } from './0006-owned-fields.ts'
+import { up as bodies } from './0007-bodies.ts'
 import { up as objects } from './0008-objects.ts'
 import { up as projectNames } from './0009-project-names.ts'
 
@@ -16,6 +17,7 @@ export const migrations: Record<string, Migration> = {
   '0004-audit-chain-and-tokens': { up: auditChainAndTokens },
   '0005-first-byte': { up: firstByte },
   '0006-owned-fields': { up: ownedFields },
+  '0007-bodies': { up: bodies },
   '0008-objects': { up: objects },
   '0009-project-names': { up: projectNames },
 }

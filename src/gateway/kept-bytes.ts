@@ -1,0 +1,70 @@
+/** Of one body: its first MiB. A journal segment holds two of them however little they shrink. */
+export const bodyBytes = 1024 * 1024
+/** Read beyond the bound, so that a secret that lies across it is found whole. */
+export const marginBytes = 1024
+/** Of all answers that a thread keeps at once; what finds no room is cut off earlier. */
+const roomBytes = 64 * 1024 * 1024
+const firstBytes = 4 * 1024
+
+/** What the captured answers of one thread take of its memory. */
+export class CaptureRoom {
+  #taken = 0
+
+  get taken(): number {
+    return this.#taken
+  }
+
+  take(bytes: number): boolean {
+    if (this.#taken + bytes > roomBytes) return false
+    this.#taken += bytes
+    return true
+  }
+
+  giveBack(bytes: number): void {
+    this.#taken -= bytes
+  }
+}
+
+/** The beginning of a body that comes in pieces, copied: the pieces are parts of larger buffers. */
+export class KeptBytes {
+  /** Of the whole body. */
+  total = 0
+  readonly #room: CaptureRoom
+  #buffer: Buffer = Buffer.alloc(0)
+  #length = 0
+  #full = false
+
+  constructor(room: CaptureRoom) {
+    this.#room = room
+  }
+
+  add(bytes: Buffer): void {
+    this.total += bytes.length
+    if (this.#full) return
+    const wanted = Math.min(this.#length + bytes.length, bodyBytes + marginBytes)
+    if (wanted > this.#buffer.length && !this.#grow(wanted)) this.#full = true
+    this.#length += bytes.copy(this.#buffer, this.#length)
+    if (this.#length === bodyBytes + marginBytes) this.#full = true
+  }
+
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#length)
+  }
+
+  /** Nothing of it is read any more. */
+  release(): void {
+    this.#room.giveBack(this.#buffer.length)
+    this.#buffer = Buffer.alloc(0)
+    this.#length = 0
+    this.#full = true
+  }
+
+  #grow(wanted: number): boolean {
+    const size = Math.min(Math.max(wanted, firstBytes, 2 * this.#buffer.length), bodyBytes + marginBytes)
+    if (!this.#room.take(size - this.#buffer.length)) return false
+    const grown = Buffer.allocUnsafeSlow(size)
+    this.bytes.copy(grown)
+    this.#buffer = grown
+    return true
+  }
+}

@@ -1,0 +1,50 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { CaptureMode } from '../core/capture.ts'
+import { JsonArrayFramer } from '../core/json-array.ts'
+import { SseFramer } from '../core/sse.ts'
+import type { StreamFramer } from '../core/stream-event.ts'
+import { type Detector, findAll } from '../policy/detectors/detector.ts'
+import { detectors } from '../policy/detectors/index.ts'
+import { maskAcrossEvents } from '../policy/detectors/mask-events.ts'
+import { type Find, type Masked, maskJsonText, maskPlainText } from '../policy/detectors/mask-text.ts'
+import { knownSecrets } from '../policy/detectors/secrets.ts'
+
+/** `secrets`: the gateway key of the request and the credentials that it was sent with, hidden whatever the mode. */
+export function chooseFind(mode: CaptureMode, secrets: readonly string[]): Find {
+  const own = knownSecrets(secrets)
+  const chosen: Detector[] = mode === 'full' ? [own, detectors['gateway-keys']] : [own, ...Object.values(detectors)]
+  return (text) => findAll(text, chosen)
+}
+
+const eventStream = /^text\/event-stream\b/i
+const jsonLike =
+  /^(?:application\/(?:[\w.-]+\+)?json|application\/(?:x-)?(?:ndjson|jsonl|json-seq|jsonlines)|text\/event-stream)\b/i
+const textual = /^(?:text\/|application\/(?:xml|x-www-form-urlencoded)\b)/i
+
+/** Whether a body of that type is text that people read, and is kept; of all else only type and size are noted. */
+export function isKept(type: string | null): boolean {
+  return type === null || jsonLike.test(type) || textual.test(type)
+}
+
+/** In pieces: other requests of the thread go on meanwhile. */
+export async function maskBody(text: string, type: string | null, find: Find): Promise<Masked> {
+  if (type !== null && !jsonLike.test(type)) return maskPlainText(text, find)
+  const framer = chooseFramer(text, type)
+  const joined = framer === null ? { text, places: 0 } : await rest(maskAcrossEvents(text, framer, find))
+  const { text: masked, places } = await rest(maskJsonText(joined.text, find))
+  return { text: masked, places: places + joined.places }
+}
+
+/** Gemini streams an array where nobody asks for events. */
+function chooseFramer(text: string, type: string | null): StreamFramer | null {
+  if (type !== null && eventStream.test(type)) return new SseFramer()
+  return text.trimStart().startsWith('[') ? new JsonArrayFramer() : null
+}
+
+async function rest(work: Generator<void, Masked>): Promise<Masked> {
+  for (;;) {
+    const step = work.next()
+    if (step.done === true) return step.value
+    await nextTurn()
+  }
+}
