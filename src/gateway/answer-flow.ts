@@ -64,6 +64,11 @@ export abstract class AnswerFlow implements CallConsumer {
     })
   }
 
+  /** Ends as for any client that has gone. */
+  stalled(): void {
+    this.exchange.response.destroy()
+  }
+
   /** Bytes that a provider sends after its terminal event: no promise hangs on them, but they pass too. */
   protected trail(bytes: Buffer): void {
     if (this.#finished) this.write(bytes)

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type Fault, fault } from '../core/errors.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
+import { Pieces } from './pieces.ts'
 
 export interface BodyLimits {
   bytes: number
@@ -23,18 +24,27 @@ export function readBody(request: IncomingMessage, limits: BodyLimits, deadlines
   if (declared > limits.bytes) return Promise.resolve({ tooLarge: declared })
   if (declared === 0 && request.headers['transfer-encoding'] === undefined) return Promise.resolve(Buffer.alloc(0))
   const encoding = request.headers['content-encoding']
-  if (encoding !== undefined && encoding !== 'identity') {
-    return Promise.resolve(
-      fault('invalid_request', `A body in content-encoding ${encoding} is not accepted; send it uncompressed.`),
-    )
-  }
+  if (encoding !== undefined && encoding !== 'identity') return readInflated(request, encoding, limits, deadlines)
   return collect(request, limits, deadlines)
+}
+
+async function readInflated(
+  request: IncomingMessage,
+  encoding: string,
+  limits: BodyLimits,
+  deadlines: Deadlines,
+): Promise<BodyOutcome> {
+  const { inflate, refuseEncoding } = await import('./inflate.ts')
+  const coding = encoding.trim().toLowerCase()
+  const refused = refuseEncoding(coding)
+  if (refused !== null) return refused
+  const body = await collect(request, limits, deadlines)
+  return Buffer.isBuffer(body) ? inflate(body, coding, limits.bytes) : body
 }
 
 function collect(request: IncomingMessage, limits: BodyLimits, deadlines: Deadlines): Promise<BodyOutcome> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = []
-    let size = 0
+    const pieces = new Pieces()
     const silence = new Deadline(() =>
       giveUp(fault('invalid_request', 'The body did not arrive in time; send it again.')),
     )
@@ -49,12 +59,11 @@ function collect(request: IncomingMessage, limits: BodyLimits, deadlines: Deadli
       finish(result)
     }
     const take = (chunk: Buffer) => {
-      size += chunk.length
       rearm()
-      if (size > limits.bytes) return giveUp({ tooLarge: size })
-      chunks.push(chunk)
+      pieces.add(chunk)
+      if (pieces.size > limits.bytes) giveUp({ tooLarge: pieces.size })
     }
-    const end = () => finish(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
+    const end = () => finish(pieces.join())
     // After the end, as every time, it says nothing new; without a listener for `error`, Node emits none.
     const close = () => finish(null)
     rearm()

@@ -2,6 +2,7 @@ import type { Fault } from '../core/errors.ts'
 import type { StreamEvent } from '../core/stream-event.ts'
 import { AnswerFlow } from './answer-flow.ts'
 import { endOfFault } from './settle.ts'
+import { Tail } from './tail.ts'
 
 /** Usage stands at the end of every format's whole answer, or nearly. */
 const tailBytes = 16 * 1024
@@ -9,7 +10,7 @@ const tailBytes = 16 * 1024
 /** Raw bytes, one chunk behind, so that the last of them waits for the journal. */
 export class ByteFlow extends AnswerFlow {
   #held: Buffer | null = null
-  #tail: Buffer = Buffer.alloc(0)
+  #tail: Tail | null = null
 
   event(event: StreamEvent): void {
     this.chunk(event.bytes)
@@ -18,13 +19,15 @@ export class ByteFlow extends AnswerFlow {
   chunk(chunk: Buffer): void {
     if (this.#held !== null) this.write(this.#held)
     this.#held = chunk
-    const last = chunk.length < tailBytes ? Buffer.concat([this.#tail, chunk]) : chunk
-    this.#tail = last.subarray(-tailBytes)
+    const { gives } = this.exchange.match!.endpoint
+    if (gives === 'bytes' || gives === 'lines') return
+    this.#tail ??= new Tail(tailBytes)
+    this.#tail.add(chunk)
   }
 
   ended(): void {
     this.providerEnded()
-    this.answer.call.reader.tail(this.#tail)
+    if (this.#tail !== null) this.answer.call.reader.tail(this.#tail.bytes())
     void this.finish({ status: this.answer.gated.head.status, error: null, tokens: this.tokens(true) }, this.#held)
   }
 

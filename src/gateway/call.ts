@@ -42,6 +42,8 @@ export interface CallConsumer {
   flush(): void
   ended(missing: string | null): void
   failed(fault: Fault): void
+  /** What it was given has waited for the client longer than a download may. */
+  stalled(): void
 }
 
 export interface CallTimes {
@@ -81,6 +83,7 @@ export class Call implements ResponseSink {
   readonly #resolve: (gated: Gated) => void
   #totalAt: number
   #uploading: boolean
+  #paused = false
   #sending: Sending | null = null
   #framer: StreamFramer | null = null
   #head: Head | null = null
@@ -134,12 +137,15 @@ export class Call implements ResponseSink {
   }
 
   pause(): void {
-    // A client that reads slowly is no silence of the provider's.
-    this.#deadline.at = this.#totalAt
+    // A client that reads slowly is no silence of the provider's. But where nothing else ends it, it must take some in that time.
+    const endless = this.#totalAt === Number.POSITIVE_INFINITY
+    this.#deadline.at = endless ? performance.now() + this.#options.limits.betweenChunks : this.#totalAt
+    this.#paused = true
     this.#sending?.pause()
   }
 
   resume(): void {
+    this.#paused = false
     this.#rearm()
     this.#sending?.resume()
   }
@@ -331,6 +337,7 @@ export class Call implements ResponseSink {
   }
 
   #timeOut(): void {
+    if (this.#paused && this.#totalAt === Number.POSITIVE_INFINITY) return this.#consumer?.stalled()
     const total = performance.now() >= this.#totalAt
     const { limits } = this.#options
     if (total) return this.#fail(timeoutFault('total', limits.total))

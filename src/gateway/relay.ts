@@ -28,6 +28,7 @@ export function relay(
     answer.call.abort()
     return refuseDocument(gateway, exchange)
   }
+  if (exchange.request.method === 'HEAD') return passHead(gateway, exchange, answer)
   if (gated.kind === 'stream' && !exchange.inspection!.streamed) noteStreamed(exchange)
   exchange.mark('content')
   writeHead(
@@ -46,6 +47,17 @@ export function relay(
 /** A form's answer tells whether a stream was asked for. */
 function noteStreamed(exchange: Exchange): void {
   exchange.inspection = { ...exchange.inspection!, streamed: true, framing: exchange.match!.endpoint.stream }
+}
+
+/** What flows is not fetched for somebody who asked for its head alone. */
+async function passHead(gateway: Gateway, exchange: Exchange, answer: Answer): Promise<void> {
+  const { head } = answer.gated
+  answer.call.abort()
+  exchange.mark('last_byte')
+  await settle(gateway, exchange, { status: head.status, error: null, tokens: null })
+  if (exchange.gone) return
+  writeHead(gateway, exchange, head, flowHeaders(head))
+  exchange.response.end()
 }
 
 function writeHead(
@@ -78,14 +90,19 @@ function flowHeaders({ headers }: Head): string[] {
   return length === null ? [] : ['content-length', length]
 }
 
+/** An answer that has no body by its status has no length either (RFC 9110, 8.6). */
+function lengthOf({ status }: Head, body: Buffer): string[] {
+  return status === 204 || status === 304 ? [] : ['content-length', String(body.length)]
+}
+
 async function passWhole(gateway: Gateway, exchange: Exchange, answer: Answer, body: Buffer): Promise<void> {
   if (exchange.opened) return refuseDocument(gateway, exchange)
   const { head } = answer.gated
-  exchange.responseBytes = body.length
+  exchange.responseBytes = exchange.request.method === 'HEAD' ? 0 : body.length
   exchange.mark('last_byte')
   await settle(gateway, exchange, { status: head.status, error: null, tokens: answer.call.reader.usage() })
   if (exchange.gone) return
-  writeHead(gateway, exchange, head, ['content-length', String(body.length)])
+  writeHead(gateway, exchange, head, lengthOf(head, body))
   endWith(exchange.response, body)
 }
 
@@ -130,7 +147,7 @@ async function passError(
   exchange.mark('last_byte')
   await settle(gateway, exchange, { status: head.status, error, tokens: null })
   if (exchange.gone) return
-  const more = ['content-length', String(body.length), 'x-sp-error', error.code, 'x-sp-error-origin', error.origin]
+  const more = [...lengthOf(head, body), 'x-sp-error', error.code, 'x-sp-error-origin', error.origin]
   writeHead(gateway, exchange, head, more, retryAfterMs)
   exchange.response.end(body)
 }

@@ -125,11 +125,16 @@ function accept(gateway: Gateway, request: IncomingMessage, response: ServerResp
   exchange.lane = findLane(exchange.path)
   if (request.method === 'OPTIONS' && answerPreflight(gateway, exchange)) return
   if (exchange.lane !== null)
-    exchange.match = exchange.lane.match(request.method ?? '', exchange.path.slice(exchange.lane.prefix.length))
+    exchange.match = exchange.lane.match(methodOf(request), exchange.path.slice(exchange.lane.prefix.length))
   watchClient(exchange)
   gateway.exchanges.add(exchange)
   if (gateway.dying) exchange.stop(threadFault())
   void serveToItsEnd(gateway, exchange)
+}
+
+/** A head is asked for like its answer, whose body Node then leaves out. */
+function methodOf({ method = '' }: IncomingMessage): string {
+  return method === 'HEAD' ? 'GET' : method
 }
 
 async function serveToItsEnd(gateway: Gateway, exchange: Exchange): Promise<void> {
@@ -177,7 +182,7 @@ function answerPreflight(gateway: Gateway, exchange: Exchange): boolean {
   exchange.response.writeHead(204, [
     ...ownHeaders(gateway, exchange),
     'access-control-allow-methods',
-    'GET, POST, DELETE, PATCH, PUT',
+    'GET, HEAD, POST, DELETE, PATCH, PUT',
     'access-control-allow-headers',
     asked,
     'access-control-max-age',

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import http, { type IncomingMessage } from 'node:http'
 import net, { type AddressInfo } from 'node:net'
+import zlib from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mintGatewayKey } from '../../src/core/gateway-key.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
@@ -12,7 +14,9 @@ beforeAll(async () => {
   provider = http.createServer(async (request, response) => {
     let size = 0
     for await (const chunk of request) size += (chunk as Buffer).length
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ choices: [], size }))
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ choices: [], size, encoding: request.headers['content-encoding'] ?? null }))
   })
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
   const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
@@ -37,6 +41,19 @@ async function answerOf(request: http.ClientRequest): Promise<{ status: number; 
 }
 
 const small = JSON.stringify({ model: 'openai-model', messages: [] })
+
+const fast = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 1 } }
+
+/** Texts that come to about a fiftieth. */
+function lines(bytes: number): Buffer {
+  const line = Buffer.alloc(100, 'spgw')
+  const whole = Buffer.alloc(bytes)
+  for (let at = 0; at < bytes; at += line.length) {
+    line.writeUInt32LE((at * 2654435761) >>> 0, 0)
+    line.copy(whole, at)
+  }
+  return whole
+}
 
 describe('a body', () => {
   it('that is refused by its length is still taken in, so that the client reads why', async () => {
@@ -90,9 +107,58 @@ describe('a body', () => {
     expect((await answerOf(request)).status).toBe(200)
   })
 
-  it('in an encoding that was not asked for is refused with the reason', async () => {
-    const request = post(plane.key, { 'content-encoding': 'gzip' })
-    request.end('not really gzip')
-    expect(await answerOf(request)).toMatchObject({ status: 400, text: expect.stringContaining('gzip') })
+  it.each<[string, (bytes: Buffer) => Buffer]>([
+    ['gzip', zlib.gzipSync],
+    ['x-gzip', zlib.gzipSync],
+    ['deflate', zlib.deflateSync],
+    ['br', zlib.brotliCompressSync],
+    ['zstd', zlib.zstdCompressSync],
+    ['GZip', zlib.gzipSync],
+  ])('in %s goes up as it was before', async (encoding, compress) => {
+    const body = Buffer.from(
+      JSON.stringify({ model: 'openai-model', messages: [{ content: randomBytes(200_000).toString('hex') }] }),
+    )
+    const request = post(plane.key, { 'content-encoding': encoding })
+    request.end(compress(body))
+    const { status, text } = await answerOf(request)
+    expect([status, text]).toEqual([200, JSON.stringify({ choices: [], size: body.length, encoding: null })])
+  })
+
+  it.each<[string, string, Buffer, number, string]>([
+    ['in an encoding that nobody knows', 'lzma', Buffer.from('x'), 400, 'gzip, deflate, br or zstd'],
+    ['in two encodings', 'gzip, gzip', zlib.gzipSync(zlib.gzipSync('{}')), 400, 'gzip, deflate, br or zstd'],
+    ['that is not in the encoding it says', 'gzip', Buffer.from(small), 400, 'not valid gzip'],
+    ['that is cut', 'gzip', zlib.gzipSync(small).subarray(0, -9), 400, 'not valid gzip'],
+    ['that grows a thousandfold', 'gzip', zlib.gzipSync(Buffer.alloc(20_000_000)), 400, '200 to one'],
+    ['that grows for ever', 'br', zlib.brotliCompressSync(Buffer.alloc(200_000_000), fast), 400, '200 to one'],
+    ['that grows beyond the limit', 'zstd', zlib.zstdCompressSync(lines(120_000_000)), 413, '100MB'],
+  ])('%s is refused', async (_name, encoding, body, status, text) => {
+    const request = post(plane.key, { 'content-encoding': encoding })
+    request.end(body)
+    expect(await answerOf(request)).toMatchObject({ status, text: expect.stringContaining(text) })
+  })
+
+  it('of a hundred megabytes passes', async () => {
+    const body = Buffer.alloc(99_999_000, 'x')
+    const head = '{"model":"openai-model","messages":[],"user":"'
+    body.write(head)
+    body.write('"}', body.length - 2)
+    const request = post(plane.key, { 'content-length': body.length })
+    request.end(body)
+    expect(await answerOf(request)).toMatchObject({ status: 200, text: expect.stringContaining(String(body.length)) })
+  })
+
+  it('in chunks of a byte passes', async () => {
+    const { hostname, port } = new URL(plane.baseUrl)
+    const socket = net.connect(Number(port), hostname)
+    const body = Buffer.from(JSON.stringify({ model: 'openai-model', messages: [], user: 'x'.repeat(300_000) }))
+    socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${plane.key}\r\ntransfer-encoding: chunked\r\n\r\n`,
+    )
+    socket.write(`${[...body.toString()].map((byte) => `1\r\n${byte}\r\n`).join('')}0\r\n\r\n`)
+    const [chunk] = await once(socket, 'data')
+    expect(String(chunk)).toMatch(/^HTTP\/1.1 200 /)
+    expect(String(chunk)).toContain(`"size":${body.length}`)
+    socket.destroy()
   })
 })

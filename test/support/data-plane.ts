@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { Worker } from 'node:worker_threads'
+import { MessageChannel, Worker } from 'node:worker_threads'
 import { mintGatewayKey } from '../../src/core/gateway-key.ts'
 import type { TimeLimits } from '../../src/core/lane.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
+import type { ObjectQuestion } from '../../src/core/stored-object.ts'
 import { attachShared, createSharedMemory } from '../../src/daemon/memory.ts'
 import type { FromThread, ServerCertificate, ThreadStart, ToThread } from '../../src/gateway/messages.ts'
 import { requestsInFlight } from '../../src/policy/counters.ts'
@@ -21,6 +22,8 @@ export interface DataPlane {
   /** Of a provider, by its place among the providers. */
   health(slot: number, credentials?: number): HealthView
   tell(message: ToThread): void
+  /** Every object that is asked for from now on is the one key's, at the first provider. */
+  ownAll(): void
   /** Resolves when new connections see the certificate. */
   change(certificate: ServerCertificate): Promise<void>
   /** Of the one key; null removes it. */
@@ -125,6 +128,7 @@ export async function startDataPlane({
     inFlight: () => counters.read(requestsInFlight),
     health: (slot, credentials) => health.view(slot, Date.now(), credentials),
     tell,
+    ownAll: () => attachIndex(worker, `prv_${providers[0]?.kind}`),
     change: async (next) => {
       const done = hear('has-settings')
       tell({ type: 'settings', version: 1, settings, certificate: next })
@@ -141,6 +145,22 @@ export async function startDataPlane({
     newest: () => settled().at(-1) ?? null,
     stop,
   }
+}
+
+function attachIndex(worker: Worker, providerId: string): void {
+  const { port1, port2 } = new MessageChannel()
+  const place = { providerId, credentialId: 'cre_0', keyId: 'key_1', requestId: null, createdAt: '' }
+  port1.on('message', (question: ObjectQuestion) => {
+    const objects =
+      question.kind === 'find' ? question.names.map((name) => ({ ...name, ...question.scope, ...place })) : []
+    port1.postMessage(
+      question.kind === 'find'
+        ? { id: question.id, kind: 'found', objects }
+        : { id: question.id, kind: 'places', places: [{ ...place, count: 1 }] },
+    )
+  })
+  port1.unref()
+  worker.postMessage({ type: 'objects', port: port2 } satisfies ToThread, [port2])
 }
 
 function readSettled(directory: string): RequestRecord[] {
