@@ -7,6 +7,7 @@ import type { ObjectName } from '../core/stored-object.ts'
 import type { Inspection, Lane, Match } from '../lanes/contract.ts'
 
 import type { Hold } from '../policy/admit.ts'
+import type { Transport } from '../providers/contract.ts'
 import type { Pin } from '../routing/pinned-plan.ts'
 import type { SnapshotKey } from '../store/snapshot.ts'
 import type { AnswerBody } from './answer-body.ts'
@@ -40,7 +41,7 @@ export class Exchange implements Listed {
   match: Match | null = null
   /** Path and query as asked; the query never leaves the exchange unstripped. */
   readonly path: string
-  readonly query: string
+  query: string
   /** The gateway key as presented, so that it can be kept from going up anywhere. Never printed. */
   presented: string | null = null
   key: SnapshotKey | null = null
@@ -85,6 +86,11 @@ export class Exchange implements Listed {
   /** Why the gateway ends this exchange before its answer is complete. */
   ending: Fault | null = null
   settled = false
+  /** Of a WebSocket: the way to its provider in place of the transport, and bytes of the client's messages. */
+  handshake: Transport | null = null
+  frameBytes = 0
+  /** Of a WebSocket: the gateway is about to stop, and what nobody needs may end now. */
+  onDrain: (() => void) | null = null
   /** Whom to tell that the client hung up, or that the gateway ends this exchange; one at a time. */
   onGone: (() => void) | null = null
 
@@ -168,7 +174,7 @@ export class Exchange implements Listed {
       routing_signals: this.routingSignals,
       losses: [],
       provider_request_id: cut(this.providerRequestId),
-      request_bytes: this.upload?.received ?? this.body.length,
+      request_bytes: this.upload?.received ?? this.body.length + this.frameBytes,
       response_bytes: this.responseBytes,
       client: { address: this.clientAddress, user_agent: cut(this.request.headers['user-agent'] ?? null) },
       tags: this.#allTags(),

@@ -6,6 +6,7 @@ import type { Signal } from '../core/record.ts'
 import type { Inspection } from '../lanes/contract.ts'
 import { admitBody, admitCall, admitKey, effectivePolicy, maxBody, mayUseModel } from '../policy/admit.ts'
 import { type Attempted, attempt } from '../routing/attempt.ts'
+import type { Pin } from '../routing/pinned-plan.ts'
 import { type Plan, plan } from '../routing/plan.ts'
 import { readBody } from './body.ts'
 import { beginCapture } from './capture.ts'
@@ -22,6 +23,7 @@ import { relay } from './relay.ts'
 import { requestForm } from './request-form.ts'
 import { refuse, settleStopped } from './respond.ts'
 import { sendTo } from './send.ts'
+import { resumeUpload } from './upload-url.ts'
 
 /** The story of one request: admit → plan → attempt → relay → settle. Every way out settles exactly once. */
 export async function serve(gateway: Gateway, exchange: Exchange): Promise<void> {
@@ -48,10 +50,14 @@ export async function serve(gateway: Gateway, exchange: Exchange): Promise<void>
 }
 
 /** Whose request this is and what it asks for, from the head alone: nobody without a key gets a byte of body read. */
-function identify(gateway: Gateway, exchange: Exchange): Fault | null {
+export function identify(gateway: Gateway, exchange: Exchange): Fault | null {
   const { request } = exchange
   if (request.headers.host === undefined && request.httpVersion === '1.1')
     return fault('invalid_request', 'The request has no Host header; HTTP/1.1 asks for one.')
+  if (exchange.match?.endpoint.resumedAs !== undefined) {
+    const resumed = resumeUpload(gateway, exchange)
+    if (resumed !== undefined) return resumed
+  }
   const credential = findCredential(request.headers, exchange.query)
   if (typeof credential !== 'string') return credential
   exchange.presented = credential
@@ -62,13 +68,16 @@ function identify(gateway: Gateway, exchange: Exchange): Fault | null {
   const admission = admitKey(key, { ...scope, now: exchange.receivedAt })
   exchange.policySignals.push(...admission.signals)
   if (admission.fault !== null) return admission.fault
-  if (exchange.match === null) {
-    return fault(
-      'unknown_path',
-      `There is nothing at ${request.method} ${quote(exchange.path)}. Check the base URL and the path.`,
-    )
-  }
-  return null
+  return checkPath(exchange)
+}
+
+function checkPath({ request, path, match, routingSignals }: Exchange): Fault | null {
+  if (match !== null && match.endpoint.served !== 'nobody') return null
+  const call = `${request.method} ${quote(path)}`
+  if (match === null) return fault('unknown_path', `There is nothing at ${call}. Check the base URL and the path.`)
+  const { operation, why = 'it is not offered' } = match.endpoint
+  routingSignals.push({ rule: 'endpoint', verdict: 'deny', text: `Nobody serves ${operation}: ${why}.` })
+  return fault('unknown_path', `${call} is not served here: ${why}.`)
 }
 
 async function receive(gateway: Gateway, exchange: Exchange): Promise<Fault | null> {
@@ -110,7 +119,7 @@ function inspect(exchange: Exchange): Fault | null {
   return keepInspection(exchange, exchange.lane!.inspect(exchange.match!, exchange.query, exchange.body))
 }
 
-function keepInspection(exchange: Exchange, found: Inspection | Fault): Fault | null {
+export function keepInspection(exchange: Exchange, found: Inspection | Fault): Fault | null {
   if ('code' in found) return found
   if (found.model !== null && found.model.length > modelLimit)
     return fault('invalid_request', `The model's name is longer than ${modelLimit} characters.`, { param: 'model' })
@@ -128,7 +137,7 @@ function recheckKey(gateway: Gateway, exchange: Exchange): Fault | null {
   return spent
 }
 
-function admit(gateway: Gateway, exchange: Exchange): Fault | null {
+export function admit(gateway: Gateway, exchange: Exchange): Fault | null {
   if (exchange.stopped) return null
   const spent = recheckKey(gateway, exchange)
   if (spent !== null) return spent
@@ -144,35 +153,41 @@ function admit(gateway: Gateway, exchange: Exchange): Fault | null {
   return admission.fault
 }
 
-function planFor(gateway: Gateway, exchange: Exchange): Plan {
-  const { configuration } = gateway.model
-  const policy = effectivePolicy(configuration.policies, exchange.key!)
-  const planned = plan(
-    {
-      lane: exchange.lane!.name,
-      model: exchange.inspection!.model,
-      projectId: exchange.key!.projectId,
-      environmentId: exchange.key!.environmentId,
-      providerName: exchange.header('x-sp-provider'),
-      pin: exchange.pin,
-      speaks: gateway.speaks,
-      operation: exchange.match!.endpoint.operation,
-      serves: gateway.serves,
-      health: (slot, credentials) => gateway.health.view(slot, exchange.receivedAt, credentials),
-      now: exchange.receivedAt,
-      maySee: (model) => mayUseModel(policy, model),
-      random: gateway.random,
-    },
-    configuration.routes,
-  )
+export function planFor(gateway: Gateway, exchange: Exchange): Plan {
+  const planned = planModel(gateway, exchange, exchange.inspection!.model, exchange.pin)
   exchange.routingSignals.push(...planned.signals)
   exchange.route = planned.route?.model ?? null
   return planned
 }
 
-function attemptAll(gateway: Gateway, exchange: Exchange, planned: Plan): Promise<Attempted<Answer>> {
+/** Notes nothing: also for what a request names besides its model. */
+export function planModel(gateway: Gateway, exchange: Exchange, model: string | null, pin: Pin | null): Plan {
+  const { configuration } = gateway.model
+  const policy = effectivePolicy(configuration.policies, exchange.key!)
+  return plan(
+    {
+      lane: exchange.lane!.name,
+      model,
+      projectId: exchange.key!.projectId,
+      environmentId: exchange.key!.environmentId,
+      providerName: exchange.header('x-sp-provider'),
+      pin,
+      speaks: gateway.speaks,
+      operation: exchange.match!.endpoint.operation,
+      serves: gateway.serves,
+      health: (slot, credentials) => gateway.health.view(slot, exchange.receivedAt, credentials),
+      now: exchange.receivedAt,
+      maySee: (each) => mayUseModel(policy, each),
+      random: gateway.random,
+    },
+    configuration.routes,
+  )
+}
+
+export function attemptAll(gateway: Gateway, exchange: Exchange, planned: Plan): Promise<Attempted<Answer>> {
   startHeartbeat(gateway, exchange)
-  return attempt(planned.candidates, planned.route?.retries ?? 1, {
+  const retries = exchange.pin?.once ? 0 : (planned.route?.retries ?? 1)
+  return attempt(planned.candidates, retries, {
     send: (candidate) => sendTo(gateway, exchange, planned.route, candidate),
     wait: (ms) => waitUnlessGone(gateway, exchange, ms),
     describe: ({ provider, upstreamModel }) =>

@@ -55,6 +55,17 @@ export class ReadModel {
   findKey(hash: string): SnapshotKey | undefined {
     return this.#keys.get(hash)
   }
+
+  /** Slow: for the rare call that has no secret to look it up by. Of a rotated key the secret that is good for longest. */
+  findKeyById(id: string): SnapshotKey | null {
+    let found: SnapshotKey | null = null
+    for (const key of this.#keys.values()) if (key.id === id && (found === null || outlasts(key, found))) found = key
+    return found
+  }
+}
+
+function outlasts(one: SnapshotKey, other: SnapshotKey): boolean {
+  return (one.expiresAt ?? Number.POSITIVE_INFINITY) > (other.expiresAt ?? Number.POSITIVE_INFINITY)
 }
 
 function compileConfiguration(snapshot: ConfigurationSnapshot): LiveConfiguration {

@@ -8,8 +8,10 @@ import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
 import { findHeader, headersDown } from './headers.ts'
 import type { Answer } from './judge.ts'
+import { noteAnswer, noteUnread } from './objects/note-answer.ts'
 import { ownHeaders, refuse } from './respond.ts'
 import { settle } from './settle.ts'
+import { uploadHeaders } from './upload-url.ts'
 
 /** Bytes to the client with back-pressure; the last of them only after the settled entry stands in the journal. */
 export function relay(
@@ -21,15 +23,18 @@ export function relay(
   const { gated } = answer
   exchange.providerRequestId = providerRequestId(gated.head)
   exchange.firstByteMs = answer.attempt.first_byte_ms
+  exchange.capture?.answerHead(gated.head.headers)
   if (gated.kind === 'error' || gated.kind === 'whole') exchange.stopHeartbeat?.()
   if (gated.kind === 'error') return passError(gateway, exchange, answer, retryAfterMs)
-  if (gated.kind === 'whole') return passWhole(gateway, exchange, answer, gated.body)
+  if (gated.kind === 'whole')
+    return passWhole(gateway, exchange, answer, readObjects(gateway, exchange, answer, gated.body))
   if (gated.kind === 'flow' && exchange.opened) {
     answer.call.abort()
     return refuseDocument(gateway, exchange)
   }
   if (exchange.request.method === 'HEAD') return passHead(gateway, exchange, answer)
   if (gated.kind === 'stream' && !exchange.inspection!.streamed) noteStreamed(exchange)
+  if (gated.kind === 'flow' && exchange.match!.endpoint.object !== null) noteUnread(exchange, answer)
   exchange.mark('content')
   writeHead(
     gateway,
@@ -58,6 +63,10 @@ async function passHead(gateway: Gateway, exchange: Exchange, answer: Answer): P
   if (exchange.gone) return
   writeHead(gateway, exchange, head, flowHeaders(head))
   exchange.response.end()
+}
+
+function readObjects(gateway: Gateway, exchange: Exchange, answer: Answer, body: Buffer): Buffer {
+  return exchange.match!.endpoint.object === null ? body : noteAnswer(gateway, exchange, answer, body)
 }
 
 function writeHead(
@@ -99,10 +108,12 @@ async function passWhole(gateway: Gateway, exchange: Exchange, answer: Answer, b
   if (exchange.opened) return refuseDocument(gateway, exchange)
   const { head } = answer.gated
   exchange.responseBytes = exchange.request.method === 'HEAD' ? 0 : body.length
+  exchange.capture?.answer(body)
   exchange.mark('last_byte')
   await settle(gateway, exchange, { status: head.status, error: null, tokens: answer.call.reader.usage() })
   if (exchange.gone) return
-  writeHead(gateway, exchange, head, lengthOf(head, body))
+  const more = [...lengthOf(head, body), ...uploadHeaders(gateway, exchange, answer)]
+  writeHead(gateway, exchange, head, more)
   endWith(exchange.response, body)
 }
 
@@ -144,10 +155,12 @@ async function passError(
   // Also where another try was meant and could not be made.
   answer.attempt.outcome = 'passed'
   exchange.responseBytes = body.length
+  exchange.capture?.answer(body)
   exchange.mark('last_byte')
   await settle(gateway, exchange, { status: head.status, error, tokens: null })
   if (exchange.gone) return
   const more = [...lengthOf(head, body), 'x-sp-error', error.code, 'x-sp-error-origin', error.origin]
+  more.push(...uploadHeaders(gateway, exchange, answer))
   writeHead(gateway, exchange, head, more, retryAfterMs)
   exchange.response.end(body)
 }
