@@ -5,6 +5,7 @@ import { Secret } from '../core/secret.ts'
 import { closestName } from './closest-name.ts'
 import { type Environment, findDataDirectory } from './data-directory.ts'
 import { findUnknownVariables, readVariables } from './environment.ts'
+import { readProxies } from './proxies.ts'
 import { type FileSettings, fileSchema, resourceSections, settingNames } from './schema.ts'
 import type { OidcSettings, Settings } from './settings.ts'
 import { isTree, readSettingsFile, type SettingsFile, type SettingTree } from './settings-file.ts'
@@ -147,6 +148,7 @@ function toSettings(
       socket: fitSocketPath(socket, place(['admin', 'socket']), environment),
       socketGroup: admin.socket_group ?? null,
     },
+    proxies: readProxies(environment),
     log: { level: log.level, format: log.format ?? null },
     records: { retentionMs: records.retention, bodiesRetentionMs: records.bodies_retention },
     machineKeyFile: seal.machine_key_file === undefined ? null : locate('seal.machine_key_file', seal.machine_key_file),

@@ -41,6 +41,14 @@ export interface Settings {
     /** Group name or number; the socket's mode is then 0660. */
     readonly socketGroup: string | null
   }
+  /** Proxies on the way to providers, from the environment's usual variables. */
+  readonly proxies: {
+    /** For http and for https; a URL, with its password where it has one. null: none. */
+    readonly http: Secret | null
+    readonly https: Secret | null
+    /** Hosts that are reached without one, as NO_PROXY writes them. */
+    readonly except: string
+  }
   readonly log: {
     readonly level: LogLevel
     /** null: `text` on a terminal, `json` elsewhere. */

@@ -4,6 +4,7 @@ import type { Settings } from '../config/settings.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
 import type { ServerCertificate } from '../gateway/messages.ts'
 import { requestsInFlight, requestsServed } from '../policy/counters.ts'
+import type { Proxies } from '../providers/proxy-choice.ts'
 import { Backups } from './backup.ts'
 import { DegradedParts } from './degraded-parts.ts'
 import { Fleet } from './fleet.ts'
@@ -37,7 +38,7 @@ export interface ControlPlaneOptions {
 /** The main thread's side: publishes what the store holds to the data plane, and hears what traffic found. */
 export class ControlPlane {
   readonly #options: ControlPlaneOptions
-  readonly #transport = new LateTransport()
+  readonly #transport: LateTransport
   readonly #shared: ReturnType<typeof attachShared>
   readonly #fleet: Fleet
   readonly #publisher: Publisher
@@ -58,6 +59,7 @@ export class ControlPlane {
     const { store, keyring, journalDirectory } = foundation
     this.#options = options
     this.#settings = settings
+    this.#transport = new LateTransport(revealProxies(settings))
     this.#certificate = options.certificate
     const workers = countWorkers(settings.gateway.workers)
     const memory = createSharedMemory(workers)
@@ -207,6 +209,7 @@ export class ControlPlane {
       url,
       host,
       port,
+      proxies: revealProxies(this.#settings),
       reusePort: canSharePort(),
       bodyLimit,
       uploadLimit,
@@ -262,6 +265,12 @@ export class ControlPlane {
 
 function hostOf(host: string): string {
   return host.includes(':') ? `[${host}]` : host
+}
+
+/** What goes to a thread is plain data. */
+function revealProxies({ proxies }: Settings): Proxies {
+  const { http, https, except } = proxies
+  return { http: http?.reveal() ?? null, https: https?.reveal() ?? null, except }
 }
 
 /** Where the gateway reaches itself when it listens on every address. */

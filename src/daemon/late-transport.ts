@@ -1,11 +1,17 @@
 import type { Transport } from '../providers/contract.ts'
+import type { Proxies } from '../providers/proxy-choice.ts'
 
 /** The control plane seldom calls anybody, so undici is loaded by its first call: 2 MB that most gateways never need here. */
 export class LateTransport {
+  readonly #proxies: Proxies
   #opened: Promise<Transport & { close(): Promise<void> }> | null = null
 
+  constructor(proxies: Proxies) {
+    this.#proxies = proxies
+  }
+
   open(): Promise<Transport> {
-    this.#opened ??= load()
+    this.#opened ??= load(this.#proxies)
     return this.#opened
   }
 
@@ -15,7 +21,7 @@ export class LateTransport {
   }
 }
 
-async function load() {
+async function load(proxies: Proxies) {
   const { createHttpTransport } = await import('../providers/http.ts')
-  return createHttpTransport()
+  return createHttpTransport({ proxies })
 }

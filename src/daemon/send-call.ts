@@ -21,7 +21,7 @@ export async function* sendCall(
 ): AsyncGenerator<SentPiece> {
   const { createHttpTransport } = await import('../providers/http.ts')
   const clear = mintGatewayKey()
-  const transport = createHttpTransport(certificate === null ? {} : { trusted: certificate })
+  const transport = createHttpTransport({ oneself: true, ...(certificate === null ? {} : { trusted: certificate }) })
   const lent = await publisher.lend(lendSecret(call.key, clear))
   try {
     const headers = ['authorization', `Bearer ${clear}`, 'content-type', 'application/json', 'user-agent', call.agent]

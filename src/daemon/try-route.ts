@@ -40,7 +40,7 @@ export interface OwnAddress {
 export async function tryRoute(publisher: Publisher, { origin, certificate }: OwnAddress, call: RouteCall) {
   const { createHttpTransport } = await import('../providers/http.ts')
   const clear = mintGatewayKey()
-  const transport = createHttpTransport(certificate === null ? {} : { trusted: certificate })
+  const transport = createHttpTransport({ oneself: true, ...(certificate === null ? {} : { trusted: certificate }) })
   const lent = await publisher.lend(temporaryKey(clear, call))
   try {
     return await post(transport, origin, clear, smallest(call))

@@ -3,6 +3,7 @@ import type { DegradedPart } from '../core/degraded.ts'
 import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { Counters } from '../policy/counters.ts'
 import type { Transport } from '../providers/contract.ts'
+import type { Proxies } from '../providers/proxy-choice.ts'
 import type { Health } from '../routing/health.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { Exchange } from './exchange.ts'
@@ -62,6 +63,8 @@ export interface GatewaySettings {
   /** The gateway as clients see it, behind a proxy; null: as they call it. */
   url: string | null
   trustedProxies: readonly string[]
+  /** On the way to providers; they stay as they were when the thread began. */
+  proxies: Proxies
   corsOrigins: readonly string[]
 }
 

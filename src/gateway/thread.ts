@@ -23,7 +23,7 @@ armThread(getEnvironmentData, () => process.kill(process.pid, 'SIGKILL'))
 const start = workerData as ThreadStart
 const port = parentPort!
 const tell = (message: FromThread) => port.postMessage(message)
-const transport = createHttpTransport()
+const transport = createHttpTransport({ proxies: start.settings.proxies })
 const journal = new Journal(start.journal, (reason, lost) =>
   tell({ type: 'traffic', event: { type: 'degraded', reason, lost } }),
 )

@@ -112,11 +112,12 @@ function unreachable(fault: TransportFault): string {
   const advice: Record<TransportFault['kind'], string> = {
     'connect-timeout': 'Check the host and port, and that a firewall lets the gateway out.',
     unreachable: 'Check the host and port of the base URL, and that the server runs.',
+    refused: '',
     tls: 'Check whether the address is https or http, and whether the certificate is trusted here.',
     reset: 'Check that the address and the scheme (http or https) are right.',
     protocol: 'Check that the address and the scheme (http or https) are right.',
   }
-  return `${fault.message} ${advice[fault.kind]}`
+  return `${fault.message} ${advice[fault.kind]}`.trimEnd()
 }
 
 function firstLane(kind: ProviderKind): LaneName {

@@ -172,7 +172,8 @@ export interface ResponseSink {
 }
 
 export interface TransportFault {
-  kind: 'connect-timeout' | 'unreachable' | 'tls' | 'reset' | 'protocol'
+  /** `refused`: nobody was asked, since no connection may lead there. */
+  kind: 'connect-timeout' | 'unreachable' | 'refused' | 'tls' | 'reset' | 'protocol'
   /** A sentence: what happened, without host credentials; safe for records. */
   message: string
 }

@@ -1,7 +1,10 @@
-import type { Dispatcher, Pool } from 'undici'
+import type { Dispatcher } from 'undici'
 // Not undici's index: it holds fetch, caches and mocks, which every thread would carry.
 import PoolClass from 'undici/lib/dispatcher/pool.js'
-import type { OutboundRequest, ResponseSink, Sending, Transport, TransportFault } from './contract.ts'
+import type { OutboundRequest, ResponseSink, Sending, Transport, TransportFault, WayOut } from './contract.ts'
+import { CallRefused, connectOptions } from './http-connect.ts'
+import { type Dispatching, ProxiedOrigin } from './http-proxy.ts'
+import { chooseProxy, type Proxies } from './proxy-choice.ts'
 import { describeTransportError } from './transport-error.ts'
 
 export interface HttpTransportOptions {
@@ -9,8 +12,12 @@ export interface HttpTransportOptions {
   connections?: number
   /** Largest head of an answer, in bytes. */
   maxHeaderSize?: number
+  /** Calls to the gateway's own listener, wherever that is. */
+  oneself?: true
   /** PEM: believed in place of the system's authorities, under whatever name it is reached. For calls to oneself. */
   trusted?: string
+  /** null or absent: none. */
+  proxies?: Proxies | null
 }
 
 /**
@@ -24,12 +31,33 @@ const maxIdleMs = 10 * 60_000
 const connectGraceMs = 500
 const abandoned = new Error('The call was abandoned.')
 
-/** The only caller of the network. One pool per origin and connect limit, so that a limit also closes the socket that it gave up on. */
-export function createHttpTransport(options: HttpTransportOptions = {}): Transport & { close(): Promise<void> } {
-  const pools = new Map<number, Map<string, Pool>>()
+/** By connect limit, so that a limit also closes the socket that it gave up on, and by origin. */
+type Pools = Map<number, Map<string, Dispatching>>
 
-  function openPool(origin: string, connectMs: number): Pool {
-    const pool = new PoolClass(origin, {
+/** As many ways of providers' own as are kept open at once. */
+const wayLimit = 64
+
+/** The only caller of the network. Redirects are answers like any other: nobody follows them. */
+export function createHttpTransport(options: HttpTransportOptions = {}): Transport & { close(): Promise<void> } {
+  const usual: Pools = new Map()
+  const ways = new Map<string, Pools>()
+
+  function poolsOf(way: WayOut): Pools {
+    const known = ways.get(way.key)
+    if (known !== undefined) return known
+    const [oldest] = ways.size >= wayLimit ? ways.keys() : []
+    if (oldest !== undefined) {
+      for (const pool of poolsIn(ways.get(oldest))) void pool.close()
+      ways.delete(oldest)
+    }
+    const pools: Pools = new Map()
+    ways.set(way.key, pools)
+    return pools
+  }
+
+  /** Throws `CallRefused`. */
+  function openPool(pools: Pools, { origin, connectMs, way = null }: OutboundRequest): Dispatching {
+    const limits = {
       connections: options.connections ?? null,
       pipelining: 1,
       allowH2: false,
@@ -39,8 +67,11 @@ export function createHttpTransport(options: HttpTransportOptions = {}): Transpo
       keepAliveTimeout: origin.startsWith('https:') ? idleMs.tls : idleMs.plain,
       keepAliveMaxTimeout: maxIdleMs,
       maxHeaderSize: options.maxHeaderSize ?? 64 * 1024,
-      ...(options.trusted === undefined ? {} : { connect: trustOnly(options.trusted) }),
-    })
+    }
+    const proxy = chooseProxy(origin, way, options.proxies ?? null)
+    const pool = proxy
+      ? new ProxiedOrigin(origin, proxy, way, limits)
+      : new PoolClass(origin, { ...limits, connect: connectTo(origin, way, options) })
     const sameLimit = pools.get(connectMs)
     if (sameLimit) sameLimit.set(origin, pool)
     else pools.set(connectMs, new Map([[origin, pool]]))
@@ -49,14 +80,31 @@ export function createHttpTransport(options: HttpTransportOptions = {}): Transpo
 
   return {
     send(request, sink) {
-      const pool = pools.get(request.connectMs)?.get(request.origin) ?? openPool(request.origin, request.connectMs)
-      return new Call(sink).start(pool, request)
+      const pools = request.way ? poolsOf(request.way) : usual
+      const call = new Call(sink)
+      const known = pools.get(request.connectMs)?.get(request.origin)
+      if (known !== undefined) return call.start(known, request)
+      try {
+        return call.start(openPool(pools, request), request)
+      } catch (error) {
+        if (error instanceof CallRefused) return call.refuse(error)
+        throw error
+      }
     },
     async close() {
-      const open = [...pools.values()].flatMap((sameLimit) => [...sameLimit.values()])
+      const open = [usual, ...ways.values()].flatMap(poolsIn)
       await Promise.all(open.map((pool) => pool.destroy()))
     },
   }
+}
+
+function poolsIn(pools: Pools | undefined): Dispatching[] {
+  return [...(pools?.values() ?? [])].flatMap((sameLimit) => [...sameLimit.values()])
+}
+
+function connectTo(origin: string, way: WayOut | null, { trusted, oneself }: HttpTransportOptions) {
+  const options = connectOptions(origin, way, oneself ?? false)
+  return trusted === undefined ? options : { ...options, ...trustOnly(trusted) }
 }
 
 /** A certificate is believed as it is, though its authority is unknown; its dates still count. */
@@ -78,7 +126,13 @@ class Call implements Dispatcher.DispatchHandler, Sending {
     this.#sink = sink
   }
 
-  start(pool: Pool, request: OutboundRequest): this {
+  /** Where no connection may lead; the caller must first get its `Sending`. */
+  refuse(error: CallRefused): this {
+    queueMicrotask(() => this.fail(describeTransportError(error, false)))
+    return this
+  }
+
+  start(pool: Dispatching, request: OutboundRequest): this {
     pool.dispatch(
       {
         method: request.method as Dispatcher.HttpMethod,

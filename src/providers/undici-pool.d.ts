@@ -1,5 +1,16 @@
-/** undici types its index alone; the file behind `Pool` exports the same class. */
+/** undici types its index alone; the files behind `Pool` and `ProxyAgent` export the same classes. */
 declare module 'undici/lib/dispatcher/pool.js' {
   const PoolClass: typeof import('undici').Pool
   export default PoolClass
+}
+
+declare module 'undici/lib/dispatcher/proxy-agent.js' {
+  const ProxyAgentClass: typeof import('undici').ProxyAgent
+  export default ProxyAgentClass
+}
+
+/** A method of `Dispatcher`, by itself. */
+declare module 'undici/lib/api/api-connect.js' {
+  const connect: import('undici').Dispatcher['connect']
+  export default connect
 }

@@ -1,0 +1,61 @@
+import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
+import type { SecureContext } from 'node:tls'
+import { judgeAddress, judgeHost, refusal } from './address-guard.ts'
+import type { WayOut } from './contract.ts'
+
+/** A call that nobody may be asked with. Its message is the gateway's own. */
+export class CallRefused extends Error {
+  readonly code = 'SPGW_CALL_REFUSED'
+}
+
+type Lookup = (hostname: string, options: LookupOptions, callback: LookupCallback) => void
+type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void
+
+/** What sockets are opened with. */
+export interface ConnectOptions {
+  lookup: Lookup
+  secureContext?: SecureContext
+}
+
+/**
+ * For sockets to an origin. An address is looked at where the connection is made, so that a name cannot lead to one address
+ * when it is checked and to another when it is called. Throws `CallRefused` for an address that stands in the origin.
+ */
+export function connectOptions(origin: string, way: WayOut | null, anywhere: boolean): ConnectOptions {
+  const rule = judgeHost(new URL(origin).hostname, anywhere || (way?.allowPrivate ?? false))
+  if (rule.refused !== null) throw new CallRefused(rule.refused)
+  return { lookup: rule.mayBePrivate ? lookupWithPrivate : lookupPublic, ...trustOf(way) }
+}
+
+/** Whom a connection believes, and who it says it is. Throws `CallRefused` for what is no PEM. */
+export function trustOf(way: WayOut | null): { secureContext?: SecureContext } {
+  const { identity = null, authorities = null } = way ?? {}
+  if (identity === null && authorities === null) return {}
+  const tls = process.getBuiltinModule('node:tls')
+  try {
+    const secureContext = tls.createSecureContext({
+      // A list of one's own stands in place of the usual one.
+      ...(authorities === null ? {} : { ca: [...tls.getCACertificates('default'), authorities] }),
+      ...(identity === null ? {} : { cert: identity.certificate, key: identity.key }),
+    })
+    return { secureContext }
+  } catch {
+    // The reason is not told: it may quote the key.
+    throw new CallRefused("The provider's own authorities, or the client certificate with its key, cannot be used.")
+  }
+}
+
+const lookupPublic: Lookup = (hostname, options, callback) => guardLookup(hostname, options, false, callback)
+const lookupWithPrivate: Lookup = (hostname, options, callback) => guardLookup(hostname, options, true, callback)
+
+function guardLookup(hostname: string, options: LookupOptions, mayBePrivate: boolean, callback: LookupCallback): void {
+  lookup(hostname, options, (error: Error | null, found: string | LookupAddress[], family?: number) => {
+    if (error !== null) return callback(error, found, family)
+    const addresses = typeof found === 'string' ? [found] : found.map(({ address }) => address)
+    const kinds = addresses.map(judgeAddress)
+    // One bad address is enough: whoever mixes them has something in mind.
+    if (kinds.includes('forbidden')) return callback(new CallRefused(refusal('forbidden')), [])
+    if (!mayBePrivate && kinds.includes('private')) return callback(new CallRefused(refusal('private')), [])
+    callback(null, found, family)
+  })
+}

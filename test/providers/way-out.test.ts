@@ -1,0 +1,219 @@
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import http from 'node:http'
+import https from 'node:https'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { OutboundRequest, WayOut } from '../../src/providers/contract.ts'
+import { createHttpTransport, type HttpTransportOptions } from '../../src/providers/http.ts'
+import { wayOutOf } from '../../src/providers/way-out.ts'
+import { hasOpenssl, makeCertificate, type TestCertificate } from '../support/certificate.ts'
+import { RecordingSink } from './recording-sink.ts'
+
+const closers: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+async function listen(server: net.Server): Promise<number> {
+  const sockets = new Set<net.Socket>()
+  server.on('connection', (socket: net.Socket) => sockets.add(socket.on('error', () => {})))
+  closers.push(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
+
+async function send(
+  origin: string,
+  way: WayOut | null,
+  options: HttpTransportOptions = {},
+  more: Partial<OutboundRequest> = {},
+) {
+  const transport = createHttpTransport(options)
+  closers.push(() => transport.close())
+  const sink = new RecordingSink()
+  const headers = ['x-list', 'a', 'x-list', 'b']
+  transport.send({ method: 'GET', origin, path: '/x?y=1', headers, body: null, connectMs: 2000, way, ...more }, sink)
+  await sink.seen('over')
+  return sink
+}
+
+const echo: http.RequestListener = (request, response) =>
+  response.end(`${request.method} ${request.url} ${request.headers['x-list']}`)
+
+/** One that writes down what it was asked, and asks for a password where it has one. */
+async function startProxy(password: string | null = null) {
+  const asked: string[] = []
+  const admits = (headers: http.IncomingHttpHeaders) =>
+    password === null || headers['proxy-authorization'] === `Basic ${Buffer.from(password).toString('base64')}`
+  const server = http.createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`)
+    if (!admits(request.headers)) return void response.writeHead(407).end()
+    // Every name leads here: names are the proxy's to resolve.
+    const { port, pathname, search } = new URL(request.url ?? '')
+    const up = http.request({ host: '127.0.0.1', port, path: pathname + search, headers: request.headers })
+    up.on('response', (answer) => answer.pipe(response)).end()
+  })
+  server.on('connect', (request: http.IncomingMessage, client: net.Socket) => {
+    asked.push(`CONNECT ${request.url}`)
+    if (!admits(request.headers)) return client.end('HTTP/1.1 407 No\r\n\r\n')
+    const up = net.connect(Number(request.url?.split(':')[1]), '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n')
+      up.pipe(client).pipe(up)
+    })
+    up.on('error', () => client.destroy())
+  })
+  return { asked, url: `http://127.0.0.1:${await listen(server)}` }
+}
+
+describe('where a call may not lead', () => {
+  it.each(['http://169.254.169.254', 'http://[fe80::1]', 'http://metadata.google.internal', 'http://2852039166'])(
+    'is never %s',
+    async (origin) => {
+      const sink = await send(origin, wayOutOf({ allow_private: true }, null))
+      expect(sink.fault?.kind).toBe('refused')
+      expect(sink.fault?.message).toMatch(/never called/)
+      expect(sink.events).toEqual(['error', 'over'])
+    },
+  )
+
+  it('is not followed: a redirect is an answer', async () => {
+    let asked = 0
+    const port = await listen(
+      http.createServer((_request, response) => {
+        asked++
+        response.writeHead(307, { location: 'http://169.254.169.254/latest' }).end()
+      }),
+    )
+    const sink = await send(`http://127.0.0.1:${port}`, null)
+    expect([sink.status, asked]).toEqual([307, 1])
+  })
+})
+
+describe('a proxy', () => {
+  it('is given the whole URL of a plain call, with every header', async () => {
+    const proxy = await startProxy()
+    const port = await listen(http.createServer(echo))
+    const sink = await send(`http://127.0.0.1:${port}`, wayOutOf({ proxy: proxy.url }, null))
+    expect(sink.text).toBe('GET /x?y=1 a, b')
+    expect(proxy.asked).toEqual([`GET http://127.0.0.1:${port}/x?y=1`])
+  })
+
+  it('is the one of the environment, and takes the password in it', async () => {
+    const proxy = await startProxy('gate:secret')
+    const port = await listen(http.createServer(echo))
+    const url = proxy.url.replace('http://', 'http://gate:secret@')
+    const proxies = { http: url, https: null, except: '' }
+    const sink = await send(`http://provider.invalid:${port}`, null, { proxies })
+    expect(proxy.asked).toEqual([`GET http://provider.invalid:${port}/x?y=1`])
+    expect(sink.text).toBe('GET /x?y=1 a, b')
+  })
+
+  it('that refuses is named for it', async () => {
+    const proxy = await startProxy('gate:secret')
+    const sink = await send('https://provider.invalid', wayOutOf({ proxy: proxy.url }, null))
+    expect(sink.fault).toEqual({ kind: 'unreachable', message: 'The proxy refused the connection (407).' })
+  })
+
+  it('does not open the way to metadata', async () => {
+    const proxy = await startProxy()
+    const sink = await send('http://169.254.169.254', wayOutOf({ proxy: proxy.url }, null))
+    expect(sink.fault?.kind).toBe('refused')
+    expect(proxy.asked).toEqual([])
+  })
+
+  it('is itself held to the rules of an address', async () => {
+    const sink = await send('https://provider.invalid', wayOutOf({ proxy: 'http://169.254.169.254:3128' }, null))
+    expect(sink.fault?.kind).toBe('refused')
+  })
+})
+
+describe.skipIf(!hasOpenssl)('trust (needs openssl)', () => {
+  let directory: string
+  let server: TestCertificate
+  let client: TestCertificate
+  const identity = () => ({ certificate: client.pem, key: readFileSync(client.key, 'utf8') })
+
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'way-'))
+    server = makeCertificate(directory, 'localhost')
+    client = makeCertificate(directory, 'client.example')
+  })
+  afterAll(() => rmSync(directory, { recursive: true }))
+
+  const start = (more: https.ServerOptions = {}) =>
+    listen(
+      https.createServer({ cert: server.pem, key: readFileSync(server.key), ...more }, (request, response) => {
+        const { subject } = (request.socket as TLSSocket).getPeerCertificate()
+        response.end(`hello ${subject?.CN ?? 'nobody'}`)
+      }),
+    )
+
+  it("is the system's, and the provider's own authorities besides", async () => {
+    const port = await start()
+    const unknown = await send(`https://localhost:${port}`, null)
+    expect(unknown.fault?.kind).toBe('tls')
+    const known = await send(`https://localhost:${port}`, wayOutOf({ authorities: server.pem }, null))
+    expect(known.text).toBe('hello nobody')
+  })
+
+  it('shows the client certificate to who asks for it', async () => {
+    const port = await start({ requestCert: true, ca: client.pem })
+    const origin = `https://localhost:${port}`
+    expect((await send(origin, wayOutOf({ authorities: server.pem }, null))).fault?.kind).toBeDefined()
+    const sink = await send(origin, wayOutOf({ authorities: server.pem }, identity()))
+    expect(sink.text).toBe('hello client.example')
+  })
+
+  it('holds beyond a proxy too', async () => {
+    const proxy = await startProxy()
+    const port = await start({ requestCert: true, ca: client.pem })
+    const way = wayOutOf({ authorities: server.pem, proxy: proxy.url }, identity())
+    const sink = await send(`https://localhost:${port}`, way)
+    expect(sink.text).toBe('hello client.example')
+    expect(proxy.asked).toEqual([`CONNECT localhost:${port}`])
+  })
+
+  it('that is no PEM refuses the call, and nothing else', async () => {
+    const port = await listen(http.createServer(echo))
+    const transport = createHttpTransport()
+    closers.push(() => transport.close())
+    const broken = new RecordingSink()
+    const call = { method: 'GET', origin: 'https://localhost:1', path: '/', headers: [], body: null, connectMs: 2000 }
+    transport.send({ ...call, way: wayOutOf({}, { ...identity(), key: 'nonsense' }) }, broken)
+    await broken.seen('over')
+    expect(broken.fault?.kind).toBe('refused')
+    expect(broken.fault?.message).not.toContain('nonsense')
+    const well = new RecordingSink()
+    transport.send({ ...call, origin: `http://127.0.0.1:${port}` }, well)
+    await well.seen('over')
+    expect(well.status).toBe(200)
+  })
+
+  it('is not shared between two ways to one origin', async () => {
+    const port = await start({ requestCert: true, rejectUnauthorized: false })
+    const transport = createHttpTransport()
+    closers.push(() => transport.close())
+    const seen: string[] = []
+    for (const way of [
+      wayOutOf({ authorities: server.pem }, identity()),
+      wayOutOf({ authorities: server.pem }, null),
+    ]) {
+      const sink = new RecordingSink()
+      const origin = `https://localhost:${port}`
+      transport.send({ method: 'GET', origin, path: '/', headers: [], body: null, connectMs: 2000, way }, sink)
+      await sink.seen('over')
+      seen.push(sink.text)
+    }
+    expect(seen).toEqual(['hello client.example', 'hello nobody'])
+  })
+})
