@@ -59,6 +59,10 @@ export async function runOperation(invocation: Invocation, connect: Connect, io:
       const { printAnswer } = await import('./print/answer.ts')
       return (await printAnswer(open, io)) ? exitStatus.done : exitStatus.failed
     }
+    if (operation.name === 'requests.replay' && settings.output === 'table') {
+      const { printReplay } = await import('./print/replay.ts')
+      return (await printReplay(open, settings, io)) ? exitStatus.done : exitStatus.failed
+    }
     const { printLive } = await import('./print/live.ts')
     await printLive(show.columns, open, settings, io)
     return exitStatus.done

@@ -10,6 +10,7 @@ import {
 } from '../../src/admin/contract/show-value.ts'
 import { describeRecord } from '../../src/admin/contract/what-happened.ts'
 import type { Signal } from '../../src/core/record.ts'
+import { renderBodies } from './bodies.ts'
 import { textWidth } from './text-width.ts'
 import { renderTimeline } from './timeline.ts'
 import type { View } from './view.ts'
@@ -34,6 +35,7 @@ export function renderRequest(output: unknown, view: View): string {
     ),
     section('Tokens and cost', renderTokens(record), view),
     section('Exchange', renderExchange(record), view),
+    ...renderBodies(output, record, view),
   ]
   return parts.filter((part) => part !== '').join('\n')
 }

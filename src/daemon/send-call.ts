@@ -24,7 +24,8 @@ export async function* sendCall(
   const transport = createHttpTransport({ oneself: true, ...(certificate === null ? {} : { trusted: certificate }) })
   const lent = await publisher.lend(lendSecret(call.key, clear))
   try {
-    const headers = ['authorization', `Bearer ${clear}`, 'content-type', 'application/json', 'user-agent', call.agent]
+    const more = Object.entries({ 'content-type': 'application/json', ...call.headers }).flat()
+    const headers = ['authorization', `Bearer ${clear}`, 'user-agent', call.agent, ...more]
     const request = { method: 'POST', origin, path: call.path, headers, body: Buffer.from(call.body), connectMs: 5000 }
     yield* receive(transport, request, signal)
   } finally {

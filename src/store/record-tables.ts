@@ -15,6 +15,12 @@ export interface RecordTables {
   }
 }
 
+/** How long records and bodies are kept, in milliseconds. */
+export interface Retention {
+  recordsMs: number
+  bodiesMs: number
+}
+
 export interface RecordFilter {
   project?: string
   /** Ids: of these projects only, as they were called when the request came, whatever else is asked. */

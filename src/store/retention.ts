@@ -2,17 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Connection } from './connection.ts'
 import { periodOf } from './label-periods.ts'
 import { idAt, idSlackMs } from './record-filter.ts'
+import type { Retention } from './record-tables.ts'
 import type { Database } from './schema.ts'
 
 const pageRows = 500
 /** Each may be a MiB. */
 const pageBodies = 50
-
-/** In milliseconds. */
-export interface Retention {
-  recordsMs: number
-  bodiesMs: number
-}
 
 export async function removeOld(
   connection: Connection,

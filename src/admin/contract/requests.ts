@@ -1,5 +1,6 @@
 import { eventIterator } from '@orpc/contract'
 import { z } from 'zod'
+import { bodiesShape } from './bodies.ts'
 import { reference } from './fields.ts'
 import { field, operation } from './operation.ts'
 import { recordShape } from './record.ts'
@@ -72,10 +73,23 @@ export const requests = {
     effect: 'read',
     show: { as: 'record' },
     positional: ['id'],
-    examples: ['requests show req_01jd3k4m5n6p7q8r9s0t1v2w3x'],
+    examples: ['requests show req_01jd3k4m5n6p7q8r9s0t1v2w3x', 'requests show req_01jd3k4m5n6p7q8r9s0t1v2w3x --bodies'],
   })
-    .input(z.strictObject({ id: field(reference, { description: 'The id in x-sp-request-id', prompt: 'Request id' }) }))
-    .output(recordShape),
+    .input(
+      z.strictObject({
+        id: field(reference, { description: 'The id in x-sp-request-id', prompt: 'Request id' }),
+        bodies: field(z.boolean().default(false), {
+          description:
+            'Also what was asked and answered, where a policy had it kept; for admins, and each reading is audited',
+        }),
+      }),
+    )
+    .output(
+      recordShape.extend({
+        /** Only where they were asked for; null: none were kept, or not any more. */
+        bodies: bodiesShape.nullable().optional(),
+      }),
+    ),
   tail: operation({
     summary: 'Show requests as they end',
     role: 'viewer',

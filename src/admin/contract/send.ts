@@ -38,20 +38,20 @@ export const sentEvent = z.discriminatedUnion('kind', [
 ])
 export type SentEvent = z.infer<typeof sentEvent>
 
+/** How a request that is sent is told, line by line. */
+export const sentColumns = [
+  { field: 'kind', title: 'KIND' },
+  { field: 'status', title: 'STATUS', format: 'state' },
+  { field: 'text', title: 'TEXT' },
+  { field: 'request_id', title: 'REQUEST', format: 'id' },
+] as const
+
 export const send = operation({
   summary: 'Send one request through the gateway and show its answer as it comes',
   role: 'admin',
   reach: 'project',
   effect: 'write',
-  show: {
-    as: 'live',
-    columns: [
-      { field: 'kind', title: 'KIND' },
-      { field: 'status', title: 'STATUS', format: 'state' },
-      { field: 'text', title: 'TEXT' },
-      { field: 'request_id', title: 'REQUEST', format: 'id' },
-    ],
-  },
+  show: { as: 'live', columns: sentColumns },
   positional: ['model', 'message'],
   examples: [
     "requests send gpt-4o-mini 'Say hello.'",

@@ -96,6 +96,8 @@ export interface SentCall {
   /** Of the lane, below the gateway's URL. */
   path: string
   body: string
+  /** Besides credential and agent; the content type is JSON unless one stands here. */
+  headers?: Readonly<Record<string, string>>
   /** The record's user agent. */
   agent: string
 }

@@ -1,18 +1,150 @@
+import type { LaneName } from '../../core/lane.ts'
+import type { RequestRecord } from '../../core/record.ts'
+import type { SnapshotKey } from '../../store/snapshot.ts'
+import type { Bodies } from '../contract/bodies.ts'
+import type { Compared, ReplayedEvent } from '../contract/request-replay.ts'
+import { whyNoBodies } from '../contract/why-no-bodies.ts'
+import { readWholeText } from './answer-reader.ts'
+import { audited } from './audited.ts'
+import { compareRequests } from './compare-requests.ts'
 import type { AdminContext } from './context.ts'
-import { notFound, refused } from './fault.ts'
+import { invalid, notFound, refused } from './fault.ts'
+import { findScope } from './find.ts'
+import { openBodies, requireAdmin } from './open-bodies.ts'
+import { chooseKey, tell } from './send-request.ts'
 
-/**
- * Records hold no bodies: nothing in the data plane keeps them yet, whatever a policy says. Until it does, a replay is
- * refused, with what to do instead.
- */
-export async function refuseReplay({ store, runtime }: AdminContext, id: string): Promise<never> {
-  await runtime.ingest()
-  const record = await store.records.get(id)
+interface ReplayInput {
+  id: string
+  key?: string | undefined
+  model?: string | undefined
+  provider?: string | undefined
+}
+
+interface Replay {
+  record: RequestRecord & { lane: LaneName }
+  bodies: Bodies
+  path: string
+  body: string
+  headers: Record<string, string>
+}
+
+/** The request as it was kept, through the data plane like any other; then its record beside the first one's. */
+export async function* replayRequest(
+  context: AdminContext,
+  input: ReplayInput,
+  signal: AbortSignal,
+): AsyncGenerator<ReplayedEvent> {
+  const replay = await readReplay(context, input)
+  const { record, path, body, headers } = replay
+  const key = await chooseReplayKey(context, record, input.key)
+  const resource = { kind: 'key', id: key.id, name: key.name }
+  const after = { request: record.id, model: input.model ?? record.model, key: key.name }
+  await audited(context, { operation: 'requests.replay', resource, before: null, after }).audit.note()
+  const agent = `spgw requests replay (${context.caller.surface})`
+  const pieces = context.runtime.send({ key, path, body, headers, agent }, signal)
+  let text = ''
+  let id = ''
+  for await (const event of tell(record.lane, { path, body }, pieces)) {
+    if (event.kind === 'begin') id = event.request_id
+    if (event.kind === 'part') text += event.text
+    yield event
+  }
+  const again = await findAgain(context, id)
+  if (again === null) return
+  const before = describe(record, readAnswer(replay))
+  const now = describe(again, text)
+  yield { kind: 'compared', before, after: now, text: compareRequests(before, now) }
+}
+
+async function readReplay(context: AdminContext, input: ReplayInput): Promise<Replay> {
+  await context.runtime.ingest()
+  const record = await context.store.records.get(input.id)
   if (record === null)
-    throw notFound('request', id, 'The id stands in the header x-sp-request-id. List them: spgw requests list')
-  const model = record.model ?? 'MODEL'
-  throw refused(
-    `The body of ${record.id} was not kept, so it cannot be sent again: this gateway captures no bodies.`,
-    `Send one like it: spgw requests send ${JSON.stringify(model)} --body '…'${record.key === null ? '' : ` --key ${record.key.name}`}`,
+    throw notFound('request', input.id, 'The id stands in the header x-sp-request-id. List them: spgw requests list')
+  await requireAdmin(context, record)
+  const bodies = await openBodies(context, record.id)
+  const { lane } = record
+  if (bodies === null || bodies.request === null || lane === null) throw notKept(record)
+  const { request } = bodies
+  if (request.method !== 'POST')
+    throw refuse(
+      record,
+      `it is a ${request.method}, which asks no model`,
+      'Only calls that send something are repeated.',
+    )
+  if (bodies.capture === 'redacted') throw refuse(record, 'it was kept redacted', captureFully(record))
+  if (request.truncated) throw refuse(record, 'only its beginning was kept', sendAnother(record))
+  if (request.content === null)
+    throw refuse(record, `of a body of type ${request.type ?? 'unknown'} only the size was kept`, sendAnother(record))
+  if (request.masked) throw refuse(record, 'it held a key, which was not kept', sendAnother(record))
+  const { path, body } = withModel({ path: request.path, body: request.content }, input.model)
+  const headers = { ...request.headers, ...chooseProvider(record, input.provider) }
+  return { record: { ...record, lane }, bodies, path, body, headers }
+}
+
+function notKept(record: RequestRecord): Error {
+  const { reason, hint } = whyNoBodies(record)
+  return refused(`${record.id} cannot be sent again. ${reason}`, hint)
+}
+
+const refuse = ({ id }: RequestRecord, reason: string, hint: string) =>
+  refused(`${id} cannot be sent again: ${reason}.`, hint)
+
+function captureFully({ key }: RequestRecord): string {
+  const where = key === null ? 'workspace' : `key:${key.name}`
+  return `For requests to come: spgw policies add NAME --capture full --attach ${where}`
+}
+
+function sendAnother({ model, key }: RequestRecord): string {
+  const as = key === null ? '' : ` --key ${key.name}`
+  return `Send one like it: spgw requests send ${JSON.stringify(model ?? 'MODEL')} --body '…'${as}`
+}
+
+async function chooseReplayKey(
+  context: AdminContext,
+  { project, environment, key }: RequestRecord,
+  name: string | undefined,
+): Promise<SnapshotKey> {
+  const wanted = name ?? key?.id
+  if (project === null || environment === null || wanted === undefined)
+    throw refused('The record names no key to send it as.', 'Only requests that came with a valid key are repeated.')
+  return chooseKey(context, await findScope(context, { project, environment }), wanted)
+}
+
+/** In the body, or, where the lane has it there, in the path. */
+function withModel(call: { path: string; body: string }, model: string | undefined): { path: string; body: string } {
+  if (model === undefined) return call
+  const [, before, after] = /^(.*\/models\/)[^/:]+(:.*)$/.exec(call.path) ?? []
+  if (before !== undefined) return { ...call, path: `${before}${encodeURIComponent(model)}${after}` }
+  const body: unknown = JSON.parse(call.body)
+  if (typeof body !== 'object' || body === null || !('model' in body))
+    throw invalid('The request names no model, so none can be put in its place.', 'Leave --model out.')
+  return { ...call, body: JSON.stringify({ ...body, model }) }
+}
+
+function chooseProvider({ model }: RequestRecord, provider: string | undefined): Record<string, string> {
+  if (provider === undefined) return {}
+  if (model === null) return { 'x-sp-provider': provider }
+  throw invalid(
+    `The request names the model ${JSON.stringify(model)}, whose route decides on the provider.`,
+    'Give another model with --model, or change the route.',
   )
+}
+
+function readAnswer({ record, bodies: { answer } }: Replay): string | null {
+  if (answer === null || answer.content === null) return null
+  return readWholeText(record.lane, { type: answer.type, content: answer.content })
+}
+
+/** Its record stands once its end does, which its last byte waits for; null where it never came so far. */
+async function findAgain({ runtime, store }: AdminContext, id: string): Promise<RequestRecord | null> {
+  if (id === '') return null
+  await runtime.ingest()
+  return store.records.get(id)
+}
+
+function describe(record: RequestRecord, answer: string | null): Compared {
+  const { id, status, model, provider, upstream_model, duration_ms, first_byte_ms, tokens } = record
+  const figures = { duration_ms, first_byte_ms, input: tokens?.input ?? null, output: tokens?.output ?? null }
+  return { request_id: id, status, model, provider, upstream_model, ...figures, answer }
 }

@@ -20,7 +20,9 @@ export const requests = {
     if (unread !== null && (record === null || record.state === 'admitted')) throw unread
     if (record === null)
       throw notFound('request', input.id, 'The id stands in the header x-sp-request-id. List them: spgw requests list')
-    return record
+    if (!input.bodies) return record
+    const { readBodies } = await import('./open-bodies.ts')
+    return { ...record, bodies: await readBodies(context, record) }
   }),
   tail: operations.requests.tail.handler(async function* ({ context, input, signal }) {
     const { allStates, ...filters } = input
@@ -37,10 +39,13 @@ export const requests = {
     const { exportRequests } = await import('./export-requests.ts')
     yield* exportRequests(untilGone(context, signal), input)
   }),
-  // biome-ignore lint/correctness/useYield: it will send, once there is something that it could send.
-  replay: operations.requests.replay.handler(async function* ({ context, input }) {
-    const { refuseReplay } = await import('./replay-request.ts')
-    await refuseReplay(context, input.id)
+  replay: operations.requests.replay.handler(async function* ({ context, input, signal }) {
+    const { replayRequest } = await import('./replay-request.ts')
+    yield* replayRequest(
+      context,
+      input,
+      signal === undefined ? context.closing : AbortSignal.any([signal, context.closing]),
+    )
   }),
   series: operations.requests.series.handler(async ({ context, input, signal }) => {
     await context.runtime.ingest()

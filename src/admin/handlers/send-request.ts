@@ -1,9 +1,9 @@
 import { newId } from '../../core/ids.ts'
 import type { LaneName } from '../../core/lane.ts'
-import { type LaneCall, lanePath, readAnswerText, writeLaneCall } from '../../core/lane-call.ts'
-import { SseFramer } from '../../core/sse.ts'
+import { type LaneCall, lanePath, writeLaneCall } from '../../core/lane-call.ts'
 import type { SnapshotKey } from '../../store/snapshot.ts'
 import type { SentEvent } from '../contract/send.ts'
+import { AnswerReader, isEventStream } from './answer-reader.ts'
 import { audited } from './audited.ts'
 import type { AdminContext, SentPiece } from './context.ts'
 import { planFor } from './explain-route.ts'
@@ -63,7 +63,11 @@ function readBody(text: string): string {
   }
 }
 
-async function chooseKey(context: AdminContext, scope: FoundScope, name: string | undefined): Promise<SnapshotKey> {
+export async function chooseKey(
+  context: AdminContext,
+  scope: FoundScope,
+  name: string | undefined,
+): Promise<SnapshotKey> {
   if (name === undefined) return bareKey(scope)
   const key = await findKey(context, name, scope)
   const known = context.runtime.snapshot().keys.find(({ id }) => id === key.id)
@@ -95,7 +99,7 @@ async function note(context: AdminContext, key: SnapshotKey, after: Record<strin
 }
 
 /** An event stream is told event by event, anything else when it is whole. */
-async function* tell(
+export async function* tell(
   lane: LaneName,
   call: { path: string; body: string },
   pieces: AsyncIterable<SentPiece>,
@@ -112,7 +116,7 @@ async function* tell(
   try {
     for await (const piece of pieces) {
       if (piece.kind === 'head') {
-        reader = new AnswerReader(lane, isEventStream(piece.headers))
+        reader = new AnswerReader(lane, isEventStream(piece.headers['content-type']))
         yield beginOf(lane, call, piece)
       } else for (const { raw, text } of reader.push(piece.bytes)) yield tellPart(raw, text)
     }
@@ -130,49 +134,4 @@ function beginOf(
 ): SentEvent {
   const id = headers['x-sp-request-id'] ?? ''
   return { kind: 'begin', request_id: id, lane, status, path, request_body: body, headers, text: null }
-}
-
-const isEventStream = (headers: Readonly<Record<string, string>>) =>
-  /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
-
-interface AnswerPart {
-  raw: string
-  text: string
-}
-
-class AnswerReader {
-  readonly #lane: LaneName
-  readonly #framer: SseFramer | null
-  #whole: Buffer[] = []
-
-  constructor(lane: LaneName, streamed: boolean) {
-    this.#lane = lane
-    this.#framer = streamed ? new SseFramer() : null
-  }
-
-  push(bytes: Buffer): AnswerPart[] {
-    if (this.#framer !== null) return this.#framer.push(bytes).map((event) => this.#part(event.bytes, event.data))
-    this.#whole.push(bytes)
-    return []
-  }
-
-  rest(): AnswerPart[] {
-    const cut = this.#framer?.rest() ?? null
-    if (cut !== null) return [this.#part(cut.bytes, cut.data)]
-    const whole = Buffer.concat(this.#whole)
-    return whole.length === 0 ? [] : [this.#part(whole, whole)]
-  }
-
-  #part(bytes: Buffer, data: Buffer): AnswerPart {
-    return { raw: bytes.toString('utf8'), text: readAnswerText(this.#lane, parse(data)) }
-  }
-}
-
-/** `[DONE]`, a comment, an answer that is no JSON: no text is in it. */
-function parse(data: Buffer): unknown {
-  try {
-    return JSON.parse(data.toString('utf8'))
-  } catch {
-    return null
-  }
 }

@@ -1,0 +1,73 @@
+import { type Compared, replayedEvent } from '../../src/admin/contract/request-replay.ts'
+import { absent, escapeControls, formatValue } from '../../src/admin/contract/show-value.ts'
+import type { GlobalOptions } from '../global-options.ts'
+import type { Io } from '../io.ts'
+import { renderTable } from './table.ts'
+import { prepareWidths } from './text-width.ts'
+import { stdoutView, type View } from './view.ts'
+
+const columns = [
+  { field: 'what', title: '' },
+  { field: 'before', title: 'Before' },
+  { field: 'now', title: 'Now' },
+] as const
+
+/** Both requests beside one another when the second has ended, then their texts. Gives whether it was answered. */
+export async function printReplay(
+  open: (signal: AbortSignal) => Promise<AsyncIterable<unknown>>,
+  settings: GlobalOptions,
+  io: Io,
+): Promise<boolean> {
+  const stop = new AbortController()
+  const release = io.onInterrupt(() => stop.abort())
+  let ok = false
+  try {
+    for await (const raw of await open(stop.signal)) {
+      const event = replayedEvent.parse(raw)
+      if (event.kind === 'begin') ok = event.status >= 200 && event.status < 300
+      if (event.kind === 'begin') await io.stderr.write(`Sent again as ${event.request_id}.\n`)
+      if (event.kind === 'end' && event.error !== null) {
+        ok = false
+        await io.stderr.write(`The answer broke off: ${escapeControls(event.error)}\n`)
+      }
+      if (event.kind !== 'compared') continue
+      await prepareWidths(event)
+      await io.stdout.write(renderCompared(event.before, event.after, stdoutView(io, settings.utc)))
+    }
+  } catch (error) {
+    // Aborting the call makes it fail on its way out: that is how it was asked to end.
+    if (!stop.signal.aborted) throw error
+  } finally {
+    release()
+  }
+  return ok
+}
+
+function renderCompared(before: Compared, now: Compared, view: View): string {
+  const row = (what: string, tell: (one: Compared) => string) => ({ what, before: tell(before), now: tell(now) })
+  const duration = (value: number | null) => (value === null ? absent : formatValue(value, 'duration', view))
+  const rows = [
+    row('request', ({ request_id }) => request_id),
+    row('status', ({ status }) => String(status ?? absent)),
+    row('model', ({ model }) => model ?? absent),
+    row(
+      'answered by',
+      ({ provider, upstream_model }) => [provider, upstream_model].filter(Boolean).join('/') || absent,
+    ),
+    row('first byte', ({ first_byte_ms }) => duration(first_byte_ms)),
+    row('time', ({ duration_ms }) => duration(duration_ms)),
+    row('tokens', ({ input, output }) => (input === null ? absent : `${input} in, ${output ?? 0} out`)),
+  ]
+  return `${renderTable(columns, rows, view)}\n${renderTexts(before.answer, now.answer, view)}`
+}
+
+function renderTexts(before: string | null, now: string | null, view: View): string {
+  if (before === now) return `${view.paint('strong', 'Text, the same both times')}\n${printable(now)}`
+  return `${view.paint('strong', 'Text before')}\n${printable(before)}\n${view.paint('strong', 'Text now')}\n${printable(now)}`
+}
+
+/** A model may answer anything: its lines are kept, escape sequences in them are shown, not obeyed. */
+function printable(text: string | null): string {
+  const lines = (text ?? 'not kept').split('\n').map((line) => `  ${escapeControls(line)}`.trimEnd())
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,32 @@
+const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
+
+/** JSON set out for people, every number and string as it is written; null for what is no JSON. */
+export function indentJson(text: string): string | null {
+  if (!isJson(text)) return null
+  let written = ''
+  let depth = 0
+  let last = ''
+  for (const [part] of text.matchAll(token)) {
+    if (part === '}' || part === ']') {
+      depth--
+      written += last === '{' || last === '[' ? part : `${lineAt(depth)}${part}`
+    } else {
+      written += last === '{' || last === '[' || last === ',' ? `${lineAt(depth)}${part}` : part
+      if (part === ':') written += ' '
+      if (part === '{' || part === '[') depth++
+    }
+    last = part
+  }
+  return written
+}
+
+const lineAt = (depth: number) => `\n${'  '.repeat(depth)}`
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
