@@ -1,7 +1,8 @@
 import { useEffect, useSyncExternalStore } from 'react'
 import { admin, callOperation } from '../client/admin.ts'
 import { faultOf, isSignedOut } from '../client/fault.ts'
-import { keepStream, pause } from '../client/live-stream.ts'
+import { pause } from '../client/follow.ts'
+import { keepStream } from '../client/live-stream.ts'
 import { queries, refreshConfiguration, refreshMissed, sessionKey } from '../client/queries.ts'
 import { findOperation } from '../contract/operations.ts'
 import { type Live, readLive, setLive, subscribeLive } from './live-store.ts'
@@ -17,7 +18,19 @@ export function useLive(): Live {
 
 /** Keeps the live connection for as long as the component stands and the page is seen. */
 export function useLiveConnection(): void {
-  useEffect(() => keepStream({ open: listen, hear, lose, returned: () => void refreshMissed(), firstPauseMs }), [])
+  useEffect(
+    () =>
+      keepStream({
+        name: 'watch',
+        kind: 'state',
+        open: listen,
+        hear,
+        lose,
+        returned: () => void refreshMissed(),
+        firstPauseMs,
+      }),
+    [],
+  )
 }
 
 function lose(error: unknown): boolean {

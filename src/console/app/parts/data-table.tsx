@@ -27,6 +27,8 @@ export interface DataTableProps<Row> {
   tools?: ReactNode
   /** Fills what the window leaves, and scrolls within; for long lists. */
   fill?: boolean
+  /** Cells wrap, and where there is little room each row stands as a card; for short lists of things. */
+  cards?: boolean
   /** Asked for when the end comes near. */
   onEnd?(): void
   /** Below the last row: "Loading", "That is all". */
@@ -78,7 +80,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         empty
       ) : (
         <ScrollRegion label={label} place={scroller}>
-          <table className="table" ref={keys.table} aria-rowcount={rows.length}>
+          <table className={props.cards ? 'table table-cards' : 'table'} ref={keys.table} aria-rowcount={rows.length}>
             <Head columns={choice.shown} />
             <tbody>
               <Spacer height={isVirtual ? (items[0]?.start ?? 0) : 0} />

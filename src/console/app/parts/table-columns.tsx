@@ -12,23 +12,24 @@ export interface ColumnChoiceState<Row> {
 /** Which columns are shown; kept on this browser under the table's name. */
 export function useColumnChoice<Row>(name: string, columns: readonly TableColumn<Row>[]): ColumnChoiceState<Row> {
   const place = `spgw-columns-${name}`
-  const [hidden, setHidden] = useState(() => readHidden(place, columns))
+  const [chosen, setChosen] = useState(() => readChosen(place))
+  const hidden = chosen ?? columns.filter(({ optional }) => optional === true).map(({ id }) => id)
   const toggle = (id: string) => {
     const next = hidden.includes(id) ? hidden.filter((one) => one !== id) : [...hidden, id]
     if (columns.every((column) => next.includes(column.id))) return
     localStorage.setItem(place, JSON.stringify(next))
-    setHidden(next)
+    setChosen(next)
   }
   return { all: columns, shown: columns.filter(({ id }) => !hidden.includes(id)), toggle }
 }
 
-function readHidden<Row>(place: string, columns: readonly TableColumn<Row>[]): string[] {
-  const usual = columns.filter(({ optional }) => optional === true).map(({ id }) => id)
+/** Those that are hidden; null: nobody has chosen yet. */
+function readChosen(place: string): string[] | null {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(place) ?? 'null')
-    return Array.isArray(kept) ? kept.map(String) : usual
+    return Array.isArray(kept) ? kept.map(String) : null
   } catch {
-    return usual
+    return null
   }
 }
 

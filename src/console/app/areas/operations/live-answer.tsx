@@ -48,6 +48,7 @@ export function LiveAnswer({ operation, preset, columns }: LiveAnswerProps) {
         </Button>
       </InputForm>
       <DataTable
+        cards
         name={`live-${operation.name}`}
         label={operation.name}
         rows={rows}

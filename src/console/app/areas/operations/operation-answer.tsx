@@ -17,6 +17,7 @@ export function OperationAnswer({ show, answer, name }: { show: Show; answer: un
     })
     return (
       <DataTable
+        cards
         name={`operation-${name}`}
         label={name}
         rows={rows}

@@ -27,6 +27,9 @@ export function AnswerView({ answer, onContinue }: { answer: Answer; onContinue:
           <span className="quiet">{words[state]}</span>
         </span>
         <span className="row number small">
+          {answer.firstTextMs === null && answer.durationMs === null ? null : (
+            <span className="quiet">in this browser:</span>
+          )}
           {answer.firstTextMs === null ? null : (
             <span>
               first token <Duration ms={answer.firstTextMs} />

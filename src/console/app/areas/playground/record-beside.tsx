@@ -19,6 +19,9 @@ export function RecordBeside({ id }: { id: string }) {
           Open it
         </Link>
       </div>
+      <p className="small quiet">
+        Its times are the gateway's own. Those above are this browser's: its way there and back comes on top.
+      </p>
       <ol className="happened">
         {describeRecord(record.data).map((sentence) => (
           <li key={sentence}>

@@ -115,8 +115,11 @@ function useTail(key: string, enabled: boolean, give: (rows: RequestRow[]) => vo
         if (!left) now.current.give(rows)
       })
     }
+    const filters = filtersOf(key)
     const stop = keepStream({
-      open: (signal) => admin.requests.tail(filtersOf(key), { signal }),
+      name: `tail ${JSON.stringify(filters)}`,
+      kind: 'events',
+      open: (signal) => admin.requests.tail(filters, { signal }),
       hear: take,
       // The live light says that the gateway is away; here it is only asked again.
       returned: () => now.current.reread(),

@@ -21,6 +21,11 @@ export function TimeLine({ record }: { record: RequestRow }) {
 
 const quarters = [0, 0.25, 0.5, 0.75, 1]
 
+/** Of what is over in a moment parts of a millisecond are told apart. */
+function formatShort(ms: number, totalMs: number): string {
+  return totalMs < 4 ? `${ms.toFixed(totalMs < 0.4 ? 2 : 1)} ms` : formatMilliseconds(ms)
+}
+
 function Axis({ totalMs }: { totalMs: number }) {
   return (
     <div className="time-axis small quiet" aria-hidden="true">
@@ -28,7 +33,7 @@ function Axis({ totalMs }: { totalMs: number }) {
       <div className="time-ticks">
         {quarters.map((part) => (
           <span key={part} className="number">
-            {formatMilliseconds(totalMs * part)}
+            {formatShort(totalMs * part, totalMs)}
           </span>
         ))}
       </div>
@@ -65,7 +70,7 @@ function Bar({ span, totalMs }: { span: Span; totalMs: number }) {
   const width = `max(2px, ${((span.toMs - span.fromMs) / totalMs) * 100}%)`
   return (
     <span className={`time-bar time-${span.part}`} style={{ left, width }} title={sayOf(span)}>
-      <span className="time-word small">{formatMilliseconds(span.toMs - span.fromMs)}</span>
+      <span className="time-word small">{formatShort(span.toMs - span.fromMs, totalMs)}</span>
     </span>
   )
 }

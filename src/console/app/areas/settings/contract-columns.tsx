@@ -1,43 +1,24 @@
 import type { ReactNode } from 'react'
+import type { Column } from '../../../../admin/contract/operation.ts'
+import { absent, formatCell } from '../../../../admin/contract/show-value.ts'
 import { operationNamed } from '../../contract/operations.ts'
-import { derivedColumn, type TableColumn, WhereNarrow } from '../../parts/index.ts'
+import { derivedColumn, type TableColumn } from '../../parts/index.ts'
 
-/** The columns that the contract gives a list, with the row's buttons behind them. */
+/** The columns that the contract gives a list, with the row's buttons behind them. What no row has waits to be chosen. */
 export function contractColumns<Row>(
   operation: string,
+  rows: readonly Row[],
   buttons?: (row: Row) => ReactNode,
-  width = '200px',
+  width = '176px',
 ): TableColumn<Row>[] {
   const { show } = operationNamed(operation).meta
-  const all = show.as === 'table' ? show.columns.map((column) => derivedColumn<Row>(column)) : []
-  const state = show.as === 'table' ? show.columns.findIndex(({ format }) => format === 'state') : -1
-  // A narrow window has room for the name with the state below it, and for the buttons or one column more.
-  const own = all.map((column, index) => {
-    if (index === 0) return withBelow(column, all[state])
-    return index === 1 && state !== 1 && buttons === undefined ? column : { ...column, wideOnly: true }
-  })
+  const own = show.as === 'table' ? show.columns.map((column) => columnOf(column, rows)) : []
   if (buttons === undefined) return own
-  return [
-    ...own,
-    {
-      id: 'buttons',
-      title: 'Actions',
-      width,
-      narrowWidth: '178px',
-      cell: (row) => <span className="row row-buttons">{buttons(row)}</span>,
-    },
-  ]
+  const cell = (row: Row) => <span className="row row-buttons">{buttons(row)}</span>
+  return [...own, { id: 'buttons', title: 'Actions', width, cell }]
 }
 
-function withBelow<Row>(column: TableColumn<Row>, state: TableColumn<Row> | undefined): TableColumn<Row> {
-  if (state === undefined) return column
-  return {
-    ...column,
-    cell: (row) => (
-      <>
-        {column.cell(row)}
-        <WhereNarrow>{state.cell(row)}</WhereNarrow>
-      </>
-    ),
-  }
+function columnOf<Row>(column: Column, rows: readonly Row[]): TableColumn<Row> {
+  const isEmpty = rows.every((row) => formatCell(row, column, { now: 0, utc: false }) === absent)
+  return { ...derivedColumn<Row>(column), optional: isEmpty }
 }

@@ -36,11 +36,13 @@ export function Operators() {
       {operators.error ? <FaultNotice error={operators.error} onRetry={() => void operators.refetch()} /> : null}
       {operators.data === undefined ? null : (
         <DataTable
+          cards
           name="operators"
           label="Operators"
           rows={operators.data}
           columns={contractColumns<Operator>(
             'operators.list',
+            operators.data,
             may
               ? (operator) => (
                   <OperatorButtons operator={operator} onRoles={() => setEdited(operator)} onLink={setMade} />

@@ -41,11 +41,13 @@ export function Policies() {
       {policies.error ? <FaultNotice error={policies.error} onRetry={() => void policies.refetch()} /> : null}
       {policies.data === undefined ? null : (
         <DataTable
+          cards
           name="policies"
           label="Policies"
           rows={policies.data}
           columns={contractColumns<Policy>(
             'policies.list',
+            policies.data,
             may ? (policy) => <PolicyButtons policy={policy} onEdit={() => setEdited(policy)} /> : undefined,
           )}
           rowKey={({ id }) => id}

@@ -18,11 +18,13 @@ export function Sessions() {
       {sessions.error ? <FaultNotice error={sessions.error} onRetry={() => void sessions.refetch()} /> : null}
       {sessions.data === undefined ? null : (
         <DataTable
+          cards
           name="sessions"
           label="Sessions"
           rows={sessions.data}
           columns={contractColumns<Session>(
             'sessions.list',
+            sessions.data,
             may
               ? ({ id, operator }) => (
                   <OperationButton

@@ -55,10 +55,15 @@ export function Tokens() {
       {tokens.error ? <FaultNotice error={tokens.error} onRetry={() => void tokens.refetch()} /> : null}
       {tokens.data === undefined ? null : (
         <DataTable
+          cards
           name="tokens"
           label="API tokens"
           rows={tokens.data}
-          columns={contractColumns<Token>('tokens.list', may ? (token) => <TokenButtons token={token} /> : undefined)}
+          columns={contractColumns<Token>(
+            'tokens.list',
+            tokens.data,
+            may ? (token) => <TokenButtons token={token} /> : undefined,
+          )}
           rowKey={({ id }) => id}
           empty={<Empty title="No API token yet" action={create} command="spgw tokens create deploy --role admin" />}
         />

@@ -1,0 +1,49 @@
+const longestPauseMs = 15_000
+
+export interface LiveStream<Item> {
+  /** Among all windows of this browser: what is called the same is the same, and opened once. */
+  name: string
+  /** Whether each item tells all, or only what has just happened. */
+  kind: 'state' | 'events'
+  open(signal: AbortSignal): Promise<AsyncIterable<Item>> | AsyncIterable<Item>
+  hear(item: Item): void
+  /** It broke off, or could not be opened. Given back is whether it shall be opened again. */
+  lose?(error: unknown): boolean
+  /** It is opened after a gap: what was pushed meanwhile is to be read. */
+  returned(): void
+  firstPauseMs: number
+}
+
+/** Listens until the signal fires, again and again where that breaks off. */
+export async function follow<Item>(stream: LiveStream<Item>, signal: AbortSignal): Promise<void> {
+  let pauseMs = stream.firstPauseMs
+  let lost = false
+  while (!signal.aborted) {
+    try {
+      for await (const item of await stream.open(signal)) {
+        if (signal.aborted) return
+        if (lost) stream.returned()
+        lost = false
+        pauseMs = stream.firstPauseMs
+        stream.hear(item)
+      }
+    } catch (error) {
+      if (signal.aborted || stream.lose?.(error) === false) return
+    }
+    lost = true
+    await pause(pauseMs, signal)
+    pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+  }
+}
+
+export function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, milliseconds)
+    signal.addEventListener('abort', done)
+  })
+}
