@@ -65,8 +65,9 @@ function matchVariable(
   path: string,
 ): Match | null {
   for (const { endpoint, form } of variable) {
-    const groups = endpoint.method === method ? form.exec(path)?.groups : undefined
-    if (groups === undefined) continue
+    const found = endpoint.method === method ? form.exec(path) : null
+    if (found === null) continue
+    const groups = found.groups ?? {}
     const model = groups.model === undefined ? null : decode(groups.model)
     const object = groups.object === undefined ? null : decode(groups.object)
     if (model === '' || object === '') return null

@@ -12,10 +12,14 @@ import {
   streamAnswer,
   wholeAnswer,
 } from './mock-format.ts'
+import type { MockObject } from './mock-objects.ts'
+import type { Refusal } from './openai/family.ts'
+import { findMissing, keepResponse } from './openai/responses.ts'
+import { credentialOf, serveFamily } from './openai/serve.ts'
 
 const created = 1_790_000_000
 
-/** A strict OpenAI: chat completions, completions, responses, embeddings, moderations, models. */
+/** A strict OpenAI: what answers from a model stands here, what is kept and worked with in `openai/`. */
 export const mockOpenai: MockFormat = {
   name: 'openai',
   basePath: '/v1',
@@ -34,6 +38,8 @@ export const mockOpenai: MockFormat = {
     }
     const model = call.method === 'GET' ? /^\/v1\/models\/(.+)$/.exec(call.path)?.[1] : undefined
     if (model !== undefined) return json(call, JSON.stringify(modelEntry(decodeURIComponent(model))))
+    const family = serveFamily(call, usage, (contentType) => headers(call.number, contentType))
+    if (family !== null) return family
     return refusal(call, 404, `Invalid URL (${call.method} ${call.path})`, 'invalid_request_error', null)
   },
   error(status, message, number) {
@@ -96,12 +102,11 @@ function serveChat(call: MockCall, body: JsonObject, usage: MockUsage): MockAnsw
       ? { role: 'assistant', content: null, refusal: null, tool_calls: [tool] }
       : { role: 'assistant', content: spokenText, refusal: null }
     const choices = [{ index: 0, message, logprobs: null, finish_reason: finish }]
-    return json(
-      call,
-      JSON.stringify({ ...base, object: 'chat.completion', choices, usage: chatUsage(usage) }, null, 2),
-      usage,
-    )
+    const answer = { ...base, object: 'chat.completion', choices, usage: chatUsage(usage) }
+    if (body.store === true) keepChat(call, body, answer)
+    return json(call, JSON.stringify(answer, null, 2), usage)
   }
+  if (body.store === true) keepChat(call, body, { ...base, object: 'chat.completion', choices: [] })
   const deltas: JsonObject[] = [{ role: 'assistant', content: '', refusal: null }]
   if (called) {
     deltas.push({ tool_calls: [{ index: 0, ...tool, function: { name: 'look', arguments: '' } }] })
@@ -118,6 +123,13 @@ function serveChat(call: MockCall, body: JsonObject, usage: MockUsage): MockAnsw
   if (asked) events.push(event({ ...base, object: 'chat.completion.chunk', choices: [], usage: chatUsage(usage) }))
   events.push('data: [DONE]\n\n')
   return stream(call, events, asked ? usage : null)
+}
+
+function keepChat(call: MockCall, { metadata = {}, messages }: JsonObject, answer: MockObject): void {
+  const account = call.objects.of(credentialOf(call))
+  account.keep('chat_completion', { ...answer, metadata })
+  for (const [index, message] of (messages as JsonObject[]).entries())
+    account.keep(`${answer.id}/message`, { id: `${answer.id}-${index}`, ...message })
 }
 
 function serveCompletions(call: MockCall, body: JsonObject, usage: MockUsage): MockAnswer {
@@ -141,9 +153,13 @@ function serveCompletions(call: MockCall, body: JsonObject, usage: MockUsage): M
 }
 
 function serveResponses(call: MockCall, body: JsonObject, usage: MockUsage): MockAnswer {
+  const account = call.objects.of(credentialOf(call))
+  const absent = findMissing(account, body)
+  if (absent !== null) return refuseAs(call, absent)
   const id = `resp_${call.number}`
+  const itemId = `msg_${call.number}`
   const part = { type: 'output_text', text: spokenText, annotations: [], logprobs: [] }
-  const item = { type: 'message', id: 'msg_mock', role: 'assistant', status: 'completed', content: [part] }
+  const item = { type: 'message', id: itemId, role: 'assistant', status: 'completed', content: [part] }
   const response = (status: string, output: unknown[], used: unknown) => ({
     id,
     object: 'response',
@@ -155,6 +171,9 @@ function serveResponses(call: MockCall, body: JsonObject, usage: MockUsage): Moc
     metadata: {},
     model: body.model,
     output,
+    store: body.store !== false,
+    background: body.background === true,
+    conversation: typeof body.conversation === 'string' ? { id: body.conversation } : (body.conversation ?? null),
     parallel_tool_calls: true,
     temperature: 1,
     tool_choice: 'auto',
@@ -163,8 +182,7 @@ function serveResponses(call: MockCall, body: JsonObject, usage: MockUsage): Moc
     usage: used,
   })
   const done = response('completed', [item], responsesUsage(usage))
-  if (body.stream !== true) return json(call, JSON.stringify(done, null, 2), usage)
-  const at = { item_id: 'msg_mock', output_index: 0, content_index: 0 }
+  const at = { item_id: itemId, output_index: 0, content_index: 0 }
   const emptyPart = { ...part, text: '' }
   const steps: [string, JsonObject][] = [
     ['response.created', { response: response('in_progress', [], null) }],
@@ -180,7 +198,8 @@ function serveResponses(call: MockCall, body: JsonObject, usage: MockUsage): Moc
   const events = steps.map(
     ([type, data], index) => `event: ${type}\n${event({ type, sequence_number: index, ...data })}`,
   )
-  return stream(call, events, usage)
+  if (body.store !== false) keepResponse({ account, call, body }, done, events)
+  return body.stream === true ? stream(call, events, usage) : json(call, JSON.stringify(done, null, 2), usage)
 }
 
 function serveEmbeddings(call: MockCall, body: JsonObject, usage: MockUsage): MockAnswer {
@@ -243,6 +262,11 @@ function refusal(call: MockCall, status: number, message: string, type: string, 
     headers(call.number),
     JSON.stringify({ error: { message, type, param: null, code } }, null, 4),
   )
+}
+
+function refuseAs(call: MockCall, { status, message, param, code }: Refusal): MockAnswer {
+  const error = { message, type: 'invalid_request_error', param, code }
+  return wholeAnswer(status, headers(call.number), JSON.stringify({ error }, null, 2))
 }
 
 function missing(call: MockCall, param: string): MockAnswer {

@@ -1,0 +1,131 @@
+import OpenAI from 'openai'
+import OpenAI6 from 'openai-6'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Endpoint } from '../../src/lanes/contract.ts'
+import { openai } from '../../src/lanes/openai/lane.ts'
+import { type MockProvider, sha256 } from '../support/mock-provider.ts'
+import { generationWalks, type Walk } from '../support/openai/walk.ts'
+import { fileWalks } from '../support/openai/walk-files.ts'
+import { mediaWalks } from '../support/openai/walk-media.ts'
+import { trainingWalks } from '../support/openai/walk-training.ts'
+import { type Recorded, type RecordingFetch, recordingFetch } from '../support/recording-fetch.ts'
+import { type Stage, setStage } from '../support/stage.ts'
+
+const walks: readonly Walk[] = [...generationWalks, ...fileWalks, ...mediaWalks, ...trainingWalks]
+const models = {
+  chat: 'gpt-4o-mini',
+  embedding: 'text-embedding-3-small',
+  moderation: 'omni-moderation-latest',
+  completion: 'gpt-3.5-turbo-instruct',
+}
+
+let stage: Stage
+let mock: MockProvider
+
+beforeAll(async () => {
+  stage = await setStage()
+  mock = stage.mocks.openai
+  for (const model of ['gpt-*', 'text-*', 'omni-*', 'whisper-*', 'sora-*'])
+    await stage.gateway.addRoute(model, ['openai'])
+}, 60_000)
+afterAll(() => stage.close())
+
+// The calls used here are the same in both majors, whose classes TypeScript tells apart by their private members.
+const majors = [
+  { major: 7, Client: OpenAI },
+  { major: 6, Client: OpenAI6 as unknown as typeof OpenAI },
+]
+
+/** By endpoint: the statuses that each SDK got from it. */
+const walked = new Map<Endpoint, Map<number, Set<number>>>()
+
+function note(major: number, { method, url, status }: Recorded): Endpoint {
+  const path = new URL(url).pathname.slice(openai.prefix.length)
+  const endpoint = openai.match(method, path)?.endpoint
+  if (endpoint === undefined) throw new Error(`no endpoint for ${method} ${path}`)
+  const statuses = walked.get(endpoint) ?? new Map<number, Set<number>>()
+  walked.set(endpoint, statuses.set(major, (statuses.get(major) ?? new Set()).add(status)))
+  return endpoint
+}
+
+/** What the SDK sent has come to the provider byte for byte, in the same order, and the other way round; lists are the gateway's to cut. */
+async function expectPassed(major: number, wire: RecordingFetch, from: number): Promise<void> {
+  const upstream = mock.requests.slice(from)
+  // One SDK asks a data: address what its fetch can do.
+  for (const exchange of wire.exchanges.filter(({ url }) => url.startsWith('http'))) {
+    // A gateway that is too busy to look up whose an object is says so, and the SDK comes again.
+    if (exchange.headers.get('x-sp-error') === 'provider_not_ready') continue
+    const { served, object } = note(major, exchange)
+    if (served !== 'provider' || exchange.status === 404 || object?.effect === 'list') continue
+    const path = new URL(exchange.url).pathname
+    const at = upstream.findIndex(
+      (seen) => seen.method === exchange.method && seen.path === path && seen.sha256 === exchange.requestSha256,
+    )
+    expect(at, `${exchange.method} ${path} came through`).toBeGreaterThanOrEqual(0)
+    const [seen] = upstream.splice(at, 1)
+    expect(sha256(await exchange.body), `answer of ${exchange.method} ${path}`).toBe(seen?.answerSha256)
+  }
+}
+
+describe.each(majors)('openai $major', { timeout: 30_000 }, ({ major, Client }) => {
+  const open = (wire: RecordingFetch) =>
+    new Client({ apiKey: stage.key, baseURL: `${stage.gateway.baseUrl}/v1`, fetch: wire.fetch })
+
+  it.each(walks.filter(({ since = 6 }) => since <= major))('$family', async ({ walk }) => {
+    const wire = recordingFetch()
+    const from = mock.requests.length
+    await walk(open(wire), models)
+    await expectPassed(major, wire, from)
+    stage.assertClean()
+  })
+
+  it('what nobody serves is not there, and the record says why', async () => {
+    const wire = recordingFetch()
+    const client = open(wire)
+    const from = mock.requests.length
+    for (const endpoint of openai.endpoints.filter(({ served }) => served === 'nobody')) {
+      const path = endpoint.path.replace('*', 'x')
+      const options = { method: endpoint.method.toLowerCase() as 'get', path }
+      await expect(client.request(options)).rejects.toBeInstanceOf(Client.NotFoundError)
+      note(major, wire.last())
+      const record = await stage.gateway.record(wire.last().headers.get('x-sp-request-id') ?? '')
+      expect(record).toMatchObject({ status: 404, error: { code: 'unknown_path' }, operation: endpoint.operation })
+      expect(record.routing_signals.map(({ text }) => text).join()).toContain(endpoint.why)
+    }
+    expect(mock.requests.length).toBe(from)
+  })
+})
+
+/** Sockets have tests of their own; what the SDK before has no method for is said so. */
+describe('the table', () => {
+  const rows = openai.endpoints.filter(
+    ({ method, operation }) => method !== 'SOCKET' && !/^(?:realtime|live)/.test(operation),
+  )
+  const newer = /^(?:decisions|voices|voice_consents|content_provenance)/
+  /** The two SDKs cancel a run at two addresses. */
+  const onlyOne = new Map([
+    ['POST /evals/{object}/runs/{run}/cancel', 7],
+    ['POST /evals/{object}/runs/{run}', 6],
+  ])
+
+  it('has every endpoint, walked by each SDK that knows it', () => {
+    const lines: string[] = []
+    const missed: string[] = []
+    for (const endpoint of rows) {
+      const call = `${endpoint.method} ${endpoint.path}`
+      const cells = majors.map(({ major }) => {
+        const statuses = walked.get(endpoint)?.get(major)
+        const unknown = (newer.test(endpoint.operation) && major < 7) || (onlyOne.get(call) ?? major) !== major
+        const good =
+          statuses !== undefined &&
+          (endpoint.served === 'nobody' ? statuses.has(404) : [...statuses].some((status) => status < 300))
+        if (!good && !unknown) missed.push(`${call} by openai ${major}`)
+        return good ? [...statuses].sort().join(' ') : '–'
+      })
+      lines.push(`${call.padEnd(66)} ${cells.map((cell) => cell.padEnd(9)).join('')}`)
+    }
+    const head = `${'endpoint'.padEnd(66)} ${majors.map(({ major }) => `openai ${major} `).join('')}`
+    process.stdout.write(`${[head, ...lines].join('\n')}\n`)
+    expect(missed).toEqual([])
+  })
+})
