@@ -48,5 +48,5 @@ export function keyForm(text: string): KeyForm {
     if (!form.test(text)) return 'mistyped'
     return checksum(text.slice(keyPrefix.length, -6)) === text.slice(-6) ? 'valid' : 'mistyped'
   }
-  return /^(sk-|AIza|gsk_|xai-|AQ\.|ya29\.)/.test(text) ? 'provider' : 'foreign'
+  return /^(sk-|ek_|auth_tokens\/|AIza|gsk_|xai-|AQ\.|ya29\.)/.test(text) ? 'provider' : 'foreign'
 }

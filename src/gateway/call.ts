@@ -176,6 +176,8 @@ export class Call implements ResponseSink {
   onHead(status: number, headers: string[]): void {
     if (this.#over) return
     this.#head = { status, headers }
+    // A WebSocket stands: what passes on it is no bytes of this call.
+    if (status === 101) return this.#let({ kind: 'flow', head: this.#head })
     this.#form = this.#decideForm(status, headers)
     if (this.#form === 'stream') this.#framer = this.#options.framer
   }

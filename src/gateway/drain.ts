@@ -22,7 +22,10 @@ export async function refuseNew(server: Server): Promise<{ closed: Promise<void>
 /** Open requests end, up to the limit; what is left then is ended in words. */
 export async function drain(gateway: Gateway, server: Server, closed: Promise<void>, limitMs: number): Promise<void> {
   gateway.draining = true
-  for (const { response } of gateway.exchanges.all()) if (!response.headersSent) response.shouldKeepAlive = false
+  for (const { response, onDrain } of gateway.exchanges.all()) {
+    if (!response.headersSent) response.shouldKeepAlive = false
+    onDrain?.()
+  }
   let unused = listUnused(gateway)
   const look = () => (unused = closeUnused(gateway, unused))
   // In the same turn, but behind the reading: after a stall, what came meanwhile would still count as silence.

@@ -3,6 +3,7 @@ import type { ErrorOrigin, Fault, RecordErrorCode } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import type { ObjectsEntry } from '../core/journal-format.ts'
 import type { AttemptRecord, RequestRecord, Signal, TimelineEntry, TokenUsage } from '../core/record.ts'
+import type { Secret } from '../core/secret.ts'
 import type { ObjectName } from '../core/stored-object.ts'
 import type { Inspection, Lane, Match } from '../lanes/contract.ts'
 
@@ -86,6 +87,8 @@ export class Exchange implements Listed {
   /** Why the gateway ends this exchange before its answer is complete. */
   ending: Fault | null = null
   settled = false
+  /** The provider's credential out of a client's token, used in place of the stored one. */
+  clientSecret: { secret: Secret; model: string | null } | null = null
   /** Of a WebSocket: the way to its provider in place of the transport, and bytes of the client's messages. */
   handshake: Transport | null = null
   frameBytes = 0

@@ -102,6 +102,7 @@ function judgeError(judging: Judge, result: Result, gated: Extract<Gated, { kind
   const meaning = kind.classify(exchange.lane!.name, answerHead(gated.head), gated.body)
   const answer = answerOf(result, gated, { body: clean(result, gated.body) })
   const status = gated.head.status
+  if (exchange.clientSecret !== null && meaning.verdict === 'credential-rejected') return endOfSecret(judging, result)
   switch (meaning.verdict) {
     case 'credential-rejected':
     case 'quota-exhausted':
@@ -121,6 +122,17 @@ function judgeError(judging: Judge, result: Result, gated: Extract<Gated, { kind
     )
   }
   return { kind: 'answered', answer }
+}
+
+/** It was the client's own, made for a while: nothing is wrong with the one that is stored. */
+function endOfSecret({ gateway, route }: Judge, result: Result): Sent<Answer> {
+  gateway.health.recordSuccess(result.provider.row.slot, result.entry, Date.now())
+  const what = fault('invalid_key', 'The provider no longer accepts this credential for clients. Ask for a new one.')
+  return failed(
+    route,
+    { fault: what, answer: null, next: 'target', retryAfterMs: null, reason: what.message },
+    what.code,
+  )
 }
 
 /** How long one of several credentials rests after a 429 that did not say, at least, and at most. */

@@ -10,6 +10,7 @@ import type { Pin } from '../routing/pinned-plan.ts'
 import { type Plan, plan } from '../routing/plan.ts'
 import { readBody } from './body.ts'
 import { beginCapture } from './capture.ts'
+import { openSecret } from './client-secrets.ts'
 import { findCredential, hashCredential, refuseCredential } from './credentials.ts'
 import { estimateHold } from './estimate.ts'
 import type { Exchange } from './exchange.ts'
@@ -61,8 +62,11 @@ export function identify(gateway: Gateway, exchange: Exchange): Fault | null {
   const credential = findCredential(request.headers, exchange.query)
   if (typeof credential !== 'string') return credential
   exchange.presented = credential
-  const key = gateway.model.findKey(hashCredential(credential))
-  if (key === undefined) return refuseCredential(credential)
+  const key =
+    gateway.model.findKey(hashCredential(credential)) ??
+    openSecret(gateway, exchange, credential) ??
+    refuseCredential(credential)
+  if ('code' in key) return key
   exchange.key = key
   const scope = { project: exchange.header('x-sp-project'), environment: exchange.header('x-sp-environment') }
   const admission = admitKey(key, { ...scope, now: exchange.receivedAt })

@@ -3,6 +3,7 @@ import { fault } from '../core/errors.ts'
 import { AnswerBody } from './answer-body.ts'
 import { ByteFlow } from './byte-flow.ts'
 import type { Head } from './call.ts'
+import { sealSecrets } from './client-secrets.ts'
 import { EventFlow } from './event-flow.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
@@ -26,6 +27,7 @@ export function relay(
   exchange.capture?.answerHead(gated.head.headers)
   if (gated.kind === 'error' || gated.kind === 'whole') exchange.stopHeartbeat?.()
   if (gated.kind === 'error') return passError(gateway, exchange, answer, retryAfterMs)
+  if (exchange.match!.endpoint.mints !== undefined) return passMinted(gateway, exchange, answer)
   if (gated.kind === 'whole')
     return passWhole(gateway, exchange, answer, readObjects(gateway, exchange, answer, gated.body))
   if (gated.kind === 'flow' && exchange.opened) {
@@ -47,6 +49,14 @@ export function relay(
     const Flow = gated.kind === 'stream' ? EventFlow : ByteFlow
     new Flow(gateway, exchange, answer, resolve).begin()
   })
+}
+
+/** Also of an answer that was not understood nothing passes: the provider's credential is somewhere in it. */
+function passMinted(gateway: Gateway, exchange: Exchange, answer: Answer): Promise<void> {
+  const sealed = sealSecrets(gateway, exchange, answer)
+  if (Buffer.isBuffer(sealed)) return passWhole(gateway, exchange, answer, sealed)
+  answer.call.abort()
+  return refuse(gateway, exchange, sealed)
 }
 
 /** A form's answer tells whether a stream was asked for. */

@@ -81,8 +81,10 @@ function startCall(
   route: SnapshotRoute | null,
   candidate: Candidate,
   provider: LiveProvider,
-  { credential, index }: Picked,
+  picked: Picked,
 ): Call {
+  const { index } = picked
+  const credential = exchange.clientSecret?.secret ?? picked.credential
   const lane = exchange.lane!
   const match = exchange.match!
   const inspection = exchange.inspection!
@@ -137,7 +139,7 @@ function transportFor(
   candidate: Candidate,
   credential: Secret | null,
 ): Transport {
-  const transport = kind.transport ?? gateway.transport
+  const transport = kind.transport ?? exchange.handshake ?? gateway.transport
   if (kind.through === undefined) return transport
   return kind.through(transport, {
     provider: row,

@@ -4,6 +4,7 @@ import { BlockList, createServer, isIP, Server, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createSecureContext } from 'node:tls'
 import { type Fault, fault } from '../core/errors.ts'
+import type { Lane } from '../lanes/contract.ts'
 import { findLane } from '../lanes/index.ts'
 import { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
@@ -11,6 +12,7 @@ import type { ServerCertificate } from './messages.ts'
 import { serve } from './pipeline.ts'
 import { answerProbe } from './probes.ts'
 import { allowsOrigin, ownHeaders, refuse } from './respond.ts'
+import type { Upgrade } from './server-socket.ts'
 import { endOfFault, settle } from './settle.ts'
 
 /** Only a guard against heads that never end; everything else is bounded by the four limits of contract.md. */
@@ -31,6 +33,8 @@ export function createGatewayServer(gateway: Gateway, certificate: ServerCertifi
     noDelay: true,
     // A second credential must be seen, so that it can be refused; Node would drop it.
     joinDuplicateHeaders: true,
+    // Whoever offers another protocol (h2c) is answered in this one.
+    shouldUpgradeCallback: ({ method, headers }) => method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket',
     // Refused below, in words and with an id.
     requireHostHeader: false,
   }
@@ -46,6 +50,9 @@ export function createGatewayServer(gateway: Gateway, certificate: ServerCertifi
   // Any other expectation may be ignored (RFC 9110, 10.1.1); Node would refuse it without an id.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
     accept(gateway, request, response),
+  )
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
+    acceptSocket(gateway, { request, socket, head }),
   )
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseMalformed(gateway, error, socket))
   return server
@@ -132,14 +139,44 @@ function accept(gateway: Gateway, request: IncomingMessage, response: ServerResp
   void serveToItsEnd(gateway, exchange)
 }
 
+/** Node has no response for an upgrade: this one refuses it, or gives the connection on. */
+function acceptSocket(gateway: Gateway, upgrade: Upgrade): void {
+  const { request, socket } = upgrade
+  const response = new http.ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket)
+  response.once('finish', () => socket.end())
+  socket.on('error', () => socket.destroy())
+  const exchange = new Exchange(request, response, clientAddress(gateway, request))
+  exchange.lane = findLane(exchange.path)
+  if (exchange.lane !== null) exchange.match = exchange.lane.match('SOCKET', socketPath(exchange, exchange.lane))
+  watchClient(exchange)
+  gateway.exchanges.add(exchange)
+  if (gateway.dying) exchange.stop(threadFault())
+  void serveToItsEnd(gateway, exchange, async () => {
+    // Loaded with the first of them: the library is of use to nobody else.
+    const { serveSocket } = await import('./sockets/serve-socket.ts')
+    await serveSocket(gateway, exchange, upgrade)
+  })
+}
+
+/** A base URL with a slash at its end gives two at this place (wire/lanes.md, section 0). */
+function socketPath({ path }: Exchange, { prefix }: Lane): string {
+  return path.slice(prefix.length).replace(/^\/{2,}/, '/')
+}
+
 /** A head is asked for like its answer, whose body Node then leaves out. */
 function methodOf({ method = '' }: IncomingMessage): string {
   return method === 'HEAD' ? 'GET' : method
 }
 
-async function serveToItsEnd(gateway: Gateway, exchange: Exchange): Promise<void> {
+async function serveToItsEnd(
+  gateway: Gateway,
+  exchange: Exchange,
+  story: (gateway: Gateway, exchange: Exchange) => Promise<void> = serve,
+): Promise<void> {
   try {
-    await serve(gateway, exchange)
+    await story(gateway, exchange)
   } catch (error) {
     await fail(gateway, exchange, error)
   } finally {

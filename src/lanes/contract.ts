@@ -78,6 +78,10 @@ export interface Endpoint {
   why?: string
   /** Of a call that may begin an upload: those that go on with it, at the same path with `upload_id` in the query. */
   resumedAs?: Endpoint
+  /** Its answer holds a credential of the provider's for clients, which never passes: a token of the gateway's takes its place. */
+  mints?: 'client-secret' | 'auth-token'
+  /** Whoever has such a token needs no key here. */
+  opensWith?: 'client-secret' | 'auth-token'
 }
 
 export type BodyForm = 'json' | 'multipart' | 'bytes'
@@ -265,8 +269,10 @@ export interface BodyReading {
  * model's name is ever changed. A lane without WebSockets has none of this. Source: wire/lanes.md, sections 1.3 and 3.3.
  */
 export interface LaneSockets {
-  /** What the handshake asks for. `model` is null where no query names it: see `opensWithFrame`. */
-  handshake(match: Match, query: string): Inspection | Fault
+  /** What the handshake asks for. `model` is null where no query names it: see `opensWithFrame`. `meant`: what the client's token was made for. */
+  handshake(match: Match, query: string, meant: string | null): Inspection | Fault
+  /** What an endpoint's answer that mints a credential holds of it; null: nothing that is known. */
+  minted(body: Buffer): Minted | null
   /** The first frame says which model is meant, and so which provider: until it comes none is dialled. */
   opensWithFrame(match: Match): boolean
   /** What a client's frame asks for; null: nothing that anybody here must know. A fault: it does not go up. */
@@ -275,6 +281,13 @@ export interface LaneSockets {
   reader(match: Match): SocketReader
   /** The frame that tells a client of a fault; null where the protocol has none and only the closing frame can tell. */
   errorFrame(match: Match, fault: Fault, requestId: string): Buffer | null
+}
+
+export interface Minted {
+  /** Every text in the answer that is such a credential. */
+  secrets: string[]
+  /** Epoch milliseconds; null: not said. */
+  expiresAt: number | null
 }
 
 export interface FrameAsk {

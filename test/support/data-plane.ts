@@ -34,15 +34,23 @@ export interface DataPlane {
   records(): RequestRecord[]
   /** The record that was settled last. */
   newest(): RequestRecord | null
+  /** As at the gateway's end; the records can still be read. */
+  drain(limitMs: number): Promise<void>
   stop(): Promise<void>
 }
 
 export interface DataPlaneOptions {
-  /** One provider a kind; the model `KIND-model` goes to it. */
-  providers: { kind: string; baseUrl: string; credentials?: string[] }[]
+  /** One provider a name, which is its kind's unless it has one of its own; the model `NAME-model` goes to it. */
+  providers: {
+    kind: string
+    name?: string
+    baseUrl: string
+    credentials?: string[]
+    settings?: Record<string, string | boolean>
+  }[]
   /** Of the one key; epoch milliseconds. */
   revokedAt?: number | null
-  /** More routes; a provider's id is `prv_KIND`. */
+  /** More routes; a provider's id is `prv_NAME`. */
   routes?: SnapshotRoute[]
   heartbeatMs?: number
   timeouts?: Partial<TimeLimits>
@@ -76,6 +84,7 @@ export async function startDataPlane({
     reusePort: true,
     bodyLimit,
     uploadLimit,
+    proxies: { http: null, https: null, except: '' },
     timeouts: { ...limits, ...timeouts },
     heartbeatMs,
     trustedProxies,
@@ -106,10 +115,16 @@ export async function startDataPlane({
   tell({ type: 'listen' })
   const message = await listening
   const port = message.type === 'listening' ? message.port : 0
-  const stop = async () => {
-    const drained = hear('drained')
-    tell({ type: 'drain', limitMs: 0 })
+  let drained: Promise<unknown> | null = null
+  const drain = async (limitMs: number) => {
+    if (drained === null) {
+      drained = hear('drained')
+      tell({ type: 'drain', limitMs })
+    }
     await drained
+  }
+  const stop = async () => {
+    await drain(0)
     await worker.terminate()
     fs.rmSync(directory, { recursive: true, force: true })
   }
@@ -143,6 +158,7 @@ export async function startDataPlane({
     record,
     records: settled,
     newest: () => settled().at(-1) ?? null,
+    drain,
     stop,
   }
 }
@@ -179,9 +195,9 @@ function snapshotOf(providers: DataPlaneOptions['providers'], more: SnapshotRout
     tokenKey: new Uint8Array(32),
     bodyKey: null,
     policies: [],
-    providers: providers.map(({ kind, baseUrl, credentials = ['provider-credential'] }, slot) => ({
-      id: `prv_${kind}`,
-      name: kind,
+    providers: providers.map(({ kind, name = kind, baseUrl, credentials = ['provider-credential'], settings = {} }, slot) => ({
+      id: `prv_${name}`,
+      name,
       kind,
       slot,
       revision: 1,
@@ -193,10 +209,10 @@ function snapshotOf(providers: DataPlaneOptions['providers'], more: SnapshotRout
       timeouts: {},
       projects: null,
       models: [],
-      settings: {},
+      settings,
     })),
     routes: [
-      ...providers.map(({ kind }) => makeRoute(`${kind}-model`, [makeTarget(kind)], { retries: 0 })),
+      ...providers.map(({ kind, name = kind }) => makeRoute(`${name}-model`, [makeTarget(name)], { retries: 0 })),
       ...more,
     ].map((route) => ({ ...route, ...scope })),
   }

@@ -7,6 +7,7 @@ import { isFault, readModel, readOutputLimit, readStream, scanBody } from '../re
 import { plainMediaQuery, readAlt, refuseForm } from './answer-form.ts'
 import { modelName } from './endpoints.ts'
 import { findModelSpans, modelHolders } from './model-spans.ts'
+import { inspectSetup } from './setup-frame.ts'
 
 /** Both JSON spellings are taken (wire/lanes.md, 3.2). */
 const generationConfigs = ['generationConfig', 'generation_config']
@@ -19,6 +20,7 @@ export function inspect(match: Match, query: string, body: Buffer): Inspection |
   if (isFault(found) || !endpoint.takes.includes('json')) return found
   // The start of an upload may come with nothing to say about the file.
   if (body.length === 0 && endpoint.model === 'none') return found
+  if (endpoint.mints !== undefined) return inspectSetup(found, body)
   return endpoint.model === 'path' ? inspectNamed(match, found, body) : inspectBody(match, found, body)
 }
 

@@ -1,17 +1,17 @@
-import { type Fault, fault } from '../../core/errors.ts'
-import { type Span, scanObject } from '../../core/json-scan.ts'
+import { scanObject } from '../../core/json-scan.ts'
 import type { TokenUsage } from '../../core/record.ts'
-import type { FrameAsk, Inspection, LaneSockets, SocketReader, SocketReading } from '../contract.ts'
-import { readValue } from '../json-value.ts'
+import type { Inspection, LaneSockets, Minted, SocketReader, SocketReading } from '../contract.ts'
+import { asText, parseObject, readValue } from '../json-value.ts'
 import { plainReading } from '../plain-reading.ts'
 import { forwardedQuery } from '../query.ts'
 import { addUsage } from '../usage-sum.ts'
-import { modelName } from './endpoints.ts'
 import { readStreamedError } from './errors.ts'
+import { askSetup } from './setup-frame.ts'
 import { readLiveUsage } from './usage.ts'
 
 export const geminiSockets: LaneSockets = {
-  handshake: (_match, query) => ({ ...plain, query: forwardedQuery(query) }),
+  handshake: (_match, query, meant) => ({ ...plain, model: meant, query: forwardedQuery(query) }),
+  minted,
   opensWithFrame: () => true,
   ask: (_match, frame) => askSetup(frame),
   reader: () => new LiveReader(),
@@ -31,29 +31,12 @@ const plain: Inspection = {
   usageSplice: null,
 }
 
-/** The first frame, in text or binary, is `{"setup": {"model": "models/…"}}`. */
-function askSetup(frame: Buffer): FrameAsk | Fault | null {
-  const scan = scanObject(frame, ['setup'])
-  if (!scan.ok || scan.members.length === 0) return null
-  const models: { name: string; span: Span }[] = []
-  for (const setup of scan.members) {
-    const within = scanObject(frame, ['model'], setup)
-    for (const member of within.ok ? within.members : []) {
-      const value = readValue(frame, member)
-      const name = typeof value === 'string' ? modelName(value) : null
-      if (name === null) return badModel('`setup.model` is no name of a model; write it like `models/NAME`.')
-      models.push({ name, span: { start: member.start, end: member.end } })
-    }
-  }
-  if (new Set(models.map(({ name }) => name)).size > 1)
-    return badModel('`setup.model` is given twice with different values; send it once.')
-  const spans = models.map(({ span }) => span)
-  const model = models[0] === undefined ? null : { name: models[0].name, spans }
-  return { model, further: [], bodyOf: null }
-}
-
-function badModel(message: string): Fault {
-  return fault('invalid_request', message, { param: 'setup.model' })
+/** The token is the name of what was made; the provider says no time when it ends, but for what was asked. */
+function minted(body: Buffer): Minted | null {
+  const answer = parseObject(body)
+  const name = asText(answer?.name)
+  const expiresAt = Date.parse(asText(answer?.expireTime) ?? '')
+  return name === null ? null : { secrets: [name], expiresAt: Number.isNaN(expiresAt) ? null : expiresAt }
 }
 
 const wanted = ['serverContent', 'usageMetadata', 'error']

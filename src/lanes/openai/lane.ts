@@ -27,7 +27,7 @@ import { referringFields } from './objects/form-references.ts'
 import { findWideSource } from './objects/wide-source.ts'
 import { objects } from './objects.ts'
 import { ResponsesReader } from './responses-reader.ts'
-import { openaiSockets, socketPath } from './sockets.ts'
+import { inspectSession, openaiSockets, socketPath } from './sockets.ts'
 import { ThreadsReader } from './threads-reader.ts'
 import { readUsage } from './usage.ts'
 import { askForUsage } from './usage-request.ts'
@@ -93,6 +93,7 @@ function inspect(match: Match, query: string, body: Buffer): Inspection | Fault 
   if (!endpoint.takes.includes('json') || (body.length === 0 && endpoint.model === 'none')) return plain
   const scan = scanBody(body, wanted)
   if (isFault(scan)) return scan
+  if (endpoint.mints !== undefined) return inspectSession(plain, body)
   return inspectBody(endpoint, plain, body, scan)
 }
 

@@ -29,10 +29,14 @@ const holders = ['audio', 'input', 'transcription', 'input_audio_transcription',
 /** What sets up a session names its model, and perhaps others for parts of the work. */
 export function askSession(frame: Buffer, bodyOf: Match | null): FrameAsk | Fault | null {
   if (!sessionFrames.has(frameType(frame))) return null
-  const scan = scanObject(frame, ['session'])
-  if (!scan.ok) return null
+  return readSession(frame, bodyOf)
+}
+
+export function readSession(bytes: Buffer, bodyOf: Match | null): FrameAsk | Fault {
+  const scan = scanObject(bytes, ['session'])
+  const sessions = scan.ok && scan.members.length > 0 ? scan.members : [{ start: 0, end: bytes.length }]
   const models: { depth: number; name: string; span: Span }[] = []
-  for (const member of scan.members) collectModels(frame, member, 0, models)
+  for (const session of sessions) collectModels(bytes, session, 0, models)
   const own = models.filter(({ depth }) => depth === 0)
   if (new Set(own.map(({ name }) => name)).size > 1)
     return fault('invalid_request', '`session.model` is given twice with different values; send it once.', {

@@ -1,14 +1,17 @@
 import { errorTable, type Fault, fault } from '../../core/errors.ts'
-import type { Inspection, LaneSockets, Match } from '../contract.ts'
+import type { Inspection, LaneSockets, Match, Minted } from '../contract.ts'
+import { asObject, asText, isCount, parseObject } from '../json-value.ts'
 import { forwardedQuery } from '../query.ts'
+import { isFault } from '../request-body.ts'
 import { renderError } from './errors.ts'
-import { askResponse, askSession } from './socket-frames.ts'
+import { askResponse, askSession, readSession } from './socket-frames.ts'
 import { OpenaiSocketReader } from './socket-reader.ts'
 
 /** `bodyOf`: the call that a `response.create` is the body of. */
 export function openaiSockets(bodyOf: () => Match | null): LaneSockets {
   return {
     handshake,
+    minted,
     opensWithFrame: ({ endpoint }) => endpoint.model === 'body',
     ask: ({ endpoint }, frame) =>
       endpoint.operation === 'responses.socket' ? askResponse(frame, bodyOf()) : askSession(frame, bodyOf()),
@@ -17,11 +20,12 @@ export function openaiSockets(bodyOf: () => Match | null): LaneSockets {
   }
 }
 
-function handshake({ endpoint }: Match, query: string): Inspection | Fault {
+function handshake({ endpoint }: Match, query: string, meant: string | null): Inspection | Fault {
   const parameters = new URLSearchParams(query)
   const names = new Set(endpoint.model === 'query' ? parameters.getAll('model') : [])
-  const [model = null] = names
-  if (names.size > 1 || model === '')
+  const [asked = null] = names
+  const model = asked ?? (endpoint.model === 'query' ? meant : null)
+  if (names.size > 1 || asked === '')
     return fault('invalid_request', 'Name the model once, as `?model=NAME`.', { param: 'model' })
   const others = parameters.has('call_id') || parameters.has('intent')
   if (endpoint.model === 'query' && model === null && !others)
@@ -30,7 +34,7 @@ function handshake({ endpoint }: Match, query: string): Inspection | Fault {
     model,
     streamed: true,
     framing: null,
-    query: model === null ? forwardedQuery(query) : withoutModel(forwardedQuery(query)),
+    query: asked === null ? forwardedQuery(query) : withoutModel(forwardedQuery(query)),
     modelSpans: [],
     endUser: null,
     outputLimit: null,
@@ -47,6 +51,13 @@ function withoutModel(query: string): string {
   return kept.length === 0 ? '' : `?${kept.join('&')}`
 }
 
+/** The body that sets a session up for a client: with the session in it, or in its older form the session itself. */
+export function inspectSession(plain: Inspection, body: Buffer): Inspection | Fault {
+  const ask = readSession(body, null)
+  if (isFault(ask)) return ask
+  return { ...plain, model: ask.model?.name ?? null, modelSpans: ask.model?.spans ?? [] }
+}
+
 /** Where a handshake goes: with the model named as the provider knows it. */
 export function socketPath({ endpoint, path }: Match, { query, model }: Inspection, upstreamModel: string): string {
   if (endpoint.model !== 'query' || model === null) return path + query
@@ -61,4 +72,14 @@ function errorFrame({ endpoint }: Match, reason: Fault, requestId: string): Buff
       ? { type: 'error', status: errorTable[reason.code].status, error }
       : { type: 'error', event_id: `event_${requestId}`, error }
   return Buffer.from(JSON.stringify(event))
+}
+
+/** Source: the answer types of the vendor's SDK, old and new. */
+function minted(body: Buffer): Minted | null {
+  const answer = parseObject(body)
+  if (answer === null) return null
+  const holders = [answer, asObject(answer.client_secret), asObject(asObject(answer.session)?.client_secret)]
+  const secrets = holders.flatMap((holder) => asText(holder?.value) ?? [])
+  const [seconds] = holders.map((holder) => holder?.expires_at).filter(isCount)
+  return secrets.length === 0 ? null : { secrets, expiresAt: seconds === undefined ? null : seconds * 1000 }
 }

@@ -1,0 +1,84 @@
+import { type Fault, fault } from '../core/errors.ts'
+import { Secret } from '../core/secret.ts'
+import type { SnapshotKey } from '../store/snapshot.ts'
+import type { Exchange } from './exchange.ts'
+import type { Gateway } from './gateway.ts'
+import type { Answer } from './judge.ts'
+
+/**
+ * Credentials that a provider makes for browsers and other clients that may not hold a key. What the provider gave never
+ * passes: clients get a token of this gateway's, in which it is sealed together with whose it is and where it is good.
+ * Source: wire/lanes.md, sections 1.5 and 3.6.
+ */
+interface ClientSecret {
+  keyId: string
+  providerId: string
+  credentialId: string | null
+  secret: string
+  /** As the client calls it; null: the session was made without one. */
+  model: string | null
+}
+
+/** By which the vendors' SDKs know what kind of credential they have; behind it the gateway's own mark, and the token. */
+const prefixes = { 'client-secret': 'ek_sp_', 'auth-token': 'auth_tokens/sp_' } as const
+/** Where the answer does not say: longer than any is good for, since the provider ends it by itself. */
+const lifeMs = 24 * 60 * 60_000
+
+const unreadable = fault(
+  'provider_bad_response',
+  'The provider answered without a credential for clients, or in a form that is not known. Ask the operator.',
+)
+
+/** The answer with the gateway's tokens in place of the provider's credentials; a fault where none is found: then nothing of it may pass. */
+export function sealSecrets(gateway: Gateway, exchange: Exchange, answer: Answer): Buffer | Fault {
+  const { gated, provider, credentialIndex } = answer
+  const { endpoint } = exchange.match!
+  const minted = gated.kind === 'whole' ? (exchange.lane!.sockets?.minted(gated.body) ?? null) : null
+  if (minted === null || endpoint.mints === undefined || gated.kind !== 'whole') return unreadable
+  const place = {
+    keyId: exchange.key!.id,
+    providerId: provider.row.id,
+    credentialId: provider.row.credentials[credentialIndex]?.id ?? null,
+    model: exchange.inspection!.model,
+  }
+  const expiresAt = minted.expiresAt ?? Date.now() + lifeMs
+  let text = gated.body.toString()
+  for (const secret of new Set(minted.secrets)) {
+    const sealed: ClientSecret = { ...place, secret }
+    const token = gateway.model.configuration.tokens.seal(endpoint.mints, JSON.stringify(sealed), expiresAt)
+    text = text.replaceAll(secret, prefixes[endpoint.mints] + token)
+  }
+  return Buffer.from(text)
+}
+
+/**
+ * Whose token this is, where it is one: its key's state counts as if the key had come itself, and the call goes where the
+ * credential is good, with it. null: it is something else.
+ */
+export function openSecret(gateway: Gateway, exchange: Exchange, presented: string): SnapshotKey | Fault | null {
+  const opensWith = exchange.match?.endpoint.opensWith ?? null
+  const purpose = purposeOf(presented)
+  if (purpose === null) return null
+  if (purpose !== opensWith)
+    return fault('invalid_key', 'This credential was made for one kind of session only; send a gateway key here.')
+  const token = presented.slice(prefixes[purpose].length)
+  const opened = gateway.model.configuration.tokens.open(purpose, token, exchange.receivedAt)
+  if (opened.state !== 'open') return opened.state === 'expired' ? expired : unknown
+  const { keyId, secret, model, ...place } = JSON.parse(opened.payload) as ClientSecret
+  const key = gateway.model.findKeyById(keyId)
+  if (key === null) return fault('invalid_key', 'The gateway key that this credential was made with was removed.')
+  exchange.pin = { what: 'client secret', ...place }
+  exchange.clientSecret = { secret: new Secret(secret), model }
+  return key
+}
+
+const expired = fault('invalid_key', 'This credential for clients has expired. Ask for a new one.')
+const unknown = fault(
+  'invalid_key',
+  'This credential for clients is not one that this gateway gave out, or it is from before its keys were changed. Ask for a new one.',
+)
+
+function purposeOf(presented: string): keyof typeof prefixes | null {
+  if (presented.startsWith(prefixes['client-secret'])) return 'client-secret'
+  return presented.startsWith(prefixes['auth-token']) ? 'auth-token' : null
+}

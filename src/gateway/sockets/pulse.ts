@@ -1,0 +1,59 @@
+import type { Peer } from '../../providers/socket-peer.ts'
+import { Deadline, type Deadlines } from '../deadlines.ts'
+
+const ownPing = Buffer.from('spgw')
+
+/** One side's signs of life. */
+export class Pulse {
+  readonly peer: Peer
+  lastSign = performance.now()
+  #asked = false
+
+  constructor(peer: Peer) {
+    this.peer = peer
+  }
+
+  /** Something came from it, or it took something. */
+  beat(): void {
+    this.lastSign = performance.now()
+    this.#asked = false
+  }
+
+  /** Once a silence. */
+  ask(): void {
+    if (this.#asked) return
+    this.#asked = true
+    this.peer.ping(ownPing)
+  }
+
+  isOwn(pong: Buffer): boolean {
+    return this.#asked && pong.equals(ownPing)
+  }
+}
+
+/**
+ * The one limit of a connection: a side from which nothing comes within it, not even the answer to a ping, is gone. Who
+ * has nothing to say may be silent for ever.
+ */
+export function watchPulses(
+  deadlines: Deadlines,
+  limitMs: number,
+  pulses: () => readonly Pulse[],
+  onDead: (pulse: Pulse) => void,
+): { stop(): void } {
+  const deadline = new Deadline(() => {
+    const now = performance.now()
+    let next = now + limitMs / 2
+    for (const pulse of pulses()) {
+      if (pulse.peer.paused) pulse.beat()
+      const silent = now - pulse.lastSign
+      if (silent >= limitMs) return onDead(pulse)
+      if (silent >= limitMs / 2) pulse.ask()
+      next = Math.min(next, pulse.lastSign + (silent >= limitMs / 2 ? limitMs : limitMs / 2))
+    }
+    deadline.at = next
+  })
+  deadline.at = performance.now() + limitMs / 2
+  deadlines.add(deadline)
+  return { stop: () => deadlines.remove(deadline) }
+}
