@@ -1,6 +1,7 @@
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TokenUsage } from '../../src/core/record.ts'
 import type { Endpoint } from '../../src/lanes/contract.ts'
 import { openai } from '../../src/lanes/openai/lane.ts'
 import { type MockProvider, sha256 } from '../support/mock-provider.ts'
@@ -55,7 +56,8 @@ async function expectPassed(major: number, wire: RecordingFetch, from: number): 
   for (const exchange of wire.exchanges.filter(({ url }) => url.startsWith('http'))) {
     // A gateway that is too busy to look up whose an object is says so, and the SDK comes again.
     if (exchange.headers.get('x-sp-error') === 'provider_not_ready') continue
-    const { served, object } = note(major, exchange)
+    const endpoint = note(major, exchange)
+    const { served, object } = endpoint
     if (served !== 'provider' || exchange.status === 404 || object?.effect === 'list') continue
     const path = new URL(exchange.url).pathname
     const at = upstream.findIndex(
@@ -64,7 +66,19 @@ async function expectPassed(major: number, wire: RecordingFetch, from: number): 
     expect(at, `${exchange.method} ${path} came through`).toBeGreaterThanOrEqual(0)
     const [seen] = upstream.splice(at, 1)
     expect(sha256(await exchange.body), `answer of ${exchange.method} ${path}`).toBe(seen?.answerSha256)
+    if (exchange.method === 'POST') await expectRecord(exchange, endpoint, seen?.usage ?? null)
   }
+}
+
+/** What is counted is what the provider reported, once: an answer that is only looked at again counts nothing. */
+async function expectRecord(
+  { headers, status }: Recorded,
+  { operation }: Endpoint,
+  tokens: TokenUsage | null,
+): Promise<void> {
+  const record = await stage.gateway.record(headers.get('x-sp-request-id') ?? '')
+  expect(record).toMatchObject({ state: 'settled', operation, status, provider: 'openai', error: null })
+  expect(record.tokens, operation).toEqual(tokens)
 }
 
 describe.each(majors)('openai $major', { timeout: 30_000 }, ({ major, Client }) => {

@@ -69,7 +69,8 @@ function answerCall(request: OutboundRequest): { answer: DemoAnswer; model: stri
   const path = mark === -1 ? request.path : request.path.slice(0, mark)
   const { answering, pathModel } = findAnswering(lane, path)
   if (request.method !== 'POST' || !answering) {
-    return { answer: refuse(lane, 404, `The demo provider has no ${request.method} ${path}.`), model: '' }
+    const message = `The demo provider has no ${request.method} ${path}; add a provider of your own (spgw providers add).`
+    return { answer: refuse(lane, 404, message), model: '' }
   }
   const body = Buffer.isBuffer(request.body) ? asObject(parseJson(request.body)) : null
   if (!body) return { answer: refuse(lane, 400, 'The body is not a JSON object.'), model: '' }

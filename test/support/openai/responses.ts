@@ -73,13 +73,19 @@ function cancelResponse(response: MockObject): Given {
   return Object.assign(response, { status: 'cancelled' })
 }
 
-function compact({ call, account, body }: FamilyCall): Given {
+function compact({ call, account, body, usage }: FamilyCall): Given {
   const missing = findMissing(account, body)
   if (missing !== null) return missing
   const id = call.objects.nextId('resp_')
   const output = [{ type: 'compaction', id: call.objects.nextId('cmp_'), encrypted_content: 'AAAA' }]
-  const usage = { input_tokens: 40, output_tokens: 6, total_tokens: 46 }
-  return { id, object: 'response.compaction', created_at: created, output, usage }
+  const used = {
+    input_tokens: usage.input,
+    input_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: usage.cacheWrite },
+    output_tokens: usage.output,
+    output_tokens_details: { reasoning_tokens: usage.reasoning },
+    total_tokens: usage.input + usage.output,
+  }
+  return { id, object: 'response.compaction', created_at: created, output, usage: used }
 }
 
 function createConversation(given: FamilyCall): Given {

@@ -87,5 +87,5 @@ function write(
 
 /** Those of these families that use a model and say how much. */
 function countsTokens({ path }: MockCall): boolean {
-  return /^\/v1\/(?:images\/|audio\/trans|decisions)/.test(path)
+  return /^\/v1\/(?:images\/|audio\/trans|decisions|responses\/compact)/.test(path)
 }
