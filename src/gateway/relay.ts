@@ -175,7 +175,13 @@ async function passError(
   exchange.response.end(body)
 }
 
+const requestIdHeaders = ['x-request-id', 'request-id', 'apim-request-id', 'x-amzn-requestid']
+
 /** The provider's own id for the call, which its support asks for. */
 function providerRequestId(head: Head): string | null {
-  return findHeader(head.headers, 'x-request-id') ?? findHeader(head.headers, 'request-id')
+  for (const name of requestIdHeaders) {
+    const id = findHeader(head.headers, name)
+    if (id !== null) return id
+  }
+  return null
 }

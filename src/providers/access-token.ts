@@ -29,10 +29,11 @@ const sourceLimit = 256
 const kept = new Map<string, Kept>()
 const buying = new Map<string, Promise<Outcome>>()
 
-/** Sends calls with a token of the source. */
-export function withToken(transport: Transport, source: TokenSource): Transport {
+/** Sends calls with a token of the source. `fresh`: one bought for this call, which proves the credential. */
+export function withToken(transport: Transport, source: TokenSource, fresh = false): Transport {
   return {
     send: (request, sink) => {
+      if (fresh) kept.delete(source.key)
       const call = new TokenCall(transport, source, request, sink)
       void call.begin()
       return call

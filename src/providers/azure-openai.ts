@@ -59,7 +59,7 @@ export const azureOpenai: ProviderKind = {
   through(transport, call) {
     const placed = isDated(call.provider) && call.model !== '' ? inDeployment(transport, call) : transport
     const document = call.credential && readDocument(call.credential)
-    return document ? withToken(placed, entraToken(document)) : placed
+    return document ? withToken(placed, entraToken(document), call.operation === 'check') : placed
   },
 }
 

@@ -1,8 +1,8 @@
 import { withToken } from './access-token.ts'
 import type { ListedProviderModel, ProviderKind } from './contract.ts'
 import { readDocument } from './credential.ts'
-import { adaptVertex } from './vertex/request.ts'
 import { serviceAccountToken } from './vertex/account-token.ts'
+import { adaptVertex } from './vertex/request.ts'
 import { wayOutSettings } from './way-out.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
 import { readModelList } from './wire/check-reading.ts'
@@ -43,7 +43,10 @@ export const vertex: ProviderKind = {
   lacks: () => [],
   through(transport, call) {
     const document = call.credential && readDocument(call.credential)
-    const open = document === null ? transport : withToken(transport, serviceAccountToken(document, call.lane))
+    const open =
+      document === null
+        ? transport
+        : withToken(transport, serviceAccountToken(document, call.lane), call.operation === 'check')
     return { send: (request, sink) => adaptVertex(open, request, sink, call, document) }
   },
 }

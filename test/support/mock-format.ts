@@ -8,7 +8,7 @@ export interface MockFormat {
   /** Appended to the mock's origin to give the base URL that the vendor's own SDK would be given. */
   basePath: string
   /** The answer to a call without the right credential, else null. */
-  refuse(call: MockCall, credentials: ReadonlySet<string>): MockAnswer | null
+  refuse(call: MockCall, credentials: ReadonlySet<string>): MockAnswer | null | Promise<MockAnswer | null>
   answer(call: MockCall, usage: MockUsage): MockAnswer
   /** An error in the provider's own shape. */
   error(status: number, message: string, number: number): MockAnswer

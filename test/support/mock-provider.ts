@@ -134,7 +134,7 @@ export class MockProvider {
     this.#look(call)
     const turn = this.#takeTurn(call)
     const script = turn?.script ?? {}
-    const refused = this.format.refuse(call, this.credentials)
+    const refused = await this.format.refuse(call, this.credentials)
     const usual = refused ?? this.format.answer(call, this.usage)
     const answer = refused ?? applyScript(this.format, usual, script, call.number)
     const progress: Progress = { phase: 'before-headers', bytes: 0, events: 0, cut: false }

@@ -1,0 +1,123 @@
+import { createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { jwtVerify } from 'jose'
+import { mockAnthropic } from './mock-anthropic.ts'
+import {
+  type MockAnswer,
+  type MockCall,
+  type MockFormat,
+  type MockUsage,
+  parseObject,
+  wholeAnswer,
+} from './mock-format.ts'
+import { mockGemini } from './mock-gemini.ts'
+
+export const project = 'mock-project-4711'
+export const location = 'europe-west4'
+const email = 'gateway@mock-project-4711.iam.gserviceaccount.com'
+const scope = 'https://www.googleapis.com/auth/cloud-platform'
+
+/** A strict Vertex AI, and the token endpoint of its service account (on the same address). */
+export class MockVertex implements MockFormat {
+  readonly name = 'gemini'
+  readonly basePath = ''
+  readonly foreignHeaders = ['x-api-key', 'api-key', 'x-goog-api-key', 'anthropic-version']
+  readonly tokens = new Set<string>()
+  /** What is sold next lives so many seconds. */
+  tokenLife = 3600
+  readonly #privateKey: string
+
+  constructor() {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    this.#privateKey = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  }
+
+  /** The service account's key, as its vendor's console gives it out. */
+  document(origin: string, more: Record<string, string> = {}): string {
+    const account = { type: 'service_account', project_id: project, private_key_id: 'mock-key-id-000123' }
+    const key = { private_key: this.#privateKey, client_email: email, token_uri: `${origin}/token` }
+    return JSON.stringify({ ...account, ...key, ...more }, null, 2)
+  }
+
+  async refuse(call: MockCall): Promise<MockAnswer | null> {
+    if (call.path === '/token') return this.#checkAssertion(call)
+    const token = /^Bearer (.+)$/.exec(call.headers.get('authorization') ?? '')?.[1]
+    if (token !== undefined && this.tokens.has(token)) return null
+    return google(401, 'Request had invalid authentication credentials.', 'UNAUTHENTICATED')
+  }
+
+  answer(call: MockCall, usage: MockUsage): MockAnswer {
+    if (call.path === '/token') return this.#sellToken(call)
+    if (call.method === 'GET' && call.path === '/v1beta1/publishers/google/models') {
+      if (call.headers.get('x-goog-user-project') !== project) return google(403, 'quota project', 'PERMISSION_DENIED')
+      const names = ['gemini-3.8-flash', 'gemini-embedding-2'].map((name) => ({
+        name: `publishers/google/models/${name}`,
+      }))
+      return wholeAnswer(200, jsonType, JSON.stringify({ publisherModels: names }))
+    }
+    const place = `/projects/${project}/locations/${location}/publishers/`
+    const [, , publisher, model, verb] =
+      new RegExp(`^/(v1|v1beta1)${place}(google|anthropic)/models/([^:]+):(\\w+)$`).exec(call.path) ?? []
+    if (call.method !== 'POST' || publisher === undefined || model === undefined || verb === undefined)
+      return google(404, `${call.method} ${call.path} was not found.`, 'NOT_FOUND')
+    if (publisher === 'google') return mockGemini.answer({ ...call, path: `/v1beta/models/${model}:${verb}` }, usage)
+    return serveAnthropic(call, usage, decodeURIComponent(model), verb)
+  }
+
+  error(status: number, message: string): MockAnswer {
+    return google(status, message, statuses[status] ?? 'UNKNOWN')
+  }
+
+  streamError(message: string): Buffer {
+    return mockGemini.streamError(message)
+  }
+
+  async #checkAssertion(call: MockCall): Promise<MockAnswer | null> {
+    const form = new URLSearchParams(call.body.toString())
+    const wrong = (error: string) => wholeAnswer(400, jsonType, JSON.stringify({ error, error_description: 'mock' }))
+    if (form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:jwt-bearer') return wrong('unsupported_grant_type')
+    const audience = `http://${call.headers.get('host')}/token`
+    try {
+      const key = createPublicKey(this.#privateKey)
+      const checks = { issuer: email, subject: email, audience, algorithms: ['RS256'], maxTokenAge: '1h' }
+      const { payload, protectedHeader } = await jwtVerify(form.get('assertion') ?? '', key, checks)
+      return payload.scope === scope && protectedHeader.kid === 'mock-key-id-000123' ? null : wrong('invalid_scope')
+    } catch {
+      return wrong('invalid_grant')
+    }
+  }
+
+  #sellToken(call: MockCall): MockAnswer {
+    const token = `ya29.mock-token-${call.number}`
+    this.tokens.add(token)
+    const sold = { access_token: token, expires_in: this.tokenLife, token_type: 'Bearer' }
+    return wholeAnswer(200, jsonType, JSON.stringify(sold))
+  }
+}
+
+const jsonType: [string, string][] = [['Content-Type', 'application/json; charset=UTF-8']]
+const statuses: Record<number, string> = {
+  400: 'INVALID_ARGUMENT',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL',
+  503: 'UNAVAILABLE',
+}
+
+function google(status: number, message: string, name: string): MockAnswer {
+  return wholeAnswer(status, jsonType, JSON.stringify({ error: { code: status, message, status: name } }))
+}
+
+function serveAnthropic(call: MockCall, usage: MockUsage, model: string, verb: string): MockAnswer {
+  const body = parseObject(call.body)
+  const counts = model === 'count-tokens'
+  if (body === null || body.anthropic_version !== 'vertex-2023-10-16')
+    return google(400, 'anthropic_version: Input should be vertex-2023-10-16', 'INVALID_ARGUMENT')
+  if ('model' in body !== counts) return google(400, 'model: Extra inputs are not permitted', 'INVALID_ARGUMENT')
+  if (!counts && (verb === 'streamRawPredict') !== (body.stream === true))
+    return google(400, `stream does not go with ${verb}`, 'INVALID_ARGUMENT')
+  const { anthropic_version: _, ...rest } = body
+  const inner = Buffer.from(JSON.stringify(counts ? rest : { ...rest, model }))
+  const path = counts ? '/v1/messages/count_tokens' : '/v1/messages'
+  return mockAnthropic.answer({ ...call, path, body: inner }, usage)
+}
