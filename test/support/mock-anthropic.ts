@@ -1,3 +1,5 @@
+import { families, findMissingFile } from './anthropic/families.ts'
+import { answerRows } from './mock-families.ts'
 import {
   type JsonObject,
   type MockAnswer,
@@ -11,8 +13,9 @@ import {
   streamAnswer,
   wholeAnswer,
 } from './mock-format.ts'
+import { Refusal } from './openai/family.ts'
 
-/** A strict Anthropic: messages, count_tokens, models. */
+/** A strict Anthropic: messages, count_tokens, models, legacy completions, and what it keeps for its accounts. */
 export const mockAnthropic: MockFormat = {
   name: 'anthropic',
   basePath: '',
@@ -35,7 +38,8 @@ export const mockAnthropic: MockFormat = {
     }
     const model = call.method === 'GET' ? /^\/v1\/models\/(.+)$/.exec(call.path)?.[1] : undefined
     if (model !== undefined) return json(call, JSON.stringify(modelEntry(decodeURIComponent(model))))
-    return refusal(call.number, 404, 'not_found_error', 'Not Found')
+    if (call.method === 'POST' && call.path === '/v1/complete') return serveComplete(call)
+    return serveKept(call, usage)
   },
   error(status, message, number) {
     return refusal(number, status, errorTypes[status] ?? 'api_error', message)
@@ -66,6 +70,42 @@ const errorTypes: Record<number, string> = {
   529: 'overloaded_error',
 }
 
+/** Batches, files and skills, which belong to the account that the credential is of. */
+function serveKept(call: MockCall, usage: MockUsage): MockAnswer {
+  const credential = call.headers.get('x-api-key') ?? ''
+  const file = findMissingFile(call, call.objects.of(credential))
+  if (file !== null) return refusal(call.number, 404, 'not_found_error', `File not found: ${file}`)
+  const found = answerRows(families, call, credential, usage)
+  if (found === null) return refusal(call.number, 404, 'not_found_error', 'Not Found')
+  const { given, row } = found
+  if (given instanceof Refusal)
+    return refusal(call.number, given.status, errorTypes[given.status] ?? 'api_error', given.message)
+  if (!Buffer.isBuffer(given)) return json(call, JSON.stringify(given))
+  const type = row.call.endsWith('/results') ? 'application/x-jsonl' : 'application/octet-stream'
+  return { status: 200, headers: headers(call.number, type), parts: [given], streamed: false, usage: null }
+}
+
+function serveComplete(call: MockCall): MockAnswer {
+  const body = parseObject(call.body)
+  if (
+    typeof body?.model !== 'string' ||
+    typeof body.prompt !== 'string' ||
+    typeof body.max_tokens_to_sample !== 'number'
+  )
+    return refusal(call.number, 400, 'invalid_request_error', 'model, prompt, max_tokens_to_sample: Field required')
+  const piece = (completion: string, stop_reason: string | null) => ({
+    type: 'completion',
+    id: `compl_${call.number}`,
+    completion,
+    stop_reason,
+    model: body.model,
+  })
+  if (body.stream !== true) return json(call, JSON.stringify(piece(spokenText, 'stop_sequence')))
+  const pieces = [...spoken.map((text) => piece(text, null)), piece('', 'stop_sequence')]
+  const events = [named('ping', { type: 'ping' }), ...pieces.map((each) => named('completion', each))]
+  return streamAnswer(headers(call.number, 'text/event-stream; charset=utf-8'), events, null)
+}
+
 function readBody(call: MockCall): JsonObject | MockAnswer {
   const body = parseObject(call.body)
   const wrong = (message: string) => refusal(call.number, 400, 'invalid_request_error', message)
@@ -83,6 +123,8 @@ function readBody(call: MockCall): JsonObject | MockAnswer {
 function serveMessages(call: MockCall, usage: MockUsage): MockAnswer {
   const body = readBody(call)
   if (isAnswer(body)) return body
+  const file = findMissingFile(call, call.objects.of(call.headers.get('x-api-key') ?? ''))
+  if (file !== null) return refusal(call.number, 404, 'not_found_error', `File not found: ${file}`)
   if (typeof body.max_tokens !== 'number') {
     return refusal(call.number, 400, 'invalid_request_error', 'max_tokens: Field required')
   }

@@ -1,3 +1,7 @@
+import { families as kept, refuseForeign } from './gemini/families.ts'
+import { interactions } from './gemini/interactions.ts'
+import { serveUpload } from './gemini/upload.ts'
+import { answerRows } from './mock-families.ts'
 import {
   isObject,
   type JsonObject,
@@ -12,8 +16,9 @@ import {
   streamAnswer,
   wholeAnswer,
 } from './mock-format.ts'
+import { Refusal, type Streamed } from './openai/family.ts'
 
-/** A strict Gemini under v1, v1beta and v1alpha: generate, stream (SSE and JSON array), count, embed, models. */
+/** A strict Gemini under v1, v1beta and v1alpha: generate, stream (SSE and JSON array), count, embed, models, and what it keeps for its accounts. */
 export const mockGemini: MockFormat = {
   name: 'gemini',
   basePath: '',
@@ -37,12 +42,14 @@ export const mockGemini: MockFormat = {
     if (call.method === 'GET' && path === 'models') {
       return json(call, JSON.stringify({ models: models.map(modelEntry) }))
     }
-    const model = call.method === 'GET' ? /^models\/([^:]+)$/.exec(path ?? '')?.[1] : undefined
+    const model = call.method === 'GET' ? /^models\/([^:/]+)$/.exec(path ?? '')?.[1] : undefined
     if (model !== undefined) return json(call, JSON.stringify(modelEntry(model)))
+    const foreign = refuseForeign(call, accountOf(call))
+    if (foreign !== null) return refusal(call.number, foreign.status, foreign.message, [])
     const verb = call.method === 'POST' ? /^(?:models|tunedModels)\/([^:]+):([A-Za-z]+)$/.exec(path ?? '') : null
     const serve = verb?.[2] === undefined ? undefined : verbs[verb[2]]
     if (serve) return servePost(call, usage, verb?.[1] ?? '', serve)
-    return refusal(call.number, 404, `${call.method} ${call.path} was not found.`, [])
+    return call.path.startsWith('/upload/') ? takeUpload(call) : serveKept(call, usage)
   },
   error(status, message, number) {
     return refusal(number, status, message, [])
@@ -50,6 +57,39 @@ export const mockGemini: MockFormat = {
   streamError(message) {
     return Buffer.from(`data: ${JSON.stringify({ error: { code: 503, message, status: 'UNAVAILABLE' } })}\r\n\r\n`)
   },
+}
+
+function accountOf(call: MockCall) {
+  return call.objects.of(call.headers.get('x-goog-api-key') ?? '')
+}
+
+function takeUpload(call: MockCall): MockAnswer {
+  const answer = serveUpload(call, accountOf(call))
+  if (answer instanceof Refusal) return refusal(call.number, answer.status, answer.message, [])
+  const text = answer.body === null ? '' : JSON.stringify(answer.body, null, 2)
+  return wholeAnswer(200, [...headers(call.number), ...answer.headers], text)
+}
+
+const families = [...kept, ...interactions]
+
+/** What belongs to the account that the credential is of. */
+function serveKept(call: MockCall, usage: MockUsage): MockAnswer {
+  const path = call.path.replace(/^(?:\/download)?\/(?:v1|v1beta|v1alpha)\//, '/')
+  const found = answerRows(families, { ...call, path }, call.headers.get('x-goog-api-key') ?? '', usage)
+  if (found === null) return refusal(call.number, 404, `${call.method} ${call.path} was not found.`, [])
+  const { given, row } = found
+  if (given instanceof Refusal) return refusal(call.number, given.status, given.message, [])
+  if (Buffer.isBuffer(given)) {
+    const sent = headers(call.number, 'application/octet-stream')
+    return { status: 200, headers: sent, parts: [given], streamed: false, usage: null }
+  }
+  const told = row.call.includes('/interactions') ? geminiReported(usage) : null
+  if (isStreamed(given)) return streamAnswer(headers(call.number, 'text/event-stream'), given.stream, told)
+  return { ...json(call, JSON.stringify(given, null, 2)), usage: 'usage' in given ? told : null }
+}
+
+function isStreamed(given: object): given is Streamed {
+  return 'stream' in given && Array.isArray(given.stream)
 }
 
 const models = ['gemini-3.8-flash', 'gemini-embedding-2']
