@@ -2,33 +2,35 @@
  * Objects that live at a provider and belong to the project and environment that made them (product.md section 2). Ids are the
  * provider's own; on the Gemini lane resource names (`files/abc`).
  */
-export type ObjectType =
-  | 'assistant'
-  | 'batch'
-  | 'cached_content'
-  | 'call'
-  | 'character'
-  | 'chat_completion'
-  | 'container'
-  | 'conversation'
-  | 'environment'
-  | 'eval'
-  | 'file'
-  | 'file_search_store'
-  | 'fine_tuning_job'
-  | 'interaction'
-  | 'item'
-  | 'live_session'
-  | 'operation'
-  | 'response'
-  | 'skill'
-  | 'thread'
-  | 'tuned_model'
-  | 'upload'
-  | 'vector_store'
-  | 'video'
-  | 'voice'
-  | 'voice_consent'
+export const objectTypes = [
+  'assistant',
+  'batch',
+  'cached_content',
+  'call',
+  'character',
+  'chat_completion',
+  'container',
+  'conversation',
+  'environment',
+  'eval',
+  'file',
+  'file_search_store',
+  'fine_tuning_job',
+  'interaction',
+  'item',
+  'live_session',
+  'operation',
+  'response',
+  'skill',
+  'thread',
+  'tuned_model',
+  'upload',
+  'vector_store',
+  'video',
+  'voice',
+  'voice_consent',
+] as const
+export type ObjectType = (typeof objectTypes)[number]
 
 export interface ObjectName {
   type: ObjectType

@@ -13,6 +13,10 @@ export async function projectOf(db: Database, { kind, id }: AuditEvent['resource
       const row = await db.selectFrom(table).select('project_id').where('id', '=', id).executeTakeFirst()
       return row?.project_id ?? null
     }
+    case 'object': {
+      const row = await db.selectFrom('objects').select('project_id').where('id', '=', id).executeTakeFirst()
+      return row?.project_id ?? null
+    }
     case 'policy':
       return await projectOfPolicy(db, id)
     default:

@@ -4,6 +4,7 @@ import { apply, diff, exportConfiguration } from './configuration.ts'
 import { console } from './console.ts'
 import { environments } from './environments.ts'
 import { keys } from './keys.ts'
+import { objects } from './objects.ts'
 import { operators } from './operators.ts'
 import { policies } from './policies.ts'
 import { projects } from './projects.ts'
@@ -28,6 +29,7 @@ export const contract = {
   routes,
   keys,
   requests,
+  objects,
   policies,
   operators,
   sessions,

@@ -5,6 +5,7 @@ import { apply, diff, exportConfiguration } from './configuration/operations.ts'
 import { console } from './console.ts'
 import { environments } from './environments.ts'
 import { keys } from './keys.ts'
+import { objects } from './objects.ts'
 import { operators } from './operators.ts'
 import { policies } from './policies.ts'
 import { projects } from './projects.ts'
@@ -29,6 +30,7 @@ export const router = operations.router({
   routes,
   keys,
   requests,
+  objects,
   policies,
   operators,
   sessions,

@@ -43,6 +43,7 @@ function scopeTables(read: Tables, write: Tables, scope: Scope): Tables {
     policies: { ...closed.policies, ...scopePolicies(read, write, scope) },
     ownership: read.ownership,
     audit: { ...closed.audit, ...scopeAudit(read, write, scope) },
+    objects: { ...closed.objects, ...scopeObjects(read, write, scope) },
     records: { ...closed.records, ...scopeRecords(read, scope) },
     bodies: { ...closed.bodies, ...scopeBodies(read, scope) },
   }
@@ -147,6 +148,22 @@ function scopeRoutes(read: Tables, write: Tables, scope: Scope): Part<'routes'> 
       return write.routes.remove(id)
     },
   }
+}
+
+function scopeObjects(read: Tables, write: Tables, scope: Scope): Part<'objects'> {
+  return {
+    list: (filter) =>
+      read.objects.list(scope.seen === null ? filter : { ...filter, projects: within(filter, scope.seen) }),
+    async remove(object) {
+      requireAble(scope, object.projectId)
+      return write.objects.remove(object)
+    },
+  }
+}
+
+/** No project at all is none, never all. */
+function within({ projects }: { projects?: string[] }, seen: ReadonlySet<string>): string[] {
+  return projects === undefined ? [...seen] : projects.filter((id) => seen.has(id))
 }
 
 function scopeKeys(read: Tables, write: Tables, scope: Scope): Part<'keys'> {
