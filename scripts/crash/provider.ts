@@ -70,7 +70,7 @@ export class CrashProvider {
     const format = formats[lane]
     const call = await readCall(request, ++this.#number)
     const mark = markForm.exec(call.body.toString('latin1', 0, 400))?.[0]
-    const refused = format.refuse(call, this.credentials)
+    const refused = await format.refuse(call, this.credentials)
     const usual = refused ?? format.answer(call, figures(call.number))
     const fails = shaky && mark !== undefined && random.chance(0.7)
     const answer = fails ? format.error(503, 'Come back later.', call.number) : usual
