@@ -1,5 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { OutboundRequest, ResponseSink, Sending, Transport, TransportFault } from './contract.ts'
+import type { Proxies } from './proxy-choice.ts'
+import { chooseConnection, type SocketOptions } from './socket-connect.ts'
 import { HeldSocket, Peer, socketOptions } from './socket-peer.ts'
 import { describeTransportError } from './transport-error.ts'
 
@@ -10,36 +12,49 @@ import { describeTransportError } from './transport-error.ts'
 export class Handshake implements Transport {
   readonly #maxFrame: number
   readonly #protocols: string[]
+  readonly #proxies: Proxies | null
   peer: Peer | null = null
 
-  constructor(maxFrame: number, protocols: string[]) {
+  constructor(maxFrame: number, protocols: string[], proxies: Proxies | null) {
     this.#maxFrame = maxFrame
     this.#protocols = protocols
+    this.#proxies = proxies
   }
 
   send(request: OutboundRequest, sink: ResponseSink): Sending {
     const dial = new Dial(sink, request.connectMs)
+    void this.#start(request, dial)
+    return { abort: () => dial.abort(), pause: () => {}, resume: () => {} }
+  }
+
+  async #start(request: OutboundRequest, dial: Dial): Promise<void> {
+    try {
+      const connection = await chooseConnection(request, this.#proxies, (tunnel) => dial.own(() => tunnel.destroy()))
+      if (!dial.done) this.#dial(request, connection, dial)
+    } catch (error) {
+      dial.fail(describeTransportError(error instanceof Error ? error : new Error(String(error)), false))
+    }
+  }
+
+  #dial(request: OutboundRequest, connection: SocketOptions, dial: Dial): void {
     const { headers, path } = withKeyInQuery(request)
     const socket = new HeldSocket(request.origin.replace(/^http/, 'ws') + path, this.#protocols, {
       ...socketOptions,
+      ...connection,
       headers: groupHeaders(headers),
       maxPayload: this.#maxFrame,
       followRedirects: false,
       finishRequest: (outgoing: ClientRequest) => dial.begin(outgoing),
     })
+    dial.own(() => socket.terminate())
     socket.on('error', (error) => dial.fail(describeTransportError(error, dial.connected)))
     socket.once('upgrade', (response: IncomingMessage) => dial.note(response))
     socket.once('unexpected-response', (_request: ClientRequest, response: IncomingMessage) => dial.refuse(response))
     socket.once('open', () => {
       const peer = new Peer(socket)
-      if (dial.open()) this.peer = peer
-      else peer.terminate()
+      if (!dial.done) this.peer = peer
+      if (!dial.open()) peer.terminate()
     })
-    return {
-      abort: () => dial.abort() && socket.terminate(),
-      pause: () => {},
-      resume: () => {},
-    }
   }
 }
 
@@ -48,7 +63,8 @@ class Dial {
   readonly #sink: ResponseSink
   readonly #timer: NodeJS.Timeout
   #head: string[] = []
-  #done = false
+  #drop: () => void = () => {}
+  done = false
   connected = false
 
   constructor(sink: ResponseSink, connectMs: number) {
@@ -59,14 +75,24 @@ class Dial {
 
   begin(outgoing: ClientRequest): void {
     outgoing.once('socket', (connection) => {
-      const event = 'encrypted' in connection ? 'secureConnect' : 'connect'
-      connection.once(event, () => {
-        clearTimeout(this.#timer)
-        this.connected = true
-        if (!this.#done) this.#sink.onConnected()
-      })
+      // Through a proxy it may stand already.
+      if ('encrypted' in connection) connection.once('secureConnect', () => this.#stand())
+      else if (connection.connecting) connection.once('connect', () => this.#stand())
+      else this.#stand()
     })
     outgoing.end()
+  }
+
+  #stand(): void {
+    clearTimeout(this.#timer)
+    this.connected = true
+    if (!this.done) this.#sink.onConnected()
+  }
+
+  /** What is to be dropped when nobody waits any more. */
+  own(drop: () => void): void {
+    this.#drop = drop
+    if (this.done) drop()
   }
 
   note(response: IncomingMessage): void {
@@ -81,26 +107,27 @@ class Dial {
   }
 
   refuse(response: IncomingMessage): void {
-    if (this.#done) return void response.destroy()
+    if (this.done) return void response.destroy()
     this.#sink.onHead(response.statusCode ?? 0, flatHeaders(response))
-    response.on('data', (chunk: Buffer) => !this.#done && this.#sink.onData(chunk))
+    response.on('data', (chunk: Buffer) => !this.done && this.#sink.onData(chunk))
     response.once('end', () => this.#finish() && this.#sink.onEnd())
     response.once('error', (error) => this.fail(describeTransportError(error, true)))
   }
 
   fail(fault: TransportFault): void {
-    if (this.#finish()) queueMicrotask(() => this.#sink.onError(fault))
+    if (!this.#finish()) return
+    this.#drop()
+    queueMicrotask(() => this.#sink.onError(fault))
   }
 
-  /** False when it has come to its end before. */
-  abort(): boolean {
-    return this.#finish()
+  abort(): void {
+    if (this.#finish()) this.#drop()
   }
 
   #finish(): boolean {
     clearTimeout(this.#timer)
-    const first = !this.#done
-    this.#done = true
+    const first = !this.done
+    this.done = true
     return first
   }
 }

@@ -44,7 +44,7 @@ export async function openProvider(gateway: Gateway, exchange: Exchange): Promis
   if (exchange.stopped) return { kind: 'gone' }
   // As it is after an upload: what the client took to come here is no part of the limits.
   exchange.complete = performance.now()
-  const handshake = new Handshake(gateway.settings.bodyLimit, offeredProtocols(exchange))
+  const handshake = new Handshake(gateway.settings.bodyLimit, offeredProtocols(exchange), gateway.settings.proxies)
   exchange.handshake = handshake
   return read(handshake, await attemptAll(gateway, exchange, planned))
 }
