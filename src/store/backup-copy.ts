@@ -108,6 +108,9 @@ async function forget(db: Database, identity: string): Promise<void> {
       .where('id', '=', id)
       .execute()
   else await db.deleteFrom('seal').where('name', '=', identity).execute()
+  // What that key had sealed opens no more.
+  if (kind === 'bodies' && provider !== undefined)
+    await db.deleteFrom('bodies').where('key_id', '=', provider).execute()
 }
 
 function refuseDamaged(database: Sqlite.Database): void {

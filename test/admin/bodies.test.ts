@@ -1,0 +1,200 @@
+import { dirname, join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import type { Grant } from '../../src/admin/contract/roles.ts'
+import { whyNoBodies } from '../../src/admin/contract/why-no-bodies.ts'
+import type { RequestRecord, Signal } from '../../src/core/record.ts'
+import { bodyKeyFor } from '../../src/daemon/body-key.ts'
+import type { BodyKey } from '../../src/sealing/body-seal.ts'
+import { openCopy, takeCopy } from '../../src/store/backup-copy.ts'
+import { samplePolicy } from '../store/support.ts'
+import { bodyEntry } from '../support/captured.ts'
+import { JournalWriter } from '../support/journal-writer.ts'
+import { sampleRecord } from '../support/sample-record.ts'
+import { callAs, everywhere } from './call-as.ts'
+import { refusal, startTestGateway, type TestGateway, temporaryDirectory } from './gateway.ts'
+
+const said = '{"model":"m","messages":["what nobody else reads"]}'
+const wanted = [samplePolicy({ capture: 'full' })]
+let segments = 0
+
+async function keyOf({ parts }: TestGateway): Promise<BodyKey> {
+  const key = await bodyKeyFor(parts.store, parts.keyring, wanted, null)
+  if (key === null) throw new Error('no key was made')
+  return key
+}
+
+/** A settled request with both its bodies, as a data-plane thread journals them. */
+async function capture(gateway: TestGateway, change: Partial<RequestRecord> = {}): Promise<RequestRecord> {
+  const record = sampleRecord(change)
+  const key = await keyOf(gateway)
+  const place = { boot: 'live', thread: 0, sequence: segments++ }
+  const writer = new JournalWriter(join(dirname(gateway.databasePath), 'journal'), place)
+  writer.write(bodyEntry(key, record.id, 'request', said), bodyEntry(key, record.id, 'answer', '{"text":"hi"}'))
+  writer.write({ kind: 'settled', record })
+  await gateway.store.ingest()
+  return record
+}
+
+const show = (gateway: TestGateway, grants: Grant[], id: string, bodies = true) =>
+  callAs(gateway.parts, grants, 'requests.show', { id, bodies })
+
+const signal = (capture: string): Signal => ({
+  rule: 'capture',
+  verdict: 'note',
+  text: `p keeps it: ${capture}`,
+  data: { policy: 'p', capture },
+})
+const lost: Signal = { rule: 'capture', verdict: 'note', text: 'The bodies were not kept: x.' }
+
+describe('captured bodies', () => {
+  it('are shown to admins of the project, each time with a line, and to nobody else', async () => {
+    const gateway = await startTestGateway()
+    const own = await gateway.client.projects.show({ name: 'default' })
+    const other = await gateway.client.projects.add({ name: 'other' })
+    const { id } = await capture(gateway)
+    const kept = { bodies: { capture: 'full', request: { content: said }, answer: { content: '{"text":"hi"}' } } }
+    const admin = (project: string): Grant => ({ project, role: 'admin' })
+    const viewer: Grant = { project: null, role: 'viewer' }
+    for (const grants of [everywhere('admin'), everywhere('owner'), [admin(own.id)], [viewer, admin(own.id)]])
+      expect(await show(gateway, grants, id)).toMatchObject(kept)
+    const lines = await gateway.client.audit.list({ operation: 'requests.show', limit: 10 })
+    expect(lines.map(({ resource, actor, after }) => [resource.id, actor, after])).toEqual(
+      Array(4).fill([id, 'somebody', { bodies: 'full', project: 'default' }]),
+    )
+    for (const grants of [everywhere('viewer'), [viewer, admin(other.id)]])
+      expect(await refusal(show(gateway, grants, id))).toMatchObject({ code: 'refused' })
+    expect(await refusal(show(gateway, [admin(other.id)], id))).toMatchObject({ code: 'not_found' })
+    expect(await show(gateway, everywhere('viewer'), id, false)).not.toHaveProperty('bodies')
+    expect(await gateway.client.audit.list({ operation: 'requests.show', limit: 10 })).toHaveLength(4)
+  })
+
+  it('are sent again by nobody who may not read them', async () => {
+    const gateway = await startTestGateway()
+    const other = await gateway.client.projects.add({ name: 'other' })
+    const { id } = await capture(gateway)
+    const replay = async (grants: Grant[]) => {
+      for await (const _ of (await callAs(gateway.parts, grants, 'requests.replay', { id })) as AsyncIterable<unknown>)
+        throw new Error('something was sent')
+    }
+    expect(await refusal(replay(everywhere('viewer')))).toMatchObject({ code: 'refused' })
+    const grants: Grant[] = [
+      { project: null, role: 'viewer' },
+      { project: other.id, role: 'admin' },
+    ]
+    expect(await refusal(replay(grants))).toMatchObject({ code: 'refused' })
+  })
+
+  it('open after a rotation, which leaves what follows under another key', async () => {
+    const gateway = await startTestGateway()
+    const before = await capture(gateway)
+    const first = await keyOf(gateway)
+    await gateway.client.seal.rotate({})
+    await gateway.client.seal.rotate({})
+    const after = await capture(gateway)
+    const second = await keyOf(gateway)
+    expect(second.id).not.toBe(first.id)
+    expect(second.key).not.toEqual(first.key)
+    for (const { id } of [before, after])
+      expect(await gateway.client.requests.show({ id, bodies: true })).toMatchObject({
+        bodies: { request: { content: said } },
+      })
+    expect(await gateway.store.bodies.find(before.id)).toMatchObject([{ keyId: first.id }, { keyId: first.id }])
+  })
+
+  it('are the same key until it is rotated, and none where no policy wants any', async () => {
+    const { parts } = await startTestGateway()
+    const { store, keyring } = parts
+    const first = await bodyKeyFor(store, keyring, wanted, null)
+    expect(await bodyKeyFor(store, keyring, wanted, null)).toEqual(first)
+    expect(await bodyKeyFor(store, keyring, wanted, first)).toBe(first)
+    for (const capture of ['none', null] as const)
+      expect(await bodyKeyFor(store, keyring, [samplePolicy({ capture })], null)).toBeNull()
+  })
+
+  it('do not open in another row, nor changed, and say so', async () => {
+    const gateway = await startTestGateway()
+    const [one, two] = [await capture(gateway), await capture(gateway)]
+    const database = new Sqlite(gateway.databasePath)
+    const place = (id: string, sealed: unknown) =>
+      database.prepare(`update bodies set sealed = ? where id = ? and part = 'request'`).run(sealed, id)
+    const sealed = database.prepare(`select sealed from bodies where id = ? and part = 'request'`).pluck()
+    const own = sealed.get(one.id) as Buffer
+    place(one.id, sealed.get(two.id))
+    const broken = { code: 'refused', message: expect.stringContaining('do not open') }
+    expect(await refusal(gateway.client.requests.show({ id: one.id, bodies: true }))).toMatchObject(broken)
+    place(one.id, Buffer.concat([own.subarray(0, -1), Buffer.of((own.at(-1) ?? 0) ^ 1)]))
+    expect(await refusal(gateway.client.requests.show({ id: one.id, bodies: true }))).toMatchObject(broken)
+    place(one.id, own)
+    expect(await gateway.client.requests.show({ id: one.id, bodies: true })).toMatchObject({
+      bodies: { capture: 'full' },
+    })
+    database.close()
+  })
+
+  it.each<[string, Partial<RequestRecord>, RegExp, RegExp]>([
+    ['without a policy', {}, /^No policy had/, /--capture full --attach key:ci$/],
+    [
+      'where one keeps none',
+      { policy_signals: [signal('none')] },
+      /^p keeps it: none/,
+      /policies edit p --capture full$/,
+    ],
+    ['before the end', { state: 'admitted', policy_signals: [signal('full')] }, /still under way/, /ended/],
+    ['after their time', { policy_signals: [signal('full')] }, /not there any more/, /records\.bodies_retention/],
+    ['where they were lost', { policy_signals: [signal('full'), lost] }, /^The bodies were not kept: x/, /spgw status/],
+  ])('say why they are not there %s', (_, change, reason, hint) => {
+    const told = whyNoBodies(sampleRecord(change))
+    expect(told.reason).toMatch(reason)
+    expect(told.hint).toMatch(hint)
+  })
+})
+
+describe('in a backup', () => {
+  async function copyOf(gateway: TestGateway) {
+    const path = join(temporaryDirectory(), 'copy.db')
+    takeCopy({ path: gateway.databasePath, nativeBinding: undefined }, path)
+    const copy = openCopy({ path, nativeBinding: undefined })
+    const count = () => {
+      const database = new Sqlite(path)
+      const found = database.prepare('select count(*) from bodies').pluck().get()
+      database.close()
+      return found
+    }
+    return { copy, count }
+  }
+
+  it('captured bodies go with the records, and with the key that opens them', async () => {
+    const gateway = await startTestGateway()
+    await capture(gateway)
+    const { id } = await keyOf(gateway)
+    const { copy, count } = await copyOf(gateway)
+    expect((await copy.sealed()).map(({ identity }) => identity)).toContain(`bodies:${id}`)
+    expect(count()).toBe(2)
+    await copy.reseal([], [`bodies:${id}`])
+    expect(count()).toBe(0)
+    await copy.close()
+  })
+
+  it.each([
+    [{ records: true, credentials: false }, 0],
+    [{ records: false, credentials: true }, 0],
+    [{ records: false, credentials: false }, 2],
+  ])('that leaves behind %o are %i', async (what, left) => {
+    const gateway = await startTestGateway()
+    await capture(gateway)
+    const { copy, count } = await copyOf(gateway)
+    await copy.leaveBehind(what)
+    expect(count()).toBe(left)
+    await copy.close()
+  })
+})
+
+it('a key that is made while the machine key is rotated is refused, and the one before goes on', async () => {
+  const { parts } = await startTestGateway()
+  const { store, keyring } = parts
+  const now = { id: 'older', key: new Uint8Array(32) }
+  const stale = { bodies: { ...store.bodies, setKey: (id: string) => store.bodies.setKey(id, 'spgw1:other:x:y') } }
+  await store.seal.setWitness(keyring.seal('spgw', 'witness'))
+  expect(await bodyKeyFor(stale, keyring, wanted, now)).toBe(now)
+})
