@@ -166,6 +166,7 @@ describe('told', () => {
     ['GET /responses/resp_1/input_items', '', { data: [{ id: 'msg_1' }] }, ['item msg_1']],
     ['POST /videos/video_1/remix', '{}', { id: 'video_2' }, ['video video_2']],
     ['POST /threads/runs', '{}', { id: 'run_1', thread_id: 'thread_1' }, ['thread thread_1']],
+    ['POST /threads/runs', '{}', { id: 'thread_1' }, ['thread thread_1']],
     ['DELETE /files/file-1', '', { id: 'file-1', deleted: true }, []],
     ['GET /files/file-1', '', { id: 'file-1' }, []],
   ])('by %s %s', (call, body, answer, expected) => {

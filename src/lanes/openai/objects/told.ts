@@ -40,9 +40,9 @@ function keeps(type: ObjectType, answer: JsonObject, { stores }: Inspection): bo
   return type !== 'chat_completion' || stores
 }
 
-/** A run is answered with itself, and names its thread. */
+/** A run is answered with itself, and names its thread; streamed, the thread is all that is told of. */
 function madeId(operation: string, answer: JsonObject): unknown {
-  return operation === 'threads.run' ? answer.thread_id : answer.id
+  return operation === 'threads.run' ? (answer.thread_id ?? answer.id) : answer.id
 }
 
 /** A stored answer has an id for each of its items; and a container lives on by itself, whether the response is stored or not. */
