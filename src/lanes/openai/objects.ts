@@ -2,12 +2,13 @@ import type { LaneObjects } from '../contract.ts'
 import { formReferences } from './objects/form-references.ts'
 import { notFound } from './objects/not-found.ts'
 import { nextPage, readPage, writePage } from './objects/pages.ts'
-import { references } from './objects/references.ts'
+import { queryReferences, references } from './objects/references.ts'
 import { told } from './objects/told.ts'
 
 /** Source: wire/lanes.md, sections 1.4 and 1.5. No answer of this lane has a URL that a client follows with its credential. */
 export const objects: LaneObjects = {
-  references: (match, _query, body) => references(match, body),
+  references: (match, query, body) =>
+    match.endpoint.model === 'query' ? queryReferences(query) : references(match, body),
   formReferences,
   told,
   page: readPage,

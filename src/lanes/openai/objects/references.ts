@@ -65,6 +65,12 @@ export function references({ endpoint }: Match, body: Buffer): ObjectName[] {
   return [...found.values()]
 }
 
+/** Whoever listens in on a call names it in the handshake. */
+export function queryReferences(query: string): ObjectName[] {
+  const ids = new URLSearchParams(query).getAll('call_id')
+  return [...new Set(ids)].map((id) => ({ type: 'call', id }))
+}
+
 function* collect(root: JsonTree, operation: string): Generator<ObjectName> {
   const waiting: JsonTree[] = [root]
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
