@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { judgeHost } from '../../providers/address-guard.ts'
 import type { ProviderKind } from '../../providers/contract.ts'
 import { defaultBaseUrl } from '../../providers/index.ts'
 import { closestNames } from '../../routing/closest-names.ts'
@@ -37,8 +38,26 @@ export function readSettings(kind: ProviderKind, before: Settings, input: KindSe
     wanted[setting] = value ?? undefined
   }
   const parsed = kindSchema(kind).safeParse(wanted)
-  if (parsed.success) return keepScalars(parsed.data)
+  if (parsed.success) return checkProxy(keepScalars(parsed.data))
   throw wrongSetting(kind, wanted, parsed.error.issues[0])
+}
+
+function checkProxy(settings: Settings): Settings {
+  const { proxy } = settings
+  if (typeof proxy !== 'string' || proxy === 'direct') return settings
+  const hint = 'Write --proxy http://host:port, or --proxy direct.'
+  const url = URL.canParse(proxy) ? new URL(proxy) : null
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw invalid('The proxy is no http or https address.', hint)
+  // Settings are shown to whoever may see the provider.
+  if (url.username !== '' || url.password !== '')
+    throw invalid(
+      'The address of the proxy carries a credential.',
+      `${hint} One with a password goes into HTTPS_PROXY.`,
+    )
+  const { refused } = judgeHost(url.hostname, true)
+  if (refused !== null) throw invalid(refused, hint)
+  return settings
 }
 
 function nameSettings(kind: ProviderKind): string {
@@ -50,6 +69,11 @@ function wrongSetting(kind: ProviderKind, wanted: Record<string, unknown>, issue
   const setting = String(issue?.path[0] ?? '')
   const flag = ownSettings(kind).find((own) => own.setting === setting)?.flag ?? setting
   const value = JSON.stringify(wanted[setting])
+  if (value === undefined)
+    return invalid(
+      `A provider of the kind ${kind.kind} needs ${flag}.`,
+      `${kind.settings[setting]?.description ?? ''}.`,
+    )
   if (issue?.code !== 'invalid_value')
     return invalid(`${flag} cannot be ${value}: ${issue?.message}.`, 'See: spgw providers kinds --json')
   const known = issue.values.map(String)
@@ -83,6 +107,8 @@ export function readBaseUrl(kind: ProviderKind, settings: Settings, text: string
   if (url.username !== '' || url.password !== '')
     throw invalid('The base URL carries a credential.', 'Take it out, and give it with --credential-stdin.')
   if (url.hash !== '') throw invalid('The base URL has a fragment (#…).', 'Take it out.')
+  const { refused } = judgeHost(url.hostname, true)
+  if (refused !== null) throw invalid(refused, "Give the provider's own address.")
   return given.replace(/\/+$/, '')
 }
 

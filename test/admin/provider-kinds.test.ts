@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest'
+import { refusal, startTestGateway } from './gateway.ts'
+
+const accessKey = JSON.stringify(
+  { access_key_id: 'AKIAEXAMPLE00001234', secret_access_key: 'secret/access+key/0123456789' },
+  null,
+  2,
+)
+const serviceAccount = JSON.stringify({
+  type: 'service_account',
+  project_id: 'p-1',
+  private_key_id: 'key-id-000000009876',
+  private_key: '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n',
+  client_email: 'gateway@p-1.iam.gserviceaccount.com',
+})
+const bedrock = { name: 'aws', kind: 'bedrock', region: 'eu-central-1', credential: accessKey }
+const vertex = { name: 'google', kind: 'vertex', location: 'europe-west4', credential: serviceAccount }
+const azure = {
+  name: 'azure',
+  kind: 'azure-openai',
+  baseUrl: 'https://one.openai.azure.com',
+  credential: 'azure-key-0123456789',
+}
+
+describe('a provider whose kind needs more than a key', () => {
+  const placed = [
+    [bedrock, 'https://bedrock-runtime.eu-central-1.amazonaws.com', '1234'],
+    [{ ...bedrock, region: 'cn-north-1' }, 'https://bedrock-runtime.cn-north-1.amazonaws.com.cn', '1234'],
+    [vertex, 'https://europe-west4-aiplatform.googleapis.com', '9876'],
+    [{ ...vertex, location: 'global' }, 'https://aiplatform.googleapis.com', '9876'],
+    [{ ...vertex, location: 'eu' }, 'https://aiplatform.eu.rep.googleapis.com', '9876'],
+    [azure, 'https://one.openai.azure.com', '6789'],
+  ] as const
+
+  it('is at the address that follows from its settings', async () => {
+    const { client, checks } = await startTestGateway()
+    for (const [place, [input, baseUrl, lastFour]] of placed.entries()) {
+      const added = await client.providers.add({ ...input, name: `one-${place}` })
+      expect(added).toMatchObject({ base_url: baseUrl, credentials: [{ last_four: lastFour }] })
+      expect(JSON.stringify(added)).not.toMatch(/secret|BEGIN/)
+      expect(checks.asked.at(-1)).toEqual({ baseUrl, credential: input.credential })
+    }
+  })
+
+  const refused = [
+    [{ ...bedrock, region: undefined }, /needs --region/, /calls are signed/],
+    [{ ...vertex, location: undefined }, /needs --location/, /europe-west4/],
+    [{ ...bedrock, credential: '{"access_key_id":"AKIA"}' }, /no credential of the kind bedrock/, /secret_access_key/],
+    [{ ...bedrock, credential: '{"access_key_id":' }, /begins like JSON/, /access key/],
+    [{ ...vertex, credential: 'AIza-a-key' }, /One word is no credential/, /service account key/],
+    [
+      { ...vertex, credential: '{"type":"external_account","audience":"x"}' },
+      /"external_account"/,
+      /service account key/,
+    ],
+    [{ ...azure, credential: '{"tenant_id":"a"}' }, /no credential/, /one word, or .*client_secret/],
+    [{ ...azure, region: 'x' }, /has no --region/, /--api-version/],
+    [{ ...azure, credential: '{"client_certificate":"x","client_key":"y"}' }, /no PEM certificate/, /client_key/],
+  ] as const
+
+  it('is refused in words where it lacks something', async () => {
+    const { client } = await startTestGateway()
+    for (const [input, message, hint] of refused)
+      expect(await refusal(client.providers.add(input)), JSON.stringify(input)).toMatchObject({
+        code: 'invalid',
+        message: expect.stringMatching(message),
+        hint: expect.stringMatching(hint),
+      })
+  })
+
+  it('moves with its settings, and takes its credential along only when it is given again', async () => {
+    const { client } = await startTestGateway()
+    await client.providers.add(bedrock)
+    const alone = await refusal(client.providers.edit({ name: 'aws', region: 'us-east-1' }))
+    expect(alone).toMatchObject({ code: 'invalid', message: expect.stringMatching(/not sent to another host/) })
+    const moved = await client.providers.edit({ name: 'aws', region: 'us-east-1', credential: accessKey })
+    expect(moved).toMatchObject({
+      base_url: 'https://bedrock-runtime.us-east-1.amazonaws.com',
+      settings: { region: 'us-east-1' },
+    })
+    await client.providers.edit({ name: 'aws', baseUrl: 'https://vpce.example', credential: accessKey })
+    expect(await client.providers.edit({ name: 'aws', region: 'us-west-2' })).toMatchObject({
+      base_url: 'https://vpce.example',
+    })
+  })
+
+  it('goes another way only with its credential given again', async () => {
+    const { client } = await startTestGateway()
+    await client.providers.add(azure)
+    for (const way of [{ proxy: 'http://elsewhere:3128' }, { authorities: '-----BEGIN CERTIFICATE-----' }]) {
+      const alone = await refusal(client.providers.edit({ name: 'azure', ...way }))
+      expect(alone).toMatchObject({ code: 'invalid', message: expect.stringMatching(/not sent another way/) })
+    }
+    const proxied = { name: 'azure', proxy: 'http://elsewhere:3128', allowPrivate: true, credential: azure.credential }
+    expect(await client.providers.edit(proxied)).toMatchObject({
+      settings: { proxy: 'http://elsewhere:3128', allow_private: true },
+    })
+  })
+
+  it('is never at the address of the machine itself, nor behind a proxy that is none', async () => {
+    const { client } = await startTestGateway()
+    for (const proxy of ['ftp://proxy:21', 'http://user:secret@proxy:3128', 'nonsense', 'http://169.254.169.254']) {
+      const failure = await refusal(client.providers.add({ ...azure, proxy }))
+      expect(failure.code).toBe('invalid')
+      expect(JSON.stringify(failure)).not.toContain('secret')
+    }
+    for (const baseUrl of [
+      'http://169.254.169.254/openai',
+      'http://metadata.google.internal',
+      'http://[fd00:ec2::254]',
+    ])
+      expect(await refusal(client.providers.add({ ...azure, baseUrl, skipCheck: true }))).toMatchObject({
+        code: 'invalid',
+        message: expect.stringMatching(/never called/),
+      })
+  })
+
+  it('says what credentials it takes', async () => {
+    const { client } = await startTestGateway()
+    const kinds = new Map((await client.providers.kinds({})).map((kind) => [kind.kind, kind]))
+    expect(kinds.get('bedrock')).toMatchObject({
+      credential_word: true,
+      credential_documents: [{ title: 'access key', members: ['access_key_id', 'secret_access_key'] }],
+      settings: { required: ['region'] },
+    })
+    expect(kinds.get('vertex')).toMatchObject({ credential_word: false })
+    expect(kinds.get('demo')).toMatchObject({ credential_word: false, credential_documents: [], own_settings: [] })
+  })
+})
