@@ -6,6 +6,7 @@ import type { AttemptRecord, RequestRecord, Signal, TimelineEntry, TokenUsage } 
 import type { Secret } from '../core/secret.ts'
 import type { ObjectName } from '../core/stored-object.ts'
 import type { Inspection, Lane, Match } from '../lanes/contract.ts'
+import { lanePath } from '../lanes/index.ts'
 
 import type { Hold } from '../policy/admit.ts'
 import type { Transport } from '../providers/contract.ts'
@@ -104,7 +105,7 @@ export class Exchange implements Listed {
     this.clientAddress = clientAddress
     const url = originForm(request.url ?? '/')
     const mark = url.indexOf('?')
-    this.path = mark < 0 ? url : url.slice(0, mark)
+    this.path = lanePath(mark < 0 ? url : url.slice(0, mark))
     this.tags = readTags(request.headers['x-sp-tag'])
     this.query = mark < 0 ? '' : url.slice(mark)
   }

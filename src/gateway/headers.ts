@@ -40,6 +40,7 @@ const keptFromProvider = new Set([
   'accept-encoding',
   'openai-organization',
   'openai-project',
+  'anthropic-workspace-id',
 ])
 const keptFromProviderPrefixes = ['x-sp-', 'x-forwarded-', 'cf-', 'sec-']
 
@@ -70,7 +71,15 @@ const keptFromClient = new Set([
   'content-location',
   'refresh',
 ])
-const keptFromClientPrefixes = ['x-sp-', 'cf-', 'x-envoy-', 'access-control-', 'x-amz-', 'x-goog-upload-']
+const keptFromClientPrefixes = [
+  'x-sp-',
+  'cf-',
+  'x-envoy-',
+  'access-control-',
+  'x-amz-',
+  'x-goog-upload-',
+  'x-guploader-',
+]
 
 /**
  * The client's headers that go up, as a flat list, followed by `own` (the provider's), which replace any of the same

@@ -10,3 +10,8 @@ export const lanes: readonly Lane[] = [anthropic, gemini, openai]
 export function findLane(path: string): Lane | null {
   return lanes.find((lane) => path === lane.prefix || path.startsWith(`${lane.prefix}/`)) ?? null
 }
+
+/** Where an upload goes on whose client kept only the path of its URL and put it below the host: there it means the lane's. */
+export function lanePath(path: string): string {
+  return path.startsWith('/upload/v') ? gemini.prefix + path : path
+}
