@@ -172,7 +172,7 @@ describe('what is journaled of objects', () => {
         await store.close()
         expect(new Map(found as [string, string][])).toEqual(expected)
       }),
-      { numRuns: 25 },
+      { numRuns: 20 },
     )
   })
 })

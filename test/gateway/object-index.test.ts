@@ -1,0 +1,99 @@
+import { once } from 'node:events'
+import { MessageChannel } from 'node:worker_threads'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ObjectQuestion, ObjectReply } from '../../src/core/stored-object.ts'
+import { ObjectIndex } from '../../src/gateway/objects/object-index.ts'
+import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+import { type ObjectUpstream, startObjectUpstream } from '../support/object-upstream.ts'
+
+const scope = { projectId: 'prj_a', environmentId: 'env_a' }
+
+/** The other end, as the store's thread has it. */
+function serve(index: ObjectIndex, answer: (question: ObjectQuestion) => ObjectReply) {
+  const { port1, port2 } = new MessageChannel()
+  port2.on('message', (question: ObjectQuestion) => port2.postMessage(answer(question)))
+  index.attach(port1)
+  return port2
+}
+
+const found = ({ id }: ObjectQuestion): ObjectReply => ({ id, kind: 'found', objects: [] })
+
+describe('the way to the index', () => {
+  it('gives each its own answer, whatever order they come in', async () => {
+    const index = new ObjectIndex()
+    const waiting: ObjectQuestion[] = []
+    const { port1, port2 } = new MessageChannel()
+    port2.on('message', (question: ObjectQuestion) => {
+      waiting.push(question)
+      if (waiting.length < 2) return
+      for (const { id, kind } of waiting.reverse())
+        port2.postMessage(kind === 'find' ? { id, kind: 'found', objects: [] } : { id, kind: 'places', places: [] })
+    })
+    index.attach(port1)
+    expect(await Promise.all([index.find([], scope), index.places('file', scope)])).toEqual([[], []])
+    port1.close()
+  })
+
+  it('says when nobody answers in time, and waits no longer', async () => {
+    const index = new ObjectIndex()
+    expect(await index.find([], scope)).toEqual({ failed: 'it did not answer within 50 ms' })
+  })
+
+  it('asks the successor of a thread that died what the dead one did not answer', async () => {
+    const index = new ObjectIndex()
+    const { port1, port2 } = new MessageChannel()
+    index.attach(port1)
+    const asked = index.find([], scope)
+    port2.start()
+    await once(port2, 'message')
+    port2.close()
+    const next = serve(index, found)
+    expect(await asked).toEqual([])
+    next.close()
+  })
+
+  it('passes on why the store could not tell', async () => {
+    const index = new ObjectIndex()
+    const port = serve(index, ({ id }) => ({ id, kind: 'failed', reason: 'the disk is full' }))
+    expect(await index.look([], scope)).toEqual({ failed: 'the disk is full' })
+    port.close()
+  })
+})
+
+describe('without the index', () => {
+  let upstream: ObjectUpstream
+  let plane: DataPlane
+  beforeAll(async () => {
+    upstream = await startObjectUpstream()
+    plane = await startDataPlane({ providers: [{ kind: 'openai', baseUrl: upstream.baseUrl }] })
+  })
+  afterAll(async () => {
+    await plane.stop()
+    await upstream.close()
+  })
+
+  const call = (path: string, body?: object) =>
+    fetch(`${plane.baseUrl}/v1${path}`, {
+      headers: { authorization: `Bearer ${plane.key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+    })
+
+  it.each([
+    ['a name in the path', '/files/file-1', undefined],
+    ['a name in the body', '/responses', { model: 'openai-model', input: 'hi', previous_response_id: 'resp_1' }],
+    ['a list', '/files', undefined],
+  ])('%s fails closed: 503, to be tried again, and nothing is sent', async (_, path, body) => {
+    const answer = await call(path, body)
+    expect([answer.status, answer.headers.get('x-sp-error')]).toEqual([503, 'object_index_unavailable'])
+    expect(answer.headers.get('retry-after')).toBe('1')
+    const record = await plane.record(answer.headers.get('x-sp-request-id'))
+    expect(record.routing_signals.at(-1)).toMatchObject({ rule: 'object', verdict: 'deny' })
+    expect(upstream.arrivals).toEqual([])
+  })
+
+  it('what names nothing is served as ever', async () => {
+    upstream.answer = () => ({ body: '{"id":"resp_1","object":"response","status":"completed","output":[]}' })
+    expect((await call('/responses', { model: 'openai-model', input: 'hi' })).status).toBe(200)
+    expect(upstream.arrivals).toHaveLength(1)
+  })
+})

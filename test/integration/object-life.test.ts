@@ -1,0 +1,276 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { RequestRecord } from '../../src/core/record.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { type Arrival, type ObjectUpstream, type Reply, startObjectUpstream } from '../support/object-upstream.ts'
+
+const first = 'sk-account-that-is-first-0001'
+const second = 'sk-account-that-is-second-0002'
+
+let directory: string
+let upstream: ObjectUpstream
+let gateway: TestGateway
+let owner: OpenAI
+let other: OpenAI
+
+async function connect(): Promise<void> {
+  const client = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${gateway.baseUrl}/v1`, maxRetries: 5 })
+  owner = client((await gateway.createKey(`owner-${Date.now()}`)).key)
+  other = client((await gateway.createKey(`other-${Date.now()}`, { project: 'other' })).key)
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'spgw-object-life-'))
+  upstream = await startObjectUpstream()
+  gateway = await startGateway({ dataDirectory: directory })
+  const { admin } = gateway
+  await admin.providers.add({
+    name: 'openai',
+    kind: 'openai',
+    baseUrl: upstream.baseUrl,
+    credential: first,
+    skipCheck: true,
+  })
+  await admin.providers.credentials.add({ name: 'openai', credential: second, skipCheck: true })
+  await gateway.addRoute('fast', ['openai:gpt-upstream'])
+  await admin.projects.add({ name: 'other' })
+  await admin.environments.add({ name: 'production', project: 'other' })
+  await admin.routes.add({ model: 'fast', targets: ['openai'], project: 'other' })
+  await connect()
+})
+
+afterAll(async () => {
+  await gateway.stop()
+  await upstream.close()
+  await rm(directory, { recursive: true, force: true })
+})
+
+beforeEach(() => {
+  upstream.arrivals.length = 0
+})
+
+const json = (body: object): Reply => ({ body: JSON.stringify(body) })
+const store = (id: string) => json({ id, object: 'vector_store' })
+const lastArrival = () => upstream.arrivals.at(-1)!
+const response = { id: 'resp_1', object: 'response', status: 'completed', model: 'gpt-upstream', output: [] }
+
+function events(...list: { type: string; response?: object }[]): Reply {
+  const body = list.map(
+    (event, sequence_number) => `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number })}\n\n`,
+  )
+  return { type: 'text/event-stream', body: body.join('') }
+}
+
+async function refusalOf(promise: PromiseLike<unknown>): Promise<[number | undefined, string | null | undefined]> {
+  try {
+    await promise
+  } catch (error) {
+    if (error instanceof OpenAI.APIError) return [error.status, error.headers?.get('x-sp-error')]
+    throw error
+  }
+  throw new Error('it was answered')
+}
+
+const notFound = [404, 'object_not_found']
+
+describe('an object made through the gateway', () => {
+  it('is found again by its maker at the account that has it, by nobody else, and is forgotten when it is deleted', async () => {
+    upstream.answer = () => store('vs_1')
+    await owner.vectorStores.create({})
+    const account = lastArrival().credential
+    for (let times = 0; times < 3; times++) {
+      await owner.vectorStores.retrieve('vs_1')
+      expect(lastArrival().credential).toBe(account)
+    }
+    const arrived = upstream.arrivals.length
+    expect(await refusalOf(other.vectorStores.retrieve('vs_1'))).toEqual(notFound)
+    expect(await refusalOf(other.vectorStores.delete('vs_1'))).toEqual(notFound)
+    expect(upstream.arrivals).toHaveLength(arrived)
+    upstream.answer = () => ({ status: 500, body: '{}' })
+    await refusalOf(owner.vectorStores.delete('vs_1', { maxRetries: 0 }))
+    upstream.answer = () => json({ id: 'vs_1', deleted: true })
+    await owner.vectorStores.delete('vs_1')
+    expect(await gateway.admin.objects.list({ all: true, type: 'vector_store' })).toEqual([])
+    expect(await refusalOf(owner.vectorStores.retrieve('vs_1'))).toEqual(notFound)
+  })
+
+  it('stays its first owner’s, whatever an answer to somebody else says', async () => {
+    // The credentials of a pool take turns: each project makes one at each account.
+    upstream.answer = ({ credential }) => store(`vs_of_${credential.slice(-4)}`)
+    for (const client of [owner, owner, other, other]) await client.vectorStores.create({})
+    const known = await gateway.admin.objects.list({ all: true, type: 'vector_store' })
+    expect(known.map(({ id, project }) => [id, project]).sort()).toEqual([
+      ['vs_of_0001', 'default'],
+      ['vs_of_0002', 'default'],
+    ])
+    expect(await refusalOf(other.vectorStores.retrieve('vs_of_0001'))).toEqual(notFound)
+  })
+
+  it('can be named as soon as a stream has shown it', async () => {
+    upstream.answer = () =>
+      events(
+        { type: 'response.created', response: { ...response, id: 'resp_2', status: 'in_progress' } },
+        { type: 'response.completed', response: { ...response, id: 'resp_2' } },
+      )
+    const stream = await owner.responses.create({ model: 'fast', input: 'hi', stream: true })
+    for await (const _ of stream) break
+    upstream.answer = () => json({ ...response, id: 'resp_3' })
+    await owner.responses.create({ model: 'fast', input: 'on', previous_response_id: 'resp_2' })
+    expect(JSON.parse(lastArrival().body)).toMatchObject({ model: 'gpt-upstream', previous_response_id: 'resp_2' })
+    const foreign = other.responses.create({ model: 'fast', input: 'on', previous_response_id: 'resp_2' })
+    expect(await refusalOf(foreign)).toEqual([400, 'object_not_found'])
+  })
+
+  it('is nobody’s where the client did not want it kept', async () => {
+    upstream.answer = () => json({ ...response, id: 'resp_4', store: false })
+    await owner.responses.create({ model: 'fast', input: 'hi', store: false })
+    expect(await refusalOf(owner.responses.retrieve('resp_4'))).toEqual(notFound)
+  })
+
+  it('is reached after the routes have gone elsewhere, and not at all without its credential', async () => {
+    upstream.answer = () => store('vs_3')
+    await owner.vectorStores.create({})
+    const account = lastArrival().credential
+    const { admin } = gateway
+    const elsewhere = {
+      name: 'elsewhere',
+      kind: 'openai',
+      baseUrl: upstream.baseUrl,
+      credential: 'sk-elsewhere-00000000000000',
+      skipCheck: true,
+    }
+    await admin.providers.add(elsewhere)
+    await admin.environments.edit({ name: 'production', defaultProviders: { openai: 'elsewhere' } })
+    await owner.vectorStores.retrieve('vs_3')
+    expect(lastArrival().credential).toBe(account)
+    await admin.providers.deactivate({ name: 'openai' })
+    expect(await refusalOf(owner.vectorStores.retrieve('vs_3', { maxRetries: 0 }))).toEqual([503, 'provider_not_ready'])
+    await admin.providers.activate({ name: 'openai' })
+    await owner.vectorStores.retrieve('vs_3')
+    await admin.environments.edit({ name: 'production', defaultProviders: { openai: 'openai' } })
+  })
+
+  it('cannot be named together with one in another account', async () => {
+    const { admin } = gateway
+    await admin.objects.adopt({ name: 'file-one', type: 'file', provider: 'openai', credential: first.slice(-4) })
+    await admin.objects.adopt({ name: 'file-two', type: 'file', provider: 'openai', credential: second.slice(-4) })
+    const together = owner.vectorStores.create({ file_ids: ['file-one', 'file-two'] })
+    expect(await refusalOf(together)).toEqual([400, 'invalid_request'])
+  })
+})
+
+describe('what operators say of objects', () => {
+  it('is obeyed at once, and audited', async () => {
+    const { admin } = gateway
+    upstream.answer = () => json({ id: 'file-adopted', object: 'file' })
+    expect(await refusalOf(other.files.retrieve('file-adopted'))).toEqual(notFound)
+    const where = { project: 'other', credential: second.slice(-4) }
+    const adopted = await admin.objects.adopt({ name: 'file-adopted', type: 'file', provider: 'openai', ...where })
+    expect(adopted).toMatchObject({ project: 'other', key_id: null, request_id: null })
+    await other.files.retrieve('file-adopted')
+    expect(lastArrival().credential).toBe(second)
+    expect(await admin.objects.show({ name: 'file-adopted' })).toEqual(adopted)
+    await expect(
+      admin.objects.adopt({ name: 'file-adopted', type: 'file', provider: 'openai', ...where }),
+    ).rejects.toThrow('belongs to other/production already')
+    await expect(admin.objects.adopt({ name: 'file-new', type: 'file', provider: 'openai' })).rejects.toThrow(
+      'has 2 credentials',
+    )
+    await admin.objects.forget({ name: 'file-adopted' })
+    expect(await refusalOf(other.files.retrieve('file-adopted'))).toEqual(notFound)
+    const lines = await admin.audit.list({ resource: 'file-adopted' })
+    expect(lines.map(({ operation }) => operation)).toEqual(['objects.forget', 'objects.adopt'])
+  })
+
+  it('tells why a call was refused, which the client never learns', async () => {
+    const id = await other.vectorStores
+      .retrieve('vs_of_0001')
+      .catch((error: InstanceType<typeof OpenAI.APIError>) => error.headers?.get('x-sp-request-id') ?? '')
+    const record: RequestRecord = await gateway.record(String(id))
+    expect(record).toMatchObject({ status: 404, error: { code: 'object_not_found', origin: 'client' } })
+    expect(record.routing_signals.at(-1)?.text).toMatch(/belongs to another scope \(project prj_/)
+  })
+})
+
+/** What everybody has made at one account, newest first, in pages as the provider gives them. */
+function listFiles(accounts: Record<string, string[]>) {
+  return ({ target, credential }: Arrival): Reply => {
+    const query = new URL(target, 'http://upstream').searchParams
+    const all = accounts[credential] ?? []
+    const from = query.has('after') ? all.indexOf(query.get('after')!) + 1 : 0
+    const data = all.slice(from, from + Number(query.get('limit') ?? 2)).map((id) => ({ id, object: 'file', bytes: 1 }))
+    return json({
+      object: 'list',
+      data,
+      has_more: from + data.length < all.length,
+      first_id: data[0]?.id,
+      last_id: data.at(-1)?.id,
+    })
+  }
+}
+
+describe('a list', () => {
+  it('goes through all accounts and past what is of others, and ends', async () => {
+    const accounts: Record<string, string[]> = {
+      [first]: ['x1', 'x2', 'x3', 'own-1', 'x4', 'own-2', 'x5'],
+      [second]: ['own-3', 'x6', 'x7', 'x8', 'own-4'],
+    }
+    for (const [account, ids] of Object.entries(accounts))
+      for (const name of ids.filter((id) => id.startsWith('own')))
+        await gateway.admin.objects.adopt({
+          name,
+          type: 'file',
+          provider: 'openai',
+          credential: account.slice(-4),
+          project: 'other',
+        })
+    upstream.answer = listFiles(accounts)
+    const seen: string[] = []
+    for await (const { id } of other.files.list({ limit: 2 })) seen.push(id)
+    expect(seen.sort()).toEqual(['own-1', 'own-2', 'own-3', 'own-4'])
+    const page = await other.files.list({ limit: 100 })
+    expect(page.data.every(({ bytes }) => bytes === 1)).toBe(true)
+  })
+
+  it('asks for no more than the first page where the caller has nothing, and shows nothing', async () => {
+    upstream.answer = listFiles({ [first]: ['x1', 'x2', 'x3'], [second]: ['x1', 'x2', 'x3'] })
+    const { data, has_more } = await other.batches.list({ limit: 2 })
+    expect([data, has_more]).toEqual([[], false])
+    expect(upstream.arrivals).toHaveLength(1)
+  })
+
+  it('that cannot be read is not shown', async () => {
+    upstream.answer = () => json({ data: 'secrets of others' })
+    expect(await refusalOf(other.files.list({}, { maxRetries: 0 }))).toEqual([502, 'provider_bad_response'])
+  })
+})
+
+describe('kill -9', () => {
+  it('between an answer’s objects and its record: the object is its maker’s, once', async () => {
+    await gateway.stop()
+    gateway = await startGateway({
+      dataDirectory: directory,
+      environment: { SPGW_FAULT_POINT: 'journal.after-objects' },
+    })
+    upstream.answer = () => store('vs_kill')
+    const key = (await gateway.createKey('killed')).key
+    const made = fetch(`${gateway.baseUrl}/v1/vector_stores`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: '{}',
+    })
+    await expect(made).rejects.toThrow()
+    await gateway.ended
+    gateway = await startGateway({ dataDirectory: directory })
+    await connect()
+    const known = await gateway.admin.objects.list({ all: true, type: 'vector_store' })
+    expect(known.filter(({ id }) => id === 'vs_kill')).toHaveLength(1)
+    await owner.vectorStores.retrieve('vs_kill')
+    expect(await refusalOf(other.vectorStores.retrieve('vs_kill'))).toEqual(notFound)
+    const [record] = await gateway.admin.requests.list({ key: 'killed', limit: 10 })
+    expect(record?.state).toBe('interrupted')
+  })
+})
