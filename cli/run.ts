@@ -64,7 +64,7 @@ export async function runOperation(invocation: Invocation, connect: Connect, io:
       return (await printReplay(open, settings, io)) ? exitStatus.done : exitStatus.failed
     }
     const { printLive } = await import('./print/live.ts')
-    await printLive(show.columns, open, settings, io)
+    await printLive(show, open, settings, io)
     return exitStatus.done
   }
   if (show.as === 'file') {

@@ -10,7 +10,7 @@ import { stdoutView, type View } from './view.ts'
 
 /** Prints rows as they come, each handed to the system before the next is read. Ctrl-C ends it as if the stream had ended. */
 export async function printLive(
-  columns: readonly Column[],
+  { columns, idle }: { columns: readonly Column[]; idle?: string },
   open: (signal: AbortSignal) => Promise<AsyncIterable<unknown>>,
   settings: GlobalOptions,
   io: Io,
@@ -22,6 +22,7 @@ export async function printLive(
   })
   try {
     const rows = (await open(stop.signal))[Symbol.asyncIterator]()
+    if (idle !== undefined && io.stderr.isTerminal) await io.stderr.write(`${idle} Ctrl-C ends it.\n`)
     const render = rowRenderer(pickColumns(columns, settings.columns, undefined), settings, io)
     for (;;) {
       const next = await Promise.race([rows.next(), stopped])

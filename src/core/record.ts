@@ -1,6 +1,9 @@
 import type { ErrorOrigin, RecordErrorCode } from './errors.ts'
 import type { LaneName } from './lane.ts'
 
+/** In sums, the name of what had none: refused before a model was read, or sent without a key. */
+export const noGroup = '(none)'
+
 /**
  * The request record: a public format (product.md section 3). Field names do not change once released;
  * a missing value is null, never left out. Times are RFC 3339 UTC, durations milliseconds.

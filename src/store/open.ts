@@ -1,9 +1,10 @@
-import { closeSync, openSync, statSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import type { Upgrade } from './api.ts'
 import { Connection } from './connection.ts'
+import { databaseBytes } from './database-bytes.ts'
 import { watchPlaces } from './file-places.ts'
 import { migrate } from './migrate.ts'
 import { migrations as ownMigrations } from './migrations/index.ts'
@@ -16,8 +17,8 @@ export interface OpenStore {
   schemaVersion: string
   /** What opening it made of an older database. */
   upgrade: Upgrade | null
-  /** Of the database and its write-ahead log. */
-  sizes(): { database: number; log: number }
+  /** On the disk. */
+  bytes(): number
   close(): Promise<void>
 }
 
@@ -55,7 +56,7 @@ async function openOnce(file: SqliteFile, { migrations, patienceMs }: OpenOption
       connection,
       schemaVersion,
       upgrade,
-      sizes: () => ({ database: fileSize(file.path), log: fileSize(`${file.path}-wal`) }),
+      bytes: () => databaseBytes(file.path),
       close: () => connection.close(),
     }
   } catch (error) {
@@ -68,8 +69,4 @@ function asRefusal(error: unknown, path: string): StoreRefused {
   if (error instanceof StoreRefused) return new StoreRefused(`${path}: ${error.message}`, error.hint)
   const cause = translateSqliteError(error)
   return new StoreRefused(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`)
-}
-
-function fileSize(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }

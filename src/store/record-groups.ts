@@ -1,3 +1,4 @@
+import { noGroup } from '../core/record.ts'
 import type { StatsBy } from './api.ts'
 import { readTags } from './record-json.ts'
 import type { ScannedRow } from './record-scan.ts'
@@ -7,9 +8,6 @@ export interface GroupName {
   id: string
   name: string
 }
-
-/** What stands for a field that a record does not have. */
-const none = '-'
 
 /** The groups that a record counts in: one, or with tags one for each of them. A group of keys is one key, whatever it was called. */
 export function groupsOf(row: ScannedRow, labels: RecordLabelsRow | undefined, by: StatsBy): GroupName[] {
@@ -32,7 +30,9 @@ export function labelGroup(
   labels: RecordLabelsRow | undefined,
   by: 'key' | 'model' | 'provider' | 'project',
 ): GroupName {
-  return by === 'key' ? { id: labels?.key_id ?? none, name: labels?.key_name ?? none } : plain(labels?.[by] ?? none)
+  return by === 'key'
+    ? { id: labels?.key_id ?? noGroup, name: labels?.key_name ?? noGroup }
+    : plain(labels?.[by] ?? noGroup)
 }
 
 function plain(name: string): GroupName {
@@ -42,5 +42,5 @@ function plain(name: string): GroupName {
 /** `name=value` each. */
 function tagsOf({ record_json }: ScannedRow): string[] {
   const tags = record_json === undefined ? [] : Object.entries(readTags(record_json))
-  return tags.length === 0 ? [none] : tags.map(([name, value]) => `${name}=${value}`)
+  return tags.length === 0 ? [noGroup] : tags.map(([name, value]) => `${name}=${value}`)
 }

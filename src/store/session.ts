@@ -97,10 +97,9 @@ export class StoreSession {
   }
 
   async health(): Promise<StoreHealth> {
-    const sizes = this.#store.sizes()
     return {
       degraded: this.#store.connection.trouble ?? this.#ingestTrouble ?? this.#checkpointTrouble,
-      databaseBytes: sizes.database + sizes.log,
+      databaseBytes: this.#store.bytes(),
       journalBytes: await journalBytes(this.#data.journalDirectory),
       schemaVersion: this.#store.schemaVersion,
       setAside: await listSetAside(this.#data.journalDirectory),

@@ -41,6 +41,14 @@ describe('tail', () => {
     ).toEqual(rows)
   })
 
+  it('says on a terminal that it waits, and nothing into a file', async () => {
+    const gateway = { gateway: stream(...rows) }
+    const seen = await runLine(['requests', 'tail'], { terminal: true, ...gateway })
+    expect(seen.io.err()).toBe('Waiting for requests to end. Ctrl-C ends it.\n')
+    const piped = await runLine(['requests', 'tail'], gateway)
+    expect(piped.io.err()).toBe('')
+  })
+
   it('keeps its columns in place', async () => {
     const wide = sampleRecord({
       id: 'req_d',

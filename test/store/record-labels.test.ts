@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
-import type { RequestRecord } from '../../src/core/record.ts'
+import { noGroup, type RequestRecord } from '../../src/core/record.ts'
 import type { RecordFilter } from '../../src/store/api.ts'
 import { Ingestion } from '../../src/store/ingest.ts'
 import { migrations } from '../../src/store/migrations/index.ts'
@@ -152,7 +152,7 @@ describe('records of the first schema', () => {
     const stats = await recordsTable(store.connection.db).stats({ limit: 0 }, 'provider')
     expect(stats.map(({ group, requests }) => [group, requests])).toEqual([
       ['openai', 3],
-      ['-', 1],
+      [noGroup, 1],
       ['azure', 1],
     ])
     const labels = await store.connection.db.selectFrom('record_labels').selectAll().execute()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
-import type { RequestRecord } from '../../src/core/record.ts'
+import { noGroup, type RequestRecord } from '../../src/core/record.ts'
 import type { SeriesQuestion, StoreClient } from '../../src/store/api.ts'
 import { StoreStopped } from '../../src/store/store-error.ts'
 import { encodeEntry, JournalWriter } from '../support/journal-writer.ts'
@@ -96,11 +96,11 @@ describe('series', () => {
       ['second', 2],
       ['other', 2],
     ])
-    expect(await requests('model', 8)).toContainEqual(['-', 1])
+    expect(await requests('model', 8)).toContainEqual([noGroup, 1])
     // Those of team a have a tag that is not told apart, too.
     expect(await requests('tag')).toEqual([
       ['team=a', 3],
-      ['-', 2],
+      [noGroup, 2],
       ['other', 5],
     ])
     expect(await requests('total')).toEqual([['total', 7]])

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
-import type { RequestRecord } from '../../src/core/record.ts'
+import { noGroup, type RequestRecord } from '../../src/core/record.ts'
 import type { RecordFilter, StoreClient } from '../../src/store/api.ts'
 import { openStore } from '../../src/store/open.ts'
 import { recordsTable } from '../../src/store/records.ts'
@@ -148,7 +148,7 @@ describe('records', () => {
     ])
     expect(await store.records.stats({ limit: 1 }, 'tag')).toMatchObject([
       { group: 'team=a', requests: 2, errors: 1, input: 20 },
-      { group: '-', requests: 1, errors: 0 },
+      { group: noGroup, requests: 1, errors: 0 },
       { group: 'user=u-1', requests: 1, errors: 0 },
     ])
   })

@@ -29,8 +29,8 @@ export type Show =
   /** `rows`: the lists in the answer that the rows lie in (`show-rows.ts`), where it is not itself the list of them. */
   | { as: 'table'; columns: readonly Column[]; empty: string; rows?: readonly string[] }
   | { as: 'record'; columns?: readonly Column[] }
-  /** A stream of rows, pushed. */
-  | { as: 'live'; columns: readonly Column[] }
+  /** A stream of rows, pushed. `idle`: what is said while the first has not come. */
+  | { as: 'live'; columns: readonly Column[]; idle?: string }
   /**
    * One field alone on stdout (a key shown once), a note on stderr: by default how a gateway key is used. `opens`: it is an
    * address for a browser of whoever asked.

@@ -95,7 +95,7 @@ export const requests = {
     role: 'viewer',
     reach: 'project',
     effect: 'read',
-    show: { as: 'live', columns },
+    show: { as: 'live', columns, idle: 'Waiting for requests to end.' },
     examples: ['requests tail', 'requests tail --error rate_limited --json', 'requests tail --tag team=search'],
   })
     .input(

@@ -37,9 +37,12 @@ export async function readSeries(context: AdminContext, { step, by, ...input }: 
   return { since: whole.since, until: whole.until, step_ms: stepMs, groups }
 }
 
+/** An hour back from a moment ago is a little longer than an hour. */
+const tolerance = 1.01
+
 /** The shortest usual step that makes no more of them than wanted. */
 function chooseStep(span: number): number {
-  return usualSteps.find((step) => span / step <= wantedSteps) ?? Math.ceil(span / wantedSteps / day) * day
+  return usualSteps.find((step) => span / step <= wantedSteps * tolerance) ?? Math.ceil(span / wantedSteps / day) * day
 }
 
 /** The first step is whole: it begins at a multiple of the step, at or before `since`. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { formatBytes } from '../../admin/contract/show-value.ts'
@@ -8,6 +8,7 @@ import { complain, well } from '../../core/finding.ts'
 import { makeKeyring, witnessIdentity } from '../../sealing/keyring.ts'
 import { loadMachineKey, type MachineKey } from '../../sealing/machine-key.ts'
 import { SealBroken } from '../../sealing/seal-error.ts'
+import { databaseBytes } from '../../store/database-bytes.ts'
 import type { Examination } from '../../store/examine.ts'
 import { extractNativeBinding } from '../native-binding.ts'
 import { databaseFile } from '../places.ts'
@@ -72,7 +73,7 @@ async function withBinding<Value>(
 }
 
 function judgeDatabase(path: string, { damage, schema, age }: Examination): Finding[] {
-  const size = formatBytes(statSync(path).size)
+  const size = formatBytes(databaseBytes(path))
   const findings = damage.map((line) => complain('database', `it is damaged: ${line}`, restore))
   if (schema === null) return [...findings, complain('database', `${path} is not of spgw`, restore)]
   if (age === 'newer') {

@@ -72,10 +72,12 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const shown = isVirtual ? items.map(({ index }) => index) : rows.map((_, index) => index)
   return (
     <div className={`table-frame${fill ? ' table-fill' : ''}`}>
-      <div className="row table-tools">
-        <div className="grow">{props.tools}</div>
-        <ColumnChoice choice={choice} />
-      </div>
+      {rows.length === 0 && props.tools === undefined ? null : (
+        <div className="row table-tools">
+          <div className="grow">{props.tools}</div>
+          {rows.length === 0 ? null : <ColumnChoice choice={choice} />}
+        </div>
+      )}
       {rows.length === 0 ? (
         empty
       ) : (

@@ -1,11 +1,14 @@
 import { CircleX } from 'lucide-react'
 import { escapeControls } from '../../../admin/contract/show-value.ts'
-import { faultOf } from '../client/fault.ts'
+import { type Fault, faultOf } from '../client/fault.ts'
 import { Button } from './button.tsx'
 
-/** Where something could not be read: cause, what to do, code, and a way to try again. */
+/** What went wrong: cause, what to do, code, and where there is one a way to try again. */
 export function FaultNotice({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
-  const fault = faultOf(error)
+  return <FaultView fault={faultOf(error)} {...(onRetry === undefined ? {} : { onRetry })} />
+}
+
+export function FaultView({ fault, onRetry }: { fault: Fault; onRetry?: () => void }) {
   return (
     <div className="notice notice-bad" role="alert">
       <CircleX size={16} aria-hidden="true" />

@@ -1,9 +1,9 @@
 import { type FormEvent, type ReactNode, useState } from 'react'
-import { escapeControls } from '../../../admin/contract/show-value.ts'
 import type { Fault } from '../client/fault.ts'
 import type { DerivedField } from '../contract/derived.ts'
 import { operationNamed } from '../contract/operations.ts'
 import { Button } from './button.tsx'
+import { FaultView } from './fault-notice.tsx'
 import { FormField } from './form-field.tsx'
 import { type FormValues, inputOf, missingFields, valuesOf } from './form-values.ts'
 import { useOperation } from './operation-call.ts'
@@ -96,16 +96,5 @@ export function FormFault({ fault, shown }: { fault: Fault | null; shown: readon
   if (fault === null) return null
   const named = Object.keys(fault.fields)
   if (named.length > 0 && named.every((name) => shown.includes(name))) return null
-  return (
-    <div className="notice notice-bad" role="alert">
-      <div className="grow">
-        <p className="notice-title">{escapeControls(fault.message)}</p>
-        <p>{escapeControls(fault.hint)}</p>
-        <p className="small quiet">
-          <code>{fault.code}</code>
-          {fault.requestId === null ? null : <code> {fault.requestId}</code>}
-        </p>
-      </div>
-    </div>
-  )
+  return <FaultView fault={fault} />
 }

@@ -17,10 +17,11 @@ import { ShownOnce } from './shown-once.tsx'
 
 export function KeysPage() {
   const { create } = useSearch({ from: '/app/keys' })
+  const may = useMay('keys.create')
   const navigate = useNavigate()
   const [made, setMade] = useState<CreatedKey | null>(null)
   const toList = () => void navigate({ to: '/keys', search: keepScope })
-  if (create === undefined) return <KeyList made={made} onClose={() => setMade(null)} />
+  if (create === undefined || !may) return <KeyList made={made} onClose={() => setMade(null)} />
   const above = (
     <Link to="/keys" search={keepScope}>
       Keys

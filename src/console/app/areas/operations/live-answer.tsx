@@ -17,10 +17,11 @@ interface LiveAnswerProps {
   operation: DerivedOperation
   preset: Record<string, string>
   columns: readonly Column[]
+  idle: string
 }
 
 /** What an operation pushes, newest first, for as long as somebody listens. */
-export function LiveAnswer({ operation, preset, columns }: LiveAnswerProps) {
+export function LiveAnswer({ operation, preset, columns, idle }: LiveAnswerProps) {
   const [rows, setRows] = useState<LiveRow[]>([])
   const [input, setInput] = useState<Record<string, unknown> | null>(null)
   const [fault, setFault] = useState<Fault | null>(null)
@@ -54,7 +55,7 @@ export function LiveAnswer({ operation, preset, columns }: LiveAnswerProps) {
         rows={rows}
         columns={shown}
         rowKey={({ key }) => String(key)}
-        empty={<p className="quiet">{input === null ? 'Nothing heard yet.' : 'Listening.'}</p>}
+        empty={<p className="quiet">{input === null ? 'Nothing heard yet.' : idle}</p>}
       />
     </div>
   )

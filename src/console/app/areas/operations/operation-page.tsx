@@ -68,7 +68,15 @@ interface BodyProps {
 
 function OperationBody({ operation, preset, submit, onAnswer }: BodyProps) {
   const { meta, name } = operation
-  if (meta.show.as === 'live') return <LiveAnswer operation={operation} preset={preset} columns={meta.show.columns} />
+  if (meta.show.as === 'live')
+    return (
+      <LiveAnswer
+        operation={operation}
+        preset={preset}
+        columns={meta.show.columns}
+        idle={meta.show.idle ?? 'Listening.'}
+      />
+    )
   if (meta.show.as === 'file') return <FileAnswer operation={operation} preset={preset} name={meta.show.name} />
   if (meta.effect === 'danger') return <DangerForm operation={operation} preset={preset} onAnswer={onAnswer} />
   return <OperationForm operation={name} preset={preset} submit={submit} onDone={onAnswer} />

@@ -1,4 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
+import { noGroup } from '../../../../core/record.ts'
 import type { admin } from '../../client/admin.ts'
 import { Count, DataTable, Duration, Empty, Money, Outside, type TableColumn } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
@@ -18,8 +19,8 @@ export function GroupTable({ by, rows, window }: GroupTableProps) {
   const most = Math.max(1, ...rows.map(({ requests }) => requests))
   const sorted = [...rows].sort((left, right) => right.requests - left.requests)
   const open = ({ group }: Row) => {
-    // A dash stands for what had none, which no filter finds.
-    if (group === '-') return
+    // What had none is found by no filter.
+    if (group === noGroup) return
     const words = { since: window.since, ...(window.until === undefined ? {} : { until: window.until }) }
     void navigate({ to: '/requests', search: (before) => ({ ...keepScope(before), ...words, [by]: group }) })
   }

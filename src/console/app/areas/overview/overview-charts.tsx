@@ -21,11 +21,11 @@ function Charts({ series }: { series: Series }) {
   const times = useMemo(() => (series.groups[0]?.points ?? []).map((point) => Date.parse(point.time)), [series])
   const grouped = series.groups.length > 1
   const lines = (name: string, read: Read): ChartSeries[] =>
-    series.groups.map(({ group, points }) => ({ name: grouped ? nameOf(group) : name, values: points.map(read) }))
+    series.groups.map(({ group, points }) => ({ name: grouped ? group : name, values: points.map(read) }))
   const several = (reads: Record<string, Read>): ChartSeries[] =>
     Object.entries(reads).flatMap(([name, read]) =>
       series.groups.map(({ group, points }) => ({
-        name: grouped && Object.keys(reads).length > 1 ? `${nameOf(group)} ${name}` : grouped ? nameOf(group) : name,
+        name: grouped && Object.keys(reads).length > 1 ? `${group} ${name}` : grouped ? group : name,
         values: points.map(read),
       })),
     )
@@ -72,9 +72,4 @@ function Charts({ series }: { series: Series }) {
       <Chart {...common} title="Spend" look="bars" series={lines('spend', (point) => point.usd)} write={money} />
     </div>
   )
-}
-
-/** The gateway writes a dash for what had none: refused before a provider was chosen, or sent without a key. */
-function nameOf(group: string): string {
-  return group === '-' ? 'none' : group
 }

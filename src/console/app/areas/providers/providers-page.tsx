@@ -17,7 +17,8 @@ const manyProviders = 8
 
 export function ProvidersPage() {
   const { add } = useSearch({ from: '/app/providers' })
-  return add === undefined ? <ProviderList /> : <AddProvider chosen={add} />
+  const may = useMay('providers.add')
+  return add === undefined || !may ? <ProviderList /> : <AddProvider chosen={add} />
 }
 
 function ProviderList() {

@@ -27,7 +27,8 @@ import { stateOfTarget } from './target-state.ts'
 
 export function RoutingPage() {
   const { add } = useSearch({ from: '/app/routing' })
-  return add === undefined ? <RouteList /> : <AddRoute provider={add} />
+  const may = useMay('routes.add')
+  return add === undefined || !may ? <RouteList /> : <AddRoute provider={add} />
 }
 
 function RouteList() {
