@@ -13,6 +13,7 @@ export type Key = Awaited<ReturnType<AdminClient['keys']['show']>>
 export type CreatedKey = Awaited<ReturnType<AdminClient['keys']['create']>>
 export type Project = Awaited<ReturnType<AdminClient['projects']['show']>>
 export type Environment = Awaited<ReturnType<AdminClient['environments']['show']>>
+export type RequestBodies = NonNullable<Awaited<ReturnType<AdminClient['requests']['show']>>['bodies']>
 export type Policy = Awaited<ReturnType<AdminClient['policies']['show']>>
 export type AuditEvent = Awaited<ReturnType<AdminClient['audit']['list']>>[number]
 export type StatsRow = Awaited<ReturnType<AdminClient['requests']['stats']>>[number]

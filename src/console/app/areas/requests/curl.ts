@@ -1,5 +1,8 @@
 import { type LaneCall, writeLaneCall } from '../../../../core/lane-call.ts'
 import type { RequestRecord } from '../../../../core/record.ts'
+import type { RequestBodies } from '../outputs.ts'
+
+type Asked = NonNullable<RequestBodies['request']>
 
 const conversations = ['chat', 'messages', 'generate']
 
@@ -9,6 +12,19 @@ const plainCalls: Record<string, { path: string; field: string }> = {
   embeddings: { path: '/v1/embeddings', field: 'input' },
   completions: { path: '/v1/completions', field: 'prompt' },
   moderations: { path: '/v1/moderations', field: 'input' },
+}
+
+/** The very call that was kept; null where not all of it was. */
+export function curlAgain(asked: Asked, streamed: boolean, gatewayUrl: string): string | null {
+  const { method, path, headers, content, truncated } = asked
+  if (content === null || truncated) return null
+  const own = Object.entries({ 'content-type': 'application/json', ...headers })
+  return [
+    `curl -s${streamed ? 'N' : ''} -X ${method} ${quote(`${gatewayUrl}${path}`)} \\`,
+    `  -H "Authorization: Bearer $SPGW_KEY" \\`,
+    ...own.map(([name, value]) => `  -H ${quote(`${name}: ${value}`)} \\`),
+    `  --data-binary ${quote(content)}`,
+  ].join('\n')
 }
 
 /** A call like this one, with a body to fill in; null where the record alone is not enough to write one. */

@@ -6,17 +6,22 @@ import { useLive } from '../../live/live.ts'
 import type { RequestRow } from '../../live/status-output.ts'
 import { CopyButton } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
-import { curlOf } from './curl.ts'
+import { bodiesQuery } from './bodies-query.ts'
+import { curlAgain, curlOf } from './curl.ts'
 import { ExplainNow } from './explain-now.tsx'
 import { ReplayButton } from './replay-button.tsx'
 
 export function RecordActions({ record }: { record: RequestRow }) {
   const { status } = useLive()
-  const curl = curlOf(record, status?.gateway_url ?? 'http://127.0.0.1:8787')
+  const url = status?.gateway_url ?? 'http://127.0.0.1:8787'
+  // The very call, once somebody has read it; until then one like it.
+  const { data } = useQuery(bodiesQuery(record.id))
+  const asked = data?.bodies?.request ?? null
+  const curl = (asked === null ? null : curlAgain(asked, record.streamed, url)) ?? curlOf(record, url)
   return (
     <>
       {curl === null ? null : <CopyButton small={false} text={curl} label="Copy as curl" />}
-      {record.state === 'admitted' ? null : <ReplayButton id={record.id} />}
+      {record.state === 'admitted' ? null : <ReplayButton record={record} />}
       <ExplainNow record={record} />
       {record.key === null ? null : (
         <Link className="button button-plain" to="/keys/$key" params={{ key: record.key.id }} search={keepScope}>

@@ -1,10 +1,9 @@
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import type { RequestRow } from '../../live/status-output.ts'
-import { Bytes, Code, Count, Duration, Money, Outside, RecordView } from '../../parts/index.ts'
+import { Bytes, Count, Duration, Money, Outside, RecordView } from '../../parts/index.ts'
 
 /** Tokens and cost, then the rest of what is known. */
 export function RecordFacts({ record }: { record: RequestRow }) {
-  const { request, response } = bodiesOf(record)
   return (
     <>
       <div className="record-columns">
@@ -27,15 +26,6 @@ export function RecordFacts({ record }: { record: RequestRow }) {
               </li>
             ))}
           </ul>
-        </section>
-      )}
-      {request === null && response === null ? (
-        <p className="small quiet">Bodies are kept only where a policy says so.</p>
-      ) : (
-        <section className="stack-tight">
-          <h2>Bodies</h2>
-          {request === null ? null : <Code text={escapeLines(request)} label="Copy the request" />}
-          {response === null ? null : <Code text={escapeLines(response)} label="Copy the answer" />}
         </section>
       )}
     </>
@@ -73,18 +63,4 @@ function clientEntries(record: RequestRow) {
     { label: "Provider's request id", value: <Outside text={record.provider_request_id} /> },
     { label: 'Tags', value: <Outside text={tags.join(', ')} /> },
   ]
-}
-
-/** There only where a policy captures them. */
-function bodiesOf(record: RequestRow): { request: string | null; response: string | null } {
-  const bodies: unknown = Reflect.get(record, 'bodies')
-  const read = (name: string) => {
-    const text: unknown = typeof bodies === 'object' && bodies !== null ? Reflect.get(bodies, name) : null
-    return typeof text === 'string' ? text : null
-  }
-  return { request: read('request'), response: read('response') }
-}
-
-function escapeLines(text: string): string {
-  return text.split('\n').map(escapeControls).join('\n')
 }

@@ -9,6 +9,7 @@ import { CopyButton, Empty, FaultNotice, Outside, Time } from '../../parts/index
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import { RecordActions } from './record-actions.tsx'
+import { RecordBodies } from './record-bodies.tsx'
 import { RecordFacts } from './record-facts.tsx'
 import { RecordSignals } from './record-signals.tsx'
 import { RequestState } from './request-cells.tsx'
@@ -87,6 +88,7 @@ function Record({ record }: { record: RequestRow }) {
         <RecordSignals title="Routing" signals={record.routing_signals} none={sayUnrouted(record)} />
       </div>
       <RecordFacts record={record} />
+      <RecordBodies record={record} />
     </Page>
   )
 }

@@ -1,0 +1,98 @@
+import { useQuery } from '@tanstack/react-query'
+import { Eye } from 'lucide-react'
+import { escapeControls, formatValue } from '../../../../admin/contract/show-value.ts'
+import { whyNoBodies } from '../../../../admin/contract/why-no-bodies.ts'
+import { indentJson } from '../../../../core/indent-json.ts'
+import type { RequestRow } from '../../live/status-output.ts'
+import { Button, Code, FaultNotice } from '../../parts/index.ts'
+import { useMay } from '../../session/session.ts'
+import type { RequestBodies } from '../outputs.ts'
+import { bodiesQuery } from './bodies-query.ts'
+
+/** What was said, where a policy had it kept: for admins, and only when they ask for it. */
+export function RecordBodies({ record }: { record: RequestRow }) {
+  const shown = useQuery(bodiesQuery(record.id))
+  return (
+    <section className="card" aria-label="Bodies">
+      <h2 className="card-head">Bodies</h2>
+      {shown.error === null ? null : <FaultNotice error={shown.error} onRetry={() => void shown.refetch()} />}
+      <Kept record={record} bodies={shown.data?.bodies} busy={shown.isFetching} onShow={() => void shown.refetch()} />
+    </section>
+  )
+}
+
+interface KeptProps {
+  record: RequestRow
+  /** Left out: they have not been asked for. */
+  bodies: RequestBodies | null | undefined
+  busy: boolean
+  onShow(): void
+}
+
+function Kept({ record, bodies, busy, onShow }: KeptProps) {
+  // Whoever may send it again may read it: the role is the same.
+  const may = useMay('requests.replay')
+  if (bodies === null || (bodies === undefined && !isCaptured(record))) return <NotKept record={record} />
+  if (bodies === undefined)
+    return may ? (
+      <div className="row">
+        <Button icon={<Eye size={14} aria-hidden="true" />} busy={busy} onClick={onShow}>
+          Show what was said
+        </Button>
+        <span className="small quiet">Each reading is audited.</span>
+      </div>
+    ) : (
+      <p className="quiet">They were kept. Reading them takes the role admin.</p>
+    )
+  const { request, answer } = bodies
+  return (
+    <div className="stack">
+      {request === null ? null : <Body title={`Request: ${request.method} ${request.path}`} body={request} />}
+      {answer === null ? <p className="quiet">Nothing was answered.</p> : <Body title="Answer" body={answer} />}
+    </div>
+  )
+}
+
+function isCaptured({ state, policy_signals }: RequestRow): boolean {
+  const said = policy_signals.filter(({ rule }) => rule === 'capture')
+  const kept = said.some(({ data }) => data !== undefined && data.capture !== 'none')
+  return kept && state !== 'admitted' && said.every(({ data }) => data !== undefined)
+}
+
+function NotKept({ record }: { record: RequestRow }) {
+  const { reason, hint } = whyNoBodies(record)
+  return (
+    <p className="quiet breakable">
+      <bdi>{escapeControls(reason)}</bdi> <bdi>{escapeControls(hint)}</bdi>
+    </p>
+  )
+}
+
+function Body({ title, body }: { title: string; body: NonNullable<RequestBodies['answer']> }) {
+  const about = `${body.type ?? 'no type'}, ${formatValue(body.bytes, 'bytes', { now: 0, utc: true })}`
+  const notes = [
+    body.truncated ? 'only its beginning was kept' : '',
+    body.masked ? 'secrets or personal data were masked' : '',
+  ].filter((note) => note !== '')
+  return (
+    <details className="fold" open>
+      <summary className="breakable">
+        <bdi>{escapeControls(title)}</bdi>{' '}
+        <span className="small quiet">{escapeControls([about, ...notes].join(', '))}</span>
+      </summary>
+      {body.content === null ? (
+        <p className="quiet">It is no text, of which only type and size are kept.</p>
+      ) : (
+        <Code text={printable(body.content)} label={`Copy: ${title}`} />
+      )}
+    </details>
+  )
+}
+
+/** JSON set out for people; what turns text about or hides it is shown, not obeyed. */
+function printable(content: string): string {
+  return (indentJson(content) ?? content.trimEnd())
+    .split(/\r\n|\r|\n/)
+    .map(escapeControls)
+    .join('\n')
+}

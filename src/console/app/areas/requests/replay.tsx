@@ -1,0 +1,113 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Compared, ReplayedEvent } from '../../../../admin/contract/request-replay.ts'
+import { escapeControls } from '../../../../admin/contract/show-value.ts'
+import { orpc } from '../../client/admin.ts'
+import type { RequestRow } from '../../live/status-output.ts'
+import { Code, Duration, FaultNotice, OperationForm, Outside } from '../../parts/index.ts'
+import { keepScope } from '../../shell/keys.ts'
+import { Loading } from '../../shell/page.tsx'
+
+type Outcome =
+  | { state: 'under way' }
+  | { state: 'failed'; error: unknown }
+  | { state: 'done'; event: ComparedEvent | null }
+type ComparedEvent = Extract<ReplayedEvent, { kind: 'compared' }>
+
+/** Asks as whom and with which model, sends, and shows both requests beside one another. */
+export function Replay({ record, onClose }: { record: RequestRow; onClose(): void }) {
+  const [outcome, setOutcome] = useState<Outcome | null>(null)
+  const scope = { project: record.project ?? 'default', environment: record.environment ?? 'production' }
+  const keys = useQuery(orpc.keys.list.queryOptions({ input: scope }))
+  const follow = async (events: AsyncIterable<ReplayedEvent>) => {
+    setOutcome({ state: 'under way' })
+    try {
+      setOutcome({ state: 'done', event: await lastOf(events) })
+    } catch (error) {
+      setOutcome({ state: 'failed', error })
+    }
+  }
+  if (outcome === null || outcome.state === 'failed')
+    return (
+      <div className="stack">
+        {outcome === null ? null : <FaultNotice error={outcome.error} />}
+        <OperationForm
+          operation="requests.replay"
+          fixed={{ id: record.id }}
+          fields={record.model === null ? ['key', 'provider'] : ['key', 'model']}
+          suggestions={{ key: keys.data?.map(({ name }) => name) ?? [] }}
+          submit="Send again"
+          onCancel={onClose}
+          // The operation's answer is a stream of its events.
+          onDone={(answer) => void follow(answer as AsyncIterable<ReplayedEvent>)}
+        />
+      </div>
+    )
+  if (outcome.state === 'under way') return <Loading />
+  return outcome.event === null ? <p>It was sent, but has no record.</p> : <Both event={outcome.event} />
+}
+
+async function lastOf(events: AsyncIterable<ReplayedEvent>): Promise<ComparedEvent | null> {
+  let last: ComparedEvent | null = null
+  for await (const event of events) if (event.kind === 'compared') last = event
+  return last
+}
+
+const rows: readonly { title: string; tell(one: Compared): React.ReactNode }[] = [
+  {
+    title: 'Request',
+    tell: ({ request_id }) => (
+      <Link to="/requests/$id" params={{ id: request_id }} search={keepScope}>
+        {`…${request_id.slice(-6)}`}
+      </Link>
+    ),
+  },
+  { title: 'Status', tell: ({ status }) => status ?? 'none' },
+  { title: 'Model', tell: ({ model }) => <Outside text={model} /> },
+  {
+    title: 'Answered by',
+    tell: ({ provider, upstream_model }) => <Outside text={provider && `${provider}/${upstream_model ?? ''}`} />,
+  },
+  { title: 'First byte', tell: ({ first_byte_ms }) => <Duration ms={first_byte_ms} /> },
+  { title: 'Total', tell: ({ duration_ms }) => <Duration ms={duration_ms} /> },
+  { title: 'Tokens', tell: ({ input, output }) => (input === null ? 'none' : `${input} in, ${output ?? 0} out`) },
+]
+
+function Both({ event: { before, after, text } }: { event: ComparedEvent }) {
+  return (
+    <div className="stack">
+      <p className="breakable">{escapeControls(text)}</p>
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">What</th>
+            <th scope="col">Before</th>
+            <th scope="col">Now</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ title, tell }) => (
+            <tr key={title}>
+              <th scope="row">{title}</th>
+              <td>{tell(before)}</td>
+              <td>{tell(after)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {before.answer === after.answer ? null : <Answer title="Text before" text={before.answer} />}
+      <Answer title={before.answer === after.answer ? 'Text, the same both times' : 'Text now'} text={after.answer} />
+    </div>
+  )
+}
+
+function Answer({ title, text }: { title: string; text: string | null }) {
+  if (text === null) return null
+  return (
+    <section className="stack-tight">
+      <h3>{title}</h3>
+      <Code text={text.split('\n').map(escapeControls).join('\n')} label={`Copy: ${title}`} />
+    </section>
+  )
+}
