@@ -101,7 +101,8 @@ function cutText(text: string): string {
 
 /** What an SDK says besides the body that makes the call another one. */
 const keptHeaders = ['content-type', 'accept', 'anthropic-version', 'anthropic-beta', 'openai-beta'] as const
-const credentialParameters = ['key', 'access_token']
+/** Whoever has the id of a resumable upload may write to it. */
+const credentialParameters = ['key', 'access_token', 'upload_id']
 
 function headOf(exchange: Exchange, find: Find): BodyHead {
   const headers = keptHeaders.flatMap((name) => {

@@ -1,6 +1,6 @@
 import type { TokenUsage } from '../../core/record.ts'
 import { BaseReader, errorObject, ordinary, shortMessage } from '../base-reader.ts'
-import type { EventReading, StreamEvent } from '../contract.ts'
+import type { EventReading, Framing, StreamEvent } from '../contract.ts'
 import { asCount, asObject, asText, type JsonObject, parseObject } from '../json-value.ts'
 
 const eventType = /"event_type"\s*:\s*"([a-z_.]+)"/
@@ -9,8 +9,15 @@ const doneMark = Buffer.from('[DONE]')
 /** Interactions, whole and streamed, also from an event in the middle on. Source: wire/streaming.md, section 4. */
 export class InteractionsReader extends BaseReader {
   protected readonly wanted = ['model', 'id', 'usage', 'environment_id']
+  readonly #counts: boolean
   #tokens: TokenUsage | null = null
   #ended = false
+
+  /** `counts`: the answer is made now; one that is only looked at again was counted then. */
+  constructor(framing: Framing | null, counts: boolean) {
+    super(framing)
+    this.#counts = counts
+  }
 
   protected learn(answer: JsonObject): void {
     this.model ??= asText(answer.model)
@@ -61,7 +68,7 @@ export class InteractionsReader extends BaseReader {
   }
 
   usage(): TokenUsage | null {
-    return this.#tokens
+    return this.#counts ? this.#tokens : null
   }
 }
 

@@ -89,9 +89,9 @@ function upstreamPath(match: Match, inspection: Inspection, upstreamModel: strin
 }
 
 function reader({ endpoint }: Match, { framing }: Inspection): AnswerReader {
-  const { operation } = endpoint
+  const { operation, object } = endpoint
   if (operation === 'generate') return new GenerateReader(framing)
-  if (endpoint.stream !== null) return new InteractionsReader(framing)
+  if (endpoint.stream !== null) return new InteractionsReader(framing, object?.effect === 'make')
   // Counting tokens uses none; embeddings report usage only in newer versions.
   const readUsage = operation === 'embed' ? readGenerateUsage : () => null
   return new WholeReader({ model: 'modelVersion', id: 'responseId', usage: 'usageMetadata', readUsage })
