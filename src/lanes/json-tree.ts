@@ -29,8 +29,9 @@ const openBracket = 0x5b
 const closeBrace = 0x7d
 const closeBracket = 0x5d
 
-/** Longer than any id or key that matters, each of its characters written as an escape. */
-const textBytes = 2048
+/** Longer than any id or name that matters; and one each of whose characters is written as an escape. */
+const idBytes = 2048
+const escapedBytes = 6 * idBytes
 
 /** Reads JSON whose grammar has been checked (`scanObject`). Iterative: nesting costs no call stack. */
 export function readTree(bytes: Buffer): JsonTree {
@@ -49,7 +50,7 @@ export function readTree(bytes: Buffer): JsonTree {
       const end = endOfString(bytes, at + 1)
       const next = skipSpace(bytes, end, bytes.length)
       const isKey = bytes[next] === colon
-      const text = end - at > textBytes ? null : readText(bytes, at, end)
+      const text = readText(bytes, at, end)
       if (isKey) key = text
       else add(text)
       at = isKey ? next + 1 : end
@@ -80,10 +81,18 @@ function isScalar(byte: number | undefined): boolean {
   )
 }
 
+/** A native search costs as much as this many bytes in a loop, and most strings are shorter. */
+const nearBytes = 32
+
 /** The byte after the closing quote; `at` is the one after the opening quote. */
 function endOfString(bytes: Buffer, at: number): number {
-  let from = at
-  for (;;) {
+  const near = Math.min(at + nearBytes, bytes.length)
+  for (let index = at; index < near; index++) {
+    const byte = bytes[index]
+    if (byte === quote) return index + 1
+    if (byte === backslash) index++
+  }
+  for (let from = at; ; ) {
     const end = bytes.indexOf(quote, from)
     if (end === -1) return bytes.length
     let slashes = end
@@ -93,13 +102,14 @@ function endOfString(bytes: Buffer, at: number): number {
   }
 }
 
-/** An invalid escape is read the way a forgiving parser would. */
-function readText(bytes: Buffer, start: number, end: number): string {
-  const text = bytes.toString('utf8', start, end)
-  if (!text.includes('\\')) return text.slice(1, -1)
+/** Names and ids that matter are ASCII, so that one byte is one character. An invalid escape is read the way a forgiving parser would. */
+function readText(bytes: Buffer, start: number, end: number): string | null {
+  if (end - start > escapedBytes) return null
+  const text = bytes.toString('latin1', start + 1, end - 1)
+  if (!text.includes('\\')) return text.length > idBytes ? null : text
   try {
-    return JSON.parse(text) as string
+    return JSON.parse(bytes.toString('utf8', start, end)) as string
   } catch {
-    return text.slice(1, -1).replaceAll(/\\(.)/g, '$1')
+    return text.replaceAll(/\\(.)/g, '$1')
   }
 }
