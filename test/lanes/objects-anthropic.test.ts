@@ -80,7 +80,48 @@ describe('told', () => {
     }
     expect(stores('{"model":"m"}')).toBe(false)
     expect(stores('{"model":"m","thread":{"type":"create"}}')).toBe(true)
+    expect(stores('{"model":"m","tools":[{"name":"code_execution"}]}')).toBe(false)
+    expect(stores('{"model":"m","tools":[{"type":"code_execution_20250825"}]}')).toBe(true)
     expect(told(messages, { id: 'x' }, false)).toEqual([])
+  })
+})
+
+describe('what tools leave', () => {
+  const container = { id: 'container_1', expires_at: 'x' }
+  const result = {
+    type: 'bash_code_execution_tool_result',
+    content: {
+      type: 'bash_code_execution_result',
+      content: [{ type: 'bash_code_execution_output', file_id: 'file_1' }],
+    },
+  }
+  const open = (body: string) => {
+    const found = anthropic.inspect(match(messages), '', Buffer.from(body))
+    if (isFault(found)) throw new Error(found.message)
+    return anthropic.reader(match(messages), found, { renameTo: null, askForUsage: false })
+  }
+  const left = [
+    { type: 'container', id: 'container_1' },
+    { type: 'file', id: 'file_1' },
+  ]
+
+  it('is seen in a whole answer', () => {
+    const reader = open('{"model":"m"}')
+    reader.body(Buffer.from(JSON.stringify({ id: 'm1', container, content: [{ type: 'text', text: 'x' }, result] })))
+    expect(reader.seen().objects).toEqual(left)
+  })
+
+  it('is seen in a stream', () => {
+    const reader = open('{"model":"m","stream":true}')
+    const tell = (name: string, data: object) => {
+      const bytes = Buffer.from(JSON.stringify({ type: name, ...data }))
+      reader.event({ bytes, name, data: bytes, part: 'whole' })
+    }
+    tell('message_start', { message: { id: 'm1', container: null } })
+    tell('content_block_start', { index: 0, content_block: { type: 'text', text: '' } })
+    tell('content_block_start', { index: 1, content_block: result })
+    tell('message_delta', { delta: { stop_reason: 'end_turn', container } })
+    expect(reader.seen().objects).toEqual(left.toReversed())
   })
 })
 

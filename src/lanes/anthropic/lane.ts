@@ -66,7 +66,7 @@ function inspect(match: Match, query: string, body: Buffer): Inspection | Fault 
     usageSplice: null,
   }
   if (!endpoint.takes.includes('json')) return plain
-  const scan = scanBody(body, ['model', 'stream', 'metadata', 'thread', 'requests', ...outputLimits])
+  const scan = scanBody(body, ['model', 'stream', 'metadata', 'thread', 'tools', 'requests', ...outputLimits])
   if (isFault(scan)) return scan
   if (endpoint.operation === 'batches.create') return readBatch(plain, body, scan.members)
   return readCall(endpoint, plain, body, scan.members)
@@ -79,12 +79,21 @@ function readCall(endpoint: Endpoint, plain: Inspection, body: Buffer, members: 
   if (isFault(named)) return named
   const endUser = readMetadataUser(body, members)
   const outputLimit = readOutputLimit(body, members, outputLimits, [])
-  const stores = endpoint.operation === 'messages' && members.some(({ name }) => name === 'thread')
+  const stores = endpoint.operation === 'messages' && leavesSomething(body, members)
   const found = { ...plain, model: named.model, modelSpans: named.spans, endUser, outputLimit, stores }
   if (endpoint.stream === null) return found
   const streamed = readStream(body, members)
   if (typeof streamed !== 'boolean') return streamed
   return streamed ? { ...found, streamed, framing: 'sse' } : found
+}
+
+const codeTool = Buffer.from('"code_execution_')
+
+/** A conversation that is kept, or a tool that runs code: its container and the files in it live on by themselves. */
+function leavesSomething(body: Buffer, members: readonly Member[]): boolean {
+  return members.some(
+    ({ name, start, end }) => name === 'thread' || (name === 'tools' && body.subarray(start, end).includes(codeTool)),
+  )
 }
 
 function readBatch(plain: Inspection, body: Buffer, members: readonly Member[]): Inspection | Fault {

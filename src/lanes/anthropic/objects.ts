@@ -54,7 +54,10 @@ function holdsRequest(parent: string): boolean {
   return parent === '' || parent === 'params'
 }
 
-/** Whatever this lane makes says its id in the same place; a message is kept where it has a thread. */
+/**
+ * Whatever this lane makes says its id in the same place. A message without a thread is told of as well where tools may have
+ * left something: nobody but the caller could name it, and the provider knows no such thread.
+ */
 function told({ endpoint }: Match, { stores }: { stores: boolean }, answer: unknown): ObjectName[] {
   const { object } = endpoint
   const id = asText(asObject(answer)?.id)
