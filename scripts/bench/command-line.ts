@@ -18,12 +18,14 @@ export interface Order {
   write: boolean
 }
 
-export type Form = 'full' | 'quick' | 'cpu' | 'profile'
+export type Form = 'full' | 'quick' | 'cpu' | 'profile' | 'bodies' | 'sockets'
 
 const usage = `npm run bench                    all targets, three rounds
 npm run bench -- quick           the main parts without Portkey, one short round
 npm run bench -- cpu [LOAD…]     the gateway and nginx in turns, and what each thread uses; under a minute
 npm run bench -- profile [LOAD…] the functions on which the gateway's threads spend their time
+npm run bench -- bodies          what the gateway grows by while files of gigabytes, and many at once, pass; under two minutes
+npm run bench -- sockets         what the gateway holds for a thousand silent WebSockets; under a minute
   LOAD               ${Object.keys(loads).join(', ')}; small where none is named
   --rounds N         rounds
   --seconds N        length of one load
@@ -41,6 +43,8 @@ const forms: Record<Form, { rounds: number; seconds: number; warmUpSeconds: numb
   quick: { rounds: 1, seconds: 2, warmUpSeconds: 2 },
   cpu: { rounds: 3, seconds: 3, warmUpSeconds: 5 },
   profile: { rounds: 1, seconds: 6, warmUpSeconds: 5 },
+  bodies: { rounds: 1, seconds: 0, warmUpSeconds: 0 },
+  sockets: { rounds: 1, seconds: 0, warmUpSeconds: 0 },
 }
 
 /** What the bench is asked for; ends the process where that is unclear. */

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { mkdir, mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
+import { measureBodies } from './bodies.ts'
 import { endChildrenWithUs } from './children.ts'
 import { type Order, readOrder } from './command-line.ts'
 import { measureCpu } from './cpu.ts'
@@ -13,6 +14,7 @@ import { prepare } from './prepare.ts'
 import { profile } from './profile.ts'
 import { missesMust, renderAims, renderFigures } from './report.ts'
 import { type Circumstances, Results } from './results.ts'
+import { measureSockets } from './sockets.ts'
 import type { Bench } from './target.ts'
 
 const place = join(import.meta.dirname, '../../.build/bench')
@@ -26,6 +28,11 @@ async function main(): Promise<number> {
   await mkdir(place, { recursive: true })
   const directory = await mkdtemp(join(place, 'run-'))
   process.on('exit', () => rmSync(directory, { recursive: true, force: true }))
+  if (order.form === 'bodies' || order.form === 'sockets') {
+    const measureThem = order.form === 'bodies' ? measureBodies : measureSockets
+    process.stdout.write(`\n${machine.description}\n\n${await measureThem(order, machine, place, directory)}\n`)
+    return 0
+  }
   const bench = await prepare(order, machine, place, directory)
   if (order.form === 'profile') return await profile(bench, order.loads)
   if (order.form === 'cpu') {

@@ -12,7 +12,7 @@ import { freePort, type StartOptions, type Target, type TargetName, untilReady }
 
 export interface SpgwOptions {
   machine: Machine
-  mock: Mock
+  mock: Pick<Mock, 'port'>
   tls: TlsFront | null
   directory: string
   /** The executable, or Node and the main file. */
@@ -29,6 +29,7 @@ export interface SpgwOptions {
 /** A gateway of ours, and the way to what else than traffic it has. */
 export interface SpgwTarget extends Target {
   data: string
+  port: number
   consolePort: number
   /** Runs a command against it, as an operator would, and returns what it prints. */
   tell(line: string, place?: ChildOptions['place']): Promise<string>
@@ -120,5 +121,5 @@ async function serve(
   const told = (line: string) => [...command, ...line.split(' '), '--data-dir', data, '--yes']
   const tell: SpgwTarget['tell'] = (line, place = 'load') => run(machine, told(line), { place, environment })
   const follow = (line: string) => start(machine, told(line), { place: 'load', environment })
-  return { name, reach, pid: child.pid ?? 0, readyMs, data, consolePort, tell, follow, stop: () => stop(child) }
+  return { name, reach, pid: child.pid ?? 0, readyMs, data, port, consolePort, tell, follow, stop: () => stop(child) }
 }

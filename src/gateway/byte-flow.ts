@@ -19,6 +19,7 @@ export class ByteFlow extends AnswerFlow {
   chunk(chunk: Buffer): void {
     if (this.#held !== null) this.write(this.#held)
     this.#held = chunk
+    this.gateway.chunks.passed(chunk.length)
     const { gives } = this.exchange.match!.endpoint
     if (gives === 'bytes' || gives === 'lines') return
     this.#tail ??= new Tail(tailBytes)

@@ -5,6 +5,7 @@ import type { Counters } from '../policy/counters.ts'
 import type { Transport } from '../providers/contract.ts'
 import type { Proxies } from '../providers/proxy-choice.ts'
 import type { Health } from '../routing/health.ts'
+import type { ChunkGarbage } from './chunk-garbage.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { Exchange } from './exchange.ts'
 import type { Journal } from './journal.ts'
@@ -23,6 +24,7 @@ export interface Gateway {
   captures: CaptureRoom
   objects: ObjectIndex
   deadlines: Deadlines
+  chunks: ChunkGarbage
   transport: Transport
   health: Health
   counters: Counters

@@ -56,12 +56,13 @@ function declaredLength({ request: { headers } }: Exchange): number | null {
 type Known = Pick<UploadOptions, 'fields' | 'scanner' | 'limit' | 'declared'>
 
 function openUpload(gateway: Gateway, exchange: Exchange, known: Known): Upload {
-  const { settings, deadlines } = gateway
+  const { settings, deadlines, chunks } = gateway
   return new Upload(
     {
       ...known,
       request: exchange.request,
       deadlines,
+      chunks,
       betweenChunksMs: settings.timeouts.betweenChunks,
       heldLimit: Math.min(known.limit, settings.bodyLimit),
     },

@@ -4,6 +4,7 @@ import { attachCounters, listeners } from '../policy/counters.ts'
 import { createHttpTransport } from '../providers/http.ts'
 import { findKind } from '../providers/index.ts'
 import { attachHealth } from '../routing/health.ts'
+import { ChunkGarbage } from './chunk-garbage.ts'
 import { closeStreams } from './close-streams.ts'
 import { Deadlines } from './deadlines.ts'
 import { drain, refuseNew } from './drain.ts'
@@ -46,6 +47,7 @@ const gateway: Gateway = {
   degraded: [],
   refusals: new RefusalFlood((entry) => journal.append(entry)),
   deadlines: new Deadlines(),
+  chunks: new ChunkGarbage(),
   transport,
   health: attachHealth(start.healthMemory, start.column),
   counters: attachCounters(start.counterMemory, start.counterLayout, start.column),

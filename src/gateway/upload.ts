@@ -4,6 +4,7 @@ import type { FormField, FormScanner } from '../core/form-scan.ts'
 import { formatSize } from '../core/units.ts'
 import type { FormFields } from '../lanes/contract.ts'
 import { discardBody, type TooLarge } from './body.ts'
+import type { ChunkGarbage } from './chunk-garbage.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
 import { Pieces, replaceSpan } from './pieces.ts'
 import { UploadBody } from './upload-body.ts'
@@ -16,6 +17,7 @@ export interface UploadOptions {
   /** As announced; null where the body comes in chunks. */
   declared: number | null
   deadlines: Deadlines
+  chunks: ChunkGarbage
   /** Silence allowed to the client between two chunks. */
   betweenChunksMs: number
   /** Most bytes that it may have. */
@@ -132,8 +134,9 @@ export class Upload {
   }
 
   #take = (chunk: Buffer): void => {
-    const { limit, scanner } = this.#options
+    const { limit, scanner, chunks } = this.#options
     this.received += chunk.length
+    chunks.passed(chunk.length)
     if (this.received > limit) return this.#refuse({ tooLarge: this.received })
     if (scanner !== null) {
       scanner.push(chunk)
