@@ -153,6 +153,31 @@ describe('an object made through the gateway', () => {
     await admin.environments.edit({ name: 'production', defaultProviders: { openai: 'openai' } })
   })
 
+  it('stays with the account when its credential is replaced, and is out of reach when that is removed', async () => {
+    upstream.answer = () => store('vs_4')
+    await owner.vectorStores.create({})
+    const replace = lastArrival().credential.slice(-4)
+    const { admin } = gateway
+    const renewed = `sk-account-that-is-renewed-${replace}`
+    await admin.providers.edit({ name: 'openai', credential: renewed, replace, skipCheck: true })
+    await owner.vectorStores.retrieve('vs_4')
+    expect(lastArrival().credential).toBe(renewed)
+    const only = { name: 'brief', kind: 'openai', baseUrl: upstream.baseUrl, skipCheck: true }
+    await admin.providers.add({ ...only, credential: 'sk-account-that-is-brief-0003' })
+    await admin.providers.credentials.add({
+      name: 'brief',
+      credential: 'sk-account-that-is-brief-0004',
+      skipCheck: true,
+    })
+    await admin.objects.adopt({ name: 'vs_5', type: 'vector_store', provider: 'brief', credential: '0004' })
+    await owner.vectorStores.retrieve('vs_5')
+    await admin.providers.credentials.remove({ name: 'brief', credential: '0004' })
+    const gone = owner.vectorStores.retrieve('vs_5', { maxRetries: 0 })
+    expect(await refusalOf(gone)).toEqual([503, 'provider_not_ready'])
+    await admin.providers.remove({ name: 'brief' })
+    expect(await refusalOf(owner.vectorStores.retrieve('vs_5'))).toEqual(notFound)
+  })
+
   it('cannot be named together with one in another account', async () => {
     const { admin } = gateway
     await admin.objects.adopt({ name: 'file-one', type: 'file', provider: 'openai', credential: first.slice(-4) })
@@ -195,11 +220,11 @@ describe('what operators say of objects', () => {
   })
 })
 
-/** What everybody has made at one account, newest first, in pages as the provider gives them. */
+/** What everybody has made at one account (by its credential's end), newest first, in pages as the provider gives them. */
 function listFiles(accounts: Record<string, string[]>) {
   return ({ target, credential }: Arrival): Reply => {
     const query = new URL(target, 'http://upstream').searchParams
-    const all = accounts[credential] ?? []
+    const all = accounts[credential.slice(-4)] ?? []
     const from = query.has('after') ? all.indexOf(query.get('after')!) + 1 : 0
     const data = all.slice(from, from + Number(query.get('limit') ?? 2)).map((id) => ({ id, object: 'file', bytes: 1 }))
     return json({
@@ -215,8 +240,8 @@ function listFiles(accounts: Record<string, string[]>) {
 describe('a list', () => {
   it('goes through all accounts and past what is of others, and ends', async () => {
     const accounts: Record<string, string[]> = {
-      [first]: ['x1', 'x2', 'x3', 'own-1', 'x4', 'own-2', 'x5'],
-      [second]: ['own-3', 'x6', 'x7', 'x8', 'own-4'],
+      '0001': ['x1', 'x2', 'x3', 'own-1', 'x4', 'own-2', 'x5'],
+      '0002': ['own-3', 'x6', 'x7', 'x8', 'own-4'],
     }
     for (const [account, ids] of Object.entries(accounts))
       for (const name of ids.filter((id) => id.startsWith('own')))
@@ -224,7 +249,7 @@ describe('a list', () => {
           name,
           type: 'file',
           provider: 'openai',
-          credential: account.slice(-4),
+          credential: account,
           project: 'other',
         })
     upstream.answer = listFiles(accounts)
@@ -236,7 +261,7 @@ describe('a list', () => {
   })
 
   it('asks for no more than the first page where the caller has nothing, and shows nothing', async () => {
-    upstream.answer = listFiles({ [first]: ['x1', 'x2', 'x3'], [second]: ['x1', 'x2', 'x3'] })
+    upstream.answer = listFiles({ '0001': ['x1', 'x2', 'x3'], '0002': ['x1', 'x2', 'x3'] })
     const { data, has_more } = await other.batches.list({ limit: 2 })
     expect([data, has_more]).toEqual([[], false])
     expect(upstream.arrivals).toHaveLength(1)

@@ -110,7 +110,7 @@ function readNextBaseUrl(
   return given === undefined && !followed ? before.baseUrl : readBaseUrl(kind, settings, given)
 }
 
-/** It keeps its place in the pool: its position, which resting and affinity go by. */
+/** It keeps its place in the pool: its position, which resting and affinity go by, and its id, by which objects are found that were made with it. */
 function replaceCredential(
   context: AdminContext,
   provider: Provider,
@@ -118,8 +118,7 @@ function replaceCredential(
   which: string | undefined,
 ): SealedCredential[] {
   const pool = provider.revision.credentials
-  const sealed = sealCredential(context, provider.id, credential)
-  if (pool.length === 0) return [sealed]
+  if (pool.length === 0) return [sealCredential(context, provider.id, credential)]
   const place = which === undefined ? (pool.length === 1 ? 0 : -1) : findCredential(pool, which)
   if (place === -1)
     throw invalid(
@@ -128,7 +127,7 @@ function replaceCredential(
         : `${provider.name} has no credential ${JSON.stringify(which)}.`,
       `Say which with --replace: spgw providers credentials list ${provider.name}`,
     )
-  return pool.map((one, index) => (index === place ? sealed : one))
+  return pool.map((one, index) => (index === place ? sealCredential(context, provider.id, credential, one.id) : one))
 }
 
 export function findCredential(pool: readonly SealedCredential[], which: string): number {

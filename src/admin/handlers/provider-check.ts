@@ -59,13 +59,13 @@ export async function checkFirst(
   throw fault
 }
 
-/** Sealed to the row it will stand in; moved to another it does not open. */
+/** Sealed to the row it will stand in; moved to another it does not open. `id`: of the one that it replaces. */
 export function sealCredential(
   { keyring }: Pick<AdminContext, 'keyring'>,
   providerId: string,
   credential: Secret,
+  id = newId('cre'),
 ): SealedCredential {
-  const id = newId('cre')
   const sealed = keyring.seal(credential.reveal(), credentialIdentity(providerId, id))
   return { id, sealed, lastFour: lastFour(credential), addedAt: new Date().toISOString() }
 }

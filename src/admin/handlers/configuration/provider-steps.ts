@@ -101,7 +101,10 @@ function changeSteps(context: Context, change: Change, parts: ProviderParts, aud
   return steps
 }
 
-/** A credential that is there already stays the one it is, with what was made with it; a new one takes the place that the file gives it. */
+/**
+ * A credential that is there already stays the one it is, with what was made with it; a new one takes the place that the file
+ * gives it, and what was made with the one that stood there and is given no more.
+ */
 function poolOf(
   context: Context,
   providerId: string,
@@ -116,6 +119,10 @@ function poolOf(
     const kept = known.get(fingerprints[place] ?? '')
     if (kept !== undefined) return [kept]
     const credential = readCredential(secret.reveal())
-    return credential === null ? [] : [sealCredential(context, providerId, credential)]
+    if (credential === null) return []
+    const replaced = before[place]
+    const stays =
+      replaced !== undefined && fingerprints.includes(String(fingerprintOf(providerId, replaced, context.keyring)))
+    return [sealCredential(context, providerId, credential, stays ? undefined : replaced?.id)]
   })
 }
