@@ -15,7 +15,6 @@ import type { Gateway } from './gateway.ts'
 export async function settle(gateway: Gateway, exchange: Exchange, end: ExchangeEnd): Promise<void> {
   if (exchange.settled) return
   exchange.settled = true
-  exchange.mark('done')
   gateway.counters.settle(requestsServed, 0, 1)
   if (exchange.hold !== null) releaseHold(exchange.hold, gateway.counters)
   // A revoked or expired key is no valid one: its holder could fill the disk like anybody.
@@ -23,6 +22,7 @@ export async function settle(gateway: Gateway, exchange: Exchange, end: Exchange
   const shared = stranger ? gateway.refusals.share(exchange.clientAddress, exchange.id, Date.now()) : null
   if (shared !== null) return shared
   if (exchange.capture !== null) await exchange.capture.journal(exchange)
+  exchange.mark('done')
   if (exchange.objects !== null) {
     void gateway.journal.append(exchange.objects)
     reachFaultPoint('journal.after-objects')

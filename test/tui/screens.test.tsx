@@ -138,6 +138,42 @@ describe('requests', () => {
     expect(shown).toContain('Ended with 200 after 100 ms.')
   })
 
+  it('show what was said in one, read once, and both beside one another when it is sent again', async () => {
+    const record = sampleRecord({ model: 'kept' })
+    const body = {
+      type: 'application/json',
+      bytes: 2,
+      truncated: false,
+      masked: false,
+      content: '{"q":"what was asked"}',
+    }
+    const request = { ...body, method: 'POST', path: '/v1/chat/completions', headers: {} }
+    const sent = [
+      { kind: 'part', text: 'said now' },
+      { kind: 'compared', text: 'Before: 200. Now: 201.' },
+    ]
+    driven = drive({
+      'requests.list': [record],
+      'requests.tail': () => streamOf([]),
+      'requests.show': { ...record, bodies: { capture: 'full', request, answer: null } },
+      'requests.replay': () => streamOf(sent),
+    })
+    await driven.press('5')
+    await driven.see('kept')
+    await driven.press('enter')
+    await driven.see('b bodies')
+    await driven.press('b')
+    await driven.see('Request  POST /v1/chat/completions')
+    await driven.press('end')
+    await driven.see('"q": "what was asked"')
+    expect(driven.text()).not.toContain('b bodies')
+    const shown = driven.calls.filter(({ path }) => path === 'requests.show').map(({ input }) => input)
+    expect(shown).toEqual([{ id: record.id, bodies: true }])
+    await driven.press('escape', 'm', 'down', 'enter', 'ctrl-s')
+    await driven.see('said now')
+    await driven.see('Before: 200. Now: 201.')
+  })
+
   it('are found by their id', async () => {
     const record = sampleRecord({ model: 'found-by-id' })
     driven = drive({ 'requests.show': record })

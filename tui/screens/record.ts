@@ -1,4 +1,6 @@
+import { reportFault } from '../../cli/fault.ts'
 import type { Operation } from '../../cli/operation.ts'
+import { valueAt } from '../../src/admin/contract/show-value.ts'
 import { findVerb, nameOfRow } from '../areas.ts'
 import type { Host, Wish } from '../host.ts'
 import type { Press } from '../keys.ts'
@@ -61,20 +63,18 @@ export class RecordScreen implements Screen {
 
   hints(): Hint[] {
     const handles = this.#handles
-    if (handles === null)
-      return [
-        ['↑↓', 'scroll'],
-        ['esc', 'back'],
-      ]
+    const bodies: Hint[] = this.#mayHaveBodies() ? [['b', 'bodies']] : []
+    if (handles === null) return [['↑↓', 'scroll'], ...bodies, ['esc', 'back']]
     const verbs: Hint[] = []
     if (findVerb(this.#host.operations, handles.list, 'edit') !== null) verbs.push(['e', 'edit'])
     if (findVerb(this.#host.operations, handles.list, 'remove') !== null) verbs.push(['x', 'remove'])
-    return [['↑↓', 'scroll'], ['m', 'menu'], ...verbs, ['y', 'copy id'], ['esc', 'back']]
+    return [['↑↓', 'scroll'], ['m', 'menu'], ...verbs, ...bodies, ['y', 'copy id'], ['esc', 'back']]
   }
 
   press(press: Press): boolean {
     if (this.#pager.press(press)) return true
     if (press.name === 'y') return this.#copyId()
+    if (press.name === 'b' && this.#mayHaveBodies()) return this.#showBodies()
     const handles = this.#handles
     const subject = this.#loaded.data
     if (handles === null || subject === undefined) return false
@@ -82,6 +82,26 @@ export class RecordScreen implements Screen {
     else if (press.name === 'e') handles.act('edit', subject)
     else if (press.name === 'x') handles.act('remove', subject)
     else return false
+    return true
+  }
+
+  #mayHaveBodies(): boolean {
+    const { operation, data } = this.#loaded
+    const asks = operation.fields.some(({ name }) => name === 'bodies')
+    return asks && typeof valueAt(data, 'id') === 'string' && valueAt(data, 'bodies') === undefined
+  }
+
+  /** Asked for once, by whoever wants to see them: each reading is audited. */
+  #showBodies(): boolean {
+    const { operation, data } = this.#loaded
+    const given = { id: valueAt(data, 'id'), bodies: true }
+    this.#host.link.call(operation, given).then(
+      (output) => this.#host.push(new RecordScreen(this.#host, { operation, given, subject: data }, { output })),
+      (error: unknown) => {
+        const { cause, hint } = reportFault(error)
+        this.#host.tell('bad', `${cause} ${hint}`)
+      },
+    )
     return true
   }
 

@@ -49,7 +49,8 @@ export class StreamScreen implements Screen {
 
   #take(row: unknown): void {
     const text = valueAt(row, 'text')
-    if (typeof text === 'string') this.#text = (this.#text + text).slice(-mostCharacters)
+    if (valueAt(row, 'kind') === 'compared') this.#notes = [...this.#notes, String(text)]
+    else if (typeof text === 'string') this.#text = (this.#text + text).slice(-mostCharacters)
     else {
       const said = deriveColumns(row).map(
         (column) => `${column.title.toLowerCase()} ${formatCell(row, column, { now: this.#host.now(), utc: false })}`,

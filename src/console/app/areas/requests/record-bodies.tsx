@@ -47,8 +47,14 @@ function Kept({ record, bodies, busy, onShow }: KeptProps) {
   const { request, answer } = bodies
   return (
     <div className="stack">
-      {request === null ? null : <Body title={`Request: ${request.method} ${request.path}`} body={request} />}
-      {answer === null ? <p className="quiet">Nothing was answered.</p> : <Body title="Answer" body={answer} />}
+      {request === null ? null : (
+        <Body title={`Request: ${request.method} ${request.path}`} copy="Copy the request" body={request} />
+      )}
+      {answer === null ? (
+        <p className="quiet">Nothing was answered.</p>
+      ) : (
+        <Body title="Answer" copy="Copy the answer" body={answer} />
+      )}
     </div>
   )
 }
@@ -68,7 +74,7 @@ function NotKept({ record }: { record: RequestRow }) {
   )
 }
 
-function Body({ title, body }: { title: string; body: NonNullable<RequestBodies['answer']> }) {
+function Body({ title, copy, body }: { title: string; copy: string; body: NonNullable<RequestBodies['answer']> }) {
   const about = `${body.type ?? 'no type'}, ${formatValue(body.bytes, 'bytes', { now: 0, utc: true })}`
   const notes = [
     body.truncated ? 'only its beginning was kept' : '',
@@ -83,7 +89,7 @@ function Body({ title, body }: { title: string; body: NonNullable<RequestBodies[
       {body.content === null ? (
         <p className="quiet">It is no text, of which only type and size are kept.</p>
       ) : (
-        <Code text={printable(body.content)} label={`Copy: ${title}`} />
+        <Code text={printable(body.content)} label={copy} />
       )}
     </details>
   )

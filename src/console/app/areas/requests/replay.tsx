@@ -107,7 +107,7 @@ function Answer({ title, text }: { title: string; text: string | null }) {
   return (
     <section className="stack-tight">
       <h3>{title}</h3>
-      <Code text={text.split('\n').map(escapeControls).join('\n')} label={`Copy: ${title}`} />
+      <Code text={text.split('\n').map(escapeControls).join('\n')} label="Copy the text" />
     </section>
   )
 }

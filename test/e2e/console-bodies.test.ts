@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type Browser,
+  findBarriers,
+  findOverflow,
+  hasBrowser,
+  openBrowser,
+  openPage,
+  signIn,
+} from '../support/browser.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+
+const said = `It's "said" <img src=x onerror="document.title=1"> \u202Eonce`
+
+/** What was said, on the page of its request: Debian's Chromium, the packaged executable. */
+describe.skipIf(!hasBrowser)('the bodies of a request (needs chromium)', () => {
+  let browser: Browser
+  let gateway: TestGateway
+  beforeAll(async () => {
+    ;[browser, gateway] = await Promise.all([openBrowser(), startGateway()])
+    await gateway.admin.providers.add({ name: 'demo', kind: 'demo' })
+    await gateway.addRoute('demo', ['demo'])
+  }, 60_000)
+  afterAll(async () => {
+    await browser?.close()
+    await gateway?.stop()
+  })
+
+  async function ask(key: string): Promise<string> {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: said }] })
+    const answer = await fetch(`${gateway.baseUrl}/v1/chat/completions`, { method: 'POST', headers, body })
+    expect(answer.status).toBe(200)
+    return answer.headers.get('x-sp-request-id') ?? ''
+  }
+
+  it('are shown when they are asked for, copied as a call, and sent again beside one another', async () => {
+    const { key } = await gateway.createKey('ci')
+    const before = await ask(key)
+    await gateway.admin.policies.add({ name: 'all', capture: 'full', attach: ['key:ci'] })
+    const id = await ask(key)
+    const page = await openPage(browser)
+    await signIn(page, gateway)
+    await page.goto(`${gateway.consoleUrl}/requests/${before}`)
+    const bodies = page.getByRole('region', { name: 'Bodies' })
+    await bodies.getByText('No policy had the bodies kept.').waitFor()
+
+    await page.goto(`${gateway.consoleUrl}/requests/${id}`)
+    await bodies.getByRole('button', { name: 'Show what was said' }).click()
+    await bodies.getByText('Request: POST /v1/chat/completions').waitFor()
+    expect(await bodies.textContent()).toContain('\\u202eonce')
+    expect(await page.locator('main img').count()).toBe(0)
+    expect(await gateway.admin.audit.list({ operation: 'requests.show', limit: 9 })).toHaveLength(1)
+    expect(await findOverflow(page)).toBe(0)
+    expect(await findBarriers(page)).toEqual([])
+
+    await page.getByRole('button', { name: 'Copy as curl' }).click()
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    expect(copied).toContain(`It'\\''s \\"said\\"`)
+
+    await page.getByRole('button', { name: 'Replay' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
+    await page.getByRole('columnheader', { name: 'Before' }).waitFor()
+    await page.getByText('Text, the same both times').waitFor()
+    expect(page.faults()).toEqual([])
+    await page.context().close()
+  })
+})
