@@ -73,7 +73,7 @@ export const clients: Record<ClientName, Client> = {
     },
   },
   'gemini-cli': {
-    note: 'Start gemini anew.',
+    note: 'Start gemini anew. Outside of folders that it trusts it reads none of this: GEMINI_CLI_TRUST_WORKSPACE=true, or say so when it asks.',
     files({ gatewayUrl, key, model }, { home }) {
       const directory = join(home, '.gemini')
       const variables = {

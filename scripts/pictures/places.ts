@@ -28,10 +28,12 @@ export function everyPage({ request, fallback, refused, key, route, provider }: 
   return {
     overview: '/',
     providers: '/providers',
+    'provider-add': '/providers?add=openai',
     ...(provider === undefined ? {} : { provider: `/providers/${provider}` }),
     routing: '/routing',
     ...(route === undefined ? {} : { route: `/routing/${route}` }),
     keys: '/keys',
+    'key-create': '/keys?create=new',
     ...(key === undefined ? {} : { key: `/keys/${key}` }),
     requests: '/requests',
     ...(request === undefined ? {} : { record: `/requests/${request}` }),

@@ -3,32 +3,11 @@ import { hasBrowser, openPage } from '../support/browser.ts'
 import {
   confirmDanger,
   expectInert,
-  holdToLook,
+  expectNarrow,
   hostileText,
-  lookTimeout,
   openStage,
   type Stage,
 } from '../support/console-stage.ts'
-
-const sections = [
-  'projects',
-  'policies',
-  'operators',
-  'tokens',
-  'sessions',
-  'audit',
-  'configuration',
-  'prices',
-  'alerts',
-  'seal',
-  'backup',
-  'about',
-] as const
-
-const everySection = {
-  settings: '/settings',
-  ...Object.fromEntries(sections.map((section) => [`settings-${section}`, `/settings/${section}`])),
-}
 
 describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
   let stage: Stage
@@ -36,12 +15,6 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
     stage = await openStage()
   })
   afterAll(() => stage?.stop())
-
-  it('has places that say what belongs there', { timeout: lookTimeout }, async () => {
-    const { policies, tokens } = { policies: '/settings/policies', tokens: '/settings/tokens' }
-    await holdToLook(stage, { 'settings-policies': policies, 'settings-tokens': tokens }, 'empty')
-    expect(stage.faults()).toEqual([])
-  })
 
   it('adds, renames and removes projects and environments', async () => {
     const { page, visit, gateway } = stage
@@ -190,7 +163,7 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
     await page.getByText('SHA-256').waitFor()
   })
 
-  it('shows whatever stands in it as text', { timeout: lookTimeout }, async () => {
+  it('shows whatever stands in it as text', async () => {
     const { page, visit, gateway } = stage
     await gateway.admin.policies.add({ name: 'odd', denyModels: [hostileText] })
     await gateway.admin.operators.add({ name: 'odd', role: 'viewer', displayName: hostileText.slice(0, 110) })
@@ -199,7 +172,7 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
       await page.getByText('odd').first().waitFor()
       await expectInert(page)
     }
-    await holdToLook(stage, everySection, 'filled')
+    await expectNarrow(stage, ['/settings/projects', '/settings/policies', '/settings/operators', '/settings/audit'])
     expect(stage.faults()).toEqual([])
   })
 })

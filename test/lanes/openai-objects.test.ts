@@ -92,6 +92,7 @@ describe('references', () => {
 
   it.each([
     [responses, '{"metadata":{"file_id":"file-1","conversation":"conv_1"}}'],
+    [responses, '{"client_metadata":{"thread_id":"01a1fe7f","session_id":"01a1fe7f"}}'],
     [
       responses,
       '{"tools":[{"type":"function","parameters":{"properties":{"file_id":{"default":"x"}},"file_id":"y"}}]}',

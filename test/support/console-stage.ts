@@ -1,16 +1,5 @@
 import { expect } from 'vitest'
-import {
-  type Browser,
-  findBarriers,
-  findOverflow,
-  openBrowser,
-  openPage,
-  type Page,
-  sameSession,
-  signIn,
-  takeScreenshot,
-  themes,
-} from './browser.ts'
+import { type Browser, findOverflow, openBrowser, openPage, type Page, signIn } from './browser.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
 
 export interface Stage {
@@ -26,9 +15,6 @@ export interface Stage {
 
 /** For anything that a page is asked to do. */
 const patienceMs = 20_000
-
-/** Looking at pages in every theme and width takes its time. */
-export const lookTimeout = 300_000
 
 /** A gateway of its own with a browser that is signed in to it. */
 export async function openStage(): Promise<Stage> {
@@ -50,7 +36,8 @@ export async function openStage(): Promise<Stage> {
   }
 }
 
-async function visit(page: Page, gateway: TestGateway, path: string): Promise<void> {
+/** Below the console's address, and loaded. */
+export async function visit(page: Page, gateway: TestGateway, path: string): Promise<void> {
   await page.goto(gateway.consoleUrl + path)
   await page.getByRole('heading', { level: 1 }).waitFor()
   // Lists and figures are read after the page itself stands.
@@ -67,21 +54,14 @@ export async function confirmDanger(page: Page, word: string, name: string): Pro
   await answer.click()
 }
 
-/** Each page in both themes, wide and narrow: no barrier, nothing wider than its window, and a picture to look at. */
-export async function holdToLook(stage: Stage, pages: Readonly<Record<string, string>>, state: string): Promise<void> {
-  for (const theme of themes)
-    for (const width of [1440, 390]) {
-      const page = await sameSession(stage.page, stage.browser, { theme, width })
-      for (const [name, path] of Object.entries(pages)) {
-        await visit(page, stage.gateway, path)
-        await takeScreenshot(page, name, state, { theme, width })
-        // Once in each theme and width: what the four together would find costs twice as long.
-        if ((theme === 'light') === (width === 1440))
-          expect(await findBarriers(page), `${name} ${theme} ${width}`).toEqual([])
-        expect(await findOverflow(page), `${name} ${theme} ${width}`).toBeLessThanOrEqual(0)
-      }
-      await page.context().close()
-    }
+/** On a small screen, too, no page is wider than its window, whatever stands in it. */
+export async function expectNarrow({ page, visit }: Stage, paths: readonly string[]): Promise<void> {
+  await page.setViewportSize({ width: 390, height: 900 })
+  for (const path of paths) {
+    await visit(path)
+    expect([path, await findOverflow(page)]).toEqual([path, 0])
+  }
+  await page.setViewportSize({ width: 1440, height: 900 })
 }
 
 /** Markup, a turning mark, and length: what must be shown as it is, and obeyed by nobody. */

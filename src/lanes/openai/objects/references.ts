@@ -1,7 +1,7 @@
+import { type NameWatch, WatchedNames } from '../../../core/json-scan.ts'
 import type { ObjectName, ObjectType } from '../../../core/stored-object.ts'
 import type { Match } from '../../contract.ts'
 import { JsonMembers, type JsonTree, readTree } from '../../json-tree.ts'
-import { hidesNames } from '../../json-walk.ts'
 
 /**
  * What this lane's requests name objects with. Source: the request types of the vendor's SDK (wire/lanes.md, section 1.5). A string,
@@ -43,23 +43,34 @@ const builtIn: Partial<Record<ObjectType, (id: string) => boolean>> = {
  * Whatever stands in these is the client's: its notes, the schemas of its functions and answers, headers for its own servers; or
  * only repeats where an answer came from.
  */
-const opaque: ReadonlySet<string> = new Set(['metadata', 'parameters', 'schema', 'headers', 'annotations', 'results'])
+const opaque: ReadonlySet<string> = new Set([
+  'metadata',
+  // Codex tells of its own threads there.
+  'client_metadata',
+  'parameters',
+  'schema',
+  'headers',
+  'annotations',
+  'results',
+])
 
-/** Of the endpoints whose bodies may be large and mostly name nothing: without one of these texts the body is not read. */
-const needles: Readonly<Record<string, readonly Buffer[]>> = {
-  chat: ['"file_id"', '"audio"'].map((text) => Buffer.from(text)),
-  responses: ['file_id', 'vector_store_id', 'response_id', '"conversation"', '"container', 'skill_id', '"id"'].map(
-    (text) => Buffer.from(text),
-  ),
+/** Of the endpoints whose bodies may be large and mostly name nothing. */
+const watched: Readonly<Record<string, WatchedNames>> = {
+  chat: new WatchedNames(['file_id', 'audio']),
+  responses: new WatchedNames([...named.keys(), 'id']),
 }
 /** Endpoints whose requests have no place for a reference. */
 const without = new Set(['completions', 'embeddings', 'moderations', 'decisions', 'images.generations'])
 
+/** For the scan of a body; null: it is read whatever stands in it. */
+export function watchReferences({ endpoint }: Match): NameWatch | null {
+  const names = watched[endpoint.operation]
+  return names === undefined ? null : { names, seen: false }
+}
+
 export function references({ endpoint }: Match, body: Buffer): ObjectName[] {
   const { operation } = endpoint
   if (body.length === 0 || without.has(operation)) return []
-  const texts = needles[operation]
-  if (texts !== undefined && !texts.some((text) => body.includes(text)) && !hidesNames(body)) return []
   const found = new Map<string, ObjectName>()
   for (const name of collect(readTree(body), operation)) found.set(`${name.type}\n${name.id}`, name)
   return [...found.values()]

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { deriveContract } from '../../scripts/derive-contract.ts'
+import { everyPage, type Places } from '../../scripts/pictures/places.ts'
+import { addViewer, makeHistory } from '../../scripts/pictures/stories.ts'
+import { findBarriers, findOverflow, hasBrowser, openPage, type Page, themes } from '../support/browser.ts'
+import { openStage, type Stage, visit } from '../support/console-stage.ts'
+
+/** Every page for everybody: each is loaded once, and looked at in both themes and in two widths as it stands. */
+describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () => {
+  let stage: Stage
+  beforeAll(async () => {
+    stage = await openStage()
+  })
+  afterAll(() => stage?.stop())
+
+  /** Looked at once there is something. */
+  const sameWhenEmpty = /^(account|operation|settings$|settings-(?!policies|tokens))/
+  const offered = deriveContract()
+  const widths = [390, 1440]
+  /** What a theme alone can spoil; the rest is looked at once a width. */
+  const ofTheme = ['color-contrast']
+
+  async function holdToLook(page: Page, name: string): Promise<void> {
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 900 })
+      for (const theme of themes) {
+        await page.emulateMedia({ colorScheme: theme })
+        const barriers = await findBarriers(page, theme === 'light' ? null : ofTheme)
+        expect([name, width, theme, barriers]).toEqual([name, width, theme, []])
+      }
+      expect([name, width, await findOverflow(page)]).toEqual([name, width, 0])
+    }
+  }
+
+  async function lookAt(page: Page, pages: Record<string, string>): Promise<void> {
+    for (const [name, path] of Object.entries(pages)) {
+      await visit(page, stage.gateway, path)
+      await holdToLook(page, name)
+    }
+  }
+
+  it('can be used by everybody while there is nothing yet', async () => {
+    const pages = Object.entries(everyPage({})).filter(([name]) => !sameWhenEmpty.test(name))
+    await lookAt(stage.page, Object.fromEntries(pages))
+    expect(stage.faults()).toEqual([])
+  }, 240_000)
+
+  describe('with a few things', () => {
+    let places: Places
+    beforeAll(async () => {
+      places = await makeHistory(stage.gateway, 12)
+    })
+
+    it('can be used by everybody', async () => {
+      await lookAt(stage.page, everyPage(places))
+      expect(stage.faults()).toEqual([])
+    }, 240_000)
+
+    it('offers a viewer of one project nothing that he may not do, and asks for nothing that he may not see', async () => {
+      const page = await openPage(stage.browser)
+      const refused: string[] = []
+      page.on('response', (answer) => {
+        if (answer.status() >= 400) refused.push(`${answer.status()} ${answer.url()} on ${page.url()}`)
+      })
+      await addViewer(page, stage.gateway)
+      const own = new Set(['Set password', 'Set up an authenticator', 'Add a passkey', 'Sign out'])
+      const { refused: _notHis, ...his } = places
+      for (const [name, path] of Object.entries(everyPage(his))) {
+        await visit(page, stage.gateway, path)
+        const words = await page.locator('main button, main a.button').allTextContents()
+        const offered = words.filter((word) =>
+          /^(Add|Create|Edit|Remove|Rotate|Revoke|Rename|Disable|Deactivate|Apply|Send|Test|Verify|Save)/.test(word),
+        )
+        expect([name, offered.filter((word) => !own.has(word))]).toEqual([name, []])
+      }
+      expect(refused).toEqual([])
+      expect(page.faults()).toEqual([])
+      await page.context().close()
+    }, 120_000)
+  })
+
+  it('reaches every operation of the contract by its address, and by the list of all', async () => {
+    const { page } = stage
+    await visit(page, stage.gateway, '/settings/operations')
+    const listed = await page.locator('.operations a').allTextContents()
+    expect(listed).toEqual(offered.map(({ path }) => path.join(' ')))
+    for (const { name, path, fields } of offered) {
+      await page.evaluate(
+        `history.pushState(null, '', '/settings/operations/${name}'); dispatchEvent(new PopStateEvent('popstate'))`,
+      )
+      await page.getByRole('heading', { level: 1, name: path.join(' '), exact: true }).waitFor()
+      const form = page.locator('main form')
+      const seen = await form.locator('.field, .check, fieldset').count()
+      expect([name, seen >= Math.min(1, fields.length), await form.locator('button[type=submit]').count()]).toEqual([
+        name,
+        true,
+        1,
+      ])
+    }
+    await page.reload()
+    await page.getByRole('heading', { level: 1, name: offered.at(-1)?.path.join(' ') ?? '' }).waitFor()
+    expect(stage.faults()).toEqual([])
+  })
+
+  it('does not offer what is done at the machine', async () => {
+    await visit(stage.page, stage.gateway, '/settings/operations/operators.reset')
+    await stage.page.getByText('There is no such operation.').waitFor()
+  })
+
+  it('zooms into the part of a chart that the pointer draws over, and out again', async () => {
+    const { page } = stage
+    await visit(page, stage.gateway, '/')
+    const plot = page.locator('.chart .u-over').first()
+    const box = await plot.boundingBox()
+    if (box === null) throw new Error('there is no chart')
+    const middle = box.y + box.height / 2
+    await page.mouse.move(box.x + box.width * 0.5, middle)
+    await page.mouse.down()
+    await page.mouse.move(box.x + box.width * 0.75, middle, { steps: 4 })
+    await page.mouse.up()
+    await page.waitForURL(/since=.*until=/)
+    const { searchParams } = new URL(page.url())
+    const [since, until] = ['since', 'until'].map((word) => Date.parse(searchParams.get(word) ?? ''))
+    const hours = ((until ?? 0) - (since ?? 0)) / 3_600_000
+    expect(hours).toBeGreaterThan(4)
+    expect(hours).toBeLessThan(8)
+    await page.goBack()
+    await page.waitForURL((url) => !url.searchParams.has('until'))
+  })
+
+  it('lets nobody wait outside who cannot see', async () => {
+    const page = await openPage(stage.browser)
+    await visit(page, stage.gateway, '/sign-in')
+    await holdToLook(page, 'sign-in')
+    await page.context().close()
+  })
+})
