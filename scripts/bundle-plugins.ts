@@ -24,6 +24,36 @@ export const leaveOutMilo: Plugin = {
   },
 }
 
+/** Proxies are spoken to in HTTP: what speaks SOCKS is never asked for (src/config/proxies.ts, `checkProxy`). */
+export const leaveOutSocks: Plugin = {
+  name: 'leave-out-socks',
+  setup(build) {
+    build.onLoad({ filter: /undici\/lib\/dispatcher\/socks5-proxy-agent\.js$/ }, () => ({
+      contents: "module.exports = class { constructor() { throw new Error('left out of the bundle') } }",
+    }))
+  },
+}
+
+/**
+ * Of the packages that sign calls a tenth is used. Only from ES modules can the rest be left out, and where a bundle is for Node esbuild
+ * takes the other form first.
+ */
+export const takeEsModules: Plugin = {
+  name: 'take-es-modules',
+  setup(build) {
+    build.onResolve(
+      { filter: /^@(?:smithy|aws-crypto)\/[a-z0-9-]+$/ },
+      async ({ path, resolveDir, kind, pluginData }) => {
+        if (pluginData === 'resolving') return
+        const found = await build.resolve(path, { resolveDir, kind, pluginData: 'resolving' })
+        const home = found.path.slice(0, found.path.lastIndexOf(path) + path.length)
+        const { module } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8'))
+        return typeof module === 'string' ? { path: join(home, module), sideEffects: false } : found
+      },
+    )
+  },
+}
+
 /**
  * zod's small form is a tenth of the whole one, but built on the same files, so that a bundle that holds both would
  * make everyone who uses the small one load the most of the whole. It gets a copy of its own.

@@ -10,7 +10,9 @@ import {
   leaveOutInkDevtools,
   leaveOutLocales,
   leaveOutMilo,
+  leaveOutSocks,
   makeYogaAtOnce,
+  takeEsModules,
 } from './bundle-plugins.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -109,6 +111,8 @@ function buildOptions(outdir: string, forTests: boolean, addonHash: string) {
       deriveCatalog,
       leaveOutHttp2,
       leaveOutMilo,
+      leaveOutSocks,
+      takeEsModules,
       keepSmallZodApart,
       leaveOutLocales,
       leaveOutInkDevtools,

@@ -1,4 +1,4 @@
-import type { OutboundRequest, ResponseSink, Sending, Transport, TransportFault } from './contract.ts'
+import type { OutboundRequest, ResponseSink, Sending, Transport, TransportFault, WayOut } from './contract.ts'
 import { fetchWhole, type WholeLimits } from './whole-answer.ts'
 import { asCount, asObject, asString, parseJson } from './wire/json.ts'
 
@@ -61,8 +61,9 @@ class TokenCall implements Sending, ResponseSink {
   }
 
   async begin(): Promise<void> {
-    const found = takeKept(this.#transport, this.#source, Date.now())
-    const outcome: Outcome = found === null ? await buy(this.#transport, this.#source) : { token: found }
+    const { way = null } = this.#request
+    const found = takeKept(this.#transport, this.#source, way, Date.now())
+    const outcome: Outcome = found === null ? await buy(this.#transport, this.#source, way) : { token: found }
     if (this.#aborted || !('token' in outcome)) dropBody(this.#request.body)
     if (this.#aborted) return
     if ('fault' in outcome) return this.#sink.onError(outcome.fault)
@@ -129,28 +130,29 @@ function dropBody(body: OutboundRequest['body']): void {
   if (body !== null && !Buffer.isBuffer(body)) body.destroy()
 }
 
-function takeKept(transport: Transport, source: TokenSource, now: number): string | null {
+function takeKept(transport: Transport, source: TokenSource, way: WayOut | null, now: number): string | null {
   const found = kept.get(source.key)
   if (found === undefined || now >= found.endsAt) return null
-  if (now >= found.renewAt) void buy(transport, source)
+  if (now >= found.renewAt) void buy(transport, source, way)
   return found.token
 }
 
-function buy(transport: Transport, source: TokenSource): Promise<Outcome> {
+function buy(transport: Transport, source: TokenSource, way: WayOut | null): Promise<Outcome> {
   const running = buying.get(source.key)
   if (running !== undefined) return running
-  const bought = buyOne(transport, source).finally(() => buying.delete(source.key))
+  const bought = buyOne(transport, source, way).finally(() => buying.delete(source.key))
   buying.set(source.key, bought)
   return bought
 }
 
-async function buyOne(transport: Transport, source: TokenSource): Promise<Outcome> {
+/** Where the token is sold the provider's own way leads too. */
+async function buyOne(transport: Transport, source: TokenSource, way: WayOut | null): Promise<Outcome> {
   const request = await Promise.resolve()
     .then(() => source.request())
     .catch(() => null)
   // The reason is not told: it may quote the key.
   if (request === null) return { refused: 'its private key cannot be used' }
-  const answer = await fetchWhole(transport, request, limits)
+  const answer = await fetchWhole(transport, { ...request, way }, limits)
   if (answer.outcome === 'failed') return { fault: atTokenEndpoint(answer.fault) }
   if (answer.outcome !== 'answered') return { fault: unreachable('gave no answer that could be read') }
   const body = asObject(parseJson(answer.body))

@@ -28,7 +28,7 @@ export function serviceAccountToken(document: JsonObject, lane: LaneName): Token
 }
 
 async function askWithAssertion(document: JsonObject, endpoint: string): Promise<OutboundRequest> {
-  const { importPKCS8, SignJWT } = await import('jose')
+  const [{ importPKCS8 }, { SignJWT }] = await Promise.all([import('jose/key/import'), import('jose/jwt/sign')])
   const key = await importPKCS8(textOf(document, 'private_key'), 'RS256')
   const keyId = textOf(document, 'private_key_id')
   const assertion = await new SignJWT({ scope })
