@@ -162,6 +162,16 @@ const walks: Record<string, (client: Anthropic) => Promise<unknown>> = {
   },
 }
 
+/** A key of another project, which reaches the same provider with the same credential. */
+async function elsewhere(): Promise<{ key: string }> {
+  const { admin } = stage.gateway
+  const name = `other-${crypto.randomUUID().slice(0, 8)}`
+  await admin.projects.add({ name })
+  await admin.environments.add({ name: 'production', project: name })
+  await admin.routes.add({ model, targets: ['anthropic'], project: name })
+  return admin.keys.create({ name: 'stranger', project: name, environment: 'production' })
+}
+
 const nameOf = ({ method, path }: Endpoint) => `${method} ${path}`
 const rows = anthropic.endpoints.filter(({ served }) => served === 'provider')
 
@@ -199,6 +209,22 @@ describe.each(majors)('%s', { timeout: 30_000 }, (_name, Client, version) => {
       expect(sha256(Buffer.from(told))).toBe(seen?.answerSha256)
     }
     operations.set(last.headers.get('x-sp-request-id') ?? '', row.operation)
+    stage.assertClean()
+  })
+
+  it('gets what a tool has made, and none of another project', async () => {
+    const { key } = await elsewhere()
+    const stranger = new Client({ apiKey: key, baseURL: `${stage.gateway.baseUrl}/v1/anthropic`, maxRetries: 3 })
+    const call = { ...message, tools: [{ type: 'code_execution_20250825' as const, name: 'code_execution' as const }] }
+    const answers = [await client.beta.messages.create(call), await client.beta.messages.stream(call).finalMessage()]
+    for (const answer of answers) {
+      const id = /"file_id":"([^"]+)"/.exec(JSON.stringify(answer.content))?.[1] ?? ''
+      expect(await (await client.beta.files.download(id)).text()).toBe('plot')
+      await expect(stranger.beta.files.download(id)).rejects.toMatchObject({ status: 404 })
+      const container = answer.container?.id ?? ''
+      expect(await client.beta.messages.create({ ...message, container })).toMatchObject({ type: 'message' })
+      await expect(stranger.beta.messages.create({ ...message, container })).rejects.toMatchObject({ status: 404 })
+    }
     stage.assertClean()
   })
 

@@ -1,6 +1,7 @@
 import { families, findMissingFile } from './anthropic/families.ts'
 import { answerRows } from './mock-families.ts'
 import {
+  isObject,
   type JsonObject,
   type MockAnswer,
   type MockCall,
@@ -129,6 +130,8 @@ function serveMessages(call: MockCall, usage: MockUsage): MockAnswer {
     return refusal(call.number, 400, 'invalid_request_error', 'max_tokens: Field required')
   }
   const message = { id: `msg_${call.number}`, type: 'message', role: 'assistant', model: body.model }
+  const ran = runCode(call, body)
+  if (ran !== null) return serveRun(call, message, ran, body.stream === true, usage)
   const tool = { type: 'tool_use', id: 'toolu_mock', name: 'look', input: { at: 'the sky' } }
   const called = Array.isArray(body.tools)
   const stop = { stop_reason: called ? 'tool_use' : 'end_turn', stop_sequence: null }
@@ -154,6 +157,45 @@ function serveMessages(call: MockCall, usage: MockUsage): MockAnswer {
     named('ping', { type: 'ping' }),
     named('content_block_start', { type: 'content_block_start', index: 0, content_block: shell }),
     ...deltas.map((delta) => named('content_block_delta', { type: 'content_block_delta', index: 0, delta })),
+    named('content_block_stop', { type: 'content_block_stop', index: 0 }),
+    named('message_delta', { type: 'message_delta', delta: stop, usage: endUsage(usage) }),
+    named('message_stop', { type: 'message_stop' }),
+  ]
+  return streamAnswer(headers(call.number, 'text/event-stream; charset=utf-8'), events, reported(usage))
+}
+
+/** What the provider's own tool leaves: a file, and the container that it is in. Null where the body has no such tool. */
+function runCode(call: MockCall, { tools }: JsonObject): { block: JsonObject; container: JsonObject } | null {
+  const asked = (tool: unknown) => isObject(tool) && String(tool.type).startsWith('code_execution_')
+  if (!Array.isArray(tools) || !tools.some(asked)) return null
+  const account = call.objects.of(call.headers.get('x-api-key') ?? '')
+  const id = call.objects.nextId('file_')
+  account.keep('file', { id, type: 'file', filename: 'plot.png', downloadable: true }, Buffer.from('plot'))
+  const content = { type: 'bash_code_execution_result', content: [{ type: 'bash_code_execution_output', file_id: id }] }
+  return {
+    block: { type: 'bash_code_execution_tool_result', tool_use_id: 'srvtoolu_mock', content },
+    container: { id: call.objects.nextId('container_'), expires_at: '2026-12-01T00:00:00Z', skills: null },
+  }
+}
+
+function serveRun(
+  call: MockCall,
+  message: JsonObject,
+  { block, container }: { block: JsonObject; container: JsonObject },
+  streamed: boolean,
+  usage: MockUsage,
+): MockAnswer {
+  const stop = { stop_reason: 'end_turn', stop_sequence: null, container }
+  const start = startUsage(usage)
+  if (!streamed)
+    return json(
+      call,
+      JSON.stringify({ ...message, content: [block], ...stop, usage: { ...start, ...endUsage(usage) } }),
+      usage,
+    )
+  const events = [
+    named('message_start', { type: 'message_start', message: { ...message, content: [], usage: start } }),
+    named('content_block_start', { type: 'content_block_start', index: 0, content_block: block }),
     named('content_block_stop', { type: 'content_block_stop', index: 0 }),
     named('message_delta', { type: 'message_delta', delta: stop, usage: endUsage(usage) }),
     named('message_stop', { type: 'message_stop' }),
