@@ -1,4 +1,5 @@
-import { HeldBytes, ReleasedEvent, type StreamEvent, type StreamFramer } from './stream-event.ts'
+import { Pieces } from './pieces.ts'
+import { ReleasedEvent, type StreamEvent, type StreamFramer } from './stream-event.ts'
 
 const quote = 0x22
 const backslash = 0x5c
@@ -9,7 +10,7 @@ const comma = 0x2c
  * bytes; what follows the last element is the rest, an event without data. A lone object instead of an array is one element.
  */
 export class JsonArrayFramer implements StreamFramer {
-  readonly #held = new HeldBytes()
+  readonly #held = new Pieces()
   readonly #released = new ReleasedEvent()
   /** Open containers, the outer array not counted. */
   #depth = 0
@@ -21,7 +22,7 @@ export class JsonArrayFramer implements StreamFramer {
   #opened = false
 
   get pending(): number {
-    return this.#held.length
+    return this.#held.size
   }
 
   push(chunk: Buffer): StreamEvent[] {
@@ -32,7 +33,7 @@ export class JsonArrayFramer implements StreamFramer {
         while (index < chunk.length && chunk[index] !== quote && chunk[index] !== backslash) index++
         if (index === chunk.length) break
       }
-      const end = this.#step(chunk[index] ?? 0, this.#held.length + index - start)
+      const end = this.#step(chunk[index] ?? 0, this.#held.size + index - start)
       if (end === 'no') continue
       const cut = end === 'after' ? index + 1 : index
       events.push(this.#close(chunk, start, cut))
@@ -43,16 +44,16 @@ export class JsonArrayFramer implements StreamFramer {
   }
 
   release(): StreamEvent | null {
-    if (this.#held.length === 0) return null
-    const from = this.#elementStart < 0 ? this.#held.length : this.#elementStart
+    if (this.#held.size === 0) return null
+    const from = this.#elementStart < 0 ? this.#held.size : this.#elementStart
     const bytes = this.#held.take()
     if (this.#elementStart >= 0) this.#elementStart = 0
     return this.#released.piece(bytes, () => ({ name: '', data: bytes.subarray(from) }))
   }
 
   rest(): StreamEvent | null {
-    if (this.#held.length === 0) return null
-    const from = this.#elementStart < 0 ? this.#held.length : this.#elementStart
+    if (this.#held.size === 0) return null
+    const from = this.#elementStart < 0 ? this.#held.size : this.#elementStart
     const bytes = this.#held.take()
     if (this.#released.open) return this.#released.remainder(bytes)
     return { bytes, name: '', data: bytes.subarray(from), part: 'cut' }

@@ -1,4 +1,5 @@
-import { HeldBytes, noData, ReleasedEvent, type StreamEvent, type StreamFramer } from './stream-event.ts'
+import { Pieces } from './pieces.ts'
+import { noData, ReleasedEvent, type StreamEvent, type StreamFramer } from './stream-event.ts'
 
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
@@ -12,7 +13,7 @@ const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
  * anywhere. A block of only comments, and a blank line too many, are events without data.
  */
 export class SseFramer implements StreamFramer {
-  readonly #held = new HeldBytes()
+  readonly #held = new Pieces()
   readonly #released = new ReleasedEvent()
   /** Start and end of each finished line, counted from the event's first byte. */
   #lines: number[] = []
@@ -26,7 +27,7 @@ export class SseFramer implements StreamFramer {
   #first = true
 
   get pending(): number {
-    return this.#held.length
+    return this.#held.size
   }
 
   push(chunk: Buffer): StreamEvent[] {
@@ -39,7 +40,7 @@ export class SseFramer implements StreamFramer {
     for (let index = start; index < chunk.length; index++) {
       const byte = chunk[index]
       if (byte !== lineFeed && byte !== carriageReturn) continue
-      const end = this.#endLine(chunk, index, this.#held.length + index - start)
+      const end = this.#endLine(chunk, index, this.#held.size + index - start)
       if (end === 0) continue
       events.push(this.#close(chunk, start, end))
       start = end
@@ -71,9 +72,9 @@ export class SseFramer implements StreamFramer {
   }
 
   release(): StreamEvent | null {
-    if (this.#held.length === 0) return null
-    const inLine = this.#lineStart - this.#held.length
-    const lines = [...this.#lines, Math.min(this.#lineStart, this.#held.length), this.#held.length]
+    if (this.#held.size === 0) return null
+    const inLine = this.#lineStart - this.#held.size
+    const lines = [...this.#lines, Math.min(this.#lineStart, this.#held.size), this.#held.size]
     const bytes = this.#held.take()
     this.#lines = []
     this.#lineStart = inLine
@@ -81,9 +82,9 @@ export class SseFramer implements StreamFramer {
   }
 
   rest(): StreamEvent | null {
-    if (this.#held.length === 0) return null
+    if (this.#held.size === 0) return null
     const lines = [...this.#lines]
-    if (this.#lineStart < this.#held.length && !this.#awaitsLineFeed) lines.push(this.#lineStart, this.#held.length)
+    if (this.#lineStart < this.#held.size && !this.#awaitsLineFeed) lines.push(this.#lineStart, this.#held.size)
     const bytes = this.#held.take()
     if (this.#released.open) return this.#released.remainder(bytes)
     return { bytes, ...this.#read(bytes, lines), part: 'cut' }

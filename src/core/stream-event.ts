@@ -35,26 +35,6 @@ const carriedBytes = 16 * 1024
 
 export const noData: Buffer = Buffer.alloc(0)
 
-/** The bytes of an event that may be spread over several chunks. */
-export class HeldBytes {
-  #pieces: Buffer[] = []
-  length = 0
-
-  add(piece: Buffer): void {
-    if (piece.length === 0) return
-    this.#pieces.push(piece)
-    this.length += piece.length
-  }
-
-  take(): Buffer {
-    const only = this.#pieces.length === 1 ? this.#pieces[0] : undefined
-    const bytes = only ?? Buffer.concat(this.#pieces, this.length)
-    this.#pieces = []
-    this.length = 0
-    return bytes
-  }
-}
-
 /** Remembers that the head of an event has gone out, and what its tail must carry. */
 export class ReleasedEvent {
   #name: string | null = null

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type Fault, fault } from '../core/errors.ts'
+import { Pieces } from '../core/pieces.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
-import { Pieces } from './pieces.ts'
 
 export interface BodyLimits {
   bytes: number

@@ -1,11 +1,11 @@
 import { type Fault, fault } from '../core/errors.ts'
 import type { TimeLimits } from '../core/lane.ts'
+import { Pieces } from '../core/pieces.ts'
 import type { StreamEvent, StreamFramer } from '../core/stream-event.ts'
 import { formatDuration } from '../core/units.ts'
 import type { AnswerReader, Endpoint, EventReading } from '../lanes/contract.ts'
 import type { ResponseSink, Sending, TransportFault } from '../providers/contract.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
-import { Pieces } from './pieces.ts'
 
 /** What is held before the first content, and what of a whole answer is held until it is complete (contract.md rule 22). */
 const heldLimit = 1024 * 1024

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { type Fault, fault } from '../core/errors.ts'
 import type { FormField, FormScanner } from '../core/form-scan.ts'
+import { Pieces, replaceSpan } from '../core/pieces.ts'
 import { formatSize } from '../core/units.ts'
 import type { FormFields } from '../lanes/contract.ts'
 import { discardBody, type TooLarge } from './body.ts'
 import type { ChunkGarbage } from './chunk-garbage.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
-import { Pieces, replaceSpan } from './pieces.ts'
 import { UploadBody } from './upload-body.ts'
 
 /** Of a body no larger than this, all is kept, so that it can be sent again. */

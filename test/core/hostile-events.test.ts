@@ -10,6 +10,16 @@ describe('an event made to cost much', () => {
     expect(event?.data.length).toBe(2 * lines - 1)
   })
 
+  it('in chunks of a byte is held in little more than its length', { timeout: 2000 }, () => {
+    const framer = new SseFramer()
+    const byte = Buffer.from('x')
+    const before = process.memoryUsage().heapUsed
+    for (let index = 0; index < 1_000_000; index++) framer.push(byte)
+    expect(framer.pending).toBe(1_000_000)
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(30_000_000)
+    expect(framer.release()?.bytes.length).toBe(1_000_000)
+  })
+
   it('of very many beginnings of usage is not searched from each of them', { timeout: 2000 }, () => {
     const data = Buffer.from(`{${'"usage":{'.repeat(100_000)}`)
     expect(readLastMember(data, '"usage"')).toBeUndefined()

@@ -6,11 +6,12 @@ const blockBytes = 64 * 1024
 /** Bytes that arrived in chunks, in little more memory than they are long, however they were cut. */
 export class Pieces {
   size = 0
-  readonly #whole: Buffer[] = []
+  #whole: Buffer[] = []
   #block: Buffer | null = null
   #filled = 0
 
   add(chunk: Buffer): void {
+    if (chunk.length === 0) return
     this.size += chunk.length
     if (chunk.length < smallBytes && this.#whole.length >= fewPieces) return this.#copy(chunk)
     this.#close()
@@ -26,6 +27,14 @@ export class Pieces {
   join(): Buffer {
     this.#close()
     return this.#whole.length === 1 ? this.#whole[0]! : Buffer.concat(this.#whole, this.size)
+  }
+
+  /** All of it, which is then gone from here. */
+  take(): Buffer {
+    const bytes = this.join()
+    this.#whole = []
+    this.size = 0
+    return bytes
   }
 
   #copy(chunk: Buffer): void {

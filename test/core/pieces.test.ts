@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Pieces, replaceSpan } from '../../src/gateway/pieces.ts'
+import { Pieces, replaceSpan } from '../../src/core/pieces.ts'
 import { Tail } from '../../src/gateway/tail.ts'
 
 const chunks = fc
