@@ -23,6 +23,28 @@ export type ObjectScan =
   /** `at`: byte offset of what is wrong; the length of the input when it ends too early. */
   | { ok: false; at: number }
 
+/** Names to look out for at every depth. ASCII; at least one. */
+export class WatchedNames {
+  readonly byLength: readonly (readonly string[] | undefined)[]
+  /** A name of fewer bytes hides none of them behind an escape, which makes five bytes more of a character. */
+  readonly shortestEscaped: number
+
+  constructor(names: readonly string[]) {
+    const longest = Math.max(...names.map(({ length }) => length))
+    this.byLength = Array.from({ length: longest + 1 }, (_, length) => {
+      const same = names.filter((name) => name.length === length)
+      return same.length === 0 ? undefined : same
+    })
+    this.shortestEscaped = Math.min(...names.map(({ length }) => length)) + 5
+  }
+}
+
+/** For one scan. `seen`: a member of one of the names stands somewhere, or one whose name holds an escape and might be. */
+export interface NameWatch {
+  readonly names: WatchedNames
+  seen: boolean
+}
+
 const quote = 0x22
 const backslash = 0x5c
 const comma = 0x2c
@@ -36,7 +58,12 @@ const closeBracket = 0x5d
 export const maximumDepth = 10_000
 
 /** Scans the one object that fills `range` (white space around it allowed; a byte order mark is not). `wanted` names are ASCII. */
-export function scanObject(bytes: Buffer, wanted: readonly string[], range?: Span): ObjectScan {
+export function scanObject(
+  bytes: Buffer,
+  wanted: readonly string[],
+  range?: Span,
+  watch: NameWatch | null = null,
+): ObjectScan {
   const end = range?.end ?? bytes.length
   const start = skipSpace(bytes, range?.start ?? 0, end)
   const members: Member[] = []
@@ -50,8 +77,9 @@ export function scanObject(bytes: Buffer, wanted: readonly string[], range?: Spa
     at = skipSpace(bytes, keyEnd, end)
     if (at >= end || bytes[at] !== colon) return { ok: false, at }
     const valueStart = skipSpace(bytes, at + 1, end)
-    const valueEnd = skipValue(bytes, valueStart, end)
+    const valueEnd = skipValue(bytes, valueStart, end, watch)
     if (valueEnd < 0) return { ok: false, at: ~valueEnd }
+    if (watch !== null) look(watch, bytes, keyStart + 1, keyEnd - 1)
     const name = wantedName(bytes, keyStart, keyEnd, wanted)
     if (name !== null) members.push({ name, keyStart, start: valueStart, end: valueEnd })
     at = skipSpace(bytes, valueEnd, end)
@@ -102,7 +130,12 @@ const expectCommaOrClose = 4
 const containers = new Uint8Array(maximumDepth)
 
 /** The index after the value that starts at `at`, or `~offset` of what is wrong. Iterative: nesting costs no call stack. */
-export function skipValue(bytes: Buffer, at: number, end: number = bytes.length): number {
+export function skipValue(
+  bytes: Buffer,
+  at: number,
+  end: number = bytes.length,
+  watch: NameWatch | null = null,
+): number {
   let depth = 0
   let expect = expectValue
   let index = at
@@ -121,7 +154,7 @@ export function skipValue(bytes: Buffer, at: number, end: number = bytes.length)
       index++
       expect = expectCommaOrClose
     } else if (expect === expectKey || expect === expectKeyOrClose) {
-      index = skipKey(bytes, index, end)
+      index = skipKey(bytes, index, end, watch)
       if (index < 0) return index
       expect = expectValue
     } else if (expect === expectCommaOrClose) {
@@ -140,12 +173,21 @@ export function skipValue(bytes: Buffer, at: number, end: number = bytes.length)
   return index
 }
 
-function skipKey(bytes: Buffer, at: number, end: number): number {
+function skipKey(bytes: Buffer, at: number, end: number, watch: NameWatch | null): number {
   if (bytes[at] !== quote) return ~at
   const keyEnd = skipString(bytes, at + 1, end)
   if (keyEnd < 0) return keyEnd
+  if (watch !== null) look(watch, bytes, at + 1, keyEnd - 1)
   const index = skipSpace(bytes, keyEnd, end)
   return index < end && bytes[index] === colon ? index + 1 : ~index
+}
+
+function look(watch: NameWatch, bytes: Buffer, start: number, end: number): void {
+  const length = end - start
+  const names = watch.names.byLength[length]
+  if (names !== undefined) for (const name of names) if (hasText(bytes, start, end, name)) watch.seen = true
+  if (length < watch.names.shortestEscaped || watch.seen) return
+  for (let index = start; index < end; index++) if (bytes[index] === backslash) watch.seen = true
 }
 
 /** A native search costs as much as this many bytes in a loop, and most strings are shorter. */

@@ -133,6 +133,8 @@ export interface Inspection {
   outputLimit: number | null
   /** Whether the provider keeps what this call makes (a stored response, a stored completion). */
   stores: boolean
+  /** Whether the body may name objects: false where none of the lane's names for a reference stands in it. */
+  mayRefer: boolean
   /** Whether usage must be asked for (`stream_options.include_usage`) and where; null when the client asked or the endpoint has none. */
   usageSplice: { span: Span; text: string } | null
 }
@@ -146,8 +148,8 @@ export interface BodyChange {
 /** What a lane knows of objects that live at the provider. Source: wire/lanes.md, sections 1.4–1.5, 2.4–2.5, 3.4–3.6. */
 export interface LaneObjects {
   /**
-   * Those that the call refers to besides the one in its path: in its query and its JSON body. A body may be of megabytes and nearly
-   * always names none: it is parsed only where one of the lane's names for a reference stands in it, or an escape that could hide one.
+   * Those that the call refers to besides the one in its path: in its query and its JSON body, which has been scanned. It reads the
+   * whole body: the caller gives an empty one where the inspection says that it names nothing.
    */
   references(match: Match, query: string, body: Buffer): ObjectName[]
   /** Those that a form refers to, from the fields that `Lane.formFields` calls early; left out where no form of the lane has any. */

@@ -28,6 +28,7 @@ export function inspectFormFields(match: Match, query: string, fields: readonly 
     endUser: readUser(fields),
     outputLimit: null,
     stores: false,
+    mayRefer: true,
     usageSplice: null,
   }
 }

@@ -19,18 +19,3 @@ export function walkMembers(bytes: Buffer, visitor: MemberVisitor): void {
     else for (const element of value) waiting.push([element, name, parent])
   }
 }
-
-const zero = 0x30
-const escapeStart = Buffer.from('\\u00')
-
-/**
- * Whether an escape stands in the bytes that could hide a name: of a letter or an underscore (`\u0041` to `\u007a`). Writers
- * escape quotes, control characters and what is beyond ASCII; none escapes these.
- */
-export function hidesNames(bytes: Buffer): boolean {
-  for (let at = bytes.indexOf(escapeStart); at >= 0; at = bytes.indexOf(escapeStart, at + 4)) {
-    const digit = (bytes[at + 4] ?? 0) - zero
-    if (digit >= 4 && digit <= 7) return true
-  }
-  return false
-}

@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../core/errors.ts'
-import { type Member, type ObjectScan, type Span, scanObject } from '../core/json-scan.ts'
+import { type Member, type NameWatch, type ObjectScan, type Span, scanObject } from '../core/json-scan.ts'
 import { isCount, readValue } from './json-value.ts'
 
 /** Up to here a body is also parsed, so that the answer can say where a string is malformed; larger ones are only scanned. */
@@ -14,9 +14,9 @@ export function isFault(value: object): value is Fault {
 }
 
 /** Finds the wanted top-level members of a request body that must be one JSON object. */
-export function scanBody(body: Buffer, wanted: readonly string[]): RequestBody {
+export function scanBody(body: Buffer, wanted: readonly string[], watch: NameWatch | null = null): RequestBody {
   if (body.length === 0) return fault('invalid_request', 'The body is empty; send a JSON object.')
-  const scan = scanObject(body, wanted)
+  const scan = scanObject(body, wanted, undefined, watch)
   if (!scan.ok) return notJson(body, scan.at)
   if (body.length > parsedBytes) return scan
   return findMalformedString(body) ?? scan

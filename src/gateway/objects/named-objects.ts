@@ -2,6 +2,7 @@ import type { ObjectName } from '../../core/stored-object.ts'
 import type { Exchange } from '../exchange.ts'
 
 const none: readonly ObjectName[] = []
+const noBody = Buffer.alloc(0)
 
 /** What the call names: in its path, and in its query and body as the lane reads them. */
 export function namedObjects(exchange: Exchange): readonly ObjectName[] {
@@ -10,7 +11,7 @@ export function namedObjects(exchange: Exchange): readonly ObjectName[] {
   const { upload } = exchange
   const inside =
     upload === null
-      ? objects.references(match, exchange.inspection!.query, exchange.body)
+      ? objects.references(match, exchange.inspection!.query, exchange.inspection!.mayRefer ? exchange.body : noBody)
       : (objects.formReferences?.(match, upload.fields) ?? none)
   const { object } = match.endpoint
   if (match.object !== null && object !== null) return [{ type: object.type, id: match.object }, ...inside]

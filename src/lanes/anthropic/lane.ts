@@ -12,7 +12,7 @@ import { canonicalPath, endpoints, pathForms } from './endpoints.ts'
 import { renderError, streamError } from './errors.ts'
 import { MessagesReader } from './messages-reader.ts'
 import { renderModel, renderModels } from './models.ts'
-import { objects } from './objects.ts'
+import { objects, referringNames } from './objects.ts'
 
 const heartbeat = Buffer.from('event: ping\ndata: {"type": "ping"}\n\n')
 const findEndpoint = compileEndpoints(endpoints, pathForms)
@@ -63,6 +63,7 @@ function inspect(match: Match, query: string, body: Buffer): Inspection | Fault 
     endUser: null,
     outputLimit: null,
     stores: endpoint.object?.effect === 'make' && endpoint.operation !== 'messages',
+    mayRefer: true,
     usageSplice: null,
   }
   if (!endpoint.takes.includes('json')) return plain
@@ -73,6 +74,7 @@ function inspect(match: Match, query: string, body: Buffer): Inspection | Fault 
 }
 
 const outputLimits = ['max_tokens', 'max_tokens_to_sample']
+const wanted = ['model', 'stream', 'metadata', 'thread', 'requests', ...outputLimits]
 
 function readCall(endpoint: Endpoint, plain: Inspection, body: Buffer, members: readonly Member[]): Inspection | Fault {
   const named = readModel(body, members, false)

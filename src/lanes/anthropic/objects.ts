@@ -1,7 +1,8 @@
+import { WatchedNames } from '../../core/json-scan.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { LaneObjects, Match, RenderedError } from '../contract.ts'
 import { asObject, asText } from '../json-value.ts'
-import { hidesNames, walkMembers } from '../json-walk.ts'
+import { walkMembers } from '../json-walk.ts'
 import { nextPage, page, writePage } from './pages.ts'
 import { rewriteUrls } from './urls.ts'
 
@@ -19,10 +20,11 @@ export const objects: LaneObjects = {
 }
 
 const none: ObjectName[] = []
-const marks = ['_id"', '"container"'].map((text) => Buffer.from(text))
+/** What `findReferences` goes by. */
+export const referringNames = new WatchedNames(['file_id', 'container', 'skill_id', 'previous_message_id'])
 
 function mayRefer({ endpoint }: Match, body: Buffer): boolean {
-  return endpoint.takes.includes('json') && (marks.some((mark) => body.includes(mark)) || hidesNames(body))
+  return endpoint.takes.includes('json') && body.length > 0
 }
 
 /** Below these stand the client's own names: what its tools take, and what they were called with. */

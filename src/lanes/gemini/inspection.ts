@@ -7,6 +7,7 @@ import { isFault, readModel, readOutputLimit, readStream, scanBody } from '../re
 import { plainMediaQuery, readAlt, refuseForm } from './answer-form.ts'
 import { modelName } from './endpoints.ts'
 import { findModelSpans, modelHolders } from './model-spans.ts'
+import { referringNames } from './references.ts'
 import { inspectSetup } from './setup-frame.ts'
 
 /** Both JSON spellings are taken (wire/lanes.md, 3.2). */
@@ -41,6 +42,7 @@ export function inspectHead(match: Match, query: string): Inspection | Fault {
     endUser: null,
     outputLimit: null,
     stores: endpoint.object?.effect === 'make',
+    mayRefer: true,
     usageSplice: null,
   }
 }
@@ -56,16 +58,18 @@ function framingOf({ endpoint }: Match, query: string): Inspection['framing'] {
 
 /** The model is in the path, and may stand in the body again. */
 function inspectNamed(match: Match, found: Inspection, body: Buffer): Inspection | Fault {
-  const scan = scanBody(body, [...generationConfigs, ...modelHolders(match)])
+  const watch = { names: referringNames, seen: false }
+  const scan = scanBody(body, [...generationConfigs, ...modelHolders(match)], watch)
   if (isFault(scan)) return scan
   const modelSpans = findModelSpans(match, body, scan.members)
   if (isFault(modelSpans)) return modelSpans
-  return { ...found, modelSpans, outputLimit: readConfiguredLimit(body, scan.members) }
+  return { ...found, modelSpans, outputLimit: readConfiguredLimit(body, scan.members), mayRefer: watch.seen }
 }
 
 /** The model is in the body, with or without `models/`; or an interaction is with an agent, and names none. */
 function inspectBody({ endpoint }: Match, found: Inspection, body: Buffer): Inspection | Fault {
-  const scan = scanBody(body, ['model', 'stream', 'store', ...generationConfigs])
+  const watch = { names: referringNames, seen: false }
+  const scan = scanBody(body, ['model', 'stream', 'store', ...generationConfigs], watch)
   if (isFault(scan)) return scan
   const { members } = scan
   const stores = found.stores && !members.some((member) => member.name === 'store' && readValue(body, member) === false)
@@ -73,7 +77,7 @@ function inspectBody({ endpoint }: Match, found: Inspection, body: Buffer): Insp
   if (isFault(named)) return named
   const model = named.model === null ? null : modelName(named.model)
   const outputLimit = readConfiguredLimit(body, members)
-  const read = { ...found, stores, model, modelSpans: named.spans, outputLimit }
+  const read = { ...found, stores, model, modelSpans: named.spans, outputLimit, mayRefer: watch.seen }
   const streamed = endpoint.stream === null ? false : readStream(body, members)
   if (typeof streamed !== 'boolean') return streamed
   return streamed ? { ...read, streamed, framing: 'sse' } : read

@@ -1,6 +1,7 @@
+import { WatchedNames } from '../../core/json-scan.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { Match } from '../contract.ts'
-import { hidesNames, walkMembers } from '../json-walk.ts'
+import { walkMembers } from '../json-walk.ts'
 import { fileName, fileOfUri } from './names.ts'
 
 type Reading = (text: string) => ObjectName | null
@@ -31,20 +32,7 @@ const readings: Readonly<Record<string, Reading>> = {
   uri: fileUri,
 }
 
-const marks = [
-  'achedContent"',
-  'ached_content"',
-  'ileName"',
-  'ile_name"',
-  'earchStoreNames"',
-  'earch_store_names"',
-  'ileUri"',
-  'ile_uri"',
-  'nteractionId"',
-  'nteraction_id"',
-  '"environment',
-  '"uri"',
-].map((text) => Buffer.from(text))
+export const referringNames = new WatchedNames(Object.keys(readings))
 
 /** Below these stand the client's own names: what its functions take and give, labels, and forms of answers. */
 const foreign = new Set([
@@ -66,7 +54,7 @@ const foreign = new Set([
 const none: ObjectName[] = []
 
 export function findReferences({ endpoint }: Match, _query: string, body: Buffer): ObjectName[] {
-  if (!endpoint.takes.includes('json') || !(marks.some((mark) => body.includes(mark)) || hidesNames(body))) return none
+  if (!endpoint.takes.includes('json') || body.length === 0) return none
   const found: ObjectName[] = []
   walkMembers(body, {
     enter: (name) => !foreign.has(name),

@@ -28,6 +28,7 @@ const plain: Inspection = {
   endUser: null,
   outputLimit: null,
   stores: false,
+  mayRefer: true,
   usageSplice: null,
 }
 

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../contract.ts'
 import { modelEntry, modelList } from '../endpoint-table.ts'
 import { assistants } from './endpoints/assistants.ts'
+import { calls } from './endpoints/calls.ts'
 import { files } from './endpoints/files.ts'
 import { generation } from './endpoints/generation.ts'
 import { media } from './endpoints/media.ts'
@@ -20,6 +21,7 @@ export const endpoints: readonly Endpoint[] = [
   ...training,
   ...assistants,
   ...sockets,
+  ...calls,
   modelList('/models'),
   modelEntry('/models/{model}'),
   ...refused,

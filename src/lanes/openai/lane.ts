@@ -24,6 +24,7 @@ import { renderError, streamError } from './errors.ts'
 import { MediaReader } from './media-reader.ts'
 import { renderModel, renderModels } from './models.ts'
 import { referringFields } from './objects/form-references.ts'
+import { watchReferences } from './objects/references.ts'
 import { findWideSource } from './objects/wide-source.ts'
 import { objects } from './objects.ts'
 import { ResponsesReader } from './responses-reader.ts'
@@ -86,14 +87,17 @@ function inspect(match: Match, query: string, body: Buffer): Inspection | Fault 
     endUser: null,
     outputLimit: null,
     stores: endpoint.object?.effect === 'make',
+    mayRefer: true,
     usageSplice: null,
   }
   if (endpoint.takes.length === 0) return endpoint.stream === null ? plain : replayed(plain)
   // Nothing to say is nothing to read, where no model must be named.
   if (!endpoint.takes.includes('json') || (body.length === 0 && endpoint.model === 'none')) return plain
-  const scan = scanBody(body, wanted)
+  const watch = watchReferences(match)
+  const scan = scanBody(body, wanted, watch)
   if (isFault(scan)) return scan
-  if (endpoint.mints !== undefined) return inspectSession(plain, body)
+  if (endpoint.mints !== undefined || setUp.has(endpoint.operation)) return inspectSession(plain, body)
+  if (watch !== null) plain.mayRefer = watch.seen
   return inspectBody(endpoint, plain, body, scan)
 }
 
@@ -101,6 +105,9 @@ function inspectForm(match: Match, query: string, fields: readonly FormField[]):
   const found = inspectFormFields(match, query, fields)
   return isFault(found) ? found : { ...found, stores: match.endpoint.object?.effect === 'make' }
 }
+
+/** What they are given sets a session up, as what mints a credential for one does. */
+const setUp = new Set(['realtime.calls.accept', 'live.accept'])
 
 /** A stored answer comes as a stream when the query says so. */
 function replayed(plain: Inspection): Inspection {

@@ -39,6 +39,7 @@ function handshake({ endpoint }: Match, query: string, meant: string | null): In
     endUser: null,
     outputLimit: null,
     stores: false,
+    mayRefer: true,
     usageSplice: null,
   }
 }
