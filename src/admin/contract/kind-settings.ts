@@ -112,6 +112,11 @@ const types: Record<KindSetting['type'], z.ZodType<Scalar>> = {
 export const kindSettingFields = Object.fromEntries(
   listedKindSettings.map(({ field: name, flag, type, kinds, description }) => [
     name,
-    field(types[type].nullable().optional(), { description: `${description} (kind ${kinds.join(', ')})`, flag }),
+    field(types[type].nullable().optional(), { description: describe(kinds, description), flag }),
   ]),
 ) as Fields
+
+/** What nearly all kinds have needs no list of them. */
+function describe(kinds: readonly string[], description: string): string {
+  return kinds === networked ? description : `${description} (kind ${kinds.join(', ')})`
+}
