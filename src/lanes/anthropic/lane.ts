@@ -67,14 +67,16 @@ function inspect(match: Match, query: string, body: Buffer): Inspection | Fault 
     usageSplice: null,
   }
   if (!endpoint.takes.includes('json')) return plain
-  const scan = scanBody(body, ['model', 'stream', 'metadata', 'thread', 'tools', 'requests', ...outputLimits])
+  const watch = { names: referringNames, seen: false }
+  const scan = scanBody(body, wanted, watch)
   if (isFault(scan)) return scan
+  plain.mayRefer = watch.seen
   if (endpoint.operation === 'batches.create') return readBatch(plain, body, scan.members)
   return readCall(endpoint, plain, body, scan.members)
 }
 
 const outputLimits = ['max_tokens', 'max_tokens_to_sample']
-const wanted = ['model', 'stream', 'metadata', 'thread', 'requests', ...outputLimits]
+const wanted = ['model', 'stream', 'metadata', 'thread', 'tools', 'requests', ...outputLimits]
 
 function readCall(endpoint: Endpoint, plain: Inspection, body: Buffer, members: readonly Member[]): Inspection | Fault {
   const named = readModel(body, members, false)
