@@ -31,10 +31,15 @@ function writeLane(lane: Lane): string {
     '',
     '| call | on record as | takes | gives | model | object |',
     '|---|---|---|---|---|---|',
-    ...served.map(writeRow),
+    ...served.flatMap((endpoint) => [endpoint, ...further(endpoint)].map(writeRow)),
     '',
     ...writeRefused(refused),
   ].join('\n')
+}
+
+/** Calls at the same path that its query tells apart. */
+function further({ path, resumedAs }: Endpoint): Endpoint[] {
+  return resumedAs?.path === path ? [{ ...resumedAs, path: `${path}?upload_id=…` }] : []
 }
 
 function writeRow(endpoint: Endpoint): string {
@@ -76,14 +81,20 @@ function answer({ method, served, gives, stream }: Endpoint): string {
   return `${gifts[gives]} or ${stream === 'sse' ? 'events' : 'a JSON array'}`
 }
 
-/** A family has a row for each method, at its path and below. */
+/** A family has a row for each method, at its path and below; a single call has one. */
 function writeRefused(refused: readonly Endpoint[]): string[] {
   if (refused.length === 0) return []
-  const families = new Map(refused.map(({ path, why }) => [path.replace(/\/\*$/, ''), why ?? '']))
+  const calls = new Map(refused.map((endpoint) => [refusedCall(endpoint, refused), endpoint.why ?? '']))
   return [
     "Not served, with the lane's own 404 and the reason on the record:",
     '',
-    ...[...families].map(([path, why]) => `- \`${path}\` and below: ${why}`),
+    ...[...calls].map(([call, why]) => `- ${call}: ${why}`),
     '',
   ]
+}
+
+export function refusedCall({ method, path }: Endpoint, refused: readonly Endpoint[]): string {
+  const top = path.replace(/\/\*$/, '')
+  const isFamily = refused.some((other) => other.path === `${top}/*`)
+  return isFamily ? `\`${top}\` and below` : `${method} \`${path}\``
 }
