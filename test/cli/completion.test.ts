@@ -1,4 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { completionCommand } from '../../cli/completion/command.ts'
 import { GatewayNotRunning } from '../../src/admin/client-fault.ts'
 import { hasProgram } from '../support/executable.ts'
@@ -64,11 +68,45 @@ describe('completion', () => {
     expect(await offer(['keys', 'show', ''], { environment: { SPGW_REMOTE: 'https://gw.example.com' } })).toEqual([])
   })
 
-  it.runIf(hasProgram('bash'))('is a script that bash takes', async () => {
-    const { execFileSync } = await import('node:child_process')
-    const { io } = await runLine(['completion', 'bash'], { local: [completionCommand] })
-    const answer = `spgw() { printf 'create\\tmakes\\nlist\\tshows\\n'; }; ${io.out()}
-      COMP_WORDS=(spgw keys '') COMP_CWORD=2; _spgw; echo "\${COMPREPLY[@]}"`
-    expect(execFileSync('bash', ['--norc', '-c', answer], { encoding: 'utf8' })).toBe('create list\n')
+  it.skipIf(!hasProgram('bash'))('is a script that bash takes (needs bash)', async () => {
+    const words = `COMP_WORDS=(spgw keys '') COMP_CWORD=2; _spgw; echo "\${COMPREPLY[@]}"`
+    expect(await inShell('bash', ['--norc', '-c'], (script) => `. ${script}; ${words}`)).toBe('create list to:night\n')
+  })
+
+  it.skipIf(!hasProgram('fish'))('is a script that fish takes, with what each is (needs fish)', async () => {
+    const said = await inShell('fish', ['--no-config', '-c'], (script) => `source ${script}; complete -C 'spgw keys '`)
+    expect(said).toBe('create\tMake a key: once\nlist\tList keys\nto:night\n')
+    expect(
+      await inShell('fish', ['--no-config', '-c'], (script) => `source ${script}; complete -C 'spgw keys cr'`),
+    ).toBe('create\tMake a key: once\n')
+  })
+
+  it.skipIf(!hasProgram('zsh'))('is a script that zsh takes, with what each is (needs zsh)', async () => {
+    // A terminal of its own: zsh completes for a line that is being typed, and for nothing else.
+    const typed = (script: string) => `zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "autoload -Uz compinit; compinit -D -u; . ${script}; print begun"
+zpty -r -m shell line $'*\\nbegun*'
+zpty -w -n shell $'spgw keys \\t'
+zpty -r -m shell line '*to:night*'
+print -r -- "$line"
+zpty -w -n shell $'cr\\t'
+zpty -r -m shell line '*create*'
+print -r -- "$line"`
+    const said = await inShell('zsh', ['-f', '-c'], typed)
+    expect(said).toMatch(/create +-- Make a key: once[\s\S]*list +-- List keys[\s\S]*to:night[\s\S]*create/)
   })
 })
+
+/** What a shell says that has the script and a `spgw` that always gives the same answer. */
+async function inShell(shell: string, flags: readonly string[], line: (script: string) => string): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), 'spgw-shell-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  const answer = 'create\\tMake a key: once\\nlist\\tList keys\\nto:night\\n'
+  writeFileSync(join(directory, 'spgw'), `#!/bin/sh\nprintf '${answer}'\n`, { mode: 0o755 })
+  const script = join(directory, 'script')
+  const { io } = await runLine(['completion', shell], { local: [completionCommand] })
+  writeFileSync(script, io.out())
+  const env = { PATH: `${directory}:${process.env.PATH}`, HOME: directory, TERM: 'xterm', LANG: 'C.UTF-8' }
+  return execFileSync(shell, [...flags, line(script)], { encoding: 'utf8', env })
+}
