@@ -274,7 +274,7 @@ describe('a list', () => {
 })
 
 describe('kill -9', () => {
-  it('between an answer’s objects and its record: the object is its maker’s, once', async () => {
+  it('between an answer’s objects and its record, and the death of the store: the object is its maker’s, once', async () => {
     await gateway.stop()
     gateway = await startGateway({
       dataDirectory: directory,
@@ -289,8 +289,11 @@ describe('kill -9', () => {
     })
     await expect(made).rejects.toThrow()
     await gateway.ended
-    gateway = await startGateway({ dataDirectory: directory })
+    // From here on the store's thread dies of the first thing that it stores, and is started again.
+    const environment = { SPGW_FAULT_POINT: 'ingest.after-commit:1:throw' }
+    gateway = await startGateway({ dataDirectory: directory, environment })
     await connect()
+    await gateway.said('the store thread died')
     const known = await gateway.admin.objects.list({ all: true, type: 'vector_store' })
     expect(known.filter(({ id }) => id === 'vs_kill')).toHaveLength(1)
     await owner.vectorStores.retrieve('vs_kill')

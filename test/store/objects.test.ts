@@ -3,9 +3,12 @@ import { MessageChannel } from 'node:worker_threads'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ObjectsEntry } from '../../src/core/journal-format.ts'
-import type { ObjectName, ObjectReply, ObjectScope, StoredObject } from '../../src/core/stored-object.ts'
+import type { ObjectName, ObjectReply, ObjectScope, ObjectType, StoredObject } from '../../src/core/stored-object.ts'
 import type { StoreClient } from '../../src/store/api.ts'
+import { toObjectRow } from '../../src/store/object-rows.ts'
 import { openStore } from '../../src/store/open.ts'
+import { removeOld } from '../../src/store/retention.ts'
+import type { ObjectRow } from '../../src/store/schema.ts'
 import { JournalWriter } from '../support/journal-writer.ts'
 import {
   addScope,
@@ -49,6 +52,7 @@ async function find(store: StoreClient, names: ObjectName[], scope: ObjectScope)
   return reply as ObjectReply
 }
 
+const place = { providerId: 'prv_1', credentialId: 'cre_1' }
 const scopeA = { projectId: 'prj_a', environmentId: 'env_a' }
 
 describe('the index of objects', () => {
@@ -111,6 +115,25 @@ describe('the index of objects', () => {
     await store.projects.remove(project.id)
     await store.providers.remove(provider.id)
     expect(await store.objects.list({ limit: 10 })).toMatchObject([{ type: 'voice' }])
+  })
+
+  it('forgets answers that were stored long ago, and nothing else', async () => {
+    const { databasePath } = storePaths(temporaryDirectory())
+    const { connection, close } = await openStore({ path: databasePath })
+    const object = (type: ObjectType, createdAt: string): ObjectRow =>
+      toObjectRow({ type, id: `${type} ${createdAt}`, ...scopeA, ...place, keyId: null, requestId: null, createdAt })
+    const [old, young] = ['2026-01-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z']
+    const many = Array.from({ length: 1200 }, (_, index) => ({ ...object('response', old), id: `resp_${index}` }))
+    const rows = [object('file', old), object('response', young), object('item', old), ...many]
+    await connection.write((db) => db.insertInto('objects').values(rows).execute())
+    const records = { recordsMs: 30 * 86_400_000, bodiesMs: 0 }
+    await removeOld(connection, Date.parse('2026-03-02T00:00:00.000Z'), records)
+    const left = await connection.db.selectFrom('objects').select(['type', 'created_at']).execute()
+    expect(left).toEqual([
+      { type: 'file', created_at: old },
+      { type: 'response', created_at: young },
+    ])
+    await close()
   })
 
   it('is told by operators too: no object is given to two, and one that is forgotten may be', async () => {

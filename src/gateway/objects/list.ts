@@ -15,6 +15,7 @@ import { type Cursor, findCursor, nameToken, withoutCursor } from './list-cursor
 
 /** Pages that one request goes through at most, while they hold nothing of the caller's. */
 const pagesLimit = 100
+const namesAtOnce = 500
 
 /** The pipeline's own steps. */
 export interface ListSteps {
@@ -118,12 +119,14 @@ async function ownItems(
   const place = places[index]
   if (place === undefined || items.length === 0) return []
   const scope = scopeOf(exchange)
-  const found = await gateway.objects.look(
-    items.map(({ name }) => name),
-    scope,
-  )
-  if ('failed' in found) return found
-  const own = new Set(found.filter((object) => isIn(scope, object) && isAt(place, object)).map(({ id }) => id))
+  const own = new Set<string>()
+  // In portions, each of which is answered in time: some lists have thousands of items a page.
+  for (let from = 0; from < items.length; from += namesAtOnce) {
+    const names = items.slice(from, from + namesAtOnce).map(({ name }) => name)
+    const found = await gateway.objects.look(names, scope)
+    if ('failed' in found) return found
+    for (const object of found) if (isIn(scope, object) && isAt(place, object)) own.add(object.id)
+  }
   return items.flatMap(({ name }, at) => (own.has(name.id) ? [at] : []))
 }
 

@@ -9,4 +9,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     project_id text not null, environment_id text not null, key_id text, request_id text, created_at text not null,
     primary key (type, id, provider_id, credential_id)) strict, without rowid`.execute(db)
   await sql`create index objects_by_scope on objects (project_id, environment_id, type, created_at)`.execute(db)
+  await sql`create index objects_by_age on objects (created_at)
+    where type in ('response', 'item', 'interaction', 'chat_completion')`.execute(db)
 }

@@ -1,0 +1,23 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type { Connection } from './connection.ts'
+
+const pageRows = 500
+
+/**
+ * Forgets answers that were stored at their provider before that moment (milliseconds), page by page: nearly every call makes
+ * one, and the providers themselves delete them after weeks. What people make by hand stays until it is deleted.
+ */
+export async function removeAnswersBefore(connection: Connection, moment: number): Promise<void> {
+  const time = new Date(moment).toISOString()
+  for (let removed = pageRows; removed === pageRows; await nextTurn()) {
+    // The list of types is that of the index, word for word: else it is not used.
+    removed = await connection.write(async (db) => {
+      const { numAffectedRows } = await sql`delete from objects where (type, id, provider_id, credential_id) in (
+        select type, id, provider_id, credential_id from objects
+        where type in ('response', 'item', 'interaction', 'chat_completion') and created_at < ${time}
+        limit ${sql.lit(pageRows)})`.execute(db)
+      return Number(numAffectedRows ?? 0)
+    })
+  }
+}
