@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { laneReference } from '../../scripts/lane-reference.ts'
+import { laneReference, refusedCall } from '../../scripts/lane-reference.ts'
 import { referencePages } from '../../scripts/reference.ts'
 import { listOperations } from '../../src/admin/contract/operations.ts'
 import { errorCodes } from '../../src/core/errors.ts'
@@ -41,10 +41,12 @@ describe('docs/lanes.md', () => {
   })
 
   it('has every endpoint, and a reason for every one that nobody serves', () => {
-    for (const { method, path, served, why } of lanes.flatMap((lane) => lane.endpoints)) {
-      const name = `\`${path.replace(/\/\*$/, '')}\``
-      const call = method === 'SOCKET' ? `WebSocket ${name}` : `${method} ${name}`
-      expect(page).toContain(served === 'nobody' ? `- ${name} and below: ${why}` : `| ${call} |`)
-    }
+    for (const { endpoints } of lanes)
+      for (const endpoint of endpoints) {
+        const { method, path, served, why } = endpoint
+        const call = method === 'SOCKET' ? `WebSocket \`${path}\`` : `${method} \`${path}\``
+        const refusal = `- ${refusedCall(endpoint, endpoints)}: ${why}\n`
+        expect(page).toContain(served === 'nobody' ? refusal : `| ${call} |`)
+      }
   })
 })

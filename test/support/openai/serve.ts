@@ -8,6 +8,7 @@ import {
   wholeAnswer,
 } from '../mock-format.ts'
 import { assistants } from './assistants.ts'
+import { calls } from './calls.ts'
 import { type FamilyCall, type FamilyRow, type Given, Refusal, readBody } from './family.ts'
 import { files } from './files.ts'
 import { media } from './media.ts'
@@ -15,7 +16,15 @@ import { responses } from './responses.ts'
 import { stores } from './stores.ts'
 import { training } from './training.ts'
 
-export const families: readonly FamilyRow[] = [...files, ...responses, ...stores, ...media, ...training, ...assistants]
+export const families: readonly FamilyRow[] = [
+  ...files,
+  ...responses,
+  ...stores,
+  ...media,
+  ...training,
+  ...assistants,
+  ...calls,
+]
 
 const compiled = families.map((row) => {
   const [method, path = ''] = row.call.split(' ')

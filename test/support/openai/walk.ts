@@ -8,14 +8,16 @@ export interface Walk {
   family: string
   /** The SDK that first had it; the one before has no method for it. */
   since?: 7
-  walk(client: OpenAI, models: WalkModels): Promise<void>
+  walk(client: OpenAI, kit: WalkKit): Promise<void>
 }
 
-export interface WalkModels {
+export interface WalkKit {
   chat: string
   embedding: string
   moderation: string
   completion: string
+  /** Makes an object at the provider, which an operator then adopts; its id. */
+  adopt(type: 'call' | 'live_session', prefix: string): Promise<string>
 }
 
 export const textFile = (name = 'notes.txt', text = 'Grüße, 世界 🌍') => toFile(Buffer.from(text), name)
