@@ -11,10 +11,10 @@ const pageRows = 500
 export async function removeAnswersBefore(connection: Connection, moment: number): Promise<void> {
   const time = new Date(moment).toISOString()
   for (let removed = pageRows; removed === pageRows; await nextTurn()) {
-    // The list of types is that of the index, word for word: else it is not used.
+    // The list of types is that of the index, word for word, without which it cannot be used.
     removed = await connection.write(async (db) => {
       const { numAffectedRows } = await sql`delete from objects where (type, id, provider_id, credential_id) in (
-        select type, id, provider_id, credential_id from objects
+        select type, id, provider_id, credential_id from objects indexed by objects_by_age
         where type in ('response', 'item', 'interaction', 'chat_completion') and created_at < ${time}
         limit ${sql.lit(pageRows)})`.execute(db)
       return Number(numAffectedRows ?? 0)
