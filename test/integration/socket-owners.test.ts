@@ -98,3 +98,31 @@ describe('a connection that stands', () => {
     expect(await ended).toBe(0)
   })
 })
+
+describe('a thread that dies', () => {
+  it('tells the connections that it has, and they are recorded', { timeout: 30_000 }, async () => {
+    // The second call that is admitted meets the fault.
+    const environment = { SPGW_GATEWAY_WORKERS: '1', SPGW_FAULT_POINT: 'journal.after-admitted:2:throw:1' }
+    const dying = await startGateway({ environment })
+    const { admin } = dying
+    await admin.providers.add({
+      ...{ name: 'openai', kind: 'openai', baseUrl: `${provider.baseUrl}/v1` },
+      ...{ credential: 'sk-provider', skipCheck: true },
+    })
+    await dying.addRoute('words', ['openai'])
+    const { key } = await dying.createKey('own')
+    const dialled = () => dial(`${dying.baseUrl}/v1/responses`, { headers: { authorization: `Bearer ${key}` } })
+    const [one, two] = [await dialled(), await dialled()]
+    one.send(create())
+    const { end: far } = await provider.accepted()
+    await far.next()
+    two.send(create())
+    expect(await one.nextJson()).toMatchObject({ type: 'error', error: { code: 'internal' } })
+    for (const client of [one, two]) {
+      expect(await client.closed).toMatchObject({ code: 1011 })
+      expect(await dying.record(client.requestId)).toMatchObject({ status: 101, error: { code: 'internal' } })
+    }
+    expect(await far.closed).toMatchObject({ code: 1001 })
+    await dying.stop()
+  })
+})
