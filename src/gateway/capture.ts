@@ -23,6 +23,13 @@ export function beginCapture(gateway: Gateway, exchange: Exchange, wanted: Effec
   else exchange.capture = new Capture(gateway, bodyKey, wanted.mode)
 }
 
+/** What flows both ways has no body; the record says so, where a policy wanted one. */
+export function skipCapture(exchange: Exchange, wanted: EffectivePolicy['capture']): void {
+  if (wanted === null) return
+  exchange.policySignals.push(wanted.signal)
+  if (wanted.mode !== 'none') noteLoss(exchange, 'the frames of a WebSocket are not captured')
+}
+
 /**
  * The bodies of one request, on their way into the journal: the request's stays where it is, of the answer's the
  * beginning is copied as it goes out. Masked, compressed and sealed here, so that neither journal nor database has them in clear.

@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)('the bodies of a request (needs chromium)', () => {
     expect(await findBarriers(page)).toEqual([])
 
     await page.getByRole('button', { name: 'Copy as curl' }).click()
-    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()')
     expect(copied).toContain(`It'\\''s \\"said\\"`)
 
     await page.getByRole('button', { name: 'Replay' }).click()

@@ -1,5 +1,7 @@
 import { errorTable, type Fault, fault } from '../../core/errors.ts'
+import { effectivePolicy } from '../../policy/admit.ts'
 import type { Peer } from '../../providers/socket-peer.ts'
+import { skipCapture } from '../capture.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Gateway } from '../gateway.ts'
 import { headersDown } from '../headers.ts'
@@ -24,6 +26,7 @@ export async function serveSocket(gateway: Gateway, exchange: Exchange, upgrade:
     identify(gateway, exchange) ?? checkHandshake(exchange.request) ?? read(exchange) ?? admit(gateway, exchange)
   if (exchange.stopped) return settleStopped(gateway, exchange)
   if (refused !== null) return refuse(gateway, exchange, refused)
+  skipCapture(exchange, effectivePolicy(gateway.model.configuration.policies, exchange.key!).capture)
   if (!((await checkObjects(gateway, exchange)) ?? true)) return
   if (exchange.lane!.sockets!.opensWithFrame(exchange.match!)) return pass(gateway, exchange, upgrade, null)
 

@@ -6,7 +6,7 @@ const gatewayKeyForm = new RegExp(`${keyPrefix}[0-9A-Za-z]{8,}`, 'g')
 
 /** Beginnings that vendors have given their keys, so that scanners find them; then the key itself. */
 const providerKeyForm =
-  /(?<![0-9A-Za-z])(?:sk-|AIza|gsk_|xai-|hf_|pplx-|nvapi-|r8_|fw_|AQ\.|ya29\.|AKIA|ASIA|gh[oprsu]_|github_pat_|glpat-|xox[abeprs]-)[0-9A-Za-z_.-]{16,}/g
+  /(?<![0-9A-Za-z])(?:sk-|ek_|AIza|gsk_|xai-|hf_|pplx-|nvapi-|r8_|fw_|AQ\.|ya29\.|AKIA|ASIA|gh[oprsu]_|github_pat_|glpat-|xox[abeprs]-)[0-9A-Za-z_.-]{16,}/g
 
 /** The word stays, so that one still sees what kind of call it was. */
 const bearerForm = /(?<![0-9A-Za-z])(?:bearer|basic)[ \t]{1,8}([0-9A-Za-z._~+/-]{16,}=*)/gi
