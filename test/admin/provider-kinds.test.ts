@@ -13,6 +13,21 @@ const serviceAccount = JSON.stringify({
   private_key: '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n',
   client_email: 'gateway@p-1.iam.gserviceaccount.com',
 })
+/** Of nobody, valid for a hundred years. */
+const authority = [
+  '-----BEGIN CERTIFICATE-----',
+  'MIIBjjCCATWgAwIBAgIUPgjxA0oHHsRf6mkEkXktrim80OcwCgYIKoZIzj0EAwIw',
+  'HDEaMBgGA1UEAwwRYXV0aG9yaXR5LmV4YW1wbGUwIBcNMjYxMTIxMTQzMzQxWhgP',
+  'MjEyNjEwMjgxNDMzNDFaMBwxGjAYBgNVBAMMEWF1dGhvcml0eS5leGFtcGxlMFkw',
+  'EwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEV9l+JACTIYVsbSBKpprW+cCWoVs+OFXH',
+  'eUXRxgb2EInOn+wRfxnxJg/J9ylfkmHmdkIRfxOKTds2/PnpG80YuqNTMFEwHQYD',
+  'VR0OBBYEFE1adiy1FIgFQD56aslS/iyYlqMjMB8GA1UdIwQYMBaAFE1adiy1FIgF',
+  'QD56aslS/iyYlqMjMA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZIzj0EAwIDRwAwRAIg',
+  'M5Y+sZkUMo+WEkpNgVD7oYhqy7S/7yB8757Zlri/GzECIBO0y56CbqLu1wMOYcDk',
+  'pkt60se2T3ZA86ezpN+78/5N',
+  '-----END CERTIFICATE-----',
+  '',
+].join('\n')
 const bedrock = { name: 'aws', kind: 'bedrock', region: 'eu-central-1', credential: accessKey }
 const vertex = { name: 'google', kind: 'vertex', location: 'europe-west4', credential: serviceAccount }
 const azure = {
@@ -87,10 +102,18 @@ describe('a provider whose kind needs more than a key', () => {
   it('goes another way only with its credential given again', async () => {
     const { client } = await startTestGateway()
     await client.providers.add(azure)
-    for (const way of [{ proxy: 'http://elsewhere:3128' }, { authorities: '-----BEGIN CERTIFICATE-----' }]) {
+    for (const way of [{ proxy: 'http://elsewhere:3128' }, { authorities: authority.replaceAll('\n', ' ') }]) {
       const alone = await refusal(client.providers.edit({ name: 'azure', ...way }))
       expect(alone).toMatchObject({ code: 'invalid', message: expect.stringMatching(/not sent another way/) })
     }
+    const broken = await refusal(client.providers.edit({ name: 'azure', authorities: 'nonsense' }))
+    expect(broken).toMatchObject({ code: 'invalid', message: expect.stringMatching(/no certificates/) })
+    const believed = await client.providers.edit({
+      name: 'azure',
+      credential: azure.credential,
+      authorities: authority.replaceAll('\n', ' '),
+    })
+    expect(believed.settings.authorities).toBe(authority)
     const proxied = { name: 'azure', proxy: 'http://elsewhere:3128', allowPrivate: true, credential: azure.credential }
     expect(await client.providers.edit(proxied)).toMatchObject({
       settings: { proxy: 'http://elsewhere:3128', allow_private: true },

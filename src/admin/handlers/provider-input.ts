@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import type { z } from 'zod'
 import { judgeHost } from '../../providers/address-guard.ts'
 import type { ProviderKind } from '../../providers/contract.ts'
@@ -38,7 +39,7 @@ export function readSettings(kind: ProviderKind, before: Settings, input: KindSe
     wanted[setting] = value ?? undefined
   }
   const parsed = kindSchema(kind).safeParse(wanted)
-  if (parsed.success) return checkProxy(keepScalars(parsed.data))
+  if (parsed.success) return checkAuthorities(checkProxy(keepScalars(parsed.data)))
   throw wrongSetting(kind, wanted, parsed.error.issues[0])
 }
 
@@ -58,6 +59,27 @@ function checkProxy(settings: Settings): Settings {
   const { refused } = judgeHost(url.hostname, true)
   if (refused !== null) throw invalid(refused, hint)
   return settings
+}
+
+/** Forms and shells lose line ends, without which it is no PEM. */
+function checkAuthorities(settings: Settings): Settings {
+  if (typeof settings.authorities !== 'string') return settings
+  const form = /-----BEGIN CERTIFICATE-----([\sA-Za-z0-9+/=]+)-----END CERTIFICATE-----/g
+  const found = [...settings.authorities.matchAll(form)].map(([, body = '']) => {
+    const lines = body.replace(/\s+/g, '').match(/.{1,64}/g) ?? []
+    return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n')
+  })
+  if (found.length === 0 || found.some((pem) => !isCertificate(pem)))
+    throw invalid('The authorities are no certificates.', 'Give them as PEM: --authorities "$(cat ca.pem)".')
+  return { ...settings, authorities: found.join('') }
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).subject !== undefined
+  } catch {
+    return false
+  }
 }
 
 function nameSettings(kind: ProviderKind): string {

@@ -11,13 +11,16 @@ export interface AddChoice {
   about: string
 }
 
-const first = ['openai', 'anthropic', 'gemini', 'openai-compatible', 'demo']
+const first = ['openai', 'anthropic', 'gemini', 'openai-compatible', 'azure-openai', 'bedrock', 'vertex', 'demo']
 
 const abouts: Record<string, string> = {
   openai: 'GPT and the reasoning models, embeddings, moderation',
   anthropic: 'Claude, over its own Messages format',
   gemini: 'Gemini, over its own generateContent format',
   'openai-compatible': "Any other vendor or server with OpenAI's format",
+  'azure-openai': 'Deployments of a resource, by key or service principal',
+  bedrock: "Anthropic's models, by access key or Bedrock key",
+  vertex: "Google's and Anthropic's models, by service account",
   demo: 'Answers without a network or an account: to try everything',
 }
 

@@ -22,11 +22,15 @@ const folded = [
   'timeoutTotal',
 ]
 
+/** Settings of nearly every kind, and seldom needed. */
+export const wayOut = ['proxy', 'authorities', 'allowPrivate']
+
 type AddKind = Pick<AddChoice, 'kind' | 'preset'>
 
 /** The contract's own fields, those of other kinds left out: a new kind needs nothing here. */
 function fieldsFor({ kind, preset }: AddKind) {
-  const own = kind.own_settings.map(({ field }) => field).filter((field) => field !== 'preset')
+  const all = kind.own_settings.map(({ field }) => field).filter((field) => field !== 'preset')
+  const own = all.filter((field) => !wayOut.includes(field))
   const needsUrl = needsBaseUrl({ kind, preset })
   const shown = [
     'name',
@@ -34,9 +38,10 @@ function fieldsFor({ kind, preset }: AddKind) {
     ...(kind.credential === 'none' ? [] : ['credential']),
     ...own,
   ]
-  const more = kind.kind === 'demo' ? ['projects', 'tags'] : [...(needsUrl ? [] : ['baseUrl']), ...folded, 'skipCheck']
-  const all = operationNamed('providers.add').fields
-  const pick = (names: readonly string[]) => names.flatMap((name) => all.find((field) => field.name === name) ?? [])
+  const more =
+    kind.kind === 'demo' ? ['projects', 'tags'] : [...(needsUrl ? [] : ['baseUrl']), ...folded, ...wayOut, 'skipCheck']
+  const { fields } = operationNamed('providers.add')
+  const pick = (names: readonly string[]) => names.flatMap((name) => fields.find((field) => field.name === name) ?? [])
   return { shown: pick(shown), more: pick([...more, 'inactive']) }
 }
 
@@ -163,20 +168,36 @@ function needsBaseUrl({ kind, preset }: AddKind): boolean {
 
 /** The contract leaves open what some kinds cannot do without. */
 function isNeeded(field: string, choice: AddChoice): boolean {
-  return (field === 'credential' && needsCredential(choice)) || (field === 'baseUrl' && needsBaseUrl(choice))
+  if (field === 'credential') return needsCredential(choice)
+  return field === 'baseUrl' ? needsBaseUrl(choice) : requiredSettings(choice).includes(field)
+}
+
+/** Input fields of the settings that the kind cannot do without. */
+function requiredSettings({ kind }: AddChoice): string[] {
+  const required = Array.isArray(kind.settings.required) ? kind.settings.required : []
+  return kind.own_settings.filter(({ setting }) => required.includes(setting)).map(({ field }) => field)
 }
 
 function missingByKind(choice: AddChoice, values: FormValues): Record<string, string> {
-  const lacking = ['credential', 'baseUrl'].filter((field) => isNeeded(field, choice) && values[field] === '')
+  const lacking = ['credential', 'baseUrl', ...requiredSettings(choice)].filter(
+    (field) => isNeeded(field, choice) && values[field] === '',
+  )
   return Object.fromEntries(lacking.map((field) => [field, 'This is needed.']))
 }
 
-function credentialLabel({ title }: ProviderKind): string {
-  return `API key of ${title}`
+function credentialLabel({ title, credential_documents: documents }: ProviderKind): string {
+  return documents.length === 0 ? `API key of ${title}` : `Credential of ${title}`
+}
+
+/** What may be pasted where one word is not all there is. */
+function credentialForms({ credential_word: word, credential_documents: documents }: ProviderKind): string {
+  const forms = documents.map(({ title, members }) => `a ${title} as JSON (${members.join(', ')})`)
+  return forms.length === 0 ? '' : `${[...(word ? ['A key'] : []), ...forms].join(', or ')}. `
 }
 
 function hintOf(field: string, { kind, preset }: AddChoice): string | undefined {
-  if (field === 'credential') return 'Sealed with the machine key; from then on only its last four characters show.'
+  if (field === 'credential')
+    return `${credentialForms(kind)}Sealed with the machine key; from then on only its last four characters show.`
   if (field !== 'baseUrl') return undefined
   const usual = preset?.base_url ?? kind.default_base_url
   return usual === null

@@ -4,6 +4,7 @@ import { orpc } from '../../client/admin.ts'
 import { OperationForm, toast } from '../../parts/index.ts'
 import type { Provider } from '../outputs.ts'
 import { inUnits } from '../units.ts'
+import { wayOut } from './add-form.tsx'
 
 export interface EditProviderProps {
   provider: Provider
@@ -29,7 +30,7 @@ export function EditProvider({ provider, onDone, onCancel }: EditProviderProps) 
       initial={{ ...initial, ...own }}
       fields={[
         ...(network ? ['baseUrl'] : []),
-        ...kind.own_settings.map(({ field }) => field),
+        ...kind.own_settings.map(({ field }) => field).filter((field) => !wayOut.includes(field)),
         'projects',
         'allProjects',
         'tags',
@@ -38,7 +39,15 @@ export function EditProvider({ provider, onDone, onCancel }: EditProviderProps) 
         'rename',
         ...(Object.keys(provider.owned).length > 0 ? ['force'] : []),
         ...(network
-          ? ['headers', 'timeoutConnect', 'timeoutFirstByte', 'timeoutBetweenChunks', 'timeoutTotal', 'skipCheck']
+          ? [
+              'headers',
+              'timeoutConnect',
+              'timeoutFirstByte',
+              'timeoutBetweenChunks',
+              'timeoutTotal',
+              ...wayOut,
+              'skipCheck',
+            ]
           : []),
       ]}
       suggestions={{ projects: projects.data?.map(({ name }) => name) ?? [] }}
