@@ -58,6 +58,15 @@ export function writeList(
   return applyEdits(body, edits)
 }
 
+/** An object with a member that it does not have yet, before all others. */
+export function insertMember(body: Buffer, name: string, value: unknown): Buffer {
+  const scan = scanObject(body, [])
+  if (!scan.ok) return body
+  const member = `${JSON.stringify(name)}:${JSON.stringify(value)}`
+  const span = { start: scan.start + 1, end: scan.start + 1 }
+  return applyEdits(body, [{ span, text: scan.empty ? member : `${member},` }])
+}
+
 const separator = Buffer.from(',')
 
 function joined(pieces: readonly Buffer[]): Buffer {

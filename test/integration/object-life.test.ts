@@ -40,7 +40,7 @@ beforeAll(async () => {
   await admin.environments.add({ name: 'production', project: 'other' })
   await admin.routes.add({ model: 'fast', targets: ['openai'], project: 'other' })
   await connect()
-})
+}, 60_000)
 
 afterAll(async () => {
   await gateway.stop()
@@ -265,6 +265,40 @@ describe('a list', () => {
     const { data, has_more } = await other.batches.list({ limit: 2 })
     expect([data, has_more]).toEqual([[], false])
     expect(upstream.arrivals).toHaveLength(1)
+  })
+
+  it('finds back to the right account by a token too', async () => {
+    const { admin } = gateway
+    const accounts: Record<string, string[]> = {
+      '0001': ['files/x1', 'files/own-1', 'files/x2', 'files/own-2'],
+      '0002': ['files/x3', 'files/x4', 'files/x5', 'files/own-3'],
+    }
+    const place = { name: 'gemini', kind: 'gemini', baseUrl: upstream.baseUrl, skipCheck: true }
+    await admin.providers.add({ ...place, credential: 'AIza-account-that-is-first-0001' })
+    const another = { name: 'gemini', credential: 'AIza-account-that-is-second-0002', skipCheck: true }
+    await admin.providers.credentials.add(another)
+    for (const [credential, ids] of Object.entries(accounts))
+      for (const name of ids.filter((id) => id.includes('own')))
+        await admin.objects.adopt({ name, type: 'file', provider: 'gemini', credential })
+    upstream.answer = ({ target, credential }) => {
+      const from = Number(new URL(target, 'http://upstream').searchParams.get('pageToken') ?? 0)
+      const all = accounts[credential.slice(-4)] ?? []
+      const more = from + 2 < all.length ? { nextPageToken: String(from + 2) } : {}
+      return json({ files: all.slice(from, from + 2).map((name) => ({ name })), ...more })
+    }
+    const seen: string[] = []
+    for (let token = ''; ; ) {
+      const answer = await fetch(`${gateway.baseUrl}/v1/gemini/v1beta/files?pageSize=2&pageToken=${token}`, {
+        headers: { authorization: `Bearer ${owner.apiKey}` },
+      })
+      const page = (await answer.json()) as { files: { name: string }[]; nextPageToken?: string }
+      seen.push(...page.files.map(({ name }) => name))
+      token = page.nextPageToken ?? ''
+      if (token === '') break
+      expect(token).toMatch(/^spgw\./)
+    }
+    expect(seen.sort()).toEqual(['files/own-1', 'files/own-2', 'files/own-3'])
+    await admin.providers.remove({ name: 'gemini' })
   })
 
   it('that cannot be read is not shown', async () => {

@@ -85,7 +85,7 @@ beforeAll(async () => {
   const adopt = ({ lane, type, id }: { lane: LaneName; type: ObjectType; id: string }) =>
     admin.objects.adopt({ name: id, type, provider: lane, credential: credentials[lane][1].slice(-4) })
   await Promise.all([...names.values()].map(adopt))
-})
+}, 60_000)
 
 afterAll(async () => {
   await gateway.stop()

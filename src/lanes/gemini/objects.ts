@@ -1,7 +1,7 @@
 import type { ObjectName, ObjectType } from '../../core/stored-object.ts'
 import type { Inspection, LaneObjects, Match, RenderedError } from '../contract.ts'
 import { asObject, asText, type JsonObject } from '../json-value.ts'
-import { readAround, scanList, writeList } from '../list-page.ts'
+import { insertMember, readAround, scanList, writeList } from '../list-page.ts'
 import { writeQuery } from '../query.ts'
 import { readMade } from './made-objects.ts'
 import { nameObject } from './names.ts'
@@ -25,7 +25,10 @@ export const objects: LaneObjects = {
   writePage(match, body, { token }, kept, more) {
     const array = arrayOf(match)
     const list = array === null ? null : scanList(body, array, 'name', pageTokens)
-    return list === null ? body : writeList(body, list, kept, { nextPageToken: more ? (token ?? '') : '' })
+    if (list === null) return body
+    const next = more ? (token ?? '') : ''
+    const written = writeList(body, list, kept, { nextPageToken: next })
+    return next !== '' && !list.around.has('nextPageToken') ? insertMember(written, 'nextPageToken', next) : written
   },
   nextPage: (_match, query, { token }) =>
     token === null ? null : writeQuery(query, 'pageToken', token, ['page_token']),

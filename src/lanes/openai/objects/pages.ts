@@ -1,7 +1,5 @@
-import { scanObject } from '../../../core/json-scan.ts'
 import type { Match, ObjectPage } from '../../contract.ts'
-import { readAround, scanList, writeList } from '../../list-page.ts'
-import { applyEdits } from '../../request-body.ts'
+import { insertMember, readAround, scanList, writeList } from '../../list-page.ts'
 
 const around = ['has_more', 'first_id', 'last_id']
 
@@ -24,14 +22,7 @@ export function writePage(body: Buffer, page: ObjectPage, kept: readonly number[
     first_id: ids.at(0) ?? null,
     last_id: ids.at(-1) ?? null,
   })
-  return more && !list.around.has('has_more') ? insertMore(written) : written
-}
-
-function insertMore(body: Buffer): Buffer {
-  const scan = scanObject(body, [])
-  if (!scan.ok) return body
-  const span = { start: scan.start + 1, end: scan.start + 1 }
-  return applyEdits(body, [{ span, text: scan.empty ? '"has_more":true' : '"has_more":true,' }])
+  return more && !list.around.has('has_more') ? insertMember(written, 'has_more', true) : written
 }
 
 /** Backwards where the client asked for what is before an item. */
