@@ -55,6 +55,8 @@ describe('endpoints', () => {
     ['POST /v1/gemini/v1beta/models/g:batchEmbedContents', 'gemini', 'embed', 'g'],
     ['POST /v1/gemini/v1beta/models/g:predict', 'gemini', 'predict', 'g'],
     ['GET /v1/gemini/v1beta/files/x', 'gemini', 'files.get', null],
+    ['GET /v1/gemini/v1beta/operations/a.b-c_1', 'gemini', 'operations.get', null],
+    ['GET /v1/gemini/v1beta/interactions/v1_Ch==', 'gemini', 'interactions.get', null],
     ['GET /v1/gemini/v1beta/files/x%3Adownload', 'gemini', 'files.content', null],
     ['POST /v1/gemini/v1beta/openai/chat/completions', 'gemini', 'openai', null],
     ['GET /v1/gemini/v1beta/models', 'gemini', 'models.list', null],
@@ -79,6 +81,8 @@ describe('endpoints', () => {
     'POST /v1/gemini/v2/models/g:generateContent',
     'POST /v1/gemini/v1beta/models/g:predictShort',
     'GET /v1/gemini/v1beta/files/..',
+    'GET /v1/gemini/v1beta/files/..:download',
+    'GET /v1/gemini/v1beta/files/..%3Adownload',
     'GET /v1/gemini/v1beta/files/a%2F..%2Fb',
     'GET /v1/gemini/v1beta/models/../operations/x',
   ])('%s is none', (call) => {

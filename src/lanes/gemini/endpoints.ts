@@ -30,7 +30,7 @@ export const endpoints: readonly Endpoint[] = [
 export const pathForms = {
   version: 'v1|v1beta|v1alpha',
   model: '(?:models|tunedModels)(?:/|%2[Ff]).+',
-  object: '[A-Za-z0-9_-]+',
+  object: '(?!\\.+(?:[/:%]|$))[\\w.~=-]+',
 }
 
 /** A model's resource name: `models/x` unless the name says another collection. */
