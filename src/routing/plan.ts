@@ -11,8 +11,8 @@ import {
   upstreamName,
 } from './candidates.ts'
 import { type CompiledRoutes, type CompiledTarget, findRoute, type Scope } from './compile.ts'
-import { chooseProvider } from './provider-choice.ts'
 import { findPinned, type Pin } from './pinned-plan.ts'
+import { chooseProvider } from './provider-choice.ts'
 import { modelNotFound, noneUsable } from './refusals.ts'
 import { orderCandidates } from './strategy.ts'
 

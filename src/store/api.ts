@@ -14,7 +14,6 @@ import type { TokenTables } from './token-tables.ts'
 
 export type { AuditEvent, AuditLine } from './audit-tables.ts'
 export type { StoredBody } from './body-tables.ts'
-export type { ObjectFilter } from './object-tables.ts'
 export type {
   RecordFilter,
   RecordSums,
