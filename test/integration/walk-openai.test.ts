@@ -62,7 +62,7 @@ async function expectPassed(major: number, wire: RecordingFetch, from: number): 
   // One SDK asks a data: address what its fetch can do.
   for (const exchange of wire.exchanges.filter(({ url }) => url.startsWith('http'))) {
     // A gateway that is too busy to look up whose an object is says so, and the SDK comes again.
-    if (exchange.headers.get('x-sp-error') === 'provider_not_ready') continue
+    if (exchange.headers.get('x-sp-error') === 'object_index_unavailable') continue
     const endpoint = note(major, exchange)
     const { served, object, mints } = endpoint
     if (served !== 'provider' || exchange.status === 404 || object?.effect === 'list') continue
