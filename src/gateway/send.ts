@@ -157,7 +157,9 @@ function splice(gateway: Gateway, exchange: Exchange, provider: LiveProvider, ch
   const lane = exchange.lane!
   const body = lane.splice(exchange.body, exchange.inspection!, change)
   if (exchange.pin === null) return body
-  return lane.objects.restoreUrls(exchange.match!, body, laneUrls(gateway, exchange, provider))
+  const restored = lane.objects.restoreUrls(exchange.match!, body, laneUrls(gateway, exchange, provider))
+  if (restored !== body) noteSplice(exchange, "URLs of this gateway's in the body were made the provider's again.")
+  return restored
 }
 
 /** What leaves changed is on the record (the closed list of product.md section 2, and what a kind must change). */

@@ -160,6 +160,7 @@ const walks: Record<string, (walker: Walker) => Promise<unknown>> = {
     ask('POST', 'upload', { file: { displayName: 'greeting' } }),
   'GET /{version}/files': async ({ sdk }) => {
     const made = [(await upload(sdk)).name, (await upload(sdk)).name]
+    for await (const { uri } of await sdk.files.list()) expect(uri).toMatch(new RegExp(`^${lane()}/`))
     expect((await namesOf(sdk.files.list({ config: one }))).slice(-2)).toEqual(made)
   },
   'GET /{version}/files/{object}:download': async ({ sdk }) => {

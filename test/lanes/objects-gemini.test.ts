@@ -165,6 +165,11 @@ describe('told', () => {
     // What was found on the way is somebody else's, whatever it calls itself.
     [interact, { id: 'i', steps: [{ annotations: [{ uri: 'https://a.example/v1/files/x' }] }] }, ['interaction i']],
     ['GET /v1beta/files', { files: [{ name: 'files/f' }] }, []],
+    [
+      'GET /v1beta/batches',
+      { operations: [{ name: 'batches/b', response: { responsesFile: 'files/r' } }] },
+      ['file files/r'],
+    ],
   ])('%s: %j', (call, answer, expected) => {
     const body = call === interact ? { model: 'g' } : call.includes('cachedContents') ? { model: 'models/g' } : {}
     expect(told(call, answer, inspect(call, body)).sort()).toEqual(expected)

@@ -1,5 +1,6 @@
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { ObjectsEntry } from '../../core/journal-format.ts'
+import type { Signal } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { Inspection, Match } from '../../lanes/contract.ts'
 import type { Exchange } from '../exchange.ts'
@@ -24,8 +25,16 @@ export function noteAnswer(gateway: Gateway, exchange: Exchange, answer: Answer,
     ...objects.told(match, exchange.inspection!, parse(body)),
     ...answer.call.reader.seen().objects,
   ])
-  return objects.rewriteUrls(match, body, laneUrls(gateway, exchange, answer.provider))
+  const rewritten = objects.rewriteUrls(match, body, laneUrls(gateway, exchange, answer.provider))
+  if (rewritten !== body) exchange.routingSignals.push(urlsLedBack)
+  return rewritten
 }
+
+const urlsLedBack: Signal = Object.freeze({
+  rule: 'splice',
+  verdict: 'note',
+  text: 'URLs of the provider in the answer were replaced by ones that lead back here.',
+})
 
 /** An answer whose bytes pass unread: too large, compressed, or of a shape that says nothing. */
 export function noteUnread(exchange: Exchange, answer: Answer): void {

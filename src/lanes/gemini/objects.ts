@@ -55,7 +55,9 @@ function arrayOf({ endpoint }: Match): string | null {
 function told({ endpoint }: Match, { stores }: Inspection, answer: unknown): ObjectName[] {
   const root = asObject(answer)
   const { object } = endpoint
-  if (root === null || object === null || object.effect === 'list') return []
+  if (root === null || object === null) return []
+  // Of lists only batches say more than what they list.
+  if (object.effect === 'list') return object.type === 'batch' ? readMade(root) : []
   const own = endpoint.operation === 'interactions' && !stores ? null : ownName(root, object.type)
   const made = readMade(root)
   return own === null ? made : [own, ...made]
