@@ -38,7 +38,7 @@ export const azureOpenai: ProviderKind = {
   },
   headers: (_provider, _lane, credential) =>
     credential && readDocument(credential) === null ? [['api-key', credential.reveal()]] : [],
-  classify: (_lane, answer, body) => classifyStatus(answer, body, readOpenaiError),
+  classify: (_lane, answer, body) => classifyStatus(answer, body, (status, error) => readOpenaiError(status, error)),
   scrub: (body) => scrubWith(azureRules, body),
   check: {
     ...openaiCheck(() => true),

@@ -6,6 +6,8 @@ import { openaiCheck, readOpenaiError } from './wire/openai-format.ts'
 import { openaiRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
 
+const exhausted = presets.flatMap((preset) => preset.exhausted)
+
 /** Any server with OpenAI's API. What differs between vendors is their row in `presets.ts`. */
 export const openaiCompatible: ProviderKind = {
   kind: 'openai-compatible',
@@ -24,7 +26,8 @@ export const openaiCompatible: ProviderKind = {
   address: (provider, _lane, path) =>
     joinBaseUrl(provider.baseUrl || (findPreset(provider.settings)?.baseUrl ?? ''), path),
   headers: (_provider, _lane, credential) => (credential ? [['authorization', `Bearer ${credential.reveal()}`]] : []),
-  classify: (_lane, answer, body) => classifyStatus(answer, body, readOpenaiError),
+  classify: (_lane, answer, body) =>
+    classifyStatus(answer, body, (status, error) => readOpenaiError(status, error, exhausted)),
   scrub: (body) => scrubWith(openaiRules, body),
   check: openaiCheck((own) => findPreset(own)?.listsModels !== false),
   transport: null,

@@ -25,7 +25,7 @@ export const openai: ProviderKind = {
     if (typeof project === 'string') headers.push(['openai-project', project])
     return headers
   },
-  classify: (_lane, answer, body) => classifyStatus(answer, body, readOpenaiError),
+  classify: (_lane, answer, body) => classifyStatus(answer, body, (status, error) => readOpenaiError(status, error)),
   scrub: (body) => scrubWith(openaiRules, body),
   check: openaiCheck(() => true),
   transport: null,

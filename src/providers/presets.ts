@@ -7,8 +7,10 @@ export interface Preset {
   credential: 'required' | 'optional'
   /** Body features that the vendor refuses instead of ignoring. */
   lacks: readonly 'stream_options'[]
-  /** False: there is no `GET /models`. */
+  /** False: there is no `GET /models`, or not for everybody. */
   listsModels: boolean
+  /** How an error says that the account is empty: its code, its type, or words of its message. */
+  exhausted: readonly string[]
   /** What an operator should know, in a sentence; null when there is nothing. */
   note: string | null
 }
@@ -43,7 +45,12 @@ export const presets = [
     'https://api.fireworks.ai/inference/v1',
     'Model names are paths: accounts/fireworks/models/NAME.',
   ),
-  vendor('groq', 'Groq', 'https://api.groq.com/openai/v1'),
+  vendor(
+    'groq',
+    'Groq',
+    'https://api.groq.com/openai/v1',
+    'Answers 400 to logprobs, top_logprobs, logit_bias, names of messages, and n above 1.',
+  ),
   vendor(
     'huggingface',
     'Hugging Face router',
@@ -55,8 +62,16 @@ export const presets = [
     lacks: ['stream_options'],
     note: 'Reports usage in the last chunk unasked.',
   },
-  vendor('moonshot', 'Moonshot AI', 'https://api.moonshot.ai/v1'),
-  vendor('nebius', 'Nebius', 'https://api.studio.nebius.com/v1'),
+  {
+    ...vendor(
+      'moonshot',
+      'Moonshot AI',
+      'https://api.moonshot.ai/v1',
+      'Accounts of mainland China are at api.moonshot.cn.',
+    ),
+    exhausted: ['exceeded_current_quota_error'],
+  },
+  vendor('nebius', 'Nebius Token Factory', 'https://api.tokenfactory.nebius.com/v1'),
   vendor('nvidia-nim', 'NVIDIA NIM', 'https://integrate.api.nvidia.com/v1'),
   vendor(
     'openrouter',
@@ -67,12 +82,17 @@ export const presets = [
   {
     ...vendor('perplexity', 'Perplexity', 'https://api.perplexity.ai'),
     listsModels: false,
-    note: 'Its base URL has no version segment.',
+    note: 'Its base URL has no version segment. Some models refuse stop and frequency_penalty.',
   },
   vendor('sambanova', 'SambaNova', 'https://api.sambanova.ai/v1'),
   vendor('together', 'Together AI', 'https://api.together.xyz/v1'),
-  vendor('xai', 'xAI', 'https://api.x.ai/v1'),
-  vendor('zai', 'Z.ai', 'https://api.z.ai/api/paas/v4', 'Its base URL ends in v4.'),
+  { ...vendor('xai', 'xAI', 'https://api.x.ai/v1'), exhausted: ['used all available credits'] },
+  {
+    ...vendor('zai', 'Z.ai', 'https://api.z.ai/api/paas/v4'),
+    listsModels: false,
+    exhausted: ['1113'],
+    note: 'Its base URL ends in v4; keys of the Coding Plan need https://api.z.ai/api/coding/paas/v4.',
+  },
 ] as const satisfies readonly Preset[]
 
 const byName: ReadonlyMap<string, Preset> = new Map(presets.map((preset) => [preset.name, preset]))
@@ -83,9 +103,9 @@ export function findPreset(settings: Readonly<Record<string, unknown>>): Preset 
 }
 
 function local(name: string, title: string, baseUrl: string, note: string | null = null): Preset {
-  return { name, title, baseUrl, credential: 'optional', lacks: [], listsModels: true, note }
+  return { name, title, baseUrl, credential: 'optional', lacks: [], listsModels: true, exhausted: [], note }
 }
 
 function vendor(name: string, title: string, baseUrl: string, note: string | null = null): Preset {
-  return { name, title, baseUrl, credential: 'required', lacks: [], listsModels: true, note }
+  return { name, title, baseUrl, credential: 'required', lacks: [], listsModels: true, exhausted: [], note }
 }

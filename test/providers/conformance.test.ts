@@ -47,6 +47,16 @@ describe.each(providerKinds.map((kind) => [kind.kind, kind] as const))('provider
     else expect(scrubbed.toString()).toBe(encode(recorded.scrubbed).toString())
   })
 
+  it.skipIf(kind.check === null)('has a recorded case of each class', () => {
+    const cases = readCases(name).map(([, recorded]) => recorded)
+    const verdicts = new Set(cases.map(({ meaning }) => meaning.verdict))
+    for (const verdict of ['answer', 'credential-rejected', 'credential-doubtful', 'retry', 'caller'] as const)
+      expect(verdicts, verdict).toContain(verdict)
+    const tooLong = cases.filter(({ body }) => /too long|context length|token count/.test(JSON.stringify(body)))
+    expect(tooLong.map(({ meaning }) => meaning.verdict)).toContain('caller')
+    expect(cases.some(({ scrubbed }) => scrubbed !== undefined)).toBe(true)
+  })
+
   it('bears any bytes as a body', () => {
     for (const body of [
       Buffer.alloc(0),

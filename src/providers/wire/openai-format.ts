@@ -7,11 +7,17 @@ import type { ErrorBody } from './status.ts'
 /** What `openai` and `openai-compatible` share. */
 const exhausted = new Set(['insufficient_quota', 'credit_balance_exhausted', 'billing_hard_limit_reached'])
 
-/** A 429 that says the account is empty is no rate limit (contract.md rule 3). */
-export function readOpenaiError(status: number, error: ErrorBody): Meaning | null {
-  return status === 429 && (exhausted.has(error.code) || exhausted.has(error.type))
-    ? { verdict: 'quota-exhausted' }
-    : null
+/** A 429 that says the account is empty is no rate limit (contract.md rule 3). `vendors`: codes, types and words by which others say it. */
+export function readOpenaiError(status: number, error: ErrorBody, vendors: readonly string[] = []): Meaning | null {
+  if (status !== 429) return null
+  const own = exhausted.has(error.code) || exhausted.has(error.type)
+  const theirs = vendors.some((word) => word === error.code || word === error.type || isIn(word, error.message))
+  return own || theirs ? { verdict: 'quota-exhausted' } : null
+}
+
+/** A number among the words would mean anything. */
+function isIn(word: string, message: string): boolean {
+  return word.includes(' ') && message.includes(word)
 }
 
 /** Limits stand where the vendor puts them: vLLM, OpenRouter, Together, Groq, Mistral in this order. */
