@@ -2,14 +2,14 @@ import { promisify } from 'node:util'
 import { zstdCompress } from 'node:zlib'
 import type { BodyHead, BodyNote, BodyPart, CapturedBody } from '../core/capture.ts'
 import type { BodyEntry } from '../core/journal-format.ts'
-import { type Find, maskPlainText } from '../policy/detectors/mask-text.ts'
+import type { Find } from '../policy/detectors/mask-text.ts'
 import type { EffectivePolicy } from '../policy/effective.ts'
 import { type BodyKey, sealBody } from '../sealing/body-seal.ts'
+import type { BodyTap } from './body-tap.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
 import { findHeader } from './headers.ts'
 import { bodyBytes, KeptBytes, marginBytes } from './kept-bytes.ts'
-import { chooseFind, isKept, maskBody } from './mask-body.ts'
 
 const compress = promisify(zstdCompress)
 
@@ -20,7 +20,7 @@ export function beginCapture(gateway: Gateway, exchange: Exchange, wanted: Effec
   const { bodyKey } = gateway.model.configuration
   if (wanted.mode === 'none') return
   if (bodyKey === null) noteLoss(exchange, 'there is no key to seal them with')
-  else exchange.capture = new Capture(gateway, bodyKey, wanted.mode)
+  else exchange.capture = new Capture(gateway, exchange, { key: bodyKey, mode: wanted.mode })
 }
 
 /** What flows both ways has no body; the record says so, where a policy wanted one. */
@@ -34,70 +34,90 @@ export function skipCapture(exchange: Exchange, wanted: EffectivePolicy['capture
  * The bodies of one request, on their way into the journal: the request's stays where it is, of the answer's the
  * beginning is copied as it goes out. Masked, compressed and sealed here, so that neither journal nor database has them in clear.
  */
-export class Capture {
+class Capture implements BodyTap {
   readonly #gateway: Gateway
+  readonly #exchange: Exchange
   readonly #key: BodyKey
   readonly #mode: BodyNote['mode']
   readonly #answer: KeptBytes
   #answerType: string | null = null
 
-  constructor(gateway: Gateway, key: BodyKey, mode: BodyNote['mode']) {
+  constructor(gateway: Gateway, exchange: Exchange, { key, mode }: { key: BodyKey; mode: BodyNote['mode'] }) {
     this.#gateway = gateway
+    this.#exchange = exchange
     this.#key = key
     this.#mode = mode
     this.#answer = new KeptBytes(gateway.captures)
   }
 
-  /** The head of the answer, as a flat list of names in lower case and values. */
   answerHead(headers: readonly string[]): void {
     const encoding = findHeader(headers, 'content-encoding')
     const type = findHeader(headers, 'content-type')
     this.#answerType = encoding === null || encoding === 'identity' ? type : `${encoding} of ${type ?? 'unknown'}`
   }
 
-  /** An answer that the gateway gives itself. */
+  answer(bytes: Buffer): void {
+    this.#answer.add(bytes)
+  }
+
   ownAnswer(headers: readonly string[], body: Buffer): void {
     this.answerHead(headers)
     this.answer(body)
   }
 
-  /** What goes out to the client, as it goes out. */
-  answer(bytes: Buffer): void {
-    this.#answer.add(bytes)
-  }
-
-  /** Appends what was kept; before the settled entry, which stands whatever comes of this. */
-  async journal(exchange: Exchange): Promise<void> {
+  async journal(): Promise<void> {
+    const { journal } = this.#gateway
     try {
-      const find = chooseFind(this.#mode, secretsOf(this.#gateway, exchange))
-      const request = await this.#entry(exchange, 'request', find)
-      const answer = await this.#entry(exchange, 'answer', find)
+      // Nobody needs it where no policy wants bodies, and it is memory.
+      const masking = await import('./mask-body.ts')
+      const find = masking.chooseFind(this.#mode, secretsOf(this.#gateway, this.#exchange))
+      const request = await this.#requestEntry(masking, find)
+      const answer = this.#answer.total === 0 ? null : await this.#answerEntry(masking, find)
       // Bodies never take the room of records.
-      if (this.#gateway.journal.degraded !== null) return noteLoss(exchange, 'the journal cannot be written')
-      void this.#gateway.journal.append(request)
-      if (answer.bytes > 0) void this.#gateway.journal.append(answer)
+      if (journal.degraded !== null) return noteLoss(this.#exchange, 'the journal cannot be written')
+      void journal.append(request)
+      if (answer !== null) void journal.append(answer)
     } catch (error) {
-      noteLoss(exchange, error instanceof Error ? error.message : String(error))
+      noteLoss(this.#exchange, error instanceof Error ? error.message : String(error))
     } finally {
       this.#answer.release()
     }
   }
 
-  async #entry(exchange: Exchange, part: BodyPart, find: Find): Promise<BodyEntry> {
-    const asked = part === 'request'
-    const type = asked ? exchange.header('content-type') : this.#answerType
-    const bytes = asked ? exchange.body.subarray(0, bodyBytes + marginBytes) : this.#answer.bytes
-    const whole = asked ? (exchange.upload?.received ?? exchange.body.length) : this.#answer.total
-    const kept = isKept(type)
-    const { text, places } = kept ? await maskBody(bytes.toString('utf8'), type, find) : { text: '', places: 0 }
-    const truncated = kept && whole > bodyBytes
-    const content = kept ? (truncated ? cutText(text) : text) : null
-    const head = asked ? headOf(exchange, find) : null
-    const clear = Buffer.from(JSON.stringify({ head, content } satisfies CapturedBody))
-    const sealed = sealBody(this.#key, exchange.id, part, await compress(clear))
-    const note = { mode: this.#mode, type, bytes: whole, truncated, masked: places > 0 }
-    return { kind: 'body', id: exchange.id, part, ...note, key: this.#key.id, sealed: sealed.toString('base64') }
+  #requestEntry(masking: Masking, find: Find): Promise<BodyEntry> {
+    const exchange = this.#exchange
+    const bytes = exchange.body.subarray(0, bodyBytes + marginBytes)
+    const total = exchange.upload?.received ?? exchange.body.length
+    const body = { type: exchange.header('content-type'), bytes, total, head: headOf(exchange, masking, find) }
+    return this.#entry('request', body, masking, find)
   }
+
+  #answerEntry(masking: Masking, find: Find): Promise<BodyEntry> {
+    const { bytes, total } = this.#answer
+    return this.#entry('answer', { type: this.#answerType, bytes, total, head: null }, masking, find)
+  }
+
+  async #entry(part: BodyPart, body: Kept, { isKept, maskBody }: Masking, find: Find): Promise<BodyEntry> {
+    const { type, bytes, total, head } = body
+    const masked = isKept(type) ? await maskBody(bytes.toString('utf8'), type, find) : null
+    const truncated = masked !== null && total > bodyBytes
+    const content = masked === null ? null : truncated ? cutText(masked.text) : masked.text
+    const clear = Buffer.from(JSON.stringify({ head, content } satisfies CapturedBody))
+    const { id } = this.#exchange
+    const sealed = sealBody(this.#key, id, part, await compress(clear)).toString('base64')
+    const note = { mode: this.#mode, type, bytes: total, truncated, masked: masked !== null && masked.places > 0 }
+    return { kind: 'body', id, part, ...note, key: this.#key.id, sealed }
+  }
+}
+
+type Masking = typeof import('./mask-body.ts')
+
+interface Kept {
+  type: string | null
+  bytes: Buffer
+  /** Of the whole body. */
+  total: number
+  head: BodyHead | null
 }
 
 /** A character that the bound cuts in two is left out. */
@@ -111,15 +131,16 @@ const keptHeaders = ['content-type', 'accept', 'anthropic-version', 'anthropic-b
 /** Whoever has the id of a resumable upload may write to it. */
 const credentialParameters = ['key', 'access_token', 'upload_id']
 
-function headOf(exchange: Exchange, find: Find): BodyHead {
+function headOf(exchange: Exchange, { maskPlainText }: Masking, find: Find): BodyHead {
+  const plain = (text: string) => maskPlainText(text, find).text
   const headers = keptHeaders.flatMap((name) => {
     const value = exchange.header(name)
-    return value === null ? [] : [[name, plain(value, find)] as const]
+    return value === null ? [] : [[name, plain(value)] as const]
   })
   const query = stripCredentials(exchange.query)
   return {
     method: exchange.request.method ?? 'GET',
-    path: plain(exchange.path + query, find),
+    path: plain(exchange.path + query),
     headers: Object.fromEntries(headers),
   }
 }
@@ -129,10 +150,6 @@ function stripCredentials(query: string): string {
   const parameters = new URLSearchParams(query)
   for (const name of credentialParameters) parameters.delete(name)
   return parameters.size === 0 ? '' : `?${parameters}`
-}
-
-function plain(text: string, find: Find): string {
-  return maskPlainText(text, find).text
 }
 
 /** What must not be kept whatever the mode: the key it came with, and the credentials it was sent with. */

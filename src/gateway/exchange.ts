@@ -13,7 +13,7 @@ import type { Transport } from '../providers/contract.ts'
 import type { Pin } from '../routing/pinned-plan.ts'
 import type { SnapshotKey } from '../store/snapshot.ts'
 import type { AnswerBody } from './answer-body.ts'
-import type { Capture } from './capture.ts'
+import type { BodyTap } from './body-tap.ts'
 import type { Listed } from './live-list.ts'
 import type { Upload } from './upload.ts'
 
@@ -73,7 +73,7 @@ export class Exchange implements Listed {
   responseBytes = 0
 
   /** Where a policy wants the bodies kept. */
-  capture: Capture | null = null
+  capture: BodyTap | null = null
 
   /** Where the bytes of an answer of unknown length go, once its head is out. */
   output: AnswerBody | null = null

@@ -17,6 +17,8 @@ export function chooseFind(mode: CaptureMode, secrets: readonly string[]): Find 
   return (text) => findAll(text, chosen)
 }
 
+export { maskPlainText }
+
 const eventStream = /^text\/event-stream\b/i
 const jsonLike =
   /^(?:application\/(?:[\w.-]+\+)?json|application\/(?:x-)?(?:ndjson|jsonl|json-seq|jsonlines)|text\/event-stream)\b/i

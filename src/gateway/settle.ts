@@ -21,7 +21,7 @@ export async function settle(gateway: Gateway, exchange: Exchange, end: Exchange
   const stranger = exchange.key === null || (end.error?.code === 'invalid_key' && exchange.attempts.length === 0)
   const shared = stranger ? gateway.refusals.share(exchange.clientAddress, exchange.id, Date.now()) : null
   if (shared !== null) return shared
-  if (exchange.capture !== null) await exchange.capture.journal(exchange)
+  if (exchange.capture !== null) await exchange.capture.journal()
   exchange.mark('done')
   if (exchange.objects !== null) {
     void gateway.journal.append(exchange.objects)

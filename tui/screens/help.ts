@@ -14,6 +14,7 @@ const everywhere: readonly Hint[] = [
   ['f', 'in Requests: only some, chosen at the gateway'],
   ['p', 'in Requests: pause'],
   ['y', 'copy the id'],
+  ['b', 'in a request: what was said, where it was kept'],
   ['r', 'read again'],
   ['s', 'another project and environment'],
   ['ctrl-z', 'to the shell; fg comes back'],
