@@ -1,5 +1,9 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { GoogleGenAI } from '@google/genai'
+import { GoogleGenAI as GoogleGenAI1 } from 'genai-1'
+import OpenAI from 'openai'
+import OpenAI6 from 'openai-6'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ClientTokens } from '../../src/sealing/client-token.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
@@ -125,6 +129,45 @@ describe('a credential for clients', () => {
     client.socket.close(1000)
     await end.closed
     expect(await plane.record(client.requestId)).toMatchObject({ model: 'talk', upstream_model: 'live-1' })
+  })
+
+  it.each([
+    ['openai 7', OpenAI],
+    ['openai 6', OpenAI6 as unknown as typeof OpenAI],
+  ])('is made by %s as at the provider', async (_name, Client) => {
+    const client = new Client({ apiKey: plane.key, baseURL: `${plane.baseUrl}/v1`, maxRetries: 0 })
+    answer = JSON.stringify({
+      value: secret,
+      expires_at: seconds(),
+      session: { type: 'realtime', model: 'gpt-realtime' },
+    })
+    const made = await client.realtime.clientSecrets.create({ session: { type: 'realtime', model: 'voice' } })
+    expect(made.value).toMatch(/^ek_sp_/)
+    expect(made.session).toMatchObject({ model: 'gpt-realtime' })
+  })
+
+  it.each([
+    ['@google/genai 3', GoogleGenAI],
+    ['@google/genai 1', GoogleGenAI1 as unknown as typeof GoogleGenAI],
+  ])('is made and used by %s as at the provider', async (_name, Client) => {
+    const httpOptions = { baseUrl: `${plane.baseUrl}/v1/gemini`, apiVersion: 'v1alpha' }
+    answer = JSON.stringify({ name: 'auth_tokens/of-the-provider' })
+    const maker = new Client({ apiKey: plane.key, httpOptions })
+    const liveConnectConstraints = { model: 'talk' }
+    const { name } = await maker.authTokens.create({ config: { uses: 1, liveConnectConstraints } })
+    expect(name).toMatch(/^auth_tokens\/sp_/)
+    const holder = new Client({ apiKey: name ?? '', httpOptions })
+    const far = sockets.accepted().then(async ({ end, request }) => {
+      const setup = (await end.next()).text
+      end.send({ setupComplete: {} })
+      return { end, setup, url: request.url }
+    })
+    const session = await holder.live.connect({ model: 'talk', callbacks: { onmessage: () => {} } })
+    const { end, setup, url } = await far
+    expect(url).toMatch(/BidiGenerateContentConstrained\?access_token=auth_tokens\/of-the-provider$/)
+    expect(JSON.parse(setup).setup.model).toBe('models/live-1')
+    session.close()
+    await end.closed
   })
 
   it('whose answer is not understood does not pass at all', async () => {
