@@ -2,7 +2,7 @@ import { toFile } from 'openai'
 import { expect } from 'vitest'
 import { spokenText } from '../mock-format.ts'
 import { image, sound } from './media.ts'
-import { bytesOf, ids, readAll, textFile, type Walk } from './walk.ts'
+import { bytesOf, expectNotFound, ids, readAll, textFile, type Walk } from './walk.ts'
 
 const picture = () => toFile(image, 'a.png', { type: 'image/png' })
 const recording = () => toFile(sound, 'a.wav', { type: 'audio/wav' })
@@ -69,6 +69,7 @@ export const mediaWalks: readonly Walk[] = [
       expect(await ids(client.audio.voiceConsents.list({ limit: 1 }))).toContain(consent.id)
       const sample = { audio_sample: await recording(), consent: consent.id, name: 'mine' }
       const voice = await client.audio.voices.create(sample)
+      await expectNotFound(client.audio.voices.create({ ...sample, consent: 'cons_of_others' }))
       const said = { model: 'gpt-4o-mini-tts', input: 'hello', voice: { id: voice.id } }
       expect((await bytesOf(client.audio.speech.create(said))).equals(sound)).toBe(true)
       expect((await client.audio.voices.delete(voice.id)).deleted).toBe(true)
@@ -89,6 +90,10 @@ export const mediaWalks: readonly Walk[] = [
       expect((await client.videos.retrieve(remixed.id)).remixed_from_video_id).toBe(video.id)
       await client.videos.edit({ prompt: 'brighter', video: { id: remixed.id } })
       await client.videos.extend({ prompt: 'on', seconds: '4', video: { id: remixed.id } })
+      const others = { id: 'video_of_others' }
+      await expectNotFound(client.videos.edit({ prompt: 'brighter', video: others }))
+      await expectNotFound(client.videos.extend({ prompt: 'on', seconds: '4', video: others }))
+      await expectNotFound(client.videos.create({ prompt: 'a cat', input_reference: { file_id: 'file-of-others' } }))
       const character = await client.videos.createCharacter({ name: 'Tom', video: await clip() })
       expect((await client.videos.getCharacter(character.id ?? '')).name).toBe('Tom')
       expect((await client.videos.delete(video.id)).deleted).toBe(true)

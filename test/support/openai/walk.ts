@@ -37,6 +37,13 @@ export async function bytesOf(response: Promise<Response>): Promise<Buffer> {
   return Buffer.from(await (await response).arrayBuffer())
 }
 
+/** Refused by the gateway, in the provider's words, before anything has gone up. */
+export async function expectNotFound(call: Promise<unknown>): Promise<void> {
+  const failure = (await call.catch((error: unknown) => error)) as { status?: number; headers?: Headers }
+  expect(failure.status === 404 || failure.status === 400).toBe(true)
+  expect(failure.headers?.get('x-sp-error')).toBe('object_not_found')
+}
+
 const messages = [{ role: 'user' as const, content: 'hello' }]
 
 export const generationWalks: readonly Walk[] = [
@@ -110,6 +117,8 @@ export const generationWalks: readonly Walk[] = [
       const compacted = await client.responses.compact({ model: model as 'gpt-5.2', previous_response_id: first.id })
       expect(compacted.object).toBe('response.compaction')
       expect((await client.responses.inputTokens.count({ model, input: 'x' })).input_tokens).toBe(11)
+      await expectNotFound(client.responses.create({ model, input: 'x', previous_response_id: 'resp_of_others' }))
+      await expectNotFound(client.responses.create({ model, input: [{ type: 'item_reference', id: 'msg_of_others' }] }))
       await client.responses.delete(first.id)
       await expect(client.responses.retrieve(first.id)).rejects.toMatchObject({ status: 404 })
     },
