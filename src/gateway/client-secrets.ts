@@ -42,13 +42,28 @@ export function sealSecrets(gateway: Gateway, exchange: Exchange, answer: Answer
     model: exchange.inspection!.model,
   }
   const expiresAt = minted.expiresAt ?? Date.now() + lifeMs
-  let text = gated.body.toString()
-  for (const secret of new Set(minted.secrets)) {
+  const tokens = new Map<string, string>()
+  for (const secret of minted.secrets) {
     const sealed: ClientSecret = { ...place, secret }
     const token = gateway.model.configuration.tokens.seal(endpoint.mints, JSON.stringify(sealed), expiresAt)
-    text = text.replaceAll(secret, prefixes[endpoint.mints] + token)
+    tokens.set(secret, prefixes[endpoint.mints] + token)
   }
-  return Buffer.from(text)
+  return Buffer.from(putTokens(gated.body.toString(), tokens))
+}
+
+/** In the text as it came, so that all else stays as it is; written anew where a credential is spelled with escapes. */
+function putTokens(body: string, tokens: ReadonlyMap<string, string>): string {
+  const put = (text: string) => {
+    let changed = text
+    for (const [secret, token] of tokens) changed = changed.replaceAll(secret, token)
+    return changed
+  }
+  const text = put(body)
+  const written = JSON.stringify(JSON.parse(text))
+  const anew = JSON.stringify(JSON.parse(text), (_name, value: unknown) =>
+    typeof value === 'string' ? put(value) : value,
+  )
+  return anew === written ? text : anew
 }
 
 /**

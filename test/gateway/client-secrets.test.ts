@@ -170,6 +170,18 @@ describe('a credential for clients', () => {
     await end.closed
   })
 
+  it('is found however it is spelled', async () => {
+    const spelled = [...secret].map((each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
+    answer = `{ "value": "${spelled}", "again": "${secret}", "kept": 1.50 }`
+    const { text } = await post('/v1/realtime/client_secrets', { session: { model: 'voice' } })
+    expect(JSON.stringify(JSON.parse(text))).not.toContain(secret)
+    expect(JSON.parse(text)).toMatchObject({ value: expect.stringMatching(/^ek_sp_/), kept: 1.5 })
+    answer = `{ "value": "${secret}", "kept": 1.50 }`
+    expect((await post('/v1/realtime/client_secrets', { session: { model: 'voice' } })).text).toContain(
+      '"kept": 1.50 }',
+    )
+  })
+
   it('whose answer is not understood does not pass at all', async () => {
     for (const odd of [JSON.stringify({ hidden: secret }), `"${secret}"`, `{"value":"${secret}"`]) {
       answer = odd

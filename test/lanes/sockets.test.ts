@@ -1,0 +1,94 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Lane, LaneSockets, Match } from '../../src/lanes/contract.ts'
+import { gemini } from '../../src/lanes/gemini/lane.ts'
+import { openai } from '../../src/lanes/openai/lane.ts'
+
+const live = '/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent'
+const rows: readonly [Lane, string][] = [
+  [openai, '/realtime'],
+  [openai, '/responses'],
+  [openai, '/live/sessions'],
+  [gemini, live],
+]
+
+function open([lane, path]: [Lane, string]): { sockets: LaneSockets; match: Match } {
+  const match = lane.match('SOCKET', path)
+  if (match === null || lane.sockets === null) throw new Error(`no WebSocket at ${path}`)
+  return { sockets: lane.sockets, match }
+}
+
+const types = ['response.create', 'session.update', 'session.start', 'response.done', 'response.completed', 'error']
+const names = [
+  'type',
+  'session',
+  'model',
+  'audio',
+  'response',
+  'usage',
+  'setup',
+  'serverContent',
+  'usageMetadata',
+  'error',
+]
+const frame = fc.oneof(
+  fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+  fc.string().map((text) => Buffer.from(text)),
+  fc
+    .dictionary(fc.constantFrom(...names), fc.oneof(fc.constantFrom(...types), fc.jsonValue({ maxDepth: 3 })))
+    .map((value) => Buffer.from(JSON.stringify(value))),
+)
+
+describe.each(rows)('$0.name $1', (...row) => {
+  const { sockets, match } = open(row)
+
+  it('bears any frame, from either side', () => {
+    const reader = sockets.reader(match)
+    fc.assert(
+      fc.property(frame, (bytes) => {
+        const ask = sockets.ask(match, bytes)
+        if (ask !== null && !('code' in ask))
+          for (const { name, spans } of [...(ask.model === null ? [] : [ask.model]), ...ask.further])
+            for (const { start, end } of spans)
+              expect(JSON.parse(bytes.toString('utf8', start, end)).endsWith(name)).toBe(true)
+        reader.frame(bytes)
+        const usage = reader.usage()
+        if (usage !== null) expect(Number.isSafeInteger(usage.input + usage.output)).toBe(true)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('minted nothing where nothing is understood', () => {
+    fc.assert(
+      fc.property(frame, (bytes) => {
+        const minted = sockets.minted(bytes)
+        if (minted !== null) expect(minted.secrets).not.toContain('')
+      }),
+    )
+  })
+})
+
+it('knows the model of a session and of its parts apart', () => {
+  const { sockets, match } = open([openai, '/live/sessions'])
+  const session = { model: 'a', delegation: { type: 'responses', responses: { model: 'b' } }, tools: [{ model: 'c' }] }
+  expect(sockets.ask(match, Buffer.from(JSON.stringify({ type: 'session.start', session })))).toMatchObject({
+    model: { name: 'a' },
+    further: [{ name: 'b' }],
+  })
+  const two = '{"type":"session.start","session":{"model":"a","model":"b"}}'
+  expect(sockets.ask(match, Buffer.from(two))).toMatchObject({ code: 'invalid_request' })
+})
+
+it('adds up what Live reports, by delegated answers too', () => {
+  const { sockets, match } = open([openai, '/live/sessions'])
+  const reader = sockets.reader(match)
+  const tell = (value: object) => reader.frame(Buffer.from(JSON.stringify(value)))
+  expect(tell({ type: 'session.started', session: { id: 'sess_1' } }).told).toEqual([
+    { type: 'live_session', id: 'sess_1' },
+  ])
+  const usage = { input_tokens: 5, output_tokens: 7 }
+  for (let time = 0; time < 2; time++)
+    tell({ type: 'response.event', event: { type: 'response.completed', response: { id: 'r', usage } } })
+  expect(reader.usage()).toMatchObject({ input: 10, output: 14 })
+})
