@@ -106,10 +106,9 @@ async function show(page: Page, gateway: TestGateway, path: string): Promise<voi
   await page.goto(gateway.consoleUrl + path)
   await page.locator('h1').first().waitFor()
   await page.locator('.loading').waitFor({ state: 'detached' })
+  if (path === '/' || path.startsWith('/?')) await page.locator('.first-run, .chart canvas').first().waitFor()
   // Charts and lists draw themselves after what they show has come.
-  await page.evaluate(
-    'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 250))))',
-  )
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 400)))')
 }
 
 /** A page asks for nothing that its reader may not see. */
@@ -124,8 +123,8 @@ async function makeReadmePictures(browser: Browser): Promise<void> {
   await inGateway(undefined, async (gateway) => {
     const page = await openPage(browser, { height: 1000 })
     await signIn(page, gateway)
-    const places = await makeHistory(gateway, 240)
-    await show(page, gateway, '/?span=15m')
+    const places = await makeHistory(gateway, 240, 350)
+    await show(page, gateway, '/?since=2m')
     await page.screenshot({ path: join(directory, 'console-overview.png') })
     await show(page, gateway, `/requests/${places.fallback ?? ''}`)
     await page.screenshot({ path: join(directory, 'console-request.png') })

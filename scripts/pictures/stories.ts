@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Page } from '../../test/support/browser.ts'
 import type { TestGateway } from '../../test/support/gateway.ts'
 import type { Places } from './places.ts'
@@ -5,7 +6,7 @@ import type { Places } from './places.ts'
 const nowhere = { baseUrl: 'http://127.0.0.1:9/v1', credential: 'sk-none-0000000000', skipCheck: true }
 
 /** Things of each kind, made as an operator makes them, and so many requests, answered by the demo provider. */
-export async function makeHistory(gateway: TestGateway, requests: number): Promise<Places> {
+export async function makeHistory(gateway: TestGateway, requests: number, pauseMs = 0): Promise<Places> {
   const { admin } = gateway
   await admin.projects.add({ name: 'search' })
   await admin.environments.add({ name: 'staging', project: 'search' })
@@ -31,10 +32,15 @@ export async function makeHistory(gateway: TestGateway, requests: number): Promi
   await admin.keys.revoke({ key: old.id })
   await admin.operators.add({ name: 'anna', role: 'admin', displayName: 'Anna Example' })
   await admin.tokens.create({ name: 'deploy' })
-  return await sendAll(gateway, keys, requests)
+  return await sendAll(gateway, keys, requests, pauseMs)
 }
 
-async function sendAll(gateway: TestGateway, keys: Record<string, string>, requests: number): Promise<Places> {
+async function sendAll(
+  gateway: TestGateway,
+  keys: Record<string, string>,
+  requests: number,
+  pauseMs: number,
+): Promise<Places> {
   const models = [
     'demo',
     'demo-large',
@@ -51,6 +57,8 @@ async function sendAll(gateway: TestGateway, keys: Record<string, string>, reque
   const places: Places = {}
   for (let count = 0; count < requests; count++) {
     const model = models[count % models.length] ?? 'demo'
+    // Busier now and then, as traffic is.
+    if (pauseMs > 0) await wait(pauseMs * (1 + 0.8 * Math.sin(count / 9)))
     const id = await send(gateway, count % 3 === 0 ? batch : web, model, count % 2 === 0)
     if (model === 'demo-large') places.request = id
     if (model === 'assistant') places.fallback = id
