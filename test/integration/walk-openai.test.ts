@@ -66,9 +66,10 @@ async function expectPassed(major: number, wire: RecordingFetch, from: number): 
     const endpoint = note(major, exchange)
     const { served, object, mints } = endpoint
     if (served !== 'provider' || exchange.headers.has('x-sp-error') || object?.effect === 'list') continue
-    const path = new URL(exchange.url).pathname
+    const { pathname: path, search } = new URL(exchange.url)
     const at = upstream.findIndex(
-      (seen) => seen.method === exchange.method && seen.path === path && seen.sha256 === exchange.requestSha256,
+      (seen) =>
+        seen.method === exchange.method && seen.target === path + search && seen.sha256 === exchange.requestSha256,
     )
     expect(at, `${exchange.method} ${path} came through`).toBeGreaterThanOrEqual(0)
     const [seen] = upstream.splice(at, 1)

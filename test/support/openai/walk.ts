@@ -124,6 +124,19 @@ export const generationWalks: readonly Walk[] = [
     },
   },
   {
+    family: 'responses, as the beta has them',
+    async walk(client, { chat: model }) {
+      const { responses } = client.beta
+      const made = await responses.create({ model: model as 'gpt-5.2', input: 'x', background: true })
+      expect((await responses.retrieve(made.id)).id).toBe(made.id)
+      expect(await readAll(responses.inputItems.list(made.id))).toHaveLength(1)
+      expect((await responses.inputTokens.count({ model, input: 'x' })).input_tokens).toBe(11)
+      await responses.compact({ model: model as 'gpt-5.2', previous_response_id: made.id })
+      expect((await responses.cancel(made.id)).status).toBe('cancelled')
+      await responses.delete(made.id)
+    },
+  },
+  {
     family: 'conversations',
     async walk(client, { chat: model }) {
       const say = (content: string) => ({ type: 'message' as const, role: 'user' as const, content })
