@@ -24,7 +24,7 @@ import { relay } from './relay.ts'
 import { requestForm } from './request-form.ts'
 import { refuse, settleStopped } from './respond.ts'
 import { sendTo } from './send.ts'
-import { resumeUpload } from './upload-url.ts'
+import { judgeAnnounced, resumeUpload } from './upload-url.ts'
 
 /** The story of one request: admit → plan → attempt → relay → settle. Every way out settles exactly once. */
 export async function serve(gateway: Gateway, exchange: Exchange): Promise<void> {
@@ -85,10 +85,12 @@ function checkPath({ request, path, match, routingSignals }: Exchange): Fault | 
 }
 
 async function receive(gateway: Gateway, exchange: Exchange): Promise<Fault | null> {
-  const { takes } = exchange.match!.endpoint
+  const { takes, resumedAs } = exchange.match!.endpoint
   const policy = effectivePolicy(gateway.model.configuration.policies, exchange.key!)
   if (policy.capture !== null) beginCapture(gateway, exchange, policy.capture)
   if (takes.length === 0) return inspect(exchange)
+  const announced = resumedAs === undefined ? null : judgeAnnounced(gateway, exchange, policy)
+  if (announced !== null) return announced
   const form = requestForm(takes, exchange.request.headers['content-type'])
   if (form !== 'json') return receiveStream(gateway, exchange, form)
   const { bodyLimit } = gateway.settings

@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../core/errors.ts'
-import { admitKey } from '../policy/admit.ts'
+import { admitBody, admitKey, type EffectivePolicy, maxBody } from '../policy/admit.ts'
 import { findCredential, hashCredential, refuseCredential } from './credentials.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
@@ -46,6 +46,16 @@ export function resumeUpload(gateway: Gateway, exchange: Exchange): Fault | null
   const refused = identifyOwner(gateway, exchange, session)
   if (refused === null) direct(exchange, session)
   return refused
+}
+
+/** A file that is announced larger than one may send is refused before any of it comes. */
+export function judgeAnnounced(gateway: Gateway, exchange: Exchange, policy: EffectivePolicy): Fault | null {
+  const announced = Number(exchange.header('x-goog-upload-header-content-length') ?? 0)
+  const { uploadLimit } = gateway.settings
+  if (!(announced > maxBody(policy, uploadLimit))) return null
+  const verdict = admitBody(announced, policy, uploadLimit)
+  exchange.policySignals.push(...verdict.signals)
+  return verdict.fault
 }
 
 /** The key's state counts as in every call; one that is sent besides must be the same. */

@@ -124,6 +124,12 @@ describe('an upload', () => {
     expect(status(answer)).toEqual([200, 'active'])
   })
 
+  it('is refused before it comes where it is announced too large', async () => {
+    const calls = mock.requests.length
+    expect(await refusalOf(await start(stage.key, 3e9))).toEqual([413, 'request_too_large', expect.any(String)])
+    expect(mock.requests.length).toBe(calls)
+  })
+
   it('is called off', async () => {
     const url = await begin()
     expect(status(await go(url, 'cancel', null, Buffer.alloc(0)))).toEqual([200, 'cancelled'])
