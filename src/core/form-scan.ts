@@ -176,6 +176,8 @@ export class FormScanner {
 }
 
 const harmlessEncodings = ['7bit', '8bit', 'binary']
+/** In which the names of fields and models are the bytes that they are in ASCII. */
+const harmlessAlphabet = /charset="?(?:utf-?8|us-ascii|iso-8859-\d+|windows-125\d)"?\s*$/i
 
 /** `wanted`: the part's name where it is one of those. */
 function readPartName(block: string, wanted: ReadonlySet<string>): { wanted: string | null } | { wrong: string } {
@@ -200,7 +202,7 @@ function readPartName(block: string, wanted: ReadonlySet<string>): { wanted: str
 function isEncoded(headers: readonly [string, string][]): boolean {
   return headers.some(([name, value]) => {
     if (name === 'content-transfer-encoding') return !harmlessEncodings.includes(value.toLowerCase())
-    return name === 'content-type' && /charset/i.test(value) && !/charset="?(utf-8|us-ascii)"?\s*$/i.test(value)
+    return name === 'content-type' && /charset/i.test(value) && !harmlessAlphabet.test(value)
   })
 }
 

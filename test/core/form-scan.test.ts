@@ -150,6 +150,15 @@ describe('what two parsers could read differently is refused:', () => {
   })
 })
 
+it.each([
+  ['.NET', 'Content-Type: text/plain; charset=utf-8\r\nContent-Disposition: form-data; name=model'],
+  ['Java', `${usual}\r\nContent-Type: text/plain; charset=ISO-8859-1\r\nContent-Transfer-Encoding: 8bit`],
+  ['OkHttp', `${usual}\r\nContent-Length: 1`],
+  ['Python', 'content-disposition: form-data; name="model"'],
+])('a form as %s writes it is one', (_name, headers) => {
+  expect(scan(disposition(headers))).toMatchObject({ wrong: null, fields: [{ name: 'model', value: 'x' }] })
+})
+
 describe('a boundary', () => {
   it.each([
     ['multipart/form-data; boundary=abc', 'abc'],

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
   plane = await startDataPlane({
     providers: [{ kind: 'openai', baseUrl }],
-    timeouts: { betweenChunks: 700, total: 1500 },
+    timeouts: { betweenChunks: 1500, total: 1600 },
   })
   plane.ownAll()
 })
@@ -52,6 +52,14 @@ function ask(
   return request
 }
 
+/** On a busy machine the index may be later than a request waits for it. */
+async function fetchAll(method: string, path: string, headers: Record<string, string> = {}) {
+  for (;;) {
+    const found = await answerOf(ask(method, path, headers))
+    if (found.headers['x-sp-error'] !== 'object_index_unavailable') return found
+  }
+}
+
 async function answerOf(request: http.ClientRequest) {
   const [response] = (await once(request, 'response')) as [IncomingMessage]
   const chunks: Buffer[] = []
@@ -64,7 +72,7 @@ async function answerOf(request: http.ClientRequest) {
   return { status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks), cut }
 }
 
-const get = (path: string, headers: Record<string, string> = {}) => answerOf(ask('GET', path, headers))
+const get = (path: string, headers: Record<string, string> = {}) => fetchAll('GET', path, headers)
 const post = (path: string, body: object) =>
   answerOf(
     ask('POST', path, { 'content-type': 'application/json' }, JSON.stringify({ model: 'openai-model', ...body })),
@@ -84,8 +92,9 @@ async function until(holds: () => boolean): Promise<void> {
 describe('a download', () => {
   it.each([true, false])('comes byte for byte (length told: %s)', async (told) => {
     answer(200, told ? { ...octets, 'content-length': large.length } : octets, large)
-    const { status, headers, body } = await get(content)
-    expect([status, sha256(body)]).toEqual([200, sha256(large)])
+    const { status, headers, body, cut } = await get(content)
+    expect([status, cut, body.length]).toEqual([200, false, large.length])
+    expect(sha256(body)).toBe(sha256(large))
     expect(headers['content-length']).toBe(told ? String(large.length) : undefined)
     expect(plane.newest()).toMatchObject({ operation: 'files.content', response_bytes: large.length, error: null })
   })
@@ -146,10 +155,15 @@ describe('a download', () => {
       for (; written < 50_000_000 && !response.destroyed; written += piece.length)
         if (!response.write(piece)) await Promise.race([once(response, 'drain'), once(response, 'close')])
     }
-    const request = ask('GET', content)
-    const [response] = (await once(request, 'response')) as [IncomingMessage]
-    response.pause()
-    await until(() => plane.newest()?.error?.code === 'client_closed')
+    let request = ask('GET', content)
+    for (;;) {
+      const [response] = (await once(request, 'response')) as [IncomingMessage]
+      response.pause()
+      if (response.statusCode === 200) break
+      request.destroy()
+      request = ask('GET', content)
+    }
+    await until(() => plane.newest()?.error?.code === 'client_closed' && plane.newest()?.status === 499)
     expect(written).toBeLessThan(50_000_000)
     expect(plane.inFlight()).toBe(0)
     request.destroy()
@@ -182,7 +196,7 @@ describe('an answer', () => {
     ['POST', '/chat/completions', 204, 502],
   ])('may be empty where no model is asked: %s %s with %i', async (method, path, status, expected) => {
     answer(status, {})
-    const found = method === 'DELETE' ? await answerOf(ask(method, path)) : await post(path, {})
+    const found = method === 'DELETE' ? await fetchAll(method, path) : await post(path, {})
     expect(found.status).toBe(expected)
     if (expected === 204) expect(found.headers).not.toHaveProperty('content-length')
   })
@@ -206,7 +220,7 @@ describe('an answer', () => {
 describe('HEAD', () => {
   it.each(['/models', '/models/openai-model'])('of the gateway’s own %s is its answer without a body', async (path) => {
     const whole = await get(path)
-    const head = await answerOf(ask('HEAD', path))
+    const head = await fetchAll('HEAD', path)
     expect(whole.status).toBe(200)
     expect(head).toMatchObject({ status: 200, body: Buffer.alloc(0) })
     expect(head.headers['content-length']).toBe(whole.headers['content-length'])
@@ -219,7 +233,7 @@ describe('HEAD', () => {
       response.writeHead(200, { ...octets, 'content-length': 100_000_000, etag: '"x"' })
       response.write(large)
     }
-    const head = await answerOf(ask('HEAD', content))
+    const head = await fetchAll('HEAD', content)
     expect(head).toMatchObject({
       status: 200,
       body: Buffer.alloc(0),
@@ -228,16 +242,16 @@ describe('HEAD', () => {
     expect(asked.method).toBe('GET')
     await until(() => closed)
     answer(200, { 'content-type': 'application/json' }, '{"id":"file-1"}')
-    expect(await answerOf(ask('HEAD', '/files/file-1'))).toMatchObject({
+    expect(await fetchAll('HEAD', '/files/file-1')).toMatchObject({
       status: 200,
       headers: { 'content-length': '15' },
     })
     answer(404, { 'content-type': 'application/json' }, '{"error":{}}')
-    expect(await answerOf(ask('HEAD', '/files/file-1'))).toMatchObject({ status: 404, body: Buffer.alloc(0) })
+    expect(await fetchAll('HEAD', '/files/file-1')).toMatchObject({ status: 404, body: Buffer.alloc(0) })
   })
 
   it('of what can only be posted to is not there', async () => {
-    expect((await answerOf(ask('HEAD', '/chat/completions'))).status).toBe(404)
+    expect((await fetchAll('HEAD', '/chat/completions')).status).toBe(404)
   })
 })
 

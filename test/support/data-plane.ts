@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { MessageChannel, Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { mintGatewayKey } from '../../src/core/gateway-key.ts'
 import type { TimeLimits } from '../../src/core/lane.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
-import type { ObjectQuestion } from '../../src/core/stored-object.ts'
 import { attachShared, createSharedMemory } from '../../src/daemon/memory.ts'
 import type { FromThread, ServerCertificate, ThreadStart, ToThread } from '../../src/gateway/messages.ts'
 import { requestsInFlight } from '../../src/policy/counters.ts'
@@ -21,7 +20,7 @@ export interface DataPlane {
   inFlight(): number
   /** Of a provider, by its place among the providers. */
   health(slot: number, credentials?: number): HealthView
-  tell(message: ToThread): void
+  tell(message: ToThread, transfer?: readonly MessagePort[]): void
   /** Every object that is asked for from now on is the one key's, at the first provider. */
   ownAll(): void
   /** Resolves when new connections see the certificate. */
@@ -101,7 +100,7 @@ export async function startDataPlane({
       column: 0,
     } satisfies ThreadStart,
   })
-  const tell = (message: ToThread) => worker.postMessage(message)
+  const tell = (message: ToThread, transfer: readonly MessagePort[] = []) => worker.postMessage(message, transfer)
   const hear = (type: FromThread['type']) =>
     new Promise<FromThread>((resolve, reject) => {
       worker.once('error', reject)
@@ -115,6 +114,7 @@ export async function startDataPlane({
   tell({ type: 'listen' })
   const message = await listening
   const port = message.type === 'listening' ? message.port : 0
+  let index: Worker | null = null
   let drained: Promise<unknown> | null = null
   const drain = async (limitMs: number) => {
     if (drained === null) {
@@ -125,6 +125,7 @@ export async function startDataPlane({
   }
   const stop = async () => {
     await drain(0)
+    await index?.terminate()
     await worker.terminate()
     fs.rmSync(directory, { recursive: true, force: true })
   }
@@ -143,7 +144,9 @@ export async function startDataPlane({
     inFlight: () => counters.read(requestsInFlight),
     health: (slot, credentials) => health.view(slot, Date.now(), credentials),
     tell,
-    ownAll: () => attachIndex(worker, `prv_${providers[0]?.kind}`),
+    ownAll: () => {
+      index = attachIndex(worker, `prv_${providers[0]?.kind}`)
+    },
     change: async (next) => {
       const done = hear('has-settings')
       tell({ type: 'settings', version: 1, settings, certificate: next })
@@ -163,20 +166,27 @@ export async function startDataPlane({
   }
 }
 
-function attachIndex(worker: Worker, providerId: string): void {
+/** In a thread of its own, since a request waits for the index no longer than 50 ms. */
+function attachIndex(worker: Worker, providerId: string): Worker {
   const { port1, port2 } = new MessageChannel()
-  const place = { providerId, credentialId: 'cre_0', keyId: 'key_1', requestId: null, createdAt: '' }
-  port1.on('message', (question: ObjectQuestion) => {
-    const objects =
-      question.kind === 'find' ? question.names.map((name) => ({ ...name, ...question.scope, ...place })) : []
-    port1.postMessage(
-      question.kind === 'find'
-        ? { id: question.id, kind: 'found', objects }
-        : { id: question.id, kind: 'places', places: [{ ...place, count: 1 }] },
-    )
-  })
-  port1.unref()
+  const index = new Worker(
+    `const { workerData: { port, place } } = require('node:worker_threads')
+    port.on('message', ({ id, kind, names, scope }) => {
+      const objects = names?.map((name) => ({ ...name, ...scope, ...place }))
+      port.postMessage(kind === 'find' ? { id, kind: 'found', objects } : { id, kind, places: [{ ...place, count: 1 }] })
+    })`,
+    {
+      eval: true,
+      workerData: {
+        port: port1,
+        place: { providerId, credentialId: 'cre_0', keyId: 'key_1', requestId: null, createdAt: '' },
+      },
+      transferList: [port1],
+    },
+  )
+  index.unref()
   worker.postMessage({ type: 'objects', port: port2 } satisfies ToThread, [port2])
+  return index
 }
 
 function readSettled(directory: string): RequestRecord[] {
