@@ -3,6 +3,7 @@ import type { ObjectName } from '../../src/core/stored-object.ts'
 import type { Inspection, Match } from '../../src/lanes/contract.ts'
 import { openai } from '../../src/lanes/openai/lane.ts'
 import { isFault } from '../../src/lanes/request-body.ts'
+import { notFound as mockNotFound } from '../support/openai/family.ts'
 
 const { objects } = openai
 
@@ -220,6 +221,19 @@ describe('pages', () => {
 })
 
 describe('not found', () => {
+  it('cannot be told from the provider’s own', () => {
+    const calls = openai.endpoints.filter(({ object, served }) => object?.effect === 'use' && served === 'provider')
+    const types = new Set(calls.flatMap(({ object }) => object?.type ?? []))
+    expect(types.size).toBeGreaterThan(15)
+    for (const type of types) {
+      const endpoint = calls.find(({ object }) => object?.type === type)!
+      const match = { endpoint, pathModel: null, path: '', version: null, object: 'x_1' }
+      const { message, param, code } = mockNotFound(type, 'x_1')
+      const own = { error: { message, type: 'invalid_request_error', param, code } }
+      expect(JSON.parse(objects.notFound(match, { type, id: 'x_1' }, 'req_1').body.toString())).toEqual(own)
+    }
+  })
+
   const say = (call: string, name: ObjectName) => {
     const { status, body } = objects.notFound(find(call), name, 'req_1')
     return { status, ...(JSON.parse(body.toString()) as { error: object }).error }

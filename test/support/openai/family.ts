@@ -73,7 +73,7 @@ const notFoundWords: Record<string, (id: string) => [message: string, param?: st
 }
 
 export function notFound(kind: string, id: string): Refusal {
-  const noun = kind.charAt(0).toUpperCase() + kind.slice(1).replaceAll('_', ' ')
+  const noun = kind === 'live_session' ? 'Session' : kind.charAt(0).toUpperCase() + kind.slice(1).replaceAll('_', ' ')
   const [message, param, code] = notFoundWords[kind]?.(id) ?? [`${noun} with id '${id}' not found.`]
   return new Refusal(404, message, param ?? null, code ?? null)
 }
