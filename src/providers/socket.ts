@@ -11,13 +11,14 @@ import { describeTransportError } from './transport-error.ts'
  */
 export class Handshake implements Transport {
   readonly #maxFrame: number
-  readonly #protocols: string[]
+  readonly #more: readonly string[]
   readonly #proxies: Proxies | null
   peer: Peer | null = null
 
-  constructor(maxFrame: number, protocols: string[], proxies: Proxies | null) {
+  /** `more`: headers besides those of the call. No subprotocol is asked for: whoever knows none would have to refuse. */
+  constructor(maxFrame: number, more: readonly string[], proxies: Proxies | null) {
     this.#maxFrame = maxFrame
-    this.#protocols = protocols
+    this.#more = more
     this.#proxies = proxies
   }
 
@@ -38,10 +39,10 @@ export class Handshake implements Transport {
 
   #dial(request: OutboundRequest, connection: SocketOptions, dial: Dial): void {
     const { headers, path } = withKeyInQuery(request)
-    const socket = new HeldSocket(request.origin.replace(/^http/, 'ws') + path, this.#protocols, {
+    const socket = new HeldSocket(request.origin.replace(/^http/, 'ws') + path, [], {
       ...socketOptions,
       ...connection,
-      headers: groupHeaders(headers),
+      headers: groupHeaders([...headers, ...this.#more]),
       maxPayload: this.#maxFrame,
       followRedirects: false,
       finishRequest: (outgoing: ClientRequest) => dial.begin(outgoing),

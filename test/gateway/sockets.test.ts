@@ -102,6 +102,8 @@ describe('a WebSocket through the gateway', () => {
     for (const [url, options] of ways) {
       const { client, provider: far, request } = await connect(url, options)
       expect(client.socket.protocol).toBe(options?.protocols === undefined ? '' : 'realtime')
+      expect(request.headers['sec-websocket-protocol']).toBeUndefined()
+      expect(request.headers['openai-beta']).toBe(options?.protocols === undefined ? undefined : 'realtime=v1')
       expect(JSON.stringify([request.url, request.rawHeaders])).not.toContain(plane.key)
       bye(client, 1000)
       await far.closed
@@ -146,6 +148,19 @@ describe('a WebSocket through the gateway', () => {
       "The model's name was changed to gpt-realtime for openai.",
       "The model's name was changed to gpt-other for openai.",
     ])
+  })
+})
+
+describe('a session for transcription', () => {
+  it('goes to the default provider, and is named on the record when it names its model', async () => {
+    const { client, provider: far, request } = await connect(realtime('?intent=transcription'))
+    expect(request.url).toBe('/v1/realtime?intent=transcription')
+    const transcription = { model: 'other' }
+    client.send({ type: 'session.update', session: { type: 'transcription', audio: { input: { transcription } } } })
+    expect((await far.next()).text).toContain('"model":"gpt-other"')
+    bye(client, 1000)
+    await far.closed
+    expect(await plane.record(client.requestId)).toMatchObject({ model: 'other', upstream_model: 'gpt-other' })
   })
 })
 
@@ -205,7 +220,8 @@ describe('a handshake that is refused', () => {
 
 describe('a connection whose first frame names the model', () => {
   it('of Gemini stands at once, and its provider when the setup has come; the key goes in the query', async () => {
-    const client = await dial(`${plane.baseUrl}${live}?key=${plane.key}`)
+    // As it comes of a base URL that ends in a slash.
+    const client = await dial(`${plane.baseUrl}${live.replace('/ws/', '//ws/')}?key=${plane.key}`)
     client.socket.send(Buffer.from('{"setup":{"model":"models/talk","x":1}}'), { binary: true })
     client.send({ clientContent: { turns: [], turnComplete: true } })
     const { end: far, request } = await provider.accepted()

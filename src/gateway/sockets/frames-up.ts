@@ -124,8 +124,17 @@ export class FramesUp {
       const to = this.#nameAt(named.name, named === model)
       if (typeof to !== 'string') return this.#refuse(to, bridge)
       if (to !== named.name) renames.push({ model: named, to })
+      this.#note(named.name, to)
     }
     return renames.length === 0 ? frame : { ...frame, bytes: this.#splice(frame.bytes, renames) }
+  }
+
+  /** Of a connection that was made without a model, the first that is named is what it is for. */
+  #note(name: string, to: string): void {
+    const { inspection } = this.#exchange
+    if (inspection!.model !== null) return
+    this.#exchange.inspection = { ...inspection!, model: name }
+    this.#exchange.upstreamModel = to
   }
 
   /** A model's name at this connection's provider; a fault where the model is not the caller's to use, or not here. */

@@ -44,7 +44,7 @@ export async function openProvider(gateway: Gateway, exchange: Exchange): Promis
   if (exchange.stopped) return { kind: 'gone' }
   // As it is after an upload: what the client took to come here is no part of the limits.
   exchange.complete = performance.now()
-  const handshake = new Handshake(gateway.settings.bodyLimit, offeredProtocols(exchange), gateway.settings.proxies)
+  const handshake = new Handshake(gateway.settings.bodyLimit, versionHeaders(exchange), gateway.settings.proxies)
   exchange.handshake = handshake
   return read(handshake, await attemptAll(gateway, exchange, planned))
 }
@@ -63,8 +63,8 @@ function read(handshake: Handshake, outcome: Attempted<Answer>): Opened {
   return { kind: 'open', end: { peer, clean, provider, credentialIndex, headers: gated.head.headers } }
 }
 
-/** What the client offers but for its key and its account's names, which mean nothing to the provider. */
-function offeredProtocols(exchange: Exchange): string[] {
+/** A browser has no headers to say which version it means, and offers it as a subprotocol. */
+function versionHeaders(exchange: Exchange): string[] {
   const offered = exchange.header('sec-websocket-protocol')?.split(',') ?? []
-  return offered.map((each) => each.trim()).filter((each) => each !== '' && !each.startsWith('openai-'))
+  return offered.some((each) => each.trim() === 'openai-beta.realtime-v1') ? ['openai-beta', 'realtime=v1'] : []
 }
