@@ -2,7 +2,6 @@ import { promisify } from 'node:util'
 import { zstdCompress } from 'node:zlib'
 import type { BodyHead, BodyNote, BodyPart, CapturedBody } from '../core/capture.ts'
 import type { BodyEntry } from '../core/journal-format.ts'
-import type { Find } from '../policy/detectors/mask-text.ts'
 import type { EffectivePolicy } from '../policy/effective.ts'
 import { type BodyKey, sealBody } from '../sealing/body-seal.ts'
 import type { BodyTap } from './body-tap.ts'
@@ -10,6 +9,7 @@ import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
 import { findHeader } from './headers.ts'
 import { bodyBytes, KeptBytes, marginBytes } from './kept-bytes.ts'
+import type { BodyMask } from './mask-body.ts'
 
 const compress = promisify(zstdCompress)
 
@@ -69,10 +69,10 @@ class Capture implements BodyTap {
     const { journal } = this.#gateway
     try {
       // Nobody needs it where no policy wants bodies, and it is memory.
-      const masking = await import('./mask-body.ts')
-      const find = masking.chooseFind(this.#mode, secretsOf(this.#gateway, this.#exchange))
-      const request = await this.#requestEntry(masking, find)
-      const answer = this.#answer.total === 0 ? null : await this.#answerEntry(masking, find)
+      const { BodyMask } = await import('./mask-body.ts')
+      const mask = new BodyMask(this.#mode, secretsOf(this.#gateway, this.#exchange))
+      const request = await this.#requestEntry(mask)
+      const answer = this.#answer.total === 0 ? null : await this.#answerEntry(mask)
       // Bodies never take the room of records.
       if (journal.degraded !== null) return noteLoss(this.#exchange, 'the journal cannot be written')
       void journal.append(request)
@@ -84,22 +84,22 @@ class Capture implements BodyTap {
     }
   }
 
-  #requestEntry(masking: Masking, find: Find): Promise<BodyEntry> {
+  #requestEntry(mask: BodyMask): Promise<BodyEntry> {
     const exchange = this.#exchange
     const bytes = exchange.body.subarray(0, bodyBytes + marginBytes)
     const total = exchange.upload?.received ?? exchange.body.length
-    const body = { type: exchange.header('content-type'), bytes, total, head: headOf(exchange, masking, find) }
-    return this.#entry('request', body, masking, find)
+    // A body that went up while it came is not here any more.
+    const type = exchange.header('content-type') ?? (exchange.upload === null ? null : 'application/octet-stream')
+    return this.#entry('request', { type, bytes, total, head: headOf(exchange, mask) }, mask)
   }
 
-  #answerEntry(masking: Masking, find: Find): Promise<BodyEntry> {
+  #answerEntry(mask: BodyMask): Promise<BodyEntry> {
     const { bytes, total } = this.#answer
-    return this.#entry('answer', { type: this.#answerType, bytes, total, head: null }, masking, find)
+    return this.#entry('answer', { type: this.#answerType, bytes, total, head: null }, mask)
   }
 
-  async #entry(part: BodyPart, body: Kept, { isKept, maskBody }: Masking, find: Find): Promise<BodyEntry> {
-    const { type, bytes, total, head } = body
-    const masked = isKept(type) ? await maskBody(bytes.toString('utf8'), type, find) : null
+  async #entry(part: BodyPart, { type, bytes, total, head }: Kept, mask: BodyMask): Promise<BodyEntry> {
+    const masked = await mask.body(bytes, type)
     const truncated = masked !== null && total > bodyBytes
     const content = masked === null ? null : truncated ? cutText(masked.text) : masked.text
     const clear = Buffer.from(JSON.stringify({ head, content } satisfies CapturedBody))
@@ -109,8 +109,6 @@ class Capture implements BodyTap {
     return { kind: 'body', id, part, ...note, key: this.#key.id, sealed }
   }
 }
-
-type Masking = typeof import('./mask-body.ts')
 
 interface Kept {
   type: string | null
@@ -131,16 +129,15 @@ const keptHeaders = ['content-type', 'accept', 'anthropic-version', 'anthropic-b
 /** Whoever has the id of a resumable upload may write to it. */
 const credentialParameters = ['key', 'access_token', 'upload_id']
 
-function headOf(exchange: Exchange, { maskPlainText }: Masking, find: Find): BodyHead {
-  const plain = (text: string) => maskPlainText(text, find).text
+function headOf(exchange: Exchange, mask: BodyMask): BodyHead {
   const headers = keptHeaders.flatMap((name) => {
     const value = exchange.header(name)
-    return value === null ? [] : [[name, plain(value)] as const]
+    return value === null ? [] : [[name, mask.line(value)] as const]
   })
   const query = stripCredentials(exchange.query)
   return {
     method: exchange.request.method ?? 'GET',
-    path: plain(exchange.path + query),
+    path: mask.line(exchange.path + query),
     headers: Object.fromEntries(headers),
   }
 }

@@ -9,33 +9,38 @@ import { maskAcrossEvents } from '../policy/detectors/mask-events.ts'
 import { type Find, type Masked, maskJsonText, maskPlainText } from '../policy/detectors/mask-text.ts'
 import { knownSecrets } from '../policy/detectors/secrets.ts'
 
-/** `secrets`: the gateway key of the request and the credentials that it was sent with, hidden whatever the mode. */
-export function chooseFind(mode: CaptureMode, secrets: readonly string[]): Find {
-  const own = knownSecrets(secrets)
-  // What has a name of its own keeps it: the first of two that find the same.
-  const chosen: Detector[] = mode === 'full' ? [detectors['gateway-keys'], own] : [...Object.values(detectors), own]
-  return (text) => findAll(text, chosen)
-}
-
-export { maskPlainText }
-
 const eventStream = /^text\/event-stream\b/i
 const jsonLike =
   /^(?:application\/(?:[\w.-]+\+)?json|application\/(?:x-)?(?:ndjson|jsonl|json-seq|jsonlines)|text\/event-stream)\b/i
 const textual = /^(?:text\/|application\/(?:xml|x-www-form-urlencoded)\b)/i
 
-/** Whether a body of that type is text that people read, and is kept; of all else only type and size are noted. */
-export function isKept(type: string | null): boolean {
-  return type === null || jsonLike.test(type) || textual.test(type)
-}
+/** Masks what of one request is kept. */
+export class BodyMask {
+  readonly #find: Find
 
-/** In pieces: other requests of the thread go on meanwhile. */
-export async function maskBody(text: string, type: string | null, find: Find): Promise<Masked> {
-  if (type !== null && !jsonLike.test(type)) return maskPlainText(text, find)
-  const framer = chooseFramer(text, type)
-  const joined = framer === null ? { text, places: 0 } : await rest(maskAcrossEvents(text, framer, find))
-  const { text: masked, places } = await rest(maskJsonText(joined.text, find))
-  return { text: masked, places: places + joined.places }
+  /** `secrets`: the gateway key of the request and the credentials that it was sent with, hidden whatever the mode. */
+  constructor(mode: CaptureMode, secrets: readonly string[]) {
+    const own = knownSecrets(secrets)
+    // What has a name of its own keeps it: the first of two that find the same.
+    const chosen: Detector[] = mode === 'full' ? [detectors['gateway-keys'], own] : [...Object.values(detectors), own]
+    this.#find = (text) => findAll(text, chosen)
+  }
+
+  /** The text of a body, masked; null for one that is no text. In pieces: other requests of the thread go on meanwhile. */
+  async body(bytes: Buffer, type: string | null): Promise<Masked | null> {
+    if (type !== null && !jsonLike.test(type))
+      return textual.test(type) ? maskPlainText(bytes.toString('utf8'), this.#find) : null
+    const text = bytes.toString('utf8')
+    const framer = chooseFramer(text, type)
+    const joined = framer === null ? { text, places: 0 } : await rest(maskAcrossEvents(text, framer, this.#find))
+    const { text: masked, places } = await rest(maskJsonText(joined.text, this.#find))
+    return { text: masked, places: places + joined.places }
+  }
+
+  /** One line. */
+  line(text: string): string {
+    return maskPlainText(text, this.#find).text
+  }
 }
 
 /** Gemini streams an array where nobody asks for events. */
