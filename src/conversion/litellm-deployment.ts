@@ -2,7 +2,7 @@ import type { ConvertedProvider } from './conversion.ts'
 import { variableOf } from './conversion.ts'
 import type { ProviderPool } from './pool.ts'
 import { isTree, listOf, numberOf, type Source, type Tree, textOf } from './source.ts'
-import { findVendor, guessVendor, type Vendor } from './vendors.ts'
+import { explainAbsence, findVendor, guessVendor, type Vendor } from './vendors.ts'
 
 /** One entry of `model_list`, converted. */
 export interface Deployment {
@@ -33,16 +33,10 @@ export function convertDeployment(entry: unknown, path: Path, pool: ProviderPool
   const named = nameVendor(model, params)
   const vendor = named === null ? null : findVendor(named.vendor)
   if (named === null || vendor === null || vendor.kind === null) {
-    const reason =
-      named === null
-        ? 'its vendor cannot be told from the name'
-        : `this gateway has no provider kind for ${JSON.stringify(named.vendor)}`
-    source.leave(
-      [...at, 'model'],
-      `model ${model}`,
-      reason,
-      `Add a provider that serves it, then: spgw routes add ${JSON.stringify(group)}`,
-    )
+    const unnamed = { reason: 'its vendor cannot be told from the name', provider: 'a provider that serves it' }
+    const { reason, provider } = named === null ? unnamed : explainAbsence(named.vendor, vendor)
+    const hint = `Add ${provider}, then: spgw routes add ${JSON.stringify(group)}`
+    source.leave([...at, 'model'], `model ${model}`, reason, hint)
     return null
   }
   const provider = convertProvider(named.vendor, vendor, params, at, source)

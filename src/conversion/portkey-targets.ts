@@ -1,7 +1,7 @@
 import { variableOf } from './conversion.ts'
 import type { ProviderPool } from './pool.ts'
 import { isTree, listOf, numberOf, type Source, type Tree, textOf } from './source.ts'
-import { findVendor, guessVendor } from './vendors.ts'
+import { explainAbsence, findVendor, guessVendor } from './vendors.ts'
 
 /** A target without targets of its own. */
 export interface Leaf {
@@ -93,12 +93,8 @@ function convertLeaf(tree: Tree, path: Path, pool: ProviderPool, source: Source)
   }
   const vendor = findVendor(named.vendor)
   if (vendor === null || vendor.kind === null) {
-    source.leave(
-      path,
-      `a target at ${named.vendor}`,
-      'this gateway has no provider kind for it',
-      'Add a provider that serves its models, and the target.',
-    )
+    const { reason, provider } = explainAbsence(named.vendor, vendor)
+    source.leave(path, `a target at ${named.vendor}`, reason, `Add ${provider}, and the target.`)
     return []
   }
   if (named.guessed)

@@ -3,6 +3,8 @@ import { presets } from '../providers/presets.ts'
 /** What another program's name of a vendor is here; `kind` null: this gateway has no such kind. */
 export interface Vendor {
   kind: 'openai' | 'anthropic' | 'gemini' | 'openai-compatible' | null
+  /** A kind that serves it, with a credential of another form than that program's: it is added by hand. */
+  byHand?: 'azure-openai' | 'bedrock' | 'vertex'
   preset?: string
   /** The variable in which that program looks for the credential where its file names none. */
   variable?: string
@@ -36,18 +38,21 @@ const otherNames: Record<string, string> = {
 
 const aliases: Record<string, string> = { 'text-completion-openai': 'openai', google: 'gemini', 'open-ai': 'openai' }
 const anyServer = ['custom_openai', 'openai_like', 'litellm_proxy', 'llamafile', 'xinference', 'custom-host']
+const byHand: Record<string, NonNullable<Vendor['byHand']>> = {
+  azure: 'azure-openai',
+  azure_text: 'azure-openai',
+  'azure-openai': 'azure-openai',
+  bedrock: 'bedrock',
+  vertex_ai: 'vertex',
+  vertex_ai_beta: 'vertex',
+  'vertex-ai': 'vertex',
+}
+
 /** Vendors with a format or a way of signing of their own. */
 const notHere = [
-  'azure',
   'azure_ai',
-  'azure_text',
-  'azure-openai',
   'azure-ai',
-  'bedrock',
   'sagemaker',
-  'vertex_ai',
-  'vertex_ai_beta',
-  'vertex-ai',
   'cohere',
   'cohere_chat',
   'replicate',
@@ -77,6 +82,8 @@ export function findVendor(name: string): Vendor | null {
     return { kind: 'openai-compatible', preset, ...(required ? { variable } : {}) }
   }
   if (anyServer.includes(known)) return { kind: 'openai-compatible', needsAddress: true }
+  const kind = Object.hasOwn(byHand, known) ? byHand[known] : undefined
+  if (kind !== undefined) return { kind: null, byHand: kind }
   return notHere.includes(known) ? { kind: null } : null
 }
 
@@ -86,4 +93,11 @@ export function guessVendor(model: string): string | null {
   if (/^claude-/.test(model)) return 'anthropic'
   if (/^gemini-/.test(model)) return 'gemini'
   return null
+}
+
+/** Why a vendor's models are left out, and which provider would serve them. */
+export function explainAbsence(name: string, vendor: Vendor | null): { reason: string; provider: string } {
+  return vendor?.byHand === undefined
+    ? { reason: `this gateway has no provider kind for ${JSON.stringify(name)}`, provider: 'a provider that serves it' }
+    : { reason: 'its credential has another form here', provider: `a provider of the kind ${vendor.byHand}` }
 }
