@@ -91,6 +91,18 @@ describe('without the index', () => {
     expect(upstream.arrivals).toEqual([])
   })
 
+  it('what waits to be journaled is not called unknown', async () => {
+    const { port1, port2 } = new MessageChannel()
+    port2.on('message', ({ id }: ObjectQuestion) => port2.postMessage({ id, kind: 'found', objects: [] }))
+    plane.tell({ type: 'objects', port: port1 }, [port1])
+    expect((await call('/files/file-1')).headers.get('x-sp-error')).toBe('object_not_found')
+    const sick = { part: 'journal', reason: 'the disk is full', since: new Date().toISOString() } as const
+    plane.tell({ type: 'degraded', parts: [sick] })
+    expect((await call('/files/file-1')).headers.get('x-sp-error')).toBe('object_index_unavailable')
+    expect(upstream.arrivals).toEqual([])
+    port2.close()
+  })
+
   it('what names nothing is served as ever', async () => {
     upstream.answer = () => ({ body: '{"id":"resp_1","object":"response","status":"completed","output":[]}' })
     expect((await call('/responses', { model: 'openai-model', input: 'hi' })).status).toBe(200)

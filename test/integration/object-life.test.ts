@@ -124,6 +124,21 @@ describe('an object made through the gateway', () => {
     expect(await refusalOf(foreign)).toEqual([400, 'object_not_found'])
   })
 
+  it('is known from an answer that is large, and left to be adopted where that is too large to be read', async () => {
+    const output = (mebibytes: number) => [
+      { type: 'message', content: [{ type: 'output_text', text: 'x'.repeat(mebibytes * 2 ** 20) }] },
+    ]
+    upstream.answer = () => json({ ...response, id: 'resp_large', output: output(3) })
+    const large = await owner.responses.create({ model: 'fast', input: 'hi' })
+    expect(JSON.stringify(large.output).length).toBeGreaterThan(3 * 2 ** 20)
+    await owner.responses.cancel('resp_large')
+    upstream.answer = () => json({ ...response, id: 'resp_huge', output: output(17) })
+    const { response: huge } = await owner.responses.create({ model: 'fast', input: 'hi' }).withResponse()
+    const record = await gateway.record(huge.headers.get('x-sp-request-id') ?? '')
+    expect(record.routing_signals.at(-1)).toMatchObject({ rule: 'object', verdict: 'note' })
+    expect(await refusalOf(owner.responses.retrieve('resp_huge'))).toEqual(notFound)
+  })
+
   it('is nobody’s where the client did not want it kept', async () => {
     upstream.answer = () => json({ ...response, id: 'resp_4', store: false })
     await owner.responses.create({ model: 'fast', input: 'hi', store: false })
@@ -323,16 +338,16 @@ describe('kill -9', () => {
     })
     await expect(made).rejects.toThrow()
     await gateway.ended
-    // From here on the store's thread dies of the first thing that it stores, and is started again.
-    const environment = { SPGW_FAULT_POINT: 'ingest.after-commit:1:throw' }
+    // The store's thread dies when it has stored something for the fifth time, and is started again.
+    const environment = { SPGW_FAULT_POINT: 'ingest.after-commit:5:throw' }
     gateway = await startGateway({ dataDirectory: directory, environment })
     await connect()
-    await gateway.said('the store thread died')
+    while (!gateway.stderr().includes('the store thread died')) await owner.vectorStores.retrieve('vs_kill')
     const known = await gateway.admin.objects.list({ all: true, type: 'vector_store' })
     expect(known.filter(({ id }) => id === 'vs_kill')).toHaveLength(1)
     await owner.vectorStores.retrieve('vs_kill')
     expect(await refusalOf(other.vectorStores.retrieve('vs_kill'))).toEqual(notFound)
     const [record] = await gateway.admin.requests.list({ key: 'killed', limit: 10 })
     expect(record?.state).toBe('interrupted')
-  })
+  }, 120_000)
 })
