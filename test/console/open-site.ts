@@ -1,13 +1,12 @@
 import { lateDispatcher } from '../../src/admin/late-dispatcher.ts'
 import type { ConsoleOptions } from '../../src/console/door.ts'
-import { newId } from '../../src/core/ids.ts'
 import { mintLink } from '../../src/sign-in/links.ts'
-import { hashPassword } from '../../src/sign-in/password-hash.ts'
 import type { Grant, Operator } from '../../src/store/operator-tables.ts'
 import { startTestGateway } from '../admin/gateway.ts'
+import { password, sampleOperator } from '../sign-in/sample-operator.ts'
 import { type Answer, ask, sampleState, startDoor } from './open-door.ts'
 
-export const password = 'correct horse battery'
+export { password }
 /** The cookie that an answer sets, or forgets. */
 export const cookiesOf = ({ headers }: Answer) => headers['set-cookie'] ?? []
 export const cookieOf = (answer: Answer) => (cookiesOf(answer)[0] ?? '').split(';', 1)[0] ?? ''
@@ -32,19 +31,7 @@ export async function openSite(options: Partial<ConsoleOptions> = {}) {
     ask(url + path, { method: 'POST', headers: { ...headersOf(cookie), ...headers }, body: JSON.stringify(body) })
   const get = (path: string, cookie = '') => ask(url + path, { headers: headersOf(cookie) })
   const addOperator = async (name: string, grants: Grant[] = [{ project: null, role: 'owner' }]): Promise<Operator> =>
-    await store.operators.insert({
-      id: newId('opr'),
-      name,
-      displayName: name,
-      state: 'active',
-      passwordHash: await hashPassword(password),
-      totpSealed: null,
-      oidcIssuer: null,
-      oidcSubject: null,
-      grants,
-      createdAt: new Date().toISOString(),
-      lastSignInAt: null,
-    })
+    await store.operators.insert(await sampleOperator(name, { grants }))
   /** Signs in by a link, which costs no hashing; gives the cookie. */
   const enter = async ({ id }: Operator) => {
     const { path } = await mintLink(store, id)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { Account } from '../../src/sign-in/account.ts'
 import { mintLink } from '../../src/sign-in/links.ts'
 import { findStep } from '../../src/sign-in/totp.ts'
-import { password, placeAt, refusedWith, startDesk } from './start-desk.ts'
+import { password, placeAt, refusedWith, startDesk, stopClock } from './start-desk.ts'
 
 const place = placeAt('203.0.113.7')
 const codeOf = (secret: string, timestamp = Date.now()) =>
@@ -65,6 +65,7 @@ describe('an authenticator', () => {
   })
 
   it('is not guessed, neither when it is added nor when it is removed, whatever the password does', async () => {
+    stopClock()
     const { account, signIn, who, again } = await signedIn()
     const { secret } = await account.beginTotp(who)
     const guesses = async (guess: () => Promise<void>) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { mintLink } from '../../src/sign-in/links.ts'
 import { hashToken } from '../../src/sign-in/token.ts'
-import { password, placeAt, refusedWith, startDesk } from './start-desk.ts'
+import { password, placeAt, refusedWith, startDesk, stopClock } from './start-desk.ts'
 
 const place = placeAt('203.0.113.7')
 const tokenOf = (path: string) => path.replace('/link/', '')
@@ -46,6 +46,7 @@ describe('a password', () => {
   })
 
   it('is asked for more and more slowly, by name and by address', async () => {
+    stopClock()
     const { signIn, addOperator } = await startDesk()
     await addOperator('anna')
     const guess = (name: string, address: string) =>
@@ -65,6 +66,7 @@ describe('a password', () => {
   })
 
   it('is counted by operator, by whatever he is called', async () => {
+    stopClock()
     const { signIn, addOperator } = await startDesk()
     const { id } = await addOperator('anna')
     const codes = []

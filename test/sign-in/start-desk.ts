@@ -1,18 +1,24 @@
 import { join } from 'node:path'
-import { newId } from '../../src/core/ids.ts'
+import { onTestFinished, vi } from 'vitest'
 import { makeKeyring } from '../../src/sealing/keyring.ts'
 import { createMachineKey } from '../../src/sealing/machine-key.ts'
-import { hashPassword } from '../../src/sign-in/password-hash.ts'
 import type { Place } from '../../src/sign-in/place.ts'
 import { SignIn } from '../../src/sign-in/sign-in.ts'
 import type { AuditEvent } from '../../src/store/api.ts'
 import type { Operator } from '../../src/store/operator-tables.ts'
 import { addScope, startTestStore, storePaths, temporaryDirectory } from '../store/support.ts'
+import { password, sampleOperator } from './sample-operator.ts'
 
-export const password = 'correct horse battery'
+export { password }
 
 export function placeAt(address: string): Place {
   return { origin: 'http://localhost:8788', address, userAgent: 'test' }
+}
+
+/** However long the machine takes, no wait passes: the time of day stands still. */
+export function stopClock(): void {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
 }
 
 /** Everything real, on a store of its own. */
@@ -24,20 +30,7 @@ export async function startDesk() {
   const faults: unknown[] = []
   const signIn = new SignIn({ store, keyring, onFault: (error) => faults.push(error) })
   const addOperator = async (name: string, change: Partial<Operator> = {}) =>
-    await store.operators.insert({
-      id: newId('opr'),
-      name,
-      displayName: name,
-      state: 'active',
-      passwordHash: await hashPassword(password),
-      totpSealed: null,
-      oidcIssuer: null,
-      oidcSubject: null,
-      grants: [{ project: null, role: 'owner' }],
-      createdAt: new Date().toISOString(),
-      lastSignInAt: null,
-      ...change,
-    })
+    await store.operators.insert(await sampleOperator(name, change))
   const audited = async (operation: string): Promise<AuditEvent[]> => await store.audit.list({ operation, limit: 100 })
   return { store, keyring, project, signIn, faults, addOperator, audited }
 }
