@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ObjectName } from '../../src/core/stored-object.ts'
-import type { Inspection, Match } from '../../src/lanes/contract.ts'
+import type { Inspection, Match, StreamEvent } from '../../src/lanes/contract.ts'
 import { openai } from '../../src/lanes/openai/lane.ts'
 import { isFault } from '../../src/lanes/request-body.ts'
 import { notFound as mockNotFound } from '../support/openai/family.ts'
@@ -173,6 +173,37 @@ describe('told', () => {
     ['GET /files/file-1', '', { id: 'file-1' }, []],
   ])('by %s %s', (call, body, answer, expected) => {
     expect(tell(call, body, answer)).toEqual(expected)
+  })
+})
+
+describe('a stream of a response', () => {
+  const event = (type: string, more: object): StreamEvent => {
+    const data = Buffer.from(JSON.stringify({ type, ...more }))
+    return { name: type, data, bytes: data, part: 'whole' }
+  }
+  const added = (id: string) => event('response.output_item.added', { item: { type: 'message', id } })
+  const read = (body: string, ...events: StreamEvent[]) => {
+    const reader = openai.reader(find(responses), inspect(responses, body), { renameTo: null, askForUsage: false })
+    for (const one of events) reader.event(one)
+    return short(reader.seen().objects)
+  }
+  const created = (store: boolean) => event('response.created', { response: { id: 'resp_1', store } })
+  const output = [{ id: 'msg_1' }, { id: 'ci_1', container_id: 'cntr_1' }]
+  const completed = (store: boolean) => event('response.completed', { response: { id: 'resp_1', store, output } })
+  const stored = '{"model":"m","stream":true}'
+  const unstored = '{"model":"m","stream":true,"store":false,"tools":[{"type":"code_interpreter"}]}'
+
+  it('tells of items as they are announced, and of the rest at its end', () => {
+    expect(read(stored, created(true), added('msg_1'))).toEqual(['item msg_1'])
+    expect(read(stored, created(true), added('msg_1'), completed(true))).toEqual([
+      'container cntr_1',
+      'item ci_1',
+      'item msg_1',
+    ])
+  })
+
+  it('tells of containers alone where nothing is stored', () => {
+    expect(read(unstored, created(false), added('msg_1'), completed(false))).toEqual(['container cntr_1'])
   })
 })
 

@@ -1,4 +1,5 @@
 import type { TokenUsage } from '../../core/record.ts'
+import type { ObjectName } from '../../core/stored-object.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
 import type { EventReading, Framing, StreamEvent } from '../contract.ts'
 import { readLastMember } from '../event-search.ts'
@@ -18,6 +19,8 @@ export class ResponsesReader extends BaseReader {
   #ended = false
   /** Type of an event whose head has gone out. */
   #oversized = ''
+  /** Its items can be referred to later. */
+  #keepsItems = false
   readonly #role: 'made' | 'stored-too' | 'replayed'
 
   /** `replayed`: the answer was counted when it was made. */
@@ -38,9 +41,26 @@ export class ResponsesReader extends BaseReader {
     this.#last = event.data
     if (type.endsWith('.delta')) return ordinary(event, true)
     if (terminalTypes.has(type)) return this.#readTerminal(event, type)
-    if (type === 'response.output_item.added') return ordinary(event, isCallOrReasoning(event.data))
-    if (type === 'response.created') this.learn(asObject(parseObject(event.data)?.response) ?? {})
+    if (type === 'response.output_item.added') return this.#readAdded(event)
+    if (type === 'response.created') this.#readCreated(asObject(parseObject(event.data)?.response) ?? {})
     return ordinary(event)
+  }
+
+  #readCreated(response: JsonObject): void {
+    this.learn(response)
+    this.#keepsItems = this.#role === 'stored-too' && response.store !== false
+  }
+
+  /**
+   * Contract.md rule 10: a message item is announced before it has content, a call or reasoning is content itself. The end of
+   * the stream names all items too, but it may be too large to be read, or never come.
+   */
+  #readAdded(event: StreamEvent): EventReading {
+    const item = asObject(parseObject(event.data)?.item)
+    const id = asText(item?.id)
+    if (id !== null && this.#keepsItems) this.objects = [...this.objects, { type: 'item', id }]
+    const type = asText(item?.type)
+    return ordinary(event, type !== null && type !== 'message')
   }
 
   #readTerminal(event: StreamEvent, type: string): EventReading {
@@ -49,13 +69,18 @@ export class ResponsesReader extends BaseReader {
     this.#ended = true
     const response = asObject(body.response)
     if (response !== null) this.learn(response)
-    if (response !== null && this.#role === 'stored-too') this.objects = tellResponse(response, true)
+    if (response !== null && this.#role === 'stored-too') this.#tell(tellResponse(response, true))
     if (type === 'response.completed' || type === 'response.incomplete') {
       return { content: false, terminal: true, error: null, pass: event.bytes }
     }
     // The flat form is the documented one; some vendors nest it as for chat.
     const error = errorObject(response?.error) ?? errorObject(body.error) ?? body
     return { content: false, terminal: true, error: readStreamedError(error), pass: event.bytes }
+  }
+
+  #tell(names: readonly ObjectName[]): void {
+    const known = new Set(this.objects.map(({ id }) => id))
+    this.objects = [...this.objects, ...names.filter(({ id }) => !known.has(id))]
   }
 
   protected override readHead(event: StreamEvent): void {
@@ -85,10 +110,4 @@ export class ResponsesReader extends BaseReader {
   usage(): TokenUsage | null {
     return this.#tokens
   }
-}
-
-/** Contract.md rule 10: a message item is announced before it has content, a call or reasoning is content itself. */
-function isCallOrReasoning(data: Buffer): boolean {
-  const type = asText(asObject(parseObject(data)?.item)?.type)
-  return type !== null && type !== 'message'
 }
