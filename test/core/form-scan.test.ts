@@ -62,6 +62,8 @@ const anyPart: fc.Arbitrary<Part> = fc.oneof(
   fc.constantFrom('Model', 'my model', 'models', 'prompt').map((name) => ({ name, value: Buffer.from('other') })),
 )
 
+const usual = 'Content-Disposition: form-data; name="model"'
+
 describe('a form', () => {
   it('is read alike however it is cut, and its spans are where the values stand', () => {
     fc.assert(
@@ -81,6 +83,63 @@ describe('a form', () => {
       ),
       { numRuns: 300 },
     )
+  })
+
+  /** What another parser finds; null where it takes the form for none. */
+  async function otherReading(body: Buffer): Promise<string[] | null> {
+    const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` }
+    const form = await new Response(new Uint8Array(body), { headers }).formData().catch(() => null)
+    return form === null ? null : form.getAll('model').map(String)
+  }
+
+  /** A form with something odd put in, or taken out, anywhere. */
+  const damaged = fc
+    .tuple(
+      fc.array(anyPart, { minLength: 1, maxLength: 4 }),
+      fc.array(
+        fc.tuple(
+          fc.nat(10_000),
+          fc.nat(3),
+          fc.constantFrom(
+            '',
+            '\r',
+            '\n',
+            '\r\n',
+            '--',
+            `--${boundary}`,
+            `\n--${boundary}\n`,
+            '"',
+            ';',
+            ' ',
+            'name="model"',
+            usual,
+          ),
+        ),
+        { maxLength: 3 },
+      ),
+    )
+    .map(([parts, changes]) => {
+      let body = write(parts)
+      for (const [place, gone, text] of changes) {
+        const at = place % body.length
+        body = Buffer.concat([body.subarray(0, at), Buffer.from(text), body.subarray(at + gone)])
+      }
+      return body
+    })
+
+  it('that is taken for one has the model that another parser finds', async () => {
+    let taken = 0
+    await fc.assert(
+      fc.asyncProperty(damaged, async (body) => {
+        const found = scan(body)
+        const other = found.wrong === null ? await otherReading(body) : null
+        if (other === null) return
+        taken++
+        expect(found.fields.filter(({ name }) => name === 'model').map(({ value }) => value)).toEqual(other)
+      }),
+      { numRuns: 1000 },
+    )
+    expect(taken).toBeGreaterThan(100)
   })
 
   it('reads alike byte for byte', () => {
@@ -105,7 +164,6 @@ describe('a form', () => {
 
 const disposition = (line: string, more = '') =>
   Buffer.from(`--${boundary}\r\n${line}\r\n${more}\r\nx\r\n--${boundary}--\r\n`)
-const usual = 'Content-Disposition: form-data; name="model"'
 
 describe('what two parsers could read differently is refused:', () => {
   it.each<[string, Buffer]>([
