@@ -42,6 +42,8 @@ export async function setScopeStage(): Promise<ScopeStage> {
   await client.routes.add({ model: 'own-model', provider: 'shared' })
   const key = await client.keys.create({ name: 'hidden-key', ...place })
   await client.keys.create({ name: 'own-key' })
+  const object = await client.objects.adopt({ name: 'hidden-file', type: 'file', provider: 'shared', ...place })
+  await client.objects.adopt({ name: 'own-file', type: 'file', provider: 'shared' })
   const policy = await client.policies.add({ name: 'hidden-policy', attach: ['project:hidden-project'] })
   await client.policies.add({ name: 'both', attach: ['project:default', `key:${key.id}`] })
   await client.policies.add({ name: 'own-policy', attach: ['project:default'] })
@@ -63,7 +65,7 @@ export async function setScopeStage(): Promise<ScopeStage> {
   return {
     gateway,
     own: { project: own.id },
-    names: { ...names, ...more, request: records.hidden.id, line: line?.id ?? '' },
+    names: { ...names, ...more, object: object.id, request: records.hidden.id, line: line?.id ?? '' },
     ids: {
       project: project.id,
       environment: environment.id,
@@ -73,6 +75,7 @@ export async function setScopeStage(): Promise<ScopeStage> {
       policy: policy.id,
       operator: operator.id,
       token: token.id,
+      object: object.id,
       request: records.hidden.id,
       line: line?.id ?? '',
     },
@@ -108,6 +111,7 @@ export const prefixes = {
 /** What is nobody's, of the same form. */
 export function nowhere(kind: string): string {
   if (kind === 'request') return newId('req')
+  if (kind === 'object') return 'nowhere-file'
   if (kind === 'line') return newId('aud')
   if (kind === 'operator') return newId('opr')
   if (kind === 'token') return newId('tok')

@@ -21,6 +21,7 @@ function kindOf(field: string, noun: string): string | null {
     operators: 'operator',
     tokens: 'token',
     requests: 'request',
+    objects: 'object',
     audit: 'line',
   }
   if (field === 'name' || field === 'id') return nouns[noun] ?? null
@@ -148,6 +149,7 @@ describe('to whoever was given one project', () => {
     expect(await names('routes.list', { all: true })).toEqual(['own-model'])
     expect(await names('keys.list', { all: true })).toEqual(['own-key'])
     expect(await names('providers.list')).toEqual(['shared'])
+    expect((await ask('objects.list', { all: true })).map(({ id }) => id)).toEqual(['own-file'])
     expect(await ask('providers.show', { name: 'shared' })).toMatchObject({
       kind: 'openai',
       state: 'ready',
@@ -168,7 +170,12 @@ describe('to whoever was given one project', () => {
     expect(await ask('requests.stats')).toMatchObject([{ requests: 1, input: 10 }])
     expect(await ask('status')).toMatchObject({ routes: 1, keys: 1, in_flight: null, requests_since_start: null })
     const lines = await ask('audit.list', {}, 'admin')
-    expect(lines.map(({ operation }) => operation)).toEqual(['policies.add', 'keys.create', 'routes.add'])
+    expect(lines.map(({ operation }) => operation)).toEqual([
+      'policies.add',
+      'objects.adopt',
+      'keys.create',
+      'routes.add',
+    ])
   })
 
   it('lets an admin change it, where all of it is his', async () => {
@@ -306,6 +313,7 @@ async function hiddenState({ gateway: { store }, ids }: ScopeStage): Promise<unk
     environments: await store.environments.list(project),
     routes: await store.routes.list(project),
     keys: await store.keys.list(project, null),
+    objects: await store.objects.list({ projects: [project], limit: 10 }),
     policies: (await store.policies.list()).filter(({ name }) => !name.startsWith('fresh-') && name !== 'own-policy'),
     providers: await store.providers.list(),
     operators: await store.operators.list(),
