@@ -12,6 +12,7 @@ beforeAll(async () => {
   plane = await startDataPlane({
     providers: [
       { kind: 'openai', baseUrl: `${provider.baseUrl}/v1`, credentials: ['sk-provider-credential'] },
+      { kind: 'demo', baseUrl: 'demo:', credentials: [] },
       { kind: 'gemini', baseUrl: provider.baseUrl, credentials: ['AIza-provider-credential'] },
     ],
     routes: [
@@ -153,7 +154,13 @@ describe('a WebSocket through the gateway', () => {
 
 describe('a session for transcription', () => {
   it('goes to the default provider, and is named on the record when it names its model', async () => {
-    const { client, provider: far, request } = await connect(realtime('?intent=transcription'))
+    const {
+      client,
+      provider: far,
+      request,
+    } = await connect(realtime('?intent=transcription'), {
+      headers: { ...bearer().headers, 'x-sp-provider': 'openai' },
+    })
     expect(request.url).toBe('/v1/realtime?intent=transcription')
     const transcription = { model: 'other' }
     client.send({ type: 'session.update', session: { type: 'transcription', audio: { input: { transcription } } } })
@@ -186,7 +193,7 @@ describe('a handshake that is refused', () => {
     }
   })
 
-  it('passes what the provider says to it, scrubbed, and rests a credential that it rejects', async () => {
+  it('passes what the provider says to it, scrubbed', async () => {
     const body = JSON.stringify({
       error: { message: 'no such model in org-abcdefghijklmnopqrstuvwx', type: 'x', code: 'y' },
     })
@@ -202,6 +209,17 @@ describe('a handshake that is refused', () => {
     provider.refuse(null)
     const { client } = await connect()
     bye(client, 1000)
+  })
+
+  it('is refused where the provider has no WebSockets, or takes the handshake for a request', async () => {
+    expect((await refused(realtime('?model=demo-model'))).status).toBe(404)
+    const framed = await dial(`${plane.baseUrl}/v1/responses`, bearer())
+    framed.send({ type: 'response.create', model: 'demo-model', input: 'hi' })
+    expect(await framed.nextJson()).toMatchObject({ type: 'error', error: { code: 'provider_bad_response' } })
+    expect(await framed.closed).toMatchObject({ code: 1011 })
+    provider.refuse(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body: '{"ok":true}' }))
+    expect(await refused(realtime())).toMatchObject({ status: 502, headers: { 'x-sp-error': 'provider_bad_response' } })
+    provider.refuse(null)
   })
 
   it('falls back to the next target while nothing stands', async () => {

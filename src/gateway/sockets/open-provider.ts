@@ -1,4 +1,4 @@
-import type { Fault } from '../../core/errors.ts'
+import { type Fault, fault } from '../../core/errors.ts'
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import { effectivePolicy, maxBody } from '../../policy/admit.ts'
 import { Handshake } from '../../providers/socket.ts'
@@ -56,7 +56,12 @@ function read(handshake: Handshake, outcome: Attempted<Answer>): Opened {
   }
   const { answer, retryAfterMs } = outcome
   const { peer } = handshake
-  if (peer === null) return { kind: 'refused', answer, retryAfterMs }
+  if (peer === null && answer.error !== null) return { kind: 'refused', answer, retryAfterMs }
+  if (peer === null) {
+    answer.call.abort()
+    const message = `The provider answered the handshake with ${answer.gated.head.status}: it has no WebSocket there.`
+    return { kind: 'failed', fault: fault('provider_bad_response', message) }
+  }
   // Its limits were the handshake's.
   answer.call.abort()
   const { provider, credentialIndex, clean, gated } = answer
