@@ -26,9 +26,9 @@ export function derivedColumn<Row>(column: Column): TableColumn<Row> {
   }
 }
 
-/** `LAST USED` → `Last used`, `P95` as it is. */
+/** `LAST USED` → `Last used`, `P95` → `p95`. */
 export function sentenceCase(title: string): string {
-  return /^[A-Z0-9]{1,3}$/.test(title) ? title.toLowerCase() : title.charAt(0) + title.slice(1).toLowerCase()
+  return /^P\d+$/.test(title) ? title.toLowerCase() : title.charAt(0) + title.slice(1).toLowerCase()
 }
 
 export function DerivedCell({ row, column }: { row: unknown; column: Column }) {
