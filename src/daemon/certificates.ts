@@ -3,7 +3,7 @@ import { type Certificate, judgeDates, readCertificate } from '../config/certifi
 import type { Settings } from '../config/settings.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
 import type { ServerCertificate } from '../gateway/messages.ts'
-import { judgeCertificate } from '../gateway/server.ts'
+import { judgeCertificate } from '../gateway/server-address.ts'
 import type { Log } from './log.ts'
 
 /** Of both listeners; null where one speaks plain HTTP. */

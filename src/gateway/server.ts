@@ -1,8 +1,7 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import https from 'node:https'
-import { BlockList, createServer, isIP, Server, type Socket } from 'node:net'
+import { BlockList, isIP, Server, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createSecureContext } from 'node:tls'
 import { type Fault, fault } from '../core/errors.ts'
 import type { Lane } from '../lanes/contract.ts'
 import { findLane } from '../lanes/index.ts'
@@ -86,16 +85,6 @@ export function changeCertificate(server: http.Server, certificate: ServerCertif
   if (server instanceof https.Server) server.setSecureContext(secrets(certificate))
 }
 
-/** Why TLS cannot be spoken with these, as OpenSSL sees it; null when it can. */
-export function judgeCertificate({ cert, key }: Pick<ServerCertificate, 'cert' | 'key'>): string | null {
-  try {
-    createSecureContext({ cert, key })
-    return null
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  }
-}
-
 /** Bounded, since others may come as fast as these are taken. */
 const takeMs = 200
 /** What comes within a turn after the loop has looked at its sockets is missed; a turn this short leaves hardly any time for that. */
@@ -145,7 +134,7 @@ function acceptSocket(gateway: Gateway, upgrade: Upgrade): void {
   const response = new http.ServerResponse(request)
   response.shouldKeepAlive = false
   response.assignSocket(socket)
-  response.once('finish', () => socket.end())
+  response.once('finish', () => endSoon(socket))
   socket.on('error', () => socket.destroy())
   const exchange = new Exchange(request, response, clientAddress(gateway, request))
   exchange.lane = findLane(exchange.path)
@@ -297,36 +286,13 @@ async function writeRefusal(gateway: Gateway, exchange: Exchange, reason: Fault,
   ] as const
   const lines = [...headers, ...own].map(([name, value]) => `${name}: ${value}\r\n`).join('')
   const head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n${lines}content-length: ${body.length}\r\nconnection: close\r\n\r\n`
-  socket.end(Buffer.concat([Buffer.from(head), body]))
-  // Closed with bytes unread, the connection would be reset and the client would never see the answer.
+  socket.write(Buffer.concat([Buffer.from(head), body]))
+  endSoon(socket)
+}
+
+/** Closed with bytes unread, the connection would be reset and the client would never see the answer. */
+function endSoon(socket: Socket): void {
+  socket.end()
   socket.removeAllListeners('data').resume()
   setTimeout(() => socket.destroy(), lingerMs).unref()
-}
-
-/** The address cannot be listened on. */
-export class AddressTaken extends Error {
-  readonly hint = 'Stop what listens there, or choose another address: spgw serve --listen HOST:PORT'
-
-  constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
-    super(`cannot listen on ${host}:${port}: ${cause.code === 'EADDRINUSE' ? 'it is in use' : cause.message}`, {
-      cause,
-    })
-    this.name = 'AddressTaken'
-  }
-}
-
-/**
- * Binds the port alone for a moment: `reusePort` would share it silently with whoever has it. Returns the port, chosen
- * by the system for 0. Throws `AddressTaken`.
- */
-export function claimPort(host: string, port: number): Promise<number> {
-  const probe = createServer()
-  return new Promise((resolve, reject) => {
-    probe.once('error', (error: NodeJS.ErrnoException) => reject(new AddressTaken(host, port, error)))
-    probe.listen({ host, port, exclusive: true }, () => {
-      const address = probe.address()
-      const bound = address !== null && typeof address === 'object' ? address.port : port
-      probe.close(() => resolve(bound))
-    })
-  })
 }

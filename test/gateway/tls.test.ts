@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ServerCertificate } from '../../src/gateway/messages.ts'
-import { judgeCertificate } from '../../src/gateway/server.ts'
+import { judgeCertificate } from '../../src/gateway/server-address.ts'
 import { hasOpenssl, makeCertificate } from '../support/certificate.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 

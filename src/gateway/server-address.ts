@@ -1,0 +1,41 @@
+import { createServer } from 'node:net'
+import { createSecureContext } from 'node:tls'
+import type { ServerCertificate } from './messages.ts'
+
+/** Why TLS cannot be spoken with these, as OpenSSL sees it; null when it can. */
+export function judgeCertificate({ cert, key }: Pick<ServerCertificate, 'cert' | 'key'>): string | null {
+  try {
+    createSecureContext({ cert, key })
+    return null
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/** The address cannot be listened on. */
+export class AddressTaken extends Error {
+  readonly hint = 'Stop what listens there, or choose another address: spgw serve --listen HOST:PORT'
+
+  constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
+    super(`cannot listen on ${host}:${port}: ${cause.code === 'EADDRINUSE' ? 'it is in use' : cause.message}`, {
+      cause,
+    })
+    this.name = 'AddressTaken'
+  }
+}
+
+/**
+ * Binds the port alone for a moment: `reusePort` would share it silently with whoever has it. Returns the port, chosen
+ * by the system for 0. Throws `AddressTaken`.
+ */
+export function claimPort(host: string, port: number): Promise<number> {
+  const probe = createServer()
+  return new Promise((resolve, reject) => {
+    probe.once('error', (error: NodeJS.ErrnoException) => reject(new AddressTaken(host, port, error)))
+    probe.listen({ host, port, exclusive: true }, () => {
+      const address = probe.address()
+      const bound = address !== null && typeof address === 'object' ? address.port : port
+      probe.close(() => resolve(bound))
+    })
+  })
+}
