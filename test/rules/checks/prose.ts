@@ -11,7 +11,8 @@ export interface Page {
 
 /** All that people write; what is made from the code is held to it by a test of its own. */
 export function readPages(): Page[] {
-  const written = globSync('docs/**/*.md', { cwd: root }).filter((path) => !path.startsWith('docs/reference/'))
+  const made = /^docs\/(?:reference\/|lanes\.md$)/
+  const written = globSync('docs/**/*.md', { cwd: root }).filter((path) => !made.test(path))
   const paths = ['README.md', ...written]
   return paths.sort().map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 }
