@@ -7,7 +7,12 @@ import { makeConfiguration, makeProvider, makeRoute, makeTarget } from '../suppo
 
 const now = Date.parse('2026-11-21T16:00:00Z')
 
-const formats: Record<string, LaneName[]> = { openai: ['openai'], anthropic: ['anthropic'], gemini: ['gemini'] }
+const formats: Record<string, LaneName[]> = {
+  openai: ['openai'],
+  anthropic: ['anthropic'],
+  gemini: ['gemini'],
+  bedrock: ['anthropic'],
+}
 
 function ask(parts: Partial<PlanQuery> = {}): PlanQuery {
   return {
@@ -34,7 +39,8 @@ const strangers = makeProvider('strangers', { projects: ['prj_b'] })
 const rejected = makeProvider('rejected', {
   readiness: { state: 'failing', reason: 'credential_rejected', since: '2026-11-21T14:02:11Z' },
 })
-const everyProvider = [one, two, inactive, claude, strangers, rejected]
+const cloud = makeProvider('cloud', { kind: 'bedrock' })
+const everyProvider = [one, two, inactive, claude, strangers, rejected, cloud]
 
 const inEnvironment = { environmentId: 'env_a1', environment: 'production' }
 const inStaging = { environmentId: 'env_a2', environment: 'staging' }
@@ -103,6 +109,13 @@ const scenarios: { name: string; routes: SnapshotRoute[]; ask?: Partial<PlanQuer
     routes: [makeRoute('gpt-4o', to('rejected', 'one'))],
     want: 'one:gpt-4o',
     says: 'rejected (gpt-4o): failing since 14:02 UTC: credential rejected.',
+  },
+  {
+    name: 'a target whose kind has no such call is passed over',
+    routes: [makeRoute('m', to('cloud', 'claude'))],
+    ask: { lane: 'anthropic', model: 'm', operation: 'batches.create' },
+    want: 'claude:m',
+    says: 'cloud (m): bedrock has no such call (batches.create).',
   },
   {
     name: 'a target of another format is passed over',
