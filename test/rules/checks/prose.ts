@@ -59,25 +59,36 @@ function anchorsOf(text: string): string[] {
 
 /** `name()` is declared as a function or a method somewhere, `Name` as a class or type, in the given source text. */
 export function checkNames(pages: Page[], source: string): Violation[] {
+  const declared = listDeclared(source)
   return pages.flatMap((page) =>
     quoted(page)
-      .filter((text) => !isDeclared(text, source))
+      .filter((text) => !isDeclared(text, declared))
       .map((name) => `${page.path}: the code has no ${name}`),
   )
+}
+
+interface Declared {
+  callables: Set<string | undefined>
+  types: Set<string | undefined>
+}
+
+/** In one pass: the source is long, and the names are many. */
+function listDeclared(source: string): Declared {
+  // Declared, stated in an interface, or a property that holds a function: what is only called would be `x.name(`.
+  const callables = source.matchAll(/(?:function\*? |const |^ *(?:async )?)([a-z]\w*)\b(?= *[(=:<,])/gm)
+  // A component is a function with a name like a type's.
+  const types = source.matchAll(/\b(?:class|interface|type|function) ([A-Z]\w+)\b/g)
+  const namesOf = (found: Iterable<RegExpExecArray>) => new Set([...found].map(([, name]) => name))
+  return { callables: namesOf(callables), types: namesOf(types) }
 }
 
 /** Words that look like types of ours and are not. */
 const foreign = ['Authorization', 'Bearer']
 
-function isDeclared(text: string, source: string): boolean {
+function isDeclared(text: string, { callables, types }: Declared): boolean {
   const callable = /^([a-z]\w*)\(\)$/.exec(text)?.[1]
-  if (callable !== undefined) {
-    // Declared, stated in an interface, or a property that holds a function: what is only called would be `x.name(`.
-    return new RegExp(`(function\\*? |const |^ *(?:async )?)${callable}\\b *[(=:<,]`, 'm').test(source)
-  }
-  if (!/^[A-Z][a-z]\w+$/.test(text) || foreign.includes(text)) return true
-  // A component is a function with a name like a type's.
-  return new RegExp(`\\b(class|interface|type|function) ${text}\\b`).test(source)
+  if (callable !== undefined) return callables.has(callable)
+  return !/^[A-Z][a-z]\w+$/.test(text) || foreign.includes(text) || types.has(text)
 }
 
 /** `spgw AREA VERB` with the words of the contract, in prose and in examples alike. */
