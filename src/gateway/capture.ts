@@ -100,8 +100,9 @@ class Capture implements BodyTap {
 
   async #entry(part: BodyPart, { type, bytes, total, head }: Kept, mask: BodyMask): Promise<BodyEntry> {
     const masked = await mask.body(bytes, type)
-    const truncated = masked !== null && total > bodyBytes
-    const content = masked === null ? null : truncated ? cutText(masked.text) : masked.text
+    const cut = bytes.length < total
+    const truncated = masked !== null && (cut || total > bodyBytes)
+    const content = masked === null ? null : truncated ? cutText(masked.text, cut) : masked.text
     const clear = Buffer.from(JSON.stringify({ head, content } satisfies CapturedBody))
     const { id } = this.#exchange
     const sealed = sealBody(this.#key, id, part, await compress(clear)).toString('base64')
@@ -118,10 +119,12 @@ interface Kept {
   head: BodyHead | null
 }
 
-/** A character that the bound cuts in two is left out. */
-function cutText(text: string): string {
-  const bytes = Buffer.from(text).subarray(0, bodyBytes)
-  return bytes.toString('utf8').replace(/\ufffd{1,3}$/, '')
+/** Where the bytes end before the body does, a secret may too: so the last of them go. Nor is half a character left. */
+function cutText(text: string, cut: boolean): string {
+  const bytes = Buffer.from(text)
+  const end = cut ? Math.max(0, bytes.length - marginBytes) : bytes.length
+  const kept = bytes.subarray(0, Math.min(bodyBytes, end))
+  return kept.toString('utf8').replace(/\ufffd{1,3}$/, '')
 }
 
 /** What an SDK says besides the body that makes the call another one. */

@@ -21,6 +21,7 @@ beforeAll(async () => {
   // Everything that can be said is said: the most talkative log.
   const config = 'log:\n  level: debug\n'
   stage = await setStage({ dataDirectory: directory, config })
+  await stage.gateway.admin.policies.add({ name: 'all', capture: 'full', attach: ['workspace'] })
   canaries.set('the gateway key', stage.key)
   for (const { lane } of laneCalls) canaries.set(`the credential of ${lane}`, [...stage.mocks[lane].credentials].join())
   for (const { lane } of laneCalls) await addRejected(lane)
@@ -102,7 +103,7 @@ async function look(): Promise<void> {
   for (const record of await stage.gateway.admin.requests.list({ limit: 200 })) {
     said.push([
       `requests show ${record.id}`,
-      JSON.stringify(await stage.gateway.admin.requests.show({ id: record.id })),
+      JSON.stringify(await stage.gateway.admin.requests.show({ id: record.id, bodies: record.key !== null })),
     ])
   }
   const metrics = await fetch(`${stage.gateway.consoleUrl}/metrics`).catch(() => null)
