@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
@@ -22,12 +25,25 @@ let azure: MockProvider
 let bedrock: MockProvider
 let vertex: MockProvider
 let plane: DataPlane
+let proxy: http.Server
+/** What went through the proxy. */
+const proxied: string[] = []
 let wire: RecordingFetch
 
 beforeAll(async () => {
   azure = await new MockProvider(azureFormat, azureKey).listen()
   bedrock = await new MockProvider(mockBedrock, bedrockKey).listen()
   vertex = await new MockProvider(vertexFormat, 'none').listen()
+  proxy = http.createServer((request, response) => {
+    proxied.push(`${request.method} ${new URL(request.url ?? '').pathname}`)
+    const up = http.request(request.url ?? '', { method: request.method, headers: request.headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    request.pipe(up)
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  const way = { proxy: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` }
   const entra = JSON.stringify({ ...principal, authority: azure.origin })
   const dated = { api_version: '2024-10-21' }
   plane = await startDataPlane({
@@ -35,6 +51,7 @@ beforeAll(async () => {
       { kind: 'azure-openai', name: 'azure', baseUrl: azure.origin, credentials: [azureKey] },
       { kind: 'azure-openai', name: 'azure-dated', baseUrl: azure.origin, credentials: [azureKey], settings: dated },
       { kind: 'azure-openai', name: 'azure-entra', baseUrl: `${azure.origin}/openai/v1`, credentials: [entra] },
+      { kind: 'azure-openai', name: 'azure-proxied', baseUrl: azure.origin, credentials: [entra], settings: way },
       {
         kind: 'bedrock',
         baseUrl: bedrock.origin,
@@ -59,6 +76,7 @@ beforeAll(async () => {
       route('gpt', 'azure', 'my deployment'),
       route('gpt-dated', 'azure-dated', 'my deployment'),
       route('gpt-entra', 'azure-entra', 'my deployment'),
+      route('gpt-proxied', 'azure-proxied', 'my deployment'),
       route('claude', 'bedrock', 'anthropic.claude-opus-5-5-v1:0'),
       route('claude-key', 'bedrock-key', 'anthropic.claude-opus-5-5-v1:0'),
       route('claude-vertex', 'vertex', 'claude-opus-5-5@20260101'),
@@ -68,6 +86,8 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(async () => {
   await plane.stop()
+  proxy.closeAllConnections()
+  proxy.close()
   for (const mock of [azure, bedrock, vertex]) await mock.close()
 })
 beforeEach(() => {
@@ -107,6 +127,16 @@ describe('azure-openai', () => {
     expect(text).toBe(spokenText)
     expect(azure.last.target).toBe(target)
     expect(await recordOf()).toMatchObject({ status: 200, lane: 'openai', upstream_model: 'my deployment' })
+  })
+
+  it("goes the provider's own way, and for its token too", async () => {
+    azureFormat.tokens.clear()
+    const stream = await openai().chat.completions.create({ model: 'gpt-proxied', messages: hello, stream: true })
+    let text = ''
+    for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? ''
+    expect(text).toBe(spokenText)
+    expect(proxied).toContain('POST /tenant-mock/oauth2/v2.0/token')
+    expect(proxied.at(-1)).toBe('POST /openai/v1/chat/completions')
   })
 
   it('buys one token for many calls, and a new one when it is refused', async () => {
