@@ -10,7 +10,8 @@ import { checkBundle } from './checks/bundle.ts'
 const undiciWhole = ['undici/index.js', 'undici/lib/web/fetch/index.js']
 const dataPlane = {
   entries: ['src/gateway/thread.ts'],
-  bytes: 640_000,
+  // Of these, 190 kB (WebSockets, Amazon's signer, JSON web tokens) lie there as text and are run by whoever needs them first.
+  bytes: 1_010_000,
   without: ['node_modules/zod/', 'node_modules/yaml/', 'node_modules/kysely/', 'src/store/', ...undiciWhole],
 }
 const store = {
