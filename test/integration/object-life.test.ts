@@ -275,9 +275,31 @@ describe('a list', () => {
     expect(page.data.every(({ bytes }) => bytes === 1)).toBe(true)
   })
 
+  it('ends with the last of the caller’s, however much of others follows', async () => {
+    const strangers = Array.from({ length: 300 }, (_, index) => `stranger-${index}`)
+    for (const name of ['batch-1', 'batch-2', 'batch-3'])
+      await gateway.admin.objects.adopt({
+        name,
+        type: 'batch',
+        provider: 'openai',
+        credential: '0001',
+        project: 'other',
+      })
+    upstream.answer = listFiles({ '0001': ['batch-1', 'x1', 'batch-2', 'x2', 'batch-3', 'x3', ...strangers] })
+    const seen: string[] = []
+    for await (const { id } of other.batches.list({ limit: 2 })) seen.push(id)
+    expect(seen).toEqual(['batch-1', 'batch-2', 'batch-3'])
+    expect(upstream.arrivals).toHaveLength(3)
+    // Nobody knows any more where this one is.
+    upstream.arrivals.length = 0
+    await gateway.admin.objects.forget({ name: 'batch-1' })
+    const after = await other.batches.list({ limit: 2, after: 'batch-1' })
+    expect(after.data.map(({ id }) => id)).toEqual(['batch-2'])
+  })
+
   it('asks for no more than the first page where the caller has nothing, and shows nothing', async () => {
     upstream.answer = listFiles({ '0001': ['x1', 'x2', 'x3'], '0002': ['x1', 'x2', 'x3'] })
-    const { data, has_more } = await other.batches.list({ limit: 2 })
+    const { data, has_more } = await other.containers.list({ limit: 2 })
     expect([data, has_more]).toEqual([[], false])
     expect(upstream.arrivals).toHaveLength(1)
   })

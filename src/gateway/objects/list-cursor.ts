@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import type { ObjectPlace, ObjectScope, ObjectType } from '../../core/stored-object.ts'
-import type { ObjectPage } from '../../lanes/contract.ts'
 import { isAt, isIn } from './find-owner.ts'
 import type { IndexFailure, ObjectIndex } from './object-index.ts'
 
@@ -14,6 +13,8 @@ export interface Cursor {
   parameter: string
   /** Nothing of that place has been seen yet. */
   begins: boolean
+  /** So many of the caller's items come behind it; null: nobody knows. */
+  rest: number | null
   /** The client asks for what is before it. */
   backwards: boolean
 }
@@ -43,12 +44,18 @@ export async function findCursor(
     scope,
   )
   if ('failed' in found) return found
-  for (const [parameter, id] of named) {
-    const object = found.find((each) => each.id === id && isIn(scope, each))
-    const index = object === undefined ? -1 : places.findIndex((place) => isAt(place, object))
-    if (index >= 0) return { index, query, parameter, begins: false, backwards: parameter.startsWith('before') }
-  }
-  return null
+  const [[parameter, id] = ['', '']] = named
+  const object = found.find((each) => each.id === id && isIn(scope, each))
+  const index = object === undefined ? -1 : places.findIndex((place) => isAt(place, object))
+  const backwards = parameter.startsWith('before')
+  const rest = index < 0 || backwards ? null : objects.ends.behind(itemKey(places[index]!, type, scope, id))
+  // An item that has been deleted meanwhile is the provider's to judge.
+  return { index: Math.max(index, 0), query, parameter, begins: false, rest, backwards }
+}
+
+/** An item of somebody's list, as the end of that list is remembered by. */
+export function itemKey(place: ObjectPlace, type: ObjectType, { environmentId }: ObjectScope, id: string): string {
+  return `${environmentId} ${keyOf(place)} ${type} ${id}`
 }
 
 /** The query for the beginning of another place. */
@@ -57,19 +64,20 @@ export function withoutCursor(query: string, cursor: Cursor | null): string {
 }
 
 /** What stands in a page for the provider's own token, so that it finds back to the right account. */
-export function nameToken(goesOn: { here: boolean }, page: ObjectPage, place: ObjectPlace): string {
-  return `${mark}${keyOf(place)}.${goesOn.here ? (page.token ?? '') : ''}`
+export function nameToken(place: ObjectPlace, token: string | null, rest: number | null): string {
+  return `${mark}${keyOf(place)}.${rest ?? ''}.${token ?? ''}`
 }
 
 function readToken(query: string, [parameter, value]: [string, string], places: readonly ObjectPlace[]): Cursor {
-  const [key = '', ...rest] = value.slice(mark.length).split('.')
-  const token = rest.join('.')
+  const [key = '', rest = '', ...more] = value.slice(mark.length).split('.')
+  const token = more.join('.')
   const index = places.findIndex((place) => keyOf(place) === key)
   return {
     index: index < 0 ? places.length : index,
     query: change(query, parameter, index < 0 || token === '' ? null : token),
     parameter,
     begins: token === '',
+    rest: /^\d+$/.test(rest) ? Number(rest) : null,
     backwards: false,
   }
 }

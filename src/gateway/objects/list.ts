@@ -11,7 +11,7 @@ import type { Answer } from '../judge.ts'
 import { relay } from '../relay.ts'
 import { refuse, settleStopped } from '../respond.ts'
 import { indexFault, isAt, isIn, scopeOf } from './find-owner.ts'
-import { type Cursor, findCursor, nameToken, withoutCursor } from './list-cursor.ts'
+import { type Cursor, findCursor, itemKey, nameToken, withoutCursor } from './list-cursor.ts'
 
 /** Pages that one request goes through at most, while they hold nothing of the caller's. */
 const pagesLimit = 100
@@ -23,15 +23,15 @@ export interface ListSteps {
   attempt(gateway: Gateway, exchange: Exchange, planned: Plan): Promise<Attempted<Answer>>
 }
 
-/** Where a list stands: at which of the places, with which query, and what of it has been seen from its beginning on. */
+/** Where a list stands: at which of the places, and with which query. */
 interface Walk {
   /** The client's own query. */
   asked: string
   places: CountedPlace[]
   index: number
   query: string
-  /** Items of the caller's seen since the beginning of the place; null: the client came in the middle of it. */
-  seen: number | null
+  /** So many of the caller's items are still to come at this place, as far as is known. */
+  rest: number | null
   cursor: Cursor | null
   pages: number
 }
@@ -80,9 +80,10 @@ async function beginWalk(gateway: Gateway, exchange: Exchange, type: ObjectType)
   const { query } = exchange.inspection!
   const cursor = await findCursor(gateway.objects, query, type, scope, places)
   if (cursor !== null && 'failed' in cursor) return cursor
-  if (cursor === null) return { asked: query, places, index: 0, query, seen: 0, cursor, pages: 0 }
-  const seen = cursor.begins ? 0 : null
-  return { asked: query, places, index: cursor.index, query: cursor.query, seen, cursor, pages: 0 }
+  const asked = { asked: query, places, cursor, pages: 0 }
+  if (cursor === null) return { ...asked, index: 0, query, rest: places[0]?.count ?? null }
+  const { index, begins } = cursor
+  return { ...asked, index, query: cursor.query, rest: begins ? (places[index]?.count ?? null) : cursor.rest }
 }
 
 /** Of this lane, and of the provider that the client has named, where it has. */
@@ -130,19 +131,17 @@ async function ownItems(
   return items.flatMap(({ name }, at) => (own.has(name.id) ? [at] : []))
 }
 
-type Step = Pick<Walk, 'index' | 'query' | 'seen'>
+type Step = Pick<Walk, 'index' | 'query' | 'rest'>
 
 /** Where the list goes on behind this page; null: nowhere. */
 function goOn(exchange: Exchange, walk: Walk, page: ObjectPage, kept: number): Step | null {
   const { places, index, cursor } = walk
-  const place = places[index]
-  if (place === undefined) return null
-  const seen = walk.seen === null ? null : walk.seen + kept
-  const all = seen !== null && seen >= place.count
-  const query = all ? null : exchange.lane!.objects.nextPage(exchange.match!, walk.query, page)
-  if (query !== null) return { index, query, seen }
-  if (index + 1 >= places.length || cursor?.backwards) return null
-  return { index: index + 1, query: withoutCursor(walk.asked, cursor), seen: 0 }
+  if (places[index] === undefined) return null
+  const rest = walk.rest === null ? null : walk.rest - kept
+  const query = rest !== null && rest <= 0 ? null : exchange.lane!.objects.nextPage(exchange.match!, walk.query, page)
+  if (query !== null) return { index, query, rest }
+  const next = cursor?.backwards ? undefined : places[index + 1]
+  return next === undefined ? null : { index: index + 1, query: withoutCursor(walk.asked, cursor), rest: next.count }
 }
 
 interface PassedPage {
@@ -154,10 +153,8 @@ interface PassedPage {
 }
 
 function passPage(gateway: Gateway, exchange: Exchange, answer: Answer, passed: PassedPage): Promise<void> {
-  const { body, page, kept, walk, next } = passed
-  const place = next === null ? undefined : walk.places[next.index]
-  const goesOn = { here: next?.index === walk.index }
-  const token = place === undefined ? null : nameToken(goesOn, page, place)
+  const { body, page, kept, next } = passed
+  const token = next === null ? null : nameNext(gateway, exchange, passed, next)
   const written = exchange.lane!.objects.writePage(
     exchange.match!,
     body,
@@ -167,4 +164,16 @@ function passPage(gateway: Gateway, exchange: Exchange, answer: Answer, passed: 
   )
   const { head } = answer.gated
   return relay(gateway, exchange, { ...answer, gated: { kind: 'whole', head, body: written } }, null)
+}
+
+/** A token for what comes next; and where the protocol goes by the last item's id, what is known of what comes behind it. */
+function nameNext(gateway: Gateway, exchange: Exchange, { page, kept, walk }: PassedPage, next: Step): string {
+  const place = walk.places[next.index]!
+  const here = next.index === walk.index
+  const last = page.items[kept.at(-1) ?? -1]
+  if (here && next.rest !== null && last !== undefined) {
+    const item = itemKey(place, last.name.type, scopeOf(exchange), last.name.id)
+    gateway.objects.ends.remember(item, next.rest)
+  }
+  return nameToken(place, here ? page.token : null, next.rest)
 }

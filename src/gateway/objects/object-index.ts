@@ -10,6 +10,7 @@ import type {
   PlacesQuestion,
   StoredObject,
 } from '../../core/stored-object.ts'
+import { ListEnds } from './list-ends.ts'
 
 /** A request that names an object waits for the index so long, and no longer: it then fails closed. */
 const answerMs = 50
@@ -31,6 +32,8 @@ interface Pending {
  * again waits for its successor, within the same time.
  */
 export class ObjectIndex {
+  /** Of lists that this thread has begun to give out. */
+  readonly ends = new ListEnds()
   #port: MessagePort | null = null
   readonly #pending = new Map<number, Pending>()
   #lastId = 0
