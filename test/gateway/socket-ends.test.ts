@@ -168,6 +168,20 @@ describe('hostile sides', () => {
     await far.closed
   })
 
+  it('who was refused, and stays, is hung up on', async () => {
+    const { hostname, port } = new URL(plane.baseUrl)
+    const socket = net.connect({ port: Number(port), host: hostname, allowHalfOpen: true })
+    const lines = ['GET /v1/realtime?model=voice HTTP/1.1', 'host: x', 'connection: Upgrade', 'upgrade: websocket']
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+    let text = ''
+    socket.on('data', (chunk) => (text += chunk)).on('error', () => {})
+    await once(socket, 'end')
+    expect(text).toMatch(/^HTTP\/1\.1 401 .*x-sp-request-id: req_.*missing_key/s)
+    const knocking = setInterval(() => socket.write('still here'), 20)
+    await new Promise((resolve) => socket.once('close', resolve))
+    clearInterval(knocking)
+  })
+
   it('an offer of another protocol is answered in this one', async () => {
     const headers = { authorization: `Bearer ${plane.key}`, connection: 'Upgrade', upgrade: 'h2c' }
     const { hostname, port } = new URL(plane.baseUrl)
