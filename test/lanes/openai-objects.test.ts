@@ -113,6 +113,13 @@ describe('references', () => {
     expect(refer(responses, body)).toEqual(['item msg_1'])
   })
 
+  it('are found in lists and depths that no real body has', () => {
+    const wide = `{"input":[${'0,'.repeat(300_000)}{"id":"msg_1"}]}`
+    expect(refer(responses, wide)).toEqual(['item msg_1'])
+    const deep = `{"x":${'['.repeat(9000)}{"file_id":"file-1"}${']'.repeat(9000)}}`
+    expect(refer(responses, deep)).toEqual(['file file-1'])
+  })
+
   it('draw on no answers of the whole account', () => {
     const run = 'POST /evals/eval_1/runs'
     const source = (type: string) => Buffer.from(`{"data_source":{"type":"responses","source":{"type":"${type}"}}}`)

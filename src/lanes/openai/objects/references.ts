@@ -85,7 +85,7 @@ export function queryReferences(query: string): ObjectName[] {
 function* collect(root: JsonTree, operation: string): Generator<ObjectName> {
   const waiting: JsonTree[] = [root]
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
-    if (Array.isArray(value)) waiting.push(...value)
+    if (Array.isArray(value)) for (const element of value) waiting.push(element)
     if (!(value instanceof JsonMembers)) continue
     for (const [name, member] of value.entries) {
       if (opaque.has(name)) continue
@@ -95,7 +95,8 @@ function* collect(root: JsonTree, operation: string): Generator<ObjectName> {
       // A message that says again what the model once said aloud.
       if (name === 'audio' && operation === 'chat') yield* namedBy('item', member, isAudioId)
       // The client gives these their names.
-      if (name === 'variables' && member instanceof JsonMembers) waiting.push(...member.entries.map(([, each]) => each))
+      if (name === 'variables' && member instanceof JsonMembers)
+        for (const [, each] of member.entries) waiting.push(each)
       else waiting.push(member)
     }
     if (value.texts('type').includes('file_id')) for (const id of value.texts('id')) yield { type: 'file', id }

@@ -10,7 +10,7 @@ export function findWideSource({ operation }: Endpoint, body: Buffer): Fault | n
   if (operation !== 'evals.runs.create') return null
   const waiting: JsonTree[] = [readTree(body)]
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
-    if (Array.isArray(value)) waiting.push(...value)
+    if (Array.isArray(value)) for (const element of value) waiting.push(element)
     if (!(value instanceof JsonMembers)) continue
     for (const [name, member] of value.entries) {
       waiting.push(member)
