@@ -138,6 +138,32 @@ describe('a provider whose kind needs more than a key', () => {
       })
   })
 
+  it('stands in a file as well, and moves with its settings there', async () => {
+    const { client } = await startTestGateway()
+    const file = (settings: string, variables: Record<string, string>) => ({
+      files: {
+        'gateway.yaml': `providers: [{ name: aws, kind: bedrock, credential: "\${AWS}", settings: ${settings} }]`,
+      },
+      variables,
+    })
+    await client.apply(file('{ region: eu-central-1 }', { AWS: accessKey }))
+    expect(await client.providers.show({ name: 'aws' })).toMatchObject({
+      base_url: 'https://bedrock-runtime.eu-central-1.amazonaws.com',
+      credentials: [{ last_four: '1234' }],
+    })
+    expect((await client.diff(file('{ region: eu-central-1 }', { AWS: accessKey }))).changes).toEqual([])
+    for (const elsewhere of ['{ region: us-east-1 }', '{ region: eu-central-1, proxy: "http://p.example:1" }']) {
+      const { problems } = await client.diff(file(elsewhere, {}))
+      expect(JSON.stringify(problems)).toContain('is not sent')
+    }
+    const wrong = await client.diff(file('{ region: eu-central-1 }', { AWS: '{"access_key_id":"AKIA"}' }))
+    expect(JSON.stringify(wrong.problems)).toContain('no credential of the kind bedrock')
+    await client.apply(file('{ region: us-east-1 }', { AWS: accessKey }))
+    expect((await client.providers.show({ name: 'aws' })).base_url).toBe(
+      'https://bedrock-runtime.us-east-1.amazonaws.com',
+    )
+  })
+
   it('says what credentials it takes', async () => {
     const { client } = await startTestGateway()
     const kinds = new Map((await client.providers.kinds({})).map((kind) => [kind.kind, kind]))

@@ -81,7 +81,7 @@ export function openSealed(
 const credentialIdentity = (providerId: string, id: string) => `credential:${providerId}:${id}`
 
 /** Of a short credential nothing is shown: four characters would be too much of it. A document shows what it is known by. */
-function lastFour(credential: Secret): string {
+export function lastFour(credential: Secret): string {
   const { own } = openCredential(credential)
   const document = own && readDocument(own)
   const known = document && Object.keys(document).find((member) => /^(access_key|private_key|client)_id$/.test(member))

@@ -6,7 +6,7 @@ import { closestNames } from '../../../routing/closest-names.ts'
 import type { KindSettingsInput } from '../../contract/kind-settings.ts'
 import { checkNeed } from '../add-provider.ts'
 import type { AdminContext } from '../context.ts'
-import { checkForm, readCredential } from '../provider-check.ts'
+import { checkForm, lastFour, readCredential } from '../provider-check.ts'
 import {
   checkHeaders,
   findProviderKind,
@@ -161,8 +161,8 @@ function prepareCredentials(
   }
   if (credentials === null) return
   const read = credentials.map((secret) => readCredential(secret.reveal())).filter((secret) => secret !== null)
-  fields.credentials = read.map((secret) => {
-    const text = secret.reveal()
-    return { fingerprint: keyring.fingerprint(text), last_four: text.length >= 12 ? text.slice(-4) : '' }
-  })
+  fields.credentials = read.map((secret) => ({
+    fingerprint: keyring.fingerprint(secret.reveal()),
+    last_four: lastFour(secret),
+  }))
 }
