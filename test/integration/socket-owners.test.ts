@@ -30,6 +30,15 @@ const open = (key: string, path = '/v1/responses') =>
   dial(`${gateway.baseUrl}${path}`, { headers: { authorization: `Bearer ${key}` } })
 const create = (more: object = {}) => ({ type: 'response.create', model: 'words', input: 'hi', ...more })
 
+/** A gateway that is too busy to look up whose an object is says so, and is asked again. */
+async function ask<Answer>(once: () => Promise<Answer>): Promise<Answer> {
+  for (let left = 20; left > 0; left--) {
+    const answer = await once()
+    if (!JSON.stringify(answer).includes('object_index_unavailable')) return answer
+  }
+  throw new Error('the index of objects is never there')
+}
+
 describe('what was made on a WebSocket', () => {
   it('belongs to who made it', { timeout: 30_000 }, async () => {
     const first = await open(keys.own)
@@ -41,11 +50,14 @@ describe('what was made on a WebSocket', () => {
     first.socket.close(1000)
     await far.closed
 
-    const stranger = await open(keys.foreign)
-    stranger.send(create({ previous_response_id: 'resp_mine' }))
-    expect(await stranger.nextJson()).toMatchObject({ type: 'error', error: { code: 'object_not_found' } })
-    expect(await stranger.closed).toMatchObject({ code: 1008 })
-    expect(await gateway.record(stranger.requestId)).toMatchObject({
+    const stranger = await ask(async () => {
+      const client = await open(keys.foreign)
+      client.send(create({ previous_response_id: 'resp_mine' }))
+      return { frame: await client.nextJson(), closed: await client.closed, id: client.requestId }
+    })
+    expect(stranger.frame).toMatchObject({ type: 'error', error: { code: 'object_not_found' } })
+    expect(stranger.closed).toMatchObject({ code: 1008 })
+    expect(await gateway.record(stranger.id)).toMatchObject({
       error: { code: 'object_not_found' },
       attempts: [],
     })
@@ -55,26 +67,32 @@ describe('what was made on a WebSocket', () => {
     second.send(create())
     const { end: other } = await provider.accepted()
     await other.next()
-    second.send(create({ previous_response_id: 'resp_mine' }))
-    expect(await second.nextJson()).toMatchObject({ type: 'error', error: { code: 'object_not_found' } })
+    const told = await ask(() => {
+      second.send(create({ previous_response_id: 'resp_mine' }))
+      return second.nextJson()
+    })
+    expect(told).toMatchObject({ type: 'error', error: { code: 'object_not_found' } })
     second.send(create({ instructions: 'still open' }))
     expect((await other.next()).text).toContain('still open')
     second.socket.close(1000)
 
-    const again = await open(keys.own)
-    again.send(create({ previous_response_id: 'resp_mine' }))
-    const { end: same } = await provider.accepted()
-    expect((await same.next()).text).toContain('resp_mine')
-    again.socket.close(1000)
-    await same.closed
+    const arrived = provider.accepted().then(async ({ end }) => (await end.next()).text)
+    const seen = await ask(async () => {
+      const client = await open(keys.own)
+      client.send(create({ previous_response_id: 'resp_mine' }))
+      const first = await Promise.race([arrived, client.next().then(({ text }) => text)])
+      client.socket.close(1000)
+      return first
+    })
+    expect(JSON.parse(seen)).toMatchObject({ type: 'response.create', previous_response_id: 'resp_mine' })
   })
 
   it('a call that nobody made here is nobody’s to listen in on', async () => {
-    const refused = await open(keys.own, '/v1/realtime?call_id=rtc_foreign').catch((error: unknown) => error)
-    expect(refused).toBeInstanceOf(Refused)
-    expect(refused).toMatchObject({ status: 404, headers: { 'x-sp-error': 'object_not_found' } })
-    const sideband = await open(keys.own, '/v1/live/sessions/sess_foreign/attach').catch((error: unknown) => error)
-    expect(sideband).toMatchObject({ status: 404, headers: { 'x-sp-error': 'object_not_found' } })
+    for (const path of ['/v1/realtime?call_id=rtc_foreign', '/v1/live/sessions/sess_foreign/attach']) {
+      const refused = await ask(() => open(keys.own, path).catch((error: unknown) => error))
+      expect(refused).toBeInstanceOf(Refused)
+      expect(refused).toMatchObject({ status: 404, headers: { 'x-sp-error': 'object_not_found' } })
+    }
   })
 })
 
