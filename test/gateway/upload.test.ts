@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import net, { type AddressInfo, type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
@@ -215,6 +216,15 @@ describe('an upload', () => {
     for (const contentType of [type, 'multipart/form-data', 'text/plain'])
       expect((await post('/files', odd, { 'content-type': contentType })).status).toBe(200)
     expect(got.map(({ sha256: hash }) => hash)).toEqual(Array.from({ length: 3 }, () => sha256(odd)))
+  })
+
+  it('that is compressed passes as it is, unless it must be read', async () => {
+    const body = gzipSync(form(field('model', 'retried'), file(1000)))
+    const answer = await post('/files', body, { 'content-encoding': 'gzip' })
+    expect(answer.status).toBe(200)
+    expect(got).toMatchObject([{ sha256: sha256(body), headers: { 'content-encoding': 'gzip' } }])
+    const read = await post('/audio/transcriptions', body, { 'content-encoding': 'gzip' })
+    expect(read).toMatchObject({ status: 400, text: expect.stringContaining('send it uncompressed') })
   })
 
   it.each([true, false])('beyond the limit is refused (length told: %s)', async (told) => {
