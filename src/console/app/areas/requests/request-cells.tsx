@@ -60,8 +60,8 @@ function Tokens({ row }: { row: RequestRow }) {
 }
 
 export const requestColumns: TableColumn<RequestRow>[] = [
-  { id: 'time', title: 'Time', width: '112px', narrowWidth: '68px', cell: (row) => <Time short at={row.time} /> },
-  { id: 'status', title: 'Status', width: '200px', narrowWidth: '72px', cell: (row) => <RequestState row={row} /> },
+  { id: 'time', title: 'Time', width: '112px', narrowWidth: '56px', cell: (row) => <Time short at={row.time} /> },
+  { id: 'status', title: 'Status', width: '200px', narrowWidth: '94px', cell: (row) => <RequestState row={row} /> },
   { id: 'model', title: 'Model → served by', cell: (row) => <ModelServed row={row} /> },
   { id: 'key', title: 'Key', width: '120px', wideOnly: true, cell: (row) => <Outside text={row.key?.name} /> },
   {
@@ -77,7 +77,7 @@ export const requestColumns: TableColumn<RequestRow>[] = [
     title: 'Total',
     number: true,
     width: '92px',
-    narrowWidth: '72px',
+    narrowWidth: '76px',
     cell: (row) => <Duration ms={row.duration_ms} />,
   },
   { id: 'tokens', title: 'Tokens', number: true, width: '124px', wideOnly: true, cell: (row) => <Tokens row={row} /> },
