@@ -39,7 +39,7 @@ const frame = fc.oneof(
     .map((value) => Buffer.from(JSON.stringify(value))),
 )
 
-describe.each(rows)('$0.name $1', (...row) => {
+describe.each(rows.map((row) => [`${row[0].name} ${row[1]}`, row] as const))('%s', (_name, row) => {
   const { sockets, match } = open(row)
 
   it('bears any frame, from either side', () => {
