@@ -1,12 +1,11 @@
 import { withToken } from './access-token.ts'
-import type { ListedProviderModel, ProviderKind } from './contract.ts'
+import type { ProviderKind } from './contract.ts'
 import { readDocument } from './credential.ts'
 import { serviceAccountToken } from './vertex/account-token.ts'
+import { readPublisherModels } from './vertex/models.ts'
 import { adaptVertex } from './vertex/request.ts'
 import { wayOutSettings } from './way-out.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
-import { readModelList } from './wire/check-reading.ts'
-import { asString, type JsonObject } from './wire/json.ts'
 import { scrubWith, vertexRules } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
 
@@ -36,7 +35,7 @@ export const vertex: ProviderKind = {
   check: {
     method: 'GET',
     path: '/v1beta1/publishers/google/models?pageSize=300',
-    read: (status, body) => readModelList(status, body, 'publisherModels', readModel),
+    read: (status, body) => readPublisherModels(status, body),
     otherSpelling: () => null,
   },
   transport: null,
@@ -55,9 +54,4 @@ function hostOf(location: string): string {
   if (location === 'global') return 'https://aiplatform.googleapis.com'
   const region = location === 'us' || location === 'eu' ? `aiplatform.${location}.rep` : `${location}-aiplatform`
   return `https://${region}.googleapis.com`
-}
-
-function readModel(entry: JsonObject): ListedProviderModel | null {
-  const name = asString(entry.name).replace(/^.*\//, '')
-  return name === '' ? null : { name, contextTokens: null, outputTokens: null }
 }

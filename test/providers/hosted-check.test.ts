@@ -80,6 +80,20 @@ describe('the check of vertex', () => {
   })
 
   it.each([
+    ["Permission 'aiplatform.publisherModels.list' denied", [], true, /may not list models/],
+    ['Vertex AI API has not been used', [{ reason: 'SERVICE_DISABLED' }], false, /is off in the project/],
+    ['The caller does not have permission', [], false, /check its permissions/],
+  ])('that is told "%s" says what that means', async (message, details, ok, words) => {
+    vertex.next({
+      path: '/publishers/google/models',
+      status: 403,
+      body: JSON.stringify({ error: { message, details } }),
+    })
+    const result = await check('vertex', vertex, vertexFormat.document(vertex.origin), { location })
+    expect([result.ok, result.message]).toEqual([ok, expect.stringMatching(words)])
+  })
+
+  it.each([
     ['another key id', { private_key_id: 'other' }, 'credential_rejected'],
     ['another account', { client_email: 'other@x.iam.gserviceaccount.com' }, 'credential_rejected'],
     ['a key that is none', { private_key: '-----BEGIN PRIVATE KEY-----\nnonsense\n' }, 'credential_rejected'],

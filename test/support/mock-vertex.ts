@@ -48,7 +48,8 @@ export class MockVertex implements MockFormat {
   answer(call: MockCall, usage: MockUsage): MockAnswer {
     if (call.path === '/token') return this.#sellToken(call)
     if (call.method === 'GET' && call.path === '/v1beta1/publishers/google/models') {
-      if (call.headers.get('x-goog-user-project') !== project) return google(403, 'quota project', 'PERMISSION_DENIED')
+      if (call.headers.has('x-goog-user-project'))
+        return google(403, 'Caller does not have the permission serviceusage.services.use', 'PERMISSION_DENIED')
       const names = ['gemini-3.8-flash', 'gemini-embedding-2'].map((name) => ({
         name: `publishers/google/models/${name}`,
       }))

@@ -14,9 +14,8 @@ export function adaptVertex(
   call: CallContext,
   document: JsonObject | null,
 ): Sending {
+  if (call.operation === 'check') return transport.send(request, sink)
   const project = asString(call.provider.settings.project) || (document === null ? '' : textOf(document, 'project_id'))
-  const billed = { ...request, headers: [...request.headers, 'x-goog-user-project', project] }
-  if (call.operation === 'check') return transport.send(billed, sink)
   const location = asString(call.provider.settings.location)
   const place = `/projects/${encodeURIComponent(project)}/locations/${encodeURIComponent(location)}/publishers`
   if (call.lane === 'gemini')
