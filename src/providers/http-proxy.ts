@@ -25,8 +25,8 @@ export class ProxiedOrigin implements Dispatching {
     const { refused } = judgeHost(new URL(origin).hostname, true)
     if (refused !== null) throw new CallRefused(refused)
     this.#origin = origin
-    const { lookup } = connectOptions(proxy.url, way, proxy.trusted)
-    this.#agent = openAgent({ ...limits, uri: proxy.url, proxyTls: { lookup }, requestTls: trustOf(way) })
+    const proxyTls = connectOptions(proxy.url, way, proxy.trusted)
+    this.#agent = openAgent({ ...limits, uri: proxy.url, proxyTls, requestTls: trustOf(way) })
   }
 
   dispatch(options: Options, handler: Handler): void {

@@ -183,6 +183,17 @@ describe.skipIf(!hasOpenssl)('trust (needs openssl)', () => {
     expect(proxy.asked).toEqual([`CONNECT localhost:${port}`])
   })
 
+  it('holds for the proxy itself', async () => {
+    const port = await listen(http.createServer(echo))
+    const proxy = https.createServer({ cert: server.pem, key: readFileSync(server.key) }, (request, response) => {
+      http.get(`http://127.0.0.1:${port}${new URL(request.url ?? '').pathname}`, (answer) => answer.pipe(response))
+    })
+    const at = { proxy: `https://localhost:${await listen(proxy)}` }
+    expect((await send('http://provider.invalid', wayOutOf(at, null))).fault?.kind).toBe('tls')
+    const sink = await send('http://provider.invalid', wayOutOf({ ...at, authorities: server.pem }, null))
+    expect(sink.text).toMatch(/^GET \/x /)
+  })
+
   it('that is no PEM refuses the call, and nothing else', async () => {
     const port = await listen(http.createServer(echo))
     const transport = createHttpTransport()
