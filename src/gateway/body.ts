@@ -39,7 +39,8 @@ async function readInflated(
   const refused = refuseEncoding(coding)
   if (refused !== null) return refused
   const body = await collect(request, limits, deadlines)
-  return Buffer.isBuffer(body) ? inflate(body, coding, limits.bytes) : body
+  if (!Buffer.isBuffer(body)) return body
+  return (await inflate(body, coding, limits.bytes)) ?? { tooLarge: limits.bytes + 1 }
 }
 
 function collect(request: IncomingMessage, limits: BodyLimits, deadlines: Deadlines): Promise<BodyOutcome> {

@@ -1,7 +1,6 @@
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import { type Fault, fault } from '../core/errors.ts'
-import type { TooLarge } from './body.ts'
 
 const encodings: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {
   gzip: promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gunzip),
@@ -25,15 +24,15 @@ export function refuseEncoding(encoding: string): Fault | null {
   )
 }
 
-/** The body as it was before, never more than `limit` bytes of it: they are counted while they are made. */
-export async function inflate(body: Buffer, encoding: string, limit: number): Promise<Buffer | Fault | TooLarge> {
+/** The body as it was before; null where that is more than `limit` bytes, which are counted while they are made. */
+export async function inflate(body: Buffer, encoding: string, limit: number): Promise<Buffer | Fault | null> {
   const most = Math.max(harmlessBytes, body.length * mostTimes)
   try {
     return await encodings[encoding]!(body, { maxOutputLength: Math.min(limit, most) })
   } catch (error) {
     const tooLong = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
     if (!tooLong) return fault('invalid_request', `The body is not valid ${encoding}, as its content-encoding says.`)
-    if (limit <= most) return { tooLarge: limit + 1 }
+    if (limit <= most) return null
     return fault('invalid_request', `The body is compressed more than ${mostTimes} to one; send it uncompressed.`)
   }
 }
