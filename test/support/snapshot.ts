@@ -9,7 +9,16 @@ import type {
 
 /** Parts of a read model for tests; every part that a test does not speak of is plain and well. */
 export function makeConfiguration(parts: Partial<ConfigurationSnapshot> = {}): ConfigurationSnapshot {
-  return { version: 1, providers: [], routes: [], policies: [], defaultProviders: {}, tokenKey: new Uint8Array(32), bodyKey: null, ...parts }
+  return {
+    version: 1,
+    providers: [],
+    routes: [],
+    policies: [],
+    defaultProviders: {},
+    tokenKey: new Uint8Array(32),
+    bodyKey: null,
+    ...parts,
+  }
 }
 
 export function makeProvider(name: string, parts: Partial<SnapshotProvider> = {}): SnapshotProvider {

@@ -17,7 +17,17 @@ const allowed: Record<string, readonly string[]> = {
   translate: ['core'],
   routing: ['core', 'store/snapshot'],
   policy: ['core', 'store/snapshot'],
-  gateway: ['core', 'lanes', 'providers', 'translate', 'policy', 'routing', 'store/snapshot', 'sealing/client-token', 'sealing/body-seal'],
+  gateway: [
+    'core',
+    'lanes',
+    'providers',
+    'translate',
+    'policy',
+    'routing',
+    'store/snapshot',
+    'sealing/client-token',
+    'sealing/body-seal',
+  ],
   'admin/contract': ['core'],
   'admin/handlers': [
     'admin/contract',
