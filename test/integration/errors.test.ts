@@ -190,6 +190,9 @@ describe('the table', { timeout: 30_000 }, () => {
     const proved = new Set<ErrorCode>([
       ...scenarios.map((scenario) => scenario.code),
       'provider_unspecified',
+      'object_not_found',
+      // Its cases are those of test/gateway/object-index.test.ts.
+      'object_index_unavailable',
       ...notYet,
     ])
     expect([...proved].sort()).toEqual(Object.keys(errorTable).sort())
@@ -208,6 +211,21 @@ describe('the table', { timeout: 30_000 }, () => {
     expect((await stage.gateway.record(chosen.requestId)).provider).toBe('second')
   })
 
+  it.each(laneNames)('object_not_found: what nobody has made here, in the words of the %s provider', async (lane) => {
+    const path = {
+      openai: '/v1/files/file-1',
+      anthropic: '/v1/anthropic/v1/files/file_1',
+      gemini: '/v1/gemini/v1beta/cachedContents/1',
+    }[lane]
+    const answer = await send(stage.gateway.baseUrl + path, {
+      method: 'GET',
+      headers: [laneCall(lane).credential(stage.key)],
+    })
+    expect([answer.status, answer.headers.get('x-sp-error')]).toEqual([404, 'object_not_found'])
+    expect(answer.body.toString()).not.toContain('spgw')
+    expect(await stage.gateway.record(answer.requestId)).toMatchObject({ error: { code: 'object_not_found' } })
+  })
+
   it('model_not_found names close matches that the key may see', async () => {
     const { path, body } = laneCall('openai').call('gpt-4o-mni')
     const answer = await send(stage.gateway.baseUrl + path, {
@@ -220,10 +238,10 @@ describe('the table', { timeout: 30_000 }, () => {
   it.each([
     ['GET', '/nothing'],
     ['GET', '/v2/models'],
-    ['DELETE', '/v1/models/gpt-4o-mini'],
-    ['POST', '/v1/images/generations'],
-    ['POST', '/v1/anthropic/v1/complete'],
-    ['GET', '/v1/gemini/v1beta/files'],
+    ['DELETE', '/v1/models'],
+    ['POST', '/v1/organization/projects'],
+    ['POST', '/v1/anthropic/v1/complete/1'],
+    ['GET', '/v1/gemini/v1beta/agents'],
   ])('every answer has an id that can be found, unknown paths too: %s %s', async (method, path) => {
     const answer = await send(stage.gateway.baseUrl + path, {
       method,
