@@ -59,7 +59,9 @@ describe.skipIf(!hasProgram('tmux'))('spgw tui (needs tmux)', () => {
     await tui.press('6')
     await tui.see('[6 More]', 'Projects', 'Audit', 'Seal')
     await tui.press('?')
-    await tui.see('More › Help', 'to the shell; fg comes back')
+    await tui.see('More › Help', 'everything that can be done')
+    await tui.press('G')
+    await tui.see('to the shell; fg comes back')
   })
 
   it('adds, changes and removes a route', async () => {
