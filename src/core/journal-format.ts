@@ -1,6 +1,7 @@
 import type { BodyNote, BodyPart } from './capture.ts'
-import type { RequestRecord } from './record.ts'
-import type { ObjectName, ObjectOwner } from './stored-object.ts'
+import type { LaneName } from './lane.ts'
+import type { RequestRecord, TokenUsage } from './record.ts'
+import type { ObjectName, ObjectOwner, ToldObject } from './stored-object.ts'
 
 /**
  * The request journal: append-only segments, one writer thread each, read by ingestion.
@@ -22,6 +23,7 @@ export type JournalEntry =
   /** Written before the terminal event or last byte is given to the client. Holds the whole record. */
   | { kind: 'settled'; record: RequestRecord }
   | ObjectsEntry
+  | BatchUsageEntry
   | BodyEntry
   /** Refusals without a valid key beyond the first hundred a second from one address: they share `id`. */
   | { kind: 'repeated'; id: string; count: number; lastTime: string }
@@ -36,8 +38,37 @@ export interface ObjectsEntry {
   /** RFC 3339: of the request. */
   time: string
   owner: ObjectOwner
-  made: ObjectName[]
+  made: ToldObject[]
   forgotten: ObjectName[]
+}
+
+/**
+ * What the results of a batch say was used, written before the settled entry of the request that brought them whole. It
+ * becomes records where it is the first of its batch.
+ */
+export interface BatchUsageEntry {
+  kind: 'batch-usage'
+  /** Of the request that brought the results. */
+  requestId: string
+  /** RFC 3339: when they had been brought. */
+  time: string
+  batchId: string
+  lane: LaneName
+  /** Name of the provider configuration. */
+  provider: string | null
+  /** Of the batch as far as it is known, else of the file with its results. */
+  owner: Omit<ObjectOwner, 'keyId'> & { keyId: string | null }
+  sums: BatchSum[]
+}
+
+export interface BatchSum {
+  /** Of the record that it becomes. */
+  id: string
+  /** As the results name it; null where they name none. */
+  model: string | null
+  /** Lines with usage. */
+  lines: number
+  tokens: TokenUsage
 }
 
 /**

@@ -37,6 +37,12 @@ export interface ObjectName {
   id: string
 }
 
+/** What an answer tells of. */
+export interface ToldObject extends ObjectName {
+  /** Of a file with a batch's results: the batch. */
+  batchId?: string
+}
+
 /** Where an object lives: a follow-up goes to this very credential. */
 export interface ObjectPlace {
   providerId: string
@@ -63,6 +69,8 @@ export interface StoredObject extends ObjectName, ObjectScope, ObjectPlace {
   requestId: string | null
   /** RFC 3339: of the request that made it, or of the adoption. */
   createdAt: string
+  /** Of a file with a batch's results: the batch; null for all else. */
+  batchId: string | null
 }
 
 /** What a data-plane thread asks the store's thread, over a port of its own. */

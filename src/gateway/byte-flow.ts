@@ -9,6 +9,7 @@ const tailBytes = 16 * 1024
 
 /** Raw bytes, one chunk behind, so that the last of them waits for the journal. */
 export class ByteFlow extends AnswerFlow {
+  readonly #results = this.exchange.results?.canRead(this.answer.gated.head) ? this.exchange.results : null
   #held: Buffer | null = null
   #tail: Tail | null = null
 
@@ -19,6 +20,7 @@ export class ByteFlow extends AnswerFlow {
   chunk(chunk: Buffer): void {
     if (this.#held !== null) this.write(this.#held)
     this.#held = chunk
+    this.#results?.add(chunk)
     this.gateway.chunks.passed(chunk.length)
     const { gives } = this.exchange.match!.endpoint
     if (gives === 'bytes' || gives === 'lines') return
@@ -28,6 +30,7 @@ export class ByteFlow extends AnswerFlow {
 
   ended(): void {
     this.providerEnded()
+    if (!this.finishing) this.#results?.end()
     if (this.#tail !== null) this.answer.call.reader.tail(this.#tail.bytes())
     void this.finish({ status: this.answer.gated.head.status, error: null, tokens: this.tokens(true) }, this.#held)
   }

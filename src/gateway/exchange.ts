@@ -15,6 +15,7 @@ import type { SnapshotKey } from '../store/snapshot.ts'
 import type { AnswerBody } from './answer-body.ts'
 import type { BodyTap } from './body-tap.ts'
 import type { Listed } from './live-list.ts'
+import type { BatchResults } from './objects/batch-results.ts'
 import type { Upload } from './upload.ts'
 
 /** Strings that a client chooses are cut to this on the record, so that a record's size is bounded. */
@@ -60,6 +61,8 @@ export class Exchange implements Listed {
   pin: Pin | null = null
   /** What the journal shall hold of objects when it settles. */
   objects: ObjectsEntry | null = null
+  /** Where its answer may bring the results of a batch. */
+  results: BatchResults | null = null
 
   route: string | null = null
   provider: string | null = null

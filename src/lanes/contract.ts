@@ -3,7 +3,7 @@ import type { FormField } from '../core/form-scan.ts'
 import type { Span } from '../core/json-scan.ts'
 import type { LaneName } from '../core/lane.ts'
 import type { TokenUsage } from '../core/record.ts'
-import type { ObjectName, ObjectType } from '../core/stored-object.ts'
+import type { ObjectName, ObjectType, ToldObject } from '../core/stored-object.ts'
 import type { StreamEvent } from '../core/stream-event.ts'
 
 export type { FormField } from '../core/form-scan.ts'
@@ -74,6 +74,8 @@ export interface Endpoint {
   /** Shape of a streamed answer; null where the endpoint never streams. Gemini's `alt` overrides it: see `Inspection.framing`. */
   stream: Framing | null
   object: ObjectUse | null
+  /** Lines of results, of which usage is read: of the batch that the call is about, or that wrote the file. */
+  brings?: 'results'
   /** Of what `nobody` serves: the reason, as half a sentence. */
   why?: string
   /** Of a call that may begin an upload: those that go on with it, at the same path with `upload_id` in the query. */
@@ -158,7 +160,9 @@ export interface LaneObjects {
    * Those that a 2xx answer tells of: made by this call, or by the provider on behalf of an object that the caller has
    * (a batch's output file). `answer` is parsed JSON, or the answer's id as the reader of a stream saw it (`{ id }`).
    */
-  told(match: Match, inspection: Inspection, answer: unknown): ObjectName[]
+  told(match: Match, inspection: Inspection, answer: unknown): ToldObject[]
+  /** One line of a batch's results, as an endpoint that `brings` them gives it; null: it tells of no usage. Left out where none does. */
+  readResult?(line: Buffer): ResultUsage | null
   /** A list's answer taken apart; null when it is no list as the protocol has them. */
   page(match: Match, body: Buffer): ObjectPage | null
   /** The page with only these of its items, each byte for byte as it was; `more`: whether the list goes on behind them. */
@@ -171,6 +175,11 @@ export interface LaneObjects {
   restoreUrls(match: Match, body: Buffer, urls: LaneUrls): Buffer
   /** URLs in an answer that a client follows with its credential, as they lead back here; the same buffer when there are none. */
   rewriteUrls(match: Match, body: Buffer, urls: LaneUrls): Buffer
+}
+
+export interface ResultUsage {
+  model: string | null
+  tokens: TokenUsage
 }
 
 export interface ObjectPage {

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
+import { BatchUsageStatements } from './batch-usage-statements.ts'
 import { BodyStatements } from './body-statements.ts'
 import { LabelNumbers } from './label-numbers.ts'
 import { ObjectStatements } from './object-statements.ts'
@@ -19,6 +20,7 @@ export interface UnsettledRow {
 export class HotStatements {
   readonly bodies: BodyStatements
   readonly objects: ObjectStatements
+  readonly batches: BatchUsageStatements
   readonly #sqlite: Database
   readonly #labels: LabelNumbers
   readonly #record: Statement<Values>
@@ -31,6 +33,7 @@ export class HotStatements {
     this.#sqlite = sqlite
     this.bodies = new BodyStatements(sqlite)
     this.objects = new ObjectStatements(sqlite)
+    this.batches = new BatchUsageStatements(sqlite)
     this.#labels = new LabelNumbers(sqlite)
     this.#record = sqlite.prepare(upsert)
     this.#key = sqlite.prepare(

@@ -13,6 +13,7 @@ export function toStoredObject(row: ObjectRow): StoredObject {
     keyId: row.key_id,
     requestId: row.request_id,
     createdAt: row.created_at,
+    batchId: row.batch_id,
   }
 }
 
@@ -27,5 +28,6 @@ export function toObjectRow(object: StoredObject): ObjectRow {
     key_id: object.keyId,
     request_id: object.requestId,
     created_at: object.createdAt,
+    batch_id: object.batchId,
   }
 }

@@ -14,10 +14,13 @@ export class ObjectStatements {
   readonly #places: Statement<Values, { provider_id: string; credential_id: string; count: number }>
 
   constructor(sqlite: Database) {
-    // The first owner stays: an answer that names somebody's object makes it nobody else's.
+    // The first owner stays: an answer that names somebody's object makes it nobody else's. Which batch wrote it may be
+    // learnt later.
     this.#add = sqlite.prepare(
-      `insert into objects (type, id, provider_id, credential_id, project_id, environment_id, key_id, request_id, created_at)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+      `insert into objects (type, id, provider_id, credential_id, project_id, environment_id, key_id, request_id, created_at, batch_id)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (type, id, provider_id, credential_id) do update
+       set batch_id = excluded.batch_id where objects.batch_id is null and excluded.batch_id is not null
+       and objects.project_id = excluded.project_id and objects.environment_id = excluded.environment_id`,
     )
     this.#forget = sqlite.prepare(
       `delete from objects where type = ? and id = ? and provider_id = ? and credential_id = ?
@@ -34,8 +37,9 @@ export class ObjectStatements {
   store({ owner, made, forgotten, requestId, time }: ObjectsEntry): void {
     const { providerId, projectId, environmentId, keyId } = owner
     const credentialId = owner.credentialId ?? ''
-    for (const { type, id } of made)
-      this.#add.run(type, id, providerId, credentialId, projectId, environmentId, keyId, requestId, time)
+    const scope = [projectId, environmentId, keyId]
+    for (const { type, id, batchId } of made)
+      this.#add.run(type, id, providerId, credentialId, ...scope, requestId, time, batchId ?? null)
     for (const { type, id } of forgotten) this.#forget.run(type, id, providerId, credentialId, projectId, environmentId)
   }
 

@@ -233,6 +233,8 @@ export interface ObjectRow {
   key_id: string | null
   request_id: string | null
   created_at: string
+  /** Of a file: the batch that wrote it. */
+  batch_id: string | null
 }
 
 /** A name that a project has or had; kept by triggers of `projects`. */

@@ -1,6 +1,7 @@
 import { fstatSync, readSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { entryHeaderBytes, type JournalEntry } from '../core/journal-format.ts'
+import { isBatchUsageEntry } from './batch-usage-entry.ts'
 import { bodyEntryId, isBodyEntry } from './body-entry.ts'
 import { isObjectsEntry } from './objects-entry.ts'
 import { readTime } from './record-head.ts'
@@ -126,7 +127,7 @@ function recognise(window: Buffer, begin: number, end: number): FoundEntry | nul
 }
 
 function idOf(entry: JournalEntry): string {
-  if (entry.kind === 'objects') return entry.requestId
+  if (entry.kind === 'objects' || entry.kind === 'batch-usage') return entry.requestId
   return entry.kind === 'repeated' || entry.kind === 'body' ? entry.id : entry.record.id
 }
 
@@ -166,6 +167,7 @@ function isEntry(entry: unknown): entry is JournalEntry {
   }
   if (entry.kind === 'objects') return isObjectsEntry(entry)
   if (entry.kind === 'body') return isBodyEntry(entry)
+  if (entry.kind === 'batch-usage') return isBatchUsageEntry(entry)
   if (entry.kind !== 'admitted' && entry.kind !== 'settled') return false
   if (!('record' in entry) || typeof entry.record !== 'object' || entry.record === null) return false
   const { record } = entry

@@ -1,5 +1,6 @@
 import { reachFaultPoint } from '../core/fault-point.ts'
 import type { HotStatements } from './hot-statements.ts'
+import { writeJson } from './json-column.ts'
 import { type RecordHead, readHead, readTime } from './record-head.ts'
 import { type FoundEntry, parseEntry, recordText } from './segment-reader.ts'
 import { isSickness } from './store-error.ts'
@@ -47,6 +48,7 @@ export function storeBatch(
     if (entry.kind === 'repeated') addRepeat(hot, entry)
     else if (entry.kind === 'objects') storeObjects(hot, entry)
     else if (entry.kind === 'body') storeBody(hot, entry)
+    else if (entry.kind === 'batch-usage') storeBatchUsage(hot, entry, place.owner, stored)
     else storeRecord(hot, entry, place.owner, lastUsed, stored)
   }
   for (const [key, time] of lastUsed) hot.touchKey(key, time)
@@ -103,6 +105,16 @@ function foldEntries(entries: readonly FoundEntry[]): FoundEntry[] {
 function storeObjects(hot: HotStatements, found: FoundEntry): void {
   const entry = parseEntry(found)
   if (entry?.kind === 'objects') hot.objects.store(entry)
+}
+
+function storeBatchUsage(hot: HotStatements, found: FoundEntry, owner: string, stored: Stored): void {
+  const entry = parseEntry(found)
+  if (entry?.kind !== 'batch-usage') throw new Error("this batch's usage in the journal is not understood")
+  for (const record of hot.batches.count(entry)) {
+    const text = writeJson(record)
+    const head = readHead(text, 'settled')
+    if (head !== null && hot.writeRecord(head, owner, text)) stored.add(head, text)
+  }
 }
 
 function storeBody(hot: HotStatements, found: FoundEntry): void {

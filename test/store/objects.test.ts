@@ -53,6 +53,7 @@ async function find(store: StoreClient, names: ObjectName[], scope: ObjectScope)
 }
 
 const place = { providerId: 'prv_1', credentialId: 'cre_1' }
+const unmade = { keyId: null, requestId: null, batchId: null }
 const scopeA = { projectId: 'prj_a', environmentId: 'env_a' }
 
 describe('the index of objects', () => {
@@ -73,6 +74,7 @@ describe('the index of objects', () => {
           keyId: 'key_a',
           requestId: 'req_1',
           createdAt: now,
+          batchId: null,
         },
       ],
     })
@@ -121,7 +123,7 @@ describe('the index of objects', () => {
     const { databasePath } = storePaths(temporaryDirectory())
     const { connection, close } = await openStore({ path: databasePath })
     const object = (type: ObjectType, createdAt: string): ObjectRow =>
-      toObjectRow({ type, id: `${type} ${createdAt}`, ...scopeA, ...place, keyId: null, requestId: null, createdAt })
+      toObjectRow({ type, id: `${type} ${createdAt}`, ...scopeA, ...place, ...unmade, createdAt })
     const [old, young] = ['2026-01-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z']
     const many = Array.from({ length: 1200 }, (_, index) => ({ ...object('response', old), id: `resp_${index}` }))
     const rows = [object('file', old), object('response', young), object('item', old), ...many]
@@ -143,8 +145,7 @@ describe('the index of objects', () => {
       ...scopeA,
       providerId: 'prv_1',
       credentialId: 'cre_1',
-      keyId: null,
-      requestId: null,
+      ...unmade,
       createdAt: now,
     }
     await store.objects.insert(adopted)

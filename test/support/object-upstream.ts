@@ -15,6 +15,8 @@ export interface Reply {
   status?: number
   type?: string
   body: string
+  /** The connection is cut behind so many bytes. */
+  cut?: number
 }
 
 export interface ObjectUpstream {
@@ -37,8 +39,10 @@ export async function startObjectUpstream(): Promise<ObjectUpstream> {
       body: await readText(request),
     }
     arrivals.push(arrival)
-    const { status = 200, type = 'application/json', body } = upstream.answer(arrival)
-    response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body)
+    const { status = 200, type = 'application/json', body, cut } = upstream.answer(arrival)
+    response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) })
+    if (cut === undefined) response.end(body)
+    else response.write(Buffer.from(body).subarray(0, cut), () => response.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

@@ -125,6 +125,7 @@ export const objects = {
       keyId: null,
       requestId: null,
       createdAt: new Date().toISOString(),
+      batchId: null,
     }
     const names = await loadNames(context)
     await refuseKnown(context, object, names)

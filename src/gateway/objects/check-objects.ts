@@ -3,6 +3,7 @@ import type { ObjectName } from '../../core/stored-object.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Gateway } from '../gateway.ts'
 import { refuse, refuseWith } from '../respond.ts'
+import { resultsOf } from './batch-results.ts'
 import { findOwner } from './find-owner.ts'
 import { namedObjects } from './named-objects.ts'
 
@@ -20,6 +21,7 @@ async function check(gateway: Gateway, exchange: Exchange, names: readonly Objec
   if (found.kind === 'owned') {
     exchange.pin = found.pin
     exchange.named = names
+    exchange.results = resultsOf(exchange, found.object)
     return true
   }
   if (found.kind === 'refused') await refuse(gateway, exchange, found.fault)

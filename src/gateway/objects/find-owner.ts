@@ -10,7 +10,8 @@ const namesLimit = 1000
 const retryAfterMs = 1000
 
 export type Ownership =
-  | { kind: 'owned'; pin: Pin }
+  /** `object`: the first that is named, which is the one in the path where there is one. */
+  | { kind: 'owned'; pin: Pin; object: StoredObject }
   /** Not the caller's: why, is for operators only. */
   | { kind: 'missing'; name: ObjectName; why: string }
   | { kind: 'refused'; fault: Fault }
@@ -106,6 +107,7 @@ function choosePlace(
   return {
     kind: 'owned',
     pin: { what: describeObject(first!), providerId: chosen.providerId, credentialId: chosen.credentialId },
+    object: chosen,
   }
 }
 

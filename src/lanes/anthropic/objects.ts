@@ -5,11 +5,13 @@ import { asObject, asText } from '../json-value.ts'
 import { walkMembers } from '../json-walk.ts'
 import { nextPage, page, writePage } from './pages.ts'
 import { rewriteUrls } from './urls.ts'
+import { readResult } from './usage.ts'
 
 /** Objects at Anthropic. Source: wire/lanes.md, sections 2.3 to 2.5. */
 export const objects: LaneObjects = {
   references: (match, _query, body) => (mayRefer(match, body) ? findReferences(body) : none),
   told,
+  readResult,
   page: ({ endpoint }, body) => (endpoint.object === null ? null : page(endpoint.object.type, body)),
   writePage: (_match, body, { token }, kept, more) => writePage(body, token, kept, more),
   nextPage: (_match, query, { items, more, token }) => (more ? nextPage(query, items, token) : null),

@@ -1,5 +1,6 @@
 import type { TokenUsage } from '../../core/record.ts'
-import { asCount, asObject, isCount, type JsonObject } from '../json-value.ts'
+import type { ResultUsage } from '../contract.ts'
+import { asCount, asObject, asText, isCount, type JsonObject, parseObject } from '../json-value.ts'
 
 const counted = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens', 'output_tokens'] as const
 
@@ -35,4 +36,13 @@ export class MessageUsage {
       source: 'reported',
     }
   }
+}
+
+/** A line of a batch's results: `{custom_id, result: {type, message}}`, with a message where it succeeded. Source: wire/lanes.md, section 2.5. */
+export function readResult(line: Buffer): ResultUsage | null {
+  const message = asObject(asObject(parseObject(line)?.result)?.message)
+  const usage = new MessageUsage()
+  usage.take(message?.usage)
+  const tokens = usage.read()
+  return tokens === null ? null : { model: asText(message?.model), tokens }
 }

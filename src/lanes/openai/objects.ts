@@ -4,6 +4,7 @@ import { notFound } from './objects/not-found.ts'
 import { nextPage, readPage, writePage } from './objects/pages.ts'
 import { queryReferences, references } from './objects/references.ts'
 import { told } from './objects/told.ts'
+import { readResult } from './usage.ts'
 
 /** Source: wire/lanes.md, sections 1.4 and 1.5. No answer of this lane has a URL that a client follows with its credential. */
 export const objects: LaneObjects = {
@@ -11,6 +12,7 @@ export const objects: LaneObjects = {
     match.endpoint.model === 'query' ? queryReferences(query) : references(match, body),
   formReferences,
   told,
+  readResult,
   page: readPage,
   writePage: (_match, body, page, kept, more) => writePage(body, page, kept, more),
   nextPage: (_match, query, page) => nextPage(query, page),

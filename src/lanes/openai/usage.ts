@@ -1,5 +1,6 @@
 import type { TokenUsage } from '../../core/record.ts'
-import { asCount, asObject, isCount } from '../json-value.ts'
+import type { ResultUsage } from '../contract.ts'
+import { asCount, asObject, asText, isCount, parseObject } from '../json-value.ts'
 
 /** Chat, legacy completions and embeddings. Source: wire/streaming.md, section 5. */
 export function readChatUsage(value: unknown): TokenUsage | null {
@@ -36,4 +37,11 @@ export function readResponsesUsage(value: unknown): TokenUsage | null {
 /** Images, speech, transcriptions and decisions count like responses; what is billed by its duration has no tokens. */
 export function readUsage(value: unknown): TokenUsage | null {
   return readChatUsage(value) ?? readResponsesUsage(value)
+}
+
+/** A line of a batch's output: `{custom_id, response: {status_code, body}, error}`. Source: wire/lanes.md, section 1.3. */
+export function readResult(line: Buffer): ResultUsage | null {
+  const body = asObject(asObject(parseObject(line)?.response)?.body)
+  const tokens = readUsage(body?.usage)
+  return tokens === null ? null : { model: asText(body?.model), tokens }
 }

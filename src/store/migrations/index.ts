@@ -8,6 +8,7 @@ import { up as ownedFields } from './0006-owned-fields.ts'
 import { up as bodies } from './0007-bodies.ts'
 import { up as objects } from './0008-objects.ts'
 import { up as projectNames } from './0009-project-names.ts'
+import { up as batchUsage } from './0010-batch-usage.ts'
 
 /** In order. A released migration is never changed; a change of the schema is a new one. */
 export const migrations: Record<string, Migration> = {
@@ -20,4 +21,5 @@ export const migrations: Record<string, Migration> = {
   '0007-bodies': { up: bodies },
   '0008-objects': { up: objects },
   '0009-project-names': { up: projectNames },
+  '0010-batch-usage': { up: batchUsage },
 }

@@ -10,5 +10,9 @@ export const batches: readonly Endpoint[] = [
   row('batches.get', 'GET /v1/messages/batches/{object}', { object: batch }),
   row('batches.delete', 'DELETE /v1/messages/batches/{object}', { object: forgets('batch') }),
   row('batches.cancel', 'POST /v1/messages/batches/{object}/cancel', { object: batch }),
-  row('batches.results', 'GET /v1/messages/batches/{object}/results', { gives: 'lines', object: batch }),
+  row('batches.results', 'GET /v1/messages/batches/{object}/results', {
+    gives: 'lines',
+    object: batch,
+    brings: 'results',
+  }),
 ]

@@ -7,7 +7,7 @@ export const files: readonly Endpoint[] = [
   row('files.list', 'GET /files', { object: lists('file') }),
   row('files.get', 'GET /files/{object}', { object: uses('file') }),
   row('files.delete', 'DELETE /files/{object}', { object: forgets('file') }),
-  row('files.content', 'GET /files/{object}/content', { gives: 'bytes', object: uses('file') }),
+  row('files.content', 'GET /files/{object}/content', { gives: 'bytes', object: uses('file'), brings: 'results' }),
 
   row('uploads.create', 'POST /uploads', { takes: json, object: makes('upload') }),
   row('uploads.parts', 'POST /uploads/{object}/parts', { takes: multipart, object: uses('upload') }),

@@ -1,15 +1,15 @@
-import type { ObjectName, ObjectType } from '../../../core/stored-object.ts'
+import type { ObjectName, ObjectType, ToldObject } from '../../../core/stored-object.ts'
 import type { Inspection, Match } from '../../contract.ts'
 import { asArray, asObject, asText, type JsonObject } from '../../json-value.ts'
 
-type Teller = (answer: JsonObject, stores: boolean) => ObjectName[]
+type Teller = (answer: JsonObject, stores: boolean) => ToldObject[]
 
 /** What answers tell of besides the id of what was made. Source: the answer types of the vendor's SDK. */
 const tellers: Readonly<Partial<Record<ObjectType, Teller>>> = {
   chat_completion: tellChat,
   response: tellResponse,
   conversation: ({ data }) => asArray(data).flatMap((item) => named('item', asObject(item)?.id)),
-  batch: ({ output_file_id, error_file_id }) => [...named('file', output_file_id), ...named('file', error_file_id)],
+  batch: tellBatch,
   upload: ({ file }) => named('file', asObject(file)?.id),
   fine_tuning_job: ({ result_files, fine_tuned_model }) => [
     ...asArray(result_files).flatMap((id) => named('file', id)),
@@ -17,7 +17,7 @@ const tellers: Readonly<Partial<Record<ObjectType, Teller>>> = {
   ],
 }
 
-export function told(match: Match, inspection: Inspection, answer: unknown): ObjectName[] {
+export function told(match: Match, inspection: Inspection, answer: unknown): ToldObject[] {
   const { object, operation } = match.endpoint
   const body = asObject(answer)
   if (object === null || body === null || object.effect === 'forget') return []
@@ -29,9 +29,16 @@ export function told(match: Match, inspection: Inspection, answer: unknown): Obj
   return found.filter(({ id }) => id !== match.object)
 }
 
-function tellOf(type: ObjectType, value: unknown, stores: boolean): ObjectName[] {
+function tellOf(type: ObjectType, value: unknown, stores: boolean): ToldObject[] {
   const answer = asObject(value)
   return answer === null ? [] : (tellers[type]?.(answer, stores) ?? [])
+}
+
+/** Its results are in the one file; the other one's lines used nothing. */
+function tellBatch({ id, output_file_id, error_file_id }: JsonObject): ToldObject[] {
+  const batchId = asText(id)
+  const output = named('file', output_file_id).map((file) => (batchId === null ? file : { ...file, batchId }))
+  return [...output, ...named('file', error_file_id)]
 }
 
 /** Some calls are inspected as if they stored their answer for what else they leave; the answer itself says what became of it. */
