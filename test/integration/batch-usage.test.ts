@@ -179,6 +179,18 @@ describe('the results of a batch', () => {
     expect(await counted('batch_2')).toEqual([])
   })
 
+  it('count nothing where whoever asked for them hangs up in their midst', async () => {
+    const path = await makeMessageBatch('msgbatch_4')
+    // More than the sockets on the way hold.
+    const padded = { ...message('claude-a', 3), padding: 'x'.repeat(2 ** 20) }
+    upstream.answer = () => ({ ...results, body: lines(Array.from({ length: 32 }, () => padded)) })
+    const response = await ask(reader, 'GET', path)
+    await response.body?.cancel()
+    const record = await gateway.record(response.headers.get('x-sp-request-id') ?? '')
+    expect(record.error?.code).toBe('client_closed')
+    expect(await counted('msgbatch_4')).toEqual([])
+  })
+
   it('say so where a line is too long to be read, and count the others', async () => {
     const path = await makeMessageBatch('msgbatch_3')
     const long = { ...message('claude-long', 9), padding: 'x'.repeat(4 * 2 ** 20) }
