@@ -212,13 +212,17 @@ describe('the request record', () => {
 
   it('says that the gateway answered by itself, but not of a refusal', () => {
     const own = 'The gateway answered by itself; no provider was asked.'
-    expect(describeRecord(sampleRecord({ status: 200, duration_ms: 1, attempts: [] }))).toEqual([
+    expect(describeRecord(sampleRecord({ status: 200, duration_ms: 1, attempts: [], provider: null }))).toEqual([
       own,
       'Ended with 200 after 1 ms.',
     ])
+    const batch = sampleRecord({ status: 200, duration_ms: null, attempts: [], provider: 'openai' })
+    expect(describeRecord(batch)).toEqual(['Ended with 200.'])
     const error = { code: 'invalid_key', origin: 'client', message: 'No.' } as const
-    expect(describeRecord(sampleRecord({ status: 401, error, attempts: [] }))).not.toContain(own)
-    expect(describeRecord(sampleRecord({ state: 'admitted', status: null, attempts: [] }))).not.toContain(own)
+    expect(describeRecord(sampleRecord({ status: 401, error, attempts: [], provider: null }))).not.toContain(own)
+    expect(
+      describeRecord(sampleRecord({ state: 'admitted', status: null, attempts: [], provider: null })),
+    ).not.toContain(own)
   })
 
   it('writes durations as people do', () => {

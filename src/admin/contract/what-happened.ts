@@ -84,8 +84,10 @@ function describeOwnAnswer(record: RequestRecord): string[] {
   return isOwnAnswer(record) ? ['The gateway answered by itself; no provider was asked.'] : []
 }
 
-export function isOwnAnswer({ state, status, error, attempts }: RequestRecord): boolean {
-  return state === 'settled' && error === null && status !== null && status < 400 && attempts.length === 0
+/** What a batch used is told of without an attempt as well, and names its provider. */
+export function isOwnAnswer({ state, status, error, attempts, provider }: RequestRecord): boolean {
+  const answered = state === 'settled' && error === null && status !== null && status < 400
+  return answered && attempts.length === 0 && provider === null
 }
 
 function describeEnd(record: RequestRecord): string {
