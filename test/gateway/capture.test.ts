@@ -123,7 +123,8 @@ describe('what keeps bodies', () => {
         exchange.capture?.answerHead(['content-type', 'text/plain'])
         for (let at = 0; at < text.length; at += 9973) exchange.capture?.answer(Buffer.from(text.slice(at, at + 9973)))
         await exchange.capture?.journal()
-        for (const part of ['request', 'answer']) expect([part, contentOf(part).includes('secret')]).toEqual([part, false])
+        for (const part of ['request', 'answer'])
+          expect([part, contentOf(part).includes('secret')]).toEqual([part, false])
       }
     },
   )
