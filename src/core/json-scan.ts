@@ -54,6 +54,11 @@ const closeBrace = 0x7d
 const openBracket = 0x5b
 const closeBracket = 0x5d
 
+/** Beyond so many, what each costs in memory is a multiple of its bytes: whoever sends more means harm. */
+export const maximumElements = 200_000
+/** Of one object, of the wanted names. */
+const maximumMembers = 10_000
+
 /** Deeper nesting is refused: no real body has it, and it bounds the stack below. */
 export const maximumDepth = 10_000
 
@@ -82,6 +87,7 @@ export function scanObject(
     if (watch !== null) look(watch, bytes, keyStart + 1, keyEnd - 1)
     const name = wantedName(bytes, keyStart, keyEnd, wanted)
     if (name !== null) members.push({ name, keyStart, start: valueStart, end: valueEnd })
+    if (members.length > maximumMembers) return { ok: false, at: keyStart }
     at = skipSpace(bytes, valueEnd, end)
     if (at < end && bytes[at] === closeBrace) break
     if (at >= end || bytes[at] !== comma) return { ok: false, at }
@@ -91,7 +97,7 @@ export function scanObject(
   return after === end ? { ok: true, start, end: at + 1, empty, members } : { ok: false, at: after }
 }
 
-/** The elements of the array that fills `range`; null when it is none. */
+/** The elements of the array that fills `range`; null when it is none, or of more than `maximumElements`. */
 export function scanElements(bytes: Buffer, range: Span): Span[] | null {
   let at = skipSpace(bytes, range.start, range.end)
   if (bytes[at] !== openBracket) return null
@@ -104,7 +110,7 @@ export function scanElements(bytes: Buffer, range: Span): Span[] | null {
     elements.push({ start: at, end })
     at = skipSpace(bytes, end, range.end)
     if (bytes[at] === closeBracket) return elements
-    if (bytes[at] !== comma) return null
+    if (bytes[at] !== comma || elements.length === maximumElements) return null
     at = skipSpace(bytes, at + 1, range.end)
   }
 }

@@ -153,7 +153,7 @@ export interface LaneObjects {
    * Those that the call refers to besides the one in its path: in its query and its JSON body, which has been scanned. It reads the
    * whole body: the caller gives an empty one where the inspection says that it names nothing.
    */
-  references(match: Match, query: string, body: Buffer): ObjectName[]
+  references(match: Match, query: string, body: Buffer): ObjectName[] | Fault
   /** Those that a form refers to, from the fields that `Lane.formFields` calls early; left out where no form of the lane has any. */
   formReferences?(match: Match, fields: readonly FormField[]): ObjectName[]
   /**

@@ -1,10 +1,18 @@
-import { skipSpace } from '../core/json-scan.ts'
+import { type Fault, fault } from '../core/errors.ts'
+import { maximumElements, skipSpace } from '../core/json-scan.ts'
 
 /**
  * What references to objects are looked for in. Unlike a parser's it keeps each member of a repeated key, since parsers disagree on which
- * one counts. A string is null where it is too long for an id, and so is what is neither string, object nor array.
+ * one counts. What is neither string, object nor array is null, and a string too long for an id or a name is `longText`.
  */
-export type JsonTree = string | null | readonly JsonTree[] | JsonMembers
+export type JsonTree = string | null | typeof longText | readonly JsonTree[] | JsonMembers
+
+export const longText = Symbol('a text too long for an id')
+
+export const tooManyValues: Fault = fault(
+  'invalid_request',
+  `The body may name objects at the provider and holds more than ${maximumElements.toLocaleString('en')} values: too many to look through. Send fewer at a time.`,
+)
 
 /** An object's members in order, repeated ones too. */
 export class JsonMembers {
@@ -15,9 +23,9 @@ export class JsonMembers {
     return this.entries.flatMap(([key, value]) => (key === name && typeof value === 'string' ? [value] : []))
   }
 
-  /** Whether a member of this name holds anything. */
-  has(name: string): boolean {
-    return this.entries.some(([key, value]) => key === name && value !== null && value !== '')
+  /** What the members of this name hold. */
+  values(name: string): JsonTree[] {
+    return this.entries.flatMap(([key, value]) => (key === name ? [value] : []))
   }
 }
 
@@ -33,25 +41,31 @@ const closeBracket = 0x5d
 const idBytes = 2048
 const escapedBytes = 6 * idBytes
 
-/** Reads JSON whose grammar has been checked (`scanObject`). Iterative: nesting costs no call stack. */
-export function readTree(bytes: Buffer): JsonTree {
+/**
+ * Reads JSON whose grammar has been checked (`scanObject`). Iterative: nesting costs no call stack. What it takes of memory and time is bounded:
+ * null where it holds more than `maximumElements` values.
+ */
+export function readTree(bytes: Buffer): { root: JsonTree } | null {
   const root: JsonTree[] = []
+  let values = 0
   const open: (JsonTree[] | JsonMembers)[] = [root]
   let key: string | null = null
   let at = 0
   const add = (value: JsonTree) => {
+    values++
     const parent = open.at(-1)!
     if (parent instanceof JsonMembers) parent.entries.push([key ?? '', value])
     else parent.push(value)
   }
   while (at < bytes.length) {
+    if (values > maximumElements) return null
     const byte = bytes[at]
     if (byte === quote) {
       const end = endOfString(bytes, at + 1)
       const next = skipSpace(bytes, end, bytes.length)
       const isKey = bytes[next] === colon
       const text = readText(bytes, at, end)
-      if (isKey) key = text
+      if (isKey) key = typeof text === 'string' ? text : null
       else add(text)
       at = isKey ? next + 1 : end
       continue
@@ -65,7 +79,7 @@ export function readTree(bytes: Buffer): JsonTree {
     } else if (isScalar(byte) && !isScalar(bytes[at - 1])) add(null)
     at++
   }
-  return root[0] ?? null
+  return { root: root[0] ?? null }
 }
 
 /** Part of a number, `true`, `false` or `null`. */
@@ -103,10 +117,10 @@ function endOfString(bytes: Buffer, at: number): number {
 }
 
 /** Names and ids that matter are ASCII, so that one byte is one character. An invalid escape is read the way a forgiving parser would. */
-function readText(bytes: Buffer, start: number, end: number): string | null {
-  if (end - start > escapedBytes) return null
+function readText(bytes: Buffer, start: number, end: number): string | typeof longText {
+  if (end - start > escapedBytes) return longText
   const text = bytes.toString('latin1', start + 1, end - 1)
-  if (!text.includes('\\')) return text.length > idBytes ? null : text
+  if (!text.includes('\\')) return text.length > idBytes ? longText : text
   try {
     return JSON.parse(bytes.toString('utf8', start, end)) as string
   } catch {

@@ -1,4 +1,5 @@
-import { JsonMembers, type JsonTree, readTree } from './json-tree.ts'
+import type { Fault } from '../core/errors.ts'
+import { JsonMembers, type JsonTree, readTree, tooManyValues } from './json-tree.ts'
 
 /** What to do with the members of an object, or with the elements of an array, which go by the array's name. */
 export interface MemberVisitor {
@@ -8,14 +9,17 @@ export interface MemberVisitor {
   enter(name: string): boolean
 }
 
-/** Visits every member of a JSON value whose grammar has been checked, repeated ones too. */
-export function walkMembers(bytes: Buffer, visitor: MemberVisitor): void {
-  const waiting: [value: JsonTree, name: string, parent: string][] = [[readTree(bytes), '', '']]
+/** Visits every member of a JSON value whose grammar has been checked, repeated ones too; none where there are too many. */
+export function walkMembers(bytes: Buffer, visitor: MemberVisitor): Fault | null {
+  const tree = readTree(bytes)
+  if (tree === null) return tooManyValues
+  const waiting: [value: JsonTree, name: string, parent: string][] = [[tree.root, '', '']]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [value, name, parent] = next
     if (typeof value === 'string') visitor.text(name, value, parent)
-    else if (value === null || !visitor.enter(name)) continue
+    else if (value === null || typeof value === 'symbol' || !visitor.enter(name)) continue
     else if (value instanceof JsonMembers) for (const [key, member] of value.entries) waiting.push([member, key, name])
     else for (const element of value) waiting.push([element, name, parent])
   }
+  return null
 }

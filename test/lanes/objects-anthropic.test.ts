@@ -16,7 +16,8 @@ function match(call: string): Match {
 
 function references(call: string, body: unknown): string[] {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  return objects.references(match(call), '', Buffer.from(text)).map(({ type, id }) => `${type} ${id}`)
+  const found = objects.references(match(call), '', Buffer.from(text))
+  return 'code' in found ? [found.code] : found.map(({ type, id }) => `${type} ${id}`)
 }
 
 const messages = 'POST /v1/messages'

@@ -47,11 +47,10 @@ describe('names', () => {
 })
 
 describe('references', () => {
-  const named = (call: string, body: unknown) =>
-    objects
-      .references(match(call), '', Buffer.from(JSON.stringify(body)))
-      .map(({ type, id }) => `${type} ${id}`)
-      .sort()
+  const named = (call: string, body: unknown) => {
+    const found = objects.references(match(call), '', Buffer.from(JSON.stringify(body)))
+    return 'code' in found ? [found.code] : found.map(({ type, id }) => `${type} ${id}`).sort()
+  }
   const part = (more: object) => ({ contents: [{ parts: [more] }] })
   const google = 'https://generativelanguage.googleapis.com'
 

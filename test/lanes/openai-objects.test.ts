@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Fault } from '../../src/core/errors.ts'
 import type { ObjectName } from '../../src/core/stored-object.ts'
 import type { Inspection, Match, StreamEvent } from '../../src/lanes/contract.ts'
 import { openai } from '../../src/lanes/openai/lane.ts'
@@ -20,7 +21,8 @@ function inspect(call: string, body: string): Inspection {
   return found
 }
 
-const short = (names: readonly ObjectName[]) => names.map(({ type, id }) => `${type} ${id}`).sort()
+const short = (names: readonly ObjectName[] | Fault) =>
+  'code' in names ? [names.code] : names.map(({ type, id }) => `${type} ${id}`).sort()
 const refer = (call: string, body: string) => short(objects.references(find(call), '', Buffer.from(body)))
 
 const chat = 'POST /chat/completions'
@@ -114,7 +116,7 @@ describe('references', () => {
   })
 
   it('are found in lists and depths that no real body has', () => {
-    const wide = `{"input":[${'0,'.repeat(300_000)}{"id":"msg_1"}]}`
+    const wide = `{"input":[${'0,'.repeat(150_000)}{"id":"msg_1"}]}`
     expect(refer(responses, wide)).toEqual(['item msg_1'])
     const deep = `{"x":${'['.repeat(9000)}{"file_id":"file-1"}${']'.repeat(9000)}}`
     expect(refer(responses, deep)).toEqual(['file file-1'])
@@ -293,5 +295,37 @@ describe('not found', () => {
       status: 400,
       code: 'previous_response_not_found',
     })
+  })
+})
+
+describe('an item that shows an id', () => {
+  const item = (text: string) => refer(responses, `{"model":"m","input":[${text}]}`)
+
+  it.each([
+    '{"type":"message","id":"msg_a","type":null}',
+    '{"type":"message","id":"msg_a","type":1}',
+    '{"id":"msg_a","role":"user","role":null}',
+    '{"type":"reasoning","id":"msg_a","encrypted_content":"x","encrypted_content":null}',
+    '{"type":"reasoning","id":"msg_a","encrypted_content":[]}',
+    '{"type":"reasoning","id":"msg_a","encrypted_content":""}',
+    '{"type":"reasoning","id":"msg_a"}',
+  ])('is a reference where any reader may take it for one: %s', (text) => {
+    expect(item(text)).toEqual(['item msg_a'])
+  })
+
+  it.each([
+    '{"type":"message","id":"msg_a","role":"user","content":"x"}',
+    '{"id":"msg_a","role":"user","content":"x"}',
+    `{"type":"reasoning","id":"msg_a","encrypted_content":"${'x'.repeat(20_000)}"}`,
+    `{"type":"image_generation_call","id":"msg_a","result":"${'x'.repeat(200_000)}"}`,
+  ])('is none where it brings its content: %.60s', (text) => {
+    expect(item(text)).toEqual([])
+  })
+})
+
+describe('a body of very many values', () => {
+  it.each(['{}', '[]', '0', '"a"', '{"a":{}}'])('is refused before it fills the memory: %s', (value) => {
+    const many = `${value},`.repeat(210_000).slice(0, -1)
+    expect(refer(responses, `{"model":"m","input":[],"id":"x","a":[${many}]}`)).toEqual(['invalid_request'])
   })
 })

@@ -13,6 +13,7 @@ import { namedObjects } from './named-objects.ts'
  */
 export function checkObjects(gateway: Gateway, exchange: Exchange): Promise<boolean> | null {
   const names = namedObjects(exchange)
+  if ('code' in names) return refuse(gateway, exchange, names).then(() => false)
   return names.length === 0 ? null : check(gateway, exchange, names)
 }
 

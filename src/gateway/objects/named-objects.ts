@@ -1,3 +1,4 @@
+import type { Fault } from '../../core/errors.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { Exchange } from '../exchange.ts'
 
@@ -5,7 +6,7 @@ const none: readonly ObjectName[] = []
 const noBody = Buffer.alloc(0)
 
 /** What the call names: in its path, and in its query and body as the lane reads them. */
-export function namedObjects(exchange: Exchange): readonly ObjectName[] {
+export function namedObjects(exchange: Exchange): readonly ObjectName[] | Fault {
   const match = exchange.match!
   const { objects } = exchange.lane!
   const { upload } = exchange
@@ -13,6 +14,7 @@ export function namedObjects(exchange: Exchange): readonly ObjectName[] {
     upload === null
       ? objects.references(match, exchange.inspection!.query, exchange.inspection!.mayRefer ? exchange.body : noBody)
       : (objects.formReferences?.(match, upload.fields) ?? none)
+  if ('code' in inside) return inside
   const { object } = match.endpoint
   if (match.object !== null && object !== null) return [{ type: object.type, id: match.object }, ...inside]
   return inside.length === 0 ? none : inside

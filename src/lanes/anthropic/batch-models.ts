@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { type Member, type Span, scanElements, scanObject } from '../../core/json-scan.ts'
+import { type Member, maximumElements, type Span, scanElements, scanObject } from '../../core/json-scan.ts'
 import { isFault, readModel } from '../request-body.ts'
 
 /**
@@ -12,7 +12,9 @@ export function readBatchModels(
 ): { model: string | null; spans: Span[] } | Fault {
   let model: string | null = null
   const spans: Span[] = []
-  for (const params of findParams(body, members)) {
+  const held = findParams(body, members)
+  if (isFault(held)) return held
+  for (const params of held) {
     const scan = scanObject(body, ['model'], params)
     const named = scan.ok ? readModel(body, scan.members, true) : null
     if (named === null) continue
@@ -31,12 +33,23 @@ const twoModels = fault(
 )
 
 /** `requests[].params` */
-function findParams(body: Buffer, members: readonly Member[]): Span[] {
-  const requests = members.filter(({ name }) => name === 'requests')
-  return requests
-    .flatMap((member) => scanElements(body, member) ?? [])
-    .flatMap((request) => {
+function findParams(body: Buffer, members: readonly Member[]): Span[] | Fault {
+  const held: Span[] = []
+  for (const member of members) {
+    if (member.name !== 'requests') continue
+    const requests = scanElements(body, member)
+    // Whatever it is, nobody has looked which models it names.
+    if (requests === null) return noRequests
+    for (const request of requests) {
       const scan = scanObject(body, ['params'], request)
-      return scan.ok ? scan.members : []
-    })
+      if (scan.ok) held.push(...scan.members)
+    }
+  }
+  return held
 }
+
+const noRequests = fault(
+  'invalid_request',
+  `\`requests\` must be a list of at most ${maximumElements.toLocaleString('en')} requests.`,
+  { param: 'requests' },
+)

@@ -1,3 +1,4 @@
+import type { Fault } from '../../core/errors.ts'
 import { WatchedNames } from '../../core/json-scan.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { LaneObjects, Match, RenderedError } from '../contract.ts'
@@ -38,9 +39,9 @@ const repeated = 'citations'
  * `file_id` in every block that has one, `container` by name or as an object, the custom skills in it, and the conversation
  * that a `thread` goes on with; in each request of a batch too. Anthropic's own skills have bare names (`xlsx`).
  */
-function findReferences(body: Buffer): ObjectName[] {
+function findReferences(body: Buffer): ObjectName[] | Fault {
   const found: ObjectName[] = []
-  walkMembers(body, {
+  const wrong = walkMembers(body, {
     enter: (name) => !foreign.has(name) && name !== repeated,
     text(name, id, parent) {
       if (name === 'file_id') found.push({ type: 'file', id })
@@ -50,7 +51,7 @@ function findReferences(body: Buffer): ObjectName[] {
       else if (name === 'previous_message_id' && parent === 'thread') found.push({ type: 'thread', id })
     },
   })
-  return found
+  return wrong ?? found
 }
 
 /** The body itself, or a batch's `params`. */

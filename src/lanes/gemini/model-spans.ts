@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { type Member, type Span, scanElements, scanObject } from '../../core/json-scan.ts'
+import { type Member, maximumElements, type Span, scanElements, scanObject } from '../../core/json-scan.ts'
 import type { Match } from '../contract.ts'
 import { readValue } from '../json-value.ts'
 import { modelName } from './endpoints.ts'
@@ -39,9 +39,11 @@ export function modelHolders(match: Match): readonly string[] {
  */
 export function findModelSpans(match: Match, body: Buffer, members: readonly Member[]): Span[] | Fault {
   const model = match.pathModel ?? ''
+  const seen = { tooMany: false }
   const objects = waysOf(match).flatMap(([first = [], ...rest]) =>
-    descend(body, members.filter(({ name }) => first.includes(name)).flatMap(asObjects(body)), rest),
+    descend(body, members.filter(({ name }) => first.includes(name)).flatMap(asObjects(body, seen)), rest, seen),
   )
+  if (seen.tooMany) return tooManyRequests
   const spans: Span[] = []
   for (const object of objects) {
     const scan = scanObject(body, ['model'], object)
@@ -56,17 +58,33 @@ export function findModelSpans(match: Match, body: Buffer, members: readonly Mem
   return spans
 }
 
-function descend(body: Buffer, objects: readonly Span[], way: readonly Step[]): readonly Span[] {
+const tooManyRequests = fault(
+  'invalid_request',
+  `The body holds more than ${maximumElements.toLocaleString('en')} requests; send fewer at a time.`,
+)
+
+/** A list that is too long to be taken apart has been met: nobody has looked at what it names. */
+interface Seen {
+  tooMany: boolean
+}
+
+function descend(body: Buffer, objects: readonly Span[], way: readonly Step[], seen: Seen): readonly Span[] {
   const [step, ...rest] = way
   if (step === undefined) return objects
   const inside = objects.flatMap((object) => {
     const scan = scanObject(body, step, object)
-    return scan.ok ? scan.members.flatMap(asObjects(body)) : []
+    return scan.ok ? scan.members.flatMap(asObjects(body, seen)) : []
   })
-  return descend(body, inside, rest)
+  return descend(body, inside, rest, seen)
 }
 
+const openBracket = 0x5b
+
 /** An array's elements, or the one value. */
-function asObjects(body: Buffer): (span: Span) => readonly Span[] {
-  return (span) => scanElements(body, span) ?? [{ start: span.start, end: span.end }]
+function asObjects(body: Buffer, seen: Seen): (span: Span) => readonly Span[] {
+  return (span) => {
+    const elements = scanElements(body, span)
+    if (elements === null && body[span.start] === openBracket) seen.tooMany = true
+    return elements ?? [{ start: span.start, end: span.end }]
+  }
 }

@@ -1,3 +1,4 @@
+import type { Fault } from '../../core/errors.ts'
 import { WatchedNames } from '../../core/json-scan.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { Match } from '../contract.ts'
@@ -53,10 +54,10 @@ const foreign = new Set([
 
 const none: ObjectName[] = []
 
-export function findReferences({ endpoint }: Match, _query: string, body: Buffer): ObjectName[] {
+export function findReferences({ endpoint }: Match, _query: string, body: Buffer): ObjectName[] | Fault {
   if (!endpoint.takes.includes('json') || body.length === 0) return none
   const found: ObjectName[] = []
-  walkMembers(body, {
+  const wrong = walkMembers(body, {
     enter: (name) => !foreign.has(name),
     text(name, text) {
       const reading = Object.hasOwn(readings, name) ? readings[name] : undefined
@@ -64,7 +65,7 @@ export function findReferences({ endpoint }: Match, _query: string, body: Buffer
       if (object !== null) found.push(object)
     },
   })
-  return found
+  return wrong ?? found
 }
 
 function inCollection(collection: string, text: string): string {

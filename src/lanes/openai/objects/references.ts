@@ -1,7 +1,8 @@
+import type { Fault } from '../../../core/errors.ts'
 import { type NameWatch, WatchedNames } from '../../../core/json-scan.ts'
 import type { ObjectName, ObjectType } from '../../../core/stored-object.ts'
 import type { Match } from '../../contract.ts'
-import { JsonMembers, type JsonTree, readTree } from '../../json-tree.ts'
+import { JsonMembers, type JsonTree, longText, readTree, tooManyValues } from '../../json-tree.ts'
 
 /**
  * What this lane's requests name objects with. Source: the request types of the vendor's SDK (wire/lanes.md, section 1.5). A string,
@@ -68,11 +69,13 @@ export function watchReferences({ endpoint }: Match): NameWatch | null {
   return names === undefined ? null : { names, seen: false }
 }
 
-export function references({ endpoint }: Match, body: Buffer): ObjectName[] {
+export function references({ endpoint }: Match, body: Buffer): ObjectName[] | Fault {
   const { operation } = endpoint
   if (body.length === 0 || without.has(operation)) return []
+  const tree = readTree(body)
+  if (tree === null) return tooManyValues
   const found = new Map<string, ObjectName>()
-  for (const name of collect(readTree(body), operation)) found.set(`${name.type}\n${name.id}`, name)
+  for (const name of collect(tree.root, operation)) found.set(`${name.type}\n${name.id}`, name)
   return [...found.values()]
 }
 
@@ -125,14 +128,27 @@ const contentOf: ReadonlyMap<string, string> = new Map([
   ['image_generation_call', 'result'],
 ])
 
-/** Items that are given by their id alone; one that brings its content is the client's own, whatever id it shows. */
+/**
+ * Items that are given by their id alone; one that brings its content is the client's own, whatever id it shows. Of a repeated member
+ * any may be the one that counts, and what is no text counts as none: only where each says so is the item taken for the client's.
+ */
 function* items(value: JsonTree): Generator<ObjectName> {
   if (!Array.isArray(value)) return
-  for (const item of value) {
-    if (!(item instanceof JsonMembers)) continue
-    const types = item.texts('type')
-    const bare = types.length === 0 ? !item.has('role') : types.some((type) => type === 'item_reference')
-    const lookedUp = types.some((type) => contentOf.has(type) && !item.has(contentOf.get(type) ?? ''))
-    if (bare || lookedUp) for (const id of item.texts('id')) yield { type: 'item', id }
-  }
+  for (const item of value)
+    if (item instanceof JsonMembers && mayLookUp(item)) for (const id of item.texts('id')) yield { type: 'item', id }
+}
+
+function mayLookUp(item: JsonMembers): boolean {
+  const types = item.values('type')
+  if (types.length === 0) return !brings(item, 'role')
+  return types.some((type) => {
+    if (typeof type !== 'string' || type === 'item_reference') return true
+    const content = contentOf.get(type)
+    return content !== undefined && !brings(item, content)
+  })
+}
+
+function brings(item: JsonMembers, name: string): boolean {
+  const values = item.values(name)
+  return values.length > 0 && values.every((value) => value === longText || (typeof value === 'string' && value !== ''))
 }

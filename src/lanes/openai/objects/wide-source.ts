@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../../core/errors.ts'
 import type { Endpoint } from '../../contract.ts'
-import { JsonMembers, type JsonTree, readTree } from '../../json-tree.ts'
+import { JsonMembers, type JsonTree, readTree, tooManyValues } from '../../json-tree.ts'
 
 /** Sources of an eval's run that draw on all that the account has stored, whoever made it. */
 const wideTypes = new Set(['stored_completions', 'responses', 'logs'])
@@ -8,7 +8,9 @@ const wideTypes = new Set(['stored_completions', 'responses', 'logs'])
 /** The provider has no way to limit such a source to one project's answers, so it would show those of others. */
 export function findWideSource({ operation }: Endpoint, body: Buffer): Fault | null {
   if (operation !== 'evals.runs.create') return null
-  const waiting: JsonTree[] = [readTree(body)]
+  const tree = readTree(body)
+  if (tree === null) return tooManyValues
+  const waiting: JsonTree[] = [tree.root]
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     if (Array.isArray(value)) for (const element of value) waiting.push(element)
     if (!(value instanceof JsonMembers)) continue
