@@ -30,6 +30,8 @@ const keptFromProvider = new Set([
   'if-range',
   'x-goog-fieldmask',
   'x-http-method-override',
+  'x-http-method',
+  'x-method-override',
   'cookie',
   'origin',
   'referer',
@@ -96,7 +98,7 @@ export function headersUp(
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index]!.toLowerCase()
     const value = raw[index + 1]!
-    if (keptFromProvider.has(name) || startsWithAny(name, keptFromProviderPrefixes) || named?.has(name)) continue
+    if (isKeptFromProvider(name) || named?.has(name)) continue
     if (presented !== null && value.includes(presented)) continue
     if (own.some(([ownName]) => ownName === name)) continue
     result.push(name, value)
@@ -105,6 +107,12 @@ export function headersUp(
   for (const [name, value] of defaults) if (findHeader(result, name) === null) result.push(name, value)
   result.push('accept-encoding', 'identity')
   return result
+}
+
+/** Servers that hand headers on in CGI's manner read `_` as `-`. */
+function isKeptFromProvider(name: string): boolean {
+  const read = name.includes('_') ? name.replaceAll('_', '-') : name
+  return keptFromProvider.has(read) || startsWithAny(read, keptFromProviderPrefixes)
 }
 
 /** For a download, which can be asked for in parts. */

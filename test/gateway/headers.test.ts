@@ -39,6 +39,11 @@ describe('headers to the provider', () => {
     'Range',
     'X-Goog-FieldMask',
     'X-HTTP-Method-Override',
+    'x_http_method_override',
+    'X_Api_Key',
+    'x_forwarded-for',
+    'x_sp_tag',
+    'X-HTTP-Method-Override',
   ])('keeps %s here', (name) => {
     expect(up([name, 'value'])).toEqual({ 'accept-encoding': 'identity' })
   })

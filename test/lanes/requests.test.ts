@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { BodyChange, Inspection, Lane, Match } from '../../src/lanes/contract.ts'
 import { findLane } from '../../src/lanes/index.ts'
+import { forwardedQuery } from '../../src/lanes/query.ts'
 import { isFault } from '../../src/lanes/request-body.ts'
 
 function find(call: string): { lane: Lane; match: Match | null; query: string } {
@@ -180,6 +181,29 @@ describe('inspect', () => {
   ])('sends the query %j on as %j', (query, expected) => {
     const { lane, match } = accepted(chat, '{"model":"m"}')
     expect(lane.inspect(match, query, Buffer.from('{"model":"m"}'))).toMatchObject({ query: expected })
+  })
+})
+
+describe('the query that goes up', () => {
+  it.each([
+    'key=k',
+    '$httpMethod=DELETE',
+    '%24httpMethod=GET',
+    '%24HTTP%4dethod=GET',
+    '$httpHeaders=x-goog-api-key:k',
+    '$httpMethod%=GET',
+    '_method=DELETE',
+    '%5FMethod=DELETE',
+    'X-HTTP-Method-Override=GET',
+    'x_http_method_override=GET',
+  ])('keeps %s back', (part) => {
+    expect(forwardedQuery(`?a=%41&${part}&b`)).toBe('?a=%41&b')
+    expect(forwardedQuery(part)).toBe('')
+  })
+
+  it('passes all else byte for byte', () => {
+    const query = '?$alt=json&method=x&http=1&%zz=2&a=$httpMethod'
+    expect(forwardedQuery(query)).toBe(query)
   })
 })
 
