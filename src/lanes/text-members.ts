@@ -3,30 +3,55 @@ import { readValue } from './json-value.ts'
 import { applyEdits, type Edit } from './request-body.ts'
 
 const colon = 0x3a
-const quote = 0x22
 const backslash = 0x5c
 
-/**
- * The body with the text of every member of these names replaced by what `change` makes of it (null: left alone); the same
- * buffer when nothing is. Found by the name's bytes, without parsing; text that only quotes such a member has its
- * quotation marks escaped.
- */
+/** What comes in its place; undefined: it is left alone. `at`: where it begins. */
+type Change = (value: unknown, at: number) => string | null | undefined
+
+/** `editMembers` for members whose value is a text; `change` gives null for what is left alone. */
 export function editTexts(body: Buffer, names: readonly string[], change: (text: string) => string | null): Buffer {
-  const edits = names.flatMap((name) => findEdits(body, Buffer.from(`"${name}"`), change))
+  return editMembers(body, names, (value) => (typeof value === 'string' ? (change(value) ?? undefined) : undefined))
+}
+
+/**
+ * The body with the value of every member of these names replaced by what `change` makes of it; the same buffer when nothing is.
+ * Found by the name's bytes, without parsing; text that only quotes such a member has its quotation marks escaped.
+ */
+export function editMembers(body: Buffer, names: readonly string[], change: Change): Buffer {
+  const escaped = body.includes('\\u00')
+  const edits = names.flatMap((name) =>
+    (escaped ? findEscaped(body, name) : findPlain(body, name)).flatMap((after) => findEdit(body, after, change)),
+  )
   return applyEdits(body, edits)
 }
 
-function findEdits(body: Buffer, name: Buffer, change: (text: string) => string | null): Edit[] {
-  const edits: Edit[] = []
-  for (let at = body.indexOf(name); at >= 0; at = body.indexOf(name, at + name.length)) {
-    const after = skipSpace(body, at + name.length, body.length)
-    if (body[after] !== colon || body[at - 1] === backslash) continue
-    const start = skipSpace(body, after + 1, body.length)
-    if (body[start] !== quote) continue
-    const end = skipValue(body, start)
-    const value = end < 0 ? undefined : readValue(body, { start, end })
-    const text = typeof value === 'string' ? change(value) : null
-    if (text !== null) edits.push({ span: { start, end }, text: JSON.stringify(text) })
-  }
-  return edits
+/** Where the name's closing quotation mark has ended. */
+function findPlain(body: Buffer, name: string): number[] {
+  const bytes = Buffer.from(`"${name}"`)
+  const found: number[] = []
+  for (let at = body.indexOf(bytes); at >= 0; at = body.indexOf(bytes, at + bytes.length))
+    if (body[at - 1] !== backslash) found.push(at + bytes.length)
+  return found
+}
+
+/** The same where any letter of the name may be escaped. */
+function findEscaped(body: Buffer, name: string): number[] {
+  const letters = [...name].map((letter) => `(?:${letter}|\\\\u00${hexOf(letter)})`)
+  const form = new RegExp(`(?<!\\\\)"${letters.join('')}"`, 'g')
+  return [...body.toString('latin1').matchAll(form)].map((match) => match.index + match[0].length)
+}
+
+function hexOf(letter: string): string {
+  const [high = '', low = ''] = letter.charCodeAt(0).toString(16).padStart(2, '0')
+  return `${high}[${low}${low.toUpperCase()}]`
+}
+
+function findEdit(body: Buffer, nameEnd: number, change: Change): Edit[] {
+  const after = skipSpace(body, nameEnd, body.length)
+  if (body[after] !== colon) return []
+  const start = skipSpace(body, after + 1, body.length)
+  const end = skipValue(body, start)
+  const value = end < 0 ? undefined : readValue(body, { start, end })
+  const text = value === undefined ? undefined : change(value, start)
+  return text === undefined ? [] : [{ span: { start, end }, text: JSON.stringify(text) }]
 }

@@ -203,10 +203,30 @@ describe('URLs', () => {
       )
   })
 
+  it.each([
+    ['"https://evil.example/x"', 'b1'],
+    ['"https://evil.example/v1/messages/batches/../results"', 'b1'],
+    ['"https://evil.example/v1/messages/batches/b2/results?x"', 'b1'],
+    ['["https://evil.example/x"]', 'b1'],
+    ['""', 'b1'],
+  ])('builds %s from the id of its batch', (told, id) => {
+    const own = `https://gateway.example/v1/anthropic/v1/messages/batches/${id}/results`
+    const one = (at: string) => `{"results_url":${told},"id":"${at}"}`
+    expect(JSON.parse(rewrite(one(id)).toString())).toEqual({ results_url: own, id })
+    const list = rewrite(`{"data":[${one('x')},${one(id)}]}`).toString()
+    expect(JSON.parse(list)).toMatchObject({ data: [{ id: 'x' }, { results_url: own }] })
+    const hidden = `{"id":"${id}","r\\u0065sults_url":${told}}`
+    expect(JSON.parse(rewrite(hidden).toString())).toEqual({ results_url: own, id })
+  })
+
+  it.each(['{"a":{"results_url":"//evil/x","id":"b"}}', '{"results_url":"x"}', '{"id":"..","results_url":"x"}'])(
+    'leads nowhere where no batch is told of: %s',
+    (body) => expect(rewrite(body).toString()).toContain('"results_url":null'),
+  )
+
   it('leaves alone what is none', () => {
     for (const body of [
       '{"results_url":null}',
-      '{"results_url":"https://docs.example/page"}',
       '{"text":"\\"results_url\\": \\"https://api.anthropic.com/v1/messages/batches/b1/results\\""}',
     ]) {
       const bytes = Buffer.from(body)
@@ -219,7 +239,7 @@ describe('URLs', () => {
       fc.property(fc.json(), fc.string(), (value, id) => {
         const before = `{"x":${value},"results_url":`
         const url = `https://h/v1/messages/batches/${encodeURIComponent(id)}/results`
-        fc.pre(!value.includes('results_url') && id !== '')
+        fc.pre(!value.includes('results_url') && !['', '.', '..'].includes(id))
         const written = rewrite(`${before}${JSON.stringify(url)}}`).toString()
         expect(written.startsWith(before)).toBe(true)
         expect(written).toContain(urls.lane)

@@ -1,15 +1,47 @@
+import { type Span, scanElements, scanObject } from '../../core/json-scan.ts'
 import type { LaneUrls } from '../contract.ts'
-import { editTexts } from '../text-members.ts'
+import { readValue } from '../json-value.ts'
+import { editMembers } from '../text-members.ts'
 
-const resultsPath = /\/v1\/messages\/batches\/[^/?#]+\/results$/
+const resultsPath = /\/v1\/messages\/batches\/([^/?#\\\s]+)\/results$/
+/** As a segment of a path they would be taken away. */
+const dots = new Set(['', '.', '..'])
 
 /**
- * `results_url`, which both SDKs get as it stands, with the client's credential. Whatever host it names: only its path says
- * what it is. Source: wire/lanes.md, section 2.5.
+ * `results_url`, which both SDKs follow as it stands, with the client's credential. Whatever host it names, only its path says
+ * what it is; where that does not, the batch's own id does; otherwise the batch has none. Source: wire/lanes.md, section 2.5.
  */
 export function rewriteUrls(body: Buffer, { lane }: LaneUrls): Buffer {
-  return editTexts(body, ['results_url'], (url) => {
-    const path = resultsPath.exec(url)?.[0]
-    return path === undefined ? null : lane + path
+  let ids: Map<number, string> | null = null
+  return editMembers(body, ['results_url'], (value, at) => {
+    if (value === null) return undefined
+    const told = typeof value === 'string' ? resultsPath.exec(value)?.[1] : undefined
+    if (told !== undefined && !dots.has(told)) return `${lane}/v1/messages/batches/${told}/results`
+    ids ??= batchIds(body)
+    const segment = writeSegment(ids.get(at) ?? '')
+    return segment === null ? null : `${lane}/v1/messages/batches/${segment}/results`
   })
+}
+
+/** Where the value of a `results_url` begins, and the id beside it: of one batch, or of a list's. */
+function batchIds(body: Buffer): Map<number, string> {
+  const top = { start: 0, end: body.length }
+  const list = scanObject(body, ['data'], top)
+  const elements = list.ok ? list.members.flatMap((data) => scanElements(body, data) ?? []) : []
+  return new Map([top, ...elements].flatMap((span) => readBatch(body, span)))
+}
+
+function readBatch(body: Buffer, span: Span): [at: number, id: string][] {
+  const batch = scanObject(body, ['id', 'results_url'], span)
+  if (!batch.ok) return []
+  // As JSON.parse does, the last of several counts.
+  const member = batch.members.findLast(({ name }) => name === 'id')
+  const id = member === undefined ? null : readValue(body, member)
+  if (typeof id !== 'string') return []
+  return batch.members.filter(({ name }) => name === 'results_url').map(({ start }) => [start, id])
+}
+
+function writeSegment(id: string): string | null {
+  if (dots.has(id) || !id.isWellFormed()) return null
+  return encodeURIComponent(id)
 }
