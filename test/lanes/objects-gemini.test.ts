@@ -65,7 +65,6 @@ describe('references', () => {
     ],
     ['one of this gateway’s', generate, part({ file_data: { file_uri: `${urls.lane}/v1/files/f` } }), ['file files/f']],
     ['one by its name', generate, part({ fileData: { fileUri: 'files/f' } }), ['file files/f']],
-    ['one in disguise', generate, part({ fileData: { fileUri: `${google}//v1main/%66iles/f` } }), ['file files/f']],
     ['a page of the web', generate, part({ fileData: { fileUri: 'https://a.example/files/f' } }), []],
     ['a video elsewhere', generate, part({ fileData: { fileUri: 'https://youtu.be/x' } }), []],
     ['a function’s own fields', generate, part({ functionCall: { args: { fileUri: 'files/f' } } }), []],
@@ -214,6 +213,55 @@ describe('lists', () => {
   })
 })
 
+describe('URIs that are not exactly a file’s', () => {
+  const google = 'https://generativelanguage.googleapis.com'
+  it.each([
+    'aaa',
+    'Files/aaa',
+    ' files/aaa',
+    'files//aaa',
+    '/files/aaa',
+    'files/own/../aaa',
+    'files/%61aa',
+    'v1beta/files/aaa',
+    `${google}/v1beta/files/own/../aaa`,
+    `${google}/v1beta/files//aaa`,
+    `${google}/v1beta/files%252Faaa`,
+    `${google}/v1beta/Files/aaa`,
+    `${google}/files/aaa`,
+    `${google}//v1main/%66iles/f`,
+    `${google}./v1beta/files/aaa`,
+    `${google} /v1beta/files/aaa`,
+    `\t${google}/v1beta/files/aaa#b`,
+    `${google}\\v1beta\\files\\aaa`,
+    'https:generativelanguage.googleapis.com/v1beta/files/aaa',
+    'https:\\\\generativelanguage.googleapis.com/v1beta/files/aaa',
+    'https://user:word@generativelanguage.googleapis.com/v1beta/files/aaa',
+    'https://generativelanguage%2Egoogleapis.com/v1beta/files/aaa',
+    '//generativelanguage.googleapis.com/v1beta/files/aaa',
+    'generativelanguage.googleapis.com/v1beta/files/aaa',
+    `${urls.lane}/v1beta/files/own/../aaa`,
+    `${urls.lane}/v1beta/x/../files/aaa`,
+    `${urls.lane}//v1beta//files/aaa`,
+  ])('%s names what nobody has', (fileUri) => {
+    const body = Buffer.from(JSON.stringify({ contents: [{ parts: [{ fileData: { fileUri } }] }] }))
+    expect(objects.references(match('POST /v1beta/models/m:generateContent'), '', body)).toEqual([
+      { type: 'file', id: fileUri },
+    ])
+  })
+
+  it.each([
+    'https://youtu.be/x',
+    'https://www.youtube.com/watch?v=a%20b',
+    'https://a.example/files/f',
+    'gs://bucket/files/f',
+    'data:text/plain,files/f',
+  ])('%s is a page of the web', (fileUri) => {
+    const body = Buffer.from(JSON.stringify({ contents: [{ parts: [{ fileData: { fileUri } }] }] }))
+    expect(objects.references(match('POST /v1beta/models/m:generateContent'), '', body)).toEqual([])
+  })
+})
+
 describe('URLs', () => {
   const file = match('GET /v1beta/files/a')
   const answer = Buffer.from(
@@ -236,6 +284,39 @@ describe('URLs', () => {
       page: { uri: `${urls.provider}/$discovery/rest` },
     })
     expect(objects.restoreUrls(file, written, urls)).toEqual(answer)
+  })
+
+  it('leads files and videos of other hosts back here too, or nowhere', () => {
+    const evil = 'https://evil.example'
+    const answered = {
+      file: { name: 'files/a', uri: `${evil}/x`, downloadUri: `${evil}/y` },
+      nameless: { downloadUri: `${evil}/z` },
+      files: [{ name: 'files/b', uri: `${urls.provider}.evil.example/v1/files/b` }],
+      samples: [{ video: { uri: `${evil}/v1beta/files/v:download?alt=media` } }, { video: { uri: `${evil}/v` } }],
+      odd: { video: { uri: 'https://generativelanguage.googleapis.com@evil.example/v' } },
+      bucket: { video: { uri: 'gs://bucket/v.mp4' } },
+      known: { video: { uri: 'https://generativelanguage.googleapis.com/v' } },
+      groundingMetadata: { web: { uri: `${evil}/page` }, video: { uri: `${evil}/cited` } },
+    }
+    expect(JSON.parse(objects.rewriteUrls(file, Buffer.from(JSON.stringify(answered)), urls).toString())).toEqual({
+      ...answered,
+      file: {
+        name: 'files/a',
+        uri: `${urls.lane}/v1beta/files/a`,
+        downloadUri: `${urls.lane}/download/v1beta/files/a:download?alt=media`,
+      },
+      nameless: { downloadUri: null },
+      files: [{ name: 'files/b', uri: `${urls.lane}/v1/files/b` }],
+      samples: [{ video: { uri: `${urls.lane}/v1beta/files/v:download?alt=media` } }, { video: { uri: null } }],
+      odd: { video: { uri: null } },
+    })
+  })
+
+  it('sees through an escaped name', () => {
+    const body = Buffer.from('{"name":"files/a","\\u0075r\\u0069":"https://evil.example/x"}')
+    expect(JSON.parse(objects.rewriteUrls(file, body, urls).toString())).toMatchObject({
+      uri: `${urls.lane}/v1beta/files/a`,
+    })
   })
 
   it('is the same buffer when there is nothing to lead', () => {

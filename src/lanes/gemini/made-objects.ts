@@ -12,7 +12,7 @@ const tellers: Readonly<Record<string, (text: string) => ObjectName | null>> = {
 }
 
 /** What was found, cited or given by the client is nothing that was made: its URIs may be anybody's. */
-const others = new Set([
+export const others = new Set([
   'annotations',
   'arguments',
   'citationMetadata',

@@ -26,25 +26,66 @@ export function fileName(text: string): string {
 }
 
 const googleHost = /^(?:[a-z0-9-]+\.)*generativelanguage(?:\.[a-z0-9-]+)*\.googleapis\.com(?::\d+)?$/i
-const versioned = /(?:^|\/)v\d[a-z0-9]*\/files\/([^/:?#]+)/
-const anywhere = /(?:^|\/)files\/([^/:?#]+)/
+const exactName = /^files\/[\w-]+$/
+const exactUri =
+  /^https?:\/\/(?:[\w-]+(?:\.[\w-]+)*|\[[\da-f:.]+\])(?::\d+)?\/(?:[\w-][\w.~-]*\/)*v\d[a-z0-9]*\/(files\/[\w-]+)(?::download)?(?:\?[\w=&.:-]*)?$/
 
-/**
- * The file that a URI leads to; null when it leads to none of this provider's. On the provider's own host whatever looks like
- * a file is one; elsewhere (this gateway, a base URL of its own) only below a version, since clients may name any page of the web.
- */
+/** The file that a URI leads to, of this provider's or below a version elsewhere (this gateway, a base URL of its own); null where it leads to none. */
 export function fileOfUri(uri: string): string | null {
-  const text = decoded(uri)
-  const [, host, path = ''] = /^(?:https?:\/\/([^/?#]*))?(.*)$/is.exec(text) ?? []
-  const form = host === undefined || googleHost.test(host) ? anywhere : versioned
-  const id = form.exec(path)?.[1]
-  return id === undefined ? null : `files/${id}`
+  return exactName.test(uri) ? uri : (exactUri.exec(uri)?.[1] ?? null)
 }
 
-function decoded(uri: string): string {
-  try {
-    return decodeURIComponent(uri)
-  } catch {
-    return uri
-  }
+/**
+ * The file that a client's URI refers to. What looks like one without being exactly one is itself the name, which nobody's file has: how
+ * the provider would read it cannot be known here. Null for any other page of the web.
+ */
+export function fileReference(uri: string): string | null {
+  return fileOfUri(uri) ?? (looksLikeFile(uri) ? uri : null)
+}
+
+/** Whether the URI is on the provider's own host, in no odd spelling. */
+export function isGoogle(uri: string): boolean {
+  const host = /^https?:\/\/([\w.:-]+)(?:[/?#][\x21-\x5b\x5d-\x7e]*)?$/.exec(uri)?.[1]
+  return host !== undefined && googleHost.test(host)
+}
+
+const absolute = /^[a-z][a-z0-9+.-]*:/
+const pageOfHost = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+(?:[/?#:]|$)/
+const versionedFiles = /\/v\d[a-z0-9]*\/files(?:[/?#]|$)/
+
+function looksLikeFile(uri: string): boolean {
+  const text = flatten(uri)
+  if (!absolute.test(text) && !pageOfHost.test(text)) return true
+  const [, authority = '', path = ''] = /^(?:[a-z][a-z0-9+.-]*:)?\/*([^/?#]*)(.*)$/s.exec(text) ?? []
+  if (/generativelanguage.*googleapis/s.test(authority)) return true
+  return versionedFiles.test(path) || versionedFiles.test(resolveDots(path))
+}
+
+/** Escapes, and what URL parsers take away or take for something else, are undone. */
+function flatten(uri: string): string {
+  let text = uri
+  for (let layer = 0; layer < escapeLayers && text.includes('%'); layer++) text = decoded(text)
+  return text
+    .normalize('NFKC')
+    .replace(/[\s\p{C}]/gu, '')
+    .replaceAll('\\', '/')
+    .replace(/(?<!:)\/{2,}/g, '/')
+    .toLowerCase()
+}
+
+const escapeLayers = 4
+
+function resolveDots(path: string): string {
+  return URL.parse(path.replace(/^\/*/, '/'), 'http://host')?.pathname ?? path
+}
+
+/** Escape by escape, since a malformed one may stand beside others. */
+function decoded(text: string): string {
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
+    try {
+      return decodeURIComponent(escapes)
+    } catch {
+      return escapes
+    }
+  })
 }

@@ -3,12 +3,12 @@ import { WatchedNames } from '../../core/json-scan.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { Match } from '../contract.ts'
 import { walkMembers } from '../json-walk.ts'
-import { fileName, fileOfUri } from './names.ts'
+import { fileName, fileReference } from './names.ts'
 
 type Reading = (text: string) => ObjectName | null
 
 const file: Reading = (text) => ({ type: 'file', id: fileName(text) })
-const fileUri: Reading = (text) => named('file', fileOfUri(text))
+const fileUri: Reading = (text) => named('file', fileReference(text))
 const cache: Reading = (text) => ({ type: 'cached_content', id: inCollection('cachedContents', text) })
 const store: Reading = (text) => ({ type: 'file_search_store', id: inCollection('fileSearchStores', text) })
 const interaction: Reading = (id) => named('interaction', id)
