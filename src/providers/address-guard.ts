@@ -24,8 +24,11 @@ const privateNets: readonly [net: string, bits: number][] = [
   ['192.168.0.0', 16],
   ['198.18.0.0', 15],
 ]
-/** Forms in which an IPv6 address carries one of IPv4: mapped, compatible, NAT64, and 6to4 below. */
-const carriers = ['::ffff:', '::', '64:ff9b::']
+/**
+ * Forms in which an IPv6 address carries one of IPv4, in its last 32 bits: mapped, compatible, translated (SIIT), NAT64. NAT64 of one's
+ * own, by the same form, and 6to4, which has it elsewhere, are below.
+ */
+const carriers = ['::ffff:', '::', '::ffff:0:', '64:ff9b::']
 
 const forbidden = listNets(forbiddenNets, [
   ['::', 128],
@@ -33,14 +36,14 @@ const forbidden = listNets(forbiddenNets, [
   ['fd00:ec2::', 32],
   ['fd20:ce::254', 128],
   ['ff00::', 8],
+  // Teredo: the address within is another's, and written upside down.
+  ['2001::', 32],
 ])
 const privates = listNets(privateNets, [
   ['::1', 128],
   ['fc00::', 7],
   ['fec0::', 10],
-  // 6to4, Teredo and NAT64 of one's own lead to addresses that nobody sees here.
-  ['2001::', 32],
-  ['2002::', 16],
+  // However public the address within is, only a network's own translator leads there.
   ['64:ff9b:1::', 48],
 ])
 
@@ -60,8 +63,29 @@ export function judgeAddress(address: string): AddressKind {
   const family = isIP(bare) === 6 ? 'ipv6' : 'ipv4'
   // Loopback as IPv4-compatible would be in `::/104`; the one address of it that is used is ::1.
   if (bare === '::1') return 'private'
+  const within = family === 'ipv6' ? carriedAddress(bare) : null
+  if (within !== null && forbidden.check(within, 'ipv4')) return 'forbidden'
+  if (within !== null && privates.check(within, 'ipv4')) return 'private'
   if (forbidden.check(bare, family)) return 'forbidden'
   return privates.check(bare, family) ? 'private' : 'public'
+}
+
+/** Of 6to4, behind its prefix, and of NAT64 with a prefix of one's own, at the end (RFC 3056, RFC 8215); null for all else. */
+function carriedAddress(six: string): string | null {
+  const host = URL.parse(`http://[${six}]`)?.hostname.slice(1, -1) ?? ''
+  const [before = '', after = ''] = host.split('::', 2)
+  const front = before.split(':')
+  const back = after.split(':').filter((group) => group !== '')
+  const groups = host.includes('::')
+    ? [...front, ...Array<string>(8 - front.length - back.length).fill('0'), ...back]
+    : front
+  if (groups[0] === '2002') return joinBytes(groups.slice(1, 3))
+  return host.startsWith('64:ff9b:1:') ? joinBytes(groups.slice(6)) : null
+}
+
+function joinBytes(groups: readonly string[]): string {
+  const numbers = groups.map((group) => Number.parseInt(group, 16))
+  return numbers.flatMap((number) => [number >> 8, number & 255]).join('.')
 }
 
 /** Names that mean the metadata service wherever they resolve. */
