@@ -286,7 +286,10 @@ export interface LaneSockets {
   minted(body: Buffer): Minted | null
   /** The first frame says which model is meant, and so which provider: until it comes none is dialled. */
   opensWithFrame(match: Match): boolean
-  /** What a client's frame asks for; null: nothing that anybody here must know. A fault: it does not go up. */
+  /**
+   * What a client's frame asks for; null: nothing that anybody here must know. A fault: it does not go up, as nothing does that is not
+   * read here as the provider will read it. No lane's protocol has raw sound: binary frames are JSON too.
+   */
   ask(match: Match, frame: Buffer): FrameAsk | Fault | null
   /** A fresh reader of what a provider sends on one connection. */
   reader(match: Match): SocketReader
@@ -302,12 +305,16 @@ export interface Minted {
 }
 
 export interface FrameAsk {
+  /** Whether a connection may begin with it. */
+  opens: boolean
   /** The model that the work is for; null: the frame names none. */
   model: NamedModel | null
   /** Models for a part of the work (transcription of what the user says). */
   further: readonly NamedModel[]
-  /** The call whose JSON body this frame could be: it refers to objects as that one does. null: to none. */
+  /** The call whose JSON body this frame could be: it refers to objects as that one does. null: none of its names stands in the frame. */
   bodyOf: Match | null
+  /** Types that live within one connection: whoever names one of them can only mean its own. */
+  own: readonly ObjectType[]
 }
 
 export interface NamedModel {

@@ -92,3 +92,16 @@ it('adds up what Live reports, by delegated answers too', () => {
     tell({ type: 'response.event', event: { type: 'response.completed', response: { id: 'r', usage } } })
   expect(reader.usage()).toMatchObject({ input: 10, output: 14 })
 })
+
+it('looks no further into frames of sound, and into any that may name an object', () => {
+  const { sockets, match } = open([openai, '/realtime'])
+  const ask = (value: object) => sockets.ask(match, Buffer.from(JSON.stringify(value)))
+  expect(ask({ type: 'input_audio_buffer.append', audio: 'AAAA' })).toBeNull()
+  expect(ask({ type: 'x', deep: [{ voice: { id: 'voice_1' } }] })).toMatchObject({ opens: false, model: null })
+  expect(ask({ type: 'x', session: { model: 'a' } })).toMatchObject({ opens: false, model: { name: 'a' } })
+  const talk = open([gemini, live])
+  const say = (value: object) => talk.sockets.ask(talk.match, Buffer.from(JSON.stringify(value)))
+  expect(say({ realtimeInput: { audio: { data: 'AAAA', mimeType: 'audio/pcm' } } })).toBeNull()
+  expect(say({ clientContent: { turns: [] }, setup: null })).toBeNull()
+  expect(say({ clientContent: { turns: [{ fileUri: 'x' }] } })).toMatchObject({ opens: false, model: null })
+})

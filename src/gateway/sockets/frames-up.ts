@@ -13,6 +13,8 @@ import type { Bridge } from './bridge.ts'
 import type { FramesDown } from './frames-down.ts'
 import { type OpenedProvider, openProvider } from './open-provider.ts'
 
+const none: readonly ObjectName[] = []
+
 /** A change of a frame: a model's name, as the provider knows it. */
 interface Rename {
   model: NamedModel
@@ -20,7 +22,7 @@ interface Rename {
 }
 
 /**
- * What comes from the client. Nearly all of it passes unread; a frame that names a model or an object is looked at like a
+ * What comes from the client. Nearly all of it is scanned and no more; a frame that names a model or an object is looked at like a
  * request: may the key use it, is it the caller's, does it live where this connection leads?
  */
 export class FramesUp {
@@ -47,6 +49,7 @@ export class FramesUp {
     if (this.#provider === null) return this.#open(ask, frame, bridge)
     if (ask === null) return frame
     const unknown = this.#unknown(ask, frame)
+    if ('code' in unknown) return this.#refuse(unknown, bridge)
     if (unknown.length > 0) return this.#checkOwner(ask, frame, unknown, bridge)
     return this.#renamed(ask, frame, bridge)
   }
@@ -55,7 +58,7 @@ export class FramesUp {
   async #open(ask: FrameAsk | null, frame: Frame, bridge: Bridge): Promise<Frame | null> {
     const { inspection } = this.#exchange
     const model = ask?.model?.name ?? inspection!.model
-    if (ask === null || model === null)
+    if (ask === null || !ask.opens || model === null)
       return this.#refuse(
         fault('invalid_request', 'The first frame must set the session up and name its model.'),
         bridge,
@@ -64,6 +67,7 @@ export class FramesUp {
     if (denied !== null) return this.#refuse(denied, bridge)
     this.#exchange.inspection = { ...inspection!, model }
     const unknown = this.#unknown(ask, frame)
+    if ('code' in unknown) return this.#refuse(unknown, bridge)
     if (unknown.length > 0) {
       const owner = await findOwner(this.#gateway, this.#exchange, unknown)
       if (owner.kind === 'refused') return this.#refuse(owner.fault, bridge)
@@ -102,10 +106,11 @@ export class FramesUp {
   }
 
   /** What the frame refers to and this connection has not seen made. */
-  #unknown({ bodyOf }: FrameAsk, frame: Frame): ObjectName[] {
-    if (bodyOf === null) return []
-    const names = this.#exchange.lane!.objects.references(bodyOf, '', frame.bytes)
-    return names.filter((name) => !this.#down.knows(name))
+  #unknown({ bodyOf, own }: FrameAsk, frame: Frame): readonly ObjectName[] | Fault {
+    if (bodyOf === null) return none
+    const found = this.#exchange.lane!.objects.references(bodyOf, '', frame.bytes)
+    if ('code' in found) return found
+    return found.filter((name) => !own.includes(name.type) && !this.#down.knows(name))
   }
 
   #judge(model: string): Fault | null {

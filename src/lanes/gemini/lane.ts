@@ -34,7 +34,7 @@ export const gemini: Lane = {
   heartbeat: () => null,
   reader,
   objects,
-  sockets: geminiSockets,
+  sockets: geminiSockets(() => match('POST', '/v1beta/models/any:generateContent')),
   renderModels: (_match, models, query) => renderModels(models, query),
   renderModel: (_match, model) => renderModel(model),
 }

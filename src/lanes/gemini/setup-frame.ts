@@ -1,17 +1,45 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { type Span, scanObject } from '../../core/json-scan.ts'
-import type { FrameAsk, Inspection, NamedModel } from '../contract.ts'
+import { scanFrame } from '../client-frame.ts'
+import type { FrameAsk, Inspection, Match, NamedModel } from '../contract.ts'
 import { readValue } from '../json-value.ts'
 import { isFault } from '../request-body.ts'
 import { modelName } from './endpoints.ts'
+import { referringNames } from './references.ts'
 
-/** The first frame, in text or binary, is `{"setup": {"model": "models/…"}}`. */
-export function askSetup(frame: Buffer): FrameAsk | Fault | null {
-  const scan = scanObject(frame, ['setup'])
-  if (!scan.ok || scan.members.length === 0) return null
-  const model = readModels(frame, scan.members)
-  return model !== null && isFault(model) ? model : { model, further: [], bodyOf: null }
+/** A message is one of these. Source: `LiveClientMessage` and `LiveMusicClientMessage` of `@google/genai` 3, in both JSON spellings. */
+const messages = [
+  'setup',
+  'clientContent',
+  'client_content',
+  'realtimeInput',
+  'realtime_input',
+  'toolResponse',
+  'tool_response',
+  'musicGenerationConfig',
+  'music_generation_config',
+  'playbackControl',
+  'playback_control',
+]
+
+/** The first frame, in text or binary, is `{"setup": {"model": "models/…"}}`; any may name an object. */
+export function askMessage(frame: Buffer, bodyOf: () => Match | null): FrameAsk | Fault | null {
+  const watch = { names: referringNames, seen: false }
+  const members = scanFrame(frame, messages, watch)
+  if ('code' in members) return members
+  const held = members.filter(({ start }) => frame[start] !== startOfNull)
+  if (held.length > 1)
+    return fault('invalid_request', `A message holds one of ${messages.join(', ')}, once; send one after the other.`)
+  const setup = held.filter(({ name }) => name === 'setup')
+  if (setup.length === 0 && !watch.seen) return null
+  const model = readModels(frame, setup)
+  if (model !== null && isFault(model)) return model
+  const call = watch.seen ? bodyOf() : null
+  if (watch.seen && call === null) throw new Error('The lane has no call that its frames could be the body of.')
+  return { opens: setup.length > 0, model, further: [], bodyOf: call, own: [] }
 }
+
+const startOfNull = 0x6e
 
 const setups = ['bidiGenerateContentSetup', 'bidi_generate_content_setup']
 

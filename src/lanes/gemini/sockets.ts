@@ -1,22 +1,25 @@
 import { scanObject } from '../../core/json-scan.ts'
 import type { TokenUsage } from '../../core/record.ts'
-import type { Inspection, LaneSockets, Minted, SocketReader, SocketReading } from '../contract.ts'
+import type { Inspection, LaneSockets, Match, Minted, SocketReader, SocketReading } from '../contract.ts'
 import { asText, parseObject, readValue } from '../json-value.ts'
 import { plainReading } from '../plain-reading.ts'
 import { forwardedQuery } from '../query.ts'
 import { addUsage } from '../usage-sum.ts'
 import { readStreamedError } from './errors.ts'
-import { askSetup } from './setup-frame.ts'
+import { askMessage } from './setup-frame.ts'
 import { readLiveUsage } from './usage.ts'
 
-export const geminiSockets: LaneSockets = {
-  handshake: (_match, query, meant) => ({ ...plain, model: meant, query: forwardedQuery(query) }),
-  minted,
-  opensWithFrame: () => true,
-  ask: (_match, frame) => askSetup(frame),
-  reader: () => new LiveReader(),
-  // The vendor's own end is a closing frame with a reason; its SDKs know no frame for a fault.
-  errorFrame: () => null,
+/** `bodyOf`: the call whose body names objects as frames do. */
+export function geminiSockets(bodyOf: () => Match | null): LaneSockets {
+  return {
+    handshake: (_match, query, meant) => ({ ...plain, model: meant, query: forwardedQuery(query) }),
+    minted,
+    opensWithFrame: () => true,
+    ask: (_match, frame) => askMessage(frame, bodyOf),
+    reader: () => new LiveReader(),
+    // The vendor's own end is a closing frame with a reason; its SDKs know no frame for a fault.
+    errorFrame: () => null,
+  }
 }
 
 const plain: Inspection = {

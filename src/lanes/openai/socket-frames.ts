@@ -1,38 +1,65 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { type Span, scanObject } from '../../core/json-scan.ts'
+import { type Member, type Span, scanObject } from '../../core/json-scan.ts'
+import type { ObjectType } from '../../core/stored-object.ts'
+import { readType, scanFrame } from '../client-frame.ts'
 import type { FrameAsk, Match, NamedModel } from '../contract.ts'
 import { asText, readValue } from '../json-value.ts'
-import { isFault, readModel, scanBody } from '../request-body.ts'
+import { isFault, readModel } from '../request-body.ts'
+import { watchReferences } from './objects/references.ts'
 
-/** The type of a frame: '' for what has none. Sound is skipped, never parsed. */
+/** The type of a provider's frame: '' for what has none. Sound is skipped, never parsed. */
 export function frameType(frame: Buffer): string {
   const scan = scanObject(frame, ['type'])
   const member = scan.ok ? scan.members.at(-1) : undefined
   return member === undefined ? '' : (asText(readValue(frame, member)) ?? '')
 }
 
-/** A `response.create` of the Responses WebSocket is the body of that call, with a type. */
-export function askResponse(frame: Buffer, bodyOf: Match | null): FrameAsk | Fault | null {
-  if (frameType(frame) !== 'response.create') return null
-  const scan = scanBody(frame, ['model'])
-  if (isFault(scan)) return scan
-  const named = readModel(frame, scan.members, true)
+/** A `response.create` of the Responses WebSocket is the body of that call, with a type. A model counts in a frame of any type. */
+export function askResponse(frame: Buffer, call: Match): FrameAsk | Fault | null {
+  const read = readFrame(frame, ['type', 'model'], call)
+  if (isFault(read)) return read
+  const named = readModel(frame, read.members, true)
   if (isFault(named)) return named
+  const opens = read.type === 'response.create'
+  if (!opens && named.model === null && read.bodyOf === null) return null
   const model = named.model === null ? null : { name: named.model, spans: named.spans }
-  return { model, further: [], bodyOf }
+  return { opens, model, further: [], bodyOf: read.bodyOf, own: [] }
 }
 
 const sessionFrames = new Set(['session.update', 'session.start', 'transcription_session.update'])
+
+/** What sets up a session names its model, and perhaps others for parts of the work; any frame may name an object. */
+export function askSession(frame: Buffer, call: Match, own: readonly ObjectType[]): FrameAsk | Fault | null {
+  const read = readFrame(frame, ['type', 'session', 'model'], call)
+  if (isFault(read)) return read
+  const { bodyOf } = read
+  const opens = sessionFrames.has(read.type)
+  if (!opens && read.members.every(({ name }) => name === 'type'))
+    return bodyOf === null ? null : { opens, model: null, further: [], bodyOf, own }
+  const models = readSession(frame)
+  return isFault(models) ? models : { opens, ...models, bodyOf, own }
+}
+
+interface ReadFrame {
+  type: string
+  members: readonly Member[]
+  /** null: no name that refers to an object stands in it. */
+  bodyOf: Match | null
+}
+
+function readFrame(frame: Buffer, wanted: readonly string[], call: Match): ReadFrame | Fault {
+  const watch = watchReferences(call)
+  const members = scanFrame(frame, wanted, watch)
+  if ('code' in members) return members
+  const type = readType(frame, members)
+  if (typeof type !== 'string') return type
+  return { type, members, bodyOf: watch?.seen === false ? null : call }
+}
+
 /** Members of a session below which another model may be named. */
 const holders = ['audio', 'input', 'transcription', 'input_audio_transcription', 'delegation', 'responses']
 
-/** What sets up a session names its model, and perhaps others for parts of the work. */
-export function askSession(frame: Buffer, bodyOf: Match | null): FrameAsk | Fault | null {
-  if (!sessionFrames.has(frameType(frame))) return null
-  return readSession(frame, bodyOf)
-}
-
-export function readSession(bytes: Buffer, bodyOf: Match | null): FrameAsk | Fault {
+export function readSession(bytes: Buffer): Pick<FrameAsk, 'model' | 'further'> | Fault {
   const scan = scanObject(bytes, ['session'])
   const sessions = scan.ok && scan.members.length > 0 ? scan.members : [{ start: 0, end: bytes.length }]
   const models: { depth: number; name: string; span: Span }[] = []
@@ -44,7 +71,7 @@ export function readSession(bytes: Buffer, bodyOf: Match | null): FrameAsk | Fau
     })
   const model = own[0] === undefined ? null : { name: own[0].name, spans: own.map(({ span }) => span) }
   const further = models.filter(({ depth }) => depth > 0).map(({ name, span }): NamedModel => ({ name, spans: [span] }))
-  return { model, further, bodyOf }
+  return { model, further }
 }
 
 function collectModels(

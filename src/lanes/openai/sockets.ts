@@ -7,17 +7,27 @@ import { renderError } from './errors.ts'
 import { askResponse, askSession, readSession } from './socket-frames.ts'
 import { OpenaiSocketReader } from './socket-reader.ts'
 
-/** `bodyOf`: the call that a `response.create` is the body of. */
+/** `bodyOf`: the call that a `response.create` is the body of; the other frames name objects as it does. */
 export function openaiSockets(bodyOf: () => Match | null): LaneSockets {
+  // Looked for once: sound comes fifty times a second.
+  let call: Match | null = null
+  const body = () => (call ??= known(bodyOf()))
   return {
     handshake,
     minted,
     opensWithFrame: ({ endpoint }) => endpoint.model === 'body',
     ask: ({ endpoint }, frame) =>
-      endpoint.operation === 'responses.socket' ? askResponse(frame, bodyOf()) : askSession(frame, bodyOf()),
+      endpoint.operation === 'responses.socket'
+        ? askResponse(frame, body())
+        : askSession(frame, body(), endpoint.operation === 'realtime' ? ['item'] : []),
     reader: ({ endpoint }) => new OpenaiSocketReader(endpoint.operation === 'responses.socket'),
     errorFrame,
   }
+}
+
+function known(call: Match | null): Match {
+  if (call === null) throw new Error('The lane has no call that its frames could be the body of.')
+  return call
 }
 
 function handshake({ endpoint }: Match, query: string, meant: string | null): Inspection | Fault {
@@ -54,9 +64,9 @@ function withoutModel(query: string): string {
 
 /** The body that sets a session up for a client: with the session in it, or in its older form the session itself. */
 export function inspectSession(plain: Inspection, body: Buffer): Inspection | Fault {
-  const ask = readSession(body, null)
-  if (isFault(ask)) return ask
-  return { ...plain, model: ask.model?.name ?? null, modelSpans: ask.model?.spans ?? [] }
+  const found = readSession(body)
+  if (isFault(found)) return found
+  return { ...plain, model: found.model?.name ?? null, modelSpans: found.model?.spans ?? [] }
 }
 
 /** Where a handshake goes: with the model named as the provider knows it. */

@@ -1,0 +1,44 @@
+import { type Fault, fault } from '../core/errors.ts'
+import { type Member, type NameWatch, scanObject } from '../core/json-scan.ts'
+import { parseObject, readValue } from './json-value.ts'
+
+const backslash = 0x5c
+/** Up to here a frame with escapes is also parsed, as a body is; larger ones are only scanned. */
+const parsedBytes = 64 * 1024
+
+/**
+ * The wanted members at the top of a client's frame, text or binary. Every frame of every lane's protocol is one JSON object; what is
+ * none for the scanner may be one for the provider's parser, and would go up unchecked. Sound has no escapes, and is never parsed.
+ */
+export function scanFrame(
+  frame: Buffer,
+  wanted: readonly string[],
+  watch: NameWatch | null,
+): readonly Member[] | Fault {
+  const scan = scanObject(frame, wanted, undefined, watch)
+  if (!scan.ok) {
+    const place = scan.at >= frame.length ? 'it ends too early' : `see byte ${scan.at}`
+    return fault('invalid_request', `The message is not one valid JSON object: ${place}.`)
+  }
+  const escaped = frame.length <= parsedBytes && frame.includes(backslash)
+  if (escaped && parseObject(frame) === null)
+    return fault('invalid_request', 'The message is not valid JSON: a string is malformed.')
+  return scan.members
+}
+
+/** The frame's `type`, '' where it has none. Parsers disagree on which of two counts. */
+export function readType(frame: Buffer, members: readonly Member[]): string | Fault {
+  let type: string | null = null
+  for (const member of members) {
+    if (member.name !== 'type') continue
+    const value = readValue(frame, member)
+    if (typeof value !== 'string') return badType('`type` must be a string.')
+    if (type !== null && type !== value) return badType('`type` is given twice with different values; send it once.')
+    type = value
+  }
+  return type ?? ''
+}
+
+function badType(message: string): Fault {
+  return fault('invalid_request', message, { param: 'type' })
+}
