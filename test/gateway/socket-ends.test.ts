@@ -161,9 +161,9 @@ describe('hostile sides', () => {
     const lines = ['GET /v1/realtime?model=voice HTTP/1.1', 'host: x', `authorization: Bearer ${plane.key}`]
     lines.push('connection: Upgrade', 'upgrade: websocket', 'sec-websocket-version: 13')
     lines.push('sec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==', '', '')
-    socket.write(Buffer.concat([Buffer.from(lines.join('\r\n')), Buffer.from([0x81, 0x82, 0, 0, 0, 0, 0x68, 0x69])]))
+    socket.write(Buffer.concat([Buffer.from(lines.join('\r\n')), Buffer.from([0x81, 0x82, 0, 0, 0, 0, 0x7b, 0x7d])]))
     const { end: far } = await provider.accepted()
-    expect((await far.next()).text).toBe('hi')
+    expect((await far.next()).text).toBe('{}')
     socket.destroy()
     await far.closed
   })
