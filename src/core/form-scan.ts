@@ -190,13 +190,32 @@ function readPartName(block: string, wanted: ReadonlySet<string>): { wanted: str
   if (parameters === null || named.length !== 1 || named[0]![0] === 'name*')
     return { wrong: 'a part is not named in the usual way' }
   const name = named[0]![1]
+  const isFile = parameters.some(([other]) => other.startsWith('filename'))
   // Some parsers undo these, others do not.
-  if (!wanted.has(name))
-    return wanted.has(plain(name)) ? { wrong: `the name ${plain(name)} is escaped` } : { wanted: null }
-  if (parameters.some(([other]) => other.startsWith('filename')))
-    return { wrong: `the field ${name} is sent as a file` }
+  if (!isWanted(wanted, name))
+    return isWanted(wanted, plain(name)) && (!isFile || wanted.has(plain(name)))
+      ? { wrong: `the name ${plain(name)} is escaped` }
+      : { wanted: null }
+  // Such a field may be a file as well as name one.
+  if (isFile) return wanted.has(name) ? { wrong: `the field ${name} is sent as a file` } : { wanted: null }
   if (isEncoded(headers)) return { wrong: `the field ${name} is encoded` }
   return { wanted: name }
+}
+
+/** The names of members that hold an id; what else is below a root (a URL of an image) may be long. */
+const idSegment = /^(?:id|file_id)$/
+
+/** By its whole name, or where `root*` is wanted in any form of brackets or dots: `root`, `root[]`, `root[0][id]`, `root.file_id`. */
+function isWanted(wanted: ReadonlySet<string>, name: string): boolean {
+  if (wanted.has(name)) return true
+  const [root = '', ...segments] = name.split(/[[.]/)
+  if (!wanted.has(rootForm(root))) return false
+  const inner = segments.map((segment) => segment.replace(/\]$/, '').trim())
+  return inner.every((segment) => /^\d*$/.test(segment)) || inner.some((segment) => idSegment.test(segment))
+}
+
+export function rootForm(name: string): string {
+  return `${name.split(/[[.]/, 1)[0]}*`
 }
 
 function isEncoded(headers: readonly [string, string][]): boolean {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type Fault, fault } from '../core/errors.ts'
-import type { FormField, FormScanner } from '../core/form-scan.ts'
+import { type FormField, type FormScanner, rootForm } from '../core/form-scan.ts'
 import { Pieces, replaceSpan } from '../core/pieces.ts'
 import { formatSize } from '../core/units.ts'
 import type { FormFields } from '../lanes/contract.ts'
@@ -174,7 +174,7 @@ export class Upload {
       const before = fields.slice(0, this.#known)
       if (needed.includes(name) && before.some((field) => field.name === name))
         return fault('invalid_request', `\`${name}\` is given twice; send it once.`, { param: name })
-      if (late && early.includes(name))
+      if (late && (early.includes(name) || early.includes(rootForm(name))))
         return fault('invalid_request', `\`${name}\` comes too late in the form; send it before the file.`, {
           param: name,
         })

@@ -92,7 +92,7 @@ export type BodyForm = 'json' | 'multipart' | 'bytes'
 export interface FormFields {
   /** The body is held until these are found, or it ends. Given twice they are refused. */
   needed: readonly string[]
-  /** They decide whether the call may be made at all: where they come after what is held (1 MiB), the call is refused. */
+  /** They decide whether the call may be made at all: where they come after what is held (1 MiB), the call is refused. `name*`: also what is below it. */
   early: readonly string[]
   /** Read where they stand in what is held anyway. */
   read: readonly string[]
