@@ -31,7 +31,12 @@ async function check(gateway: Gateway, exchange: Exchange, names: readonly Objec
 }
 
 /** As if the provider had said it: nobody learns here what others have. */
-async function answerNotFound(gateway: Gateway, exchange: Exchange, name: ObjectName, why: string): Promise<void> {
+export async function answerNotFound(
+  gateway: Gateway,
+  exchange: Exchange,
+  name: ObjectName,
+  why: string,
+): Promise<void> {
   exchange.routingSignals.push({ rule: 'object', verdict: 'deny', text: why })
   const rendered = exchange.lane!.objects.notFound(exchange.match!, name, exchange.id)
   const reason = fault('object_not_found', `There is no ${name.type.replaceAll('_', ' ')} of that id for this key.`)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ObjectPlace, ObjectScope, ObjectType } from '../../core/stored-object.ts'
+import type { ObjectName, ObjectPlace, ObjectScope, ObjectType, StoredObject } from '../../core/stored-object.ts'
 import { isAt, isIn } from './find-owner.ts'
 import type { IndexFailure, ObjectIndex } from './object-index.ts'
 
@@ -25,7 +25,8 @@ const valueLimit = 1024
 
 /**
  * A cursor is the id of an item, which says where that lives; or a token, in which the gateway itself has put the place.
- * Source: wire/lanes.md, sections 1.4, 2.4 and 3.5.
+ * Source: wire/lanes.md, sections 1.4, 2.4 and 3.5. `missing`: an item that is not the caller's, there or not: asked for it, the
+ * provider would tell which.
  */
 export async function findCursor(
   objects: ObjectIndex,
@@ -33,24 +34,28 @@ export async function findCursor(
   type: ObjectType,
   scope: ObjectScope,
   places: readonly ObjectPlace[],
-): Promise<Cursor | IndexFailure | null> {
+): Promise<Cursor | IndexFailure | { missing: ObjectName } | null> {
   const parameters = [...new URLSearchParams(query)].filter(([, value]) => value !== '' && value.length <= valueLimit)
-  const own = parameters.find(([, value]) => value.startsWith(mark))
-  if (own !== undefined) return readToken(query, own, places)
+  const token = parameters.find(([, value]) => value.startsWith(mark))
+  if (token !== undefined) return readToken(query, token, places)
   const named = parameters.filter(([name]) => /^(after|before)/.test(name))
   if (named.length === 0) return null
-  const found = await objects.look(
+  // One that has just been made is in the journal only.
+  const found = await objects.find(
     named.map(([, id]) => ({ type, id })),
     scope,
   )
   if ('failed' in found) return found
+  const isPlaced = (object: StoredObject) => isIn(scope, object) && places.some((place) => isAt(place, object))
+  const own = found.filter(isPlaced)
+  // Of several, nobody knows which one the provider takes.
+  const [, foreign] = named.find(([, id]) => !own.some((object) => object.id === id)) ?? []
+  if (foreign !== undefined) return { missing: { type, id: foreign } }
   const [[parameter, id] = ['', '']] = named
-  const object = found.find((each) => each.id === id && isIn(scope, each))
-  const index = object === undefined ? -1 : places.findIndex((place) => isAt(place, object))
+  const index = places.findIndex((place) => own.some((object) => object.id === id && isAt(place, object)))
   const backwards = parameter.startsWith('before')
-  const rest = index < 0 || backwards ? null : objects.ends.behind(itemKey(places[index]!, type, scope, id))
-  // An item that has been deleted meanwhile is the provider's to judge.
-  return { index: Math.max(index, 0), query, parameter, begins: false, rest, backwards }
+  const rest = backwards ? null : objects.ends.behind(itemKey(places[index]!, type, scope, id))
+  return { index, query, parameter, begins: false, rest, backwards }
 }
 
 /** An item of somebody's list, as the end of that list is remembered by. */

@@ -1,6 +1,6 @@
 import { fault } from '../../core/errors.ts'
 import { reachFaultPoint } from '../../core/fault-point.ts'
-import type { CountedPlace, ObjectType } from '../../core/stored-object.ts'
+import type { CountedPlace, ObjectName, ObjectType } from '../../core/stored-object.ts'
 import type { ObjectPage } from '../../lanes/contract.ts'
 import type { Attempted } from '../../routing/attempt.ts'
 import type { Plan } from '../../routing/plan.ts'
@@ -10,7 +10,8 @@ import type { Gateway } from '../gateway.ts'
 import type { Answer } from '../judge.ts'
 import { relay } from '../relay.ts'
 import { refuse, settleStopped } from '../respond.ts'
-import { indexFault, isAt, isIn, scopeOf } from './find-owner.ts'
+import { answerNotFound } from './check-objects.ts'
+import { describeObject, indexFault, isAt, isIn, scopeOf } from './find-owner.ts'
 import { type Cursor, findCursor, itemKey, nameToken, withoutCursor } from './list-cursor.ts'
 
 /** Pages that one request goes through at most, while they hold nothing of the caller's. */
@@ -44,6 +45,7 @@ export async function answerList(gateway: Gateway, exchange: Exchange, steps: Li
   const type = exchange.match!.endpoint.object!.type
   const walk = await beginWalk(gateway, exchange, type)
   if ('failed' in walk) return refuse(gateway, exchange, indexFault(exchange, walk.failed))
+  if ('missing' in walk) return answerNotFound(gateway, exchange, walk.missing, notOwn(walk.missing))
   exchange.mark('admitted')
   await gateway.journal.append({ kind: 'admitted', record: exchange.record('admitted', null, estimateHold(exchange)) })
   reachFaultPoint('journal.after-admitted')
@@ -72,14 +74,20 @@ export async function answerList(gateway: Gateway, exchange: Exchange, steps: Li
 const unreadable = "The provider's list could not be read, so that it cannot be limited to what is yours."
 const tooMany = `The next ${pagesLimit} pages of the provider's list hold nothing of yours; ask with a larger limit.`
 
-async function beginWalk(gateway: Gateway, exchange: Exchange, type: ObjectType): Promise<Walk | { failed: string }> {
+function notOwn(name: ObjectName): string {
+  return `The list is to go on at ${describeObject(name)}, which is none of this scope's.`
+}
+
+type Begun = Walk | { failed: string } | { missing: ObjectName }
+
+async function beginWalk(gateway: Gateway, exchange: Exchange, type: ObjectType): Promise<Begun> {
   const scope = scopeOf(exchange)
   const counted = await gateway.objects.places(type, scope)
   if ('failed' in counted) return counted
   const places = counted.filter(({ providerId }) => isAsked(gateway, exchange, providerId))
   const { query } = exchange.inspection!
   const cursor = await findCursor(gateway.objects, query, type, scope, places)
-  if (cursor !== null && 'failed' in cursor) return cursor
+  if (cursor !== null && ('failed' in cursor || 'missing' in cursor)) return cursor
   const asked = { asked: query, places, cursor, pages: 0 }
   if (cursor === null) return { ...asked, index: 0, query, rest: places[0]?.count ?? null }
   const { index, begins } = cursor
