@@ -47,8 +47,9 @@ describe.each(providerKinds.map((kind) => [kind.kind, kind] as const))('provider
     else expect(scrubbed.toString()).toBe(encode(recorded.scrubbed).toString())
   })
 
-  it.skipIf(kind.check === null)('has a recorded case of each class', () => {
+  it('has a recorded case of each class, where it asks anybody', () => {
     const cases = readCases(name).map(([, recorded]) => recorded)
+    if (kind.check === null) return expect(kind.transport).not.toBeNull()
     const verdicts = new Set(cases.map(({ meaning }) => meaning.verdict))
     for (const verdict of ['answer', 'credential-rejected', 'credential-doubtful', 'retry', 'caller'] as const)
       expect(verdicts, verdict).toContain(verdict)
