@@ -11,7 +11,7 @@ const undiciWhole = ['undici/index.js', 'undici/lib/web/fetch/index.js']
 const dataPlane = {
   entries: ['src/gateway/thread.ts'],
   // Of these, 190 kB (WebSockets, Amazon's signer, JSON web tokens) lie there as text and are run by whoever needs them first.
-  bytes: 1_010_000,
+  bytes: 1_030_000,
   without: ['node_modules/zod/', 'node_modules/yaml/', 'node_modules/kysely/', 'src/store/', ...undiciWhole],
 }
 const store = {
