@@ -15,9 +15,7 @@ beforeAll(async () => {
 afterAll(() => stage.stop())
 
 const bearer = () => stage.bearer()
-const _realtime = (query?: string) => stage.realtime(query)
 const connect: SocketStage['connect'] = (url, options) => stage.connect(url, options)
-const _refused: SocketStage['refused'] = (url, options) => stage.refused(url, options)
 
 function bye(end: End, code: number, reason = ''): void {
   end.socket.close(code, reason)
