@@ -19,6 +19,8 @@ export async function projectOf(db: Database, { kind, id }: AuditEvent['resource
     }
     case 'policy':
       return await projectOfPolicy(db, id)
+    case 'request':
+      return await projectOfRecord(db, id)
     default:
       return null
   }
@@ -42,4 +44,20 @@ async function projectOfPolicy(db: Database, id: string): Promise<string | null>
     .execute()
   const [first, ...others] = rows
   return others.length === 0 ? (first?.project_id ?? null) : null
+}
+
+/** Whoever had the name when the request came. */
+async function projectOfRecord(db: Database, id: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('records')
+    .innerJoin('record_labels', 'record_labels.number', 'records.label')
+    .innerJoin('project_names', 'project_names.name', 'record_labels.project')
+    .select('project_names.project_id')
+    .where('records.id', '=', id)
+    .whereRef('records.time', '>=', 'project_names.since')
+    .where(({ or, eb, ref }) =>
+      or([eb('project_names.until', 'is', null), eb('records.time', '<', ref('project_names.until'))]),
+    )
+    .executeTakeFirst()
+  return row?.project_id ?? null
 }

@@ -69,6 +69,20 @@ describe('captured bodies', () => {
     expect(await gateway.client.audit.list({ operation: 'requests.show', limit: 10 })).toHaveLength(4)
   })
 
+  it('are read by nobody without an admin of the project knowing, whatever its name is by then', async () => {
+    const gateway = await startTestGateway()
+    const own = await gateway.client.projects.show({ name: 'default' })
+    const other = await gateway.client.projects.add({ name: 'other' })
+    const { id } = await capture(gateway)
+    await gateway.client.projects.edit({ name: 'default', rename: 'before' })
+    await gateway.client.projects.edit({ name: 'other', rename: 'default' })
+    await show(gateway, everywhere('owner'), id)
+    const seenBy = (project: string) =>
+      callAs(gateway.parts, [{ project, role: 'admin' }], 'audit.list', { operation: 'requests.show' })
+    expect(await seenBy(own.id)).toMatchObject([{ resource: { id }, actor: 'somebody', project: 'before' }])
+    expect(await seenBy(other.id)).toEqual([])
+  })
+
   it('are sent again by nobody who may not read them', async () => {
     const gateway = await startTestGateway()
     const other = await gateway.client.projects.add({ name: 'other' })
