@@ -48,7 +48,7 @@ function describeProcess({ started_at, process_id, workers }: Status, view: View
 }
 
 /** Of the last minute; what nobody may see, or nothing has been, is left out. */
-function describeTraffic({ traffic, in_flight, requests_since_start }: Status): string {
+function describeTraffic({ traffic, in_flight, held_bytes, requests_since_start }: Status): string {
   const now =
     traffic === null || traffic === undefined
       ? []
@@ -61,9 +61,15 @@ function describeTraffic({ traffic, in_flight, requests_since_start }: Status): 
   const parts = [
     ...now,
     ...(in_flight === null ? [] : [`${number(in_flight)} in flight`]),
+    ...describeHeld(held_bytes),
     ...(requests_since_start === null ? [] : [`${number(requests_since_start)} since the start`]),
   ]
   return parts.length === 0 ? absent : parts.join('   ')
+}
+
+/** Worth a word only where large bodies are held. */
+function describeHeld(bytes: number | null): string[] {
+  return bytes === null || !(bytes > 0) ? [] : [`${formatValue(bytes, 'bytes', { now: 0, utc: true })} of bodies held`]
 }
 
 function perSecond(rate: number): string {

@@ -127,6 +127,7 @@ function toSettings(
       workers: gateway.workers,
       bodyLimit: gateway.body_limit,
       uploadLimit: gateway.upload_limit,
+      heldLimit: gateway.held_limit,
       timeouts: {
         connect: gateway.timeouts.connect,
         firstByte: gateway.timeouts.first_byte,

@@ -33,6 +33,11 @@ export const duration = form('a duration, like 250ms, 5s, 30m or 90d', (value) =
 )
 export const size = form('a size, like 64KB, 100MB or 2GiB', (value) => positive(parseSize(text(value) ?? '')))
 
+/** `auto`, or a size. */
+export const sizeOrAuto = form('auto or a size, like 500MB or 2GiB', (value): number | 'auto' | null =>
+  value === 'auto' ? value : positive(parseSize(text(value) ?? '')),
+)
+
 function positive(amount: number | null): number | null {
   return amount !== null && amount > 0 ? amount : null
 }

@@ -4,6 +4,8 @@ import type { PartName } from '../core/degraded.ts'
 export interface GatewayState {
   workers: number
   inFlight: number
+  heldBytes: number
+  heldLimit: number
   requestsSinceStart: number
   /** The parts that can be degraded, and whether they are. `times`: how often since the start. */
   parts: { part: PartName; degraded: boolean; times: number }[]

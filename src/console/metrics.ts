@@ -12,6 +12,8 @@ export function stateFamilies(version: string, state: GatewayState): Family[] {
   return [
     gauge('spgw_info', 'The running gateway; always 1.', [{ labels: { version }, value: 1 }]),
     gauge('spgw_requests_in_flight', 'Requests that were admitted and are not settled.', state.inFlight),
+    gauge('spgw_held_bytes', 'Bytes of large bodies that are held in memory.', state.heldBytes),
+    gauge('spgw_held_bytes_limit', 'Most of them that may be (gateway.held_limit).', state.heldLimit),
     counter(
       'spgw_requests_total',
       'Requests that were settled since the start, refused ones too, those that share a record included.',

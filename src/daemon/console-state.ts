@@ -11,6 +11,8 @@ export function readGatewayState(runtime: Runtime): GatewayState {
   return {
     workers: now.workers,
     inFlight: now.inFlight,
+    heldBytes: now.heldBytes,
+    heldLimit: now.heldLimit,
     requestsSinceStart: now.requestsSinceStart,
     parts: showParts(now),
     providers: configuration.providers.map((provider) => showProvider(provider, runtime)),

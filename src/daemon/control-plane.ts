@@ -3,7 +3,7 @@ import type { Runtime, SentCall, SentPiece } from '../admin/handlers/context.ts'
 import type { Settings } from '../config/settings.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
 import type { ServerCertificate } from '../gateway/messages.ts'
-import { requestsInFlight, requestsServed } from '../policy/counters.ts'
+import { heldBytes, requestsInFlight, requestsServed } from '../policy/counters.ts'
 import type { Proxies } from '../providers/proxy-choice.ts'
 import { Backups } from './backup.ts'
 import { DegradedParts } from './degraded-parts.ts'
@@ -12,7 +12,7 @@ import { type Foundation, retentionOf } from './foundation.ts'
 import { ingestSoon } from './ingest-soon.ts'
 import { LateTransport } from './late-transport.ts'
 import type { Log } from './log.ts'
-import { attachShared, canSharePort, countWorkers, createSharedMemory } from './memory.ts'
+import { attachShared, canSharePort, chooseHeldLimit, countWorkers, createSharedMemory } from './memory.ts'
 import { Publisher } from './publisher.ts'
 import { ReadinessKeeper } from './readiness.ts'
 import { TrafficWindow } from './recent-traffic.ts'
@@ -177,6 +177,8 @@ export class ControlPlane {
       status: () => ({
         workers: this.#fleet.size,
         inFlight: this.#shared.counters.read(requestsInFlight),
+        heldBytes: this.#shared.counters.read(heldBytes),
+        heldLimit: this.#gatewaySettings().heldLimit,
         requestsSinceStart: this.#shared.counters.read(requestsServed),
         traffic: this.#traffic.read(),
         degraded: this.#degraded.list(),
@@ -204,6 +206,7 @@ export class ControlPlane {
 
   #gatewaySettings(): GatewaySettings {
     const { url, host, bodyLimit, uploadLimit, timeouts, trustedProxies, corsOrigins } = this.#settings.gateway
+    const heldLimit = chooseHeldLimit(this.#settings.gateway.heldLimit, bodyLimit)
     const { port } = this.#options
     return {
       url,
@@ -211,8 +214,10 @@ export class ControlPlane {
       port,
       proxies: revealProxies(this.#settings),
       reusePort: canSharePort(),
-      bodyLimit,
+      // What could never be held is too large, not too much.
+      bodyLimit: Math.min(bodyLimit, heldLimit),
       uploadLimit,
+      heldLimit,
       timeouts,
       heartbeatMs,
       trustedProxies,

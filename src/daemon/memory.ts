@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os'
+import { availableParallelism, totalmem } from 'node:os'
 import { attachCounters, type CounterLayout, type Counters, createCounterMemory } from '../policy/counters.ts'
 import { attachHealth, createHealthMemory, type Health } from '../routing/health.ts'
 
@@ -26,6 +26,16 @@ export function columnsOf(workers: number): number[] {
 export function attachShared(memory: SharedMemory): { health: Health; counters: Counters } {
   const own = memory.layout.threads - 1
   return { health: attachHealth(memory.health), counters: attachCounters(memory.counters, memory.layout, own) }
+}
+
+/**
+ * A quarter of the memory that the process may have: what is sent on is held a second time where it is changed. But always room for
+ * one body of the largest size.
+ */
+export function chooseHeldLimit(setting: number | 'auto', bodyLimit: number): number {
+  if (setting !== 'auto') return setting
+  const constrained = process.constrainedMemory()
+  return Math.max(bodyLimit, Math.floor(Math.min(constrained > 0 ? constrained : Infinity, totalmem()) / 4))
 }
 
 /** One core is left for the control plane; platforms without `reusePort` can listen on one thread only. */

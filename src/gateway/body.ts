@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type Fault, fault } from '../core/errors.ts'
 import { Pieces } from '../core/pieces.ts'
+import { type BodyRoom, type Holder, noRoom } from './body-room.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
 
 export interface BodyLimits {
@@ -11,6 +12,12 @@ export interface BodyLimits {
   totalMs: number
 }
 
+/** Of the gateway. */
+export interface BodyParts {
+  deadlines: Deadlines
+  room: BodyRoom
+}
+
 /** A body beyond the limit: as many bytes as were announced or counted when it was given up. */
 export interface TooLarge {
   tooLarge: number
@@ -18,32 +25,48 @@ export interface TooLarge {
 
 export type BodyOutcome = Buffer | Fault | TooLarge | null
 
-/** The whole body, as long as it stays within the limits; null when the client hung up while sending. */
-export function readBody(request: IncomingMessage, limits: BodyLimits, deadlines: Deadlines): Promise<BodyOutcome> {
+/**
+ * The whole body, as long as it stays within the limits and finds room, which is then the holder's; null when the client hung up while
+ * sending.
+ */
+export function readBody(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  parts: BodyParts,
+  holder: Holder,
+): Promise<BodyOutcome> {
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > limits.bytes) return Promise.resolve({ tooLarge: declared })
   if (declared === 0 && request.headers['transfer-encoding'] === undefined) return Promise.resolve(Buffer.alloc(0))
+  if (!parts.room.has(declared)) return Promise.resolve(noRoom())
   const encoding = request.headers['content-encoding']
-  if (encoding !== undefined && encoding !== 'identity') return readInflated(request, encoding, limits, deadlines)
-  return collect(request, limits, deadlines)
+  if (encoding !== undefined && encoding !== 'identity') return readInflated(request, encoding, limits, parts, holder)
+  return collect(request, limits, parts, holder)
 }
 
 async function readInflated(
   request: IncomingMessage,
   encoding: string,
   limits: BodyLimits,
-  deadlines: Deadlines,
+  parts: BodyParts,
+  holder: Holder,
 ): Promise<BodyOutcome> {
   const { inflate, refuseEncoding } = await import('./inflate.ts')
   const coding = encoding.trim().toLowerCase()
   const refused = refuseEncoding(coding)
   if (refused !== null) return refused
-  const body = await collect(request, limits, deadlines)
+  const body = await collect(request, limits, parts, holder)
   if (!Buffer.isBuffer(body)) return body
-  return (await inflate(body, coding, limits.bytes)) ?? { tooLarge: limits.bytes + 1 }
+  const covers = (bytes: number) => parts.room.cover(holder, body.length + bytes)
+  return (await inflate(body, coding, limits.bytes, covers)) ?? { tooLarge: limits.bytes + 1 }
 }
 
-function collect(request: IncomingMessage, limits: BodyLimits, deadlines: Deadlines): Promise<BodyOutcome> {
+function collect(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  { deadlines, room }: BodyParts,
+  holder: Holder,
+): Promise<BodyOutcome> {
   return new Promise((resolve) => {
     const pieces = new Pieces()
     const silence = new Deadline(() =>
@@ -63,6 +86,7 @@ function collect(request: IncomingMessage, limits: BodyLimits, deadlines: Deadli
       rearm()
       pieces.add(chunk)
       if (pieces.size > limits.bytes) giveUp({ tooLarge: pieces.size })
+      else if (!room.cover(holder, pieces.size)) giveUp(noRoom())
     }
     const end = () => finish(joinAndFree(pieces))
     // After the end, as every time, it says nothing new; without a listener for `error`, Node emits none.

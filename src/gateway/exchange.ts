@@ -49,6 +49,8 @@ export class Exchange implements Listed {
   presented: string | null = null
   key: SnapshotKey | null = null
   body: Buffer = Buffer.alloc(0)
+  /** Of the room for bodies, what its own have taken. */
+  roomTaken = 0
   /** In place of `body`, which is empty then: a body that goes up while it arrives. */
   upload: Upload | null = null
   inspection: Inspection | null = null

@@ -5,6 +5,7 @@ import type { Counters } from '../policy/counters.ts'
 import type { Transport } from '../providers/contract.ts'
 import type { Proxies } from '../providers/proxy-choice.ts'
 import type { Health } from '../routing/health.ts'
+import type { BodyRoom } from './body-room.ts'
 import type { ChunkGarbage } from './chunk-garbage.ts'
 import type { Deadlines } from './deadlines.ts'
 import type { Exchange } from './exchange.ts'
@@ -22,6 +23,7 @@ export interface Gateway {
   model: ReadModel
   journal: Journal
   captures: CaptureRoom
+  room: BodyRoom
   objects: ObjectIndex
   deadlines: Deadlines
   chunks: ChunkGarbage
@@ -60,6 +62,8 @@ export interface GatewaySettings {
   bodyLimit: number
   /** Of a body that goes up as a stream. */
   uploadLimit: number
+  /** Of all bodies that are held at once, those of all threads together. */
+  heldLimit: number
   timeouts: TimeLimits
   heartbeatMs: number
   /** The gateway as clients see it, behind a proxy; null: as they call it. */

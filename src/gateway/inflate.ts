@@ -1,14 +1,17 @@
-import { promisify } from 'node:util'
+import type { Transform } from 'node:stream'
 import zlib from 'node:zlib'
 import { type Fault, fault } from '../core/errors.ts'
+import { Pieces } from '../core/pieces.ts'
+import { noRoom } from './body-room.ts'
 
-const encodings: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>> = {
-  gzip: promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gunzip),
-  'x-gzip': promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gunzip),
-  deflate: promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.inflate),
-  br: promisify<Buffer, zlib.BrotliOptions, Buffer>(zlib.brotliDecompress),
-  zstd: promisify<Buffer, zlib.ZstdOptions, Buffer>(zlib.zstdDecompress),
+const encodings: Readonly<Record<string, () => Transform>> = {
+  gzip: () => zlib.createGunzip({ chunkSize }),
+  'x-gzip': () => zlib.createGunzip({ chunkSize }),
+  deflate: () => zlib.createInflate({ chunkSize }),
+  br: () => zlib.createBrotliDecompress({ chunkSize }),
+  zstd: () => zlib.createZstdDecompress({ chunkSize }),
 }
+const chunkSize = 64 * 1024
 
 /** Texts come to a tenth of their size; what was made to harm, to a thousandth. */
 const mostTimes = 200
@@ -24,15 +27,35 @@ export function refuseEncoding(encoding: string): Fault | null {
   )
 }
 
-/** The body as it was before; null where that is more than `limit` bytes, which are counted while they are made. */
-export async function inflate(body: Buffer, encoding: string, limit: number): Promise<Buffer | Fault | null> {
+/**
+ * The body as it was before; null where that is more than `limit` bytes. They are counted while they are made: `covers` says whether
+ * there is room for so many.
+ */
+export function inflate(
+  body: Buffer,
+  encoding: string,
+  limit: number,
+  covers: (bytes: number) => boolean,
+): Promise<Buffer | Fault | null> {
   const most = Math.max(harmlessBytes, body.length * mostTimes)
-  try {
-    return await encodings[encoding]!(body, { maxOutputLength: Math.min(limit, most) })
-  } catch (error) {
-    const tooLong = error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
-    if (!tooLong) return fault('invalid_request', `The body is not valid ${encoding}, as its content-encoding says.`)
-    if (limit <= most) return null
-    return fault('invalid_request', `The body is compressed more than ${mostTimes} to one; send it uncompressed.`)
-  }
+  const bomb = `The body is compressed more than ${mostTimes} to one; send it uncompressed.`
+  return new Promise((resolve) => {
+    const pieces = new Pieces()
+    const stream = encodings[encoding]!()
+    const finish = (result: Buffer | Fault | null) => {
+      stream.destroy()
+      resolve(result)
+    }
+    stream.on('data', (chunk: Buffer) => {
+      pieces.add(chunk)
+      if (pieces.size > limit) finish(null)
+      else if (pieces.size > most) finish(fault('invalid_request', bomb))
+      else if (!covers(pieces.size)) finish(noRoom())
+    })
+    stream.on('end', () => finish(pieces.join()))
+    stream.on('error', () =>
+      finish(fault('invalid_request', `The body is not valid ${encoding}, as its content-encoding says.`)),
+    )
+    stream.end(body)
+  })
 }

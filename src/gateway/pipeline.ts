@@ -96,7 +96,7 @@ async function receive(gateway: Gateway, exchange: Exchange): Promise<Fault | nu
   const { bodyLimit } = gateway.settings
   const { betweenChunks, total } = gateway.settings.timeouts
   const limits = { bytes: maxBody(policy, bodyLimit), betweenChunksMs: betweenChunks, totalMs: total }
-  const body = await readBody(exchange.request, limits, gateway.deadlines)
+  const body = await readBody(exchange.request, limits, gateway, exchange)
   if (Buffer.isBuffer(body)) {
     exchange.body = body
     exchange.complete = performance.now()

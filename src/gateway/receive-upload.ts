@@ -73,6 +73,8 @@ function openUpload(gateway: Gateway, exchange: Exchange, known: Known): Upload 
         exchange.onGone?.()
       },
       complete: () => (exchange.complete = performance.now()),
+      holds: (bytes) => gateway.room.cover(exchange, bytes),
+      letGo: () => gateway.room.release(exchange),
     },
   )
 }

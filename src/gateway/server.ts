@@ -171,6 +171,7 @@ async function serveToItsEnd(
   } finally {
     exchange.stopHeartbeat?.()
     exchange.upload?.close()
+    gateway.room.release(exchange)
     gateway.exchanges.remove(exchange)
   }
 }

@@ -4,6 +4,7 @@ import { attachCounters, listeners } from '../policy/counters.ts'
 import { createHttpTransport } from '../providers/http.ts'
 import { findKind } from '../providers/index.ts'
 import { attachHealth } from '../routing/health.ts'
+import { BodyRoom } from './body-room.ts'
 import { ChunkGarbage } from './chunk-garbage.ts'
 import { closeStreams } from './close-streams.ts'
 import { Deadlines } from './deadlines.ts'
@@ -29,6 +30,7 @@ const journal = new Journal(start.journal, (reason, lost) =>
   tell({ type: 'traffic', event: { type: 'degraded', reason, lost } }),
 )
 
+const counters = attachCounters(start.counterMemory, start.counterLayout, start.column)
 const gateway: Gateway = {
   settings: start.settings,
   thread: start.journal.thread,
@@ -43,6 +45,7 @@ const gateway: Gateway = {
   }),
   journal,
   captures: new CaptureRoom(),
+  room: new BodyRoom(counters, () => gateway.settings.heldLimit),
   objects: new ObjectIndex(),
   degraded: [],
   refusals: new RefusalFlood((entry) => journal.append(entry)),
@@ -50,7 +53,7 @@ const gateway: Gateway = {
   chunks: new ChunkGarbage(),
   transport,
   health: attachHealth(start.healthMemory, start.column),
-  counters: attachCounters(start.counterMemory, start.counterLayout, start.column),
+  counters,
   speaks: (kind) => findKind(kind)?.speaks ?? [],
   serves: (kind, operation) => findKind(kind)?.serves?.includes(operation) ?? true,
   exchanges: new LiveList(),

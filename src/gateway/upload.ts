@@ -5,6 +5,7 @@ import { Pieces, replaceSpan } from '../core/pieces.ts'
 import { formatSize } from '../core/units.ts'
 import type { FormFields } from '../lanes/contract.ts'
 import { discardBody, type TooLarge } from './body.ts'
+import { noRoom } from './body-room.ts'
 import type { ChunkGarbage } from './chunk-garbage.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
 import { UploadBody } from './upload-body.ts'
@@ -29,7 +30,7 @@ export interface UploadOptions {
   fields: FormFields
 }
 
-/** Whom an upload tells what becomes of it; each at most once. */
+/** Whom an upload tells what becomes of it; each of the first three at most once. */
 export interface UploadPorts {
   /** It must not go on. */
   refuse(reason: Fault | TooLarge): void
@@ -37,6 +38,10 @@ export interface UploadPorts {
   gone(): void
   /** The client has sent all of it. */
   complete(): void
+  /** Whether so many bytes may be held. */
+  holds(bytes: number): boolean
+  /** None is held any more. */
+  letGo(): void
 }
 
 /** Of one attempt. */
@@ -155,6 +160,7 @@ export class Upload {
     this.#arm('client')
     if (this.#knowsEnough()) this.#release()
     else if (this.#held.size > heldLimit) this.#refuse(tooLate(fields.needed, heldLimit))
+    else if (!this.#ports.holds(this.#held.size)) this.#refuse(noRoom())
   }
 
   /** All of it, or what is needed and as much as is kept anyway. */
@@ -209,12 +215,15 @@ export class Upload {
   /** Whether the chunk may be kept besides going up. */
   #keeps(chunk: Buffer): boolean {
     if (this.spent || (this.#options.declared ?? 0) > keptBytes) return false
-    return this.#held.size + chunk.length <= keptBytes
+    const size = this.#held.size + chunk.length
+    return size <= keptBytes && this.#ports.holds(size)
   }
 
   #spend(): void {
+    if (this.spent) return
     this.spent = true
     this.#held = new Pieces()
+    this.#ports.letGo()
   }
 
   #feed(chunk: Buffer): void {

@@ -12,6 +12,8 @@ export const requestsInFlight = 0
 export const requestsServed = 1
 /** Threads that take connections; each holds one. */
 export const listeners = 2
+/** Bytes of bodies that are held, as far as they are large. */
+export const heldBytes = 3
 
 type Reservation =
   | { granted: true }

@@ -103,6 +103,8 @@ export async function startTestGateway(path: string | null = null): Promise<Test
     status: () => ({
       workers: 2,
       inFlight: 0,
+      heldBytes: 0,
+      heldLimit: 500_000_000,
       requestsSinceStart: 7,
       traffic: { requestsPerSecond: 1.5, errorShare: 0.01, durationP95Ms: 800, usdPerHour: null },
       degraded: [],

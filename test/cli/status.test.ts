@@ -11,6 +11,8 @@ const status = {
   process_id: 812,
   workers: 1,
   in_flight: 3,
+  held_bytes: 0,
+  held_limit: 500_000_000,
   requests_since_start: 18_204,
   traffic: { requests_per_second: 12.41, error_share: 0.002, duration_p95_ms: 1830, usd_per_hour: 0.42 },
   degraded: [] as object[],
@@ -47,6 +49,8 @@ describe('status', () => {
     const quiet = { requests_per_second: 0, error_share: null, duration_p95_ms: null, usd_per_hour: null }
     expect(await show(unknown)).toMatch(/traffic +–\n/)
     expect(await show({ traffic: quiet })).toMatch(/traffic +0\.0 req\/s {3}3 in flight/)
+    expect(await show({ held_bytes: 41_000_000 })).toContain('3 in flight   41 MB of bodies held   18,204')
+    expect(await show({ held_bytes: null })).not.toContain('held')
     expect(await show({ console_url: null, records_stored_at: null })).toContain('not stored yet')
   })
 

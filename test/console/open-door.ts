@@ -7,6 +7,8 @@ export function sampleState(change: Partial<GatewayState> = {}): GatewayState {
   return {
     workers: 2,
     inFlight: 3,
+    heldBytes: 0,
+    heldLimit: 500_000_000,
     requestsSinceStart: 7,
     parts: [
       { part: 'journal', degraded: false, times: 0 },

@@ -8,7 +8,7 @@ import type { TimeLimits } from '../../src/core/lane.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { attachShared, createSharedMemory } from '../../src/daemon/memory.ts'
 import type { FromThread, ServerCertificate, ThreadStart, ToThread } from '../../src/gateway/messages.ts'
-import { requestsInFlight } from '../../src/policy/counters.ts'
+import { heldBytes, requestsInFlight } from '../../src/policy/counters.ts'
 import type { HealthView } from '../../src/routing/health.ts'
 import { findEntries, recordText } from '../../src/store/segment-reader.ts'
 import type { SnapshotKey, SnapshotRoute } from '../../src/store/snapshot.ts'
@@ -18,6 +18,8 @@ export interface DataPlane {
   baseUrl: string
   key: string
   inFlight(): number
+  /** Bytes of large bodies. */
+  held(): number
   /** Of a provider, by its place among the providers. */
   health(slot: number, credentials?: number): HealthView
   tell(message: ToThread, transfer?: readonly MessagePort[]): void
@@ -56,6 +58,7 @@ export interface DataPlaneOptions {
   trustedProxies?: string[]
   bodyLimit?: number
   uploadLimit?: number
+  heldLimit?: number
   /** Default: plain HTTP. */
   certificate?: ServerCertificate | null
 }
@@ -72,6 +75,7 @@ export async function startDataPlane({
   trustedProxies = [],
   bodyLimit = 100_000_000,
   uploadLimit = 2_000_000_000,
+  heldLimit = 2_000_000_000,
   certificate = null,
 }: DataPlaneOptions): Promise<DataPlane> {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'spgw-data-plane-'))
@@ -83,6 +87,7 @@ export async function startDataPlane({
     reusePort: true,
     bodyLimit,
     uploadLimit,
+    heldLimit,
     proxies: { http: null, https: null, except: '' },
     timeouts: { ...limits, ...timeouts },
     heartbeatMs,
@@ -142,6 +147,7 @@ export async function startDataPlane({
     baseUrl: `${certificate === null ? 'http' : 'https'}://127.0.0.1:${port}`,
     key,
     inFlight: () => counters.read(requestsInFlight),
+    held: () => counters.read(heldBytes),
     health: (slot, credentials) => health.view(slot, Date.now(), credentials),
     tell,
     ownAll: () => {

@@ -13,6 +13,9 @@ export const statusShape = z.object({
   workers: z.number(),
   /** null, here and below, to whoever was given single projects only: these are sums over all. */
   in_flight: z.number().nullable(),
+  /** Of large bodies that are held in memory, and how many may be. */
+  held_bytes: z.number().nullable(),
+  held_limit: z.number(),
   requests_since_start: z.number().nullable(),
   /** Of what has ended within the last minute. The percentile is off by 3 % at the most. */
   traffic: z

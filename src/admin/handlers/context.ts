@@ -120,6 +120,9 @@ export interface RecentTraffic {
 export interface RuntimeStatus {
   workers: number
   inFlight: number
+  /** Of large bodies that are held, and how many may be. */
+  heldBytes: number
+  heldLimit: number
   requestsSinceStart: number
   traffic: RecentTraffic
   /** Empty is well. */

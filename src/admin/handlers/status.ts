@@ -25,6 +25,8 @@ export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 's
     process_id: process.pid,
     workers: now.workers,
     in_flight: seen === null ? now.inFlight : null,
+    held_bytes: seen === null ? now.heldBytes : null,
+    held_limit: now.heldLimit,
     requests_since_start: seen === null ? now.requestsSinceStart : null,
     traffic: seen === null ? showTraffic(now.traffic) : null,
     degraded: now.degraded,
