@@ -85,6 +85,19 @@ export const leaveOutLocales: Plugin = {
   },
 }
 
+/** commander can run programs of their own as commands. There are none, and what starts processes takes a good part of a short command to load. */
+export const leaveOutPrograms: Plugin = {
+  name: 'leave-out-programs',
+  setup(build) {
+    build.onLoad({ filter: /commander\/lib\/command\.js$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8')
+      const loading = "import childProcess from 'node:child_process';"
+      if (!text.includes(loading)) throw new Error('commander starts programs in another way now')
+      return { contents: text.replace(loading, 'const childProcess = {};') }
+    })
+  },
+}
+
 /** What ink has for its developers is behind waits at the top level, too, and asks for a package that is not there. */
 export const leaveOutInkDevtools: Plugin = {
   name: 'leave-out-ink-devtools',

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { addonName, type BundleOptions, bundle, hostPlatform } from './bundle.ts'
 import { NotStrippable, stripElf } from './strip-elf.ts'
+import { thinPackager } from './thin-packager.ts'
 
 const root = join(import.meta.dirname, '..')
 const scratch = join(root, '.build')
@@ -32,7 +33,7 @@ export async function packageExecutable(
     const hash = await hashInputs(directory)
     if ((await readFile(stamp, 'utf8').catch(() => '')) === hash && (await exists(executable))) return executable
     const fresh = join(work, 'spgw')
-    await runPackager(directory, fresh, await fillCache(work))
+    await runPackager(await thinPackager(root, work), directory, fresh, await fillCache(work))
     await refuseLarge(fresh)
     await mkdir(dirname(executable), { recursive: true })
     const pieced = join(work, 'pieced')
@@ -58,7 +59,7 @@ function packageJson(): object {
 async function hashInputs(directory: string): Promise<string> {
   const hash = createHash('sha256').update(`${node} ${hostPlatform()}`)
   const packager = join(root, 'node_modules/@yao-pkg/pkg/package.json')
-  const scripts = ['package.ts', 'strip-elf.ts'].map((name) => join(import.meta.dirname, name))
+  const scripts = ['package.ts', 'strip-elf.ts', 'thin-packager.ts'].map((name) => join(import.meta.dirname, name))
   const below = await readdir(directory, { recursive: true, withFileTypes: true })
   const bundled = below.flatMap((entry) => (entry.isFile() ? [join(entry.parentPath, entry.name)] : [])).sort()
   for (const file of [packager, ...scripts, ...bundled]) {
@@ -95,8 +96,7 @@ function strip(binary: Buffer): Buffer {
   }
 }
 
-async function runPackager(directory: string, output: string, home: string): Promise<void> {
-  const pkg = join(root, 'node_modules/@yao-pkg/pkg/lib-es5/bin.js')
+async function runPackager(pkg: string, directory: string, output: string, home: string): Promise<void> {
   const target = `node${node}-${hostPlatform().replace('darwin', 'macos')}`
   const environment = { ...process.env, HOME: home, USERPROFILE: home, TMPDIR: home, NODE_OPTIONS: '' }
   await promisify(execFile)(process.execPath, [pkg, directory, '--sea', '--targets', target, '--output', output], {

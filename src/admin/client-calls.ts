@@ -1,5 +1,4 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { StreamEvent, StreamFramer } from '../core/stream-event.ts'
 import { GatewayNotRunning, OperationFailed } from './client-fault.ts'
 import { socketHost } from './contract/socket-host.ts'
@@ -55,6 +54,7 @@ async function send(
     } catch (error) {
       if (!isDialFailure(error)) throw asTrustFault(error, options.destination) ?? error
       if (performance.now() >= deadline) throw notRunning(options.destination, error)
+      const { setTimeout: pause } = await import('node:timers/promises')
       await pause(retryMs, undefined, signal === undefined ? {} : { signal })
     }
   }
@@ -92,8 +92,9 @@ async function opener(destination: Destination): Promise<Open> {
   return (await import('node:http')).request
 }
 
-function addressOf(destination: Destination, path: string): RequestOptions {
-  if (destination.kind === 'socket') return { socketPath: destination.path, host: socketHost, path }
+function addressOf(destination: Destination, path: string): RequestOptions & { servername?: string } {
+  // Without a name Node looks whether the host is an address, and its pattern of those takes 5 ms to make.
+  if (destination.kind === 'socket') return { socketPath: destination.path, host: socketHost, servername: '', path }
   const { url } = destination
   return {
     // As a URL writes an IPv6 address, no resolver knows it.
