@@ -18,6 +18,7 @@ const chunkPaceMs = 50
 /** What `cpu` and `profile` can be asked for. */
 export const loads: Readonly<Record<string, PieceLoad>> = {
   small: requests(smallCall(), 32),
+  alone: requests(smallCall(), 1),
   streams: {
     unit: 'chunk',
     async play(_bench, target, seconds) {
