@@ -17,14 +17,9 @@ export class Secret {
   }
 
   /**
-   * The text with the value made unreadable, wherever it stands, and of a JSON document each of its own values. Short ones
-   * are placeholders (`EMPTY`), and words.
+   * What must be made unreadable wherever it stands, in clear text: the value, and of a JSON document each of its own values. Short
+   * ones are placeholders (`EMPTY`), and words.
    */
-  maskIn(text: string): string {
-    return this.parts().reduce((left, part) => left.replaceAll(part, '***'), text)
-  }
-
-  /** What `maskIn` looks for, in clear text. */
   parts(): string[] {
     return partsOf(this.#value)
   }

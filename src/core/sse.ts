@@ -40,8 +40,9 @@ export class SseFramer implements StreamFramer {
     for (let index = start; index < chunk.length; index++) {
       const byte = chunk[index]
       if (byte !== lineFeed && byte !== carriageReturn) continue
-      const end = this.#endLine(chunk, index, this.#held.size + index - start)
-      if (end === 0) continue
+      const first = this.#endLine(chunk, index, this.#held.size + index - start)
+      if (first === 0) continue
+      const end = index === start ? this.#endBlank(chunk, first) : first
       events.push(this.#close(chunk, start, end))
       start = end
       index = end - 1
@@ -69,6 +70,14 @@ export class SseFramer implements StreamFramer {
     if (index + 1 < chunk.length) return chunk[index + 1] === lineFeed ? index + 2 : index + 1
     this.#awaitsLineFeed = this.#usesPairs
     return this.#usesPairs ? 0 : index + 1
+  }
+
+  /** Blank lines too many are one event, however many. A \r at the end that may be half a line end is left for what comes. */
+  #endBlank(chunk: Buffer, from: number): number {
+    if (this.#held.size > 0) return from
+    let end = from
+    while (end < chunk.length && (chunk[end] === lineFeed || chunk[end] === carriageReturn)) end++
+    return end > from && end === chunk.length && chunk[end - 1] === carriageReturn ? end - 1 : end
   }
 
   release(): StreamEvent | null {

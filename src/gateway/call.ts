@@ -11,6 +11,8 @@ import { Deadline, type Deadlines } from './deadlines.ts'
 const heldLimit = 1024 * 1024
 /** The same where the gateway must read it. */
 const readLimit = 16 * 1024 * 1024
+/** What an event costs beside its bytes while it is held. */
+const eventCost = 256
 /** An event larger than this flows on in pieces. */
 const eventLimit = 1024 * 1024
 
@@ -280,7 +282,7 @@ export class Call implements ResponseSink {
     }
     this.#heldEvents.push([event, reading])
     if (reading.error !== null) return this.#let({ kind: 'error-event', head: this.#head!, error: reading.error })
-    this.#heldBytes += event.bytes.length
+    this.#heldBytes += event.bytes.length + eventCost
     if (reading.content || reading.terminal || this.#heldBytes > heldLimit)
       this.#let({ kind: 'stream', head: this.#head! })
   }

@@ -8,6 +8,7 @@ import type { SnapshotRoute } from '../store/snapshot.ts'
 import type { Call, Gated, Head } from './call.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
+import { hideInHeaders, hideInText } from './hide-credential.ts'
 import type { LiveProvider } from './read-model.ts'
 
 /** What goes to the client: content that has begun, a whole answer, or a provider's own error that passes. */
@@ -46,7 +47,8 @@ interface Judge {
 /** What a call's outcome means: an answer, or a failure that says what to try next. Keeps the provider's health. */
 export function judge(judging: Judge, result: Result): Sent<Answer> {
   const { health } = judging.gateway
-  const { gated, entry } = result
+  const { entry } = result
+  const gated = withoutCredential(judging.exchange, result)
   const { slot } = result.provider.row
   switch (gated.kind) {
     case 'aborted':
@@ -63,6 +65,20 @@ export function judge(judging: Judge, result: Result): Sent<Answer> {
       health.recordSuccess(slot, entry, Date.now())
       return { kind: 'answered', answer: answerOf(result, gated, null) }
   }
+}
+
+/** A provider may say again what it was sent: of the headers that hold it none passes. */
+function withoutCredential(exchange: Exchange, { gated, provider, credentialIndex }: Result): Gated {
+  const secret = exchange.clientSecret?.secret ?? provider.credentials[credentialIndex]
+  if (!('head' in gated) || !secret) return gated
+  const headers = hideInHeaders(gated.head.headers, secret, (names) =>
+    exchange.routingSignals.push({
+      rule: 'credential',
+      verdict: 'note',
+      text: `Headers of the answer held the provider's credential and were left out: ${names.join(', ')}.`,
+    }),
+  )
+  return headers === gated.head.headers ? gated : { ...gated, head: { ...gated.head, headers } }
 }
 
 function judgeFailed(route: SnapshotRoute | null, reason: Fault): Sent<Answer> {
@@ -238,7 +254,8 @@ function clean({ provider, credentialIndex }: Result, bytes: Buffer): Buffer {
   const scrubbed = provider.kind.scrub(bytes)
   // Latin-1 keeps every byte through the round trip.
   const text = scrubbed.toString('latin1')
-  const masked = provider.credentials[credentialIndex]?.maskIn(text) ?? text
+  const secret = provider.credentials[credentialIndex]
+  const masked = secret ? hideInText(text, secret) : text
   return masked === text ? scrubbed : Buffer.from(masked, 'latin1')
 }
 

@@ -103,7 +103,8 @@ class TokenCall implements Sending, ResponseSink {
   }
 
   /** A token may be ended before its time: the credential is refused only when a new one is. */
-  onHead(status: number, headers: string[]): void {
+  onHead(status: number, received: string[]): void {
+    const headers = withoutText(received, this.#token)
     if (status !== 401) return this.#sink.onHead(status, headers)
     if (kept.get(this.#source.key)?.token === this.#token) kept.delete(this.#source.key)
     const { body } = this.#request
@@ -123,6 +124,12 @@ class TokenCall implements Sending, ResponseSink {
   onError(fault: TransportFault): void {
     this.#sink.onError(fault)
   }
+}
+
+/** A header that says the token again goes no further. */
+function withoutText(headers: string[], text: string): string[] {
+  if (!headers.some((each) => each.includes(text))) return headers
+  return headers.filter((_each, index) => !headers[index - (index % 2) + 1]!.includes(text))
 }
 
 /** Whoever fills it must learn that nobody takes it. */

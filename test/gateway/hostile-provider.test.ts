@@ -94,6 +94,22 @@ describe('a provider', () => {
     expect(text).not.toContain(credential)
   })
 
+  it.each([
+    ['200 OK', '{"choices":[]}', {}],
+    ['400 Bad', '{"error":{"message":"no"}}', {}],
+    ['200 OK', 'data: {"choices":[{"delta":{"content":"a"}}]}\n\ndata: [DONE]\n\n', { stream: true }],
+  ])('that repeats its credential in headers (%s, %s) does not get them through', async (status, body, more) => {
+    const encoded = Buffer.from(`x:${credential}`).toString('base64')
+    const type = 'stream' in more ? 'content-type: text/event-stream' : json
+    answerWith(`${status}\r\n${type}\r\nx-echo: Bearer ${credential}\r\nx-basic: ${encoded}\r\nx-kept: 1`, body)
+    const { headers, text } = await call(more)
+    expect([headers.get('x-echo'), headers.get('x-basic'), headers.get('x-kept')]).toEqual([null, null, '1'])
+    expect(text).toContain(body.slice(0, 6))
+    expect(plane.newest()?.routing_signals).toContainEqual(
+      expect.objectContaining({ rule: 'credential', text: expect.stringContaining('x-echo, x-basic') }),
+    )
+  })
+
   it.each([true, false])('whose stream ends in an error does not tell its account (first: %s)', async (first) => {
     const content = 'data: {"choices":[{"delta":{"content":"a"}}]}\n\n'
     const error = `data: ${JSON.stringify({ error: { message: `bad key ${credential} of org-abcdef123456`, code: 400 } })}\n\n`

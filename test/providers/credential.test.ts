@@ -27,15 +27,6 @@ describe('a stored credential', () => {
     expect(open(value)).toEqual(wanted)
   })
 
-  it('is masked in texts by each of its values', () => {
-    const secret = new Secret(
-      JSON.stringify({ client_secret: 'shh-secret-0123', region: 'eu', key: 'line\nline-0123' }),
-    )
-    expect(secret.maskIn('shh-secret-0123 in eu: line\nline-0123')).toBe('*** in eu: ***')
-    expect(new Secret('{shh-no-json-0123').maskIn('a {shh-no-json-0123')).toBe('a ***')
-    expect(new Secret('EMPTY').maskIn('EMPTY')).toBe('EMPTY')
-  })
-
   it('fits its kind, with or without a client certificate', () => {
     const problem = (kind: string, value: unknown) =>
       credentialProblem(

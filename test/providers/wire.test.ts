@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest'
 import { baseUrlProblem, joinBaseUrl } from '../../src/providers/wire/base-url.ts'
 import { otherOpenaiSpelling } from '../../src/providers/wire/openai-format.ts'
 import { readProtoDuration, readRetryAfter } from '../../src/providers/wire/retry-after.ts'
-import { anthropicRules, geminiRules, openaiRules, scrubWith } from '../../src/providers/wire/scrub.ts'
+import {
+  anthropicRules,
+  azureRules,
+  bedrockRules,
+  geminiRules,
+  openaiRules,
+  scrubWith,
+  vertexRules,
+} from '../../src/providers/wire/scrub.ts'
 
 describe('readRetryAfter', () => {
   const now = Date.parse('2026-11-21T00:00:00Z')
@@ -132,9 +140,29 @@ describe('scrubWith', () => {
   })
 
   it('stays quick on hostile bodies', () => {
-    for (const piece of ['in organization ', 'organization ', '"account_id": "', 'projects/', 'sk-', 'project:']) {
+    const every = [...rules, ...azureRules, ...bedrockRules, ...vertexRules]
+    const pieces = [
+      'in organization ',
+      'organization ',
+      '"account_id": "',
+      'projects/',
+      'sk-',
+      'project:',
+      'a-',
+      'a.',
+      'eyJ-',
+    ]
+    for (const piece of pieces) {
       const body = Buffer.from(piece.repeat(Math.ceil(65_536 / piece.length)))
-      expect(scrubWith(rules, body).length).toBeGreaterThan(0)
+      expect(scrubWith(every, body).length).toBeGreaterThan(0)
     }
+  }, 2000)
+
+  it('finds hosts, accounts and tokens of the clouds', () => {
+    const text =
+      'https://my-company.openai.azure.com, eyJhbGciOiJSUzI1.eyJzdWIiOiJhYmMi.c2ln-4 of gate@my-app.iam.gserviceaccount.com'
+    expect(scrubWith([...azureRules, ...vertexRules], Buffer.from(text)).toString()).toBe(
+      'https://***.openai.azure.com, *** of ***',
+    )
   }, 2000)
 })

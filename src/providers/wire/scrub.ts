@@ -30,6 +30,9 @@ const accountUuid: ScrubRule = {
 
 const quotedKey: ScrubRule = { pattern: /\b(?:sk|gsk|xai)-[A-Za-z0-9_*-]{6,}/g, replacement: mask }
 
+/** A signed token, as identity providers give them out. */
+const signedToken: ScrubRule = { pattern: /(?<![\w.-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+/g, replacement: mask }
+
 export const openaiRules: readonly ScrubRule[] = [
   { pattern: /\b(?:org-[A-Za-z0-9]{6,}|proj_[A-Za-z0-9]{6,}|acct_[A-Za-z0-9]{6,})/g, replacement: mask },
   // "Rate limit reached for gpt-5 in organization Example Ltd on tokens per min".
@@ -42,11 +45,12 @@ export const openaiRules: readonly ScrubRule[] = [
 
 export const azureRules: readonly ScrubRule[] = [
   ...openaiRules,
+  signedToken,
   { pattern: new RegExp(`(?<before>/?subscriptions/)${uuid}`, 'gi'), replacement: `$<before>${mask}` },
   { pattern: /(?<before>\/resourceGroups\/)[^/"\\\s]+/gi, replacement: `$<before>${mask}` },
   // "Resource 'my-company-openai' is blocked", "https://my-company.openai.azure.com/".
   {
-    pattern: /\b[a-z0-9-]+(?=\.(?:openai\.azure|cognitiveservices\.azure|services\.ai\.azure)\.)/gi,
+    pattern: /(?<![a-z0-9-])[a-z0-9-]{1,63}(?=\.(?:openai\.azure|cognitiveservices\.azure|services\.ai\.azure)\.)/gi,
     replacement: mask,
   },
   {
@@ -91,7 +95,8 @@ export const bedrockRules: readonly ScrubRule[] = [
 export const vertexRules: readonly ScrubRule[] = [
   ...geminiRules,
   { pattern: /(?<before>\.googleapis\.com\/projects\/)[^/"\\\s]+/g, replacement: `$<before>${mask}` },
-  { pattern: /\b[a-z0-9._-]+@[a-z0-9.-]+\.gserviceaccount\.com\b/gi, replacement: mask },
+  { pattern: /(?<![a-z0-9._-])[a-z0-9._-]{1,64}@[a-z0-9.-]{1,128}?\.gserviceaccount\.com\b/gi, replacement: mask },
+  signedToken,
   { pattern: /\bya29\.[A-Za-z0-9._-]+/g, replacement: mask },
 ]
 
