@@ -1,7 +1,8 @@
-import type { ConvertedProvider } from './conversion.ts'
-import { variableOf } from './conversion.ts'
+import { convertCloud, type WantedProvider } from './cloud.ts'
+import { type ConvertedProvider, variableOf } from './conversion.ts'
+import { cloudParams, readCloudModel, withCredential } from './litellm-cloud.ts'
 import type { ProviderPool } from './pool.ts'
-import { isTree, listOf, numberOf, type Source, type Tree, textOf } from './source.ts'
+import { isTree, listOf, numberOf, type Path, readValue, type Source, type Tree, textOf } from './source.ts'
 import { explainAbsence, findVendor, guessVendor, type Vendor } from './vendors.ts'
 
 /** One entry of `model_list`, converted. */
@@ -18,11 +19,16 @@ export interface Deployment {
   retries: number | null
 }
 
-type Path = readonly (string | number)[]
-
-/** null: it cannot be carried, and the source says why. */
-export function convertDeployment(entry: unknown, path: Path, pool: ProviderPool, source: Source): Deployment | null {
-  const params = isTree(entry) && isTree(entry.litellm_params) ? entry.litellm_params : null
+/** null: it cannot be carried, and the source says why. `credentials`: what models name by `litellm_credential_name`. */
+export function convertDeployment(
+  entry: unknown,
+  path: Path,
+  credentials: readonly unknown[],
+  pool: ProviderPool,
+  source: Source,
+): Deployment | null {
+  const own = isTree(entry) && isTree(entry.litellm_params) ? entry.litellm_params : null
+  const params = own === null ? null : withCredential(own, credentials)
   const group = isTree(entry) ? textOf(entry.model_name) : null
   const model = params === null ? null : textOf(params.model)
   if (params === null || group === null || model === null) {
@@ -32,21 +38,25 @@ export function convertDeployment(entry: unknown, path: Path, pool: ProviderPool
   const at = [...path, 'litellm_params']
   const named = nameVendor(model, params)
   const vendor = named === null ? null : findVendor(named.vendor)
-  if (named === null || vendor === null || vendor.kind === null) {
-    const unnamed = { reason: 'its vendor cannot be told from the name', provider: 'a provider that serves it' }
-    const { reason, provider } = named === null ? unnamed : explainAbsence(named.vendor, vendor)
-    const hint = `Add ${provider}, then: spgw routes add ${JSON.stringify(group)}`
+  if (named === null || vendor === null || (vendor.kind === null && vendor.cloud === undefined)) {
+    const reason = named === null ? 'its vendor cannot be told from the name' : explainAbsence(named.vendor)
+    const hint = `Add a provider that serves it, then: spgw routes add ${JSON.stringify(group)}`
     source.leave([...at, 'model'], `model ${model}`, reason, hint)
     return null
   }
-  const provider = convertProvider(named.vendor, vendor, params, at, source)
+  const cloud = vendor.cloud === undefined ? null : readCloudModel(vendor.cloud, named.model, params, at, source)
+  const provider =
+    cloud === null
+      ? convertProvider(named.vendor, vendor, params, at, source)
+      : convertCloud(cloud, [...at, 'model'], source)
   if (provider === null) return null
+  const upstreamModel = cloud?.model ?? named.model
   leaveParams(params, at, source)
   if (isTree(entry) && isTree(entry.model_info)) leaveInfo(entry.model_info, [...path, 'model_info'], source)
   return {
     group,
     provider: pool.add(provider.wanted, provider.content),
-    upstreamModel: named.model === group ? null : named.model,
+    upstreamModel: upstreamModel === group ? null : upstreamModel,
     weight: numberOf(params.weight),
     order: numberOf(params.order),
     timeoutMs: seconds(params.timeout ?? params.request_timeout),
@@ -75,11 +85,6 @@ function nameVendor(model: string, params: Tree): { vendor: string; model: strin
     : { vendor: 'openai_like', model }
 }
 
-interface WantedProvider {
-  wanted: string
-  content: Omit<ConvertedProvider, 'name'>
-}
-
 function convertProvider(name: string, vendor: Vendor, params: Tree, at: Path, source: Source): WantedProvider | null {
   const base = addressOf(params.api_base ?? params.base_url, vendor)
   const isOther = vendor.kind === 'openai' && base !== null && !base.includes('api.openai.com') && !base.startsWith('$')
@@ -102,12 +107,6 @@ function convertProvider(name: string, vendor: Vendor, params: Tree, at: Path, s
   if (Object.keys(headers).length > 0) content.headers = headers
   if (Object.keys(settings).length > 0) content.settings = settings
   return { wanted, content }
-}
-
-/** `os.environ/NAME` is `${NAME}` here; anything else stands for itself. */
-function readValue(text: string): string {
-  const name = /^os\.environ\/(\w+)$/.exec(text)?.[1]
-  return name === undefined ? text : `\${${name}}`
 }
 
 /** As the vendor's own SDK would be given it: with `/v1` for servers of OpenAI's kind, the origin alone for the others. */
@@ -172,6 +171,7 @@ function headersOf(params: Tree, at: Path, source: Source): Record<string, strin
 const carried = new Set([
   ...['model', 'custom_llm_provider', 'api_key', 'api_base', 'base_url', 'organization', 'extra_headers', 'headers'],
   ...['weight', 'order', 'timeout', 'request_timeout', 'stream_timeout', 'num_retries', 'max_retries'],
+  ...cloudParams,
 ])
 const limits = ['rpm', 'tpm', 'max_parallel_requests', 'max_budget', 'budget_duration']
 const prices = /cost_per|_cost$/

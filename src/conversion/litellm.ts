@@ -2,15 +2,15 @@ import type { SettingsFile } from '../config/settings-file.ts'
 import { type Converted, type ConvertedRoute, type ConvertedTarget, durationOf, mostRetries } from './conversion.ts'
 import { convertDeployment, type Deployment, readFallbacks, seconds } from './litellm-deployment.ts'
 import { ProviderPool } from './pool.ts'
-import { isTree, listOf, numberOf, Source, type Tree, textOf } from './source.ts'
+import { isTree, listOf, mergeAnchors, numberOf, Source, type Tree, textOf } from './source.ts'
 
 /** LiteLLM's proxy configuration (docs.litellm.ai/docs/proxy/configs), as far as it has a counterpart. */
 export function convertLitellm(file: SettingsFile): Converted {
   const source = new Source(file)
   const pool = new ProviderPool()
-  const { tree } = file
+  const tree = mergeAnchors(file.tree)
   const deployments = listOf(tree.model_list).flatMap(
-    (entry, place) => convertDeployment(entry, ['model_list', place], pool, source) ?? [],
+    (entry, place) => convertDeployment(entry, ['model_list', place], listOf(tree.credential_list), pool, source) ?? [],
   )
   const settings = readSettings(tree, source)
   const groups = Map.groupBy(deployments, ({ group }) => group)
@@ -197,6 +197,15 @@ const explanations: Record<string, [reason: string, advice: string]> = {
   redis_port: ['the gateway counts in its own memory', 'Nothing has to be done.'],
   set_verbose: ['it is a setting of that program', 'See log.level in config.example.yaml.'],
   json_logs: ['it is a setting of that program', 'See log.format in config.example.yaml.'],
+  include: ['only this file was read', 'Put what it names into one file, or convert those files as well.'],
+  guardrails: [
+    'there are no guardrails of that kind here',
+    'See spgw policies add --help for what a policy can refuse.',
+  ],
+  mcp_servers: ['the gateway carries no MCP traffic', 'Call those servers directly, or keep that program for them.'],
+  pass_through_endpoints: ['paths of other APIs are not passed on', 'Let clients call that server itself.'],
+  telemetry: ['nothing is sent home here', 'Nothing has to be done.'],
+  store_model_in_db: ['routes are always kept by the gateway', 'Nothing has to be done.'],
   environment_variables: ['files hold no variables', 'Set them in the environment of the command that applies.'],
   files_settings: [
     'calls without a model go to the default provider of their environment',
@@ -211,7 +220,8 @@ const unknownSetting: [string, string] = ['it has no counterpart here', 'Look wh
 
 function leaveSections(tree: Tree, source: Source): void {
   for (const [section, value] of Object.entries(tree)) {
-    if (section === 'model_list') continue
+    // What begins with x- is there to be merged into other places.
+    if (section === 'model_list' || section === 'credential_list' || section.startsWith('x-')) continue
     const settings = isTree(value) && section.endsWith('_settings') ? Object.keys(value) : []
     const whole = settings.length === 0 || Object.hasOwn(explanations, section)
     if (whole) source.leave([section], section, ...(explanations[section] ?? unknownSetting))

@@ -1,7 +1,9 @@
+import { convertCloud, type WantedProvider } from './cloud.ts'
 import { variableOf } from './conversion.ts'
 import type { ProviderPool } from './pool.ts'
-import { isTree, listOf, numberOf, type Source, type Tree, textOf } from './source.ts'
-import { explainAbsence, findVendor, guessVendor } from './vendors.ts'
+import { readCloudTarget } from './portkey-cloud.ts'
+import { isTree, listOf, numberOf, type Path, type Source, type Tree, textOf } from './source.ts'
+import { explainAbsence, findVendor, guessVendor, type Vendor } from './vendors.ts'
 
 /** A target without targets of its own. */
 export interface Leaf {
@@ -11,8 +13,6 @@ export interface Leaf {
   /** Lower goes first; those of the same are chosen by weight. */
   priority: number
 }
-
-type Path = readonly (string | number)[]
 
 /** The tree of targets as one list: a route has an order and weights, and no groups within groups. */
 export function convertTargets(tree: Tree, path: Path, pool: ProviderPool, source: Source): Leaf[] {
@@ -92,11 +92,17 @@ function convertLeaf(tree: Tree, path: Path, pool: ProviderPool, source: Source)
     return []
   }
   const vendor = findVendor(named.vendor)
-  if (vendor === null || vendor.kind === null) {
-    const { reason, provider } = explainAbsence(named.vendor, vendor)
-    source.leave(path, `a target at ${named.vendor}`, reason, `Add ${provider}, and the target.`)
+  if (vendor === null || (vendor.kind === null && vendor.cloud === undefined)) {
+    const reason = explainAbsence(named.vendor)
+    source.leave(path, `a target at ${named.vendor}`, reason, 'Add a provider that serves it, and the target.')
     return []
   }
+  const cloud = vendor.cloud === undefined ? null : readCloudTarget(vendor.cloud, named.name, model, tree)
+  const wanted =
+    cloud === null ? convertVendor(named.name, vendor, tree, path, source) : convertCloud(cloud, path, source)
+  if (wanted === null) return []
+  // A key alone; what is more is told as a document.
+  if (cloud?.isDocument === false) credentialOf(tree, named.name, path, source)
   if (named.guessed)
     source.leave(
       path,
@@ -112,6 +118,13 @@ function convertLeaf(tree: Tree, path: Path, pool: ProviderPool, source: Source)
         'the gateway adds no parameters to what clients send',
         'Send it from the client.',
       )
+  // A cloud's own name says less than what the file calls it.
+  const provider = pool.add(cloud === null || named.name === named.vendor ? wanted.wanted : named.name, wanted.content)
+  const upstreamModel = cloud === null ? model : cloud.model
+  return [{ provider, upstreamModel, weight: numberOf(tree.weight) ?? 1, priority: 0 }]
+}
+
+function convertVendor(name: string, vendor: Vendor, tree: Tree, path: Path, source: Source): WantedProvider {
   const host = textOf(tree.custom_host)
   const isOther = vendor.kind === 'openai' && host !== null
   const settings: Record<string, string> = vendor.preset === undefined ? {} : { preset: vendor.preset }
@@ -119,14 +132,13 @@ function convertLeaf(tree: Tree, path: Path, pool: ProviderPool, source: Source)
     settings.organization = tree.openai_organization
   if (typeof tree.openai_project === 'string' && vendor.kind === 'openai' && !isOther)
     settings.project = tree.openai_project
-  const credential = credentialOf(tree, named.name, path, source)
-  const provider = pool.add(named.name, {
-    kind: isOther ? 'openai-compatible' : vendor.kind,
+  const content = {
+    kind: isOther ? 'openai-compatible' : (vendor.kind ?? 'openai-compatible'),
     ...(host === null ? {} : { base_url: host.replace(/\/+$/, '') }),
-    credential,
+    credential: credentialOf(tree, name, path, source),
     ...(Object.keys(settings).length === 0 ? {} : { settings }),
-  })
-  return [{ provider, upstreamModel: model, weight: numberOf(tree.weight) ?? 1, priority: 0 }]
+  }
+  return { wanted: name, content }
 }
 
 /** `@openai-prod/gpt-4o` names the provider in the model. */

@@ -1,21 +1,21 @@
 import type { SettingsFile } from '../config/settings-file.ts'
 import { type Converted, type ConvertedRoute, durationOf, mostRetries, slugOf } from './conversion.ts'
 import { ProviderPool } from './pool.ts'
+import { cloudMembers } from './portkey-cloud.ts'
 import { readConditions } from './portkey-conditions.ts'
+import { modernForm } from './portkey-forms.ts'
 import { convertTargets, type Leaf } from './portkey-targets.ts'
-import { isTree, listOf, numberOf, Source, type Tree, textOf } from './source.ts'
+import { isTree, listOf, numberOf, type Path, Source, type Tree, textOf } from './source.ts'
 
 /** Portkey's configurations (portkey.ai/docs/product/ai-gateway/configs): one, or a list of named ones, as far as they have a counterpart. */
 export function convertPortkey(file: SettingsFile, model: string): Converted {
   const source = new Source(file)
   const pool = new ProviderPool()
-  const routes = configurationsIn(file.tree, model).flatMap(({ tree, name, path }) =>
+  const routes = configurationsIn(modernForm(file.tree), model).flatMap(({ tree, name, path }) =>
     convertConfiguration(tree, name, path, pool, source),
   )
   return { providers: pool.all, routes, left: source.left }
 }
-
-type Path = readonly (string | number)[]
 
 interface Named {
   tree: Tree
@@ -27,7 +27,7 @@ interface Named {
 /** An export lists configurations with their names; a configuration alone says nothing of the models that it is used for. */
 function configurationsIn(tree: Tree, model: string): Named[] {
   const list = ['configs', 'data'].find((key) => Array.isArray(tree[key]))
-  if (list === undefined) return [{ tree, name: model, path: [] }]
+  if (list === undefined) return [unwrap({ tree, name: model, path: [] })]
   return listOf(tree[list]).flatMap((entry, place) => {
     if (!isTree(entry)) return []
     const name = textOf(entry.slug) ?? textOf(entry.name) ?? model
@@ -36,6 +36,13 @@ function configurationsIn(tree: Tree, model: string): Named[] {
       : { tree: entry, path: [list, place] }
     return [{ ...inner, name: name === model ? model : slugOf(name) }]
   })
+}
+
+/** As the vendor's API answers: `{"success": true, "data": {"config": {…}}}`. */
+function unwrap(named: Named): Named {
+  const key = ['data', 'config'].find((one) => isTree(named.tree[one]))
+  const inner = key === undefined ? null : named.tree[key]
+  return key !== undefined && isTree(inner) ? unwrap({ ...named, tree: inner, path: [...named.path, key] }) : named
 }
 
 function convertConfiguration(
@@ -81,7 +88,7 @@ function makeRoute(model: string, tree: Tree, leaves: readonly Leaf[]): Converte
     ...(isOrdered ? {} : { priority }),
   }))
   const route: ConvertedRoute = { model, ...(isOrdered ? {} : { strategy: 'weighted' as const }), targets }
-  const retry = isTree(tree.retry) ? numberOf(tree.retry.attempts) : null
+  const retry = numberOf(isTree(tree.retry) ? tree.retry.attempts : tree.retry)
   if (retry !== null) route.retries = Math.min(mostRetries, Math.max(0, Math.round(retry)))
   const statuses = isTree(tree.strategy) ? statusesIn(tree.strategy.on_status_codes) : []
   if (statuses.length > 0) route.fallback_on = statuses
@@ -109,6 +116,7 @@ const known = new Set([
     'weight',
   ],
   ...['custom_host', 'name', 'slug', 'id', 'on_status_codes', 'config', 'openai_organization', 'openai_project'],
+  ...cloudMembers,
 ])
 
 function leaveSettings(tree: Tree, path: Path, source: Source): void {

@@ -10,7 +10,12 @@ export class Source {
     this.#file = file
   }
 
-  leave(path: readonly (string | number)[], what: string, reason: string, advice: string): void {
+  /** What holds for several places, and is worth saying at the first. */
+  leaveOnce(path: Path, what: string, reason: string, advice: string): void {
+    if (!this.left.some((one) => one.what === what && one.advice === advice)) this.leave(path, what, reason, advice)
+  }
+
+  leave(path: Path, what: string, reason: string, advice: string): void {
     const place = this.#file.place(path.map(String))
     // What several routes share is met several times.
     if (!this.left.some((one) => one.place === place && one.what === what))
@@ -18,14 +23,32 @@ export class Source {
   }
 }
 
+export type Path = readonly (string | number)[]
+
 export type Tree = Record<string, unknown>
 
 export function isTree(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** LiteLLM's `os.environ/NAME` is `${NAME}` here; anything else stands for itself. */
+export function readValue(text: string): string {
+  const name = /^os\.environ\/(\w+)$/.exec(text)?.[1]
+  return name === undefined ? text : `\${${name}}`
+}
+
 export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
+}
+
+/** With what `<<` names put in its place, as Python's YAML does. */
+export function mergeAnchors(tree: Tree): Tree {
+  const { '<<': merged, ...own } = tree
+  const below = (Array.isArray(merged) ? merged.toReversed() : [merged]).filter(isTree)
+  const all: Tree = Object.assign({}, ...below, own)
+  const mergeIn = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map(mergeIn) : isTree(value) ? mergeAnchors(value) : value
+  return Object.fromEntries(Object.entries(all).map(([name, value]) => [name, mergeIn(value)]))
 }
 
 export function textOf(value: unknown): string | null {

@@ -1,10 +1,12 @@
 import { presets } from '../providers/presets.ts'
 
+export type Cloud = 'azure-openai' | 'bedrock' | 'vertex'
+
 /** What another program's name of a vendor is here; `kind` null: this gateway has no such kind. */
 export interface Vendor {
   kind: 'openai' | 'anthropic' | 'gemini' | 'openai-compatible' | null
-  /** A kind that serves it, with a credential of another form than that program's: it is added by hand. */
-  byHand?: 'azure-openai' | 'bedrock' | 'vertex'
+  /** What it is, if a cloud (`cloud.ts`). */
+  cloud?: Cloud
   preset?: string
   /** The variable in which that program looks for the credential where its file names none. */
   variable?: string
@@ -38,7 +40,7 @@ const otherNames: Record<string, string> = {
 
 const aliases: Record<string, string> = { 'text-completion-openai': 'openai', google: 'gemini', 'open-ai': 'openai' }
 const anyServer = ['custom_openai', 'openai_like', 'litellm_proxy', 'llamafile', 'xinference', 'custom-host']
-const byHand: Record<string, NonNullable<Vendor['byHand']>> = {
+const clouds: Record<string, Cloud> = {
   azure: 'azure-openai',
   azure_text: 'azure-openai',
   'azure-openai': 'azure-openai',
@@ -82,8 +84,8 @@ export function findVendor(name: string): Vendor | null {
     return { kind: 'openai-compatible', preset, ...(required ? { variable } : {}) }
   }
   if (anyServer.includes(known)) return { kind: 'openai-compatible', needsAddress: true }
-  const kind = Object.hasOwn(byHand, known) ? byHand[known] : undefined
-  if (kind !== undefined) return { kind: null, byHand: kind }
+  const cloud = Object.hasOwn(clouds, known) ? clouds[known] : undefined
+  if (cloud !== undefined) return { kind: null, cloud }
   return notHere.includes(known) ? { kind: null } : null
 }
 
@@ -95,9 +97,7 @@ export function guessVendor(model: string): string | null {
   return null
 }
 
-/** Why a vendor's models are left out, and which provider would serve them. */
-export function explainAbsence(name: string, vendor: Vendor | null): { reason: string; provider: string } {
-  return vendor?.byHand === undefined
-    ? { reason: `this gateway has no provider kind for ${JSON.stringify(name)}`, provider: 'a provider that serves it' }
-    : { reason: 'its credential has another form here', provider: `a provider of the kind ${vendor.byHand}` }
+/** Why a vendor's models are left out. */
+export function explainAbsence(name: string): string {
+  return `this gateway has no provider kind for ${JSON.stringify(name)}`
 }

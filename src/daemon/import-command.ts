@@ -40,12 +40,20 @@ export const importCommand: LocalCommand = {
       file,
       typeof options.model === 'string' ? options.model : '*',
     )
+    if (converted.routes.length === 0) await refuseEmpty(converted, String(options.format), name, io)
     const { writeConverted } = await import('../conversion/conversion.ts')
     if (output === 'json') await io.stdout.write(`${JSON.stringify(converted, null, 2)}\n`)
     else await io.stdout.write(writeConverted(converted, name))
     await tell(converted, io)
     return options.strict === true && converted.left.length > 0 ? notAllCarried : 0
   },
+}
+
+/** An empty file would look as if all was well. */
+async function refuseEmpty({ left }: Converted, format: string, name: string, io: CommandIo): Promise<never> {
+  if (left.length > 0) await io.stderr.write(left.map(describe).join(''))
+  const signs = format === 'litellm' ? 'LiteLLM, with its model_list' : 'Portkey, with its targets'
+  throw new ImportRefused(`Nothing in ${name} could be converted.`, `Name the configuration of ${signs}.`)
 }
 
 async function readText(path: string): Promise<string> {

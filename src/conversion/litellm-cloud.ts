@@ -1,0 +1,95 @@
+import type { CloudModel } from './cloud.ts'
+import { isTree, type Path, readValue, type Source, type Tree, textOf } from './source.ts'
+import type { Cloud } from './vendors.ts'
+
+/** What of `litellm_params` says where a cloud is, and who calls. */
+export const cloudParams = [
+  ...['api_version', 'tenant_id', 'client_id', 'client_secret'],
+  ...['aws_region_name', 'aws_access_key_id', 'aws_secret_access_key', 'aws_session_token'],
+  ...['vertex_project', 'vertex_ai_project', 'vertex_location', 'vertex_ai_location', 'vertex_credentials'],
+]
+
+/** LiteLLM's models in clouds (docs.litellm.ai/docs/providers/azure, /bedrock and /vertex). `model` is without the vendor. */
+export function readCloudModel(cloud: Cloud, model: string, params: Tree, at: Path, source: Source): CloudModel {
+  if (cloud === 'azure-openai') return readAzure(model, params, at, source)
+  return cloud === 'bedrock' ? readBedrock(model, params) : readVertex(model, params)
+}
+
+const nothing = { address: null, version: null, region: null, project: null, isDocument: false }
+
+function readAzure(model: string, params: Tree, at: Path, source: Source): CloudModel {
+  const address = given(params.api_base ?? params.base_url)
+  const hasPrincipal = textOf(params.client_secret) !== null || textOf(params.tenant_id) !== null
+  return {
+    ...nothing,
+    cloud: 'azure-openai',
+    model: model.replace(/^(o_series|gpt5_series|responses)\//, ''),
+    address: address === null ? null : rootOf(address),
+    version: given(params.api_version),
+    variable: hasPrincipal ? 'AZURE_CREDENTIAL' : keyVariable(params, 'AZURE_API_KEY', at, source),
+    isDocument: hasPrincipal,
+  }
+}
+
+/** Up to what stands there for one deployment: `https://RESOURCE.openai.azure.com/openai/deployments/…` */
+function rootOf(address: string): string {
+  return address.replace(/\/+$/, '').replace(/^(https?:\/\/[^/]+(?:\/.*?)?)\/openai(?:\/.*)?$/, '$1')
+}
+
+/** A key in the file is not copied into another one. */
+function keyVariable({ api_key: key }: Tree, usual: string, at: Path, source: Source): string {
+  if (textOf(key) === null) return usual
+  const named = variableIn(key)
+  if (named === null)
+    source.leave(
+      [...at, 'api_key'],
+      'a key in clear text',
+      'secrets are not copied into files',
+      `Put it into the variable ${usual}, and look whether several keys share it.`,
+    )
+  return named ?? usual
+}
+
+/** `converse/`, `invoke/` and a region may stand before the model. */
+function readBedrock(text: string, params: Tree): CloudModel {
+  const [, placed, model = ''] =
+    /^(?:(?:converse|invoke|converse_like)\/)?(?:([a-z]{2}(?:-[a-z]+)+-\d)\/)?(.*)$/.exec(text) ?? []
+  const account = variableIn(params.aws_access_key_id)?.replace(/_?ACCESS_KEY_ID$/, '')
+  return {
+    ...nothing,
+    cloud: 'bedrock',
+    model,
+    region: given(params.aws_region_name) ?? placed ?? readValue('os.environ/AWS_REGION'),
+    variable: account === undefined || account === 'AWS' ? 'BEDROCK_CREDENTIAL' : `${account}_CREDENTIAL`,
+    isDocument: true,
+  }
+}
+
+function readVertex(model: string, params: Tree): CloudModel {
+  return {
+    ...nothing,
+    cloud: 'vertex',
+    model,
+    region: given(params.vertex_location ?? params.vertex_ai_location) ?? 'us-central1',
+    project: given(params.vertex_project ?? params.vertex_ai_project),
+    variable: variableIn(params.vertex_credentials) ?? 'VERTEX_CREDENTIAL',
+    isDocument: true,
+  }
+}
+
+function given(value: unknown): string | null {
+  const text = textOf(value)
+  return text === null ? null : readValue(text)
+}
+
+function variableIn(value: unknown): string | null {
+  return /^os\.environ\/(\w+)$/.exec(textOf(value) ?? '')?.[1] ?? null
+}
+
+/** What `credential_list` says of the credential that a model names, below what the model says itself. */
+export function withCredential(params: Tree, list: readonly unknown[]): Tree {
+  const { litellm_credential_name: name, ...own } = params
+  const found = list.find((one) => isTree(one) && one.credential_name === name)
+  if (textOf(name) === null || !isTree(found)) return params
+  return isTree(found.credential_values) ? { ...found.credential_values, ...own } : own
+}
