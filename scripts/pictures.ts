@@ -84,6 +84,7 @@ async function inGateway(data: string | undefined, use: (gateway: TestGateway) =
   }
 }
 
+const height = 900
 /** Wide enough for three of them, too: what is stretched or crushed shows there first. */
 const extremes = ['overview', 'requests', 'record']
 
@@ -96,7 +97,9 @@ async function photograph(browser: Browser, state: string, { gateway, page, plac
         if (values.only !== undefined && !name.includes(values.only)) continue
         if ((width === 360 || width === 2560) && !extremes.includes(name)) continue
         await show(look, gateway, path)
-        await look.screenshot({ path: join(directory, `${name}-${state}-${theme}-${width}.png`), fullPage: true })
+        await stretch(look, width)
+        await look.screenshot({ path: join(directory, `${name}-${state}-${theme}-${width}.png`) })
+        await look.setViewportSize({ width, height })
       }
       await look.context().close()
     }
@@ -107,8 +110,22 @@ async function show(page: Page, gateway: TestGateway, path: string): Promise<voi
   await page.locator('h1').first().waitFor()
   await page.locator('.loading').waitFor({ state: 'detached' })
   if (path === '/' || path.startsWith('/?')) await page.locator('.first-run, .chart canvas').first().waitFor()
-  // Charts and lists draw themselves after what they show has come.
-  await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 400)))')
+  await settle(page)
+}
+
+/** The page scrolls within its window: so that all of it is in the picture, the window is made as high as what is in it. */
+async function stretch(page: Page, width: number): Promise<void> {
+  const hidden = await page.evaluate<number>(
+    "(() => { const main = document.querySelector('#main') ?? document.body; return main.scrollHeight - main.clientHeight })()",
+  )
+  if (hidden <= 0) return
+  await page.setViewportSize({ width, height: Math.min(height + hidden, 6000) })
+  await settle(page)
+}
+
+/** Charts and lists draw themselves after what they show has come. */
+function settle(page: Page): Promise<unknown> {
+  return page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 400)))')
 }
 
 /** A page asks for nothing that its reader may not see. */

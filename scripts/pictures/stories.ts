@@ -102,7 +102,12 @@ export async function shrunk({ admin }: TestGateway): Promise<Places> {
 /** Signs in as somebody who may look at one project, and do nothing. */
 export async function addViewer(page: Page, gateway: TestGateway): Promise<void> {
   await gateway.admin.operators.add({ name: 'vera', role: 'viewer', projects: ['default'] })
-  const { url } = await gateway.admin.console.link({ operator: 'vera' })
+  await enterAs(page, gateway, 'vera')
+}
+
+/** Signs in as an operator that there is. */
+export async function enterAs(page: Page, gateway: TestGateway, operator: string): Promise<void> {
+  const { url } = await gateway.admin.console.link({ operator })
   await page.goto(url)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deriveContract } from '../../scripts/derive-contract.ts'
 import { everyPage, type Places } from '../../scripts/pictures/places.ts'
-import { addViewer, makeHistory } from '../../scripts/pictures/stories.ts'
+import { addViewer, enterAs, makeHistory } from '../../scripts/pictures/stories.ts'
 import { findBarriers, findOverflow, hasBrowser, openPage, type Page } from '../support/browser.ts'
 import { openStage, type Stage, visit } from '../support/console-stage.ts'
 
@@ -76,6 +76,43 @@ describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () =>
       expect(page.faults()).toEqual([])
       await page.context().close()
     }, 120_000)
+
+    it('offers somebody with different roles in two projects in each what he may do there', async () => {
+      const { gateway, browser } = stage
+      await gateway.admin.operators.add({ name: 'mia', role: 'admin', projects: ['search'] })
+      await gateway.admin.operators.edit({ name: 'mia', role: 'viewer', projects: ['default'] })
+      const page = await openPage(browser)
+      await enterAs(page, gateway, 'mia')
+      const keys = await gateway.admin.keys.list({ all: true })
+      const keyIn = (project: string) => keys.find((key) => key.project === project)?.id ?? ''
+      const names = /^(Add|Create|Edit|Remove|Rename|Rotate|Revoke|Sending)/
+      const expectOffers = async (path: string, words: string[]) => {
+        // Whose names the projects have is read after the page itself stands.
+        const known = page.waitForResponse(/projects\/list/)
+        await visit(page, gateway, path)
+        await (await known).finished()
+        const offered = async () => {
+          const shown = await page.locator('main button, main a.button, main .empty-title').allTextContents()
+          return shown.filter((word) => names.test(word)).sort()
+        }
+        await expect.poll(offered, { message: path, timeout: 10_000 }).toEqual(words)
+      }
+      await expectOffers('/keys?project=default', [])
+      await expectOffers('/keys?project=search', ['Create key'])
+      await expectOffers(`/keys/${keyIn('default')}`, [])
+      await expectOffers(`/keys/${keyIn('search')}`, ['Edit', 'Remove', 'Revoke', 'Rotate'])
+      await expectOffers('/settings/projects', ['Add environment', 'Edit'])
+      await expectOffers('/settings/policies?project=default', ['Edit', 'Remove'])
+      await expectOffers('/playground?project=default', ['Sending requests needs the role admin'])
+      await visit(page, gateway, '/keys?create=new')
+      const projects = page.getByLabel('Project', { exact: true }).locator('option')
+      expect(await projects.allTextContents()).toEqual(['search'])
+      await page.getByLabel('Name').fill('of-mia')
+      await page.getByRole('button', { name: 'Create key' }).click()
+      await page.getByTestId('secret').waitFor()
+      expect(page.faults()).toEqual([])
+      await page.context().close()
+    })
   })
 
   it('reaches every operation of the contract by its address, and by the list of all', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { drawTimeLine } from '../../../src/console/app/areas/requests/time-line-spans.ts'
+import { drawTimeLine, ticksOf } from '../../../src/console/app/areas/requests/time-line-spans.ts'
 import type { AttemptRecord, RequestRecord } from '../../../src/core/record.ts'
 import { sampleRecord } from '../../support/sample-record.ts'
 
@@ -54,5 +54,15 @@ describe('the time line of a record', () => {
     expect(lanes).toEqual([
       { key: 'gateway', name: 'Gateway', note: 'ended here', spans: [{ part: 'admit', fromMs: 0, toMs: 1 }] },
     ])
+  })
+
+  it.each([
+    [9, [0, 2, 4, 6, 8]],
+    [1900, [0, 500, 1000, 1500]],
+    [1400, [0, 200, 400, 600, 800, 1000, 1200, 1400]],
+    [0.8, [0, 0.2, 0.4, 0.6, 0.8]],
+    [2000, [0, 500, 1000, 1500, 2000]],
+  ])('has round figures below it: %d ms', (totalMs, moments) => {
+    expect(ticksOf(totalMs).map((ms) => Number(ms.toPrecision(6)))).toEqual(moments)
   })
 })

@@ -9,6 +9,8 @@ import { drawLines, expectedShares, pictureHeight } from '../../../src/console/a
 import { moveRow, newRow, rowsOf, writeRows } from '../../../src/console/app/areas/routing/target-rows.ts'
 import { trafficOf } from '../../../src/console/app/areas/routing/target-traffic.ts'
 import { variablesIn } from '../../../src/console/app/areas/settings/configuration-file.ts'
+import { projectsOfPolicy } from '../../../src/console/app/areas/settings/policy-places.ts'
+import { browserInWords } from '../../../src/console/app/parts/browser.ts'
 
 describe('differences of two answers', () => {
   it('are the leaves that differ, with what was and what is', () => {
@@ -231,5 +233,46 @@ describe('a configuration file', () => {
       'B',
       'A',
     ])
+  })
+})
+
+describe('where one must be an admin to change a policy', () => {
+  const keys = [
+    { name: 'web', project: 'a' },
+    { name: 'web', project: 'b' },
+    { name: 'ci', project: 'a' },
+  ]
+  it.each([
+    [['project:a', 'environment:b/production'], [], ['a', 'b']],
+    [['key:web'], ['key:ci'], ['a', 'b']],
+    [['workspace', 'project:a'], [], [null, 'a']],
+    [[], [], [null]],
+  ])('%j, held by %j', (attached_to, held_by, projects) => {
+    expect(projectsOfPolicy({ attached_to, held_by }, keys)).toEqual(projects)
+  })
+})
+
+describe('a browser', () => {
+  it.each([
+    [
+      'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36',
+      'Chrome 156 on Linux',
+    ],
+    [
+      'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0 Safari/537.36 Edg/143.0.0.0',
+      'Edge 143 on Windows',
+    ],
+    [
+      'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.1 Safari/605.1.15',
+      'Safari 26 on macOS',
+    ],
+    [
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_7 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Mobile/15E148 Safari/604.1',
+      'Safari 26 on iOS',
+    ],
+    ['Mozilla/5.0 (Android 16; Mobile; rv:145.0) Gecko/145.0 Firefox/145.0', 'Firefox 145 on Android'],
+    ['curl/8.15.0', 'curl/8.15.0'],
+  ])('%s', (userAgent, words) => {
+    expect(browserInWords(userAgent)).toBe(words)
   })
 })

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
 import { orpc } from '../client/admin.ts'
+import { useMayCall } from '../session/session.ts'
 
 /** Where something is made. `environment` null: in all of the project. */
 export interface ScopeValue {
@@ -11,14 +12,18 @@ export interface ScopeValue {
 export interface ScopeFieldsProps {
   value: ScopeValue
   onChange(value: ScopeValue): void
+  /** Only projects in which one may call it are offered. */
+  operation: string
   /** Whether it may be of all environments of the project. */
   allEnvironments?: boolean
 }
 
 /** Project and environment, chosen from those that there are. */
-export function ScopeFields({ value, onChange, allEnvironments = false }: ScopeFieldsProps) {
+export function ScopeFields({ value, onChange, operation, allEnvironments = false }: ScopeFieldsProps) {
   const id = useId()
-  const { data: projects = [] } = useQuery(orpc.projects.list.queryOptions({ input: {} }))
+  const may = useMayCall()
+  const { data = [] } = useQuery(orpc.projects.list.queryOptions({ input: {} }))
+  const projects = data.filter(({ name }) => may(operation, name))
   const known = projects.find(({ name }) => name === value.project)
   const environments = known?.environments ?? (value.environment === null ? [] : [value.environment])
   const names = projects.length === 0 ? [value.project] : projects.map(({ name }) => name)

@@ -65,7 +65,7 @@ function optionsOf(element: HTMLElement, { times, series, look = 'lines', write,
     padding: [8, 28, 0, 0],
     cursor: { drag: { x: onZoom !== undefined, y: false, setScale: false }, y: false, points: { size: 6 } },
     legend: { live: true },
-    scales: { x: spanOf(times), y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+    scales: { x: spanOf(times, look), y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
     axes: [
       { ...axis, grid: { show: false }, values: writeTimes },
       {
@@ -73,8 +73,8 @@ function optionsOf(element: HTMLElement, { times, series, look = 'lines', write,
         ...stepsOf(series),
         grid,
         size: 64,
-        space: 44,
-        values: (_plot, splits) => splits.map((value) => write(value)),
+        space: 30,
+        values: (_plot, splits) => splits.map((value) => (value === 0 ? '0' : write(value))),
       },
     ],
     series: [
@@ -93,10 +93,10 @@ function optionsOf(element: HTMLElement, { times, series, look = 'lines', write,
   }
 }
 
-/** A single moment stands in the middle of an hour. */
-function spanOf(times: readonly number[]): uPlot.Scale {
-  if (times.length !== 1) return {}
-  return { range: (_plot, low, high) => [low - 1800, high + 1800] }
+/** A single moment stands in the middle of an hour, and bars have room for the halves of the first and the last. */
+function spanOf([first = 0, second]: readonly number[], look: 'lines' | 'bars'): uPlot.Scale {
+  const room = second === undefined ? 1800 : look === 'bars' ? (second - first) / 2000 : 0
+  return room === 0 ? {} : { range: (_plot, low, high) => [low - room, high + room] }
 }
 
 /** What comes in whole numbers is not counted in halves. */

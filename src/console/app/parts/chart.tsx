@@ -9,7 +9,7 @@ export type { ChartProps, ChartSeries } from './chart-canvas.tsx'
 /** A chart over time. Its library is loaded with the first one; the place is kept free for it meanwhile. */
 export function Chart(props: ChartProps) {
   return (
-    <figure className="chart">
+    <figure className={props.series.length === 1 ? 'chart chart-single' : 'chart'}>
       <figcaption className="row spread">
         <span className="chart-title">{props.title}</span>
         {props.figure === undefined ? null : <span className="number quiet">{props.figure}</span>}

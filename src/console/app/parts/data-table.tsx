@@ -73,8 +73,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   return (
     <div className={`table-frame${fill ? ' table-fill' : ''}`}>
       {rows.length === 0 && props.tools === undefined ? null : (
-        <div className="row table-tools">
-          <div className="grow">{props.tools}</div>
+        <div className={props.tools === undefined ? 'table-corner' : 'row table-tools'}>
+          {props.tools === undefined ? null : <div className="grow">{props.tools}</div>}
           {rows.length === 0 ? null : <ColumnChoice choice={choice} />}
         </div>
       )}
@@ -126,7 +126,14 @@ function Head<Row>({ columns }: { columns: readonly TableColumn<Row>[] }) {
       <tr>
         {columns.map((column) => (
           <th key={column.id} scope="col" className={classOf(column)} style={widthsOf(column)}>
-            {column.title}
+            {column.narrowTitle === undefined ? (
+              column.title
+            ) : (
+              <>
+                <span className="wide-only">{column.title}</span>
+                <span className="narrow-only">{column.narrowTitle}</span>
+              </>
+            )}
           </th>
         ))}
       </tr>

@@ -31,7 +31,7 @@ export function OperationButton(props: OperationButtonProps) {
   const { meta, path } = operationNamed(operation)
   const [asking, setAsking] = useState(false)
   const [busy, setBusy] = useState(false)
-  const may = useMay(operation)
+  const may = useMay(operation, typeof input.project === 'string' ? input.project : undefined)
   const run = async () => {
     setBusy(true)
     try {

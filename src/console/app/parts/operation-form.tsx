@@ -28,7 +28,7 @@ export interface OperationFormProps {
   submit: string
   onDone(answer: unknown): void
   onCancel?: () => void
-  /** Between the fields and the buttons. */
+  /** Between the fields and what is folded away. */
   children?: ReactNode
 }
 
@@ -67,13 +67,13 @@ export function OperationForm(props: OperationFormProps) {
   return (
     <form className="form stack" noValidate onSubmit={(event) => void submit(event)}>
       {fields.filter((field) => !isFolded(field)).map(draw)}
+      {props.children}
       {folded.length === 0 ? null : (
         <details className="fold" open={folded.some(({ name }) => errors[name] !== undefined) || undefined}>
           <summary>More settings</summary>
           <div className="stack">{folded.map(draw)}</div>
         </details>
       )}
-      {props.children}
       <FormFault fault={fault} shown={fields.map(({ name }) => name)} />
       <div className="row form-actions">
         <Button look="primary" type="submit" busy={busy}>

@@ -37,5 +37,7 @@ export function nameInWords(name: string): string {
     .toLowerCase()
     .replace(/\burl\b/g, 'URL')
     .replace(/\bid\b/g, 'ID')
+    .replace(/\bopenai\b/g, 'OpenAI')
+    .replace(/\borganization\b/g, 'organisation')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

@@ -3,12 +3,13 @@ import type { ReactNode } from 'react'
 export interface TableColumn<Row> {
   id: string
   title: string
+  /** The same where there is little room. */
+  narrowTitle?: string
   cell(row: Row): ReactNode
   /** Numbers stand at the end, with figures of one width. */
   number?: boolean
   /** A CSS length. Columns without one share what is left. */
   width?: string
-  /** The same where there is little room. */
   narrowWidth?: string
   /** Not shown until somebody chooses it. */
   optional?: boolean

@@ -7,6 +7,7 @@ import {
   formatValue,
 } from '../../../admin/contract/show-value.ts'
 import { useClock } from '../live/now.ts'
+import { browserInWords } from './browser.ts'
 
 /** Text from outside, shown as it is and never obeyed: controls and turning marks are written out. */
 export function Outside({ text }: { text: string | null | undefined }) {
@@ -14,6 +15,16 @@ export function Outside({ text }: { text: string | null | undefined }) {
     <Missing />
   ) : (
     <bdi className="from-outside">{escapeControls(text)}</bdi>
+  )
+}
+
+/** From its user agent, which is whole on hover. */
+export function Browser({ userAgent }: { userAgent: string | null | undefined }) {
+  if (!userAgent) return <Missing meaning="unknown" />
+  return (
+    <bdi className="from-outside" title={escapeControls(userAgent)}>
+      {escapeControls(browserInWords(userAgent))}
+    </bdi>
   )
 }
 

@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { type Grant, mayCall, type RoleName, roleNames } from '../../../admin/contract/roles.ts'
+import { orpc } from '../client/admin.ts'
 import { callAuth } from '../client/http.ts'
 import { queries, sessionKey } from '../client/queries.ts'
 import { findOperation } from '../contract/operations.ts'
+import { useScope } from './scope.ts'
 
 export interface SignedIn {
   id: string
@@ -40,20 +42,41 @@ export async function refreshSession(): Promise<AuthState> {
 }
 
 /**
- * Whether a button for the operation makes sense for whoever is signed in. The gateway decides, for each project on its
- * own; this is only so that nobody is led to a refusal.
+ * Whether a button for the operation makes sense for whoever is signed in. The gateway decides; this is only so that
+ * nobody is led to a refusal. `project`: the name of the one that it is about, null where that is the workspace's own;
+ * left out: the one that the address has chosen, else any.
  */
-export function useMay(operation: string): boolean {
-  return useMayCall()(operation)
+export function useMay(operation: string, project?: string | null): boolean {
+  return useMayCall()(operation, project)
 }
 
+export type MayCall = (operation: string, project?: string | null) => boolean
+
 /** The same for many at once. */
-export function useMayCall(): (operation: string) => boolean {
+export function useMayCall(): MayCall {
   const { data } = useSession()
+  const { project: chosen } = useScope()
   const grants = data?.operator?.grants ?? []
-  return (operation) => {
+  const idOf = useProjectIds(grants)
+  return (operation, project = chosen) => {
     const found = findOperation(operation)
-    return found !== undefined && mayCall(grants, found.meta)
+    return found !== undefined && mayCall(grants, found.meta, project === undefined ? undefined : idOf(project))
+  }
+}
+
+/** Of no project, for what is the workspace's own, and as long as the names are not known. */
+const none = ''
+
+/** Grants name projects by their ids, pages by their names; whoever has one for the workspace needs neither. */
+function useProjectIds(grants: readonly Grant[]): (name: string | null) => string | undefined {
+  const { data } = useQuery({
+    ...orpc.projects.list.queryOptions({ input: {} }),
+    enabled: grants.some(({ project }) => project !== null),
+  })
+  return (name) => {
+    if (name === null || data === undefined) return none
+    // A record keeps the name that its project had: only the gateway knows whose it was.
+    return data.find((project) => project.name === name)?.id
   }
 }
 

@@ -1,4 +1,4 @@
-import { Button, Outside, Time } from '../../parts/index.ts'
+import { Browser, Button, Time } from '../../parts/index.ts'
 import { type Account, useAccountCall } from './account.ts'
 
 export function SessionsCard({ account }: { account: Account }) {
@@ -11,7 +11,7 @@ export function SessionsCard({ account }: { account: Account }) {
           <li key={session.id} className="list-row">
             <div className="grow">
               <p className="truncate">
-                <Outside text={session.user_agent ?? 'A browser'} />
+                <Browser userAgent={session.user_agent} />
               </p>
               <p className="small quiet">
                 {session.current ? 'This one · ' : null}

@@ -1,9 +1,9 @@
 import { OperationForm } from '../../parts/index.ts'
-import { useScope } from '../../session/scope.ts'
 import { useMay } from '../../session/session.ts'
+import { useHome } from '../use-home.ts'
 
 export function KeyStep({ onKey }: { onKey(key: string): void }) {
-  const { home } = useScope()
+  const home = useHome('keys.create')
   const may = useMay('keys.create')
   if (!may) return <p className="quiet">An administrator creates the key.</p>
   return (

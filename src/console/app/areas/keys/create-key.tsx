@@ -2,13 +2,14 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
 import { OperationForm } from '../../parts/index.ts'
-import { useScope } from '../../session/scope.ts'
 import type { CreatedKey } from '../outputs.ts'
 import { ScopeFields, type ScopeValue } from '../scope-fields.tsx'
+import { useHome } from '../use-home.ts'
 
 export function CreateKey({ onDone, onCancel }: { onDone(made: CreatedKey): void; onCancel(): void }) {
-  const { home } = useScope()
-  const [scope, setScope] = useState<ScopeValue>(home)
+  const home = useHome('keys.create')
+  const [chosen, setChosen] = useState<ScopeValue | null>(null)
+  const scope = chosen ?? home
   const policies = useQuery(orpc.policies.list.queryOptions({ input: {} }))
   return (
     <OperationForm
@@ -25,7 +26,7 @@ export function CreateKey({ onDone, onCancel }: { onDone(made: CreatedKey): void
       onDone={(answer) => onDone(answer as CreatedKey)}
       onCancel={onCancel}
     >
-      <ScopeFields value={scope} onChange={setScope} />
+      <ScopeFields value={scope} onChange={setChosen} operation="keys.create" />
     </OperationForm>
   )
 }

@@ -70,7 +70,7 @@ function KeyView({ shown: key, above }: { shown: Key; above: ReactNode }) {
 }
 
 function Actions({ shown: key, onRotated }: { shown: Key; onRotated(rotated: RotatedKey): void }) {
-  const may = useMay('keys.edit')
+  const may = useMay('keys.edit', key.project)
   const [panel, setPanel] = useState<'edit' | 'rotate' | null>(null)
   const navigate = useNavigate()
   const close = () => setPanel(null)

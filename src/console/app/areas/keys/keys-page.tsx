@@ -97,7 +97,13 @@ function columnsFor(usage: ReadonlyMap<string, KeyUsage>): TableColumn<Key>[] {
         </Link>
       ),
     },
-    { id: 'key', title: 'Key', width: '150px', cell: ({ last_four }) => <KeyMark lastFour={last_four} /> },
+    {
+      id: 'key',
+      title: 'Key',
+      width: '150px',
+      narrowWidth: '122px',
+      cell: ({ last_four }) => <KeyMark lastFour={last_four} />,
+    },
     {
       id: 'scope',
       title: 'Scope',
@@ -108,7 +114,7 @@ function columnsFor(usage: ReadonlyMap<string, KeyUsage>): TableColumn<Key>[] {
         </span>
       ),
     },
-    { id: 'state', title: 'State', width: '130px', cell: (key) => <KeyState {...key} /> },
+    { id: 'state', title: 'State', width: '130px', narrowWidth: '98px', cell: (key) => <KeyState {...key} /> },
     {
       id: 'used',
       title: 'Last used',
@@ -126,7 +132,7 @@ function columnsFor(usage: ReadonlyMap<string, KeyUsage>): TableColumn<Key>[] {
     {
       id: 'expires',
       title: 'Expires',
-      width: '100px',
+      width: '128px',
       wideOnly: true,
       cell: ({ expires_at }) => (expires_at === null ? <Missing meaning="never" /> : <Time at={expires_at} />),
     },

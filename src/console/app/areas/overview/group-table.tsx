@@ -55,9 +55,17 @@ function columnsOf(by: By, most: number): TableColumn<Row>[] {
       title: 'Requests',
       number: true,
       width: '104px',
+      narrowWidth: '76px',
       cell: ({ requests }) => <Count value={requests} />,
     },
-    { id: 'errors', title: 'Errors', number: true, width: '84px', cell: ({ errors }) => <Count value={errors} /> },
+    {
+      id: 'errors',
+      title: 'Errors',
+      number: true,
+      width: '84px',
+      narrowWidth: '58px',
+      cell: ({ errors }) => <Count value={errors} />,
+    },
     {
       id: 'p50',
       title: 'p50',
@@ -90,6 +98,13 @@ function columnsOf(by: By, most: number): TableColumn<Row>[] {
       wideOnly: true,
       cell: ({ output }) => <Count value={output} />,
     },
-    { id: 'usd', title: 'Spend', number: true, width: '92px', cell: ({ usd }) => <Money usd={usd} /> },
+    {
+      id: 'usd',
+      title: 'Spend',
+      number: true,
+      width: '116px',
+      narrowWidth: '100px',
+      cell: ({ usd }) => <Money usd={usd} />,
+    },
   ]
 }

@@ -3,13 +3,13 @@ import { Send, Square } from 'lucide-react'
 import { type FormEvent, useEffect, useState } from 'react'
 import { orpc } from '../../client/admin.ts'
 import { Button, Empty, FormFault } from '../../parts/index.ts'
-import { useScope } from '../../session/scope.ts'
 import { useMay } from '../../session/session.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import { useScopeModels } from '../keys/use-key-models.ts'
 import { allModels, type ModelsByLane } from '../lane-models.ts'
 import { ScopeFields, type ScopeValue } from '../scope-fields.tsx'
 import { shellWord } from '../shell-word.ts'
+import { useHome } from '../use-home.ts'
 import { AnswerView } from './answer-view.tsx'
 import { Conversation } from './conversation.tsx'
 import { Parameters } from './parameters.tsx'
@@ -34,12 +34,13 @@ export function PlaygroundPage() {
 }
 
 function Playground() {
-  const { home } = useScope()
-  const [scope, setScope] = useState<ScopeValue>(home)
+  const home = useHome('requests.send')
+  const [chosen, setChosen] = useState<ScopeValue | null>(null)
+  const scope = chosen ?? home
   const exact = { project: scope.project, environment: scope.environment ?? 'production' }
   const models = useScopeModels(exact)
   if (models === null) return <Loading />
-  return <Desk key={`${exact.project}/${exact.environment}`} scope={exact} onScope={setScope} models={models} />
+  return <Desk key={`${exact.project}/${exact.environment}`} scope={exact} onScope={setChosen} models={models} />
 }
 
 interface DeskProps {
@@ -67,7 +68,7 @@ function Desk({ scope, onScope, models }: DeskProps) {
   return (
     <div className="playground">
       <form className="stack" onSubmit={submit}>
-        <ScopeFields value={scope} onChange={onScope} />
+        <ScopeFields value={scope} onChange={onScope} operation="requests.send" />
         <Parameters draft={draft} onChange={change} models={models} usable={usable} />
         <Conversation draft={draft} onChange={change} onSend={submit} />
         <RawRequest draft={draft} onChange={change} />

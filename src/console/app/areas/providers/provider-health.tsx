@@ -66,7 +66,7 @@ function HealthOverTime({ name }: { name: string }) {
       </div>
       {history.error ? <FaultNotice error={history.error} /> : null}
       {history.data === undefined ? <div className="health-strip" /> : <Strip spans={spans} />}
-      <Changes spans={spans} />
+      <Changes spans={spans} now={now} />
     </div>
   )
 }
@@ -91,7 +91,7 @@ function Strip({ spans }: { spans: readonly HealthSpan[] }) {
 const shownChanges = 6
 
 /** The strip in words, newest first: it is all that those who do not see it have. */
-function Changes({ spans }: { spans: readonly HealthSpan[] }) {
+function Changes({ spans, now }: { spans: readonly HealthSpan[]; now: number }) {
   const known = spans.filter(({ state }) => state !== 'unknown').reverse()
   if (known.length === 0) return null
   return (
@@ -100,7 +100,15 @@ function Changes({ spans }: { spans: readonly HealthSpan[] }) {
         <li key={key} className="row health-change">
           <StateBadge state={state} />
           <span className="quiet">
-            <Time at={new Date(since).toISOString()} />, for <Duration ms={until - since} />
+            {until === now ? (
+              <>
+                since <Time at={new Date(since).toISOString()} />
+              </>
+            ) : (
+              <>
+                <Time at={new Date(since).toISOString()} />, for <Duration ms={until - since} />
+              </>
+            )}
           </span>
           {reason === null ? null : (
             <span className="small breakable health-reason">

@@ -31,7 +31,7 @@ interface KeptProps {
 
 function Kept({ record, bodies, busy, onShow }: KeptProps) {
   // Whoever may send it again may read it: the role is the same.
-  const may = useMay('requests.replay')
+  const may = useMay('requests.replay', record.project)
   if (bodies === null || (bodies === undefined && !isCaptured(record))) return <NotKept record={record} />
   if (bodies === undefined)
     return may ? (

@@ -7,7 +7,7 @@ import { Replay } from './replay.tsx'
 
 export function ReplayButton({ record }: { record: RequestRow }) {
   const [open, setOpen] = useState(false)
-  if (!useMay('requests.replay')) return null
+  if (!useMay('requests.replay', record.project)) return null
   return (
     <>
       <Button

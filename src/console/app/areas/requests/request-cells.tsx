@@ -36,7 +36,7 @@ export function ModelServed({ row }: { row: RequestRow }) {
     <span className="truncate" title={escapeControls(`${row.model ?? 'no model'}${served && ` → ${served}`}`)}>
       <Outside text={row.model} />
       {served === '' ? null : (
-        <span className="quiet">
+        <span className="quiet wide-only">
           {' → '}
           <bdi>{escapeControls(served)}</bdi>
           {fellBack ? ' (fallback)' : null}
@@ -61,14 +61,14 @@ function Tokens({ row }: { row: RequestRow }) {
 
 export const requestColumns: TableColumn<RequestRow>[] = [
   { id: 'time', title: 'Time', width: '112px', narrowWidth: '56px', cell: (row) => <Time short at={row.time} /> },
-  { id: 'status', title: 'Status', width: '200px', narrowWidth: '94px', cell: (row) => <RequestState row={row} /> },
-  { id: 'model', title: 'Model → served by', cell: (row) => <ModelServed row={row} /> },
+  { id: 'status', title: 'Status', width: '248px', narrowWidth: '90px', cell: (row) => <RequestState row={row} /> },
+  { id: 'model', title: 'Model → served by', narrowTitle: 'Model', cell: (row) => <ModelServed row={row} /> },
   { id: 'key', title: 'Key', width: '120px', wideOnly: true, cell: (row) => <Outside text={row.key?.name} /> },
   {
     id: 'ttfb',
     title: 'First byte',
     number: true,
-    width: '100px',
+    width: '92px',
     wideOnly: true,
     cell: (row) => <Duration ms={row.first_byte_ms} />,
   },
@@ -76,16 +76,16 @@ export const requestColumns: TableColumn<RequestRow>[] = [
     id: 'total',
     title: 'Total',
     number: true,
-    width: '92px',
+    width: '84px',
     narrowWidth: '76px',
     cell: (row) => <Duration ms={row.duration_ms} />,
   },
-  { id: 'tokens', title: 'Tokens', number: true, width: '124px', wideOnly: true, cell: (row) => <Tokens row={row} /> },
+  { id: 'tokens', title: 'Tokens', number: true, width: '116px', wideOnly: true, cell: (row) => <Tokens row={row} /> },
   {
     id: 'cost',
     title: 'Cost',
     number: true,
-    width: '120px',
+    width: '112px',
     wideOnly: true,
     cell: (row) => <Money usd={row.cost?.usd} />,
   },

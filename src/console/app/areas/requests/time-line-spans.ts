@@ -19,6 +19,13 @@ export interface TimeLineDrawing {
   lanes: Lane[]
 }
 
+/** Round moments of it: the beginning, and three to seven more. */
+export function ticksOf(totalMs: number): number[] {
+  const magnitude = 10 ** Math.floor(Math.log10(totalMs / 3))
+  const step = magnitude * ([5, 2, 1].find((each) => totalMs / (each * magnitude) >= 3) ?? 1)
+  return Array.from({ length: Math.floor(totalMs / step + 1e-9) + 1 }, (_, index) => index * step)
+}
+
 /** Where each part begins and ends; what has no length or no end is left out. */
 export function drawTimeLine(record: RequestRecord): TimeLineDrawing {
   const totalMs = endOf(record)

@@ -1,6 +1,6 @@
 import { escapeControls, formatMilliseconds } from '../../../../admin/contract/show-value.ts'
 import type { RequestRow } from '../../live/status-output.ts'
-import { drawTimeLine, type Lane, type Span } from './time-line-spans.ts'
+import { drawTimeLine, type Lane, type Span, ticksOf } from './time-line-spans.ts'
 
 /** The request to scale: the gateway, each attempt with its parts, and the answer to the client. */
 export function TimeLine({ record }: { record: RequestRow }) {
@@ -19,8 +19,6 @@ export function TimeLine({ record }: { record: RequestRow }) {
   )
 }
 
-const quarters = [0, 0.25, 0.5, 0.75, 1]
-
 /** Of what is over in a moment parts of a millisecond are told apart. */
 function formatShort(ms: number, totalMs: number): string {
   return totalMs < 4 ? `${ms.toFixed(totalMs < 0.4 ? 2 : 1)} ms` : formatMilliseconds(ms)
@@ -31,9 +29,9 @@ function Axis({ totalMs }: { totalMs: number }) {
     <div className="time-axis small quiet" aria-hidden="true">
       <span />
       <div className="time-ticks">
-        {quarters.map((part) => (
-          <span key={part} className="number">
-            {formatShort(totalMs * part, totalMs)}
+        {ticksOf(totalMs).map((ms) => (
+          <span key={ms} className="number" style={{ left: `${(ms / totalMs) * 100}%` }}>
+            {formatShort(ms, totalMs)}
           </span>
         ))}
       </div>
@@ -50,7 +48,10 @@ function LaneRow({ lane, totalMs }: { lane: Lane; totalMs: number }) {
         </p>
         {lane.note === '' ? null : <p className="small quiet truncate">{escapeControls(lane.note)}</p>}
       </div>
-      <div className="time-track">
+      <div
+        className="time-track"
+        style={{ backgroundSize: `${((ticksOf(totalMs)[1] ?? totalMs) / totalMs) * 100}% 100%` }}
+      >
         {lane.spans.map((span) => (
           <Bar key={`${span.part}-${span.fromMs}`} span={span} totalMs={totalMs} />
         ))}

@@ -43,7 +43,8 @@ export function RouteForm({ providers, route, provider, home, onDone, onCancel }
   const fields = [...shown, ...strategy, ...more]
   const [before] = useState(() => (route === null ? null : valuesOf(fields, initialOf(route))))
   const [values, setValues] = useState<FormValues>(() => before ?? valuesOf(fields, { strategy: 'priority' }))
-  const [scope, setScope] = useState<ScopeValue>(home)
+  const [chosen, setChosen] = useState<ScopeValue | null>(null)
+  const scope = chosen ?? home
   const [rows, setRows] = useState<TargetRow[]>(() => firstRows(route, provider, providers))
   const [missing, setMissing] = useState<Record<string, string>>({})
   const { call, busy, fault } = useOperation(operation)
@@ -74,7 +75,9 @@ export function RouteForm({ providers, route, provider, home, onDone, onCancel }
   return (
     <form className="form form-wide stack" noValidate onSubmit={(event) => void submit(event)}>
       {shown.map(draw)}
-      {route === null ? <ScopeFields value={scope} onChange={setScope} allEnvironments /> : null}
+      {route === null ? (
+        <ScopeFields value={scope} onChange={setChosen} operation="routes.add" allEnvironments />
+      ) : null}
       <TargetEditor rows={rows} onChange={setRows} providers={providers} weighted={values.strategy === 'weighted'} />
       {errors.targets === undefined ? null : (
         <p className="field-error small" role="alert">

@@ -106,7 +106,7 @@ function RouteView({ route, providers, above }: { route: Route; providers: reado
 
 function Actions({ route, onPanel }: { route: Route; onPanel(panel: Panel): void }) {
   const navigate = useNavigate()
-  const mayEdit = useMay('routes.edit')
+  const mayEdit = useMay('routes.edit', route.project)
   const reference = referenceTo(route)
   return (
     <>

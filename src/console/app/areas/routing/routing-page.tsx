@@ -21,6 +21,7 @@ import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import type { Provider, Route } from '../outputs.ts'
 import { shellWord } from '../shell-word.ts'
+import { useHome } from '../use-home.ts'
 import { strategyInWords } from './route-drawing.tsx'
 import { RouteForm } from './route-form.tsx'
 import { stateOfTarget } from './target-state.ts'
@@ -84,6 +85,7 @@ function columnsFor(providers: readonly Provider[]): TableColumn<Route>[] {
     {
       id: 'model',
       title: 'Model',
+      narrowWidth: '30%',
       cell: ({ id, model }) => (
         <Link to="/routing/$route" params={{ route: id }} search={keepScope} className="truncate">
           <Outside text={model} />
@@ -112,6 +114,7 @@ function columnsFor(providers: readonly Provider[]): TableColumn<Route>[] {
       id: 'enabled',
       title: 'State',
       width: '110px',
+      narrowWidth: '96px',
       cell: ({ enabled }) => <StateBadge state={enabled ? 'enabled' : 'disabled'} />,
     },
     {
@@ -152,7 +155,7 @@ function Targets({ route, providers }: { route: Route; providers: readonly Provi
 }
 
 function AddRoute({ provider }: { provider: string }) {
-  const { home } = useScope()
+  const home = useHome('routes.add')
   const navigate = useNavigate()
   const providers = useQuery(orpc.providers.list.queryOptions({ input: {} }))
   const above = (

@@ -28,8 +28,14 @@ type Verdict = Awaited<ReturnType<AdminClient['audit']['verify']>>
 
 const columns: TableColumn<AuditEvent>[] = [
   { id: 'time', title: 'Time', width: '110px', narrowWidth: '68px', cell: ({ time }) => <Time short at={time} /> },
-  { id: 'who', title: 'Who', narrowWidth: '32%', cell: ({ actor }) => <Outside text={actor} /> },
-  { id: 'operation', title: 'Operation', cell: ({ operation }) => <code className="truncate">{operation}</code> },
+  { id: 'who', title: 'Who', width: '180px', narrowWidth: '32%', cell: ({ actor }) => <Outside text={actor} /> },
+  {
+    id: 'operation',
+    title: 'Operation',
+    width: '200px',
+    narrowWidth: 'auto',
+    cell: ({ operation }) => <code className="truncate">{operation}</code>,
+  },
   {
     id: 'resource',
     title: 'Resource',

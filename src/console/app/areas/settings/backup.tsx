@@ -21,8 +21,7 @@ export function Backup() {
     <>
       <p className="quiet">
         A consistent copy of the running gateway. Credentials are in it sealed for the recovery key: make that first,
-        under Seal. On a machine: <Command text="spgw backup gateway.backup" /> and{' '}
-        <Command text="spgw restore gateway.backup" />
+        under Seal.
       </p>
       <form className="stack form" onSubmit={submit}>
         {fields.map((field) => (
@@ -45,6 +44,11 @@ export function Backup() {
           ) : null}
         </div>
       </form>
+      <div className="row">
+        <span className="quiet">On the command line:</span>
+        <Command text="spgw backup gateway.backup" />
+        <Command text="spgw restore gateway.backup" />
+      </div>
       <DownloadProgress download={download} />
       {download.state === 'done' ? (
         <Section title="What is in it">

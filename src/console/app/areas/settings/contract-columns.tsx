@@ -4,15 +4,23 @@ import { absent, formatCell } from '../../../../admin/contract/show-value.ts'
 import { operationNamed } from '../../contract/operations.ts'
 import { derivedColumn, type TableColumn } from '../../parts/index.ts'
 
+interface ContractColumnsOptions<Row> {
+  buttons?: ((row: Row) => ReactNode) | undefined
+  /** Of the column of buttons. */
+  width?: string
+  /** What a column has otherwise than the contract says, by its field. */
+  change?: Record<string, Partial<TableColumn<Row>>>
+}
+
 /** The columns that the contract gives a list, with the row's buttons behind them. What no row has waits to be chosen. */
 export function contractColumns<Row>(
   operation: string,
   rows: readonly Row[],
-  buttons?: (row: Row) => ReactNode,
-  width = '176px',
+  { buttons, width = '176px', change = {} }: ContractColumnsOptions<Row>,
 ): TableColumn<Row>[] {
   const { show } = operationNamed(operation).meta
-  const own = show.as === 'table' ? show.columns.map((column) => columnOf(column, rows)) : []
+  const columns = show.as === 'table' ? show.columns : []
+  const own = columns.map((column) => ({ ...columnOf(column, rows), ...change[column.field] }))
   if (buttons === undefined) return own
   const cell = (row: Row) => <span className="row row-buttons">{buttons(row)}</span>
   return [...own, { id: 'buttons', title: 'Actions', width, cell }]

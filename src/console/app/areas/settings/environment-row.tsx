@@ -8,10 +8,10 @@ import type { Environment } from '../outputs.ts'
 
 export function EnvironmentRow({ environment }: { environment: Environment }) {
   const [editing, setEditing] = useState(false)
-  const may = useMay('environments.edit')
-  const mayRemove = useMay('environments.remove')
   const providers = useQuery({ ...orpc.providers.list.queryOptions({ input: {} }), enabled: editing })
   const { name, project, default_providers, created_at } = environment
+  const may = useMay('environments.edit', project)
+  const mayRemove = useMay('environments.remove', project)
   const defaults = laneNames.flatMap((lane) => {
     const provider = default_providers[lane]
     return provider === null ? [] : [[lane, provider] as const]

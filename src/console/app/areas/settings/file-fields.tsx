@@ -43,7 +43,7 @@ export function FileFields({ file }: { file: ConfigurationFile }) {
           onValue={(value) => file.setValue(name, value)}
         />
       ))}
-      <div className="row">
+      <div className="row checks">
         <label className="check">
           <input
             type="checkbox"

@@ -40,16 +40,15 @@ export function Operators() {
           name="operators"
           label="Operators"
           rows={operators.data}
-          columns={contractColumns<Operator>(
-            'operators.list',
-            operators.data,
-            may
+          columns={contractColumns<Operator>('operators.list', operators.data, {
+            width: '292px',
+            change: { display_name: { title: 'Shown as' }, state: { width: '96px' } },
+            buttons: may
               ? (operator) => (
                   <OperatorButtons operator={operator} onRoles={() => setEdited(operator)} onLink={setMade} />
                 )
               : undefined,
-            '320px',
-          )}
+          })}
           rowKey={({ id }) => id}
           empty={<Empty title="No operator yet" action={add} command="spgw operators add anna --role owner" />}
         />

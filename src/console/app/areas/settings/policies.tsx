@@ -12,16 +12,19 @@ import {
   OperationForm,
   toast,
 } from '../../parts/index.ts'
-import { useMay } from '../../session/session.ts'
+import { useMay, useMayCall } from '../../session/session.ts'
 import { Loading } from '../../shell/page.tsx'
 import type { Policy } from '../outputs.ts'
 import { contractColumns } from './contract-columns.tsx'
 import { inputOfPolicy } from './policy-input.ts'
+import { projectsOfPolicy } from './policy-places.ts'
 
 export function Policies() {
   const policies = useQuery(orpc.policies.list.queryOptions({ input: {} }))
   const [edited, setEdited] = useState<Policy | 'new' | null>(null)
   const may = useMay('policies.add')
+  const mayChange = useMayChange()
+  const changeable = new Set(policies.data?.filter(mayChange))
   const close = () => setEdited(null)
   const add = may ? (
     <Button look="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setEdited('new')}>
@@ -45,11 +48,13 @@ export function Policies() {
           name="policies"
           label="Policies"
           rows={policies.data}
-          columns={contractColumns<Policy>(
-            'policies.list',
-            policies.data,
-            may ? (policy) => <PolicyButtons policy={policy} onEdit={() => setEdited(policy)} /> : undefined,
-          )}
+          columns={contractColumns<Policy>('policies.list', policies.data, {
+            buttons:
+              changeable.size === 0
+                ? undefined
+                : (policy) =>
+                    changeable.has(policy) ? <PolicyButtons policy={policy} onEdit={() => setEdited(policy)} /> : null,
+          })}
           rowKey={({ id }) => id}
           empty={
             <Empty
@@ -69,6 +74,12 @@ export function Policies() {
       </Dialog>
     </>
   )
+}
+
+function useMayChange(): (policy: Policy) => boolean {
+  const may = useMayCall()
+  const { data: keys = [] } = useQuery(orpc.keys.list.queryOptions({ input: { all: true } }))
+  return (policy) => projectsOfPolicy(policy, keys).every((project) => may('policies.edit', project))
 }
 
 function PolicyButtons({ policy, onEdit }: { policy: Policy; onEdit(): void }) {

@@ -114,19 +114,20 @@ interface ProjectActionsProps {
 }
 
 function ProjectActions({ project, onPanel }: ProjectActionsProps) {
-  const may = useMay('projects.edit')
+  const mayAdd = useMay('environments.add', project.name)
+  const mayRename = useMay('projects.edit')
   const mayRemove = useMay('projects.remove')
   return (
     <>
-      {may ? (
-        <>
-          <Button small icon={<Plus size={14} aria-hidden="true" />} onClick={() => onPanel('add')}>
-            Add environment
-          </Button>
-          <Button small onClick={() => onPanel('rename')}>
-            Rename
-          </Button>
-        </>
+      {mayAdd ? (
+        <Button small icon={<Plus size={14} aria-hidden="true" />} onClick={() => onPanel('add')}>
+          Add environment
+        </Button>
+      ) : null}
+      {mayRename ? (
+        <Button small onClick={() => onPanel('rename')}>
+          Rename
+        </Button>
       ) : null}
       {mayRemove ? (
         <OperationButton

@@ -6,6 +6,7 @@ import { FaultNotice, OperationButton, RecordView, StateBadge } from '../../part
 import { useMay } from '../../session/session.ts'
 import { Loading } from '../../shell/page.tsx'
 import { Section } from '../section.tsx'
+import { count } from '../units.ts'
 import { SecretOnce } from './secret-once.tsx'
 
 type SealStatus = Awaited<ReturnType<AdminClient['seal']['status']>>
@@ -38,7 +39,9 @@ export function Seal() {
               name={seal.key_id}
               done="Everything is sealed anew"
               onDone={(answer) => setToDo((answer as { to_do: string }).to_do)}
-              consequence={<p>{seal.sealed} sealed credentials are sealed anew, all or none. No request is dropped.</p>}
+              consequence={
+                <p>{count(seal.sealed, 'credential')} will be sealed anew, all or none. No request is dropped.</p>
+              }
             >
               Rotate
             </OperationButton>
@@ -65,17 +68,16 @@ export function Seal() {
           ) : null
         }
       >
-        <p>
-          {seal.recovery_key_id === null ? (
-            <>
-              <StateBadge state="none yet" tone="warning" /> Backups hold no credential that another machine could open.
-            </>
-          ) : (
-            <>
-              Backups are made for <code>{seal.recovery_key_id}</code>.
-            </>
-          )}
-        </p>
+        {seal.recovery_key_id === null ? (
+          <div className="row">
+            <StateBadge state="none yet" tone="warning" />
+            <p className="grow">Backups hold no credential that another machine could open.</p>
+          </div>
+        ) : (
+          <p>
+            Backups are made for <code>{seal.recovery_key_id}</code>.
+          </p>
+        )}
       </Section>
     </>
   )
@@ -92,7 +94,7 @@ function MachineKey({ seal }: { seal: SealStatus }) {
           ? []
           : [{ label: 'Has yet to replace', value: <code className="breakable">{to_replace}</code> }]),
         { label: 'Format', value: format },
-        { label: 'Seals', value: `${sealed} credentials` },
+        { label: 'Seals', value: count(sealed, 'credential') },
         {
           label: 'Opens them all',
           value:

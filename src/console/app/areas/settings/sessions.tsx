@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { AdminClient } from '../../../../admin/client-link.ts'
 import { orpc } from '../../client/admin.ts'
-import { DataTable, FaultNotice, OperationButton } from '../../parts/index.ts'
+import { Browser, DataTable, FaultNotice, OperationButton } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { Loading } from '../../shell/page.tsx'
 import { contractColumns } from './contract-columns.tsx'
@@ -22,10 +22,13 @@ export function Sessions() {
           name="sessions"
           label="Sessions"
           rows={sessions.data}
-          columns={contractColumns<Session>(
-            'sessions.list',
-            sessions.data,
-            may
+          columns={contractColumns<Session>('sessions.list', sessions.data, {
+            width: '124px',
+            change: {
+              user_agent: { width: '180px', cell: ({ user_agent }) => <Browser userAgent={user_agent} /> },
+              id: { optional: true },
+            },
+            buttons: may
               ? ({ id, operator }) => (
                   <OperationButton
                     small
@@ -39,7 +42,7 @@ export function Sessions() {
                   </OperationButton>
                 )
               : undefined,
-          )}
+          })}
           rowKey={({ id }) => id}
           empty={<p className="quiet">Nobody is signed in.</p>}
         />

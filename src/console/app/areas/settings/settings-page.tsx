@@ -1,5 +1,5 @@
 import { Link, useParams } from '@tanstack/react-router'
-import { Suspense } from 'react'
+import { Suspense, useEffect, useRef } from 'react'
 import { Empty } from '../../parts/index.ts'
 import { useMayCall } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
@@ -10,6 +10,7 @@ export function SettingsPage() {
   const { section: word } = useParams({ strict: false })
   const chosen = sections.find((section) => section.word === word)
   const offered = useOffered(chosen)
+  const nav = useChosenInView(word)
   if (word === undefined) return <Contents />
   const title = chosen?.title ?? 'Settings'
   const above = (
@@ -20,7 +21,7 @@ export function SettingsPage() {
   return (
     <Page title={title} above={above}>
       <div className="settings">
-        <nav className="settings-nav" aria-label="Settings">
+        <nav className="settings-nav" aria-label="Settings" ref={nav}>
           <ul>
             {sections.map((section) => (
               <NavItem key={section.word} section={section} />
@@ -46,6 +47,17 @@ export function SettingsPage() {
       </div>
     </Page>
   )
+}
+
+/** Where there is little room the sections are a line that scrolls. */
+function useChosenInView(word: string | undefined) {
+  const nav = useRef<HTMLElement>(null)
+  useEffect(() => {
+    const chosen = word === undefined ? null : nav.current?.querySelector<HTMLElement>('[aria-current="page"]')
+    if (chosen)
+      nav.current?.scrollTo({ left: chosen.offsetLeft - nav.current.clientWidth / 2 + chosen.clientWidth / 2 })
+  }, [word])
+  return nav
 }
 
 /** What the contract does not have yet, and what one may not do, is not offered. */

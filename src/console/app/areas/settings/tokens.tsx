@@ -59,11 +59,9 @@ export function Tokens() {
           name="tokens"
           label="API tokens"
           rows={tokens.data}
-          columns={contractColumns<Token>(
-            'tokens.list',
-            tokens.data,
-            may ? (token) => <TokenButtons token={token} /> : undefined,
-          )}
+          columns={contractColumns<Token>('tokens.list', tokens.data, {
+            buttons: may ? (token) => <TokenButtons token={token} /> : undefined,
+          })}
           rowKey={({ id }) => id}
           empty={<Empty title="No API token yet" action={create} command="spgw tokens create deploy --role admin" />}
         />

@@ -1,0 +1,18 @@
+import type { Key, Policy } from '../outputs.ts'
+
+/** The projects in which one must be an admin to change the policy; null: it is the workspace's. */
+export function projectsOfPolicy(
+  { attached_to, held_by }: Pick<Policy, 'attached_to' | 'held_by'>,
+  keys: readonly Pick<Key, 'name' | 'project'>[],
+): (string | null)[] {
+  const places = [...attached_to, ...held_by].flatMap((word) => projectsAt(word, keys))
+  return places.length === 0 ? [null] : [...new Set(places)]
+}
+
+function projectsAt(word: string, keys: readonly Pick<Key, 'name' | 'project'>[]): (string | null)[] {
+  const [noun = '', name = ''] = word.split(/:(.*)/s)
+  if (noun === 'project') return [name]
+  if (noun === 'environment') return [name.split('/', 1)[0] ?? null]
+  // Several environments may have one of the name.
+  return noun === 'key' ? keys.filter((key) => key.name === name).map(({ project }) => project) : [null]
+}
