@@ -1,16 +1,25 @@
 import type { OutboundRequest, ResponseSink, Sending, Transport, TransportFault, WayOut } from './contract.ts'
-import { fetchWhole, type WholeLimits } from './whole-answer.ts'
+import { fetchWhole, type WholeAnswer, type WholeLimits } from './whole-answer.ts'
 import { asCount, asObject, asString, parseJson } from './wire/json.ts'
+
+/** One call, gathered whole. */
+export type Ask = (request: OutboundRequest) => Promise<WholeAnswer>
 
 /** Where access tokens are bought with a stored credential. */
 export interface TokenSource {
   /** Tells sources apart; holds secrets. */
   key: string
-  /** The call that buys one (OAuth 2.0, RFC 6749 section 4.4 or RFC 7523). */
-  request(): OutboundRequest | Promise<OutboundRequest>
+  /** Buys one, with as many calls as that takes: `askForToken` makes the last of them. May throw `TokenRefused`. */
+  sale(ask: Ask): Promise<Sale>
   /** The answer to the client's call where the token endpoint refuses the credential: a 401 in the lane's shape. */
   refusal(reason: string): { headers: string[]; body: Buffer }
 }
+
+/** `lifeSeconds`: null where it is not said. */
+export type Sale = { token: string; lifeSeconds: number | null } | { refused: string } | { fault: TransportFault }
+
+/** The credential cannot be used; the message is half a sentence for operators, and holds no secret. */
+export class TokenRefused extends Error {}
 
 type Outcome = { token: string } | { refused: string } | { fault: TransportFault }
 
@@ -154,20 +163,36 @@ function buy(transport: Transport, source: TokenSource, way: WayOut | null): Pro
 
 /** Where the token is sold the provider's own way leads too. */
 async function buyOne(transport: Transport, source: TokenSource, way: WayOut | null): Promise<Outcome> {
-  const request = await Promise.resolve()
-    .then(() => source.request())
-    .catch(() => null)
-  // The reason is not told: it may quote the key.
-  if (request === null) return { refused: 'its private key cannot be used' }
-  const answer = await fetchWhole(transport, { ...request, way }, limits)
+  const ask: Ask = (request) => fetchWhole(transport, { way, ...request }, limits)
+  try {
+    const sold = await source.sale(ask)
+    return 'token' in sold ? { token: keep(source.key, sold.token, sold.lifeSeconds) } : sold
+  } catch (error) {
+    if (error instanceof TokenRefused) return { refused: error.message }
+    throw error
+  }
+}
+
+/** The call that is answered with a token. */
+export async function askForToken(
+  ask: Ask,
+  request: OutboundRequest,
+  read: (body: Buffer) => { token: string; lifeSeconds: number | null } = readOauth,
+): Promise<Sale> {
+  const answer = await ask(request)
   if (answer.outcome === 'failed') return { fault: atTokenEndpoint(answer.fault) }
   if (answer.outcome !== 'answered') return { fault: unreachable('gave no answer that could be read') }
-  const body = asObject(parseJson(answer.body))
-  const token = asString(body?.access_token)
-  if (answer.status === 200 && token !== '') return { token: keep(source.key, token, asCount(body?.expires_in)) }
-  // RFC 6749 section 5.2: a refused client or grant is a 400 or 401 with a code.
-  if (answer.status === 400 || answer.status === 401) return { refused: describeRefusal(answer.status, body?.error) }
-  return { fault: unreachable(`answered ${answer.status}`) }
+  const sold = read(answer.body)
+  if (answer.status === 200 && sold.token !== '') return sold
+  // RFC 6749 section 5.2: a refused client or grant is a 400 or 401 with a code. A 403 is Google's for who may not act as an account.
+  if (![400, 401, 403].includes(answer.status)) return { fault: unreachable(`answered ${answer.status}`) }
+  return { refused: describeRefusal(answer.status, asObject(parseJson(answer.body))?.error) }
+}
+
+/** RFC 6749, section 5.1. */
+function readOauth(bytes: Buffer): { token: string; lifeSeconds: number | null } {
+  const body = asObject(parseJson(bytes))
+  return { token: asString(body?.access_token), lifeSeconds: asCount(body?.expires_in) }
 }
 
 function describeRefusal(status: number, code: unknown): string {

@@ -88,6 +88,9 @@ function joinBytes(groups: readonly string[]): string {
   return numbers.flatMap((number) => [number >> 8, number & 255]).join('.')
 }
 
+/** Where a machine of Google's or Azure's cloud learns who it is. */
+export const metadataOrigin = 'http://169.254.169.254'
+
 /** Names that mean the metadata service wherever they resolve. */
 const forbiddenNames = /^(metadata|metadata\.google\.internal|metadata\.goog|instance-data(\.ec2\.internal)?)$/
 

@@ -52,6 +52,10 @@ export interface CredentialDocument {
   title: string
   /** Its members, all texts, that must be there. */
   members: readonly string[]
+  /** What its member `type` says, where that tells it from another. */
+  type?: string
+  /** What is wrong with it besides, in a sentence; null: nothing. */
+  judge?(document: Readonly<Record<string, unknown>>): string | null
 }
 
 /** One call as its kind may want to know it. */
@@ -151,6 +155,8 @@ export interface WayOut {
   identity: ClientIdentity | null
   /** The provider's name may lead to a private address. */
   allowPrivate: boolean
+  /** It leads to the metadata service of the machine's cloud, and nowhere else. */
+  metadata?: true
 }
 
 /** A client certificate with its key, both PEM. */

@@ -47,9 +47,14 @@ export function credentialProblem(kind: ProviderKind, stored: Secret): { problem
     return kind.word === false ? { problem: `One word is no credential of the kind ${kind.kind}.`, hint } : null
   const document = readDocument(own)
   if (document === null) return { problem: 'The credential begins like JSON and is none.', hint }
-  const fits = kind.documents?.some(({ members }) => members.every((member) => textOf(document, member) !== ''))
-  if (fits) return null
   const type = textOf(document, 'type')
+  const fits = kind.documents?.find(
+    (form) => form.members.every((member) => textOf(document, member) !== '') && (form.type ?? type) === type,
+  )
+  if (fits !== undefined) {
+    const problem = fits.judge?.(document) ?? null
+    return problem === null ? null : { problem, hint }
+  }
   const what = type === '' ? 'This document' : `A document of the type ${JSON.stringify(type)}`
   return { problem: `${what} is no credential of the kind ${kind.kind}.`, hint }
 }

@@ -1,6 +1,6 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import type { SecureContext } from 'node:tls'
-import { judgeAddress, judgeHost, refusal } from './address-guard.ts'
+import { judgeAddress, judgeHost, metadataOrigin, refusal } from './address-guard.ts'
 import type { WayOut } from './contract.ts'
 
 /** A call that nobody may be asked with. Its message is the gateway's own. */
@@ -22,6 +22,8 @@ export interface ConnectOptions {
  * when it is checked and to another when it is called. Throws `CallRefused` for an address that stands in the origin.
  */
 export function connectOptions(origin: string, way: WayOut | null, anywhere: boolean): ConnectOptions {
+  // The one address that is meant, where the operator chose the machine's own identity.
+  if (way?.metadata && origin === metadataOrigin) return { lookup: lookupPublic }
   const rule = judgeHost(new URL(origin).hostname, anywhere || (way?.allowPrivate ?? false))
   if (rule.refused !== null) throw new CallRefused(rule.refused)
   return { lookup: rule.mayBePrivate ? lookupWithPrivate : lookupPublic, ...trustOf(way) }

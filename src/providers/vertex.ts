@@ -1,7 +1,8 @@
 import { withToken } from './access-token.ts'
 import type { ProviderKind } from './contract.ts'
 import { readDocument } from './credential.ts'
-import { serviceAccountToken } from './vertex/account-token.ts'
+import { googleToken } from './vertex/account-token.ts'
+import { judgeExternalAccount } from './vertex/judge-external-account.ts'
 import { readPublisherModels } from './vertex/models.ts'
 import { adaptVertex } from './vertex/request.ts'
 import { wayOutSettings } from './way-out.ts'
@@ -21,10 +22,19 @@ export const vertex: ProviderKind = {
   defaultBaseUrl: 'https://{location}-aiplatform.googleapis.com',
   usualBaseUrl: ({ location }) => (typeof location === 'string' ? hostOf(location) : ''),
   credential: 'required',
-  documents: [{ title: 'service account key', members: ['client_email', 'private_key'] }],
+  documents: [
+    { title: 'service account key', members: ['client_email', 'private_key'] },
+    {
+      title: 'workload identity configuration',
+      type: 'external_account',
+      members: ['audience', 'subject_token_type', 'token_url'],
+      judge: judgeExternalAccount,
+    },
+    { title: "choice of the machine's own service account", type: 'gce_metadata', members: ['type'] },
+  ],
   word: false,
   settings: {
-    project: { description: "Project whose models are called (default: the service account's own)" },
+    project: { description: 'Project whose models are called (default: the one that the credential names)' },
     location: { description: 'Where they run: a region (europe-west4), `us`, `eu` or `global`', required: true },
     ...wayOutSettings,
   },
@@ -45,7 +55,7 @@ export const vertex: ProviderKind = {
     const open =
       document === null
         ? transport
-        : withToken(transport, serviceAccountToken(document, call.lane), call.operation === 'check')
+        : withToken(transport, googleToken(document, call.provider, call.lane), call.operation === 'check')
     return { send: (request, sink) => adaptVertex(open, request, sink, call, document) }
   },
 }

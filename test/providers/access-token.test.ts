@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type TokenSource, withToken } from '../../src/providers/access-token.ts'
+import { askForToken, TokenRefused, type TokenSource, withToken } from '../../src/providers/access-token.ts'
 import type { OutboundRequest, ResponseSink, Transport } from '../../src/providers/contract.ts'
 import { RecordingSink } from './recording-sink.ts'
 
@@ -32,7 +32,7 @@ function open(sell: (sale: number) => { status: number; body: string }) {
   const call = { method: 'POST', origin: 'http://h', headers: [], body: null, connectMs: 1000 }
   const source: TokenSource = {
     key: `source ${++sources}`,
-    request: () => ({ ...call, path: '/token' }),
+    sale: (ask) => askForToken(ask, { ...call, path: '/token' }),
     refusal: (reason) => ({ headers: [], body: Buffer.from(reason) }),
   }
   const ask = async () => {
@@ -88,6 +88,37 @@ describe('an access token', () => {
   ])('%i %s is told as %s', async (status, body, told) => {
     const { ask } = open(() => ({ status, body }))
     expect(await ask()).toBe(told)
+  })
+
+  it('that cannot even be asked for is told in words', async () => {
+    const { source, transport, call, sales } = open(sold)
+    const sink = new RecordingSink()
+    const sale = async () => {
+      throw new TokenRefused('its token file cannot be read: ENOENT')
+    }
+    withToken(transport, { ...source, sale }).send({ ...call, path: '/call' }, sink)
+    await sink.seen('over')
+    expect([sink.status, sink.text, sales()]).toEqual([401, 'its token file cannot be read: ENOENT', 0])
+  })
+
+  it('that is said again in a header is not passed', async () => {
+    const { source, call } = open(sold)
+    const transport: Transport = {
+      send(request, sink) {
+        const isSale = request.path === '/token'
+        queueMicrotask(() => {
+          sink.onConnected()
+          sink.onHead(200, isSale ? [] : ['x-echo', request.headers.join(), 'x-a', '1'])
+          sink.onData(Buffer.from(isSale ? '{"access_token":"token-0123"}' : '{}'))
+          sink.onEnd()
+        })
+        return { abort() {}, pause() {}, resume() {} }
+      },
+    }
+    const sink = new RecordingSink()
+    withToken(transport, source).send({ ...call, path: '/call' }, sink)
+    await sink.seen('over')
+    expect(sink.headers).toEqual(['x-a', '1'])
   })
 
   it('nobody waits for is bought, and sends nothing', async () => {

@@ -14,6 +14,9 @@ import { mockGemini } from './mock-gemini.ts'
 export const project = 'mock-project-4711'
 export const location = 'europe-west4'
 const email = 'gateway@mock-project-4711.iam.gserviceaccount.com'
+const workloadAudience =
+  '//iam.googleapis.com/projects/4711/locations/global/workloadIdentityPools/pool/providers/cluster'
+const impersonation = `/v1/projects/-/serviceAccounts/${email}:generateAccessToken`
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
 
 /** A strict Vertex AI, and the token endpoint of its service account (on the same address). */
@@ -38,7 +41,24 @@ export class MockVertex implements MockFormat {
     return JSON.stringify({ ...account, ...key, ...more }, null, 2)
   }
 
+  /** What the workload's surroundings say of it; the mock's STS takes no other. */
+  readonly subjectToken =
+    `${Buffer.from('{"alg":"RS256"}').toString('base64url')}.${Buffer.from('{"sub":"pod"}').toString('base64url')}.c2ln`
+
+  /** A workload identity pool's configuration, as its vendor's console gives it out. */
+  workload(origin: string, source: Record<string, unknown>, impersonates: boolean): string {
+    return JSON.stringify({
+      type: 'external_account',
+      audience: workloadAudience,
+      subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+      token_url: `${origin}/sts/v1/token`,
+      ...(impersonates ? { service_account_impersonation_url: `${origin}${impersonation}` } : {}),
+      credential_source: source,
+    })
+  }
+
   async refuse(call: MockCall): Promise<MockAnswer | null> {
+    if (call.path === '/sts/v1/token' || call.path === '/subject') return null
     if (call.path === '/token') return this.#checkAssertion(call)
     const token = /^Bearer (.+)$/.exec(call.headers.get('authorization') ?? '')?.[1]
     if (token !== undefined && this.tokens.has(token)) return null
@@ -47,6 +67,9 @@ export class MockVertex implements MockFormat {
 
   answer(call: MockCall, usage: MockUsage): MockAnswer {
     if (call.path === '/token') return this.#sellToken(call)
+    if (call.path === '/subject') return this.#tellSubject(call)
+    if (call.path === '/sts/v1/token') return this.#exchange(call)
+    if (call.path === impersonation) return this.#impersonate(call)
     if (call.method === 'GET' && call.path === '/v1beta1/publishers/google/models') {
       if (call.headers.has('x-goog-user-project'))
         return google(403, 'Caller does not have the permission serviceusage.services.use', 'PERMISSION_DENIED')
@@ -85,6 +108,41 @@ export class MockVertex implements MockFormat {
     } catch {
       return wrong('invalid_grant')
     }
+  }
+
+  #tellSubject(call: MockCall): MockAnswer {
+    if (call.method !== 'GET' || call.headers.get('metadata') !== 'True') return google(400, 'no', 'INVALID_ARGUMENT')
+    return wholeAnswer(200, jsonType, JSON.stringify({ access_token: this.subjectToken }))
+  }
+
+  /** RFC 8693, as Google has it. */
+  #exchange(call: MockCall): MockAnswer {
+    const wanted = {
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      audience: workloadAudience,
+      scope,
+      requested_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      subject_token: this.subjectToken,
+      subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+    }
+    const given = Object.fromEntries(new URLSearchParams(call.body.toString()))
+    const isForm = call.headers.get('content-type') === 'application/x-www-form-urlencoded'
+    if (call.method !== 'POST' || !isForm || JSON.stringify(given) !== JSON.stringify(wanted))
+      return wholeAnswer(400, jsonType, JSON.stringify({ error: 'invalid_grant', error_description: 'mock' }))
+    const token = `ya29.mock-federated-${call.number}`
+    this.tokens.add(token)
+    const issued_token_type = 'urn:ietf:params:oauth:token-type:access_token'
+    const sold = { access_token: token, issued_token_type, token_type: 'Bearer', expires_in: this.tokenLife }
+    return wholeAnswer(200, jsonType, JSON.stringify(sold))
+  }
+
+  #impersonate(call: MockCall): MockAnswer {
+    if (call.method !== 'POST' || call.body.toString() !== JSON.stringify({ scope: [scope], lifetime: '3600s' }))
+      return google(400, 'Invalid JSON payload received.', 'INVALID_ARGUMENT')
+    const accessToken = `ya29.mock-impersonated-${call.number}`
+    this.tokens.add(accessToken)
+    const expireTime = new Date(Date.now() + 3600_000).toISOString()
+    return wholeAnswer(200, jsonType, JSON.stringify({ accessToken, expireTime }))
   }
 
   #sellToken(call: MockCall): MockAnswer {

@@ -1,4 +1,4 @@
-import type { TokenSource } from '../access-token.ts'
+import { askForToken, type TokenSource } from '../access-token.ts'
 import { textOf } from '../credential.ts'
 import { joinBaseUrl } from '../wire/base-url.ts'
 import type { JsonObject } from '../wire/json.ts'
@@ -22,13 +22,14 @@ export function entraToken(document: JsonObject): TokenSource {
   const tenant = encodeURIComponent(text('tenant_id'))
   return {
     key: `${authority} ${tenant} ${form}`,
-    request: () => ({
-      method: 'POST',
-      ...joinBaseUrl(authority, `/${tenant}/oauth2/v2.0/token`),
-      headers: ['content-type', 'application/x-www-form-urlencoded', 'accept', 'application/json'],
-      body: Buffer.from(form),
-      connectMs: 5000,
-    }),
+    sale: (ask) =>
+      askForToken(ask, {
+        method: 'POST',
+        ...joinBaseUrl(authority, `/${tenant}/oauth2/v2.0/token`),
+        headers: ['content-type', 'application/x-www-form-urlencoded', 'accept', 'application/json'],
+        body: Buffer.from(form),
+        connectMs: 5000,
+      }),
     refusal: (reason) => {
       const error = {
         message: `Entra ID refused the service principal (${reason}).`,

@@ -1,0 +1,25 @@
+import { metadataOrigin } from '../address-guard.ts'
+import type { ProviderTarget, WayOut } from '../contract.ts'
+
+/** To the metadata service, which no other way leads to: by itself, through no proxy. */
+export const machineWay: { origin: string; way: WayOut } = {
+  origin: metadataOrigin,
+  way: { key: 'metadata', proxy: 'direct', authorities: null, identity: null, allowPrivate: false, metadata: true },
+}
+
+/** Over TLS to Google, or to this machine. */
+export function isGoogles(url: string): boolean {
+  const { protocol, hostname } = URL.parse(url) ?? { protocol: '', hostname: '' }
+  if (hostname === '127.0.0.1' || hostname === '[::1]') return true
+  return protocol === 'https:' && /^(?:[a-z0-9-]+\.)+googleapis\.com$/.test(hostname)
+}
+
+/**
+ * Why the machine's own identity does not go to this provider; null where it may. It is nobody's who edits a provider: it must not go
+ * where he says, nor past an authority that he brings.
+ */
+export function judgeTarget({ baseUrl, settings }: ProviderTarget): string | null {
+  if (!isGoogles(baseUrl)) return 'the base URL leads elsewhere than to Google'
+  if (settings.authorities !== undefined) return "it goes with no provider's own authorities"
+  return settings.project === undefined ? 'no project is set for it' : null
+}

@@ -1,0 +1,75 @@
+import { type Ask, askForToken, type Sale, TokenRefused } from '../access-token.ts'
+import type { ProviderTarget } from '../contract.ts'
+import { textOf } from '../credential.ts'
+import { joinBaseUrl } from '../wire/base-url.ts'
+import { asObject, asString, type JsonObject, parseJson } from '../wire/json.ts'
+import { exchangeRequest, impersonateRequest, readSubjectToken } from './external-account.ts'
+import { judgeExternalAccount } from './judge-external-account.ts'
+import { judgeTarget, machineWay } from './machine-way.ts'
+
+const publicEndpoint = 'https://oauth2.googleapis.com/token'
+const scope = 'https://www.googleapis.com/auth/cloud-platform'
+
+/** Buys a token with a credential of any of the kinds that Google has. Throws `TokenRefused`. */
+export function sellToken(document: JsonObject, ask: Ask, provider: ProviderTarget): Promise<Sale> {
+  const sell = sellers[textOf(document, 'type')] ?? sellToAccount
+  return sell(document, ask, provider)
+}
+
+type Sell = (document: JsonObject, ask: Ask, provider: ProviderTarget) => Promise<Sale>
+
+const sellers: Readonly<Record<string, Sell>> = {
+  async external_account(document, ask, provider) {
+    const problem = judgeTarget(provider) ?? judgeExternalAccount(document)
+    if (problem !== null) throw new TokenRefused(problem)
+    const subject = await readSubjectToken(document, ask)
+    const exchanged = await askForToken(ask, exchangeRequest(document, subject, scope))
+    const next = 'token' in exchanged ? impersonateRequest(document, exchanged.token, scope) : null
+    return next === null ? exchanged : askForToken(ask, next, readImpersonated)
+  },
+  async gce_metadata(document, ask, provider) {
+    const problem = judgeTarget(provider)
+    if (problem !== null) throw new TokenRefused(problem)
+    const account = encodeURIComponent(textOf(document, 'service_account') || 'default')
+    const path = `/computeMetadata/v1/instance/service-accounts/${account}/token?scopes=${encodeURIComponent(scope)}`
+    const headers = ['metadata-flavor', 'Google']
+    return askForToken(ask, { method: 'GET', ...machineWay, path, headers, body: null, connectMs: 2000 })
+  },
+}
+
+/** Google names these two otherwise than OAuth does. */
+function readImpersonated(body: Buffer): { token: string; lifeSeconds: number | null } {
+  const answer = asObject(parseJson(body))
+  const life = Math.floor((Date.parse(asString(answer?.expireTime)) - Date.now()) / 1000)
+  return { token: asString(answer?.accessToken), lifeSeconds: life > 0 ? life : null }
+}
+
+/** The key of a service account buys tokens with an assertion that it signs (RFC 7523). */
+async function sellToAccount(document: JsonObject, ask: Ask): Promise<Sale> {
+  const endpoint = textOf(document, 'token_uri') || publicEndpoint
+  const assertion = await signAssertion(document, endpoint).catch(() => null)
+  // The reason is not told: it may quote the key.
+  if (assertion === null) throw new TokenRefused('its private key cannot be used')
+  const form = new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion })
+  return askForToken(ask, {
+    method: 'POST',
+    ...joinBaseUrl(endpoint, ''),
+    headers: ['content-type', 'application/x-www-form-urlencoded', 'accept', 'application/json'],
+    body: Buffer.from(form.toString()),
+    connectMs: 5000,
+  })
+}
+
+async function signAssertion(document: JsonObject, endpoint: string): Promise<string> {
+  const [{ importPKCS8 }, { SignJWT }] = await Promise.all([import('jose/key/import'), import('jose/jwt/sign')])
+  const key = await importPKCS8(textOf(document, 'private_key'), 'RS256')
+  const keyId = textOf(document, 'private_key_id')
+  return new SignJWT({ scope })
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(keyId === '' ? {} : { kid: keyId }) })
+    .setIssuer(textOf(document, 'client_email'))
+    .setSubject(textOf(document, 'client_email'))
+    .setAudience(endpoint)
+    .setIssuedAt()
+    .setExpirationTime('1h')
+    .sign(key)
+}
