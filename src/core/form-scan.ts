@@ -8,6 +8,19 @@ export interface FormField {
   end: number
 }
 
+/** Whom the parts are told to that no field of is wanted; their bytes in pieces, good for the length of the call. */
+export interface PartSink {
+  begin(part: FormPart): void
+  bytes(chunk: Buffer): void
+}
+
+export interface FormPart {
+  name: string
+  isFile: boolean
+  /** What a parser makes of it may be something else than its bytes. */
+  encoded: boolean
+}
+
 const lineEnd = Buffer.from('\r\n')
 const headersEnd = Buffer.from('\r\n\r\n')
 const closing = Buffer.from('--')
@@ -66,9 +79,13 @@ export class FormScanner {
   #contentStart = -2
   #name: string | null = null
   #parts = 0
+  readonly #sink: PartSink | null
+  /** Offset up to which the content of a part has been told; -1: none is. */
+  #told = -1
 
-  constructor(boundary: string, wanted: Iterable<string>) {
+  constructor(boundary: string, wanted: Iterable<string>, sink: PartSink | null = null) {
     this.#wanted = new Set(wanted)
+    this.#sink = sink
     this.#delimiter = Buffer.from(`--${boundary}`, 'latin1')
     this.#lookBehind = this.#delimiter.length + 1
   }
@@ -98,6 +115,11 @@ export class FormScanner {
     if (this.#state !== 'content' && this.#state !== 'epilogue') return false
     const seam = Buffer.concat([this.#rest, chunk.subarray(0, this.#lookBehind)])
     if (seam.includes(this.#delimiter) || chunk.includes(this.#delimiter)) return false
+    if (this.#told >= 0) {
+      const end = this.#offset + this.#rest.length + chunk.length - this.#lookBehind
+      this.#tell(this.#rest, this.#offset, end)
+      this.#tell(chunk, this.#offset + this.#rest.length, end)
+    }
     const last = chunk.length > this.#lookBehind ? chunk : Buffer.concat([this.#rest, chunk])
     const end = this.#offset + this.#rest.length + chunk.length
     this.#rest = Buffer.from(last.subarray(-this.#lookBehind))
@@ -123,13 +145,24 @@ export class FormScanner {
     if (this.#parts === 0 && end > 0) return this.#refuse('it does not begin with its boundary')
     if (this.#name !== null && end - this.#contentStart > valueBytes)
       return this.#refuse(`the field ${this.#name} is longer than ${valueBytes} bytes`)
+    if (this.#told >= 0) this.#tell(window, this.#offset, end)
     if (found < 0) return -1
     const ownLine = end >= this.#contentStart && window.subarray(found - 2, found).equals(lineEnd)
     if (!ownLine || this.#state === 'epilogue') return this.#refuse('its boundary stands where no part begins')
     if (this.#name !== null) this.#addField(this.#name, window.subarray(this.#contentStart - this.#offset, found - 2))
     this.#name = null
+    this.#told = -1
     this.#state = 'delimiter'
     return found + this.#delimiter.length
+  }
+
+  /** As much of the part's content as lies in these bytes before `end`. */
+  #tell(bytes: Buffer, offset: number, end: number): void {
+    const from = this.#told - offset
+    const to = Math.min(end - offset, bytes.length)
+    if (from < 0 || to <= from) return
+    this.#sink!.bytes(bytes.subarray(from, to))
+    this.#told = offset + to
   }
 
   #addField(name: string, value: Buffer): void {
@@ -158,6 +191,10 @@ export class FormScanner {
     this.#name = name.wanted
     this.#contentStart = this.#offset + end + headersEnd.length
     this.#state = 'content'
+    if (name.part !== null && this.#sink !== null) {
+      this.#sink.begin(name.part)
+      this.#told = this.#contentStart
+    }
     return end + headersEnd.length
   }
 
@@ -180,7 +217,10 @@ const harmlessEncodings = ['7bit', '8bit', 'binary']
 const harmlessAlphabet = /charset="?(?:utf-?8|us-ascii|iso-8859-\d+|windows-125\d)"?\s*$/i
 
 /** `wanted`: the part's name where it is one of those. */
-function readPartName(block: string, wanted: ReadonlySet<string>): { wanted: string | null } | { wrong: string } {
+function readPartName(
+  block: string,
+  wanted: ReadonlySet<string>,
+): { wanted: string | null; part: FormPart | null } | { wrong: string } {
   const headers = readHeaderLines(block)
   const dispositions = headers?.filter(([name]) => name === 'content-disposition') ?? []
   if (headers === null || dispositions.length !== 1) return { wrong: 'a part has no headers that name it' }
@@ -191,15 +231,16 @@ function readPartName(block: string, wanted: ReadonlySet<string>): { wanted: str
     return { wrong: 'a part is not named in the usual way' }
   const name = named[0]![1]
   const isFile = parameters.some(([other]) => other.startsWith('filename'))
+  const part = { name, isFile, encoded: isEncoded(headers) }
   // Some parsers undo these, others do not.
   if (!isWanted(wanted, name))
     return isWanted(wanted, plain(name)) && (!isFile || wanted.has(plain(name)))
       ? { wrong: `the name ${plain(name)} is escaped` }
-      : { wanted: null }
+      : { wanted: null, part }
   // Such a field may be a file as well as name one.
-  if (isFile) return wanted.has(name) ? { wrong: `the field ${name} is sent as a file` } : { wanted: null }
-  if (isEncoded(headers)) return { wrong: `the field ${name} is encoded` }
-  return { wanted: name }
+  if (isFile) return wanted.has(name) ? { wrong: `the field ${name} is sent as a file` } : { wanted: null, part }
+  if (part.encoded) return { wrong: `the field ${name} is encoded` }
+  return { wanted: name, part: null }
 }
 
 /** The names of members that hold an id; what else is below a root (a URL of an image) may be long. */

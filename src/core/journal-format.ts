@@ -42,17 +42,25 @@ export interface ObjectsEntry {
   forgotten: ObjectName[]
 }
 
+/** What says at its end, long after the call that made it, what it used. */
+export type LateWork = 'batch' | 'response' | 'interaction' | 'eval_run'
+
 /**
- * What the results of a batch say was used, written before the settled entry of the request that brought them whole. It
- * becomes records where it is the first of its batch.
+ * What the results of a batch say was used, or the end of other work that went on behind its call, written before the settled entry of
+ * the request that brought it whole. It becomes records where it is the first of its work.
  */
 export interface BatchUsageEntry {
   kind: 'batch-usage'
+  /** Left out by gateways that counted nothing else: a batch. */
+  type?: LateWork
   /** Of the request that brought the results. */
   requestId: string
   /** RFC 3339: when they had been brought. */
   time: string
+  /** Id of the work. */
   batchId: string
+  /** The request that made it, whose own record may hold a part of what was used; null or left out where none is known. */
+  madeBy?: string | null
   lane: LaneName
   /** Name of the provider configuration. */
   provider: string | null
@@ -66,7 +74,7 @@ export interface BatchSum {
   id: string
   /** As the results name it; null where they name none. */
   model: string | null
-  /** Lines with usage. */
+  /** Results with usage. */
   lines: number
   tokens: TokenUsage
 }

@@ -35,6 +35,11 @@ export class LineScanner {
     this.#finish()
   }
 
+  /** Of the line that has not ended: to be added first where another scanner goes on. None where it is skipped. */
+  rest(): Buffer {
+    return this.#held.take()
+  }
+
   #hold(chunk: Buffer, from: number, end: number): void {
     if (this.#skipping || from === end) return
     if (this.#held.size + end - from <= this.#limit) return this.#held.add(chunk.subarray(from, end))

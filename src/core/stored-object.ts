@@ -20,7 +20,9 @@ export const objectTypes = [
   'item',
   'live_session',
   'operation',
+  'prompt',
   'response',
+  'session_handle',
   'skill',
   'thread',
   'tuned_model',
@@ -41,6 +43,8 @@ export interface ObjectName {
 export interface ToldObject extends ObjectName {
   /** Of a file with a batch's results: the batch. */
   batchId?: string
+  /** Of a file that a batch may read: what its lines name. */
+  input?: BatchInput
 }
 
 /** Where an object lives: a follow-up goes to this very credential. */
@@ -54,6 +58,12 @@ export interface ObjectPlace {
 export interface ObjectScope {
   projectId: string
   environmentId: string
+}
+
+/** For whom the index is asked. */
+export interface Asker extends ObjectScope {
+  /** Of the key whose turn it takes. */
+  keyId: string
 }
 
 /** Who an object belongs to, and where it lives. */
@@ -73,14 +83,64 @@ export interface StoredObject extends ObjectName, ObjectScope, ObjectPlace {
   batchId: string | null
 }
 
+/**
+ * What the lines of a file name that a batch may read, as they were seen when the file passed. The file itself is not kept, and its
+ * provider reads it hours later: what it names is judged by this when a batch is to be made of it.
+ */
+export interface BatchInput {
+  lines: number
+  models: string[]
+  objects: ObjectName[]
+  /** Why not all of it is known, as half a sentence; null: it is. */
+  unread: string | null
+}
+
+/** Of a file that comes in several calls: where the next one must go on, and what was seen so far. */
+export interface HeldInput {
+  /** Bytes of the file so far. */
+  offset: number
+  input: BatchInput
+  /** The beginning of the line that has not ended. */
+  rest: Uint8Array
+}
+
 /** What a data-plane thread asks the store's thread, over a port of its own. */
-export type ObjectQuestion = FindQuestion | PlacesQuestion
+export type ObjectQuestion = FindQuestion | PlacesQuestion | InputQuestion | TakeInputQuestion
+
+/** The one message that is no question: what was seen of a file so far, after the provider has taken it so far. */
+export interface HoldInput {
+  kind: 'hold-input'
+  session: string
+  held: HeldInput
+}
+
+/** What the lines of a file name, and whether an operator has adopted it. */
+export interface InputQuestion {
+  id: number
+  kind: 'input'
+  scope: Asker
+  fileId: string
+  place: ObjectPlace
+}
+
+/** An upload goes on at that byte: what was held of it, which is then held no more. */
+export interface TakeInputQuestion {
+  id: number
+  kind: 'take-input'
+  scope: Asker
+  /** Of the provider. */
+  session: string
+  offset: number
+}
 
 export interface FindQuestion {
   id: number
   kind: 'find'
-  scope: ObjectScope
-  names: ObjectName[]
+  scope: Asker
+  /** JSON of `[type, id]` pairs, no pair twice: the store's thread hands it to the database as it came. */
+  names: string
+  /** Of the pairs. */
+  count: number
   /** Where the scope has not all of them, what is journaled is brought in first. */
   fresh: boolean
 }
@@ -89,14 +149,19 @@ export interface FindQuestion {
 export interface PlacesQuestion {
   id: number
   kind: 'places'
-  scope: ObjectScope
+  scope: Asker
   type: ObjectType
 }
 
 export type ObjectReply =
+  /** The store's thread has it, and the answer takes a moment. */
+  | { id: number; kind: 'begun' }
   /** Everybody's rows with these names: whoever asks tells operators whose they are, and clients nothing. */
   | { id: number; kind: 'found'; objects: StoredObject[] }
   | { id: number; kind: 'places'; places: CountedPlace[] }
+  | { id: number; kind: 'input'; input: BatchInput | null; adopted: boolean }
+  /** null: nobody knows all that came before. */
+  | { id: number; kind: 'held'; held: HeldInput | null }
   | { id: number; kind: 'failed'; reason: string }
 
 export interface CountedPlace extends ObjectPlace {

@@ -3,6 +3,8 @@ import { readTime } from './record-head.ts'
 /** Whether that is an entry of a batch's usage as the gateway writes it. */
 export function isBatchUsageEntry(entry: object): boolean {
   const texts = ['requestId', 'batchId', 'lane'].every((name) => typeof Reflect.get(entry, name) === 'string')
+  const type: unknown = Reflect.get(entry, 'type')
+  if (type !== undefined && typeof type !== 'string') return false
   if (!texts || readTime(Reflect.get(entry, 'time')) === null) return false
   const owner: unknown = Reflect.get(entry, 'owner')
   const sums: unknown = Reflect.get(entry, 'sums')

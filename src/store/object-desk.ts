@@ -1,11 +1,13 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { FindQuestion, ObjectQuestion, ObjectReply, StoredObject } from '../core/stored-object.ts'
+import type { FindQuestion, HoldInput, ObjectQuestion, ObjectReply, StoredObject } from '../core/stored-object.ts'
 import type { Connection } from './connection.ts'
+import { HeldInputs } from './held-inputs.ts'
 
 /** Answers the look-ups of data-plane threads, each over a port of its own. */
 export class ObjectDesk {
   readonly #connection: Connection
   readonly #ingest: () => Promise<unknown>
+  readonly #uploads = new HeldInputs()
 
   /** `ingest` brings in all that is journaled by the time it is called; those who ask at once share it. */
   constructor(connection: Connection, ingest: () => Promise<unknown>) {
@@ -14,8 +16,17 @@ export class ObjectDesk {
   }
 
   serve(port: MessagePort): void {
-    port.on('message', (question: ObjectQuestion) => {
-      void this.#answer(question).then((reply) => port.postMessage(reply))
+    port.on('message', (question: ObjectQuestion | HoldInput) => {
+      if (question.kind === 'hold-input') return this.#uploads.hold(question.session, question.held)
+      let answered = false
+      void this.#answer(question).then((reply) => {
+        answered = true
+        port.postMessage(reply)
+      })
+      // Whoever asks waits longer for a thread that is busy than for one that is sick. Nearly all are answered by then.
+      setImmediate(() => {
+        if (!answered) port.postMessage({ id: question.id, kind: 'begun' } satisfies ObjectReply)
+      })
     })
     // It keeps no thread alive that has nothing else to do.
     port.unref()
@@ -25,6 +36,12 @@ export class ObjectDesk {
     const { id } = question
     try {
       if (question.kind === 'find') return { id, kind: 'found', objects: await this.#find(question) }
+      if (question.kind === 'take-input')
+        return { id, kind: 'held', held: this.#uploads.take(question.session, question.offset) }
+      if (question.kind === 'input') {
+        const { fileId, place } = question
+        return { id, kind: 'input', ...(await this.#connection.readHot((hot) => hot.objects.input(fileId, place))) }
+      }
       // A list that misses what was made a moment ago would be wrong without anybody noticing.
       await this.#ingest()
       const places = await this.#connection.readHot((hot) => hot.objects.places(question.scope, question.type))
@@ -47,14 +64,9 @@ export class ObjectDesk {
   }
 }
 
-function hasAll({ names, scope }: FindQuestion, found: readonly StoredObject[]): boolean {
-  return names.every(({ type, id }) =>
-    found.some(
-      (object) =>
-        object.type === type &&
-        object.id === id &&
-        object.projectId === scope.projectId &&
-        object.environmentId === scope.environmentId,
-    ),
+function hasAll({ count, scope }: FindQuestion, found: readonly StoredObject[]): boolean {
+  const own = found.filter(
+    (object) => object.projectId === scope.projectId && object.environmentId === scope.environmentId,
   )
+  return new Set(own.map(({ type, id }) => `${type} ${id}`)).size === count
 }

@@ -1,6 +1,13 @@
 import type { Database, Statement } from 'better-sqlite3'
 import type { ObjectsEntry } from '../core/journal-format.ts'
-import type { CountedPlace, ObjectName, ObjectScope, ObjectType, StoredObject } from '../core/stored-object.ts'
+import type {
+  BatchInput,
+  CountedPlace,
+  ObjectPlace,
+  ObjectScope,
+  ObjectType,
+  StoredObject,
+} from '../core/stored-object.ts'
 import { toStoredObject } from './object-rows.ts'
 import type { ObjectRow } from './schema.ts'
 
@@ -11,6 +18,8 @@ export class ObjectStatements {
   readonly #add: Statement<Values>
   readonly #forget: Statement<Values>
   readonly #find: Statement<Values, ObjectRow>
+  readonly #addInput: Statement<Values>
+  readonly #input: Statement<Values, { key_id: string | null; input_json: string | null }>
   readonly #places: Statement<Values, { provider_id: string; credential_id: string; count: number }>
 
   constructor(sqlite: Database) {
@@ -26,7 +35,24 @@ export class ObjectStatements {
       `delete from objects where type = ? and id = ? and provider_id = ? and credential_id = ?
        and project_id = ? and environment_id = ?`,
     )
-    this.#find = sqlite.prepare('select * from objects where type = ? and id = ?')
+    // The names lead, whatever the planner thinks of them.
+    this.#find = sqlite.prepare(
+      `select objects.* from json_each(?) as named cross join objects
+       where objects.type = named.value ->> 0 and objects.id = named.value ->> 1`,
+    )
+    // Of the call that made the file, and of no other that is told of it.
+    this.#addInput = sqlite.prepare(
+      `insert into batch_inputs (file_id, provider_id, credential_id, input_json)
+       select id, provider_id, credential_id, ? from objects
+       where type = 'file' and id = ? and provider_id = ? and credential_id = ? and request_id = ?
+       on conflict do nothing`,
+    )
+    this.#input = sqlite.prepare(
+      `select objects.key_id, batch_inputs.input_json from objects
+       left join batch_inputs on batch_inputs.file_id = objects.id
+       and batch_inputs.provider_id = objects.provider_id and batch_inputs.credential_id = objects.credential_id
+       where objects.type = 'file' and objects.id = ? and objects.provider_id = ? and objects.credential_id = ?`,
+    )
     this.#places = sqlite.prepare(
       `select provider_id, credential_id, count(*) as count from objects
        where project_id = ? and environment_id = ? and type = ? group by provider_id, credential_id
@@ -38,13 +64,23 @@ export class ObjectStatements {
     const { providerId, projectId, environmentId, keyId } = owner
     const credentialId = owner.credentialId ?? ''
     const scope = [projectId, environmentId, keyId]
-    for (const { type, id, batchId } of made)
+    for (const { type, id, batchId, input } of made) {
       this.#add.run(type, id, providerId, credentialId, ...scope, requestId, time, batchId ?? null)
+      if (input !== undefined) this.#addInput.run(JSON.stringify(input), id, providerId, credentialId, requestId)
+    }
     for (const { type, id } of forgotten) this.#forget.run(type, id, providerId, credentialId, projectId, environmentId)
   }
 
-  find(names: readonly ObjectName[]): StoredObject[] {
-    return names.flatMap(({ type, id }) => this.#find.all(type, id).map(toStoredObject))
+  /** `names`: as in a `FindQuestion`. */
+  find(names: string): StoredObject[] {
+    return this.#find.all(names).map(toStoredObject)
+  }
+
+  /** What the lines of a file name, where that is known. */
+  input(fileId: string, { providerId, credentialId }: ObjectPlace): { input: BatchInput | null; adopted: boolean } {
+    const row = this.#input.get(fileId, providerId, credentialId ?? '')
+    const text = row?.input_json ?? null
+    return { input: text === null ? null : (JSON.parse(text) as BatchInput), adopted: row?.key_id === null }
   }
 
   places({ projectId, environmentId }: ObjectScope, type: ObjectType): CountedPlace[] {

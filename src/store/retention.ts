@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Connection } from './connection.ts'
 import { periodOf } from './label-periods.ts'
-import { removeAnswersBefore } from './object-retention.ts'
+import { removeAnswersBefore, removeMarksBefore } from './object-retention.ts'
 import { idAt, idSlackMs } from './record-filter.ts'
 import type { Retention } from './record-tables.ts'
 import type { Database } from './schema.ts'
@@ -18,6 +18,7 @@ export async function removeOld(
   await removeBodiesBefore(connection, now - Math.min(bodiesMs, recordsMs))
   await removeRecordsBefore(connection, now - recordsMs)
   await removeAnswersBefore(connection, now - recordsMs)
+  await removeMarksBefore(connection, now - recordsMs)
 }
 
 /** By the time in their ids, which is that of the request. */

@@ -9,6 +9,7 @@ import { up as bodies } from './0007-bodies.ts'
 import { up as objects } from './0008-objects.ts'
 import { up as projectNames } from './0009-project-names.ts'
 import { up as batchUsage } from './0010-batch-usage.ts'
+import { up as lateUsage } from './0011-late-usage.ts'
 
 /** In order. A released migration is never changed; a change of the schema is a new one. */
 export const migrations: Record<string, Migration> = {
@@ -22,4 +23,5 @@ export const migrations: Record<string, Migration> = {
   '0008-objects': { up: objects },
   '0009-project-names': { up: projectNames },
   '0010-batch-usage': { up: batchUsage },
+  '0011-late-usage': { up: lateUsage },
 }
