@@ -16,6 +16,7 @@ import type { AnswerBody } from './answer-body.ts'
 import type { BodyTap } from './body-tap.ts'
 import type { Listed } from './live-list.ts'
 import type { BatchResults } from './objects/batch-results.ts'
+import type { InputWatch } from './objects/input-watch.ts'
 import type { Upload } from './upload.ts'
 
 /** Strings that a client chooses are cut to this on the record, so that a record's size is bounded. */
@@ -63,6 +64,8 @@ export class Exchange implements Listed {
   pin: Pin | null = null
   /** What the journal shall hold of objects when it settles. */
   objects: ObjectsEntry | null = null
+  /** Of an upload that may be a batch's input file. */
+  input: InputWatch | null = null
   /** Where its answer may bring the results of a batch. */
   results: BatchResults | null = null
 

@@ -4,10 +4,9 @@ import { reachFaultPoint } from '../core/fault-point.ts'
 import { quote } from '../core/quote.ts'
 import type { Signal } from '../core/record.ts'
 import type { Inspection } from '../lanes/contract.ts'
-import { admitBody, admitCall, admitKey, effectivePolicy, maxBody, mayUseModel } from '../policy/admit.ts'
+import { admitBody, admitCall, admitKey, effectivePolicy, maxBody } from '../policy/admit.ts'
 import { type Attempted, attempt } from '../routing/attempt.ts'
-import type { Pin } from '../routing/pinned-plan.ts'
-import { type Plan, plan } from '../routing/plan.ts'
+import type { Plan } from '../routing/plan.ts'
 import { readBody } from './body.ts'
 import { beginCapture } from './capture.ts'
 import { openSecret } from './client-secrets.ts'
@@ -20,6 +19,7 @@ import type { Answer } from './judge.ts'
 import { answerModels } from './model-answers.ts'
 import { checkObjects } from './objects/check-objects.ts'
 import { answerList } from './objects/list.ts'
+import { planFor } from './plan-call.ts'
 import { relay } from './relay.ts'
 import { requestForm } from './request-form.ts'
 import { refuse, settleStopped } from './respond.ts'
@@ -152,42 +152,12 @@ export function admit(gateway: Gateway, exchange: Exchange): Fault | null {
   const bodyLimit = upload === null ? gateway.settings.bodyLimit : gateway.settings.uploadLimit
   // Of an upload, what is not here yet is counted as it comes.
   const bytes = upload?.received ?? body.length
-  const call = { lane: exchange.lane!.name, model: exchange.inspection!.model, bytes, bodyLimit }
+  const { model, further } = exchange.inspection!
+  const call = { lane: exchange.lane!.name, model, further, bytes, bodyLimit }
   const admission = admitCall(call, policy, gateway.counters)
   exchange.policySignals.push(...admission.signals)
   exchange.hold = admission.hold
   return admission.fault
-}
-
-export function planFor(gateway: Gateway, exchange: Exchange): Plan {
-  const planned = planModel(gateway, exchange, exchange.inspection!.model, exchange.pin)
-  exchange.routingSignals.push(...planned.signals)
-  exchange.route = planned.route?.model ?? null
-  return planned
-}
-
-/** Notes nothing: also for what a request names besides its model. */
-export function planModel(gateway: Gateway, exchange: Exchange, model: string | null, pin: Pin | null): Plan {
-  const { configuration } = gateway.model
-  const policy = effectivePolicy(configuration.policies, exchange.key!)
-  return plan(
-    {
-      lane: exchange.lane!.name,
-      model,
-      projectId: exchange.key!.projectId,
-      environmentId: exchange.key!.environmentId,
-      providerName: exchange.header('x-sp-provider'),
-      pin,
-      speaks: gateway.speaks,
-      operation: exchange.match!.endpoint.operation,
-      serves: gateway.serves,
-      health: (slot, credentials) => gateway.health.view(slot, exchange.receivedAt, credentials),
-      now: exchange.receivedAt,
-      maySee: (each) => mayUseModel(policy, each),
-      random: gateway.random,
-    },
-    configuration.routes,
-  )
 }
 
 export function attemptAll(gateway: Gateway, exchange: Exchange, planned: Plan): Promise<Attempted<Answer>> {

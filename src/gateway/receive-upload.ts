@@ -5,6 +5,7 @@ import { admitBody, effectivePolicy, maxBody } from '../policy/admit.ts'
 import type { TooLarge } from './body.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
+import type { InputWatch } from './objects/input-watch.ts'
 import { Upload, type UploadOptions } from './upload.ts'
 
 /**
@@ -24,13 +25,21 @@ export async function receiveUpload(
   const limit = maxBody(effectivePolicy(policies, exchange.key!), gateway.settings.uploadLimit)
   const declared = declaredLength(exchange)
   if (declared !== null && declared > limit) return refuseSize(gateway, exchange, { tooLarge: declared })
-  const upload = openUpload(gateway, exchange, { fields, scanner, limit, declared })
+  const watch = exchange.match!.endpoint.carries === undefined ? null : await watchInput(gateway, exchange)
+  if (exchange.stopped) return null
+  const upload = openUpload(gateway, exchange, { fields, scanner, watch, limit, declared })
   exchange.upload = upload
   exchange.onGone = () => upload.close()
   await upload.hold()
   exchange.onGone = null
   if (exchange.stopped) return null
   return exchange.lane!.inspectForm(exchange.match!, exchange.query, upload.fields)
+}
+
+async function watchInput(gateway: Gateway, exchange: Exchange): Promise<InputWatch | null> {
+  const { openInputWatch } = await import('./objects/open-input-watch.ts')
+  exchange.input = await openInputWatch(gateway, exchange)
+  return exchange.input
 }
 
 /** Null where nothing in the body must be known: it passes as it is, whatever it is. */
@@ -53,7 +62,7 @@ function declaredLength({ request: { headers } }: Exchange): number | null {
   return Number(headers['content-length'] ?? 0)
 }
 
-type Known = Pick<UploadOptions, 'fields' | 'scanner' | 'limit' | 'declared'>
+type Known = Pick<UploadOptions, 'fields' | 'scanner' | 'watch' | 'limit' | 'declared'>
 
 function openUpload(gateway: Gateway, exchange: Exchange, known: Known): Upload {
   const { settings, deadlines, chunks } = gateway

@@ -95,6 +95,7 @@ function startCall(
       inspection.model !== null && candidate.upstreamModel !== inspection.model ? candidate.upstreamModel : null,
     askForUsage: inspection.usageSplice !== null && !kind.lacks(row).includes('stream_options'),
   }
+  if (candidate.further !== undefined) change.furtherTo = candidate.further
   noteSplices(exchange, row.name, change)
   const { origin, path } = kind.address(row, lane.name, lane.upstreamPath(match, inspection, candidate.upstreamModel))
   const own = [...kind.headers(row, lane.name, credential), ...Object.entries(row.headers)]
@@ -166,6 +167,9 @@ function splice(gateway: Gateway, exchange: Exchange, provider: LiveProvider, ch
 function noteSplices(exchange: Exchange, provider: string, change: BodyChange): void {
   if (change.renameTo !== null)
     noteSplice(exchange, flatText("The model's name was changed to ", change.renameTo, ' for ', provider, '.'))
+  for (const [index, to] of (change.furtherTo ?? []).entries())
+    if (to !== exchange.inspection!.further?.[index]?.name)
+      noteSplice(exchange, flatText("A further model's name was changed to ", to, ' for ', provider, '.'))
   if (change.askForUsage)
     noteSplice(exchange, 'Usage was asked for (stream_options.include_usage) and is hidden from the client.')
 }

@@ -60,7 +60,8 @@ export function tokensOf(
   complete: boolean,
 ): TokenUsage | null {
   const reported = reader.usage()
-  if (complete || contentEvents === 0) return reported
+  // What is only shown again was counted when it was made, or counts by its end.
+  if (complete || contentEvents === 0 || exchange.match!.endpoint.brings === 'end') return reported
   return {
     input: reported?.input ?? estimateInput(exchange),
     output: Math.max(reported?.output ?? 0, contentEvents),

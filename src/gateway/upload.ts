@@ -8,6 +8,7 @@ import { discardBody, type TooLarge } from './body.ts'
 import { noRoom } from './body-room.ts'
 import type { ChunkGarbage } from './chunk-garbage.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
+import type { InputWatch } from './objects/input-watch.ts'
 import { UploadBody } from './upload-body.ts'
 
 /** Of a body no larger than this, all is kept, so that it can be sent again. */
@@ -27,6 +28,8 @@ export interface UploadOptions {
   heldLimit: number
   /** null: nothing in it must be known. */
   scanner: FormScanner | null
+  /** Looks at the bytes beside; null: nobody does. */
+  watch: Pick<InputWatch, 'add' | 'end'> | null
   fields: FormFields
 }
 
@@ -139,7 +142,7 @@ export class Upload {
   }
 
   #take = (chunk: Buffer): void => {
-    const { limit, scanner, chunks } = this.#options
+    const { limit, scanner, chunks, watch } = this.#options
     this.received += chunk.length
     chunks.passed(chunk.length)
     if (this.received > limit) return this.#refuse({ tooLarge: this.received })
@@ -148,6 +151,7 @@ export class Upload {
       const wrong = this.#judge(scanner)
       if (wrong !== null) return this.#refuse(wrong)
     }
+    watch?.add(chunk)
     if (this.#holding !== null) return this.#hold(chunk)
     if (this.#keeps(chunk)) this.#held.add(chunk)
     else this.#spend()
@@ -189,8 +193,9 @@ export class Upload {
   }
 
   #end = (): void => {
-    const { scanner } = this.#options
+    const { scanner, watch } = this.#options
     scanner?.end()
+    watch?.end()
     const wrong = scanner === null ? null : this.#judge(scanner)
     if (wrong !== null) return this.#refuse(wrong)
     this.#finish('complete')

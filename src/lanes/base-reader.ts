@@ -79,7 +79,12 @@ export abstract class BaseReader implements AnswerReader {
       framing: this.framing,
       insideEvent: this.#insideEvent,
       objects: this.objects,
+      shown: this.shown(),
     }
+  }
+
+  protected shown(): TokenUsage | null {
+    return null
   }
 
   protected sequenceNumber(): number | null {

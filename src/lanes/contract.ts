@@ -1,5 +1,6 @@
 import type { ErrorOrigin, Fault, RecordErrorCode } from '../core/errors.ts'
 import type { FormField } from '../core/form-scan.ts'
+import type { LateWork } from '../core/journal-format.ts'
 import type { Span } from '../core/json-scan.ts'
 import type { LaneName } from '../core/lane.ts'
 import type { TokenUsage } from '../core/record.ts'
@@ -74,8 +75,13 @@ export interface Endpoint {
   /** Shape of a streamed answer; null where the endpoint never streams. Gemini's `alt` overrides it: see `Inspection.framing`. */
   stream: Framing | null
   object: ObjectUse | null
-  /** Lines of results, of which usage is read: of the batch that the call is about, or that wrote the file. */
-  brings?: 'results'
+  /**
+   * Usage of what was made before: `results` in lines, of the batch that the call is about, or that wrote the file; `end` in the answer
+   * that shows how something ended that went on behind its call.
+   */
+  brings?: 'results' | 'end'
+  /** Its body may be, or hold, a batch's input file. */
+  carries?: 'input'
   /** Of what `nobody` serves: the reason, as half a sentence. */
   why?: string
   /** Of a call that may begin an upload: those that go on with it, at the same path with `upload_id` in the query. */
@@ -129,6 +135,8 @@ export interface Inspection {
   query: string
   /** Byte spans of every value in the body that names the model, quotes included (a repeated key is spliced everywhere). */
   modelSpans: Span[]
+  /** Of a body that holds many requests: what they name besides `model`. Each must be the caller's to use, and at the same provider. */
+  further?: readonly NamedModel[]
   /** Whom the client says it asks for, by the format's own field; null when it does not say (contract.md rule 21). */
   endUser: string | null
   /** Most tokens that the client lets the whole answer have, all its choices together; null when it sets no limit. */
@@ -144,6 +152,8 @@ export interface Inspection {
 export interface BodyChange {
   /** null: not renamed. */
   renameTo: string | null
+  /** The provider's names for `Inspection.further`, in its order. */
+  furtherTo?: readonly string[]
   askForUsage: boolean
 }
 
@@ -153,7 +163,7 @@ export interface LaneObjects {
    * Those that the call refers to besides the one in its path: in its query and its JSON body, which has been scanned. It reads the
    * whole body: the caller gives an empty one where the inspection says that it names nothing.
    */
-  references(match: Match, query: string, body: Buffer): ObjectName[] | Fault
+  references(match: Match, query: string, body: Buffer): Reference[] | Fault
   /** Those that a form refers to, from the fields that `Lane.formFields` calls early; left out where no form of the lane has any. */
   formReferences?(match: Match, fields: readonly FormField[]): ObjectName[]
   /**
@@ -163,6 +173,8 @@ export interface LaneObjects {
   told(match: Match, inspection: Inspection, answer: unknown): ToldObject[]
   /** One line of a batch's results, as an endpoint that `brings` them gives it; null: it tells of no usage. Left out where none does. */
   readResult?(line: Buffer): ResultUsage | null
+  /** How something ended, as an endpoint that brings its `end` shows it; null: it goes on, or tells of no usage. Left out where none does. */
+  readEnd?(match: Match, answer: unknown): EndedWork | null
   /** A list's answer taken apart; null when it is no list as the protocol has them. */
   page(match: Match, body: Buffer): ObjectPage | null
   /** The page with only these of its items, each byte for byte as it was; `more`: whether the list goes on behind them. */
@@ -180,6 +192,18 @@ export interface LaneObjects {
 export interface ResultUsage {
   model: string | null
   tokens: TokenUsage
+}
+
+export interface Reference extends ObjectName {
+  /** A file that is given to be carried out, line by line. */
+  input?: true
+}
+
+export interface EndedWork {
+  type: LateWork
+  id: string
+  /** Of each of its answers, or of all of them to one model. */
+  sums: readonly { model: string | null; lines: number; tokens: TokenUsage }[]
 }
 
 export interface ObjectPage {
@@ -244,6 +268,8 @@ export interface Seen {
   insideEvent: boolean
   /** What the provider made on the way besides the answer itself, and a client may name later (a tool's files); nearly always none. */
   objects: readonly ObjectName[]
+  /** Of an answer that is only shown again, and whole: what the provider reports of it. `usage()` is none then. */
+  shown: TokenUsage | null
 }
 
 export interface EventReading {

@@ -5,6 +5,8 @@ import { JsonMembers, type JsonTree, readTree, tooManyValues } from './json-tree
 export interface MemberVisitor {
   /** A member whose value is a string. `parent` is the name under which its object stands, '' at the top. */
   text(name: string, value: string, parent: string): void
+  /** A member whose value is a text too long for any id. */
+  long?(name: string, parent: string): void
   /** Whether to look into an object or array of this name: what a client's own tools call their fields is none of ours. */
   enter(name: string): boolean
 }
@@ -17,7 +19,8 @@ export function walkMembers(bytes: Buffer, visitor: MemberVisitor): Fault | null
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [value, name, parent] = next
     if (typeof value === 'string') visitor.text(name, value, parent)
-    else if (value === null || typeof value === 'symbol' || !visitor.enter(name)) continue
+    else if (typeof value === 'symbol') visitor.long?.(name, parent)
+    else if (value === null || !visitor.enter(name)) continue
     else if (value instanceof JsonMembers) for (const [key, member] of value.entries) waiting.push([member, key, name])
     else for (const element of value) waiting.push([element, name, parent])
   }

@@ -44,6 +44,8 @@ export interface CallFacts {
   lane: LaneName
   /** null: the call names none. */
   model: string | null
+  /** Of many requests in one body: what else they name. */
+  further?: readonly { name: string }[] | undefined
   /** Of the body. */
   bytes: number
   /** The gateway's own limit for bodies. */
@@ -90,6 +92,7 @@ export function judgeCall(call: CallFacts, effective: EffectivePolicy): Verdict 
     checkMissing(signals, effective) ??
     checkLane(signals, effective, call.lane) ??
     checkModel(signals, effective, call.model) ??
+    checkFurther(signals, effective, call.further) ??
     checkBody(signals, effective, call.bytes, call.bodyLimit)
   return { fault: refused, signals }
 }
@@ -179,6 +182,14 @@ function checkModel(signals: Signal[], effective: EffectivePolicy, model: string
   }
   signals.push(...verdict.signals)
   return verdict.fault
+}
+
+function checkFurther(signals: Signal[], effective: EffectivePolicy, models: CallFacts['further']): Fault | null {
+  for (const { name } of models ?? []) {
+    const refused = checkModel(signals, effective, name)
+    if (refused !== null) return refused
+  }
+  return null
 }
 
 function judgeModel(effective: EffectivePolicy, model: string): ModelVerdict {

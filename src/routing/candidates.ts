@@ -15,6 +15,8 @@ export interface Candidate {
   reason: string
   /** The only credential that may be used: what the call names lives there. Absent: any of the pool. */
   credentialId?: string
+  /** The names to ask for where the call names further models, in their order. */
+  further?: readonly string[]
 }
 
 type SkipCode = 'missing' | 'limited' | 'format' | 'inactive' | 'failing' | 'resting' | 'open' | 'probing'

@@ -1,10 +1,11 @@
 import { fault } from '../../core/errors.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
+import type { Reference } from '../../lanes/contract.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Gateway } from '../gateway.ts'
 import { refuse, refuseWith } from '../respond.ts'
 import { resultsOf } from './batch-results.ts'
-import { findOwner } from './find-owner.ts'
+import { findOwner, type Ownership } from './find-owner.ts'
 import { namedObjects } from './named-objects.ts'
 
 /**
@@ -17,8 +18,8 @@ export function checkObjects(gateway: Gateway, exchange: Exchange): Promise<bool
   return names.length === 0 ? null : check(gateway, exchange, names)
 }
 
-async function check(gateway: Gateway, exchange: Exchange, names: readonly ObjectName[]): Promise<boolean> {
-  const found = await findOwner(gateway, exchange, names)
+async function check(gateway: Gateway, exchange: Exchange, names: readonly Reference[]): Promise<boolean> {
+  const found = await findAll(gateway, exchange, names)
   if (found.kind === 'owned') {
     exchange.pin = found.pin
     exchange.named = names
@@ -28,6 +29,16 @@ async function check(gateway: Gateway, exchange: Exchange, names: readonly Objec
   if (found.kind === 'refused') await refuse(gateway, exchange, found.fault)
   else await answerNotFound(gateway, exchange, found.name, found.why)
   return false
+}
+
+/** With what the files refer to that are given to be carried out. */
+async function findAll(gateway: Gateway, exchange: Exchange, names: readonly Reference[]): Promise<Ownership> {
+  const found = await findOwner(gateway, exchange, names)
+  const inputs = names.filter(({ input }) => input === true)
+  if (inputs.length === 0 || found.kind !== 'owned') return found
+  exchange.pin = found.pin
+  const { checkInputs } = await import('./check-inputs.ts')
+  return await checkInputs(gateway, exchange, names, inputs, found)
 }
 
 /** As if the provider had said it: nobody learns here what others have. */

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { quote } from '../../core/quote.ts'
-import type { ObjectName, ObjectScope, StoredObject } from '../../core/stored-object.ts'
+import type { Asker, ObjectName, ObjectScope, StoredObject } from '../../core/stored-object.ts'
 import type { Pin } from '../../routing/pinned-plan.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Gateway } from '../gateway.ts'
@@ -25,7 +25,7 @@ export async function findOwner(
   if (names.length > namesLimit)
     return refused(fault('invalid_request', `The request names ${names.length} objects; ${namesLimit} are the most.`))
   const scope = scopeOf(exchange)
-  const found = await gateway.objects.find([...names], scope)
+  const found = await gateway.objects.find(names, scope)
   if ('failed' in found) return refused(indexFault(exchange, found.failed))
   const usable = found.filter((object) => isUsable(gateway, exchange, object))
   const owned = usable.filter((object) => isIn(scope, object))
@@ -34,9 +34,9 @@ export async function findOwner(
   return choosePlace(names, owned, exchange.header('x-sp-provider'), gateway)
 }
 
-export function scopeOf(exchange: Exchange): ObjectScope {
-  const { projectId, environmentId } = exchange.key!
-  return { projectId, environmentId }
+export function scopeOf(exchange: Exchange): Asker {
+  const { id: keyId, projectId, environmentId } = exchange.key!
+  return { projectId, environmentId, keyId }
 }
 
 /** The reason is the operator's. */

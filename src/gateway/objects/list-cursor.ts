@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ObjectName, ObjectPlace, ObjectScope, ObjectType, StoredObject } from '../../core/stored-object.ts'
+import type { Asker, ObjectName, ObjectPlace, ObjectScope, ObjectType, StoredObject } from '../../core/stored-object.ts'
 import { isAt, isIn } from './find-owner.ts'
 import type { IndexFailure, ObjectIndex } from './object-index.ts'
 
@@ -32,7 +32,7 @@ export async function findCursor(
   objects: ObjectIndex,
   query: string,
   type: ObjectType,
-  scope: ObjectScope,
+  scope: Asker,
   places: readonly ObjectPlace[],
 ): Promise<Cursor | IndexFailure | { missing: ObjectName } | null> {
   const parameters = [...new URLSearchParams(query)].filter(([, value]) => value !== '' && value.length <= valueLimit)

@@ -1,12 +1,12 @@
 import type { Fault } from '../../core/errors.ts'
-import type { ObjectName } from '../../core/stored-object.ts'
+import type { Reference } from '../../lanes/contract.ts'
 import type { Exchange } from '../exchange.ts'
 
-const none: readonly ObjectName[] = []
+const none: readonly Reference[] = []
 const noBody = Buffer.alloc(0)
 
 /** What the call names: in its path, and in its query and body as the lane reads them. */
-export function namedObjects(exchange: Exchange): readonly ObjectName[] | Fault {
+export function namedObjects(exchange: Exchange): readonly Reference[] | Fault {
   const match = exchange.match!
   const { objects } = exchange.lane!
   const { upload } = exchange

@@ -1,7 +1,7 @@
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { ObjectsEntry } from '../../core/journal-format.ts'
 import type { Signal } from '../../core/record.ts'
-import type { ObjectName } from '../../core/stored-object.ts'
+import type { BatchInput, ToldObject } from '../../core/stored-object.ts'
 import type { Inspection, Match } from '../../lanes/contract.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Gateway } from '../gateway.ts'
@@ -21,10 +21,13 @@ export function noteAnswer(gateway: Gateway, exchange: Exchange, answer: Answer,
   }
   if (!mayTell(match, exchange.inspection!)) return body
   const { objects } = exchange.lane!
+  const parsed = parse(body)
+  const input = exchange.input?.taken() ?? null
   noteMade(exchange, answer, [
-    ...objects.told(match, exchange.inspection!, parse(body)),
+    ...withInput(objects.told(match, exchange.inspection!, parsed), input),
     ...answer.call.reader.seen().objects,
   ])
+  exchange.results?.take(objects.readEnd?.(match, parsed) ?? null)
   const rewritten = objects.rewriteUrls(match, body, laneUrls(gateway, exchange, answer.provider))
   if (rewritten !== body) exchange.routingSignals.push(urlsLedBack)
   return rewritten
@@ -92,11 +95,12 @@ export class StreamedObjects {
   /** Before the end is journaled. */
   end(): void {
     this.look()
-    const { objects } = this.#answer.call.reader.seen()
-    if (objects.length > 0) this.#journal(objects)
+    const seen = this.#answer.call.reader.seen()
+    if (seen.objects.length > 0) this.#journal(seen.objects)
+    this.#exchange.results?.takeShown(seen)
   }
 
-  #journal(made: readonly ObjectName[]): void {
+  #journal(made: readonly ToldObject[]): void {
     const unknown = withoutNamed(this.#exchange, made)
     if (unknown.length === 0) return
     void this.#gateway.journal.append(objectsEntry(this.#exchange, this.#answer, { made: unknown, forgotten: [] }))
@@ -109,13 +113,18 @@ export function streamedObjects(gateway: Gateway, exchange: Exchange, answer: An
   return mayTell(exchange.match!, exchange.inspection!) ? new StreamedObjects(gateway, exchange, answer) : null
 }
 
-function noteMade(exchange: Exchange, answer: Answer, told: readonly ObjectName[]): void {
+/** The file is what the upload made. */
+function withInput(told: readonly ToldObject[], input: BatchInput | null): readonly ToldObject[] {
+  return input === null ? told : told.map((name) => (name.type === 'file' ? { ...name, input } : name))
+}
+
+function noteMade(exchange: Exchange, answer: Answer, told: readonly ToldObject[]): void {
   const made = withoutNamed(exchange, told)
   if (made.length > 0) exchange.objects = objectsEntry(exchange, answer, { made, forgotten: [] })
 }
 
 /** What the call named is known already: who asks for the same again and again adds nothing. */
-function withoutNamed({ named }: Exchange, told: readonly ObjectName[]): ObjectName[] {
+function withoutNamed({ named }: Exchange, told: readonly ToldObject[]): ToldObject[] {
   return told.filter((name) => !named.some(({ type, id }) => type === name.type && id === name.id))
 }
 

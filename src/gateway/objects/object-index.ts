@@ -1,30 +1,41 @@
 import type { MessagePort } from 'node:worker_threads'
 import type {
+  Asker,
+  BatchInput,
   CountedPlace,
-  FindQuestion,
+  HeldInput,
+  HoldInput,
   ObjectName,
+  ObjectPlace,
   ObjectQuestion,
   ObjectReply,
-  ObjectScope,
   ObjectType,
-  PlacesQuestion,
   StoredObject,
 } from '../../core/stored-object.ts'
+import { KeyTurns } from './key-turns.ts'
 import { ListEnds } from './list-ends.ts'
 
-/** A request that names an object waits for the index so long, and no longer: it then fails closed. */
-const answerMs = 50
+/**
+ * A request that names an object waits so long, and no longer: it then fails closed. First for the other look-ups of its key, then until
+ * the store's thread has it, which may be busy with others' work; and then for the answer.
+ */
+const turnMs = 1000
+const beginMs = 1000
+const answerMs = 500
 
 /** The index cannot be asked now. */
 export interface IndexFailure {
   failed: string
 }
 
-type Asked = Omit<FindQuestion, 'id'> | Omit<PlacesQuestion, 'id'>
+type Unnumbered<Question> = Question extends ObjectQuestion ? Omit<Question, 'id'> : never
+type Asked = Unnumbered<ObjectQuestion>
 
 interface Pending {
   question: ObjectQuestion
   resolve(reply: ObjectReply): void
+  /** So many milliseconds more. */
+  extend(ms: number): void
 }
 
 /**
@@ -35,6 +46,7 @@ export class ObjectIndex {
   /** Of lists that this thread has begun to give out. */
   readonly ends = new ListEnds()
   #port: MessagePort | null = null
+  readonly #turns = new KeyTurns(turnMs)
   readonly #pending = new Map<number, Pending>()
   #lastId = 0
 
@@ -49,43 +61,89 @@ export class ObjectIndex {
   }
 
   /** Everybody's rows with these names. What was journaled before is among them. */
-  async find(names: ObjectName[], scope: ObjectScope): Promise<StoredObject[] | IndexFailure> {
+  async find(names: readonly ObjectName[], scope: Asker): Promise<StoredObject[] | IndexFailure> {
     return await this.#find(names, scope, true)
   }
 
   /** The same without waiting for what the journal may hold besides. */
-  async look(names: ObjectName[], scope: ObjectScope): Promise<StoredObject[] | IndexFailure> {
+  async look(names: readonly ObjectName[], scope: Asker): Promise<StoredObject[] | IndexFailure> {
     return await this.#find(names, scope, false)
   }
 
   /** Where the scope has objects of that type. */
-  async places(type: ObjectType, scope: ObjectScope): Promise<CountedPlace[] | IndexFailure> {
+  async places(type: ObjectType, scope: Asker): Promise<CountedPlace[] | IndexFailure> {
     const reply = await this.#ask({ kind: 'places', type, scope })
     return reply.kind === 'places' ? reply.places : failure(reply)
   }
 
-  async #find(names: ObjectName[], scope: ObjectScope, fresh: boolean): Promise<StoredObject[] | IndexFailure> {
-    const reply = await this.#ask({ kind: 'find', names, scope, fresh })
+  /** What the lines of a file name, and whether it was adopted. */
+  async input(
+    fileId: string,
+    place: ObjectPlace,
+    scope: Asker,
+  ): Promise<{ input: BatchInput | null; adopted: boolean } | IndexFailure> {
+    const { providerId, credentialId } = place
+    const reply = await this.#ask({ kind: 'input', fileId, place: { providerId, credentialId }, scope })
+    return reply.kind === 'input' ? reply : failure(reply)
+  }
+
+  /** What was seen of a file before that byte; null where nobody knows. */
+  async takeInput(session: string, offset: number, scope: Asker): Promise<HeldInput | null> {
+    const reply = await this.#ask({ kind: 'take-input', session, offset, scope })
+    return reply.kind === 'held' ? reply.held : null
+  }
+
+  holdInput(session: string, held: HeldInput): void {
+    this.#port?.postMessage({ kind: 'hold-input', session, held } satisfies HoldInput)
+  }
+
+  async #find(names: readonly ObjectName[], scope: Asker, fresh: boolean): Promise<StoredObject[] | IndexFailure> {
+    const pairs = new Set(names.map(({ type, id }) => JSON.stringify([type, id])))
+    const asked = { kind: 'find', names: `[${[...pairs].join()}]`, count: pairs.size, scope, fresh } as const
+    const reply = await this.#ask(asked)
     return reply.kind === 'found' ? reply.objects : failure(reply)
   }
 
-  #ask(asked: Asked): Promise<ObjectReply> {
+  async #ask(asked: Asked): Promise<ObjectReply> {
     const id = ++this.#lastId
-    const question: ObjectQuestion = { ...asked, id }
+    const { keyId } = asked.scope
+    const turn = this.#turns.take(keyId)
+    const reason = turn === null ? null : await turn
+    if (reason !== null) return { id, kind: 'failed', reason }
+    try {
+      return await this.#send({ ...asked, id })
+    } finally {
+      this.#turns.leave(keyId)
+    }
+  }
+
+  async #send(question: ObjectQuestion): Promise<ObjectReply> {
+    const { id } = question
     const { promise, resolve } = Promise.withResolvers<ObjectReply>()
-    const late = () => resolve({ id, kind: 'failed', reason: `it did not answer within ${answerMs} ms` })
+    let limit = beginMs
+    const late = () => resolve({ id, kind: 'failed', reason: `it did not answer within ${limit} ms` })
     // An answer that is here already counts, also where this thread itself was late to look.
-    const timer = setTimeout(() => setImmediate(late), answerMs)
-    this.#pending.set(id, { question, resolve })
+    const arm = () => setTimeout(() => setImmediate(late), limit)
+    let timer = arm()
+    const extend = (ms: number) => {
+      clearTimeout(timer)
+      limit = ms
+      timer = arm()
+    }
+    this.#pending.set(id, { question, resolve, extend })
     this.#port?.postMessage(question)
-    return promise.finally(() => {
+    try {
+      return await promise
+    } finally {
       clearTimeout(timer)
       this.#pending.delete(id)
-    })
+    }
   }
 
   #hear(reply: ObjectReply): void {
-    this.#pending.get(reply.id)?.resolve(reply)
+    const pending = this.#pending.get(reply.id)
+    if (reply.kind === 'begun') pending?.extend(answerMs)
+    else pending?.resolve(reply)
   }
 }
 

@@ -8,7 +8,8 @@ import { estimateHold } from '../estimate.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Answer } from '../judge.ts'
-import { attemptAll, planFor } from '../pipeline.ts'
+import { attemptAll } from '../pipeline.ts'
+import { planFor } from '../plan-call.ts'
 import type { LiveProvider } from '../read-model.ts'
 
 /** The provider's side of a connection that stands. */

@@ -1,17 +1,14 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { type Member, maximumElements, type Span, scanElements, scanObject } from '../../core/json-scan.ts'
+import type { NamedModel } from '../contract.ts'
 import { isFault, readModel } from '../request-body.ts'
 
-/**
- * The one model that all requests of a batch name, and where. Routes and policies decide on a name, and a batch goes to one
- * provider: so it may not name two. Null where it names none, which is the provider's to refuse.
- */
-export function readBatchModels(
-  body: Buffer,
-  members: readonly Member[],
-): { model: string | null; spans: Span[] } | Fault {
-  let model: string | null = null
-  const spans: Span[] = []
+/** Routes and policies are asked for each. */
+const mostModels = 50
+
+/** The models that the requests of a batch name, and where, in the order in which they come. None is the provider's to refuse. */
+export function readBatchModels(body: Buffer, members: readonly Member[]): NamedModel[] | Fault {
+  const models = new Map<string, NamedModel>()
   const held = findParams(body, members)
   if (isFault(held)) return held
   for (const params of held) {
@@ -19,16 +16,18 @@ export function readBatchModels(
     const named = scan.ok ? readModel(body, scan.members, true) : null
     if (named === null) continue
     if (isFault(named)) return named
-    if (model !== null && named.model !== null && named.model !== model) return twoModels
-    model ??= named.model
-    spans.push(...named.spans)
+    if (named.model === null) continue
+    const known = models.get(named.model)
+    if (known !== undefined) known.spans.push(...named.spans)
+    else models.set(named.model, { name: named.model, spans: named.spans })
+    if (models.size > mostModels) return tooManyModels
   }
-  return { model, spans }
+  return [...models.values()]
 }
 
-const twoModels = fault(
+const tooManyModels = fault(
   'invalid_request',
-  'The requests of this batch name different models; make one batch for each model.',
+  `The requests of this batch name more than ${mostModels} models; make several batches.`,
   { param: 'requests' },
 )
 

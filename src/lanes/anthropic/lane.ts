@@ -1,10 +1,19 @@
 import type { Fault } from '../../core/errors.ts'
-import { type Member, scanObject } from '../../core/json-scan.ts'
+import { type Member, type Span, scanObject } from '../../core/json-scan.ts'
 import type { AnswerReader, BodyChange, Endpoint, Inspection, Lane, Match } from '../contract.ts'
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
 import { inspectFormFields, usualFormFields } from '../form-request.ts'
 import { forwardedQuery } from '../query.ts'
-import { applyEdits, isFault, readEndUser, readModel, readOutputLimit, readStream, scanBody } from '../request-body.ts'
+import {
+  applyEdits,
+  type Edit,
+  isFault,
+  readEndUser,
+  readModel,
+  readOutputLimit,
+  readStream,
+  scanBody,
+} from '../request-body.ts'
 import { WholeReader } from '../whole-reader.ts'
 import { readBatchModels } from './batch-models.ts'
 import { CompleteReader } from './complete-reader.ts'
@@ -102,7 +111,10 @@ function leavesSomething(body: Buffer, members: readonly Member[]): boolean {
 
 function readBatch(plain: Inspection, body: Buffer, members: readonly Member[]): Inspection | Fault {
   const named = readBatchModels(body, members)
-  return isFault(named) ? named : { ...plain, model: named.model, modelSpans: named.spans }
+  if (isFault(named)) return named
+  const [first, ...further] = named
+  const found = { ...plain, model: first?.name ?? null, modelSpans: first?.spans ?? [] }
+  return further.length === 0 ? found : { ...found, further }
 }
 
 /** `metadata.user_id` */
@@ -114,12 +126,18 @@ function readMetadataUser(body: Buffer, members: readonly Member[]): string | nu
 }
 
 function splice(body: Buffer, inspection: Inspection, change: BodyChange): Buffer {
-  if (change.renameTo === null) return body
-  const text = JSON.stringify(change.renameTo)
-  return applyEdits(
-    body,
-    inspection.modelSpans.map((span) => ({ span, text })),
-  )
+  const { renameTo, furtherTo = [] } = change
+  const edits = renameTo === null ? [] : renameAll(inspection.modelSpans, renameTo)
+  for (const [index, { name, spans }] of (inspection.further ?? []).entries()) {
+    const to = furtherTo[index] ?? name
+    if (to !== name) edits.push(...renameAll(spans, to))
+  }
+  return applyEdits(body, edits)
+}
+
+function renameAll(spans: readonly Span[], name: string): Edit[] {
+  const text = JSON.stringify(name)
+  return spans.map((span) => ({ span, text }))
 }
 
 function reader(match: Match, inspection: Inspection): AnswerReader {

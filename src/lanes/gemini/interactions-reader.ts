@@ -70,6 +70,10 @@ export class InteractionsReader extends BaseReader {
   usage(): TokenUsage | null {
     return this.#counts ? this.#tokens : null
   }
+
+  protected override shown(): TokenUsage | null {
+    return !this.#counts && this.#ended ? this.#tokens : null
+  }
 }
 
 /** Codes are words in this family. [K] */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { ObjectName, ObjectType } from '../../core/stored-object.ts'
 
 const collections: Record<string, ObjectType> = {
@@ -18,6 +19,11 @@ export function nameObject(name: string): ObjectName | null {
   const [collection = '', id, ...more] = name.split('/')
   const type = collections[collection]
   return type === undefined || id === undefined || id === '' || more.length > 0 ? null : { type, id: name }
+}
+
+/** Whoever has a session's handle has the session: it is known by its digest, and kept nowhere. */
+export function nameHandle(handle: string): ObjectName {
+  return { type: 'session_handle', id: createHash('sha256').update(handle).digest('hex') }
 }
 
 /** `files/abc` for `files/abc` and for `abc`, the way this provider takes both. */

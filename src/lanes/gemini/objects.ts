@@ -1,8 +1,9 @@
-import type { ObjectName, ObjectType } from '../../core/stored-object.ts'
+import type { ObjectName, ObjectType, ToldObject } from '../../core/stored-object.ts'
 import type { Inspection, LaneObjects, Match, RenderedError } from '../contract.ts'
-import { asObject, asText, type JsonObject } from '../json-value.ts'
+import { asArray, asObject, asText, type JsonObject } from '../json-value.ts'
 import { insertMember, readAround, scanList, writeList } from '../list-page.ts'
 import { writeQuery } from '../query.ts'
+import { readEnd, readResult } from './ended.ts'
 import { readMade } from './made-objects.ts'
 import { nameObject } from './names.ts'
 import { findReferences } from './references.ts'
@@ -12,6 +13,8 @@ import { restoreUrls, rewriteUrls } from './urls.ts'
 export const objects: LaneObjects = {
   references: findReferences,
   told,
+  readResult,
+  readEnd,
   page(match, body) {
     const array = arrayOf(match)
     const list = array === null ? null : scanList(body, array, 'name', pageTokens)
@@ -52,15 +55,28 @@ function arrayOf({ endpoint }: Match): string | null {
 }
 
 /** By what it calls itself: `file.name`, else `name`, else (an interaction that is kept) `id`; and all that stands in it. */
-function told({ endpoint }: Match, { stores }: Inspection, answer: unknown): ObjectName[] {
+function told({ endpoint }: Match, { stores }: Inspection, answer: unknown): ToldObject[] {
   const root = asObject(answer)
   const { object } = endpoint
   if (root === null || object === null) return []
   // Of lists only batches say more than what they list.
-  if (object.effect === 'list') return object.type === 'batch' ? readMade(root) : []
+  if (object.effect === 'list') return object.type === 'batch' ? asArray(root.operations).flatMap(tellBatch) : []
+  if (object.type === 'batch') return [...namedOnce(root, object), ...tellBatch(root)]
   const own = endpoint.operation === 'interactions' && !stores ? null : ownName(root, object.type)
   const made = readMade(root)
   return own === null ? made : [own, ...made]
+}
+
+function namedOnce(root: JsonObject, { type }: { type: ObjectType }): ObjectName[] {
+  const own = ownName(root, type)
+  return own === null ? [] : [own]
+}
+
+/** Of the files that it tells of, those are its results. */
+function tellBatch(value: unknown): ToldObject[] {
+  const batch = asObject(value)
+  const batchId = asText(batch?.name)
+  return batch === null || batchId === null ? [] : readMade(batch).map((made) => ({ ...made, batchId }))
 }
 
 function ownName(root: JsonObject, type: ObjectType): ObjectName | null {

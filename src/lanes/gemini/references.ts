@@ -1,9 +1,9 @@
-import type { Fault } from '../../core/errors.ts'
+import { type Fault, fault } from '../../core/errors.ts'
 import { WatchedNames } from '../../core/json-scan.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
-import type { Match } from '../contract.ts'
+import type { Match, Reference } from '../contract.ts'
 import { walkMembers } from '../json-walk.ts'
-import { fileName, fileReference } from './names.ts'
+import { fileName, fileReference, nameHandle } from './names.ts'
 
 type Reading = (text: string) => ObjectName | null
 
@@ -33,7 +33,7 @@ const readings: Readonly<Record<string, Reading>> = {
   uri: fileUri,
 }
 
-export const referringNames = new WatchedNames(Object.keys(readings))
+export const referringNames = new WatchedNames([...Object.keys(readings), 'handle'])
 
 /** Below these stand the client's own names: what its functions take and give, labels, and forms of answers. */
 const foreign = new Set([
@@ -53,19 +53,36 @@ const foreign = new Set([
 ])
 
 const none: ObjectName[] = []
+/** In a batch these name the file of its requests. */
+const inputs = new Set(['fileName', 'file_name'])
 
-export function findReferences({ endpoint }: Match, _query: string, body: Buffer): ObjectName[] | Fault {
+export function findReferences({ endpoint }: Match, _query: string, body: Buffer): Reference[] | Fault {
   if (!endpoint.takes.includes('json') || body.length === 0) return none
-  const found: ObjectName[] = []
+  return namedIn(body, endpoint.operation === 'batches.create')
+}
+
+/** What holds the `handle` of a session of the Live API that is to go on. */
+const resumptions = new Set(['sessionResumption', 'session_resumption'])
+const longHandle = fault('invalid_request', 'The handle of the session is longer than any that was given out here.')
+
+/** `mayBeInput`: of a batch. */
+export function namedIn(body: Buffer, mayBeInput: boolean): Reference[] | Fault {
+  const found: Reference[] = []
+  let long = false
   const wrong = walkMembers(body, {
     enter: (name) => !foreign.has(name),
-    text(name, text) {
+    long(name, parent) {
+      long ||= name === 'handle' && resumptions.has(parent)
+    },
+    text(name, text, parent) {
+      if (name === 'handle' && resumptions.has(parent) && text !== '') found.push(nameHandle(text))
       const reading = Object.hasOwn(readings, name) ? readings[name] : undefined
       const object = text === '' ? null : (reading?.(text) ?? null)
-      if (object !== null) found.push(object)
+      if (object === null) return
+      found.push(mayBeInput && inputs.has(name) ? { ...object, input: true } : object)
     },
   })
-  return wrong ?? found
+  return wrong ?? (long ? longHandle : found)
 }
 
 function inCollection(collection: string, text: string): string {

@@ -1,11 +1,13 @@
 import { scanObject } from '../../core/json-scan.ts'
 import type { TokenUsage } from '../../core/record.ts'
+import type { ObjectName } from '../../core/stored-object.ts'
 import type { Inspection, LaneSockets, Match, Minted, SocketReader, SocketReading } from '../contract.ts'
-import { asText, parseObject, readValue } from '../json-value.ts'
+import { asObject, asText, parseObject, readValue } from '../json-value.ts'
 import { plainReading } from '../plain-reading.ts'
 import { forwardedQuery } from '../query.ts'
 import { addUsage } from '../usage-sum.ts'
 import { readStreamedError } from './errors.ts'
+import { nameHandle } from './names.ts'
 import { askMessage } from './setup-frame.ts'
 import { readLiveUsage } from './usage.ts'
 
@@ -43,7 +45,13 @@ function minted(body: Buffer): Minted | null {
   return name === null ? null : { secrets: [name], expiresAt: Number.isNaN(expiresAt) ? null : expiresAt }
 }
 
-const wanted = ['serverContent', 'usageMetadata', 'error']
+/** With it the session can be taken up again, on another connection. */
+function tellHandle(update: unknown): ObjectName[] {
+  const handle = asText(asObject(update)?.newHandle)
+  return handle === null ? [] : [nameHandle(handle)]
+}
+
+const wanted = ['serverContent', 'usageMetadata', 'sessionResumptionUpdate', 'error']
 const turnEnds = ['turnComplete', 'interrupted']
 
 /** What the provider sends on a Live connection: each of its messages reports what it took by itself. */
@@ -62,9 +70,10 @@ class LiveReader implements SocketReader {
         continue
       }
       const value = readValue(frame, { start, end })
-      if (name === 'usageMetadata') this.#usage = addUsage(this.#usage, readLiveUsage(value))
+      if (name === 'sessionResumptionUpdate') reading = { ...reading, told: tellHandle(value) }
+      else if (name === 'usageMetadata') this.#usage = addUsage(this.#usage, readLiveUsage(value))
       else if (typeof value === 'object' && value !== null)
-        reading = { ...plainReading, error: readStreamedError({ ...value }) }
+        reading = { ...reading, error: readStreamedError({ ...value }) }
     }
     return reading
   }

@@ -1,4 +1,4 @@
-import type { Fault } from '../../core/errors.ts'
+import { type Fault, fault } from '../../core/errors.ts'
 import type { Member } from '../../core/json-scan.ts'
 import type { AnswerReader, BodyChange, Endpoint, FormField, Inspection, Lane, Match } from '../contract.ts'
 import { compileEndpoints } from '../endpoint-table.ts'
@@ -23,6 +23,7 @@ import { endpoints } from './endpoints.ts'
 import { renderError, streamError } from './errors.ts'
 import { MediaReader } from './media-reader.ts'
 import { renderModel, renderModels } from './models.ts'
+import { findCall } from './objects/batch-call.ts'
 import { referringFields } from './objects/form-references.ts'
 import { watchReferences } from './objects/references.ts'
 import { findWideSource } from './objects/wide-source.ts'
@@ -44,6 +45,7 @@ const wanted = [
   'store',
   'audio',
   'stream_format',
+  'endpoint',
   ...endUserNames,
   ...outputLimits,
   ...choices,
@@ -117,7 +119,7 @@ function replayed(plain: Inspection): Inspection {
 
 function inspectBody(endpoint: Endpoint, plain: Inspection, body: Buffer, scan: ScannedObject): Inspection | Fault {
   const { members } = scan
-  const wide = findWideSource(endpoint, body)
+  const wide = findWideSource(endpoint, body) ?? findUnserved(endpoint, body, members)
   if (wide !== null) return wide
   const named = endpoint.model === 'none' ? noModel : readModel(body, members, endpoint.model === 'body-optional')
   if (isFault(named)) return named
@@ -135,6 +137,15 @@ function inspectBody(endpoint: Endpoint, plain: Inspection, body: Buffer, scan: 
   if (!streamed) return found
   const usageSplice = asksUsage.has(endpoint.operation) ? askForUsage(body, scan, members) : null
   return { ...found, streamed, framing: 'sse', usageSplice }
+}
+
+/** A batch may ask for no more than its client could. */
+function findUnserved({ operation }: Endpoint, body: Buffer, members: readonly Member[]): Fault | null {
+  if (operation !== 'batches.create') return null
+  const named = members.filter(({ name }) => name === 'endpoint')
+  if (named.every((member) => findCall(readValue(body, member), openai) !== null)) return null
+  const message = '`endpoint` is nothing that this lane serves in batches; write it like /v1/responses.'
+  return fault('invalid_request', message, { param: 'endpoint' })
 }
 
 const noModel = { model: null, spans: [] }

@@ -1,4 +1,5 @@
 import type { LaneObjects } from '../contract.ts'
+import { readEnd } from './objects/ended.ts'
 import { formReferences } from './objects/form-references.ts'
 import { notFound } from './objects/not-found.ts'
 import { nextPage, readPage, writePage } from './objects/pages.ts'
@@ -13,6 +14,7 @@ export const objects: LaneObjects = {
   formReferences,
   told,
   readResult,
+  readEnd,
   page: readPage,
   writePage: (_match, body, page, kept, more) => writePage(body, page, kept, more),
   nextPage: (_match, query, page) => nextPage(query, page),

@@ -32,7 +32,7 @@ export class ResponsesReader extends BaseReader {
   protected learn(answer: JsonObject): void {
     this.model ??= asText(answer.model)
     this.responseId ??= asText(answer.id)
-    if (this.#role !== 'replayed') this.#tokens = readResponsesUsage(answer.usage) ?? this.#tokens
+    this.#tokens = readResponsesUsage(answer.usage) ?? this.#tokens
   }
 
   protected readEvent(event: StreamEvent): EventReading {
@@ -108,6 +108,10 @@ export class ResponsesReader extends BaseReader {
   }
 
   usage(): TokenUsage | null {
-    return this.#tokens
+    return this.#role === 'replayed' ? null : this.#tokens
+  }
+
+  protected override shown(): TokenUsage | null {
+    return this.#role === 'replayed' && this.#ended ? this.#tokens : null
   }
 }

@@ -9,7 +9,14 @@ export const interactions: readonly Endpoint[] = [
     stream: 'sse',
     object: makes('interaction'),
   }),
-  row('interactions.get', 'GET /{version}/interactions/{object}', { stream: 'sse', object: uses('interaction') }),
+  row('interactions.get', 'GET /{version}/interactions/{object}', {
+    stream: 'sse',
+    object: uses('interaction'),
+    brings: 'end',
+  }),
   row('interactions.delete', 'DELETE /{version}/interactions/{object}', { object: forgets('interaction') }),
-  row('interactions.cancel', 'POST /{version}/interactions/{object}/cancel', { object: uses('interaction') }),
+  row('interactions.cancel', 'POST /{version}/interactions/{object}/cancel', {
+    object: uses('interaction'),
+    brings: 'end',
+  }),
 ]

@@ -5,4 +5,5 @@ import { makes, row } from '../../endpoint-row.ts'
 export const uploadChunk: Endpoint = row('files.upload', 'POST /upload/{version}/files', {
   takes: ['bytes'],
   object: makes('file'),
+  carries: 'input',
 })

@@ -3,7 +3,7 @@ import { forgets, json, lists, makes, multipart, row, uses } from '../../endpoin
 
 /** Files, uploads and batches. Source: wire/lanes.md, section 1.3. */
 export const files: readonly Endpoint[] = [
-  row('files.create', 'POST /files', { takes: multipart, object: makes('file') }),
+  row('files.create', 'POST /files', { takes: multipart, object: makes('file'), carries: 'input' }),
   row('files.list', 'GET /files', { object: lists('file') }),
   row('files.get', 'GET /files/{object}', { object: uses('file') }),
   row('files.delete', 'DELETE /files/{object}', { object: forgets('file') }),

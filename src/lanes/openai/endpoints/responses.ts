@@ -9,9 +9,9 @@ export const responses: readonly Endpoint[] = [
   row('responses', 'POST /responses', { model: 'body', takes: json, stream: 'sse', object: makes('response') }),
   row('responses.compact', 'POST /responses/compact', { model: 'body', takes: json }),
   row('responses.input_tokens', 'POST /responses/input_tokens', { model: 'body-optional', takes: json }),
-  row('responses.get', 'GET /responses/{object}', { stream: 'sse', object: uses('response') }),
+  row('responses.get', 'GET /responses/{object}', { stream: 'sse', object: uses('response'), brings: 'end' }),
   row('responses.delete', 'DELETE /responses/{object}', { gives: 'nothing', object: forgets('response') }),
-  row('responses.cancel', 'POST /responses/{object}/cancel', { object: uses('response') }),
+  row('responses.cancel', 'POST /responses/{object}/cancel', { object: uses('response'), brings: 'end' }),
   row('responses.input_items', 'GET /responses/{object}/input_items', { object: uses('response') }),
 
   row('conversations.create', 'POST /conversations', { takes: json, object: makes('conversation') }),

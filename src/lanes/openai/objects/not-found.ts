@@ -41,6 +41,7 @@ const nouns: Partial<Record<ObjectType, string>> = {
   conversation: 'Conversation',
   eval: 'Eval',
   live_session: 'Session',
+  prompt: 'Prompt',
   response: 'Response',
   skill: 'Skill',
   video: 'Video',

@@ -1,7 +1,7 @@
 import type { Fault } from '../../../core/errors.ts'
 import { type NameWatch, WatchedNames } from '../../../core/json-scan.ts'
 import type { ObjectName, ObjectType } from '../../../core/stored-object.ts'
-import type { Match } from '../../contract.ts'
+import type { Match, Reference } from '../../contract.ts'
 import { JsonMembers, type JsonTree, longText, readTree, tooManyValues } from '../../json-tree.ts'
 
 /**
@@ -69,13 +69,16 @@ export function watchReferences({ endpoint }: Match): NameWatch | null {
   return names === undefined ? null : { names, seen: false }
 }
 
-export function references({ endpoint }: Match, body: Buffer): ObjectName[] | Fault {
+export function references({ endpoint }: Match, body: Buffer): Reference[] | Fault {
   const { operation } = endpoint
   if (body.length === 0 || without.has(operation)) return []
   const tree = readTree(body)
   if (tree === null) return tooManyValues
-  const found = new Map<string, ObjectName>()
-  for (const name of collect(tree.root, operation)) found.set(`${name.type}\n${name.id}`, name)
+  const found = new Map<string, Reference>()
+  for (const name of collect(tree.root, operation)) {
+    const key = `${name.type}\n${name.id}`
+    if (name.input === true || !found.has(key)) found.set(key, name)
+  }
   return [...found.values()]
 }
 
@@ -85,7 +88,7 @@ export function queryReferences(query: string): ObjectName[] {
   return [...new Set(ids)].map((id) => ({ type: 'call', id }))
 }
 
-function* collect(root: JsonTree, operation: string): Generator<ObjectName> {
+function* collect(root: JsonTree, operation: string): Generator<Reference> {
   const waiting: JsonTree[] = [root]
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     if (Array.isArray(value)) for (const element of value) waiting.push(element)
@@ -93,8 +96,11 @@ function* collect(root: JsonTree, operation: string): Generator<ObjectName> {
     for (const [name, member] of value.entries) {
       if (opaque.has(name)) continue
       const type = named.get(name)
-      if (type !== undefined) yield* namedBy(type, member)
+      if (name === 'input_file_id') for (const { type, id } of namedBy('file', member)) yield { type, id, input: true }
+      else if (type !== undefined) yield* namedBy(type, member)
       if (name === 'input' || name === 'items') yield* items(member)
+      // Kept in the vendor's dashboard; elsewhere a prompt is a text.
+      if (name === 'prompt' && member instanceof JsonMembers) yield* namedBy('prompt', member)
       // A message that says again what the model once said aloud.
       if (name === 'audio' && operation === 'chat') yield* namedBy('item', member, isAudioId)
       // The client gives these their names.

@@ -1,0 +1,118 @@
+import { LineScanner } from '../../core/line-scan.ts'
+import type { BatchInput, HeldInput, ObjectName } from '../../core/stored-object.ts'
+import type { LineReader } from '../../lanes/line-readers.ts'
+
+/** A longer line is not read: so much is held for a moment, and parsed at once. */
+const lineBytes = 4 * 1024 * 1024
+/** Policies and routes are asked for each when a batch is made. */
+const mostModels = 50
+/** One look-up finds them all (`find-owner.ts`), the file itself among them. */
+const mostObjects = 900
+/** Of all names together, which the journal holds. */
+const mostCharacters = 64 * 1024
+
+const openBrace = 0x7b
+/** Bytes at which other readers of lines begin a new one, and JSON allows none of them within a text: VT, FF, FS, GS, RS. */
+const otherLineEnds = [0x0b, 0x0c, 0x1c, 0x1d, 0x1e]
+const carriageReturn = 0x0d
+
+/** Reads the lines of a batch's input file while it passes; the bytes are not touched. */
+export class InputScan {
+  readonly #reader: LineReader
+  readonly #lines = new LineScanner(lineBytes, (line) => this.#read(line))
+  readonly #input: BatchInput
+  readonly #models: Set<string>
+  readonly #objects: Map<string, ObjectName>
+  #characters: number
+  #offset: number
+  /** It holds no lines of JSON, or something in it is not known: the rest need not be looked at. */
+  #over: boolean
+  #begun: boolean
+
+  constructor(reader: LineReader, held: HeldInput | null = null) {
+    this.#reader = reader
+    this.#input = held?.input ?? { lines: 0, models: [], objects: [], unread: null }
+    this.#models = new Set(this.#input.models)
+    this.#objects = new Map(this.#input.objects.map((name) => [keyOf(name), name]))
+    this.#characters = [...this.#models, ...this.#objects.keys()].join('').length
+    this.#offset = held?.offset ?? 0
+    this.#over = this.#input.unread !== null
+    this.#begun = this.#offset > 0
+    if (held !== null) this.#lines.add(Buffer.from(held.rest))
+  }
+
+  add(chunk: Buffer): void {
+    this.#offset += chunk.length
+    if (this.#over) return
+    if (!this.#begun) this.#begin(chunk)
+    if (this.#over) return
+    this.#lines.add(chunk)
+    if (this.#lines.skipped > 0) this.refuse(`line ${this.#input.lines + 1} is longer than ${lineBytes} bytes`)
+  }
+
+  /** All of it has come; null where it is no file of lines. */
+  end(): BatchInput | null {
+    if (!this.#over) this.#lines.end()
+    return this.#begun ? this.#told() : null
+  }
+
+  /** It goes on in another call. */
+  hold(): HeldInput {
+    if (!this.#begun && this.#over) this.refuse('it does not begin with a JSON object')
+    const rest = this.#over ? new Uint8Array() : this.#lines.rest()
+    return { offset: this.#offset, input: this.#told(), rest }
+  }
+
+  /** Why it can be no batch's input. */
+  refuse(reason: string): void {
+    this.#input.unread ??= reason
+    this.#over = true
+  }
+
+  #told(): BatchInput {
+    const { lines, unread } = this.#input
+    if (unread !== null) return { lines, models: [], objects: [], unread }
+    return { lines, models: [...this.#models], objects: [...this.#objects.values()], unread }
+  }
+
+  /** What else people keep at a provider (sound, pictures, documents) is none of ours. */
+  #begin(chunk: Buffer): void {
+    const first = chunk.find((byte) => byte > 0x20)
+    if (first === undefined) return
+    this.#begun = first === openBrace
+    this.#over = !this.#begun
+  }
+
+  #read(line: Buffer): void {
+    if (this.#over || isBlank(line)) return
+    const number = ++this.#input.lines
+    const found = endsElsewhere(line) ? 'it holds a control character' : this.#reader(line)
+    if (typeof found === 'string') return this.refuse(`line ${number}: ${found}`)
+    for (const model of found.models) {
+      if (!this.#models.has(model)) this.#characters += model.length
+      this.#models.add(model)
+    }
+    for (const name of found.objects) {
+      const key = keyOf(name)
+      if (!this.#objects.has(key)) this.#characters += key.length
+      this.#objects.set(key, name)
+    }
+    if (this.#models.size > mostModels) this.refuse(`it names more than ${mostModels} models`)
+    if (this.#objects.size > mostObjects || this.#characters > mostCharacters)
+      this.refuse(`it names more than ${mostObjects} objects`)
+  }
+}
+
+function keyOf({ type, id }: ObjectName): string {
+  return `${type} ${id}`
+}
+
+function isBlank(line: Buffer): boolean {
+  return line.every((byte) => byte <= 0x20)
+}
+
+function endsElsewhere(line: Buffer): boolean {
+  const last = line.length - 1
+  const returned = line.indexOf(carriageReturn)
+  return (returned >= 0 && returned < last) || otherLineEnds.some((byte) => line.includes(byte))
+}

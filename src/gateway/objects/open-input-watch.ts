@@ -1,0 +1,117 @@
+import { type FormPart, FormScanner, type PartSink, readBoundary } from '../../core/form-scan.ts'
+import type { BatchInput, HeldInput } from '../../core/stored-object.ts'
+import { type LineReader, lineReaders } from '../../lanes/line-readers.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Gateway } from '../gateway.ts'
+import { scopeOf } from './find-owner.ts'
+import { InputScan } from './input-scan.ts'
+import type { InputWatch } from './input-watch.ts'
+
+/** For an upload that may be a batch's input file; null where its lines cannot be seen. */
+export async function openInputWatch(gateway: Gateway, exchange: Exchange): Promise<InputWatch | null> {
+  const encoding = exchange.header('content-encoding') ?? 'identity'
+  if (encoding !== 'identity') return null
+  const { endpoint } = exchange.match!
+  const reader = lineReaders[exchange.lane!.name]
+  if (reader === undefined) return null
+  if (exchange.pin?.once === true) return await openPart(gateway, exchange, reader)
+  if (endpoint.takes.includes('bytes')) return isRaw(exchange) ? new FileInput(new InputScan(reader)) : null
+  const boundary = readBoundary(exchange.request.headers['content-type'] ?? '')
+  return boundary === null ? null : new FormInput(boundary, new InputScan(reader))
+}
+
+/** The whole file in one call, without anything about it. */
+function isRaw(exchange: Exchange): boolean {
+  return exchange.header('x-goog-upload-protocol') === 'raw'
+}
+
+/** A part of a file that comes in several calls. Source: wire/lanes.md, section 3.4. */
+async function openPart(gateway: Gateway, exchange: Exchange, reader: LineReader): Promise<InputWatch | null> {
+  const commands = (exchange.header('x-goog-upload-command') ?? '').split(',').map((command) => command.trim())
+  const final = commands.includes('finalize')
+  if (!final && !commands.includes('upload')) return null
+  const session = `${exchange.pin!.providerId} ${exchange.match!.path}${exchange.query}`
+  const offset = Number(exchange.header('x-goog-upload-offset') ?? 0)
+  const held = await gateway.objects.takeInput(session, offset, scopeOf(exchange))
+  if (held === null) return null
+  const hold = (next: HeldInput) => gateway.objects.holdInput(session, next)
+  return new FileInput(new InputScan(reader, held), final ? null : hold)
+}
+
+class FileInput implements InputWatch {
+  readonly #scan: InputScan
+  readonly #hold: ((held: HeldInput) => void) | null
+  #whole = false
+
+  /** `hold`: where more of the file is to come. */
+  constructor(scan: InputScan, hold: ((held: HeldInput) => void) | null = null) {
+    this.#scan = scan
+    this.#hold = hold
+  }
+
+  add(chunk: Buffer): void {
+    this.#scan.add(chunk)
+  }
+
+  end(): void {
+    this.#whole = true
+  }
+
+  taken(): BatchInput | null {
+    if (!this.#whole) return null
+    if (this.#hold === null) return this.#scan.end()
+    this.#hold(this.#scan.hold())
+    return null
+  }
+}
+
+/** A form with one file. What the file is for may stand behind it. */
+class FormInput implements InputWatch, PartSink {
+  readonly #form: FormScanner
+  readonly #scan: InputScan
+  #files = 0
+  #inFile = false
+  #whole = false
+
+  constructor(boundary: string, scan: InputScan) {
+    this.#form = new FormScanner(boundary, ['purpose'], this)
+    this.#scan = scan
+  }
+
+  add(chunk: Buffer): void {
+    this.#form.push(chunk)
+  }
+
+  end(): void {
+    this.#form.end()
+    this.#whole = true
+  }
+
+  begin({ name, isFile, encoded }: FormPart): void {
+    this.#inFile = isFile || name === 'file'
+    if (!this.#inFile) return
+    this.#files++
+    // Which one the provider takes, nobody knows here.
+    if (this.#files > 1) this.#scan.refuse('it came in a form with more than one file')
+    if (encoded) this.#scan.refuse('it came in an encoding')
+  }
+
+  bytes(chunk: Buffer): void {
+    if (this.#inFile && this.#mayBeInput()) this.#scan.add(chunk)
+  }
+
+  taken(): BatchInput | null {
+    const { wrong, fields } = this.#form
+    if (!this.#whole || wrong !== null || this.#files === 0) return null
+    return fields.some(isForBatches) ? this.#scan.end() : null
+  }
+
+  #mayBeInput(): boolean {
+    const { fields } = this.#form
+    return fields.length === 0 || fields.some(isForBatches)
+  }
+}
+
+function isForBatches({ value }: { value: string }): boolean {
+  return value === 'batch'
+}

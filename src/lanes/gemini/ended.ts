@@ -1,0 +1,56 @@
+import type { EndedWork, Match, ResultUsage } from '../contract.ts'
+import { asArray, asCount, asObject, asText, type JsonObject, parseObject } from '../json-value.ts'
+import { modelName } from './endpoints.ts'
+import { readInteractionUsage } from './interactions-reader.ts'
+import { readGenerateUsage } from './usage.ts'
+
+/** Batches answer within themselves where they were asked so; interactions may go on in the background. */
+export function readEnd({ endpoint }: Match, answer: unknown): EndedWork | null {
+  const body = asObject(answer)
+  if (body === null) return null
+  return endpoint.object?.type === 'batch' ? readBatch(body) : readInteraction(body)
+}
+
+/** A line of a batch's results: `{key, response}` or `{key, error}`. Source: wire/lanes.md, section 3.3; lines of embeddings [K]. */
+export function readResult(line: Buffer): ResultUsage | null {
+  return readLine(parseObject(line))
+}
+
+function readLine(line: JsonObject | null): ResultUsage | null {
+  const response = asObject(line?.response)
+  if (response === null) return null
+  const counted = response.usageMetadata ?? response.usage_metadata
+  const tokens = readGenerateUsage(counted) ?? readEmbedded(response.tokenCount ?? response.token_count)
+  return tokens === null ? null : { model: asText(response.modelVersion) ?? asText(response.model_version), tokens }
+}
+
+/** Counts of 64 bits are texts in this JSON. */
+function readEmbedded(count: unknown): ResultUsage['tokens'] | null {
+  const input = asCount(typeof count === 'string' ? Number(count) : count)
+  if (input === 0) return null
+  return { input, output: 0, cache_read: 0, cache_write: 0, reasoning: 0, source: 'reported' }
+}
+
+const kinds = ['inlinedResponses', 'inlinedEmbedContentResponses']
+
+/** The operation's `response` is the batch's `output` once more. */
+function readBatch(operation: JsonObject): EndedWork | null {
+  const id = asText(operation.name)
+  const metadata = asObject(operation.metadata)
+  const output = asObject(operation.response) ?? asObject(metadata?.output)
+  if (id === null || operation.done !== true || output === null) return null
+  const model = modelName(asText(metadata?.model) ?? '')
+  const lines = kinds.flatMap((kind) => asArray(asObject(output[kind])?.inlinedResponses))
+  const sums = lines.flatMap((line) => {
+    const used = readLine(asObject(line))
+    return used === null ? [] : [{ model: used.model ?? model, lines: 1, tokens: used.tokens }]
+  })
+  return { type: 'batch', id, sums }
+}
+
+function readInteraction({ id: value, status, model, usage }: JsonObject): EndedWork | null {
+  const id = asText(value)
+  const tokens = readInteractionUsage(usage)
+  if (id === null || tokens === null || status === 'in_progress') return null
+  return { type: 'interaction', id, sums: [{ model: asText(model), lines: 1, tokens }] }
+}

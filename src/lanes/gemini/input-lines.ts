@@ -1,0 +1,22 @@
+import { scanObject } from '../../core/json-scan.ts'
+import type { InputLine } from '../input-lines.ts'
+import { readValue } from '../json-value.ts'
+import { modelName } from './endpoints.ts'
+import { namedIn } from './references.ts'
+
+/** A line of a batch's input file: `{key, request}`. Source: wire/lanes.md, section 3.3. */
+export function readLine(line: Buffer): InputLine | string {
+  const scan = scanObject(line, ['request', 'model'])
+  if (!scan.ok) return 'it is no JSON object'
+  const requests = scan.members.filter(({ name }) => name === 'request')
+  if (requests.length !== 1) return 'it must have one `request`'
+  const inner = scanObject(line, ['model'], requests[0])
+  if (!inner.ok) return 'its `request` is no JSON object'
+  const named = [...scan.members.filter(({ name }) => name === 'model'), ...inner.members]
+  const models = named
+    .map((member) => readValue(line, member))
+    .map((value) => (typeof value === 'string' ? modelName(value) : null))
+  if (models.some((model) => model === null)) return 'its `model` is no name of a model'
+  const objects = namedIn(line, false)
+  return 'code' in objects ? 'it holds too many values' : { models: models.filter((model) => model !== null), objects }
+}

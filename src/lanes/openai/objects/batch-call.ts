@@ -1,0 +1,11 @@
+import type { Lane, Match } from '../../contract.ts'
+
+/** What a batch's `endpoint` or a line's `url` means: a call of the lane that names its model in a JSON body; null: none such. */
+export function findCall(url: unknown, { match }: Pick<Lane, 'match'>): Match | null {
+  if (typeof url !== 'string' || !url.startsWith('/v1/')) return null
+  const found = match('POST', url.slice('/v1'.length))
+  if (found === null) return null
+  const { served, takes, model } = found.endpoint
+  const asks = model === 'body' || model === 'body-optional'
+  return served === 'provider' && asks && takes.includes('json') && found.object === null ? found : null
+}

@@ -1,0 +1,36 @@
+import type { EndedWork, Match } from '../../contract.ts'
+import { asArray, asCount, asObject, asText, type JsonObject } from '../../json-value.ts'
+import { readResponsesUsage } from '../usage.ts'
+
+/** What goes on behind its call says at its end what it used: a response in the background, the run of an eval. */
+export function readEnd({ endpoint }: Match, answer: unknown): EndedWork | null {
+  const body = asObject(answer)
+  const id = asText(body?.id)
+  if (body === null || id === null || !endings.has(String(body.status))) return null
+  return endpoint.object?.type === 'eval' ? readRun(id, body) : readResponse(id, body)
+}
+
+const endings = new Set(['completed', 'incomplete', 'failed', 'cancelled', 'canceled'])
+
+function readResponse(id: string, { model, usage }: JsonObject): EndedWork | null {
+  const tokens = readResponsesUsage(usage)
+  return tokens === null ? null : { type: 'response', id, sums: [{ model: asText(model), lines: 1, tokens }] }
+}
+
+/** Source: the SDK's `RunRetrieveResponse.PerModelUsage`. */
+function readRun(id: string, { per_model_usage }: JsonObject): EndedWork {
+  const sums = asArray(per_model_usage).flatMap((value) => {
+    const used = asObject(value)
+    if (used === null) return []
+    const tokens = {
+      input: asCount(used.prompt_tokens),
+      output: asCount(used.completion_tokens),
+      cache_read: asCount(used.cached_tokens),
+      cache_write: 0,
+      reasoning: 0,
+      source: 'reported' as const,
+    }
+    return [{ model: asText(used.model_name), lines: asCount(used.invocation_count), tokens }]
+  })
+  return { type: 'eval_run', id, sums }
+}
