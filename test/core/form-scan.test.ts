@@ -35,6 +35,26 @@ function scan(body: Buffer, cuts: readonly number[] = []): { fields: FormField[]
   return { fields: scanner.fields, wrong: scanner.wrong }
 }
 
+/** The parts of which no field is wanted, as they were told. */
+function collect(
+  body: Buffer,
+  cuts: readonly number[],
+): { parts: { name: string; value: Buffer }[]; wrong: string | null } {
+  const parts: { name: string; pieces: Buffer[] }[] = []
+  const scanner = new FormScanner(boundary, ['model'], {
+    begin: ({ name }) => void parts.push({ name, pieces: [] }),
+    bytes: (chunk) => void parts.at(-1)?.pieces.push(Buffer.from(chunk)),
+  })
+  let from = 0
+  for (const cut of [...cuts, body.length]) {
+    const to = Math.max(from, Math.min(cut, body.length))
+    scanner.push(body.subarray(from, to))
+    from = to
+  }
+  scanner.end()
+  return { parts: parts.map(({ name, pieces }) => ({ name, value: Buffer.concat(pieces) })), wrong: scanner.wrong }
+}
+
 const model: Part = { name: 'model', value: Buffer.from('gpt-image-1') }
 const file: Part = { name: 'file', file: 'a.png', type: 'image/png', value: Buffer.from('\x89PNG\r\n--\r\n\r\n--x') }
 
@@ -231,4 +251,17 @@ describe('a boundary', () => {
     ['multipart/mixed; boundary=a', null],
     [`multipart/form-data; boundary=${'a'.repeat(71)}`, null],
   ])('of %s', (contentType, expected) => expect(readBoundary(contentType)).toBe(expected))
+})
+
+it('tells the content of the other parts, byte for byte, however the form is cut', () => {
+  const cuts = fc.array(fc.nat({ max: 2000 }), { maxLength: 12 }).map((list) => list.sort((one, other) => one - other))
+  fc.assert(
+    fc.property(fc.array(content, { maxLength: 4 }), cuts, fc.boolean(), (contents, at, bytewise) => {
+      const parts = contents.flatMap((value) => [{ ...file, value }, model])
+      const body = write(parts.length === 0 ? [model] : parts)
+      const told = collect(body, bytewise ? Array.from(body, (_, index) => index) : at)
+      expect(told.wrong).toBeNull()
+      expect(told.parts).toEqual(contents.map((value) => ({ name: 'file', value })))
+    }),
+  )
 })

@@ -4,12 +4,11 @@ import type { ObjectQuestion, StoredObject } from '../../src/core/stored-object.
 import { findCursor } from '../../src/gateway/objects/list-cursor.ts'
 import { ObjectIndex } from '../../src/gateway/objects/object-index.ts'
 
-const scope = { projectId: 'p', environmentId: 'e' }
+const scope = { projectId: 'p', environmentId: 'e', keyId: 'k' }
 const place = { providerId: 'v', credentialId: 'c' }
 const own: StoredObject = {
   type: 'file',
   id: 'own',
-  keyId: 'k',
   requestId: 'r',
   batchId: null,
   createdAt: '2026-01-01',
@@ -20,8 +19,7 @@ const stored = [own, { ...own, id: 'foreign', projectId: 'other' }]
 
 const channel = new MessageChannel()
 channel.port2.on('message', (question: ObjectQuestion) => {
-  const objects =
-    question.kind === 'find' ? stored.filter(({ id }) => question.names.some((name) => name.id === id)) : []
+  const objects = question.kind === 'find' ? stored.filter(({ id }) => question.names.includes(`"${id}"`)) : []
   channel.port2.postMessage({ id: question.id, kind: 'found', objects })
 })
 const index = new ObjectIndex()

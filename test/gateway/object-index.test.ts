@@ -6,7 +6,7 @@ import { ObjectIndex } from '../../src/gateway/objects/object-index.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { type ObjectUpstream, startObjectUpstream } from '../support/object-upstream.ts'
 
-const scope = { projectId: 'prj_a', environmentId: 'env_a' }
+const scope = { projectId: 'prj_a', environmentId: 'env_a', keyId: 'key_a' }
 
 /** The other end, as the store's thread has it. */
 function serve(index: ObjectIndex, answer: (question: ObjectQuestion) => ObjectReply) {
@@ -36,7 +36,41 @@ describe('the way to the index', () => {
 
   it('says when nobody answers in time, and waits no longer', async () => {
     const index = new ObjectIndex()
-    expect(await index.find([], scope)).toEqual({ failed: 'it did not answer within 50 ms' })
+    expect(await index.find([], scope)).toEqual({ failed: 'it did not answer within 1000 ms' })
+  })
+
+  it('counts anew from when the store has begun', async () => {
+    const index = new ObjectIndex()
+    const port = serve(index, ({ id }) => ({ id, kind: 'begun' }))
+    expect(await index.find([], scope)).toEqual({ failed: 'it did not answer within 500 ms' })
+    port.close()
+  })
+
+  it('asks a few at a time for each key, the others in their turn, and each name once', async () => {
+    const index = new ObjectIndex()
+    const asked: ObjectQuestion[] = []
+    const { port1, port2 } = new MessageChannel()
+    port2.on('message', (question: ObjectQuestion) => asked.push(question))
+    index.attach(port1)
+    const name = { type: 'file', id: 'a' } as const
+    const many = Array.from({ length: 6 }, () => index.find([name, name], scope))
+    const other = index.find([], { ...scope, keyId: 'key_b' })
+    while (asked.length < 5) await once(port2, 'message')
+    expect(asked.map((question) => question.scope.keyId)).toEqual([...Array(4).fill('key_a'), 'key_b'])
+    expect(asked[0]).toMatchObject({ names: '[["file","a"]]', count: 1 })
+    for (let answered = 0; answered < 7; answered++) {
+      while (asked[answered] === undefined) await once(port2, 'message')
+      port2.postMessage(found(asked[answered]!))
+    }
+    expect(await Promise.all([...many, other])).toEqual(Array(7).fill([]))
+    port1.close()
+  })
+
+  it('lets no key have hundreds waiting, and none for long', async () => {
+    const index = new ObjectIndex()
+    const replies = await Promise.all(Array.from({ length: 205 }, () => index.look([], scope)))
+    expect(replies.at(-1)).toEqual({ failed: 'the key has 200 look-ups waiting already' })
+    expect(replies.at(0)).toEqual({ failed: 'it did not answer within 1000 ms' })
   })
 
   it('asks the successor of a thread that died what the dead one did not answer', async () => {

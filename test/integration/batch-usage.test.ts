@@ -16,11 +16,16 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'spgw-batch-usage-'))
   upstream = await startObjectUpstream()
   gateway = await startGateway({ dataDirectory: directory })
-  for (const kind of ['openai', 'anthropic']) {
-    const credential = kind === 'openai' ? 'sk-account-of-batches-0001' : 'sk-ant-account-of-batches-0001'
-    await gateway.admin.providers.add({ name: kind, kind, baseUrl: upstream.baseUrl, credential, skipCheck: true })
+  const credentials = {
+    openai: 'sk-account-of-batches-0001',
+    anthropic: 'sk-ant-account-of-batches-0001',
+    gemini: 'AIza-account-of-batches-0001',
   }
+  for (const [kind, credential] of Object.entries(credentials))
+    await gateway.admin.providers.add({ name: kind, kind, baseUrl: upstream.baseUrl, credential, skipCheck: true })
   await gateway.addRoute('claude', ['anthropic'])
+  await gateway.addRoute('gpt-a', ['openai'])
+  await gateway.addRoute('gemini-a', ['gemini'])
   maker = await gateway.createKey('maker')
   reader = await gateway.createKey('reader')
 }, 60_000)
@@ -95,7 +100,8 @@ async function makeBatch(id: string): Promise<string> {
   upstream.answer = () => ({ body: JSON.stringify({ id: 'file-input', object: 'file' }) })
   const form = new FormData()
   form.set('purpose', 'batch')
-  form.set('file', new File(['{}\n'], 'input.jsonl'))
+  const line = { custom_id: '1', method: 'POST', url: '/v1/responses', body: { model: 'gpt-a', input: 'hi' } }
+  form.set('file', new File([JSON.stringify(line)], 'input.jsonl'))
   const headers = { authorization: `Bearer ${maker.key}` }
   await fetch(`${gateway.baseUrl}/v1/files`, { method: 'POST', body: form, headers })
   upstream.answer = () => ({ body: JSON.stringify({ ...completed(id), status: 'validating', output_file_id: null }) })
@@ -199,5 +205,161 @@ describe('the results of a batch', () => {
     expect(text).toBe(body)
     expect(record.routing_signals.map((signal) => signal.text).join('\n')).toContain('1 results were too long')
     expect(await counted('msgbatch_3')).toMatchObject([{ model: 'claude-a', tokens: { input: 15, output: 3 } }])
+  })
+})
+
+describe('a batch of several models', () => {
+  const path = '/anthropic/v1/messages/batches'
+  const body = (...models: string[]) =>
+    JSON.stringify({
+      requests: models.map((model, index) => ({
+        custom_id: `${index}`,
+        params: { model, max_tokens: 1, messages: [] },
+      })),
+    })
+
+  it('goes to the provider that all of them lead to, each under its name there', async () => {
+    await gateway.addRoute('fast', ['anthropic:claude-fast-1', 'openai'])
+    await gateway.addRoute('slow', ['anthropic:claude-slow-1'])
+    upstream.answer = () => ({ body: JSON.stringify({ id: 'msgbatch_several', type: 'message_batch' }) })
+    const response = await ask(maker, 'POST', path, { body: body('fast', 'claude', 'slow', 'fast') })
+    expect(response.status).toBe(200)
+    expect(upstream.arrivals.at(-1)?.body).toBe(body('claude-fast-1', 'claude', 'claude-slow-1', 'claude-fast-1'))
+  })
+
+  it('is refused where they go to different providers, or the policy denies one of them', async () => {
+    const { baseUrl } = upstream
+    const credential = 'sk-ant-account-of-batches-0002'
+    const kind = 'anthropic'
+    await gateway.admin.providers.add({ name: 'elsewhere', kind, baseUrl, credential, skipCheck: true })
+    await gateway.addRoute('foreign', ['elsewhere'])
+    const sent = upstream.arrivals.length
+    const apart = await ask(maker, 'POST', path, { body: body('claude', 'foreign') })
+    expect([apart.status, apart.headers.get('x-sp-error')]).toEqual([400, 'invalid_request'])
+    expect(await apart.text()).toContain('no one provider has all of')
+    await gateway.admin.policies.add({ name: 'no-foreign', denyModels: ['foreign'] })
+    const limited = await gateway.createKey('limited', { policy: 'no-foreign' })
+    const denied = await ask(limited, 'POST', path, { body: body('claude', 'foreign') })
+    expect([denied.status, denied.headers.get('x-sp-error')]).toEqual([403, 'policy_denied'])
+    const unknown = await ask(maker, 'POST', path, { body: body('claude', 'nobody-has-it') })
+    expect(unknown.headers.get('x-sp-error')).toBe('model_not_found')
+    expect(upstream.arrivals).toHaveLength(sent)
+  })
+})
+
+/** Of the work that went on behind its call. */
+async function countedOf(operation: string, id: string): Promise<RequestRecord[]> {
+  const records = await gateway.admin.requests.list({ limit: 100 })
+  return records.filter((record) => record.operation === operation && record.routing_signals[0]?.text.includes(id))
+}
+
+async function make(path: string, asked: object, answer: object): Promise<void> {
+  upstream.answer = () => ({ body: JSON.stringify(answer) })
+  expect((await ask(maker, 'POST', path, { body: JSON.stringify(asked) })).status).toBe(200)
+}
+
+describe('batches of the Gemini lane', () => {
+  const operation = (name: string, more: object) => ({ name, metadata: { name, model: 'models/gemini-a' }, ...more })
+  const used = (output: number) => ({
+    response: {
+      modelVersion: 'gemini-a-001',
+      usageMetadata: { promptTokenCount: 4, candidatesTokenCount: output, thoughtsTokenCount: 1 },
+    },
+  })
+
+  it('count once by what stands within them, under the key that made them', async () => {
+    const name = 'batches/inline'
+    const path = '/gemini/v1beta/models/gemini-a:batchGenerateContent'
+    await make(path, { batch: { inputConfig: { requests: { requests: [] } } } }, operation(name, {}))
+    const inlinedResponses = [used(2), { error: { code: 3 } }, used(5)]
+    const done = { done: true, response: { inlinedResponses: { inlinedResponses } } }
+    const body = JSON.stringify(operation(name, done))
+    expect((await read(reader, `/gemini/v1beta/${name}`, { body })).text).toBe(body)
+    await read(maker, `/gemini/v1beta/${name}`, { body })
+    expect(await counted(name)).toMatchObject([
+      { lane: 'gemini', model: 'gemini-a-001', key: { id: maker.id }, tokens: { input: 8, output: 9, reasoning: 2 } },
+    ])
+  })
+
+  it('count by the file of their results, and embeddings too', async () => {
+    const name = 'batches/by-file'
+    const path = '/gemini/v1beta/models/gemini-a:asyncBatchEmbedContent'
+    await make(path, { batch: { inputConfig: { requests: { requests: [] } } } }, operation(name, {}))
+    const output = { responsesFile: 'files/results' }
+    const body = JSON.stringify(operation(name, { metadata: { model: 'models/gemini-a', output }, done: true }))
+    await read(reader, `/gemini/v1beta/${name}`, { body })
+    const results = lines(
+      [
+        { key: '1', ...used(2) },
+        { key: '2', response: { embedding: {}, tokenCount: '6' } },
+      ],
+      '\n',
+    )
+    const { text } = await read(reader, '/gemini/download/v1beta/files/results:download?alt=media', { body: results })
+    expect(text).toBe(results)
+    const sums = (await counted(name)).map(({ model, key, tokens }) => [model, key?.id, tokens?.input, tokens?.output])
+    expect(new Set(sums)).toEqual(
+      new Set([
+        ['gemini-a-001', maker.id, 4, 3],
+        [null, maker.id, 6, 0],
+      ]),
+    )
+  })
+})
+
+describe('what goes on in the background', () => {
+  const usage = { input_tokens: 9, output_tokens: 4 }
+
+  it('counts a response once, when a poll shows its end', async () => {
+    const id = 'resp_polled'
+    const answer = { id, object: 'response', model: 'gpt-a', background: true, output: [] }
+    await make('/responses', { model: 'gpt-a', input: 'hi', background: true }, { ...answer, status: 'queued' })
+    await read(reader, `/responses/${id}`, { body: JSON.stringify({ ...answer, status: 'in_progress' }) })
+    expect(await countedOf('responses.result', id)).toEqual([])
+    const body = JSON.stringify({ ...answer, status: 'completed', usage })
+    for (const client of [reader, maker]) expect((await read(client, `/responses/${id}`, { body })).text).toBe(body)
+    expect(await countedOf('responses.result', id)).toMatchObject([
+      { model: 'gpt-a', key: { id: maker.id }, provider: 'openai', tokens: { ...none, input: 9, output: 4 } },
+    ])
+  })
+
+  it('counts one whose stream is taken up again, and none that its own call has counted', async () => {
+    const answer = (id: string) => ({ id, object: 'response', model: 'gpt-a', output: [] })
+    const event = (id: string) => ({
+      type: 'response.completed',
+      response: { ...answer(id), status: 'completed', usage },
+    })
+    const replay = (id: string): Reply => ({
+      type: 'text/event-stream',
+      body: `event: response.completed\ndata: ${JSON.stringify(event(id))}\n\n`,
+    })
+    await make(
+      '/responses',
+      { model: 'gpt-a', input: 'hi', background: true },
+      { ...answer('resp_on'), status: 'queued' },
+    )
+    await make('/responses', { model: 'gpt-a', input: 'hi' }, { ...answer('resp_done'), status: 'completed', usage })
+    for (const id of ['resp_on', 'resp_done']) await read(reader, `/responses/${id}?stream=true`, replay(id))
+    expect(await countedOf('responses.result', 'resp_on')).toMatchObject([{ tokens: { input: 9, output: 4 } }])
+    expect(await countedOf('responses.result', 'resp_done')).toEqual([])
+  })
+
+  it('counts an interaction and the run of an eval', async () => {
+    const interaction = { id: 'int-1', model: 'gemini-a', object: 'interaction' }
+    const path = '/gemini/v1beta/interactions'
+    await make(path, { model: 'gemini-a', input: 'hi', background: true }, { ...interaction, status: 'in_progress' })
+    const total = { total_input_tokens: 3, total_output_tokens: 2 }
+    const ended = JSON.stringify({ ...interaction, status: 'completed', usage: total })
+    await read(reader, `${path}/int-1`, { body: ended })
+    expect(await countedOf('interactions.result', 'int-1')).toMatchObject([{ tokens: { input: 3, output: 2 } }])
+
+    await make('/evals', { data_source_config: {}, testing_criteria: [] }, { id: 'eval_1', object: 'eval' })
+    const used = { invocation_count: 2, prompt_tokens: 5, completion_tokens: 6, cached_tokens: 1 }
+    const per_model_usage = [{ ...used, model_name: 'gpt-a' }]
+    const run = JSON.stringify({ id: 'evalrun_1', object: 'eval.run', status: 'completed', per_model_usage })
+    for (const client of [reader, maker]) await read(client, '/evals/eval_1/runs/evalrun_1', { body: run })
+    expect(await countedOf('evals.runs.result', 'evalrun_1')).toMatchObject([
+      { model: 'gpt-a', key: { id: maker.id }, tokens: { input: 5, output: 6, cache_read: 1 } },
+    ])
   })
 })

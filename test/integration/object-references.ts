@@ -49,6 +49,7 @@ export const inBody: InBody[] = [
     ['file', 'file-a'],
   ),
   responses({ previous_response_id: 'resp-a' }, ['response', 'resp-a']),
+  responses({ prompt: { id: 'pmpt-a', version: '2' } }, ['prompt', 'pmpt-a']),
   responses({ conversation: 'conv-a' }, ['conversation', 'conv-a']),
   responses({ conversation: { id: 'conv-a' } }, ['conversation', 'conv-a']),
   responses({ tools: [{ type: 'file_search', vector_store_ids: ['vs-a'] }] }, ['vector_store', 'vs-a']),

@@ -15,9 +15,16 @@ beforeAll(async () => {
     ...{ name: 'openai', kind: 'openai', baseUrl: `${provider.baseUrl}/v1` },
     ...{ credential: 'sk-provider', skipCheck: true },
   })
+  await admin.providers.add({
+    ...{ name: 'gemini', kind: 'gemini', baseUrl: provider.baseUrl },
+    ...{ credential: 'AIza-provider', skipCheck: true },
+  })
   await admin.projects.add({ name: 'other' })
   await admin.environments.add({ name: 'production', project: 'other' })
-  for (const project of ['default', 'other']) await gateway.addRoute('words', ['openai'], { project })
+  for (const project of ['default', 'other']) {
+    await gateway.addRoute('words', ['openai'], { project })
+    await gateway.addRoute('live', ['gemini'], { project })
+  }
   keys.own = (await gateway.createKey('own')).key
   keys.foreign = (await gateway.createKey('foreign', { project: 'other', environment: 'production' })).key
 }, 60_000)
@@ -93,6 +100,44 @@ describe('what was made on a WebSocket', () => {
       expect(refused).toBeInstanceOf(Refused)
       expect(refused).toMatchObject({ status: 404, headers: { 'x-sp-error': 'object_not_found' } })
     }
+  })
+})
+
+describe('a session of the Live API', () => {
+  const path = '/v1/gemini/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent'
+  const setup = (more: object = {}) => ({ setup: { model: 'models/live', ...more } })
+
+  it('is taken up again by whom it was made for, and nobody else', { timeout: 30_000 }, async () => {
+    const first = await open(keys.own, path)
+    first.send(setup({ sessionResumption: {} }))
+    const { end: far } = await provider.accepted()
+    await far.next()
+    far.send({ sessionResumptionUpdate: { newHandle: 'handle-of-mine', resumable: true } })
+    expect(await first.nextJson()).toMatchObject({ sessionResumptionUpdate: { newHandle: 'handle-of-mine' } })
+    first.socket.close(1000)
+    await far.closed
+
+    for (const [key, resumption] of [
+      [keys.foreign, { sessionResumption: { handle: 'handle-of-mine' } }],
+      [keys.foreign, { session_resumption: { transparent: true, handle: 'handle-of-mine' } }],
+      [keys.own, { sessionResumption: { handle: 'handle-of-nobody' } }],
+      [keys.own, { sessionResumption: { handle: 'x'.repeat(3000) } }],
+    ] as const) {
+      const stranger = await open(key, path)
+      stranger.send(setup(resumption))
+      expect(await stranger.closed).toMatchObject({ code: 1008 })
+      const record = await gateway.record(stranger.requestId)
+      expect(record.attempts).toEqual([])
+      expect(JSON.stringify(record)).not.toContain('handle-of-mine')
+    }
+
+    const second = await open(keys.own, path)
+    second.send(setup({ sessionResumption: { handle: 'handle-of-mine' } }))
+    const { end: again } = await provider.accepted()
+    expect(JSON.parse((await again.next()).text)).toMatchObject({
+      setup: { sessionResumption: { handle: 'handle-of-mine' } },
+    })
+    second.socket.close(1000)
   })
 })
 

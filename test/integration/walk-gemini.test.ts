@@ -52,6 +52,11 @@ interface Walker {
 const lane = () => `${stage.gateway.baseUrl}/v1/gemini`
 const upload = (sdk: GoogleGenAI) =>
   sdk.files.upload({ file: new Blob([content]), config: { mimeType: 'text/plain', displayName: 'greeting' } })
+const lines = [{ key: 'a', request: { contents: [{ parts: [{ text: contents }] }] } }]
+  .map((line) => `${JSON.stringify(line)}\n`)
+  .join('')
+const uploadLines = (sdk: GoogleGenAI) =>
+  sdk.files.upload({ file: new Blob([lines]), config: { mimeType: 'application/jsonl' } })
 const cache = (sdk: GoogleGenAI) => sdk.caches.create({ model, config: { contents, ttl: '60s' } })
 const store = (sdk: GoogleGenAI) => sdk.fileSearchStores.create({ config: { displayName: 'store' } })
 const interact = (sdk: GoogleGenAI) => sdk.interactions.create({ model, input: 'hello' })
@@ -99,11 +104,11 @@ const walks: Record<string, (walker: Walker) => Promise<unknown>> = {
   'POST /{version}/{model}:predictLongRunning': ({ ask }) =>
     ask('POST', `models/${model}:predictLongRunning`, { instances: [{ prompt: 'a cat' }] }),
   'POST /{version}/{model}:batchGenerateContent': async ({ sdk }) => {
-    const { name = '' } = await upload(sdk)
+    const { name = '' } = await uploadLines(sdk)
     expect((await sdk.batches.create({ model, src: { fileName: name } })).name).toMatch(/^batches\//)
   },
   'POST /{version}/{model}:asyncBatchEmbedContent': async ({ sdk }) => {
-    const { name = '' } = await upload(sdk)
+    const { name = '' } = await uploadLines(sdk)
     expect((await sdk.batches.createEmbeddings({ model: embedder, src: { fileName: name } })).name).toMatch(
       /^batches\//,
     )
@@ -114,7 +119,7 @@ const walks: Record<string, (walker: Walker) => Promise<unknown>> = {
     expect((await namesOf(sdk.batches.list({ config: one }))).slice(-2)).toEqual(made)
   },
   'GET /{version}/batches/{object}': async ({ sdk }) => {
-    const { name: fileName = '' } = await upload(sdk)
+    const { name: fileName = '' } = await uploadLines(sdk)
     const { name = '' } = await sdk.batches.create({ model, src: { fileName } })
     const { dest } = await sdk.batches.get({ name })
     expect((await sdk.files.get({ name: dest?.fileName ?? '' })).name).toBe(dest?.fileName)

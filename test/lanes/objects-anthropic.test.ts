@@ -140,8 +140,12 @@ describe('batches', () => {
     expect(JSON.parse(renamed.toString())).toEqual(requests('b', 'b'))
   })
 
-  it('name no second one', () => {
-    expect(inspect(requests('a', 'b'))).toMatchObject({ code: 'invalid_request', param: 'requests' })
+  it('name further ones, so many at most', () => {
+    expect(inspect(requests('a', 'b', 'a'))).toMatchObject({ model: 'a', further: [{ name: 'b' }] })
+    expect(inspect(requests(...Array.from({ length: 51 }, (_, index) => `${index}`)))).toMatchObject({
+      code: 'invalid_request',
+      param: 'requests',
+    })
     expect(inspect(requests(7))).toMatchObject({ code: 'invalid_request' })
     expect(inspect({ requests: [] })).toMatchObject({ model: null })
   })

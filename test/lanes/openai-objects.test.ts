@@ -56,7 +56,7 @@ describe('references', () => {
     [
       responses,
       '{"prompt":{"id":"pmpt_1","variables":{"conversation":"they said hello","a":{"file_id":"file-1"}}}}',
-      ['file file-1'],
+      ['file file-1', 'prompt pmpt_1'],
     ],
     ['POST /responses/compact', '{"previous_response_id":"resp_1"}', ['response resp_1']],
     [chat, '{"messages":[{"role":"user","content":[{"type":"file","file":{"file_id":"file-1"}}]}]}', ['file file-1']],

@@ -3,7 +3,14 @@ import { MessageChannel } from 'node:worker_threads'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ObjectsEntry } from '../../src/core/journal-format.ts'
-import type { ObjectName, ObjectReply, ObjectScope, ObjectType, StoredObject } from '../../src/core/stored-object.ts'
+import type {
+  ObjectName,
+  ObjectQuestion,
+  ObjectReply,
+  ObjectScope,
+  ObjectType,
+  StoredObject,
+} from '../../src/core/stored-object.ts'
 import type { StoreClient } from '../../src/store/api.ts'
 import { toObjectRow } from '../../src/store/object-rows.ts'
 import { openStore } from '../../src/store/open.ts'
@@ -42,14 +49,25 @@ function entry(change: Partial<ObjectsEntry['owner']> = {}, more: Partial<Object
   }
 }
 
-/** Asks as a data-plane thread does. */
 async function find(store: StoreClient, names: ObjectName[], scope: ObjectScope): Promise<ObjectReply> {
+  const pairs = JSON.stringify(names.map(({ type, id }) => [type, id]))
+  const asker = { ...scope, keyId: 'key_a' }
+  return await ask(store, { id: 1, kind: 'find', names: pairs, count: names.length, scope: asker, fresh: true })
+}
+
+/** Asks as a data-plane thread does. */
+async function ask(store: StoreClient, question: ObjectQuestion): Promise<ObjectReply> {
   const { port1, port2 } = new MessageChannel()
   store.serveObjects(port2)
-  port1.postMessage({ id: 1, kind: 'find', names, scope, fresh: true })
-  const [reply] = await once(port1, 'message')
-  port1.close()
-  return reply as ObjectReply
+  port1.postMessage(question)
+  try {
+    for (;;) {
+      const [reply] = (await once(port1, 'message')) as [ObjectReply]
+      if (reply.kind !== 'begun') return reply
+    }
+  } finally {
+    port1.close()
+  }
 }
 
 const place = { providerId: 'prv_1', credentialId: 'cre_1' }
@@ -78,11 +96,7 @@ describe('the index of objects', () => {
         },
       ],
     })
-    const { port1, port2 } = new MessageChannel()
-    store.serveObjects(port2)
-    port1.postMessage({ id: 7, kind: 'places', type: 'file', scope: scopeA })
-    const [places] = await once(port1, 'message')
-    port1.close()
+    const places = await ask(store, { id: 7, kind: 'places', type: 'file', scope: { ...scopeA, keyId: 'key_a' } })
     expect(places).toEqual({
       id: 7,
       kind: 'places',

@@ -199,7 +199,10 @@ function serveResponses(call: MockCall, body: JsonObject, usage: MockUsage): Moc
     ([type, data], index) => `event: ${type}\n${event({ type, sequence_number: index, ...data })}`,
   )
   if (body.store !== false) keepResponse({ account, call, body }, done, events)
-  return body.stream === true ? stream(call, events, usage) : json(call, JSON.stringify(done, null, 2), usage)
+  if (body.stream === true) return stream(call, events, usage)
+  // Done when it is looked at.
+  if (body.background === true) return json(call, JSON.stringify(response('queued', [], null)), null)
+  return json(call, JSON.stringify(done, null, 2), usage)
 }
 
 function serveEmbeddings(call: MockCall, body: JsonObject, usage: MockUsage): MockAnswer {

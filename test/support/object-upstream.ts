@@ -14,6 +14,7 @@ export interface Arrival {
 export interface Reply {
   status?: number
   type?: string
+  headers?: Record<string, string>
   body: string
   /** The connection is cut behind so many bytes. */
   cut?: number
@@ -39,8 +40,8 @@ export async function startObjectUpstream(): Promise<ObjectUpstream> {
       body: await readText(request),
     }
     arrivals.push(arrival)
-    const { status = 200, type = 'application/json', body, cut } = upstream.answer(arrival)
-    response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) })
+    const { status = 200, type = 'application/json', headers, body, cut } = upstream.answer(arrival)
+    response.writeHead(status, { 'content-type': type, ...headers, 'content-length': Buffer.byteLength(body) })
     if (cut === undefined) response.end(body)
     else response.write(Buffer.from(body).subarray(0, cut), () => response.destroy())
   })

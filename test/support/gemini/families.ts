@@ -149,7 +149,9 @@ function finishBatch({ account, call, ids }: FamilyCall): Given {
   const batch = account.find('batch', `batches/${ids[0]}`)
   if (batch === null || !isObject(batch.metadata)) return missing('batch')
   if (batch.done === false) {
-    const responsesFile = String(keepFile(call, account, Buffer.from('{"response":{}}\n')).name)
+    const responsesFile = String(
+      keepFile(call, account, Buffer.from(`${JSON.stringify({ key: '1', response: { usageMetadata } })}\n`)).name,
+    )
     const output = isObject(batch.input) && batch.input.requests !== undefined ? inlined : { responsesFile }
     Object.assign(batch, { done: true, response: output })
     Object.assign(batch.metadata, { state: 'BATCH_STATE_SUCCEEDED', endTime: createTime, output })
@@ -157,9 +159,12 @@ function finishBatch({ account, call, ids }: FamilyCall): Given {
   return bare(batch)
 }
 
+const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 2, totalTokenCount: 5 }
 const inlined = {
   inlinedResponses: {
-    inlinedResponses: [{ response: { candidates: [{ content: { parts: [{ text: spokenText }], role: 'model' } }] } }],
+    inlinedResponses: [
+      { response: { usageMetadata, candidates: [{ content: { parts: [{ text: spokenText }], role: 'model' } }] } },
+    ],
   },
 }
 

@@ -1,0 +1,152 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { BatchInput } from '../../src/core/stored-object.ts'
+import { InputScan } from '../../src/gateway/objects/input-scan.ts'
+import { type LineReader, lineReaders } from '../../src/lanes/line-readers.ts'
+import { HeldInputs } from '../../src/store/held-inputs.ts'
+
+const openai: LineReader = lineReaders.openai!
+const gemini: LineReader = lineReaders.gemini!
+
+function scan(text: string | Buffer, reader = openai): BatchInput | null {
+  const input = new InputScan(reader)
+  input.add(Buffer.from(text))
+  return input.end()
+}
+
+const line = (body: object, more: object = {}) =>
+  JSON.stringify({ custom_id: '1', method: 'POST', url: '/v1/responses', body, ...more })
+const plain = { model: 'gpt-1', input: 'hi' }
+const file = { role: 'user', content: [{ type: 'input_file', file_id: 'file-a' }] }
+const file_search = { type: 'file_search', vector_store_ids: ['vs-a'] }
+
+describe('the lines of an input file', () => {
+  it('tell which models and objects they name, each once', () => {
+    const lines = [
+      line(plain),
+      '',
+      line({ ...plain, input: [file], tools: [file_search] }),
+      line({ model: 'gpt-2', input: [file], metadata: { file_id: 'no-file' } }),
+      line({ model: 'emb-1', input: 'x' }, { url: '/v1/embeddings' }),
+    ]
+    expect(scan(lines.join('\r\n'))).toEqual({
+      lines: 4,
+      models: ['gpt-1', 'gpt-2', 'emb-1'],
+      objects: expect.arrayContaining([
+        { type: 'file', id: 'file-a' },
+        { type: 'vector_store', id: 'vs-a' },
+      ]),
+      unread: null,
+    })
+  })
+
+  it('tell of Gemini’s, in both spellings', () => {
+    const part = (name: string, data: object) => ({ contents: [{ parts: [{ [name]: data }] }] })
+    const lines = [
+      { key: '1', request: { ...part('fileData', { fileUri: 'files/a' }), cachedContent: 'cachedContents/c' } },
+      { key: '2', request: { ...part('file_data', { file_uri: 'files/b' }), model: 'models/gemini-1' } },
+    ]
+    expect(scan(lines.map((each) => JSON.stringify(each)).join('\n'), gemini)).toEqual({
+      lines: 2,
+      models: ['gemini-1'],
+      objects: expect.arrayContaining([
+        { type: 'file', id: 'files/a' },
+        { type: 'file', id: 'files/b' },
+        { type: 'cached_content', id: 'cachedContents/c' },
+      ]),
+      unread: null,
+    })
+  })
+
+  it.each([
+    ['what is no JSON', '{"url":', 'line 1: it is no JSON object'],
+    ['a member twice', line(plain).replace('{', '{"body":{},'), 'line 1: it must have one `url` and one `body`'],
+    ['a member twice behind an escape', line(plain).replace('{', '{"\\u0075rl":"/v1/x",'), 'must have one `url`'],
+    ['another endpoint', `${line(plain)}\n${line(plain, { url: '/v1/files' })}`, 'line 2: its url is nothing'],
+    ['an object’s own endpoint', line(plain, { url: '/v1/responses/resp_1' }), 'its url is nothing'],
+    ['no model', line({ input: 'hi' }), 'line 1: `model` is missing'],
+    ['two models', line(plain).replace('"input"', '"model":"gpt-2","input"'), '`model` is given twice'],
+    ['a line within a line', `{"a":"\r${line(plain)}\r","b":1}`, 'it holds a control character'],
+    ['a line too long', `{"a":"${'x'.repeat(4 * 2 ** 20)}"}`, 'line 1 is longer than'],
+    [
+      'too many models',
+      Array.from({ length: 51 }, (_, index) => line({ ...plain, model: `m${index}` })).join('\n'),
+      '50',
+    ],
+    [
+      'too many objects',
+      line({
+        ...plain,
+        tools: [{ ...file_search, vector_store_ids: Array.from({ length: 901 }, (_, n) => `vs-${n}`) }],
+      }),
+      'more than 900 objects',
+    ],
+  ])('are not known with %s', (_, text, unread) => {
+    const found = scan(text)
+    expect(found).toMatchObject({ models: [], objects: [] })
+    expect(found?.unread).toContain(unread)
+  })
+
+  it('are none where a file of another kind passes', () => {
+    expect(scan('%PDF-1.7\n{"url":1}')).toBeNull()
+    expect(scan('')).toBeNull()
+    expect(scan('\ufeff{"url":1}')).toBeNull()
+  })
+
+  it('are the same where the file comes in parts, to whatever thread', () => {
+    const whole = Buffer.from([line(plain), line({ ...plain, model: 'gpt-2', input: [file] }), line(plain)].join('\n'))
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: whole.length }), { maxLength: 6 }), (cuts) => {
+        const held = new HeldInputs()
+        let from = 0
+        for (const to of cuts.sort((one, other) => one - other)) {
+          const part = new InputScan(openai, held.take('upload', from))
+          part.add(whole.subarray(from, to))
+          held.hold('upload', structuredClone(part.hold()))
+          from = to
+        }
+        const last = new InputScan(openai, held.take('upload', from))
+        last.add(whole.subarray(from))
+        expect(last.end()).toEqual(scan(whole))
+      }),
+    )
+  })
+})
+
+describe('what is held of an upload', () => {
+  const next = (offset: number, rest = 0) => ({
+    offset,
+    input: { lines: 1, models: [], objects: [], unread: null },
+    rest: new Uint8Array(rest),
+  })
+
+  it('goes on at its very byte, and to one call', () => {
+    const held = new HeldInputs()
+    expect(held.take('a', 0)).toMatchObject({ offset: 0 })
+    held.hold('a', next(10))
+    expect(held.take('a', 10)).toEqual(next(10))
+    held.hold('a', next(20))
+    expect(held.take('a', 15)).toBeNull()
+    held.hold('a', next(15))
+    expect(held.take('a', 15)).toBeNull()
+    expect(held.take('b', 5)).toBeNull()
+  })
+
+  it('is lost where two calls go on with it at once, also from the beginning', () => {
+    const held = new HeldInputs()
+    held.take('a', 0)
+    expect(held.take('a', 0)).toBeNull()
+    held.hold('a', next(10))
+    expect(held.take('a', 10)).toBeNull()
+  })
+
+  it('is bounded: the oldest is let go', () => {
+    const held = new HeldInputs()
+    for (const name of ['a', 'b', 'c']) {
+      held.take(name, 0)
+      held.hold(name, next(10, 15 * 2 ** 20))
+    }
+    expect(held.take('a', 10)).toBeNull()
+    expect(held.take('c', 10)).toMatchObject({ offset: 10 })
+  })
+})
