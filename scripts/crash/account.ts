@@ -65,6 +65,13 @@ export class Account {
     this.#pending = []
   }
 
+  /** Of calls since the last look, before `check`: who has a stored answer whole must be known as its owner. `owners`: requests that have one. */
+  checkObjects(owners: ReadonlySet<string | null>): void {
+    for (const call of this.#pending)
+      if (call.stores && isAnswered(call) && !owners.has(call.id))
+        this.#tell('lost', `${describe(call)} has no stored answer`)
+  }
+
   /** Every record there is: what was right once must be so for good. */
   checkAll(records: readonly RequestRecord[]): void {
     const found = new Map<string, string>()

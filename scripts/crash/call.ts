@@ -35,6 +35,8 @@ export interface Call {
   /** The last byte or the terminal event arrived. */
   complete: boolean
   hungUp: boolean
+  /** The provider keeps the answer, so that the gateway must know whose it is. */
+  stores: boolean
 }
 
 export interface Stage {
@@ -52,7 +54,9 @@ export function makeCall(mark: string, stage: Stage, random: Random, only?: Call
   const streamed = kind === 'stream' || ((kind === 'abort' || kind === 'shaky') && random.chance(0.6))
   const prompt = kind === 'large' ? `${mark} ${'x'.repeat(random.between(200_000, 1_000_000))}` : `${mark} hello`
   const limit = random.chance(0.5) ? random.between(1, 5000) : null
-  const { path, body } = form.call(model, { stream: streamed, prompt, more: limitOf(lane, limit) })
+  const stores = lane === 'openai' && random.chance(0.5)
+  const more = { ...limitOf(lane, limit), ...(stores ? { store: true } : {}) }
+  const { path, body } = form.call(model, { stream: streamed, prompt, more })
   const key = kind === 'bad-key' || kind === 'flood' ? 'sp_live_mistyped' : stage.key
   return {
     mark,
@@ -69,6 +73,7 @@ export function makeCall(mark: string, stage: Stage, random: Random, only?: Call
     status: null,
     complete: false,
     hungUp: false,
+    stores,
   }
 }
 

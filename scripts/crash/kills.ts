@@ -30,6 +30,7 @@ export const passedPoints = [
   'seal-rotate.key-installed',
   'seal-rotate.before-publish',
   'journal.after-admitted',
+  'journal.after-objects',
   'journal.before-settled',
   'journal.after-settled',
 ] as const satisfies readonly FaultPoint[]
@@ -51,6 +52,7 @@ const latestPassing: Partial<Record<PassedPoint, number>> = {
   'publish.first-swapped': 4,
   'publish.after-swap': 4,
   'journal.after-admitted': 60,
+  'journal.after-objects': 20,
   'journal.before-settled': 60,
   'journal.after-settled': 60,
 }

@@ -99,6 +99,7 @@ export class Scene {
     // A request may be older than its gateway's last look by as long as a start takes.
     const since = new Date(this.#lookedUntil.getTime() - 60_000)
     const resolve = (id: string) => admin.requests.show({ id }).catch(unlessFound)
+    this.account.checkObjects(await readOwners(admin))
     await this.account.check(await readRecords(admin, since), resolve)
     this.#lookedUntil = begun
     await this.changes.settle(admin, this.account)
@@ -130,6 +131,12 @@ export interface SceneOptions {
 function unlessFound(error: unknown): null {
   if (error instanceof ORPCError && error.code === 'not_found') return null
   throw error
+}
+
+/** The requests that made the newest stored answers: more than there can be between two looks. */
+async function readOwners(admin: AdminClient): Promise<Set<string | null>> {
+  const objects = await admin.objects.list({ type: 'chat_completion', all: true, limit: pageRecords })
+  return new Set(objects.map(({ request_id }) => request_id))
 }
 
 /** Page by page, newest first. */

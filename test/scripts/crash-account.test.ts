@@ -22,6 +22,7 @@ const answered: Call = {
   status: 200,
   complete: true,
   hungUp: false,
+  stores: false,
 }
 const cut: Call = { ...answered, status: null, complete: false }
 
@@ -44,6 +45,16 @@ async function problemsOf(
 }
 
 describe('the account of a crash run', () => {
+  it('misses stored answers that nobody has', () => {
+    const account = new Account(new Map())
+    account.add({ ...answered, stores: true })
+    account.add({ ...cut, mark: 'mark-1-2', stores: true })
+    account.checkObjects(new Set(['req_1']))
+    expect(account.problems).toEqual([])
+    account.checkObjects(new Set())
+    expect(account.problems).toHaveLength(1)
+  })
+
   it.each<[string, Call, RequestRecord[]]>([
     ['an answer and its record', answered, [record()]],
     ['a cut answer whose end was journaled', cut, [record()]],
