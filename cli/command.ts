@@ -24,7 +24,7 @@ export function buildCommand(
     .usage([...terms, '[flags]'].join(' '))
   for (const alias of aliasesOf(operation)) command.alias(alias)
   declareFields(command, fields, positional)
-  if (meta.show.as === 'file') declareFile(command, meta.show.name)
+  if (meta.show.as === 'file') declareFile(command, meta.show)
   addGlobalOptions(command, 'columns' in meta.show ? ['columns'] : [])
   command.addHelpText('after', renderExamples(meta.examples ?? []))
   return command.action(async () => {
@@ -38,8 +38,8 @@ export function buildCommand(
 }
 
 /** The file is this command line's own business; the gateway sends bytes, wherever it runs. */
-function declareFile(command: Command, name: string): void {
-  command.argument('[file]', `where to write it (default: ${name}-TIME, here)`)
+function declareFile(command: Command, { name, ending }: { name: string; ending: string }): void {
+  command.argument('[file]', `where to write it (default: ${name}-TIME.${ending}, here)`)
   command.option('--force', 'write over a file that exists')
 }
 

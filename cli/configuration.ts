@@ -115,6 +115,7 @@ async function showApplied(applied: Applied, settings: GlobalOptions, io: Io): P
 }
 
 async function writeExport({ gateway, input, settings, io }: Situation): Promise<number> {
+  if (settings.output === 'csv') throw usageFault('A configuration is no table.', 'Write it as it is, or with --json.')
   const { text, document } = (await gateway.call(['export'], input)) as { text: string; document: object }
   const isJson = settings.output === 'json'
   await io.stdout.write(isJson ? await renderDocument('json', undefined, document) : text)

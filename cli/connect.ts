@@ -17,8 +17,14 @@ export function connectGateway(surroundings: Surroundings, version: string, surf
       )
     }
     const destination = { kind: 'socket', path: place.socketPath } as const
-    return openCaller({ destination, version, surface, waitMs: place.exists ? waitMs : 0 })
+    const startHint = dataDir === null ? {} : { startHint: `Start it: spgw serve --data-dir ${quoted(dataDir)}` }
+    return openCaller({ destination, version, surface, waitMs: place.exists ? waitMs : 0, ...startHint })
   }
+}
+
+/** As a shell takes it. */
+function quoted(path: string): string {
+  return /^[\w./~:-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
 
 /** The file system as `socket-path.ts` asks it. */

@@ -3,6 +3,7 @@ import { createReadStream, existsSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { CommandFault, exitStatus, Interrupted } from './fault.ts'
+import type { FileName } from './file-name.ts'
 import type { Io } from './io.ts'
 import { openProgress, type Progress } from './progress.ts'
 
@@ -30,11 +31,11 @@ interface Event {
  * what the gateway says it sent, and only then under its name. Resolves to what it is.
  */
 export async function download(
-  target: FileTarget & { name: string },
+  target: FileTarget & FileName,
   start: (signal: AbortSignal) => Promise<AsyncIterable<unknown>>,
   io: Io,
 ): Promise<object> {
-  const path = resolve(target.path ?? `${target.name}-${nameTime(io.now())}`)
+  const path = resolve(target.path ?? `${target.name}-${nameTime(io.now())}.${target.ending}`)
   refuseExisting(path, target.force)
   const part = `${path}.part`
   const stop = new AbortController()

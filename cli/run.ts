@@ -2,6 +2,7 @@ import { completeInput, confirmDanger } from './ask.ts'
 import { checkInput } from './check-input.ts'
 import type { FileTarget } from './download.ts'
 import { CommandFault, exitStatus } from './fault.ts'
+import { nameFile } from './file-name.ts'
 import type { ParsedFlags } from './flags.ts'
 import type { GlobalOptions } from './global-options.ts'
 import type { Io } from './io.ts'
@@ -70,7 +71,8 @@ export async function runOperation(invocation: Invocation, connect: Connect, io:
   if (show.as === 'file') {
     const { download } = await import('./download.ts')
     const start = async (signal: AbortSignal) => asRows(await gateway.call(operation.path, input, { signal }))
-    const output = await download({ path: null, force: false, ...invocation.target, name: show.name }, start, io)
+    const target = { path: null, force: false, ...invocation.target, ...nameFile(show, input) }
+    const output = await download(target, start, io)
     await printResult({ operation, output, gateway }, settings, io)
     return exitStatus.done
   }

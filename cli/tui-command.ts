@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { usageFault } from './fault.ts'
+import type { FileName } from './file-name.ts'
 import type { GlobalOptions } from './global-options.ts'
 import { type Environment, type Io, wantsColour } from './io.ts'
 import type { LocalCommand } from './local-command.ts'
@@ -11,7 +12,7 @@ export interface TuiParts {
   /** Without waiting for one that may be starting: the interface says that there is none, and tries again. */
   connect(): Promise<Gateway>
   /** Writes a stream of the gateway into a file; `path` null: a name of its own. Gives what was written. */
-  save(name: string, path: string | null, start: OpenStream): Promise<object>
+  save(name: FileName, path: string | null, start: OpenStream): Promise<object>
   /** Configuration files of this machine, as `apply` takes them. */
   readFiles(paths: readonly string[]): Promise<object>
   scope: { project: string; environment: string; all: boolean }
@@ -70,8 +71,8 @@ async function prepare({ operations, version }: TuiDependencies, io: Io, setting
 }
 
 /** No bar: the terminal is the interface's. */
-async function saveQuietly(name: string, path: string | null, start: OpenStream, io: Io): Promise<object> {
+async function saveQuietly(name: FileName, path: string | null, start: OpenStream, io: Io): Promise<object> {
   const { download } = await import('./download.ts')
   const stderr = { isTerminal: false, columns: null, write: async () => {} }
-  return download({ path, force: false, name }, start, { ...io, stderr })
+  return download({ path, force: false, ...name }, start, { ...io, stderr })
 }

@@ -1,3 +1,4 @@
+import type { FileName } from '../cli/file-name.ts'
 import type { Field, Operation } from '../cli/operation.ts'
 import type { Tone } from '../src/admin/contract/show-value.ts'
 import type { Area } from './areas.ts'
@@ -22,7 +23,7 @@ export interface Wish {
 
 /** Writes a stream of the gateway into a file here; gives what was written. `path` null: a name of its own. */
 export type Save = (
-  name: string,
+  name: FileName,
   path: string | null,
   start: (signal: AbortSignal) => Promise<AsyncIterable<unknown>>,
 ) => Promise<object>

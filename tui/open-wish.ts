@@ -1,4 +1,5 @@
 import { reportFault } from '../cli/fault.ts'
+import { nameFile } from '../cli/file-name.ts'
 import type { Field, Operation } from '../cli/operation.ts'
 import { escapeControls, valueAt } from '../src/admin/contract/show-value.ts'
 import { nameOfRow, titleOf, verbOf } from './areas.ts'
@@ -216,7 +217,7 @@ function askForFile(host: Host, wish: Wish): void {
       throw new TypeError('The gateway answered with no stream.')
     }
     const output = await host.save(
-      show.as === 'file' ? show.name : operation.name,
+      show.as === 'file' ? nameFile(show, input) : { name: operation.name, ending: 'out' },
       typeof file === 'string' ? file : null,
       start,
     )

@@ -1,4 +1,5 @@
 import type { Operation } from '../cli/operation.ts'
+import { renderAuditLine } from '../cli/print/audit-line.ts'
 import { renderExplanation } from '../cli/print/explanation.ts'
 import { countChanges, done, renderPlan, type ShownPlan } from '../cli/print/plan.ts'
 import { deriveColumns } from '../cli/print/record.ts'
@@ -13,6 +14,7 @@ import type { Look } from './screen.ts'
 
 /** Results that the contract cannot describe; the command line has drawn them already. */
 const handMade: Record<string, (output: unknown, look: Look & { width: number }) => string> = {
+  'audit.show': renderAuditLine,
   status: renderStatus,
   'requests.show': renderRequest,
   'routes.explain': renderExplanation,

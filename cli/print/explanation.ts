@@ -32,7 +32,7 @@ function describeTargets({ taken, skipped }: Explanation, view: View): string[] 
   const names = all.map((target) => escapeControls(`${target.provider}/${target.upstream_model}`))
   const width = Math.max(0, ...names.map((name) => name.length))
   return all.map((target, index) => {
-    const verdict = target.taken ? view.paint('good', 'taken') : view.paint('warning', 'skipped')
+    const verdict = target.taken ? view.paint('good', index === 0 ? 'taken' : 'then') : view.paint('warning', 'skipped')
     const reason = target.reason === '' ? '' : `: ${escapeControls(target.reason)}`
     return `  ${index + 1} ${(names[index] ?? '').padEnd(width)}  ${verdict}${reason}`
   })

@@ -11,8 +11,7 @@ export async function printOnce(
   io: Io,
 ): Promise<void> {
   const secret = valueAt(output, field)
-  // An operator who was given a password needs no link.
-  if (secret === null) return io.stderr.write('Done; there is nothing to show.\n')
+  if (secret === null) return io.stderr.write('Done. There is no link: the password that was given is the way in.\n')
   if (typeof secret !== 'string') throw new Error(`The answer holds no ${field}.`)
   await io.stdout.write(`${secret}\n`)
   await io.stderr.write(note === undefined ? await renderNote(output, gateway) : `${note}\n`)

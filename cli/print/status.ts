@@ -4,6 +4,7 @@ import {
   escapeControls,
   formatMilliseconds,
   formatMoney,
+  formatShare,
   formatValue,
 } from '../../src/admin/contract/show-value.ts'
 import type { statusShape } from '../../src/admin/contract/status.ts'
@@ -54,7 +55,7 @@ function describeTraffic({ traffic, in_flight, held_bytes, requests_since_start 
       ? []
       : [
           `${perSecond(traffic.requests_per_second)} req/s`,
-          ...(traffic.error_share === null ? [] : [`${(traffic.error_share * 100).toFixed(1)} % errors`]),
+          ...(traffic.error_share === null ? [] : [`${formatShare(traffic.error_share)} errors`]),
           ...(traffic.duration_p95_ms === null ? [] : [`p95 ${formatMilliseconds(traffic.duration_p95_ms)}`]),
           ...(traffic.usd_per_hour === null ? [] : [`${formatMoney(traffic.usd_per_hour)}/h`]),
         ]

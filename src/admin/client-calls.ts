@@ -14,6 +14,8 @@ export interface CallerOptions {
   surface: 'cli' | 'tui'
   /** How long a refused dial is tried again, for a gateway that is still starting. */
   waitMs: number
+  /** What to do where no gateway runs at the socket; absent: the usual advice. */
+  startHint?: string
   /** Told of the gateway's version with each answer. */
   onVersion?(version: string): void
 }
@@ -53,7 +55,7 @@ async function send(
       return await sendOnce(options, path, body, signal)
     } catch (error) {
       if (!isDialFailure(error)) throw asTrustFault(error, options.destination) ?? error
-      if (performance.now() >= deadline) throw notRunning(options.destination, error)
+      if (performance.now() >= deadline) throw notRunning(options, error)
       const { setTimeout: pause } = await import('node:timers/promises')
       await pause(retryMs, undefined, signal === undefined ? {} : { signal })
     }
@@ -110,8 +112,8 @@ function isDialFailure(error: unknown): boolean {
   return error instanceof Error && 'code' in error && dialFailures.includes(String(error.code))
 }
 
-function notRunning(destination: Destination, cause: unknown): GatewayNotRunning {
-  if (destination.kind === 'socket') return new GatewayNotRunning(destination.path, cause)
+function notRunning({ destination, startHint }: CallerOptions, cause: unknown): GatewayNotRunning {
+  if (destination.kind === 'socket') return new GatewayNotRunning(destination.path, cause, startHint)
   const { url } = destination
   return new GatewayNotRunning(url.origin, cause, 'Check the address, and that its console listens there.')
 }

@@ -36,7 +36,11 @@ async function* stream(events: readonly object[]): AsyncGenerator<object> {
 }
 
 const run = (events: readonly object[], more: { force?: boolean; io?: FakeIo } = {}) =>
-  download({ path, force: more.force ?? false, name: 'x' }, async () => stream(events), more.io ?? fakeIo())
+  download(
+    { path, force: more.force ?? false, name: 'x', ending: 'csv' },
+    async () => stream(events),
+    more.io ?? fakeIo(),
+  )
 
 describe('a download', () => {
   it('is there under its name when all of it is', async () => {
@@ -74,7 +78,7 @@ describe('a download', () => {
       }
       return interrupted()
     }
-    await expect(download({ path, force: false, name: 'x' }, aborted, io)).rejects.toThrow(Interrupted)
+    await expect(download({ path, force: false, name: 'x', ending: 'csv' }, aborted, io)).rejects.toThrow(Interrupted)
     expect(readdirSync(directory)).toEqual([])
   })
 

@@ -12,10 +12,10 @@ function wordsOf(example: string, directory: string): string[] {
   return words.map(([, single, double, bare]) => inPlace(single ?? double ?? bare ?? '', directory))
 }
 
-/** Files are the test's own, and what an example cuts short is whole. */
+/** Files are the test's own, and so is what a variable holds. */
 function inPlace(word: string, directory: string): string {
   if (/\.yaml$|\/$/.test(word)) return join(directory, word)
-  return word.replace('/mnt/safe', directory).replace('…', 'a'.repeat(60))
+  return word.replace('/mnt/safe', directory).replace('$NOTED_HASH', 'a'.repeat(64))
 }
 
 function makeFiles(): string {

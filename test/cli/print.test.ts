@@ -296,10 +296,22 @@ describe('values', () => {
     ])
   })
 
+  it('tell objects that nobody described in words', () => {
+    expect(formatValue({ requests: 1204, errors: 0, duration_p95_ms: null }, 'text', view)).toBe(
+      '1,204 requests, 0 errors',
+    )
+    expect(formatValue({ code: 'model_not_found', message: 'No.' }, 'text', view)).toBe('model_not_found: No.')
+    expect(formatValue({ first_byte_ms: 60_000 }, 'text', view)).toBe('first_byte=1 min')
+  })
+
   it('give times as ages, both ways', () => {
     const at = (distance: number) => formatValue(new Date(sampleNow - distance).toISOString(), 'age', view)
     expect([0, 3000, 90_000, 7_200_000, 86_400_000 * 12, -86_400_000 * 3].map(at)).toEqual([
       ...['now', '3 s ago', '1 min ago', '2 h ago', '12 d ago', 'in 3 d'],
+    ])
+    // A moment after a key was made for 30 days, or a link for an hour.
+    expect([-86_400_000 * 30 + 900, -3_599_200, -59_700, -86_399_000].map(at)).toEqual([
+      ...['in 30 d', 'in 1 h', 'in 1 min', 'in 1 d'],
     ])
   })
 })

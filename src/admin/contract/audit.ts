@@ -78,7 +78,7 @@ export const audit = {
         { field: 'resource.name', title: 'RESOURCE' },
         { field: 'id', title: 'ID', format: 'id' },
       ],
-      empty: 'Nothing was changed yet.',
+      empty: 'No line matches; every change leaves one.',
     },
     examples: [
       'audit list',
@@ -111,7 +111,7 @@ export const audit = {
     reach: 'workspace',
     effect: 'read',
     show: { as: 'record' },
-    examples: ['audit verify', 'audit verify --head 4f1c…', 'audit verify --json'],
+    examples: ['audit verify', 'audit verify --json | jq -r .head.hash', 'audit verify --head "$NOTED_HASH"'],
   })
     .input(
       z.strictObject({
@@ -127,7 +127,7 @@ export const audit = {
     role: 'admin',
     reach: 'project',
     effect: 'read',
-    show: { as: 'file', name: 'spgw-audit' },
+    show: { as: 'file', name: 'spgw-audit', ending: 'jsonl' },
     examples: ['audit export', 'audit export audit.jsonl --since 30d', 'audit export search.jsonl --project search'],
   })
     .input(z.strictObject(filters))

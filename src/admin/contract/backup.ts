@@ -25,7 +25,7 @@ export const backup = operation({
   role: 'owner',
   reach: 'workspace',
   effect: 'read',
-  show: { as: 'file', name: 'spgw-backup' },
+  show: { as: 'file', name: 'spgw-backup', ending: 'backup' },
   examples: ['backup', 'backup /mnt/safe/spgw.backup', 'backup gateway.backup --without-records --json'],
 })
   .input(

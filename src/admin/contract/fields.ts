@@ -22,7 +22,7 @@ export const durationText = z
   .refine((text) => parseDuration(text) !== null, 'must be a duration such as 250ms, 5s, 30m, 24h or 90d')
 export const sizeText = z
   .string()
-  .refine((text) => parseSize(text) !== null, 'must be a size such as 64KB, 100MB or 2GiB')
+  .refine((text) => parseSize(text) !== null, 'must be a number with its unit, such as 500B, 64KB, 100MB or 2GiB')
 /** A duration (from now: back for `since`, ahead for `expires`) or an RFC 3339 time. */
 export const momentText = z
   .string()

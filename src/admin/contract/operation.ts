@@ -36,8 +36,8 @@ export type Show =
    * address for a browser of whoever asked.
    */
   | { as: 'once'; field: string; note?: string; opens?: true }
-  /** A stream of `download.ts`: the command line writes it into a file, called `name` and the time where none is named. */
-  | { as: 'file'; name: string }
+  /** A stream of `download.ts`: the command line writes it into a file, called `name`, the time and `ending` (or what the input names as `format`) where none is named. */
+  | { as: 'file'; name: string; ending: string }
 
 export interface Column {
   /** Path into a row: `key.name`. */

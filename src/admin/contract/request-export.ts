@@ -19,7 +19,7 @@ export const exportRequests = operation({
   role: 'viewer',
   reach: 'project',
   effect: 'read',
-  show: { as: 'file', name: 'spgw-requests' },
+  show: { as: 'file', name: 'spgw-requests', ending: 'jsonl' },
   examples: [
     'requests export',
     'requests export march.csv --format csv --since 2026-03-01T00:00:00Z --until 2026-04-01T00:00:00Z',

@@ -78,9 +78,18 @@ function formatTarget(target: unknown): string {
 function formatObject(value: object, view: Clock): string {
   const members = Object.entries(value).filter(([, member]) => member !== null)
   if (members.length === 0) return absent
-  return members
-    .map(([name, member]) => `${escapeControls(withoutUnit(name))}=${formatValue(member, guessFormat(name), view)}`)
-    .join(', ')
+  const { code, message } = value as { code?: unknown; message?: unknown }
+  if (typeof code === 'string' && typeof message === 'string') return escapeControls(`${code}: ${message}`)
+  return members.map(([name, member]) => formatMember(name, member, view)).join(', ')
+}
+
+/** `3 requests`, `total=2 s` */
+function formatMember(name: string, member: unknown, view: Clock): string {
+  const format = guessFormat(name)
+  const text = formatValue(member, format, view)
+  return format === 'number' && typeof member === 'number'
+    ? `${text} ${escapeControls(name)}`
+    : `${escapeControls(withoutUnit(name))}=${text}`
 }
 
 /** For what nobody described: the stable field names say what a value is (`expires_at`, `duration_ms`). */
@@ -149,7 +158,7 @@ function formatTime(text: string, { now, utc }: Clock): string {
   if (Number.isNaN(time)) return escapeControls(text)
   if (utc) return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')
   const distance = now - time
-  const amount = roughly(Math.abs(distance))
+  const amount = roughly(Math.abs(distance), distance >= 0 ? Math.floor : Math.round)
   if (amount === null) return 'now'
   return distance >= 0 ? `${amount} ago` : `in ${amount}`
 }
@@ -162,14 +171,15 @@ function formatMoment(text: string): string {
   return `${date} ${clock.replace(/(:00)?\.\d+Z$/, 'Z')}`
 }
 
-/** One unit, rounded down: an age is read at a glance. */
-function roughly(milliseconds: number): string | null {
-  const seconds = Math.floor(milliseconds / 1000)
+/** One unit: it is read at a glance. An age is rounded down; what is ahead is not, so that what was made for 30 days says so. */
+function roughly(milliseconds: number, round: (amount: number) => number): string | null {
+  const seconds = round(milliseconds / 1000)
+  const minutes = round(seconds / 60)
+  const hours = round(seconds / 3600)
   if (seconds < 1) return null
   if (seconds < 60) return `${seconds} s`
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`
-  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`
-  return `${Math.floor(seconds / 86_400)} d`
+  if (minutes < 60) return `${minutes} min`
+  return hours < 24 ? `${hours} h` : `${round(seconds / 86_400)} d`
 }
 
 /** Colour of a state or status, by its first word. Unknown words stay plain. */

@@ -17,9 +17,7 @@ export const conflict = (message: string, hint: string) => operationFault('confl
 /** What other rooms throw, as an operation's error; null: a fault of our own. */
 export function translateFault(error: unknown) {
   if (error instanceof StoreConflict)
-    return operationFault('conflict', sentence(error.message), 'Choose another name, or change what uses it first.', {
-      cause: error,
-    })
+    return operationFault('conflict', sentence(error.message), adviseConflict(error), { cause: error })
   if (error instanceof StoreOwned)
     return operationFault(
       'refused',
@@ -36,6 +34,12 @@ export function translateFault(error: unknown) {
   if (error instanceof SealError) return operationFault('refused', error.message, error.hint, { cause: error })
   if (error instanceof ORPCError) return error.code === 'BAD_REQUEST' ? invalidInput(error) : error
   return null
+}
+
+/** By what the store says of it (`src/store/refuse.ts`). */
+function adviseConflict({ message }: StoreConflict): string {
+  if (message.includes(' is used by ')) return 'Change or remove what uses it first.'
+  return message.includes(' exists already') ? 'Choose another name.' : 'Look again, and repeat it.'
 }
 
 interface Issue {

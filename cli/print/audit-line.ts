@@ -1,0 +1,64 @@
+import type { z } from 'zod'
+import type { auditShape } from '../../src/admin/contract/audit.ts'
+import { escapeControls, formatValue, guessFormat } from '../../src/admin/contract/show-value.ts'
+import { alignText } from './table.ts'
+import { textWidth } from './text-width.ts'
+import type { View } from './view.ts'
+
+type Line = z.infer<typeof auditShape>
+
+/** `audit show`: who did what to what, each field before and after, and where the line stands in the chain. */
+export function renderAuditLine(output: unknown, view: View): string {
+  const line = output as Line
+  const { sequence, hash, previous_hash } = line
+  const lines = [
+    ...describeDeed(line, view),
+    '',
+    ...describeChange(line, view),
+    '',
+    `${view.paint('quiet', 'Line')}   ${sequence}, ${escapeControls(line.id)}`,
+    `${view.paint('quiet', 'After')}  ${previous_hash}`,
+    `${view.paint('quiet', 'Hash')}   ${hash}`,
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function describeDeed({ operation, resource, project, actor, surface, address, time }: Line, view: View): string[] {
+  const of = project === null ? '' : ` of project ${project}`
+  const from = address === null ? '' : ` from ${address}`
+  const age = formatValue(time, 'age', view)
+  return [
+    `${view.paint('strong', operation)}  ${escapeControls(`${resource.kind} ${resource.name}${of}`)}`,
+    escapeControls(`by ${actor} through ${surface}${from}, ${age} (${time})`),
+  ]
+}
+
+type Leaf = [field: string, value: unknown]
+
+/** What differs, or all of it where there is only one side. */
+function describeChange({ before, after }: Line, view: View): string[] {
+  const old = new Map(leavesOf(before))
+  const now = new Map(leavesOf(after))
+  const fields = [...new Set([...old.keys(), ...now.keys()])]
+  const differs = (field: string) => JSON.stringify(old.get(field) ?? null) !== JSON.stringify(now.get(field) ?? null)
+  const isChange = old.size > 0 && now.size > 0
+  const shown = isChange ? fields.filter(differs) : fields
+  if (shown.length === 0) return ['Nothing of what is kept here changed.']
+  const width = Math.max(...shown.map((field) => textWidth(escapeControls(field))))
+  const heading = isChange ? 'Changed' : now.size > 0 ? 'After' : 'Before'
+  const rows = shown.map((field) => {
+    const title = view.paint('quiet', alignText(escapeControls(field), width, false))
+    const value = (side: Map<string, unknown>) => formatValue(side.get(field), formatOf(field), view)
+    return `  ${title}  ${isChange ? `${value(old)} → ${value(now)}` : value(now.size > 0 ? now : old)}`
+  })
+  return [view.paint('strong', heading), ...rows]
+}
+
+const formatOf = (field: string) => guessFormat(field.split('.').at(-1) ?? field)
+
+/** Objects within are taken apart: `timeouts.total_ms`. */
+function leavesOf(value: unknown, path: readonly string[] = []): Leaf[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return value === null || value === undefined ? [] : [[path.join('.') || 'value', value]]
+  return Object.entries(value).flatMap(([name, member]) => leavesOf(member, [...path, name]))
+}
