@@ -1,8 +1,11 @@
 import { toFile } from 'openai'
 import { expect } from 'vitest'
-import { bytesOf, ids, readAll, textFile, type Walk } from './walk.ts'
+import { bytesOf, expectNotFound, ids, readAll, textFile, type Walk } from './walk.ts'
 
-const asked = (id: string) => ({ custom_id: id, method: 'POST', url: '/v1/chat/completions', body: {} })
+const line = (custom_id: string, model: string, content: object[] = []) => {
+  const body = { model, messages: [{ role: 'user', content: [{ type: 'text', text: 'hello' }, ...content] }] }
+  return JSON.stringify({ custom_id, method: 'POST', url: '/v1/chat/completions', body })
+}
 
 export const fileWalks: readonly Walk[] = [
   {
@@ -39,8 +42,8 @@ export const fileWalks: readonly Walk[] = [
   },
   {
     family: 'batches',
-    async walk(client) {
-      const lines = ['a', 'b'].map((id) => JSON.stringify(asked(id))).join('\n')
+    async walk(client, { chat: model }) {
+      const lines = ['a', 'b'].map((id) => line(id, model)).join('\n')
       const input = await client.files.create({ file: await textFile('in.jsonl', lines), purpose: 'batch' })
       const about = { endpoint: '/v1/chat/completions' as const, completion_window: '24h' as const }
       const batch = await client.batches.create({ ...about, input_file_id: input.id })
@@ -55,6 +58,9 @@ export const fileWalks: readonly Walk[] = [
       expect(await ids(client.batches.list({ limit: 1 }))).toContain(batch.id)
       const other = await client.batches.create({ ...about, input_file_id: input.id })
       expect((await client.batches.cancel(other.id)).status).toBe('cancelling')
+      const foreign = line('c', model, [{ type: 'file', file: { file_id: 'file-of-others' } }])
+      const { id } = await client.files.create({ file: await textFile('in.jsonl', foreign), purpose: 'batch' })
+      await expectNotFound(client.batches.create({ ...about, input_file_id: id }))
     },
   },
   {
