@@ -35,7 +35,7 @@ async function askNames(
     const settings = { ...readGlobalOptions(namedPlaces(words)), wait: false }
     const gateway = await reach(connect, settings, { ...io, stderr: { ...io.stderr, write: async () => {} } })
     const rows = await gateway.call(list.path, Object.fromEntries(known), { signal })
-    return Array.isArray(rows) ? rows.flatMap(nameOf) : []
+    return Array.isArray(rows) ? rows.flatMap((row) => nameOf(row, area)) : []
   } catch {
     return []
   }
@@ -50,8 +50,9 @@ function namedPlaces(words: readonly string[]): Record<string, unknown> {
   return { dataDir: valueAfter('--data-dir'), remote: valueAfter('--remote'), tokenEnv: valueAfter('--token-env') }
 }
 
-function nameOf(row: unknown): Candidate[] {
-  const value = valueAt(row, 'name') ?? valueAt(row, 'model') ?? valueAt(row, 'id')
+/** A route is named by its model; what has no name, as a request, by its id. */
+function nameOf(row: unknown, area: string): Candidate[] {
+  const value = valueAt(row, 'name') ?? valueAt(row, area === 'routes' ? 'model' : 'id')
   // A word with a blank or a control character in it could not be typed as it stands.
   if (typeof value !== 'string' || !/^[\w.:/*@-]+$/.test(value)) return []
   const state = valueAt(row, 'state') ?? valueAt(row, 'kind')

@@ -26,6 +26,8 @@ _spgw() {
   if (( \${#found} )); then _describe spgw found; else _files; fi
 }
 compdef _spgw spgw
+# Out of $fpath, zsh runs this file as the function itself, and the first time it has only been made.
+if [[ $funcstack[1] == _spgw ]]; then _spgw "$@"; fi
 `,
   fish: `# spgw completion fish
 function __spgw_complete

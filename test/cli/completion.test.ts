@@ -10,7 +10,8 @@ import { type RunOptions, runLine } from './run-line.ts'
 
 const gateway = {
   'providers.list': () => [{ name: 'openai', state: 'ready' }, { name: 'azure', state: 'failing' }, { name: 'a b' }],
-  'routes.list': () => [{ model: 'gpt-4o*' }],
+  'routes.list': () => [{ id: 'rte_1', model: 'gpt-4o*' }],
+  'requests.list': () => [{ id: 'req_1', model: 'gpt-4o', state: 'settled' }],
   'keys.list': ({ project }: Record<string, unknown>) => [{ name: project === 'search' ? 'other' : 'ci' }],
 }
 
@@ -51,6 +52,7 @@ describe('completion', () => {
     expect(await offer(['routes', 'add', 'm', '--provider', ''])).toEqual(['openai', 'azure'])
     expect(await offer(['routes', 'explain', ''])).toEqual(['gpt-4o*'])
     expect(await offer(['requests', 'list', '--key', ''])).toEqual(['ci'])
+    expect(await offer(['requests', 'show', ''])).toEqual(['req_1'])
     // A name that is only being made is nobody else's.
     expect(await offer(['providers', 'add', ''])).toEqual([])
   })
@@ -96,6 +98,21 @@ print -r -- "$line"`
     const said = await inShell('zsh', ['-f', '-c'], typed)
     expect(said).toMatch(/create +-- Make a key: once[\s\S]*list +-- List keys[\s\S]*to:night[\s\S]*create/)
   })
+
+  it.skipIf(!hasProgram('zsh'))(
+    'completes at the first key where zsh finds the script itself (needs zsh)',
+    async () => {
+      const typed = (script: string) => `zmodload zsh/zpty
+cp ${script} $HOME/_spgw
+zpty shell zsh -f -i
+zpty -w shell "fpath=($HOME \\$fpath); autoload -Uz compinit; compinit -D -u; print begun"
+zpty -r -m shell line $'*\\nbegun*'
+zpty -w -n shell $'spgw keys cr\\t'
+zpty -r -m shell line '*create*'
+print -r -- "$line"`
+      expect(await inShell('zsh', ['-f', '-c'], typed)).toContain('create')
+    },
+  )
 })
 
 /** What a shell says that has the script and a `spgw` that always gives the same answer. */
@@ -108,5 +125,5 @@ async function inShell(shell: string, flags: readonly string[], line: (script: s
   const { io } = await runLine(['completion', shell], { local: [completionCommand] })
   writeFileSync(script, io.out())
   const env = { PATH: `${directory}:${process.env.PATH}`, HOME: directory, TERM: 'xterm', LANG: 'C.UTF-8' }
-  return execFileSync(shell, [...flags, line(script)], { encoding: 'utf8', env })
+  return execFileSync(shell, [...flags, line(script)], { encoding: 'utf8', env, timeout: 20_000 })
 }
