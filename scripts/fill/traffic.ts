@@ -74,7 +74,7 @@ export const applications: readonly Application[] = [
 
 const openai = { lane: 'openai', operation: 'chat', provider: 'openai', streamedShare: 0.7 } as const
 const anthropic = { lane: 'anthropic', operation: 'messages', provider: 'anthropic', streamedShare: 0.9 } as const
-const gemini = { lane: 'gemini', operation: 'generateContent', provider: 'gemini', streamedShare: 0.3 } as const
+const gemini = { lane: 'gemini', operation: 'generate', provider: 'gemini', streamedShare: 0.3 } as const
 
 export const models: readonly Model[] = [
   {

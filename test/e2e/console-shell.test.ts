@@ -105,7 +105,7 @@ describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
     await inNewGateway(async (gateway, page) => {
       const key = await makeRoute(gateway)
       const first = (await send(gateway, key, 'demo')).headers.get('x-sp-request-id') ?? ''
-      await send(gateway, key, 'nothing-like-it')
+      await send(gateway, key, 'nothing-like-it', { 'x-sp-tag': 'team=search' })
       await signIn(page, gateway)
       await page.goto(`${gateway.consoleUrl}/requests?status=4xx`)
       const rows = page.locator('tbody tr')
@@ -114,6 +114,15 @@ describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
       await page.getByRole('button', { name: 'Remove the filter status' }).click()
       await haveRows(rows, 2)
       expect(page.url()).not.toContain('status')
+      await page.getByRole('button', { name: 'Add a filter' }).click()
+      await page.getByLabel('Filter', { exact: true }).selectOption('tag')
+      await page.getByLabel('is', { exact: true }).fill('team=search')
+      await page.getByRole('button', { name: 'Add', exact: true }).click()
+      await haveRows(rows, 1)
+      await page.goto(`${gateway.consoleUrl}/requests?route=demo*`)
+      await haveRows(rows, 1)
+      await page.getByRole('button', { name: 'Remove the filter route' }).click()
+      await haveRows(rows, 2)
 
       await page.mouse.move(0, 0)
       await page.keyboard.press('/')

@@ -15,6 +15,8 @@ async function leave(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Account', exact: true }).click()
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+  // Which nobody needs to be told who ended it.
+  expect(await page.getByText('session has ended').count()).toBe(0)
 }
 
 async function enterPassword(page: Page): Promise<void> {
@@ -54,6 +56,12 @@ describe.skipIf(!hasBrowser)('an operator before a browser (needs chromium)', ()
     await leave(page)
     await enterPassword(page)
     await inside(page)
+    await page.goto(`${gateway.consoleUrl}/keys?project=default`)
+    await page.getByText('No key here yet').waitFor()
+    await gateway.admin.sessions.revoke({ operator: 'owner' })
+    await page.getByText('Your session has ended').waitFor()
+    await enterPassword(page)
+    await page.waitForURL('**/keys?project=default')
     await page.goto(`${gateway.consoleUrl}/account`)
     await page.getByRole('button', { name: 'Set up an authenticator' }).click()
     const secret = (await page.locator('.totp-secret code').textContent()) ?? ''

@@ -38,7 +38,22 @@ export function useSession() {
 /** After signing in or out: whatever was read as somebody else is forgotten. */
 export async function refreshSession(): Promise<AuthState> {
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
-  return queries.fetchQuery({ ...sessionQuery, staleTime: 0 })
+  const state = await queries.fetchQuery({ ...sessionQuery, staleTime: 0 })
+  if (state.operator !== null) left = false
+  return state
+}
+
+let left = false
+
+/** Whoever signs out himself needs not be told that his session has ended. */
+export function hasLeft(): boolean {
+  return left
+}
+
+export async function signOut(): Promise<void> {
+  await callAuth('/auth/sign-out', {})
+  left = true
+  await refreshSession()
 }
 
 /**

@@ -2,10 +2,9 @@ import { Link } from '@tanstack/react-router'
 import { CircleUser } from 'lucide-react'
 import { useState } from 'react'
 import { escapeControls } from '../../../admin/contract/show-value.ts'
-import { callAuth } from '../client/http.ts'
 import { Menu } from '../parts/menu.tsx'
 import { toastFault } from '../parts/toast-store.ts'
-import { refreshSession, useRole, useSession } from '../session/session.ts'
+import { signOut, useRole, useSession } from '../session/session.ts'
 import { applyTheme, readTheme, type Theme } from '../session/theme.ts'
 import { keepScope } from './keys.ts'
 
@@ -51,7 +50,7 @@ export function AccountMenu({ onShowKeys }: { onShowKeys(): void }) {
           <ThemeChoice />
           <ul className="menu-list">
             <li>
-              <button type="button" className="menu-item" onClick={() => void signOut()}>
+              <button type="button" className="menu-item" onClick={() => void signOut().catch(toastFault)}>
                 Sign out
               </button>
             </li>
@@ -60,15 +59,6 @@ export function AccountMenu({ onShowKeys }: { onShowKeys(): void }) {
       )}
     </Menu>
   )
-}
-
-async function signOut(): Promise<void> {
-  try {
-    await callAuth('/auth/sign-out', {})
-    await refreshSession()
-  } catch (error) {
-    toastFault(error)
-  }
 }
 
 const themes: { theme: Theme; title: string }[] = [

@@ -2,7 +2,7 @@ import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { useLiveConnection } from '../live/live.ts'
 import { Toasts } from '../parts/toasts.tsx'
-import { useSession } from '../session/session.ts'
+import { hasLeft, useSession } from '../session/session.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { useShortcuts } from './keys.ts'
 import { LiveLight } from './live-light.tsx'
@@ -43,20 +43,27 @@ export function Layout() {
 function useSignedOutRedirect(): void {
   const { data } = useSession()
   const navigate = useNavigate()
+  const was = useRef(false)
   useEffect(() => {
-    if (data?.operator !== null) return
+    if (data === undefined) return
+    if (data.operator !== null) {
+      was.current = true
+      return
+    }
     const next = location.pathname + location.search
-    void navigate({ to: '/sign-in', search: next === '/' ? {} : { next } })
+    const ended = was.current && !hasLeft()
+    void navigate({ to: '/sign-in', search: { ...(next === '/' ? {} : { next }), ...(ended ? { ended } : {}) } })
   }, [data, navigate])
 }
 
-/** With another page the keyboard and a screen reader begin at its start, as with any page that is loaded. */
+/** With another page the keyboard and a screen reader begin at its start, as with any page that is loaded; but for whoever writes already. */
 function useFocusOnArrival() {
   const main = useRef<HTMLElement>(null)
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname })
   const before = useRef(path)
   useEffect(() => {
-    if (before.current !== undefined && before.current !== path) main.current?.focus({ preventScroll: true })
+    const writes = document.activeElement?.matches('input, textarea, select') === true
+    if (before.current !== undefined && before.current !== path && !writes) main.current?.focus({ preventScroll: true })
     before.current = path
   }, [path])
   return main

@@ -9,7 +9,19 @@ import { operationNamed } from '../../contract/operations.ts'
 import { Button, Menu } from '../../parts/index.ts'
 import type { FilterName, RequestsSearch } from './requests-search.ts'
 
-const chipNames = ['key', 'model', 'provider', 'status', 'error', 'lane', 'state', 'tag', 'id', 'until'] as const
+const chipNames = [
+  'key',
+  'model',
+  'provider',
+  'status',
+  'error',
+  'lane',
+  'route',
+  'state',
+  'tag',
+  'id',
+  'until',
+] as const
 type ChipName = (typeof chipNames)[number]
 
 /** What narrows the list, one chip each; they stand in the address. */
@@ -71,12 +83,11 @@ function FilterForm({ onDone }: { onDone(name: ChipName, value: string): void })
   const [name, setName] = useState<ChipName>('status')
   const [value, setValue] = useState('')
   const words = useSuggestions(name)
-  const field = operationNamed('requests.list').fields.find((one) => one.name === name)
+  const field = fieldOf(name)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (value.trim() !== '') onDone(name, value.trim())
   }
-  const known = operationNamed('requests.list').fields.map((one) => one.name)
   return (
     <form className="filter-form stack-tight" onSubmit={submit}>
       <label htmlFor={`${id}-name`}>Filter</label>
@@ -89,11 +100,9 @@ function FilterForm({ onDone }: { onDone(name: ChipName, value: string): void })
           setValue('')
         }}
       >
-        {chipNames
-          .filter((one) => known.includes(one))
-          .map((one) => (
-            <option key={one}>{one}</option>
-          ))}
+        {chipNames.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
       </select>
       <label htmlFor={`${id}-value`}>is</label>
       <input
@@ -118,14 +127,22 @@ function FilterForm({ onDone }: { onDone(name: ChipName, value: string): void })
   )
 }
 
+/** A chip has one tag, and is called what the flag is. */
+function fieldOf(name: ChipName) {
+  return operationNamed('requests.list').fields.find((field) => (field.flag ?? field.name) === name)
+}
+
 function useSuggestions(name: ChipName): string[] {
   const keys = useQuery({ ...orpc.keys.list.queryOptions({ input: { all: true } }), enabled: name === 'key' })
-  const routes = useQuery({ ...orpc.routes.list.queryOptions({ input: { all: true } }), enabled: name === 'model' })
+  const routes = useQuery({
+    ...orpc.routes.list.queryOptions({ input: { all: true } }),
+    enabled: name === 'model' || name === 'route',
+  })
   const providers = useQuery({ ...orpc.providers.list.queryOptions({ input: {} }), enabled: name === 'provider' })
   if (name === 'key') return (keys.data ?? []).map((key) => key.name)
-  if (name === 'model') return (routes.data ?? []).map((route) => route.model)
+  if (name === 'model' || name === 'route') return (routes.data ?? []).map((route) => route.model)
   if (name === 'provider') return (providers.data ?? []).map((provider) => provider.name)
   if (name === 'status') return ['2xx', '4xx', '5xx', '200', '401', '429', '500', '502', '503']
   if (name === 'error') return [...errorCodes, 'client_closed', 'provider_error']
-  return operationNamed('requests.list').fields.find((field) => field.name === name)?.choices ?? []
+  return fieldOf(name)?.choices ?? []
 }

@@ -57,8 +57,12 @@ export function RequestsPage() {
 
 /** Without a span the last day is shown: a list that begins at once, however much there is. */
 function inputOf(search: RequestsSearch, scope: { project?: string; environment?: string }): ListInput {
-  const { since = '24h', ...rest } = search
-  const words = since === 'all' ? rest : { ...rest, since }
+  const { since = '24h', tag, ...rest } = search
+  const words = {
+    ...rest,
+    ...(since === 'all' ? {} : { since }),
+    ...(tag === undefined ? {} : { tags: [tag] }),
+  }
   // Whoever writes a word in the address that is none of the list's is told so by the gateway.
   return { ...scope, ...words } as ListInput
 }

@@ -8,6 +8,7 @@ export const filterNames = [
   'status',
   'error',
   'lane',
+  'route',
   'state',
   'id',
   'tag',

@@ -31,7 +31,7 @@ function Axis({ totalMs }: { totalMs: number }) {
       <div className="time-ticks">
         {ticksOf(totalMs).map((ms) => (
           <span key={ms} className="number" style={{ left: `${(ms / totalMs) * 100}%` }}>
-            {formatShort(ms, totalMs)}
+            {ms === 0 ? '0' : formatShort(ms, totalMs)}
           </span>
         ))}
       </div>

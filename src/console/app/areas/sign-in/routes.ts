@@ -7,6 +7,8 @@ export interface SignInSearch {
   next?: string
   /** Why the way through another service failed. */
   error?: string
+  /** The session ended while a page stood open. */
+  ended?: true
 }
 
 const signIn = createRoute({
@@ -15,6 +17,7 @@ const signIn = createRoute({
   validateSearch: (search: Record<string, unknown>): SignInSearch => ({
     ...textIn(search, 'next'),
     ...textIn(search, 'error'),
+    ...(search.ended === true ? { ended: true } : {}),
   }),
   component: lazyRouteComponent(() => import('./sign-in-page.tsx'), 'SignInPage'),
 })

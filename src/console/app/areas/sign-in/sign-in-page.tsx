@@ -13,7 +13,7 @@ const route = getRouteApi('/sign-in')
 
 /** Every way in that this gateway offers, at this address. */
 export function SignInPage() {
-  const { next, error } = route.useSearch()
+  const { next, error, ended } = route.useSearch()
   const navigate = useNavigate()
   const session = useSession()
   const [fault, setFault] = useState<unknown>(null)
@@ -43,6 +43,11 @@ export function SignInPage() {
     <SignInFrame title="Sign in">
       {error === undefined ? null : <p className="notice notice-bad breakable">{escapeControls(error)}</p>}
       {fault === null ? null : <FaultNotice error={fault} />}
+      {ended ? (
+        <p className="notice" role="status">
+          Your session has ended. Sign in to go on where you were.
+        </p>
+      ) : null}
       <PasswordForm />
       {methods.passkey || methods.oidc !== null ? <p className="sign-in-or quiet small">or</p> : null}
       {methods.passkey ? (
