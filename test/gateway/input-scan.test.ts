@@ -40,6 +40,23 @@ describe('the lines of an input file', () => {
     })
   })
 
+  it('may leave the endpoint to the batch, or write it without the version', () => {
+    const audio = { role: 'assistant', audio: { id: 'audio_1' } }
+    const bare = JSON.stringify({
+      custom_id: '1',
+      body: { model: 'gpt-1', messages: [audio], previous_response_id: 'r' },
+    })
+    expect(scan(`${bare}\n${line({ model: 'gpt-2', messages: [] }, { url: '/chat/completions' })}`)).toEqual({
+      lines: 2,
+      models: ['gpt-1', 'gpt-2'],
+      objects: expect.arrayContaining([
+        { type: 'item', id: 'audio_1' },
+        { type: 'response', id: 'r' },
+      ]),
+      unread: null,
+    })
+  })
+
   it('tell of Gemini’s, in both spellings', () => {
     const part = (name: string, data: object) => ({ contents: [{ parts: [{ [name]: data }] }] })
     const lines = [

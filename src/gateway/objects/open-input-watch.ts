@@ -112,6 +112,7 @@ class FormInput implements InputWatch, PartSink {
   }
 }
 
+/** Vendors of the same format have words of their own that begin so. */
 function isForBatches({ value }: { value: string }): boolean {
-  return value === 'batch'
+  return value.startsWith('batch')
 }

@@ -1,33 +1,48 @@
-import { type Member, scanObject } from '../../../core/json-scan.ts'
+import type { Fault } from '../../../core/errors.ts'
+import { scanObject } from '../../../core/json-scan.ts'
 import { quote } from '../../../core/quote.ts'
+import type { ObjectName } from '../../../core/stored-object.ts'
+import type { Match } from '../../contract.ts'
 import type { InputLine } from '../../input-lines.ts'
 import { readValue } from '../../json-value.ts'
 import { openai } from '../lane.ts'
 import { findCall } from './batch-call.ts'
 import { references } from './references.ts'
 
+/** Of vendors whose lines leave it to the batch. */
+const unsaid = ['/v1/chat/completions', '/v1/responses']
+
 /** `{custom_id, method, url, body}`: judged as if each were sent by itself. Source: wire/lanes.md, section 1.3. */
 export function readLine(line: Buffer): InputLine | string {
   const scan = scanObject(line, ['url', 'body'])
   if (!scan.ok) return 'it is no JSON object'
-  const url = only(scan.members, 'url')
-  const body = only(scan.members, 'body')
+  const urls = scan.members.filter(({ name }) => name === 'url')
+  const [body, ...others] = scan.members.filter(({ name }) => name === 'body')
   // Parsers disagree on which of two counts.
-  if (url === null || body === null) return 'it must have one `url` and one `body`'
-  const match = findCall(readValue(line, url), openai)
-  if (match === null)
-    return `its url is nothing that this lane serves in batches: ${quote(line.toString('utf8', url.start, Math.min(url.end, url.start + 100)))}`
+  if (urls.length > 1 || body === undefined || others.length > 0) return 'it must have one `url` and one `body`'
+  const said = urls.map((url) => readValue(line, url))
   const asked = line.subarray(body.start, body.end)
-  const found = openai.inspect(match, '', asked)
-  if ('code' in found) return lowerFirst(found.message)
-  const objects = found.mayRefer ? references(match, asked) : []
-  if ('code' in objects) return lowerFirst(objects.message)
-  return { models: found.model === null ? [] : [found.model], objects }
+  const found: { models: string[]; objects: ObjectName[] } = { models: [], objects: [] }
+  for (const url of said.length === 0 ? unsaid : said) {
+    const match = findCall(url, openai)
+    if (match === null)
+      return `its url is nothing that this lane serves in batches: ${quote(String(url).slice(0, urlCharacters))}`
+    const wrong = readCall(match, asked, found)
+    if (wrong !== null) return lowerFirst(wrong.message)
+  }
+  return found
 }
 
-function only(members: readonly Member[], name: string): Member | null {
-  const found = members.filter((member) => member.name === name)
-  return found.length === 1 ? found[0]! : null
+const urlCharacters = 100
+
+function readCall(match: Match, body: Buffer, found: { models: string[]; objects: ObjectName[] }): Fault | null {
+  const inspection = openai.inspect(match, '', body)
+  if ('code' in inspection) return inspection
+  const objects = inspection.mayRefer ? references(match, body) : []
+  if ('code' in objects) return objects
+  if (inspection.model !== null) found.models.push(inspection.model)
+  found.objects.push(...objects)
+  return null
 }
 
 function lowerFirst(message: string): string {
