@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type Fault, fault } from '../core/errors.ts'
 import { Pieces } from '../core/pieces.ts'
+import { BodyLease, type BodyMemory } from './body-memory.ts'
 import { type BodyRoom, type Holder, noRoom } from './body-room.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
 
@@ -16,6 +17,13 @@ export interface BodyLimits {
 export interface BodyParts {
   deadlines: Deadlines
   room: BodyRoom
+  memory: BodyMemory
+}
+
+/** Whose body it is. */
+export interface BodyHolder extends Holder {
+  /** Where the body lies, if that is memory to be used again. */
+  memory: BodyLease | null
 }
 
 /** A body beyond the limit: as many bytes as were announced or counted when it was given up. */
@@ -33,7 +41,7 @@ export function readBody(
   request: IncomingMessage,
   limits: BodyLimits,
   parts: BodyParts,
-  holder: Holder,
+  holder: BodyHolder,
 ): Promise<BodyOutcome> {
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > limits.bytes) return Promise.resolve({ tooLarge: declared })
@@ -41,6 +49,7 @@ export function readBody(
   if (!parts.room.has(declared)) return Promise.resolve(noRoom())
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') return readInflated(request, encoding, limits, parts, holder)
+  holder.memory = parts.memory.lease(declared)
   return collect(request, limits, parts, holder)
 }
 
@@ -49,7 +58,7 @@ async function readInflated(
   encoding: string,
   limits: BodyLimits,
   parts: BodyParts,
-  holder: Holder,
+  holder: BodyHolder,
 ): Promise<BodyOutcome> {
   const { inflate, refuseEncoding } = await import('./inflate.ts')
   const coding = encoding.trim().toLowerCase()
@@ -65,10 +74,10 @@ function collect(
   request: IncomingMessage,
   limits: BodyLimits,
   { deadlines, room }: BodyParts,
-  holder: Holder,
+  holder: BodyHolder,
 ): Promise<BodyOutcome> {
   return new Promise((resolve) => {
-    const pieces = new Pieces()
+    const pieces = holder.memory ?? new Pieces()
     const silence = new Deadline(() =>
       giveUp(fault('invalid_request', 'The body did not arrive in time; send it again.')),
     )
@@ -85,6 +94,7 @@ function collect(
     const take = (chunk: Buffer) => {
       rearm()
       pieces.add(chunk)
+      if (pieces instanceof BodyLease) freeChunk(chunk)
       if (pieces.size > limits.bytes) giveUp({ tooLarge: pieces.size })
       else if (!room.cover(holder, pieces.size)) giveUp(noRoom())
     }
@@ -97,17 +107,19 @@ function collect(
   })
 }
 
+/** What came of the body, and its chunks freed. */
+function joinAndFree(pieces: Pieces | BodyLease): Buffer {
+  const body = pieces.join()
+  if (pieces instanceof Pieces && pieces.list().length > 1) for (const chunk of pieces.list()) freeChunk(chunk)
+  return body
+}
+
 /**
  * Chunks lie outside of V8's heap, which counts them as its growth until it has looked for them: freed at once, it looks half as
  * often. Node's parser makes each for whoever reads the body, and that is nobody but this.
  */
-function joinAndFree(pieces: Pieces): Buffer {
-  const body = pieces.join()
-  const chunks = pieces.list()
-  if (chunks.length === 1) return body
-  for (const { buffer, byteLength } of chunks)
-    if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
-  return body
+function freeChunk({ buffer, byteLength }: Buffer): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }
 
 /** What is still taken in of a body that nobody will read, and for how long. */

@@ -13,6 +13,7 @@ import type { Transport } from '../providers/contract.ts'
 import type { Pin } from '../routing/pinned-plan.ts'
 import type { SnapshotKey } from '../store/snapshot.ts'
 import type { AnswerBody } from './answer-body.ts'
+import type { BodyLease } from './body-memory.ts'
 import type { BodyTap } from './body-tap.ts'
 import type { Listed } from './live-list.ts'
 import type { BatchResults } from './objects/batch-results.ts'
@@ -50,6 +51,8 @@ export class Exchange implements Listed {
   presented: string | null = null
   key: SnapshotKey | null = null
   body: Buffer = Buffer.alloc(0)
+  /** Where `body` lies, if it is to be used again. */
+  memory: BodyLease | null = null
   /** Of the room for bodies, what its own have taken. */
   roomTaken = 0
   /** In place of `body`, which is empty then: a body that goes up while it arrives. */

@@ -5,6 +5,7 @@ import type { Counters } from '../policy/counters.ts'
 import type { Transport } from '../providers/contract.ts'
 import type { Proxies } from '../providers/proxy-choice.ts'
 import type { Health } from '../routing/health.ts'
+import type { BodyMemory } from './body-memory.ts'
 import type { BodyRoom } from './body-room.ts'
 import type { ChunkGarbage } from './chunk-garbage.ts'
 import type { Deadlines } from './deadlines.ts'
@@ -24,6 +25,7 @@ export interface Gateway {
   journal: Journal
   captures: CaptureRoom
   room: BodyRoom
+  memory: BodyMemory
   objects: ObjectIndex
   deadlines: Deadlines
   chunks: ChunkGarbage

@@ -121,7 +121,9 @@ function startCall(
   else if (match.endpoint.takes.length > 0) body = splice(gateway, exchange, provider, change)
   if (isDownload(match.endpoint)) passRange(exchange.request.rawHeaders, headers)
   const way = provider.ways === null ? null : provider.ways[index]
-  const request = { method: match.endpoint.method, origin, path, headers, body, connectMs: limits.connect, way }
+  const memory = exchange.memory
+  const lent = memory !== null && Buffer.isBuffer(body) && memory.holds(body) ? memory.lend() : null
+  const request = { method: match.endpoint.method, origin, path, headers, body, lent, connectMs: limits.connect, way }
   call.begin(transportFor(gateway, exchange, provider, candidate, credential).send(request, call))
   exchange.provider = row.name
   exchange.upstreamModel = candidate.upstreamModel

@@ -172,6 +172,7 @@ async function serveToItsEnd(
     exchange.stopHeartbeat?.()
     exchange.upload?.close()
     gateway.room.release(exchange)
+    exchange.memory?.end()
     gateway.exchanges.remove(exchange)
   }
 }

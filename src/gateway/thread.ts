@@ -4,6 +4,7 @@ import { attachCounters, listeners } from '../policy/counters.ts'
 import { createHttpTransport } from '../providers/http.ts'
 import { findKind } from '../providers/index.ts'
 import { attachHealth } from '../routing/health.ts'
+import { BodyMemory } from './body-memory.ts'
 import { BodyRoom } from './body-room.ts'
 import { ChunkGarbage } from './chunk-garbage.ts'
 import { closeStreams } from './close-streams.ts'
@@ -46,6 +47,7 @@ const gateway: Gateway = {
   journal,
   captures: new CaptureRoom(),
   room: new BodyRoom(counters, () => gateway.settings.heldLimit),
+  memory: new BodyMemory(),
   objects: new ObjectIndex(),
   degraded: [],
   refusals: new RefusalFlood((entry) => journal.append(entry)),

@@ -139,9 +139,17 @@ export interface OutboundRequest {
   headers: string[]
   /** A stream goes up as it comes, in chunks unless `headers` say `content-length`; it is destroyed when nobody takes any more of it. */
   body: Buffer | Readable | null
+  /** Whose memory `body` is; null or absent: the garbage collector's. */
+  lent?: LentBody | null
   connectMs: number
   /** null or absent: the usual way. */
   way?: WayOut | null
+}
+
+/** Memory that serves again. */
+export interface LentBody {
+  /** All of the body is with the operating system, or its connection is closed: it is not read any more. */
+  sent(): void
 }
 
 /** How the network is reached for one provider configuration, where that differs from the usual. */

@@ -1,7 +1,8 @@
+import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 // Not undici's index: it holds fetch, caches and mocks, which every thread would carry.
 import PoolClass from 'undici/lib/dispatcher/pool.js'
-import type { OutboundRequest, ResponseSink, Sending, Transport, TransportFault, WayOut } from './contract.ts'
+import type { LentBody, OutboundRequest, ResponseSink, Sending, Transport, TransportFault, WayOut } from './contract.ts'
 import { CallRefused, connectOptions } from './http-connect.ts'
 import { type Dispatching, ProxiedOrigin } from './http-proxy.ts'
 import { chooseProxy, type Proxies } from './proxy-choice.ts'
@@ -133,12 +134,14 @@ class Call implements Dispatcher.DispatchHandler, Sending {
   }
 
   start(pool: Dispatching, request: OutboundRequest): this {
+    const { body, lent = null } = request
+    const counted = lent !== null && Buffer.isBuffer(body)
     pool.dispatch(
       {
         method: request.method as Dispatcher.HttpMethod,
         path: request.path,
-        headers: request.headers,
-        body: request.body,
+        headers: counted ? [...request.headers, 'content-length', String(body.length)] : request.headers,
+        body: counted ? inOnePiece(body, lent) : body,
       },
       this,
     )
@@ -224,6 +227,18 @@ class Call implements Dispatcher.DispatchHandler, Sending {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
   }
+}
+
+/**
+ * undici asks for more when the socket has drained, or is closed; given the bytes themselves, it says nothing of either. Only as many as a socket
+ * does not hold by itself make it wait. It takes any iterable, though its types do not say so.
+ */
+function inOnePiece(body: Buffer, lent: LentBody): Readable {
+  const pieces = function* () {
+    yield body
+    lent.sent()
+  }
+  return pieces() as Iterable<Buffer> as unknown as Readable
 }
 
 function giveUpConnecting(call: Call, connectMs: number): void {

@@ -86,7 +86,8 @@ describe.each(['json', 'form'] as const)('large bodies (%s)', (kind) => {
 
     for (const request of open) request.end(kinds[kind].end)
     for (const request of open) expect((await answerOf(request)).status).toBe(200)
-    expect(plane.held()).toBe(0)
+    // A client has its answer a moment before the gateway is through with the call.
+    while (plane.held() > 0) await new Promise((resolve) => setTimeout(resolve, 2))
   })
 
   it('of clients that hang up make room', async () => {
