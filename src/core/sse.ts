@@ -163,6 +163,16 @@ export function locateInEvent(event: StreamEvent, offset: number): number {
   return event.bytes.length
 }
 
+/** The event's bytes with other data in the place of its own. */
+export function replaceData(event: StreamEvent, data: Buffer): Buffer {
+  const start = locateInEvent(event, 0)
+  const end = start + event.data.length
+  if (event.bytes.subarray(start, end).equals(event.data))
+    return Buffer.concat([event.bytes.subarray(0, start), data, event.bytes.subarray(end)])
+  const name = event.name === '' ? '' : `event: ${event.name}\n`
+  return Buffer.from(`${name}data: ${data.toString().replaceAll('\n', '\ndata: ')}\n\n`)
+}
+
 function* dataLines(bytes: Buffer): Generator<{ start: number; end: number }> {
   let start = 0
   for (let index = 0; index < bytes.length; index++) {

@@ -4,7 +4,9 @@ import { Pieces } from '../core/pieces.ts'
 import type { StreamEvent, StreamFramer } from '../core/stream-event.ts'
 import { formatDuration } from '../core/units.ts'
 import type { AnswerReader, Endpoint, EventReading } from '../lanes/contract.ts'
+import { holdsTooMuch } from '../lanes/json-tree.ts'
 import type { ResponseSink, Sending, TransportFault } from '../providers/contract.ts'
+import type { BodyRoom, Holder } from './body-room.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
 
 /** What is held before the first content, and what of a whole answer is held until it is complete (contract.md rule 22). */
@@ -26,7 +28,7 @@ export type Gated =
   /** Content has begun (or the stream ended as it should): the events come through `attach`. */
   | { kind: 'stream'; head: Head }
   | { kind: 'whole'; head: Head; body: Buffer }
-  /** Bytes by nature, too large to hold, or compressed against our asking: they flow, through `attach`. */
+  /** Bytes by nature, too large to hold or too much to read, or compressed against our asking: they flow, through `attach`. */
   | { kind: 'flow'; head: Head }
   /** Not 2xx. The body is whole, or its first part when larger than what is held. */
   | { kind: 'error'; head: Head; body: Buffer }
@@ -70,13 +72,17 @@ export interface CallOptions {
   framer: StreamFramer | null
   /** The gateway must know what stands in the whole answer. */
   mustRead: boolean
+  /** For such an answer, where it is large. */
+  room: BodyRoom
 }
 
 /**
  * One call to a provider: takes its bytes, holds them behind the commit gate until content has begun, keeps the time
  * limits, and lets them through. All its methods run on one thread; the sink's come from the transport.
  */
-export class Call implements ResponseSink {
+export class Call implements ResponseSink, Holder {
+  roomTaken = 0
+  readonly memory = null
   readonly gate: Promise<Gated>
   readonly times: CallTimes = { connected: null, firstByte: null }
   readonly reader: AnswerReader
@@ -247,7 +253,7 @@ export class Call implements ResponseSink {
     this.#keep(chunk)
     this.#heldBytes += chunk.length
     if (this.#form === 'flow') return this.#letFlow()
-    if (this.#heldBytes <= (this.#form === 'whole' && this.#options.mustRead ? readLimit : heldLimit)) return
+    if (this.#heldBytes <= (this.#mayHold() ? readLimit : heldLimit)) return
     if (this.#form === 'error') {
       this.#let({ kind: 'error', head: this.#head!, body: this.#heldBody() }, true)
       this.#sending?.abort()
@@ -255,6 +261,11 @@ export class Call implements ResponseSink {
     }
     this.#form = 'flow'
     this.#letFlow()
+  }
+
+  #mayHold(): boolean {
+    const { mustRead, room } = this.#options
+    return mustRead && this.#form === 'whole' && room.cover(this, this.#heldBytes)
   }
 
   #letFlow(): void {
@@ -289,6 +300,11 @@ export class Call implements ResponseSink {
 
   #endWhole(head: Head): void {
     const body = this.#heldBody()
+    // To look through it would take the thread from all others.
+    if (this.#options.mustRead && holdsTooMuch(body)) {
+      this.#let({ kind: 'flow', head })
+      return this.#end(null)
+    }
     const wrong = this.#needsReading(head, body) ? this.reader.body(body).wrong : null
     if (wrong !== null)
       return this.#fail(fault('provider_bad_response', `The provider's answer is not what it promised: ${wrong}.`))
@@ -327,6 +343,7 @@ export class Call implements ResponseSink {
 
   #finish(): void {
     this.#over = true
+    this.#options.room.release(this)
     this.#options.deadlines.remove(this.#deadline)
   }
 

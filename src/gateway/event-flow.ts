@@ -1,8 +1,10 @@
 import { type Fault, fault } from '../core/errors.ts'
+import type { Signal } from '../core/record.ts'
+import { replaceData } from '../core/sse.ts'
 import type { StreamEvent } from '../core/stream-event.ts'
 import type { EventReading, StreamedError } from '../lanes/contract.ts'
 import { AnswerFlow } from './answer-flow.ts'
-import { type StreamedObjects, streamedObjects } from './objects/note-answer.ts'
+import { leadBack, type StreamedObjects, streamedObjects } from './objects/note-answer.ts'
 import { endOfFault } from './settle.ts'
 
 /** A stream, event by event. The terminal event, or the provider's own error, waits for the journal. */
@@ -13,9 +15,13 @@ export class EventFlow extends AnswerFlow {
   /** null: nothing that streams here is kept at the provider. */
   readonly #objects: StreamedObjects | null = streamedObjects(this.gateway, this.exchange, this.answer)
 
+  /** Its events may hold URLs that a client would follow. */
+  readonly #leads = this.exchange.lane!.objects.leads(this.exchange.match!)
+
   event(event: StreamEvent, reading: EventReading): void {
     const { clean } = this.answer
-    const pass = reading.error === null || reading.pass === null ? reading.pass : clean(reading.pass)
+    const led = this.#leads ? this.#lead(event, reading.pass) : reading.pass
+    const pass = reading.error === null || led === null ? led : clean(led)
     if (this.finishing) {
       if (pass !== null) this.trail(pass)
       return
@@ -49,6 +55,20 @@ export class EventFlow extends AnswerFlow {
     this.#breakOff(reason)
   }
 
+  /** An event that is too large to be held passes as it is: its beginning is gone before its end comes. */
+  #lead(event: StreamEvent, pass: Buffer | null): Buffer | null {
+    if (pass !== event.bytes || event.data.length === 0) return pass
+    if (event.part !== 'whole' && event.part !== 'cut') return this.#noteLarge(pass)
+    const data = leadBack(this.gateway, this.exchange, this.answer, event.data)
+    return data === event.data ? pass : replaceData(event, data)
+  }
+
+  #noteLarge(pass: Buffer): Buffer {
+    const { routingSignals, match } = this.exchange
+    if (match!.endpoint.object !== null && !routingSignals.includes(notRead)) routingSignals.push(notRead)
+    return pass
+  }
+
   /** The lane's own error event, never a silent close: a cut stream looks like a finished one to every SDK. */
   #breakOff(reason: Fault): void {
     if (this.finishing) return
@@ -71,6 +91,12 @@ export class EventFlow extends AnswerFlow {
     void this.finish({ status, error, tokens: this.tokens(error === null) }, this.#held)
   }
 }
+
+const notRead: Signal = Object.freeze({
+  rule: 'answer_not_read',
+  verdict: 'note',
+  text: 'An event of the stream was too large to be read: URLs in it lead where the provider says.',
+})
 
 function cleanError(error: StreamedError, clean: (bytes: Buffer) => Buffer): StreamedError {
   return { ...error, message: clean(Buffer.from(error.message)).toString() }

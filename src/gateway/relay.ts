@@ -9,7 +9,7 @@ import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
 import { findHeader, headersDown } from './headers.ts'
 import type { Answer } from './judge.ts'
-import { noteAnswer, noteUnread } from './objects/note-answer.ts'
+import { leadBack, needsReading, noteAnswer, noteUnread } from './objects/note-answer.ts'
 import { ownHeaders, refuse } from './respond.ts'
 import { settle } from './settle.ts'
 import { uploadHeaders } from './upload-url.ts'
@@ -33,6 +33,10 @@ export function relay(
   if (gated.kind === 'flow' && exchange.opened) {
     answer.call.abort()
     return refuseDocument(gateway, exchange)
+  }
+  if (gated.kind === 'flow' && needsReading(exchange)) {
+    answer.call.abort()
+    return refuse(gateway, exchange, fault('provider_bad_response', unreadable))
   }
   if (exchange.request.method === 'HEAD') return passHead(gateway, exchange, answer)
   if (gated.kind === 'stream' && !exchange.inspection!.streamed) noteStreamed(exchange)
@@ -75,8 +79,13 @@ async function passHead(gateway: Gateway, exchange: Exchange, answer: Answer): P
   exchange.response.end()
 }
 
+const unreadable =
+  "The provider's answer may lead past the gateway and could not be read: it is too large, holds too many values, or came compressed. Ask for less of it."
+
 function readObjects(gateway: Gateway, exchange: Exchange, answer: Answer, body: Buffer): Buffer {
-  return exchange.match!.endpoint.object === null ? body : noteAnswer(gateway, exchange, answer, body)
+  const match = exchange.match!
+  if (match.endpoint.object !== null) return noteAnswer(gateway, exchange, answer, body)
+  return exchange.lane!.objects.leads(match) ? leadBack(gateway, exchange, answer, body) : body
 }
 
 function writeHead(

@@ -113,6 +113,7 @@ function startCall(
     streamType: framing === 'json-array' ? 'application/json' : 'text/event-stream',
     reader,
     mustRead: match.endpoint.object !== null && mayTell(match, inspection),
+    room: gateway.room,
     framer: framing === null ? null : openFramer(framing),
   })
   const headers = headersUp(exchange.request.rawHeaders, exchange.presented, own, kind.defaults ?? [])

@@ -173,8 +173,8 @@ export interface LaneObjects {
   told(match: Match, inspection: Inspection, answer: unknown): ToldObject[]
   /** One line of a batch's results, as an endpoint that `brings` them gives it; null: it tells of no usage. Left out where none does. */
   readResult?(line: Buffer): ResultUsage | null
-  /** How something ended, as an endpoint that brings its `end` shows it; null: it goes on, or tells of no usage. Left out where none does. */
-  readEnd?(match: Match, answer: unknown): EndedWork | null
+  /** What an endpoint that brings their `end` shows of work that has ended, with usage. Left out where none does. */
+  readEnd?(match: Match, answer: unknown): readonly EndedWork[]
   /** A list's answer taken apart; null when it is no list as the protocol has them. */
   page(match: Match, body: Buffer): ObjectPage | null
   /** The page with only these of its items, each byte for byte as it was; `more`: whether the list goes on behind them. */
@@ -185,6 +185,8 @@ export interface LaneObjects {
   notFound(match: Match, name: ObjectName, requestId: string): RenderedError
   /** URLs and file URIs in a request that this gateway gave out, as the provider knows them; the same buffer when there are none. */
   restoreUrls(match: Match, body: Buffer, urls: LaneUrls): Buffer
+  /** Whether answers of the call, or its stream's events, may hold such. */
+  leads(match: Match): boolean
   /** URLs in an answer that a client follows with its credential, as they lead back here; the same buffer when there are none. */
   rewriteUrls(match: Match, body: Buffer, urls: LaneUrls): Buffer
 }

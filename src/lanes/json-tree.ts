@@ -29,8 +29,24 @@ export class JsonMembers {
   }
 }
 
+/** More values than anybody means: each costs memory and time that is a multiple of its bytes. Reads no further than it must, whatever the bytes are. */
+export function holdsTooMuch(bytes: Buffer): boolean {
+  let values = 0
+  for (let at = 0; at < bytes.length; ) {
+    const byte = bytes[at]
+    if (byte === quote) {
+      at = endOfString(bytes, at + 1)
+      continue
+    }
+    if ((byte === comma || byte === openBrace || byte === openBracket) && ++values > maximumElements) return true
+    at++
+  }
+  return false
+}
+
 const quote = 0x22
 const backslash = 0x5c
+const comma = 0x2c
 const colon = 0x3a
 const openBrace = 0x7b
 const openBracket = 0x5b

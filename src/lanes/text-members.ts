@@ -3,7 +3,12 @@ import { readValue } from './json-value.ts'
 import { applyEdits, type Edit } from './request-body.ts'
 
 const colon = 0x3a
+const openBrace = 0x7b
+const openBracket = 0x5b
 const backslash = 0x5c
+
+/** Stands for an object or an array. */
+const container = Symbol('container')
 
 /** What comes in its place; undefined: it is left alone. `at`: where it begins. */
 type Change = (value: unknown, at: number) => string | null | undefined
@@ -20,7 +25,7 @@ export function editTexts(body: Buffer, names: readonly string[], change: (text:
 export function editMembers(body: Buffer, names: readonly string[], change: Change): Buffer {
   const escaped = body.includes('\\u00')
   const edits = names.flatMap((name) =>
-    (escaped ? findEscaped(body, name) : findPlain(body, name)).flatMap((after) => findEdit(body, after, change)),
+    findEdits(body, escaped ? findEscaped(body, name) : findPlain(body, name), change),
   )
   return applyEdits(body, edits)
 }
@@ -46,12 +51,29 @@ function hexOf(letter: string): string {
   return `${high}[${low}${low.toUpperCase()}]`
 }
 
+/** What lies within a value that is replaced goes with it. */
+function findEdits(body: Buffer, nameEnds: readonly number[], change: Change): Edit[] {
+  const edits: Edit[] = []
+  let done = 0
+  for (const nameEnd of nameEnds) {
+    const [edit] = nameEnd < done ? [] : findEdit(body, nameEnd, change)
+    if (edit === undefined) continue
+    edits.push(edit)
+    done = edit.span.end
+  }
+  return edits
+}
+
 function findEdit(body: Buffer, nameEnd: number, change: Change): Edit[] {
   const after = skipSpace(body, nameEnd, body.length)
   if (body[after] !== colon) return []
   const start = skipSpace(body, after + 1, body.length)
+  const isContainer = body[start] === openBrace || body[start] === openBracket
+  // Each in another would be read to the end of the whole, again and again: only where it is replaced its end must be known.
+  const replacement = isContainer ? change(container, start) : undefined
+  if (isContainer && replacement === undefined) return []
   const end = skipValue(body, start)
-  const value = end < 0 ? undefined : readValue(body, { start, end })
-  const text = value === undefined ? undefined : change(value, start)
-  return text === undefined ? [] : [{ span: { start, end }, text: JSON.stringify(text) }]
+  const value = isContainer || end < 0 ? undefined : readValue(body, { start, end })
+  const text = value === undefined ? replacement : change(value, start)
+  return text === undefined || end < 0 ? [] : [{ span: { start, end }, text: JSON.stringify(text) }]
 }

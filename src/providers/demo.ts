@@ -1,7 +1,21 @@
-import type { ProviderKind } from './contract.ts'
+import type { ProviderKind, Transport } from './contract.ts'
 import { demoModels } from './demo/behaviour.ts'
-import { createDemoTransport } from './demo/transport.ts'
+import { sendLate } from './late-sending.ts'
 import { classifyStatus } from './wire/status.ts'
+
+let player: Transport | null = null
+
+/** Loaded with the first call: it is a thirtieth of a thread's script, and most gateways never need it. */
+const transport: Transport = {
+  send(request, sink) {
+    if (player !== null) return player.send(request, sink)
+    const loading = import('./demo/transport.ts').then(({ createDemoTransport }) => {
+      player ??= createDemoTransport()
+      return { request, sink }
+    })
+    return sendLate({ send: (...call) => player!.send(...call) }, sink, loading)
+  },
+}
 
 /** Answers in the process, so that a newcomer's first request works without any account. Its models: `demo/behaviour.ts`. */
 export const demo: ProviderKind = {
@@ -17,6 +31,6 @@ export const demo: ProviderKind = {
   scrub: (body) => body,
   check: null,
   fixedModels: demoModels,
-  transport: createDemoTransport(),
+  transport,
   lacks: () => [],
 }

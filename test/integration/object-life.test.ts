@@ -135,7 +135,7 @@ describe('an object made through the gateway', () => {
     upstream.answer = () => json({ ...response, id: 'resp_huge', output: output(17) })
     const { response: huge } = await owner.responses.create({ model: 'fast', input: 'hi' }).withResponse()
     const record = await gateway.record(huge.headers.get('x-sp-request-id') ?? '')
-    expect(record.routing_signals.at(-1)).toMatchObject({ rule: 'object', verdict: 'note' })
+    expect(record.routing_signals.at(-1)).toMatchObject({ rule: 'answer_not_read', verdict: 'note' })
     expect(await refusalOf(owner.responses.retrieve('resp_huge'))).toEqual(notFound)
   })
 

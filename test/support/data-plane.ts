@@ -178,7 +178,7 @@ function attachIndex(worker: Worker, providerId: string): Worker {
   const index = new Worker(
     `const { workerData: { port, place } } = require('node:worker_threads')
     port.on('message', ({ id, kind, names, scope }) => {
-      const objects = names?.map((name) => ({ ...name, ...scope, ...place }))
+      const objects = names && JSON.parse(names).map(([type, id]) => ({ type, id, ...scope, ...place }))
       port.postMessage(kind === 'find' ? { id, kind: 'found', objects } : { id, kind, places: [{ ...place, count: 1 }] })
     })`,
     {

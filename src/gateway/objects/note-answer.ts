@@ -1,12 +1,15 @@
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { ObjectsEntry } from '../../core/journal-format.ts'
 import type { Signal } from '../../core/record.ts'
-import type { BatchInput, ToldObject } from '../../core/stored-object.ts'
-import type { Inspection, Match } from '../../lanes/contract.ts'
+import type { BatchInput, ObjectOwner, ToldObject } from '../../core/stored-object.ts'
+import type { EndedWork, Inspection, Match } from '../../lanes/contract.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Answer } from '../judge.ts'
+import { listedResults } from './batch-results.ts'
 import { laneUrls } from './lane-urls.ts'
+
+const none: readonly EndedWork[] = []
 
 /**
  * What a whole 2xx answer says of objects is put on the exchange, for the journal; returns the body with the URLs in it
@@ -27,9 +30,14 @@ export function noteAnswer(gateway: Gateway, exchange: Exchange, answer: Answer,
     ...withInput(objects.told(match, exchange.inspection!, parsed), input),
     ...answer.call.reader.seen().objects,
   ])
-  exchange.results?.take(objects.readEnd?.(match, parsed) ?? null)
-  const rewritten = objects.rewriteUrls(match, body, laneUrls(gateway, exchange, answer.provider))
-  if (rewritten !== body) exchange.routingSignals.push(urlsLedBack)
+  if (match.endpoint.brings === 'end') noteEnded(exchange, answer, objects.readEnd?.(match, parsed) ?? none)
+  return leadBack(gateway, exchange, answer, body)
+}
+
+/** The body, or an event's data, with the URLs in it that a client would follow leading here. */
+export function leadBack(gateway: Gateway, exchange: Exchange, { provider }: Answer, body: Buffer): Buffer {
+  const rewritten = exchange.lane!.objects.rewriteUrls(exchange.match!, body, laneUrls(gateway, exchange, provider))
+  if (rewritten !== body && !exchange.routingSignals.includes(urlsLedBack)) exchange.routingSignals.push(urlsLedBack)
   return rewritten
 }
 
@@ -39,14 +47,20 @@ const urlsLedBack: Signal = Object.freeze({
   text: 'URLs of the provider in the answer were replaced by ones that lead back here.',
 })
 
-/** An answer whose bytes pass unread: too large, compressed, or of a shape that says nothing. */
+/** Whether an answer that cannot be read must not pass: a client would carry its key to the URLs in it. */
+export function needsReading(exchange: Exchange): boolean {
+  const { lane, match, inspection } = exchange
+  return match!.endpoint.gives === 'json' && mayTell(match!, inspection!) && lane!.objects.leads(match!)
+}
+
+/** An answer whose bytes pass unread: too large, too full, compressed, or of a shape that says nothing. */
 export function noteUnread(exchange: Exchange, answer: Answer): void {
   const { endpoint } = exchange.match!
   if (endpoint.object!.effect === 'forget') noteForgotten(exchange, answer)
   else if (endpoint.gives === 'json' && mayTell(exchange.match!, exchange.inspection!)) {
     const text =
-      'The answer was too large to be read: what it made at the provider belongs to nobody until it is adopted.'
-    exchange.routingSignals.push({ rule: 'object', verdict: 'note', text })
+      'The answer could not be read (too large, too many values, or compressed): what it made at the provider belongs to nobody until it is adopted.'
+    exchange.routingSignals.push({ rule: 'answer_not_read', verdict: 'note', text })
   }
 }
 
@@ -113,13 +127,21 @@ export function streamedObjects(gateway: Gateway, exchange: Exchange, answer: An
   return mayTell(exchange.match!, exchange.inspection!) ? new StreamedObjects(gateway, exchange, answer) : null
 }
 
+function noteEnded(exchange: Exchange, answer: Answer, ended: readonly EndedWork[]): void {
+  exchange.results ??= listedResults(exchange, ownerAt(exchange, answer))
+  exchange.results.take(ended)
+}
+
 /** The file is what the upload made. */
 function withInput(told: readonly ToldObject[], input: BatchInput | null): readonly ToldObject[] {
   return input === null ? told : told.map((name) => (name.type === 'file' ? { ...name, input } : name))
 }
 
+/** No real answer tells of more; each is a row in the journal and in the store. */
+const mostMade = 10_000
+
 function noteMade(exchange: Exchange, answer: Answer, told: readonly ToldObject[]): void {
-  const made = withoutNamed(exchange, told)
+  const made = withoutNamed(exchange, told).slice(0, mostMade)
   if (made.length > 0) exchange.objects = objectsEntry(exchange, answer, { made, forgotten: [] })
 }
 
@@ -133,10 +155,15 @@ export function objectsEntry(
   { provider, credentialIndex }: Pick<Answer, 'provider' | 'credentialIndex'>,
   change: Pick<ObjectsEntry, 'made' | 'forgotten'>,
 ): ObjectsEntry {
-  const { id, projectId, environmentId } = exchange.key!
-  const credentialId = provider.row.credentials[credentialIndex]?.id ?? null
-  const owner = { projectId, environmentId, keyId: id, providerId: provider.row.id, credentialId }
+  const owner = ownerAt(exchange, { provider, credentialIndex })
   return { kind: 'objects', requestId: exchange.id, time: exchange.time, owner, ...change }
+}
+
+/** Of what the caller makes there. */
+function ownerAt({ key }: Exchange, { provider, credentialIndex }: Pick<Answer, 'provider' | 'credentialIndex'>): ObjectOwner {
+  const { id: keyId, projectId, environmentId } = key!
+  const credentialId = provider.row.credentials[credentialIndex]?.id ?? null
+  return { projectId, environmentId, keyId, providerId: provider.row.id, credentialId }
 }
 
 function parse(body: Buffer): unknown {

@@ -8,6 +8,9 @@ import { readStreamedError } from './errors.ts'
 import { readContainer, readToolFiles } from './made-objects.ts'
 import { MessageUsage } from './usage.ts'
 
+/** No real answer has more. */
+const mostObjects = 10_000
+
 const fileMark = Buffer.from('"file_id"')
 
 /** Messages, whole and streamed. Only the first and the last events are parsed. Source: wire/streaming.md, section 3. */
@@ -25,7 +28,7 @@ export class MessagesReader extends BaseReader {
   }
 
   #note(names: ObjectName[]): void {
-    if (names.length > 0) this.objects = [...this.objects, ...names]
+    if (names.length > 0 && this.objects.length < mostObjects) this.objects = [...this.objects, ...names]
   }
 
   #readDelta(event: StreamEvent): EventReading {

@@ -19,6 +19,7 @@ export const objects: LaneObjects = {
   notFound,
   // No body of a request has one.
   restoreUrls: (_match, body) => body,
+  leads: ({ endpoint }) => endpoint.object?.type === 'batch',
   rewriteUrls: (_match, body, urls) => rewriteUrls(body, urls),
 }
 

@@ -37,8 +37,13 @@ export const objects: LaneObjects = {
     token === null ? null : writeQuery(query, 'pageToken', token, ['page_token']),
   notFound,
   restoreUrls: (_match, body, urls) => restoreUrls(body, urls),
+  leads: ({ endpoint }) =>
+    endpoint.operation === 'generate' || (endpoint.object !== null && !bare.has(endpoint.object.type)),
   rewriteUrls: (_match, body, urls) => rewriteUrls(body, urls),
 }
+
+/** What tells of these has no place for a file. */
+const bare: ReadonlySet<ObjectType> = new Set(['cached_content', 'tuned_model'])
 
 const pageTokens = ['nextPageToken']
 

@@ -7,6 +7,10 @@ import { isGoogle } from './names.ts'
 /** Members in which the URI of a file stands, both spellings. Source: wire/lanes.md, section 3.6. */
 const names = ['uri', 'fileUri', 'file_uri', 'downloadUri', 'download_uri']
 
+/** With which all of them end, unless a letter is escaped: nearly every answer has neither. */
+const nameEnd = Buffer.from('ri"')
+const escapedAscii = Buffer.from('\\u00')
+
 /** Below a provider's origin or base URL: what a client follows with its credential. */
 const followed = /^\/(?:download\/)?v\d[a-z0-9]*\/(?:files\/|fileSearchStores\/[^/?#]+\/media\/)/
 
@@ -15,6 +19,7 @@ const filePath = /\/(?:download\/)?v\d[a-z0-9]*\/files\/[\w-]+(?::download)?$/
 
 /** In an answer: they lead back here. Links to pages (grounding redirects, documentation) stand elsewhere and pass. */
 export function rewriteUrls(body: Buffer, urls: LaneUrls): Buffer {
+  if (!body.includes(nameEnd) && !body.includes(escapedAscii)) return body
   const strange = findStrange(body, urls)
   const safe = strange.size === 0 ? body : editMembers(body, names, (uri) => strange.get(uri))
   return exchange(safe, urls.provider, urls.lane)

@@ -20,5 +20,6 @@ export const objects: LaneObjects = {
   nextPage: (_match, query, page) => nextPage(query, page),
   notFound,
   restoreUrls: (_match, body) => body,
+  leads: () => false,
   rewriteUrls: (_match, body) => body,
 }

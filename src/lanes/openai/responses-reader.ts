@@ -9,6 +9,9 @@ import { readStreamedError } from './errors.ts'
 import { tellResponse } from './objects/told.ts'
 import { readResponsesUsage } from './usage.ts'
 
+/** No real answer has more. */
+const mostItems = 10_000
+
 const terminalTypes = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error'])
 
 /** Responses, whole and streamed. Source: wire/streaming.md, section 2. */
@@ -21,6 +24,7 @@ export class ResponsesReader extends BaseReader {
   #oversized = ''
   /** Its items can be referred to later. */
   #keepsItems = false
+  readonly #items: ObjectName[] = []
   readonly #role: 'made' | 'stored-too' | 'replayed'
 
   /** `replayed`: the answer was counted when it was made. */
@@ -58,7 +62,8 @@ export class ResponsesReader extends BaseReader {
   #readAdded(event: StreamEvent): EventReading {
     const item = asObject(parseObject(event.data)?.item)
     const id = asText(item?.id)
-    if (id !== null && this.#keepsItems) this.objects = [...this.objects, { type: 'item', id }]
+    if (id !== null && this.#keepsItems && this.#items.length < mostItems) this.#items.push({ type: 'item', id })
+    this.objects = this.#items
     const type = asText(item?.type)
     return ordinary(event, type !== null && type !== 'message')
   }
