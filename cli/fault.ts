@@ -47,10 +47,21 @@ export function reportFault(error: unknown): FaultReport {
   const name = error instanceof Error ? error.name : ''
   const status =
     numberIn(error, 'exitStatus') ?? (name === 'GatewayNotRunning' ? exitStatus.notRunning : exitStatus.failed)
-  const hint = textIn(error, 'hint') ?? 'Run it again with --verbose for the details.'
+  const hint =
+    textIn(error, 'hint') ?? systemHints[textIn(error, 'code') ?? ''] ?? 'Run it again with --verbose for the details.'
   // Wrong settings come as a list of places, all of which have to be mended.
   const cause = Array.isArray(Reflect.get(Object(error), 'problems')) ? message : firstLine(message)
   return { status, cause, hint, details: describeChain(error) }
+}
+
+/** What the operating system refuses, by its code. */
+const systemHints: Record<string, string> = {
+  EACCES: 'Run it as the user that it belongs to, or as root. spgw doctor says more.',
+  EPERM: 'Run it as the user that it belongs to, or as root. spgw doctor says more.',
+  EROFS: 'Its disk can only be read: mount it to be written, or name another place.',
+  ENOSPC: 'Its disk is full: make room there.',
+  EDQUOT: 'The quota of that disk is used up: make room there.',
+  EMFILE: 'Too many files are open: raise the limit (ulimit -n, or LimitNOFILE= of the service).',
 }
 
 const answerStatus: Record<string, number> = {

@@ -1,4 +1,5 @@
 import { complain, type Finding, warn } from '../../src/core/finding.ts'
+import { reportFault } from '../fault.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import type { Io } from '../io.ts'
 import type { Gateway } from '../operation.ts'
@@ -35,12 +36,12 @@ async function askGateway(
     processId = Number(Reflect.get(Object(status), 'process_id')) || null
     return { processId, findings: await examineGateway(gateway, status, version, now) }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    const finding = complain(
-      'gateway',
-      `it does not answer as it should: ${reason}`,
-      'See its log, and start it again.',
-    )
+    const { cause, hint } = reportFault(error)
+    // That it is not for this user says nothing of the gateway.
+    const isForbidden = error instanceof Error && error.name === 'SocketForbidden'
+    const finding = isForbidden
+      ? complain('gateway', `it was not asked: ${cause}`, hint)
+      : complain('gateway', `it does not answer as it should: ${cause}`, 'See its log, and start it again.')
     return { processId, findings: [finding] }
   }
 }

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import type { StreamEvent, StreamFramer } from '../core/stream-event.ts'
-import { GatewayNotRunning, OperationFailed } from './client-fault.ts'
+import { GatewayNotRunning, OperationFailed, SocketForbidden } from './client-fault.ts'
 import { socketHost } from './contract/socket-host.ts'
 
 /** Where a gateway is called: its admin socket, or its console's address with an API token. */
@@ -54,7 +54,8 @@ async function send(
     try {
       return await sendOnce(options, path, body, signal)
     } catch (error) {
-      if (!isDialFailure(error)) throw asTrustFault(error, options.destination) ?? error
+      if (!isDialFailure(error))
+        throw asForbidden(error, options.destination) ?? asTrustFault(error, options.destination) ?? error
       if (performance.now() >= deadline) throw notRunning(options, error)
       const { setTimeout: pause } = await import('node:timers/promises')
       await pause(retryMs, undefined, signal === undefined ? {} : { signal })
@@ -116,6 +117,13 @@ function notRunning({ destination, startHint }: CallerOptions, cause: unknown): 
   if (destination.kind === 'socket') return new GatewayNotRunning(destination.path, cause, startHint)
   const { url } = destination
   return new GatewayNotRunning(url.origin, cause, 'Check the address, and that its console listens there.')
+}
+
+function asForbidden(error: unknown, destination: Destination): SocketForbidden | null {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return destination.kind === 'socket' && ['EACCES', 'EPERM'].includes(code)
+    ? new SocketForbidden(destination.path, error)
+    : null
 }
 
 const untrusted = /^(CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/

@@ -9,6 +9,18 @@ export class GatewayNotRunning extends Error {
   }
 }
 
+/** The admin socket is there, and not for this user. Whoever may open it is the owner of the gateway. */
+export class SocketForbidden extends Error {
+  override readonly name = 'SocketForbidden'
+  readonly hint = 'Run it as the user of the gateway or as root, or let a group in: admin.socket_group.'
+  /** Refused, as far as exit statuses go. */
+  readonly exitStatus = 5
+
+  constructor(path: string, cause: unknown) {
+    super(`This user may not open ${path}.`, { cause })
+  }
+}
+
 /** What the gateway answered in place of a result: `code` as in `contract/error-status.ts`, `data.hint` what to do. */
 export class OperationFailed extends Error {
   override readonly name = 'OperationFailed'

@@ -2,7 +2,7 @@ import { existsSync, lchownSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Root restores for a gateway that runs as somebody else: what root makes in that one's data directory has to be
+ * Root sets up or restores for a gateway that runs as somebody else: what root makes in that one's data directory has to be
  * that one's. Does nothing for anybody else, or where the directory is root's own.
  */
 export function giveToOwner(dataDirectory: string, names: readonly string[]): void {

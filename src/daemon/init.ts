@@ -1,7 +1,9 @@
+import { readdirSync } from 'node:fs'
 import type { Settings } from '../config/settings.ts'
 import type { Secret } from '../core/secret.ts'
 import { StoreInUse } from '../store/store-error.ts'
 import { layFoundation, makeRecoveryKey } from './foundation.ts'
+import { giveToOwner } from './give-to-owner.ts'
 
 export interface Initialised {
   /** In words; empty when all was there. */
@@ -24,6 +26,7 @@ export async function initialise(
     return { made: foundation.made, recoveryKey }
   } finally {
     await foundation.store.close()
+    if (foundation.made.length > 0) giveToOwner(settings.dataDirectory, readdirSync(settings.dataDirectory))
   }
 }
 

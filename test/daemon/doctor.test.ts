@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -52,6 +52,29 @@ describe('what doctor sees of a machine', () => {
       expect.stringMatching(/^warning data directory: other users/),
       expect.stringMatching(/^problem machine key: Other users/),
     ])
+  })
+
+  it.runIf(process.getuid?.() === 0)('is what another user made there (needs root)', async () => {
+    chownSync(directory, 65_534, 65_534)
+    expect(await complaints()).toEqual([expect.stringMatching(/^warning owner: .* belong to another user/)])
+    for (const name of ['', ...readdirSync(directory, { recursive: true, encoding: 'utf8' })])
+      chownSync(join(directory, name), 65_534, 65_534)
+    expect(await complaints()).toEqual([])
+  })
+
+  it.runIf(process.getuid?.() === 0)('is nothing where root set it up for somebody else (needs root)', async () => {
+    const theirs = mkdtempSync(join(tmpdir(), 'doctor-'))
+    onTestFinished(() => rmSync(theirs, { recursive: true, force: true }))
+    chownSync(theirs, 65_534, 65_534)
+    await initialise(loadSettings({ environment, flags: { dataDir: theirs } }), null, false)
+    const found = await examineMachine({
+      dataDirectory: theirs,
+      file: null,
+      processId: null,
+      environment,
+      now: Date.now(),
+    })
+    expect(found.filter(({ state }) => state !== 'ok')).toEqual([])
   })
 
   it('is a key that is gone, and one that is another', async () => {

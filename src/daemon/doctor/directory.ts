@@ -1,4 +1,4 @@
-import { accessSync, constants, statfsSync, statSync } from 'node:fs'
+import { accessSync, constants, lstatSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatBytes } from '../../admin/contract/show-value.ts'
 import type { Finding } from '../../core/finding.ts'
@@ -26,7 +26,12 @@ export function examineDirectory(directory: string, now: number): Finding[] {
       complain('data directory', `${directory} is no directory`, 'Move the file away, or name another: --data-dir.'),
     ]
   }
-  return [examineAccess(directory, there.mode, there.uid), ...examineSpace(directory), examineClock(directory, now)]
+  return [
+    examineAccess(directory, there.mode, there.uid),
+    ...examineOwners(directory, there.uid, there.gid),
+    ...examineSpace(directory),
+    examineClock(directory, now),
+  ]
 }
 
 function examineAccess(directory: string, mode: number, owner: number): Finding {
@@ -49,6 +54,27 @@ function examineAccess(directory: string, mode: number, owner: number): Finding 
     return warn(check, `other users may look into ${directory} (mode 0${shown})`, `Close it: chmod 700 ${directory}`)
   }
   return well(check, directory)
+}
+
+/** What somebody else made there, root most often, the gateway's own user may not open. */
+function examineOwners(directory: string, uid: number, gid: number): Finding[] {
+  const strange = process.platform === 'win32' ? [] : listStrange(directory, uid)
+  const [first] = strange
+  if (first === undefined) return []
+  const them = strange.length === 1 ? `${first} belongs` : `${first} and ${strange.length - 1} more belong`
+  const message = `${them} to another user than the directory (${uid})`
+  return [warn('owner', message, `Give them to it: chown -R ${uid}:${gid} ${directory}`)]
+}
+
+function listStrange(directory: string, uid: number): string[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true, recursive: true })
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .filter((path) => (lstatSync(path, { throwIfNoEntry: false })?.uid ?? uid) !== uid)
+  } catch {
+    // That it cannot be read is told already.
+    return []
+  }
 }
 
 function examineSpace(directory: string): Finding[] {

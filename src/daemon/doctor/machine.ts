@@ -47,10 +47,16 @@ async function examineSettings(examined: Examined): Promise<{ settings: Settings
   } catch (error) {
     if (!(error instanceof SettingsRefused)) throw error
     const findings = error.problems.map(({ place, message }) =>
-      complain('settings', `${place}: ${message}`, `Mend ${place}; until then the gateway does not start anew.`),
+      complain('settings', `${place}: ${message}`, adviseSettings(place, message)),
     )
     return { settings: null, findings }
   }
+}
+
+function adviseSettings(place: string, message: string): string {
+  return /\(E(ACCES|PERM)\)$/.test(message)
+    ? 'Look as the user that it belongs to, or as root: sudo spgw doctor.'
+    : `Mend ${place}; until then the gateway does not start anew.`
 }
 
 /** Each request holds two files, one to each side; a gateway that may open few of them refuses clients under load. */

@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest'
+import { exitStatus, reportFault } from '../../cli/fault.ts'
+import { SocketForbidden } from '../../src/admin/client-fault.ts'
+
+const ofSystem = (code: string) => Object.assign(new Error(`${code}: no, open '/d/spgw.db'`), { code })
+
+it.each([
+  [ofSystem('EACCES'), exitStatus.failed, /as the user that it belongs to/],
+  [ofSystem('ENOSPC'), exitStatus.failed, /make room/],
+  [ofSystem('EINVAL'), exitStatus.failed, /--verbose/],
+  [new SocketForbidden('/d/admin.sock', null), exitStatus.refused, /admin\.socket_group/],
+  [new Error('two\nlines'), exitStatus.failed, /--verbose/],
+])('says what to do about %s', (error, status, hint) => {
+  const report = reportFault(error)
+  expect(report.status).toBe(status)
+  expect(report.hint).toMatch(hint)
+  expect(report.cause).not.toContain('\n')
+})
