@@ -27,8 +27,7 @@ export async function settle(gateway: Gateway, exchange: Exchange, end: Exchange
     void gateway.journal.append(exchange.objects)
     reachFaultPoint('journal.after-objects')
   }
-  const used = exchange.results?.entry() ?? null
-  if (used !== null) void gateway.journal.append(used)
+  if (exchange.results !== null) for (const used of exchange.results.entries()) void gateway.journal.append(used)
   reachFaultPoint('journal.before-settled')
   await gateway.journal.append({ kind: 'settled', record: exchange.record('settled', end) })
   reachFaultPoint('journal.after-settled')

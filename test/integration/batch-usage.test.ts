@@ -281,6 +281,18 @@ describe('batches of the Gemini lane', () => {
     ])
   })
 
+  it('count where only a list shows them', async () => {
+    const name = 'batches/listed'
+    const path = '/gemini/v1beta/models/gemini-a:batchGenerateContent'
+    await make(path, { batch: { inputConfig: { requests: { requests: [] } } } }, operation(name, {}))
+    const done = { done: true, response: { inlinedResponses: { inlinedResponses: [used(2)] } } }
+    const foreign = operation('batches/foreign', done)
+    const body = JSON.stringify({ operations: [operation(name, done), foreign] })
+    for (const client of [reader, maker]) await read(client, '/gemini/v1beta/batches', { body })
+    expect(await counted(name)).toMatchObject([{ key: { id: maker.id }, tokens: { input: 4, output: 3 } }])
+    expect(await counted('batches/foreign')).toEqual([])
+  })
+
   it('count by the file of their results, and embeddings too', async () => {
     const name = 'batches/by-file'
     const path = '/gemini/v1beta/models/gemini-a:asyncBatchEmbedContent'
@@ -356,6 +368,9 @@ describe('what goes on in the background', () => {
     await make('/evals', { data_source_config: {}, testing_criteria: [] }, { id: 'eval_1', object: 'eval' })
     const used = { invocation_count: 2, prompt_tokens: 5, completion_tokens: 6, cached_tokens: 1 }
     const per_model_usage = [{ ...used, model_name: 'gpt-a' }]
+    const list = { object: 'list', data: [{ id: 'evalrun_0', status: 'completed', per_model_usage }] }
+    await read(reader, '/evals/eval_1/runs', { body: JSON.stringify(list) })
+    expect(await countedOf('evals.runs.result', 'evalrun_0')).toMatchObject([{ tokens: { input: 5 } }])
     const run = JSON.stringify({ id: 'evalrun_1', object: 'eval.run', status: 'completed', per_model_usage })
     for (const client of [reader, maker]) await read(client, '/evals/eval_1/runs/evalrun_1', { body: run })
     expect(await countedOf('evals.runs.result', 'evalrun_1')).toMatchObject([

@@ -2,7 +2,7 @@ import { newId } from '../../core/ids.ts'
 import type { BatchSum, BatchUsageEntry, LateWork } from '../../core/journal-format.ts'
 import { LineScanner } from '../../core/line-scan.ts'
 import type { Signal, TokenUsage } from '../../core/record.ts'
-import type { StoredObject } from '../../core/stored-object.ts'
+import type { ObjectOwner, StoredObject } from '../../core/stored-object.ts'
 import type { EndedWork, Lane, Match, Seen } from '../../lanes/contract.ts'
 import { addUsage } from '../../lanes/usage-sum.ts'
 import { findHeader } from '../headers.ts'
@@ -27,16 +27,21 @@ interface Work {
   id: string
 }
 
+/** Whose it is, as far as is known. */
+type BroughtObject = Omit<ObjectOwner, 'keyId'> & Pick<StoredObject, 'keyId' | 'requestId'>
+
+type Sums = Map<string | null, BatchSum>
+
 /** Usage in the results of one batch, read while they pass, or in the end of other work; the bytes are not touched. */
 export class BatchResults {
   readonly #exchange: Bringer
-  readonly #object: StoredObject
-  #work: Work
-  readonly #sums = new Map<string | null, BatchSum>()
+  readonly #object: BroughtObject
+  readonly #work: Work
+  readonly #sums: Sums = new Map()
+  readonly #ended: { work: Work; sums: Sums }[] = []
   readonly #lines = new LineScanner(lineBytes, (line) => this.#read(line))
-  #whole = false
 
-  constructor(exchange: Bringer, object: StoredObject, work: Work) {
+  constructor(exchange: Bringer, object: BroughtObject, work: Work) {
     this.#exchange = exchange
     this.#object = object
     this.#work = work
@@ -49,32 +54,39 @@ export class BatchResults {
   /** All of them have come. */
   end(): void {
     this.#lines.end()
-    this.#whole = true
+    this.#ended.push({ work: this.#work, sums: this.#sums })
     const { skipped } = this.#lines
     if (skipped > 0) this.#note(`${skipped} results were too long to be read: what they used is not counted.`)
     if (this.#sums.size > 0) this.#note('What its results say was used counts once, under the key that made it.')
   }
 
-  /** A whole answer has been read: how it ended, where it has. */
-  take(ended: EndedWork | null): void {
-    if (ended === null) return
-    this.#work = ended
-    this.#whole = true
-    for (const { model, lines, tokens } of ended.sums) this.#count(model, lines, tokens)
+  /** A whole answer has been read: what it shows of work that has ended. */
+  take(ended: readonly EndedWork[]): void {
+    for (const work of ended) {
+      const sums: Sums = new Map()
+      for (const { model, lines, tokens } of work.sums) count(sums, model, lines, tokens)
+      this.#ended.push({ work, sums })
+    }
   }
 
   /** A stream that showed an answer again is over. */
   takeShown({ shown, model }: Seen): void {
-    if (shown !== null) this.take({ ...this.#work, sums: [{ model, lines: 1, tokens: shown }] })
+    if (shown !== null) this.take([{ ...this.#work, sums: [{ model, lines: 1, tokens: shown }] }])
   }
 
-  /** For the journal; null where nothing counts. */
-  entry(): BatchUsageEntry | null {
-    if (!this.#whole || this.#sums.size === 0) return null
+  /** For the journal. */
+  entries(): BatchUsageEntry[] {
+    const counted = this.#ended.filter(({ work, sums }) => sums.size > 0 && this.#mayCount(work))
+    return counted.map(({ work, sums }) => this.#entry(work, sums))
+  }
+
+  /** Of what somebody adopted, what it used was counted where it was made. */
+  #mayCount({ type }: Work): boolean {
+    return this.#object.requestId !== null || !(type === 'response' || type === 'interaction')
+  }
+
+  #entry({ type, id }: Work, sums: Sums): BatchUsageEntry {
     const { projectId, environmentId, keyId, providerId, credentialId, requestId } = this.#object
-    const { type, id } = this.#work
-    // Of what somebody adopted, what it used was counted where it was made.
-    if (requestId === null && (type === 'response' || type === 'interaction')) return null
     return {
       kind: 'batch-usage',
       type,
@@ -85,7 +97,7 @@ export class BatchResults {
       lane: this.#exchange.lane!.name,
       provider: this.#exchange.provider,
       owner: { projectId, environmentId, keyId, providerId, credentialId },
-      sums: [...this.#sums.values()],
+      sums: [...sums.values()],
     }
   }
 
@@ -105,18 +117,7 @@ export class BatchResults {
 
   #read(line: Buffer): void {
     const found = this.#exchange.lane!.objects.readResult?.(line) ?? null
-    if (found !== null) this.#count(found.model, 1, found.tokens)
-  }
-
-  #count(name: string | null, lines: number, tokens: TokenUsage): void {
-    const named = name?.slice(0, modelCharacters) ?? null
-    const model = this.#sums.has(named) || this.#sums.size < modelsLimit ? named : null
-    const sum = this.#sums.get(model)
-    if (sum === undefined) this.#sums.set(model, { id: newId('req'), model, lines, tokens })
-    else {
-      sum.lines += lines
-      sum.tokens = addUsage(sum.tokens, tokens)!
-    }
+    if (found !== null) count(this.#sums, found.model, 1, found.tokens)
   }
 
   #note(text: string): void {
@@ -127,6 +128,17 @@ export class BatchResults {
       text: `${describeWork(type)} ${id}: ${text}`,
       data: { [type]: id },
     })
+  }
+}
+
+function count(sums: Sums, name: string | null, lines: number, tokens: TokenUsage): void {
+  const named = name?.slice(0, modelCharacters) ?? null
+  const model = sums.has(named) || sums.size < modelsLimit ? named : null
+  const sum = sums.get(model)
+  if (sum === undefined) sums.set(model, { id: newId('req'), model, lines, tokens })
+  else {
+    sum.lines += lines
+    sum.tokens = addUsage(sum.tokens, tokens)!
   }
 }
 
@@ -143,4 +155,9 @@ export function resultsOf(exchange: Bringer, object: StoredObject): BatchResults
     return new BatchResults(exchange, object, { type, id })
   if (type === 'eval') return new BatchResults(exchange, object, { type: 'eval_run', id })
   return batchId === null ? null : new BatchResults(exchange, object, { type: 'batch', id: batchId })
+}
+
+/** Of a list that shows how batches ended: each is whose key made it, as the store knows. */
+export function listedResults(exchange: Bringer, owner: ObjectOwner): BatchResults {
+  return new BatchResults(exchange, { ...owner, requestId: null }, { type: 'batch', id: '' })
 }

@@ -160,7 +160,10 @@ export function objectsEntry(
 }
 
 /** Of what the caller makes there. */
-function ownerAt({ key }: Exchange, { provider, credentialIndex }: Pick<Answer, 'provider' | 'credentialIndex'>): ObjectOwner {
+function ownerAt(
+  { key }: Exchange,
+  { provider, credentialIndex }: Pick<Answer, 'provider' | 'credentialIndex'>,
+): ObjectOwner {
   const { id: keyId, projectId, environmentId } = key!
   const credentialId = provider.row.credentials[credentialIndex]?.id ?? null
   return { projectId, environmentId, keyId, providerId: provider.row.id, credentialId }

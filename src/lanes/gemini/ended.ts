@@ -5,10 +5,11 @@ import { readInteractionUsage } from './interactions-reader.ts'
 import { readGenerateUsage } from './usage.ts'
 
 /** Batches answer within themselves where they were asked so; interactions may go on in the background. */
-export function readEnd({ endpoint }: Match, answer: unknown): EndedWork | null {
+export function readEnd({ endpoint: { object } }: Match, answer: unknown): readonly EndedWork[] {
   const body = asObject(answer)
-  if (body === null) return null
-  return endpoint.object?.type === 'batch' ? readBatch(body) : readInteraction(body)
+  if (body === null) return []
+  if (object?.type !== 'batch') return readInteraction(body)
+  return object.effect === 'list' ? asArray(body.operations).flatMap(readBatch) : readBatch(body)
 }
 
 /** A line of a batch's results: `{key, response}` or `{key, error}`. Source: wire/lanes.md, section 3.3; lines of embeddings [K]. */
@@ -34,23 +35,24 @@ function readEmbedded(count: unknown): ResultUsage['tokens'] | null {
 const kinds = ['inlinedResponses', 'inlinedEmbedContentResponses']
 
 /** The operation's `response` is the batch's `output` once more. */
-function readBatch(operation: JsonObject): EndedWork | null {
-  const id = asText(operation.name)
-  const metadata = asObject(operation.metadata)
-  const output = asObject(operation.response) ?? asObject(metadata?.output)
-  if (id === null || operation.done !== true || output === null) return null
+function readBatch(value: unknown): EndedWork[] {
+  const operation = asObject(value)
+  const id = asText(operation?.name)
+  const metadata = asObject(operation?.metadata)
+  const output = asObject(operation?.response) ?? asObject(metadata?.output)
+  if (id === null || operation?.done !== true || output === null) return []
   const model = modelName(asText(metadata?.model) ?? '')
   const lines = kinds.flatMap((kind) => asArray(asObject(output[kind])?.inlinedResponses))
   const sums = lines.flatMap((line) => {
     const used = readLine(asObject(line))
     return used === null ? [] : [{ model: used.model ?? model, lines: 1, tokens: used.tokens }]
   })
-  return { type: 'batch', id, sums }
+  return [{ type: 'batch', id, sums }]
 }
 
-function readInteraction({ id: value, status, model, usage }: JsonObject): EndedWork | null {
+function readInteraction({ id: value, status, model, usage }: JsonObject): EndedWork[] {
   const id = asText(value)
   const tokens = readInteractionUsage(usage)
-  if (id === null || tokens === null || status === 'in_progress') return null
-  return { type: 'interaction', id, sums: [{ model: asText(model), lines: 1, tokens }] }
+  if (id === null || tokens === null || status === 'in_progress') return []
+  return [{ type: 'interaction', id, sums: [{ model: asText(model), lines: 1, tokens }] }]
 }

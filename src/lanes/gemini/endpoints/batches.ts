@@ -5,7 +5,7 @@ const operation = uses('operation')
 
 /** Batches, and operations by whatever name they have: below a model, a store, or by themselves. Source: wire/lanes.md, section 3.3. */
 export const batches: readonly Endpoint[] = [
-  row('batches.list', 'GET /{version}/batches', { object: lists('batch') }),
+  row('batches.list', 'GET /{version}/batches', { object: lists('batch'), brings: 'end' }),
   row('batches.get', 'GET /{version}/batches/{object}', { object: uses('batch'), brings: 'end' }),
   row('batches.delete', 'DELETE /{version}/batches/{object}', { object: forgets('batch') }),
   row('batches.cancel', 'POST /{version}/batches/{object}:cancel', { object: uses('batch') }),

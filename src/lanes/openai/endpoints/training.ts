@@ -25,7 +25,7 @@ export const training: readonly Endpoint[] = [
   row('evals.update', 'POST /evals/{object}', { takes: json, object: uses('eval') }),
   row('evals.delete', 'DELETE /evals/{object}', { object: forgets('eval') }),
   row('evals.runs.create', 'POST /evals/{object}/runs', { takes: json, object: uses('eval') }),
-  row('evals.runs.list', 'GET /evals/{object}/runs', { object: uses('eval') }),
+  row('evals.runs.list', 'GET /evals/{object}/runs', { object: uses('eval'), brings: 'end' }),
   row('evals.runs.get', 'GET /evals/{object}/runs/{run}', { object: uses('eval'), brings: 'end' }),
   // The current SDK cancels below `/cancel`, the one before it with a bare POST.
   row('evals.runs.cancel', 'POST /evals/{object}/runs/{run}/cancel', { object: uses('eval') }),

@@ -3,18 +3,22 @@ import { asArray, asCount, asObject, asText, type JsonObject } from '../../json-
 import { readResponsesUsage } from '../usage.ts'
 
 /** What goes on behind its call says at its end what it used: a response in the background, the run of an eval. */
-export function readEnd({ endpoint }: Match, answer: unknown): EndedWork | null {
+export function readEnd({ endpoint }: Match, answer: unknown): readonly EndedWork[] {
   const body = asObject(answer)
-  const id = asText(body?.id)
-  if (body === null || id === null || !endings.has(String(body.status))) return null
-  return endpoint.object?.type === 'eval' ? readRun(id, body) : readResponse(id, body)
+  const shown = endpoint.operation === 'evals.runs.list' ? asArray(body?.data) : [body]
+  return shown.flatMap((value) => {
+    const work = asObject(value)
+    const id = asText(work?.id)
+    if (work === null || id === null || !endings.has(String(work.status))) return []
+    return endpoint.object?.type === 'eval' ? [readRun(id, work)] : readResponse(id, work)
+  })
 }
 
 const endings = new Set(['completed', 'incomplete', 'failed', 'cancelled', 'canceled'])
 
-function readResponse(id: string, { model, usage }: JsonObject): EndedWork | null {
+function readResponse(id: string, { model, usage }: JsonObject): EndedWork[] {
   const tokens = readResponsesUsage(usage)
-  return tokens === null ? null : { type: 'response', id, sums: [{ model: asText(model), lines: 1, tokens }] }
+  return tokens === null ? [] : [{ type: 'response', id, sums: [{ model: asText(model), lines: 1, tokens }] }]
 }
 
 /** Source: the SDK's `RunRetrieveResponse.PerModelUsage`. */
