@@ -42,6 +42,26 @@ describe('workspace, projects, environments', () => {
   })
 })
 
+describe('routes', () => {
+  it('of all environments need none of them, and are told from those of one', async () => {
+    const { client } = await startTestGateway()
+    await client.projects.add({ name: 'empty' })
+    await client.providers.add(openai)
+    const all = { model: 'gpt-4o', project: 'empty', allEnvironments: true }
+    expect(await client.routes.add({ ...all, provider: 'openai' })).toMatchObject({ environment: null })
+    expect(await client.routes.edit({ ...all, retries: 3 })).toMatchObject({ retries: 3 })
+    await client.routes.add({ model: 'one', provider: 'openai' })
+    expect(await refusal(client.routes.edit({ model: 'one', allEnvironments: true }))).toMatchObject({
+      code: 'not_found',
+      hint: expect.stringContaining('leave --all-environments out'),
+    })
+    await client.routes.add({ model: 'many', provider: 'openai', allEnvironments: true })
+    expect(await refusal(client.routes.edit({ model: 'many' }))).toMatchObject({
+      hint: expect.stringContaining('add --all-environments'),
+    })
+  })
+})
+
 describe('providers', () => {
   it('are checked, and stored with what the check learnt', async () => {
     const { client, checks, published } = await startTestGateway()

@@ -54,7 +54,7 @@ const columns = [
 const record = { as: 'record' } as const
 
 const allEnvironments = field(z.boolean().default(false), {
-  description: 'The route of all environments of the project',
+  description: 'The route of all environments of the project is meant, none of one environment',
 })
 const one = z.strictObject({
   model: field(reference, { description: 'Model name, pattern, or id of the route', prompt: 'Which route?' }),

@@ -45,19 +45,39 @@ export interface RouteReference {
   allEnvironments: boolean
 }
 
+export interface RouteScope {
+  project: Project
+  /** null: all environments of the project. */
+  environment: Environment | null
+}
+
+/** Where a route stands. For all environments none of them has to be there. */
+export async function findRouteScope(
+  context: Store,
+  scope: Pick<RouteReference, 'project' | 'environment' | 'allEnvironments'>,
+): Promise<RouteScope> {
+  if (!scope.allEnvironments) return findScope(context, scope)
+  return { project: await findProject(context, scope.project), environment: null }
+}
+
 export async function findRoute(context: Store, reference: RouteReference): Promise<Route> {
-  const { project, environment } = await findScope(context, reference)
-  const environmentId = reference.allEnvironments ? null : environment.id
-  const found = await context.store.routes.find(project.id, environmentId, reference.model)
+  const { project, environment } = await findRouteScope(context, reference)
+  const found = await context.store.routes.find(project.id, environment?.id ?? null, reference.model)
   if (found !== null) return found
-  const elsewhere = await context.store.routes.find(project.id, null, reference.model)
-  const where = reference.allEnvironments
-    ? `all environments of ${project.name}`
-    : `${project.name}/${environment.name}`
-  const hint = elsewhere
-    ? `The project has one for all its environments: add --all-environments`
-    : 'List them: spgw routes list --all'
-  throw notFound(`route in ${where} for`, reference.model, hint)
+  const where = environment === null ? `all environments of ${project.name}` : describeScope({ project, environment })
+  throw notFound(`route in ${where} for`, reference.model, await adviseElsewhere(context, reference))
+}
+
+/** The scope names a route, and does not move one there. */
+async function adviseElsewhere(context: Store, reference: RouteReference): Promise<string> {
+  const { allEnvironments, project, environment, model } = reference
+  const other = await findRouteScope(context, { ...reference, allEnvironments: !allEnvironments }).catch(() => null)
+  const there =
+    other === null ? null : await context.store.routes.find(other.project.id, other.environment?.id ?? null, model)
+  if (there === null) return 'List them: spgw routes list --all'
+  return allEnvironments
+    ? `${project}/${environment} has one of its own: leave --all-environments out, or add one: spgw routes add`
+    : 'The project has one for all its environments: add --all-environments'
 }
 
 export function describeScope({ project, environment }: FoundScope): string {

@@ -8,7 +8,7 @@ import { operations } from './base.ts'
 import type { AdminContext } from './context.ts'
 import { explainRoute } from './explain-route.ts'
 import { conflict, invalid } from './fault.ts'
-import { findRoute, findScope, type RouteReference } from './find.ts'
+import { findRoute, findRouteScope, findScope, type RouteReference } from './find.ts'
 import { readTimeouts, showTimeouts } from './moments.ts'
 import { loadNames, type Names } from './names.ts'
 import { readTargets } from './route-targets.ts'
@@ -85,7 +85,7 @@ function readFallback(list: string[] | undefined): string[] | undefined {
 
 export const routes = {
   add: operations.routes.add.handler(async ({ context, input }) => {
-    const { project, environment } = await findScope(context, input)
+    const { project, environment } = await findRouteScope(context, input)
     const strategy = input.strategy ?? 'priority'
     const targets = await readTargets(context, input, strategy, project.id)
     if (targets === null)
@@ -93,7 +93,7 @@ export const routes = {
     const route: Route = {
       id: newId('rte'),
       projectId: project.id,
-      environmentId: input.allEnvironments ? null : environment.id,
+      environmentId: environment?.id ?? null,
       model: input.model,
       enabled: !input.disabled,
       strategy,
