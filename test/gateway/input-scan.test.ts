@@ -40,6 +40,11 @@ describe('the lines of an input file', () => {
     })
   })
 
+  it('may hold what separates lines of text', () => {
+    expect(scan(line({ ...plain, input: 'one\u2028two\u0085{' }))).toMatchObject({ unread: expect.any(String) })
+    expect(scan(line({ ...plain, input: 'one\u2028two\u2029 three' }))).toMatchObject({ lines: 1, unread: null })
+  })
+
   it('may leave the endpoint to the batch, or write it without the version', () => {
     const audio = { role: 'assistant', audio: { id: 'audio_1' } }
     const bare = JSON.stringify({
@@ -83,7 +88,8 @@ describe('the lines of an input file', () => {
     ['an object’s own endpoint', line(plain, { url: '/v1/responses/resp_1' }), 'its url is nothing'],
     ['no model', line({ input: 'hi' }), 'line 1: `model` is missing'],
     ['two models', line(plain).replace('"input"', '"model":"gpt-2","input"'), '`model` is given twice'],
-    ['a line within a line', `{"a":"\r${line(plain)}\r","b":1}`, 'it holds a control character'],
+    ['a line within a line', `{"a":"\r${line(plain)}\r","b":1}`, 'begin a line'],
+    ['one behind a separator of Unicode', line({ ...plain, input: `x\u2028 ${line(plain)}` }), 'begin a line'],
     ['a line too long', `{"a":"${'x'.repeat(4 * 2 ** 20)}"}`, 'line 1 is longer than'],
     [
       'too many models',

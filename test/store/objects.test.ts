@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { MessageChannel } from 'node:worker_threads'
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { ObjectsEntry } from '../../src/core/journal-format.ts'
 import type {
@@ -140,8 +141,24 @@ describe('the index of objects', () => {
       toObjectRow({ type, id: `${type} ${createdAt}`, ...scopeA, ...place, ...unmade, createdAt })
     const [old, young] = ['2026-01-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z']
     const many = Array.from({ length: 1200 }, (_, index) => ({ ...object('response', old), id: `resp_${index}` }))
-    const rows = [object('file', old), object('response', young), object('item', old), ...many]
+    const rows = [
+      object('file', old),
+      object('response', young),
+      object('item', old),
+      object('session_handle', old),
+      ...many,
+    ]
     await connection.write((db) => db.insertInto('objects').values(rows).execute())
+    const marks = [
+      ['response', old],
+      ['response', young],
+      ['batch', old],
+      ['eval_run', old],
+    ]
+    for (const [index, [type, time]] of marks.entries())
+      await sql`insert into counted_batches values (${index}, 'prv_1', 'cre_1', 'req_1', ${time}, ${type})`.execute(
+        connection.db,
+      )
     const records = { recordsMs: 30 * 86_400_000, bodiesMs: 0 }
     await removeOld(connection, Date.parse('2026-03-02T00:00:00.000Z'), records)
     const left = await connection.db.selectFrom('objects').select(['type', 'created_at']).execute()
@@ -149,7 +166,29 @@ describe('the index of objects', () => {
       { type: 'file', created_at: old },
       { type: 'response', created_at: young },
     ])
+    const kept = await sql<{ type: string; counted_at: string }>`select * from counted_batches`.execute(connection.db)
+    expect(kept.rows.map(({ type, counted_at }) => [type, counted_at])).toEqual(marks.slice(1))
     await close()
+  })
+
+  it('keeps what a batch’s file names for as long as the file, and of the call that made it', async () => {
+    const data = storePaths(temporaryDirectory())
+    const store = await startTestStore(data)
+    const writer = new JournalWriter(data.journalDirectory, segment)
+    const input = { lines: 1, models: ['gpt-1'], objects: [], unread: null }
+    const tell = (requestId: string, model: string) =>
+      writer.write(entry({}, { requestId, made: [{ ...file, input: { ...input, models: [model] } }] }))
+    const asker = { ...scopeA, keyId: 'key_a' }
+    const question = { id: 3, kind: 'input', fileId: file.id, place, scope: asker } as const
+    tell('req_1', 'gpt-1')
+    tell('req_2', 'gpt-2')
+    await store.ingest()
+    expect(await ask(store, question)).toEqual({ id: 3, kind: 'input', input, adopted: false })
+    writer.write(entry({}, { made: [], forgotten: [file] }))
+    await store.ingest()
+    expect(await ask(store, question)).toMatchObject({ input: null })
+    await store.objects.insert({ ...file, ...scopeA, ...place, ...unmade, createdAt: now })
+    expect(await ask(store, question)).toEqual({ id: 3, kind: 'input', input: null, adopted: true })
   })
 
   it('is told by operators too: no object is given to two, and one that is forgotten may be', async () => {

@@ -15,6 +15,8 @@ const openBrace = 0x7b
 /** Bytes at which other readers of lines begin a new one, and JSON allows none of them within a text: VT, FF, FS, GS, RS. */
 const otherLineEnds = [0x0b, 0x0c, 0x1c, 0x1d, 0x1e]
 const carriageReturn = 0x0d
+/** These may stand in a text, and some readers begin a line at them all the same: NEL, LS, PS. */
+const textLineEnds = ['\u0085', '\u2028', '\u2029'].map((text) => Buffer.from(text))
 
 /** Reads the lines of a batch's input file while it passes; the bytes are not touched. */
 export class InputScan {
@@ -86,7 +88,9 @@ export class InputScan {
   #read(line: Buffer): void {
     if (this.#over || isBlank(line)) return
     const number = ++this.#input.lines
-    const found = endsElsewhere(line) ? 'it holds a control character' : this.#reader(line)
+    const found = endsElsewhere(line)
+      ? 'it holds a character at which another reader would begin a line'
+      : this.#reader(line)
     if (typeof found === 'string') return this.refuse(`line ${number}: ${found}`)
     for (const model of found.models) {
       if (!this.#models.has(model)) this.#characters += model.length
@@ -114,5 +118,16 @@ function isBlank(line: Buffer): boolean {
 function endsElsewhere(line: Buffer): boolean {
   const last = line.length - 1
   const returned = line.indexOf(carriageReturn)
-  return (returned >= 0 && returned < last) || otherLineEnds.some((byte) => line.includes(byte))
+  if ((returned >= 0 && returned < last) || otherLineEnds.some((byte) => line.includes(byte))) return true
+  return textLineEnds.some((end) => beginsAnother(line, end))
+}
+
+/** Whether what stands behind one of them could be a line by itself. */
+function beginsAnother(line: Buffer, end: Buffer): boolean {
+  for (let at = line.indexOf(end); at >= 0; at = line.indexOf(end, at + 1)) {
+    let next = at + end.length
+    while (next < line.length && line[next]! <= 0x20) next++
+    if (line[next] === openBrace) return true
+  }
+  return false
 }

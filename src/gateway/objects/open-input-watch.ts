@@ -65,6 +65,9 @@ class FileInput implements InputWatch {
   }
 }
 
+/** In any other, parsers may read another name. */
+const plainName = /^[\w.[\]-]+$/
+
 /** A form with one file. What the file is for may stand behind it. */
 class FormInput implements InputWatch, PartSink {
   readonly #form: FormScanner
@@ -88,7 +91,8 @@ class FormInput implements InputWatch, PartSink {
   }
 
   begin({ name, isFile, encoded }: FormPart): void {
-    this.#inFile = isFile || name === 'file'
+    if (!plainName.test(name)) this.#scan.refuse('a part of its form has an odd name')
+    this.#inFile = isFile || /^file/i.test(name)
     if (!this.#inFile) return
     this.#files++
     // Which one the provider takes, nobody knows here.
