@@ -3,11 +3,15 @@ import { type ParsedFlags, readValue } from './flags.ts'
 import { canAsk, type Io } from './io.ts'
 import type { Field, Operation } from './operation.ts'
 
+/** What a field may be, as the gateway knows it; none: anything. */
+export type NamesFor = (field: Field, input: Readonly<Record<string, unknown>>) => Promise<readonly string[]>
+
 /** The whole input of an operation: what was given, its secrets fetched, and, on a terminal, what was missing asked for. */
 export async function completeInput(
   operation: Operation,
   parsed: ParsedFlags,
   io: Io,
+  namesFor: NamesFor = async () => [],
 ): Promise<Record<string, unknown>> {
   const { fields } = operation
   const input = { ...parsed.input }
@@ -16,8 +20,8 @@ export async function completeInput(
   for (const field of fields) {
     const source = parsed.secrets[field.name]
     if (source !== undefined) input[field.name] = await fetchSecret(field, source, io)
-    else if (isMissing(field, input, parsed) && isAsked(operation, field, missing.length > 0, io)) {
-      const answer = await askField(field, io)
+    else if (isMissing(field, input, parsed) && isAsked(operation, field, input, missing.length > 0, io)) {
+      const answer = await askField(field, io, () => namesFor(field, input))
       if (answer !== undefined) input[field.name] = answer
     }
   }
@@ -30,25 +34,34 @@ function isMissing(field: Field, input: Record<string, unknown>, parsed: ParsedF
 
 /**
  * Required fields always. Optional ones only while making something new: a secret, which could not be a flag, and,
- * of someone who is being asked anyway, what has a question.
+ * of someone who is being asked anyway, what has a question; and what nothing was given in place of.
  */
-function isAsked(operation: Operation, field: Field, asking: boolean, io: Io): boolean {
+function isAsked(
+  operation: Operation,
+  field: Field,
+  input: Readonly<Record<string, unknown>>,
+  asking: boolean,
+  io: Io,
+): boolean {
   if (field.required) return true
   if (field.prompt === null || !canAsk(io) || !makesNew(operation)) return false
-  return field.secret || asking
+  return field.instead === undefined ? field.secret || asking : input[field.instead] === undefined
 }
 
 function makesNew(operation: Operation): boolean {
   return ['add', 'create'].includes(operation.path.at(-1) ?? '')
 }
 
-async function askField(field: Field, io: Io): Promise<unknown> {
+async function askField(field: Field, io: Io, names: () => Promise<readonly string[]>): Promise<unknown> {
   const text = field.prompt ?? (field.description || field.flag)
-  const question = field.required ? text : `${text} (Enter for none)`
+  const isNeeded = field.required || field.instead !== undefined
+  const question = isNeeded ? text : `${text} (Enter for none)`
   if (field.secret) return (await io.prompter.askHidden(question)).trim() || undefined
   if (field.shape === 'boolean') return io.prompter.confirm(question)
   if (field.choices !== null && field.shape !== 'list') return io.prompter.choose(text, field.choices)
-  const answer = (await io.prompter.ask(question, { required: field.required })).trim()
+  const known = isNeeded && field.shape === 'text' ? await names() : []
+  if (known.length > 0) return io.prompter.choose(text, known)
+  const answer = (await io.prompter.ask(question, { required: isNeeded })).trim()
   return answer === '' ? undefined : readValue(field, answer)
 }
 

@@ -1,7 +1,7 @@
 import type { Io } from './io.ts'
 import type { LocalCommand } from './local-command.ts'
 import type { Operation } from './operation.ts'
-import type { Connect, Invocation } from './run.ts'
+import type { Connect, runOperation } from './run.ts'
 
 /** What the composition root hands to the command line. */
 export interface Dependencies {
@@ -12,5 +12,5 @@ export interface Dependencies {
   io: Io
   version: string
   /** Replaced in tests of the flags alone; otherwise the real thing. */
-  run?: (invocation: Invocation, connect: Connect, io: Io) => Promise<number>
+  run?: typeof runOperation
 }

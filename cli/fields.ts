@@ -26,6 +26,7 @@ function readField(name: string, schema: z.ZodType): Field {
     fallback,
     description: meta.description ?? '',
     prompt: meta.prompt ?? null,
+    ...(meta.instead === undefined ? {} : { instead: meta.instead }),
     secret: meta.secret === true,
     syntax: meta.syntax ?? null,
     takes: takesOf(core),

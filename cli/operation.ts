@@ -25,6 +25,8 @@ export interface Field {
   fallback: unknown
   description: string
   prompt: string | null
+  /** A field that may be given in its place. */
+  instead?: string
   secret: boolean
   syntax: FieldMeta['syntax'] | null
   /** Which values of its shape the schema takes: any, any but an empty one, or only the schema itself can tell. */

@@ -57,7 +57,7 @@ async function addContract(
   const { addOperations } = await import('./operate.ts')
   addOperations(program, await operations(), words, io, async (invocation) => {
     const start = run ?? (await import('./operate.ts')).runOperation
-    finish(await start(invocation, connect, io))
+    finish(await start(invocation, connect, io, operations))
   })
 }
 

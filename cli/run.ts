@@ -43,13 +43,21 @@ export async function reach(connect: Connect, settings: GlobalOptions, io: Io): 
 }
 
 /** Asks for what is missing, checks, confirms, calls, prints. Resolves to the exit status. */
-export async function runOperation(invocation: Invocation, connect: Connect, io: Io): Promise<number> {
+export async function runOperation(
+  invocation: Invocation,
+  connect: Connect,
+  io: Io,
+  operations: () => Promise<readonly Operation[]>,
+): Promise<number> {
   const { operation, parsed, settings } = invocation
   if (configurationCommands.includes(operation.name)) {
     const { runConfiguration } = await import('./configuration.ts')
     return runConfiguration(invocation, () => reach(connect, settings, io), io)
   }
-  const input = await completeInput(operation, parsed, io)
+  const input = await completeInput(operation, parsed, io, async (field, given) => {
+    const { askNames } = await import('./known-names.ts')
+    return askNames(field, operation, given, await operations(), () => reach(connect, settings, io))
+  })
   await checkInput(operation, input)
   await confirmDanger(operation, input, io, settings.yes)
   const gateway = await reach(connect, settings, io)

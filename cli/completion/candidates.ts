@@ -1,6 +1,7 @@
 import { aliasesOf } from '../command.ts'
 import { commandWords } from '../command-words.ts'
 import { globalFlags } from '../global-options.ts'
+import { listNaming } from '../known-names.ts'
 import type { LocalCommand } from '../local-command.ts'
 import type { Field, Operation } from '../operation.ts'
 
@@ -10,9 +11,9 @@ export interface Candidate {
   description: string
 }
 
-/** Names that only the gateway knows: what the list operation of `area` answers, within the scope that was named. */
+/** Names that only the gateway knows: what `list` answers, within the scope that was named. */
 export interface LiveNames {
-  area: string
+  list: Operation
   scope: Record<string, string>
 }
 
@@ -108,20 +109,8 @@ function suggestValues(
   operations: readonly Operation[],
 ): Suggestions {
   if (field.choices !== null) return fixed(field.choices.map((value) => ({ value, description: '' })))
-  const area = areaOf(field, operation, operations)
-  return area === null ? none : { fixed: [], live: { area, scope: scopeOf(before) } }
-}
-
-/** `--provider` names one of `providers`; a verb's own argument one of its area, unless the verb makes something new. */
-function areaOf(field: Field, operation: Operation, operations: readonly Operation[]): string | null {
-  const isListed = (area: string) => operations.some(({ name }) => name === `${area}.list`)
-  const stem = field.syntax === 'target' ? 'provider' : field.flag.replace(/^(new|own)-/, '')
-  const plural = stem.endsWith('y') && stem !== 'key' ? `${stem.slice(0, -1)}ies` : `${stem}s`
-  const isOwn = operation.meta.positional?.[0] === field.name
-  const area = operation.path[0] ?? ''
-  const makesNew = ['add', 'create'].includes(operation.path.at(-1) ?? '') && operation.path.length === 2
-  if (isOwn && !makesNew && isListed(area) && operation.path.length > 1) return area
-  return isListed(plural) && !(isOwn && makesNew) ? plural : null
+  const list = listNaming(field, operation, operations)
+  return list === null ? none : { fixed: [], live: { list, scope: scopeOf(before) } }
 }
 
 /** `-p` and `-e` as far as they have been written. */

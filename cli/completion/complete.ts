@@ -1,6 +1,8 @@
 import { valueAt } from '../../src/admin/contract/show-value.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { readGlobalOptions } from '../global-options.ts'
+import { nameOfListed } from '../known-names.ts'
+import type { Operation } from '../operation.ts'
 import { reach } from '../run.ts'
 import { type Candidate, type LiveNames, suggest } from './candidates.ts'
 
@@ -22,12 +24,10 @@ export async function complete(words: readonly string[], dependencies: Dependenc
 
 /** The names that the running gateway has; none when there is no gateway, or none that answers at once. */
 async function askNames(
-  { area, scope }: LiveNames,
+  { list, scope }: LiveNames,
   words: readonly string[],
-  { connect, operations, io }: Dependencies,
+  { connect, io }: Dependencies,
 ): Promise<Candidate[]> {
-  const list = (await operations()).find(({ name }) => name === `${area}.list`)
-  if (list === undefined) return []
   const meant = { project: io.environment.SPGW_PROJECT, environment: io.environment.SPGW_ENVIRONMENT, ...scope }
   const known = Object.entries(meant).filter(([name, value]) => value && list.fields.some((one) => one.name === name))
   const signal = AbortSignal.timeout(patienceMs)
@@ -35,7 +35,7 @@ async function askNames(
     const settings = { ...readGlobalOptions(namedPlaces(words)), wait: false }
     const gateway = await reach(connect, settings, { ...io, stderr: { ...io.stderr, write: async () => {} } })
     const rows = await gateway.call(list.path, Object.fromEntries(known), { signal })
-    return Array.isArray(rows) ? rows.flatMap((row) => nameOf(row, area)) : []
+    return Array.isArray(rows) ? rows.flatMap((row) => describe(row, list)) : []
   } catch {
     return []
   }
@@ -50,11 +50,10 @@ function namedPlaces(words: readonly string[]): Record<string, unknown> {
   return { dataDir: valueAfter('--data-dir'), remote: valueAfter('--remote'), tokenEnv: valueAfter('--token-env') }
 }
 
-/** A route is named by its model; what has no name, as a request, by its id. */
-function nameOf(row: unknown, area: string): Candidate[] {
-  const value = valueAt(row, 'name') ?? valueAt(row, area === 'routes' ? 'model' : 'id')
+function describe(row: unknown, list: Operation): Candidate[] {
+  const value = nameOfListed(row, list)
   // A word with a blank or a control character in it could not be typed as it stands.
-  if (typeof value !== 'string' || !/^[\w.:/*@-]+$/.test(value)) return []
-  const state = valueAt(row, 'state') ?? valueAt(row, 'kind')
+  if (value === null || !/^[\w.:/*@-]+$/.test(value)) return []
+  const state = valueAt(row, 'state') ?? valueAt(row, 'title') ?? valueAt(row, 'kind')
   return [{ value, description: typeof state === 'string' ? state : '' }]
 }

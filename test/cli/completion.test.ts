@@ -11,6 +11,7 @@ import { type RunOptions, runLine } from './run-line.ts'
 const gateway = {
   'providers.list': () => [{ name: 'openai', state: 'ready' }, { name: 'azure', state: 'failing' }, { name: 'a b' }],
   'routes.list': () => [{ id: 'rte_1', model: 'gpt-4o*' }],
+  'providers.kinds': () => [{ kind: 'demo', title: 'Demo' }],
   'requests.list': () => [{ id: 'req_1', model: 'gpt-4o', state: 'settled' }],
   'keys.list': ({ project }: Record<string, unknown>) => [{ name: project === 'search' ? 'other' : 'ci' }],
 }
@@ -53,6 +54,7 @@ describe('completion', () => {
     expect(await offer(['routes', 'explain', ''])).toEqual(['gpt-4o*'])
     expect(await offer(['requests', 'list', '--key', ''])).toEqual(['ci'])
     expect(await offer(['requests', 'show', ''])).toEqual(['req_1'])
+    expect(await offer(['providers', 'add', 'x', '--kind', ''])).toEqual(['demo'])
     // A name that is only being made is nobody else's.
     expect(await offer(['providers', 'add', ''])).toEqual([])
   })

@@ -143,10 +143,30 @@ describe('questions', () => {
     const ran = await runLine(['providers', 'add'], {
       terminal: true,
       answers: ['openai', 'openai', ''],
-      gateway: addProvider,
+      gateway: { ...addProvider, 'providers.kinds': () => [{ kind: 'openai' }, { kind: 'demo' }] },
     })
-    expect(ran.io.questions).toEqual(['Name', 'Kind', 'hidden: Credential (Enter for none)'])
-    expect(ran.calls[0]?.[1]).toEqual({ name: 'openai', kind: 'openai' })
+    expect(ran.io.questions).toEqual(['Name', 'Kind [openai|demo]', 'hidden: Credential (Enter for none)'])
+    expect(ran.calls.at(-1)).toEqual(['providers.add', { name: 'openai', kind: 'openai' }])
+  })
+
+  it('offer what the gateway has, and are not asked where something else was given', async () => {
+    const gateway = {
+      'providers.list': () => [{ name: 'openai' }, { name: 'azure' }],
+      'routes.add': () => ({}),
+    }
+    const asked = await runLine(['routes', 'add', 'gpt-4o'], { terminal: true, answers: ['azure'], gateway })
+    expect(asked.io.questions).toEqual(['Provider [openai|azure]'])
+    expect(asked.calls.at(-1)?.[1]).toMatchObject({ model: 'gpt-4o', provider: 'azure' })
+    const given = await runLine(['routes', 'add', 'gpt-4o', '--target', 'openai'], { terminal: true, gateway })
+    expect(given.io.questions).toEqual([])
+    const scripted = await runLine(['routes', 'add', 'gpt-4o'], { gateway })
+    expect(scripted.io.questions).toEqual([])
+  })
+
+  it('end where no gateway runs that could say more', async () => {
+    const gateway = { 'providers.kinds': () => Promise.reject(new GatewayNotRunning('/d', null)) }
+    const ran = await runLine(['providers', 'add'], { terminal: true, answers: ['openai'], gateway })
+    expect([ran.status, ran.io.questions]).toEqual([3, ['Name']])
   })
 
   it('end with 130 and nothing more at Ctrl-C', async () => {

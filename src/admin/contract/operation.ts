@@ -74,6 +74,8 @@ export interface FieldMeta {
   description: string
   /** Asked on a terminal when missing; the text of the question. */
   prompt?: string
+  /** A field that may be given in its place: with a `prompt`, it is asked for where neither is there. */
+  instead?: string
   /** Never a plain argument: `--NAME-stdin`, `--NAME-env VAR` or a hidden prompt. */
   secret?: boolean
   /** The flag's name where it is not the field's in kebab case (`--header` for `headers`). */

@@ -62,7 +62,11 @@ const one = z.strictObject({
   allEnvironments,
 })
 const settable = {
-  provider: field(reference.optional(), { description: 'The one provider of the route' }),
+  provider: field(reference.optional(), {
+    description: 'The one provider of the route',
+    prompt: 'Provider',
+    instead: 'targets',
+  }),
   upstreamModel: field(z.string().min(1).optional(), {
     description: "The provider's name for the model (default: the same)",
   }),
