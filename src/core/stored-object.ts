@@ -137,9 +137,9 @@ export interface FindQuestion {
   id: number
   kind: 'find'
   scope: Asker
-  /** JSON of `[type, id]` pairs, no pair twice: the store's thread hands it to the database as it came. */
+  /** JSON of ids by type, none twice: the store's thread hands it to the database as it came. */
   names: string
-  /** Of the pairs. */
+  /** Of the ids. */
   count: number
   /** Where the scope has not all of them, what is journaled is brought in first. */
   fresh: boolean

@@ -37,8 +37,8 @@ export class ObjectStatements {
     )
     // The names lead, whatever the planner thinks of them.
     this.#find = sqlite.prepare(
-      `select objects.* from json_each(?) as named cross join objects
-       where objects.type = named.value ->> 0 and objects.id = named.value ->> 1`,
+      `select objects.* from json_each(?) as types cross join json_each(types.value) as ids cross join objects
+       where objects.type = types.key and objects.id = ids.value`,
     )
     // Of the call that made the file, and of no other that is told of it.
     this.#addInput = sqlite.prepare(

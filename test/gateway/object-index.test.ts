@@ -57,7 +57,7 @@ describe('the way to the index', () => {
     const other = index.find([], { ...scope, keyId: 'key_b' })
     while (asked.length < 5) await once(port2, 'message')
     expect(asked.map((question) => question.scope.keyId)).toEqual([...Array(4).fill('key_a'), 'key_b'])
-    expect(asked[0]).toMatchObject({ names: '[["file","a"]]', count: 1 })
+    expect(asked[0]).toMatchObject({ names: '{"file":["a"]}', count: 1 })
     for (let answered = 0; answered < 7; answered++) {
       while (asked[answered] === undefined) await once(port2, 'message')
       port2.postMessage(found(asked[answered]!))

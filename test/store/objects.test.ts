@@ -51,9 +51,17 @@ function entry(change: Partial<ObjectsEntry['owner']> = {}, more: Partial<Object
 }
 
 async function find(store: StoreClient, names: ObjectName[], scope: ObjectScope): Promise<ObjectReply> {
-  const pairs = JSON.stringify(names.map(({ type, id }) => [type, id]))
+  const ids = Map.groupBy(names, ({ type }) => type)
+  const byType = [...ids].map(([type, same]) => [type, same.map(({ id }) => id)])
   const asker = { ...scope, keyId: 'key_a' }
-  return await ask(store, { id: 1, kind: 'find', names: pairs, count: names.length, scope: asker, fresh: true })
+  return await ask(store, {
+    id: 1,
+    kind: 'find',
+    names: JSON.stringify(Object.fromEntries(byType)),
+    count: names.length,
+    scope: asker,
+    fresh: true,
+  })
 }
 
 /** Asks as a data-plane thread does. */

@@ -98,9 +98,16 @@ export class ObjectIndex {
   }
 
   async #find(names: readonly ObjectName[], scope: Asker, fresh: boolean): Promise<StoredObject[] | IndexFailure> {
-    const pairs = new Set(names.map(({ type, id }) => JSON.stringify([type, id])))
-    const asked = { kind: 'find', names: `[${[...pairs].join()}]`, count: pairs.size, scope, fresh } as const
-    const reply = await this.#ask(asked)
+    const ids = new Map<ObjectType, Set<string>>()
+    for (const { type, id } of names) {
+      const same = ids.get(type)
+      if (same === undefined) ids.set(type, new Set([id]))
+      else same.add(id)
+    }
+    const byType = [...ids].map(([type, set]) => [type, [...set]] as const)
+    const count = byType.reduce((sum, [, each]) => sum + each.length, 0)
+    const text = JSON.stringify(Object.fromEntries(byType))
+    const reply = await this.#ask({ kind: 'find', names: text, count, scope, fresh })
     return reply.kind === 'found' ? reply.objects : failure(reply)
   }
 
