@@ -60,7 +60,7 @@ function withHead(head: string | null, render: (row: unknown) => string): RowRen
 }
 
 const startWidths = {
-  text: 12,
+  text: 14,
   number: 6,
   bytes: 7,
   duration: 7,
@@ -83,7 +83,7 @@ class LiveTable {
   constructor(columns: readonly Column[], utc: boolean) {
     this.#columns = columns
     this.#widths = columns.map((column) => {
-      const usual = utc && column.format === 'age' ? 20 : startWidths[formatOf(column)] + (column.also ? 12 : 0)
+      const usual = utc && column.format === 'age' ? 20 : startWidths[formatOf(column)] + (column.also ? 14 : 0)
       return Math.max(usual, textWidth(column.title))
     })
   }

@@ -49,6 +49,29 @@ describe('tail', () => {
     expect(piped.io.err()).toBe('')
   })
 
+  it('has room for the usual errors from the first row on, also on 80 columns', async () => {
+    const refused = sampleRecord({
+      id: `req_${'d'.repeat(26)}`,
+      model: 'claude-sonnet',
+      status: 404,
+      error: { code: 'model_not_found', origin: 'client', message: 'No.' },
+    })
+    const served = sampleRecord({ id: `req_${'e'.repeat(26)}`, model: 'o3' })
+    const { io } = await runLine(['requests', 'tail'], {
+      terminal: true,
+      columns: 80,
+      gateway: stream(served, refused),
+    })
+    const places = io
+      .out()
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.indexOf('req_'))
+    expect(places[0]).toBeGreaterThan(0)
+    expect(places).toEqual([places[0], places[0]])
+  })
+
   it('keeps its columns in place', async () => {
     const wide = sampleRecord({
       id: 'req_d',
