@@ -137,6 +137,7 @@ function toSettings(
       drainMs: gateway.drain_timeout,
       trustedProxies: gateway.trusted_proxies,
       corsOrigins: gateway.cors_origins,
+      webrtc: gateway.webrtc === 'allow',
     },
     console: {
       ...console.listen,

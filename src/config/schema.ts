@@ -35,6 +35,7 @@ const gateway = z.strictObject({
   drain_timeout: z.prefault(forms.duration, '30s'),
   trusted_proxies: z.prefault(forms.networks, []),
   cors_origins: z.prefault(forms.origins, []),
+  webrtc: z.prefault(forms.choice(['refuse', 'allow']), 'refuse'),
 })
 
 /** A section without an issuer is one that is not there. */

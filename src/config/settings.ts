@@ -27,6 +27,8 @@ export interface Settings {
     readonly trustedProxies: readonly string[]
     /** Origins (`https://app.example`), or `*`. */
     readonly corsOrigins: readonly string[]
+    /** Whether calls may be begun whose media pass the gateway by. */
+    readonly webrtc: boolean
   }
   readonly console: {
     readonly host: string

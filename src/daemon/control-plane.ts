@@ -205,7 +205,7 @@ export class ControlPlane {
   }
 
   #gatewaySettings(): GatewaySettings {
-    const { url, host, bodyLimit, uploadLimit, timeouts, trustedProxies, corsOrigins } = this.#settings.gateway
+    const { url, host, bodyLimit, uploadLimit, timeouts, trustedProxies, corsOrigins, webrtc } = this.#settings.gateway
     const heldLimit = chooseHeldLimit(this.#settings.gateway.heldLimit, bodyLimit)
     const { port } = this.#options
     return {
@@ -222,6 +222,7 @@ export class ControlPlane {
       heartbeatMs,
       trustedProxies,
       corsOrigins,
+      webrtc,
     }
   }
 

@@ -74,6 +74,8 @@ export interface GatewaySettings {
   /** On the way to providers; they stay as they were when the thread began. */
   proxies: Proxies
   corsOrigins: readonly string[]
+  /** Whether calls may be begun that then pass the gateway by. */
+  webrtc: boolean
 }
 
 /** A provider's state as traffic found it; the control plane checks and decides. */

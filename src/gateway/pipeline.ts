@@ -72,10 +72,15 @@ export function identify(gateway: Gateway, exchange: Exchange): Fault | null {
   const admission = admitKey(key, { ...scope, now: exchange.receivedAt })
   exchange.policySignals.push(...admission.signals)
   if (admission.fault !== null) return admission.fault
-  return checkPath(exchange)
+  return checkPath(gateway, exchange)
 }
 
-function checkPath({ request, path, match, routingSignals }: Exchange): Fault | null {
+function checkPath(gateway: Gateway, { request, path, match, routingSignals }: Exchange): Fault | null {
+  if (match?.endpoint.media !== undefined) {
+    if (!gateway.settings.webrtc) return fault('policy_denied', notAllowed)
+    routingSignals.push(unseen)
+    return null
+  }
   if (match !== null && match.endpoint.served !== 'nobody') return null
   const call = `${request.method} ${quote(path)}`
   if (match === null) return fault('unknown_path', `There is nothing at ${call}. Check the base URL and the path.`)
@@ -84,15 +89,23 @@ function checkPath({ request, path, match, routingSignals }: Exchange): Fault | 
   return fault('unknown_path', `${call} is not served here: ${why}.`)
 }
 
+const unseen: Signal = Object.freeze({
+  rule: 'webrtc',
+  verdict: 'note',
+  text: 'Sound, text and tokens of this call pass between client and provider: no policy and no record sees them.',
+})
+const notAllowed =
+  'WebRTC carries sound straight between client and provider, past policies and records. Connect by WebSocket, or ask the operator to allow it (gateway.webrtc).'
+
 async function receive(gateway: Gateway, exchange: Exchange): Promise<Fault | null> {
-  const { takes, resumedAs } = exchange.match!.endpoint
+  const { takes, resumedAs, whole } = exchange.match!.endpoint
   const policy = effectivePolicy(gateway.model.configuration.policies, exchange.key!)
   if (policy.capture !== null) beginCapture(gateway, exchange, policy.capture)
   if (takes.length === 0) return inspect(exchange)
   const announced = resumedAs === undefined ? null : judgeAnnounced(gateway, exchange, policy)
   if (announced !== null) return announced
   const form = requestForm(takes, exchange.request.headers['content-type'])
-  if (form !== 'json') return receiveStream(gateway, exchange, form)
+  if (form !== 'json' && whole !== true) return receiveStream(gateway, exchange, form)
   const { bodyLimit } = gateway.settings
   const { betweenChunks, total } = gateway.settings.timeouts
   const limits = { bytes: maxBody(policy, bodyLimit), betweenChunksMs: betweenChunks, totalMs: total }
@@ -100,7 +113,7 @@ async function receive(gateway: Gateway, exchange: Exchange): Promise<Fault | nu
   if (Buffer.isBuffer(body)) {
     exchange.body = body
     exchange.complete = performance.now()
-    return inspect(exchange)
+    return whole === true ? inspectWhole(exchange) : inspect(exchange)
   }
   if (body !== null && 'tooLarge' in body) {
     const verdict = admitBody(body.tooLarge, policy, bodyLimit)
@@ -120,6 +133,13 @@ async function receiveStream(gateway: Gateway, exchange: Exchange, form: 'multip
 
 /** The name stands in several places of the record, whose size must be bounded. */
 const modelLimit = 512
+
+async function inspectWhole(exchange: Exchange): Promise<Fault | null> {
+  const plain = inspect(exchange)
+  if (plain !== null) return plain
+  const said = { contentType: exchange.header('content-type') ?? '', meant: exchange.clientSecret?.model ?? null }
+  return keepInspection(exchange, await exchange.lane!.inspectWhole!(exchange.inspection!, exchange.body, said))
+}
 
 function inspect(exchange: Exchange): Fault | null {
   return keepInspection(exchange, exchange.lane!.inspect(exchange.match!, exchange.query, exchange.body))

@@ -9,6 +9,7 @@ import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
 import { findHeader, headersDown } from './headers.ts'
 import type { Answer } from './judge.ts'
+import { callLocation, noteCall } from './objects/call-location.ts'
 import { leadBack, needsReading, noteAnswer, noteUnread } from './objects/note-answer.ts'
 import { ownHeaders, refuse } from './respond.ts'
 import { settle } from './settle.ts'
@@ -84,7 +85,8 @@ const unreadable =
 
 function readObjects(gateway: Gateway, exchange: Exchange, answer: Answer, body: Buffer): Buffer {
   const match = exchange.match!
-  if (match.endpoint.object !== null) return noteAnswer(gateway, exchange, answer, body)
+  if (match.endpoint.whole === true) noteCall(exchange, answer)
+  else if (match.endpoint.object !== null) return noteAnswer(gateway, exchange, answer, body)
   return exchange.lane!.objects.leads(match) ? leadBack(gateway, exchange, answer, body) : body
 }
 
@@ -131,7 +133,7 @@ async function passWhole(gateway: Gateway, exchange: Exchange, answer: Answer, b
   exchange.mark('last_byte')
   await settle(gateway, exchange, { status: head.status, error: null, tokens: answer.call.reader.usage() })
   if (exchange.gone) return
-  const more = [...lengthOf(head, body), ...uploadHeaders(gateway, exchange, answer)]
+  const more = [...lengthOf(head, body), ...uploadHeaders(gateway, exchange, answer), ...callLocation(exchange, answer)]
   writeHead(gateway, exchange, head, more)
   endWith(exchange.response, body)
 }

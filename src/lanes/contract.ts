@@ -28,6 +28,8 @@ export interface Lane {
   formFields(match: Match): FormFields
   /** As `inspect`, for a body that passes as a stream: a form, with the fields that were found in time, or bytes, with none. */
   inspectForm(match: Match, query: string, fields: readonly FormField[]): Inspection | Fault
+  /** Of a body that is read `whole`: `plain` is what `inspect` says of it. Left out where no endpoint has such. */
+  inspectWhole?(plain: Inspection, body: Buffer, said: Said): Promise<Inspection | Fault>
   /** The body to send when the route renames the model or usage must be asked for; the same buffer when neither. */
   splice(body: Buffer, inspection: Inspection, change: BodyChange): Buffer
   /** Path and query below the provider's origin or base URL, with the model renamed where it stands in the path. */
@@ -55,6 +57,13 @@ export interface Lane {
   renderModel(match: Match, model: ListedModel): Buffer
 }
 
+/** What stands beside a body that is read whole in whatever form it has. */
+export interface Said {
+  contentType: string
+  /** The model that the client's token was made for. */
+  meant: string | null
+}
+
 export interface Endpoint {
   /** Stable word on the record: `chat`, `responses`, `files.create`, `models.list`, `messages`, `generate`, … */
   operation: string
@@ -75,6 +84,10 @@ export interface Endpoint {
   /** Shape of a streamed answer; null where the endpoint never streams. Gemini's `alt` overrides it: see `Inspection.framing`. */
   stream: Framing | null
   object: ObjectUse | null
+  /** What it begins passes between client and provider, past the gateway: served only where the operator allows that. */
+  media?: 'webrtc'
+  /** Its body is small and read whole, whatever its form. */
+  whole?: true
   /**
    * Usage of what was made before: `results` in lines, of the batch that the call is about, or that wrote the file; `end` in the answer
    * that shows how something ended that went on behind its call.

@@ -59,6 +59,7 @@ export interface DataPlaneOptions {
   bodyLimit?: number
   uploadLimit?: number
   heldLimit?: number
+  webrtc?: boolean
   /** Default: plain HTTP. */
   certificate?: ServerCertificate | null
 }
@@ -76,6 +77,7 @@ export async function startDataPlane({
   bodyLimit = 100_000_000,
   uploadLimit = 2_000_000_000,
   heldLimit = 2_000_000_000,
+  webrtc = false,
   certificate = null,
 }: DataPlaneOptions): Promise<DataPlane> {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'spgw-data-plane-'))
@@ -93,6 +95,7 @@ export async function startDataPlane({
     heartbeatMs,
     trustedProxies,
     corsOrigins: ['https://app.example'],
+    webrtc,
   }
   const worker = new Worker(new URL('../../src/gateway/thread.ts', import.meta.url), {
     workerData: {

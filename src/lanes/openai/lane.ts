@@ -62,6 +62,7 @@ export const openai: Lane = {
   inspect,
   formFields: (match) => usualFormFields(match, referringFields(match)),
   inspectForm,
+  inspectWhole: async (...given) => (await import('./call-offer.ts')).inspectOffer(...given),
   splice,
   // No call that goes on has its model in the path, and ids go on as they came.
   upstreamPath: (match, inspection, upstreamModel) =>
@@ -98,7 +99,10 @@ function inspect(match: Match, query: string, body: Buffer): Inspection | Fault 
   const watch = watchReferences(match)
   const scan = scanBody(body, wanted, watch)
   if (isFault(scan)) return scan
-  if (endpoint.mints !== undefined || setUp.has(endpoint.operation)) return inspectSession(plain, body)
+  if (endpoint.mints !== undefined || setUp.has(endpoint.operation)) {
+    const session = inspectSession(plain, body)
+    return !isFault(session) && session.model === null && endpoint.model === 'body' ? noModelNamed : session
+  }
   if (watch !== null) plain.mayRefer = watch.seen
   return inspectBody(endpoint, plain, body, scan)
 }
@@ -109,7 +113,7 @@ function inspectForm(match: Match, query: string, fields: readonly FormField[]):
 }
 
 /** What they are given sets a session up, as what mints a credential for one does. */
-const setUp = new Set(['realtime.calls.accept', 'live.accept'])
+const setUp = new Set(['realtime.calls.accept', 'live.accept', 'live.create'])
 
 /** A stored answer comes as a stream when the query says so. */
 function replayed(plain: Inspection): Inspection {
@@ -148,6 +152,9 @@ function findUnserved({ operation }: Endpoint, body: Buffer, members: readonly M
   return fault('invalid_request', message, { param: 'endpoint' })
 }
 
+const noModelNamed = fault('invalid_request', '`session.model` is missing; name the model in the session.', {
+  param: 'session.model',
+})
 const noModel = { model: null, spans: [] }
 const asksUsage = new Set(['chat', 'completions'])
 
@@ -177,6 +184,10 @@ function splice(body: Buffer, inspection: Inspection, change: BodyChange): Buffe
   if (change.renameTo !== null) {
     const text = JSON.stringify(change.renameTo)
     for (const span of inspection.modelSpans) edits.push({ span, text })
+  }
+  for (const [index, { name, spans }] of (inspection.further ?? []).entries()) {
+    const to = change.furtherTo?.[index] ?? name
+    if (to !== name) for (const span of spans) edits.push({ span, text: JSON.stringify(to) })
   }
   if (change.askForUsage && inspection.usageSplice !== null) edits.push(inspection.usageSplice)
   return applyEdits(body, edits)

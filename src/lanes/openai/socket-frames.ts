@@ -61,7 +61,12 @@ const holders = ['audio', 'input', 'transcription', 'input_audio_transcription',
 
 export function readSession(bytes: Buffer): Pick<FrameAsk, 'model' | 'further'> | Fault {
   const scan = scanObject(bytes, ['session'])
-  const sessions = scan.ok && scan.members.length > 0 ? scan.members : [{ start: 0, end: bytes.length }]
+  // Beside a session the model of an older form may stand: which one counts is the provider's to say, so they must be one.
+  return readModels(bytes, [{ start: 0, end: bytes.length }, ...(scan.ok ? scan.members : [])])
+}
+
+/** Of sessions that mean the same one. */
+export function readModels(bytes: Buffer, sessions: readonly Span[]): Pick<FrameAsk, 'model' | 'further'> | Fault {
   const models: { depth: number; name: string; span: Span }[] = []
   for (const session of sessions) collectModels(bytes, session, 0, models)
   const own = models.filter(({ depth }) => depth === 0)

@@ -66,7 +66,8 @@ function withoutModel(query: string): string {
 export function inspectSession(plain: Inspection, body: Buffer): Inspection | Fault {
   const found = readSession(body)
   if (isFault(found)) return found
-  return { ...plain, model: found.model?.name ?? null, modelSpans: found.model?.spans ?? [] }
+  const named = { ...plain, model: found.model?.name ?? null, modelSpans: found.model?.spans ?? [] }
+  return found.further.length === 0 ? named : { ...named, further: found.further }
 }
 
 /** Where a handshake goes: with the model named as the provider knows it. */

@@ -1,5 +1,5 @@
 import type { MockObject } from '../mock-objects.ts'
-import { created, type FamilyCall, type FamilyRow, type Given, on, withOne } from './family.ts'
+import { created, type FamilyCall, type FamilyRow, type Given, Located, on, withOne } from './family.ts'
 
 /** What a call or a session is given to understand; it is answered with nothing. */
 const hear = (kind: string) =>
@@ -15,6 +15,14 @@ export const calls: readonly FamilyRow[] = [
   on('POST /realtime/sessions', mintSession, 'json'),
   on('POST /realtime/transcription_sessions', mintSession, 'json'),
 
+  on('POST /realtime/calls', beginCall, 'form', 'sdp', 'session'),
+  on('POST /live/sessions', beginSession, 'json', 'session', 'transport'),
+  on(
+    'POST /live/sessions/{id}/fork',
+    withOne('live_session', (_object, given) => beginSession(given)),
+    'json',
+    'transport',
+  ),
   on('POST /realtime/calls/{id}/accept', hear('call'), 'json', 'type'),
   on('POST /realtime/calls/{id}/hangup', hear('call')),
   on('POST /realtime/calls/{id}/refer', hear('call'), 'json', 'target_uri'),
@@ -28,6 +36,16 @@ export const calls: readonly FamilyRow[] = [
     withOne('live_session', ({ id }) => Buffer.from(`recording of ${id}`)),
   ),
 ]
+
+function beginCall({ call, account }: FamilyCall): Given {
+  const { id } = account.keep('call', { id: call.objects.nextId('rtc_') })
+  return new Located('v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\n', `/v1/realtime/calls/${id}`)
+}
+
+function beginSession({ call, account }: FamilyCall): Given {
+  const { id } = account.keep('live_session', { id: call.objects.nextId('live_') })
+  return { session: { id }, transport: { type: 'webrtc', sdp: 'v=0' } }
+}
 
 function secret({ call }: FamilyCall) {
   return { value: `ek_${call.objects.nextId('mock')}`, expires_at: created + 600 }

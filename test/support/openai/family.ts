@@ -20,12 +20,22 @@ export interface FormFile {
 }
 
 /** `{ text }` alone is plain text; `Given` of a call that is answered with an object is JSON. */
-export type Given = JsonObject | Buffer | Refusal | Streamed
+export type Given = JsonObject | Buffer | Refusal | Streamed | Located
 
 /** Server-sent events; `tokens`: the last of them says how many were used. */
 export interface Streamed {
   stream: string[]
   tokens: boolean
+}
+
+/** A call that was begun: SDP, and in a header where it is. */
+export class Located {
+  readonly sdp: string
+  readonly location: string
+  constructor(sdp: string, location: string) {
+    this.sdp = sdp
+    this.location = location
+  }
 }
 
 export class Refusal {

@@ -9,7 +9,7 @@ import {
 } from '../mock-format.ts'
 import { assistants } from './assistants.ts'
 import { calls } from './calls.ts'
-import { type FamilyCall, type FamilyRow, type Given, Refusal, readBody } from './family.ts'
+import { type FamilyCall, type FamilyRow, type Given, Located, Refusal, readBody } from './family.ts'
 import { files } from './files.ts'
 import { media } from './media.ts'
 import { responses } from './responses.ts'
@@ -79,6 +79,8 @@ function write(
     const error = { message, type: 'invalid_request_error', param, code }
     return wholeAnswer(given.status, headers(), JSON.stringify({ error }, null, 2))
   }
+  if (given instanceof Located)
+    return wholeAnswer(201, [...headers('application/sdp'), ['Location', given.location]], given.sdp)
   if (Buffer.isBuffer(given))
     return { status: 200, headers: headers('application/octet-stream'), parts: [given], streamed: false, usage: null }
   if ('stream' in given && Array.isArray(given.stream)) {

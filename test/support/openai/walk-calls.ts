@@ -33,6 +33,17 @@ export const callWalks: readonly Walk[] = [
     },
   },
   {
+    family: 'calls by WebRTC',
+    since: 7,
+    async walk(client) {
+      const session = { type: 'realtime' as const, model: 'gpt-realtime', instructions: 'x'.repeat(9000) }
+      const answer = await client.realtime.calls.create({ sdp: 'v=0\r\n', session })
+      expect(await answer.text()).toContain('v=0')
+      const [, id = ''] = /^\/v1\/realtime\/calls\/(rtc_\w+)$/.exec(answer.headers.get('location') ?? '') ?? []
+      await client.realtime.calls.hangup(id)
+    },
+  },
+  {
     family: 'live sessions',
     since: 7,
     async walk(client, { adopt }) {
@@ -44,9 +55,10 @@ export const callWalks: readonly Walk[] = [
       await sessions.hangup(session)
       await sessions.reject(session, { status_code: 486 })
       const transport = { type: 'webrtc' as const, sdp: 'v=0' }
-      await expect(client.live.create({ session: { model: 'gpt-live-1' }, transport })).rejects.toMatchObject({
-        status: 404,
-      })
+      const made = await client.live.create({ session: { model: 'gpt-live-1' }, transport })
+      const forked = await sessions.fork(made.session.id, { transport })
+      await sessions.hangup(forked.session.id)
+      await expect(sessions.fork('live_of_others', { transport })).rejects.toMatchObject({ status: 404 })
     },
   },
 ]

@@ -1,22 +1,24 @@
 import type { Endpoint } from '../../contract.ts'
-import { json, row, uses } from '../../endpoint-row.ts'
+import { json, makes, row, uses } from '../../endpoint-row.ts'
 
 const call = uses('call')
 const session = uses('live_session')
 
-const webRtc =
-  'WebRTC carries sound straight from the client to the provider, past keys, policies and records; connect by WebSocket'
-
-function refuseWebRtc(operation: string, path: `/${string}`): Endpoint {
-  return row(operation, `POST ${path}`, { served: 'nobody', why: webRtc })
-}
-
 /**
- * Calls by telephone, whose ids the provider's webhooks tell: an operator adopts them. Live sessions are known from their WebSocket.
+ * Calls by WebRTC, whose ids their answers tell; by telephone, whose ids the provider's webhooks tell: an operator adopts them.
+ * docs/decisions/0041.
  * Source: wire/lanes.md, section 1.3 (Realtime and live).
  */
 export const calls: readonly Endpoint[] = [
-  refuseWebRtc('realtime.calls.create', '/realtime/calls'),
+  row('realtime.calls.create', 'POST /realtime/calls', {
+    model: 'body-optional',
+    takes: ['multipart', 'bytes'],
+    whole: true,
+    gives: 'json-or-text',
+    object: makes('call'),
+    opensWith: 'client-secret',
+    media: 'webrtc',
+  }),
   row('realtime.calls.accept', 'POST /realtime/calls/{object}/accept', {
     model: 'body-optional',
     takes: json,
@@ -27,8 +29,13 @@ export const calls: readonly Endpoint[] = [
   row('realtime.calls.refer', 'POST /realtime/calls/{object}/refer', { takes: json, gives: 'nothing', object: call }),
   row('realtime.calls.reject', 'POST /realtime/calls/{object}/reject', { takes: json, gives: 'nothing', object: call }),
 
-  refuseWebRtc('live.create', '/live/sessions'),
-  refuseWebRtc('live.fork', '/live/sessions/{object}/fork'),
+  row('live.create', 'POST /live/sessions', {
+    model: 'body',
+    takes: json,
+    object: makes('live_session'),
+    media: 'webrtc',
+  }),
+  row('live.fork', 'POST /live/sessions/{object}/fork', { takes: json, object: session, media: 'webrtc' }),
   row('live.accept', 'POST /live/sessions/{object}/accept', {
     model: 'body-optional',
     takes: json,

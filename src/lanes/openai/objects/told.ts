@@ -24,7 +24,7 @@ export function told(match: Match, inspection: Inspection, answer: unknown): Tol
   if (object.effect === 'list') return asArray(body.data).flatMap((item) => tellOf(object.type, item, true))
   // What is there to be looked at has been stored.
   const found = tellOf(object.type, body, inspection.stores || object.effect === 'use')
-  const made = object.effect === 'make' || operation === 'videos.remix'
+  const made = object.effect === 'make' || operation === 'videos.remix' || operation === 'live.fork'
   if (made && keeps(object.type, body, inspection)) found.unshift(...named(object.type, madeId(operation, body)))
   return found.filter(({ id }) => id !== match.object)
 }
@@ -47,8 +47,9 @@ function keeps(type: ObjectType, answer: JsonObject, { stores }: Inspection): bo
   return type !== 'chat_completion' || stores
 }
 
-/** A run is answered with itself, and names its thread; streamed, the thread is all that is told of. */
+/** A run is answered with itself, and names its thread; streamed, the thread is all that is told of. A session stands beside its way. */
 function madeId(operation: string, answer: JsonObject): unknown {
+  if (operation.startsWith('live.')) return asObject(answer.session)?.id
   return operation === 'threads.run' ? (answer.thread_id ?? answer.id) : answer.id
 }
 
