@@ -1,3 +1,6 @@
+import { skipLargeValue } from './large-value.ts'
+import type { NameWatch } from './watched-names.ts'
+
 /**
  * Finds members of a JSON object in its bytes, without parsing or copying. The grammar is checked strictly
  * (RFC 8259) but for the inside of strings, where escapes and control characters are skipped unread.
@@ -22,28 +25,6 @@ export type ObjectScan =
   | { ok: true; start: number; end: number; empty: boolean; members: Member[] }
   /** `at`: byte offset of what is wrong; the length of the input when it ends too early. */
   | { ok: false; at: number }
-
-/** Names to look out for at every depth. ASCII; at least one. */
-export class WatchedNames {
-  readonly byLength: readonly (readonly string[] | undefined)[]
-  /** A name of fewer bytes hides none of them behind an escape, which makes five bytes more of a character. */
-  readonly shortestEscaped: number
-
-  constructor(names: readonly string[]) {
-    const longest = Math.max(...names.map(({ length }) => length))
-    this.byLength = Array.from({ length: longest + 1 }, (_, length) => {
-      const same = names.filter((name) => name.length === length)
-      return same.length === 0 ? undefined : same
-    })
-    this.shortestEscaped = Math.min(...names.map(({ length }) => length)) + 5
-  }
-}
-
-/** For one scan. `seen`: a member of one of the names stands somewhere, or one whose name holds an escape and might be. */
-export interface NameWatch {
-  readonly names: WatchedNames
-  seen: boolean
-}
 
 const quote = 0x22
 const backslash = 0x5c
@@ -135,13 +116,21 @@ const expectCommaOrClose = 4
 /** One stack for all calls: scanning is synchronous and never re-entered. */
 const containers = new Uint8Array(maximumDepth)
 
-/** The index after the value that starts at `at`, or `~offset` of what is wrong. Iterative: nesting costs no call stack. */
+/** With more than this before the end, a value may be large. */
+const largeBytes = 16 * 1024
+
+/** The index after the value that starts at `at`, or `~offset` of what is wrong. */
 export function skipValue(
   bytes: Buffer,
   at: number,
   end: number = bytes.length,
   watch: NameWatch | null = null,
 ): number {
+  return end - at > largeBytes ? skipLargeValue(bytes, at, end, watch) : skipSmallValue(bytes, at, end, watch)
+}
+
+/** Iterative: nesting costs no call stack. */
+export function skipSmallValue(bytes: Buffer, at: number, end: number, watch: NameWatch | null): number {
   let depth = 0
   let expect = expectValue
   let index = at

@@ -1,5 +1,6 @@
 import { type Fault, fault } from '../core/errors.ts'
-import { type Member, type NameWatch, scanObject } from '../core/json-scan.ts'
+import { type Member, scanObject } from '../core/json-scan.ts'
+import type { NameWatch } from '../core/watched-names.ts'
 import { parseObject, readValue } from './json-value.ts'
 
 const backslash = 0x5c

@@ -1,5 +1,6 @@
 import { type Fault, fault } from '../core/errors.ts'
-import { type Member, type NameWatch, type ObjectScan, type Span, scanObject } from '../core/json-scan.ts'
+import { type Member, type ObjectScan, type Span, scanObject } from '../core/json-scan.ts'
+import type { NameWatch } from '../core/watched-names.ts'
 import { isCount, readValue } from './json-value.ts'
 
 /** Up to here a body is also parsed, so that the answer can say where a string is malformed; larger ones are only scanned. */

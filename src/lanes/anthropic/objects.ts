@@ -1,6 +1,6 @@
 import type { Fault } from '../../core/errors.ts'
-import { WatchedNames } from '../../core/json-scan.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
+import { WatchedNames } from '../../core/watched-names.ts'
 import type { LaneObjects, Match, RenderedError } from '../contract.ts'
 import { asObject, asText } from '../json-value.ts'
 import { walkMembers } from '../json-walk.ts'

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { WatchedNames } from '../../core/json-scan.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
+import { WatchedNames } from '../../core/watched-names.ts'
 import type { Match, Reference } from '../contract.ts'
 import { walkMembers } from '../json-walk.ts'
 import { fileName, fileReference, nameHandle } from './names.ts'

@@ -1,6 +1,6 @@
 import type { Fault } from '../../../core/errors.ts'
-import { type NameWatch, WatchedNames } from '../../../core/json-scan.ts'
 import type { ObjectName, ObjectType } from '../../../core/stored-object.ts'
+import { type NameWatch, WatchedNames } from '../../../core/watched-names.ts'
 import type { Match, Reference } from '../../contract.ts'
 import { JsonMembers, type JsonTree, longText, readTree, tooManyValues } from '../../json-tree.ts'
 
