@@ -46,17 +46,18 @@ describe('the way to the index', () => {
     port.close()
   })
 
-  it('asks a few at a time for each key, the others in their turn, and each name once', async () => {
+  it('asks for so many names at a time for each key, for the others in their turn, and for each once', async () => {
     const index = new ObjectIndex()
     const asked: ObjectQuestion[] = []
     const { port1, port2 } = new MessageChannel()
     port2.on('message', (question: ObjectQuestion) => asked.push(question))
     index.attach(port1)
     const name = { type: 'file', id: 'a' } as const
-    const many = Array.from({ length: 6 }, () => index.find([name, name], scope))
-    const other = index.find([], { ...scope, keyId: 'key_b' })
-    while (asked.length < 5) await once(port2, 'message')
-    expect(asked.map((question) => question.scope.keyId)).toEqual([...Array(4).fill('key_a'), 'key_b'])
+    const names = Array.from({ length: 999 }, (_, id) => ({ type: 'file', id: `${id}` }) as const)
+    const many = [index.find([name, name], scope), ...Array.from({ length: 5 }, () => index.find(names, scope))]
+    const other = index.find([name], { ...scope, keyId: 'key_b' })
+    while (asked.length < 4) await once(port2, 'message')
+    expect(asked.map((question) => question.scope.keyId)).toEqual([...Array(3).fill('key_a'), 'key_b'])
     expect(asked[0]).toMatchObject({ names: '{"file":["a"]}', count: 1 })
     for (let answered = 0; answered < 7; answered++) {
       while (asked[answered] === undefined) await once(port2, 'message')
@@ -68,8 +69,9 @@ describe('the way to the index', () => {
 
   it('lets no key have hundreds waiting, and none for long', async () => {
     const index = new ObjectIndex()
-    const replies = await Promise.all(Array.from({ length: 205 }, () => index.look([], scope)))
-    expect(replies.at(-1)).toEqual({ failed: 'the key has 200 look-ups waiting already' })
+    const names = Array.from({ length: 999 }, (_, id) => ({ type: 'file', id: `${id}` }) as const)
+    const replies = await Promise.all(Array.from({ length: 1003 }, () => index.look(names, scope)))
+    expect(replies.at(-1)).toEqual({ failed: 'the key has 1000 look-ups waiting already' })
     expect(replies.at(0)).toEqual({ failed: 'it did not answer within 1000 ms' })
   })
 

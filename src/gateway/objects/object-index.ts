@@ -23,6 +23,9 @@ const turnMs = 1000
 const beginMs = 1000
 const answerMs = 500
 
+/** What any other question costs the store, in names. */
+const otherNames = 20
+
 /** The index cannot be asked now. */
 export interface IndexFailure {
   failed: string
@@ -114,13 +117,14 @@ export class ObjectIndex {
   async #ask(asked: Asked): Promise<ObjectReply> {
     const id = ++this.#lastId
     const { keyId } = asked.scope
-    const turn = this.#turns.take(keyId)
+    const names = asked.kind === 'find' ? Math.max(1, asked.count) : otherNames
+    const turn = this.#turns.take(keyId, names)
     const reason = turn === null ? null : await turn
     if (reason !== null) return { id, kind: 'failed', reason }
     try {
       return await this.#send({ ...asked, id })
     } finally {
-      this.#turns.leave(keyId)
+      this.#turns.leave(keyId, names)
     }
   }
 
