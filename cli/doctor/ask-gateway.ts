@@ -44,6 +44,23 @@ export async function examineGateway(
   ]
 }
 
+/** By the reason, as the gateway words it (docs/troubleshooting.md has all). Requests go on being served in each case. */
+const remedies: readonly [reason: RegExp, remedy: string][] = [
+  [/locked/, 'End what holds it (fuser spgw.db names it): a backup tool, an SQLite shell. For backups: spgw backup.'],
+  [/full|ENOSPC|EDQUOT/, 'Make room on its disk; what waits is written then.'],
+  [/read-only|EROFS|EIO|failed to/, "Look at the disk and the system's log, and mount it to be written again."],
+  [/EFBIG/, 'Lift the limit on the size of files (ulimit -f, or LimitFSIZE= of the service), and start it again.'],
+  [/permission|EACCES/, 'Give it back to the user of the gateway: chown -R USER DIRECTORY.'],
+  [/made anew/, 'Nothing has to be done; find out who deleted it.'],
+  [/rescued/, 'Stop the gateway, move the rescued file to spgw.db, and start it again.'],
+  [/damaged/, 'Stop the gateway, keep its journal, and restore a backup: spgw restore FILE --force.'],
+]
+
+function adviseDegraded(reason: string): string {
+  const known = remedies.find(([pattern]) => pattern.test(reason))
+  return known?.[1] ?? "Requests go on being served; the gateway's log says more."
+}
+
 function judgeStatus(status: unknown, version: string): Finding[] {
   const theirs = String(valueAt(status, 'version'))
   const place = `${valueAt(status, 'gateway_url')} (process ${valueAt(status, 'process_id')})`
@@ -61,7 +78,7 @@ function judgeStatus(status: unknown, version: string): Finding[] {
       complain(
         String(valueAt(part, 'part')),
         `degraded since ${valueAt(part, 'since')}: ${valueAt(part, 'reason')}`,
-        'Requests go on being served; docs/troubleshooting.md says what to do for each part.',
+        adviseDegraded(String(valueAt(part, 'reason'))),
       ),
     ),
     ...(lost > 0
@@ -136,5 +153,6 @@ function judgeKey(key: unknown, now: number): Finding[] {
   const prolong = `Prolong it: spgw keys edit ${name} --expires 90d, or remove it.`
   if (valueAt(key, 'state') === 'expired') return [warn('keys', `${name} has expired`, prolong)]
   if (valueAt(key, 'state') !== 'active' || Number.isNaN(until) || until - now > soonMs) return []
-  return [warn('keys', `${name} expires in ${Math.max(0, Math.ceil((until - now) / dayMs))} days`, prolong)]
+  const days = Math.max(1, Math.ceil((until - now) / dayMs))
+  return [warn('keys', `${name} expires in ${days === 1 ? 'a day' : `${days} days`}`, prolong)]
 }

@@ -69,7 +69,7 @@ describe('doctor', () => {
     [
       'a key about to expire',
       { keys: [{ ...key, expires_at: new Date(sampleNow + 86_400_000).toISOString() }] },
-      'ci expires in 1 days',
+      'ci expires in a day',
       0,
     ],
     [
@@ -96,6 +96,18 @@ describe('doctor', () => {
     const ran = await examine(scene)
     expect(ran.io.out()).toContain(words)
     expect(ran.status).toBe(code)
+  })
+
+  it.each([
+    ['another process holds the database locked (SQLITE_BUSY)', 'fuser spgw.db'],
+    ['the disk is full (ENOSPC)', 'Make room'],
+    ['no permission to write to the journal directory (EACCES)', 'chown'],
+    ['the journal directory was deleted; it is made anew, with what was in it', 'Nothing has to be done'],
+    ['the database file was deleted; what it held is in spgw.db.rescued-1', 'move the rescued file'],
+    ['something new', 'log says more'],
+  ])('tells what to do when %s', async (reason, remedy) => {
+    const ran = await examine({ status: { ...status, degraded: [{ part: 'store', since: 'noon', reason }] } })
+    expect(ran.io.out()).toContain(remedy)
   })
 
   it('tells that no gateway runs, or that one does not answer, and goes on', async () => {
