@@ -59,6 +59,7 @@ const systemHints: Record<string, string> = {
   EACCES: 'Run it as the user that it belongs to, or as root. spgw doctor says more.',
   EPERM: 'Run it as the user that it belongs to, or as root. spgw doctor says more.',
   EROFS: 'Its disk can only be read: mount it to be written, or name another place.',
+  ENOENT: 'Name a file or directory that is there.',
   ENOSPC: 'Its disk is full: make room there.',
   EDQUOT: 'The quota of that disk is used up: make room there.',
   EMFILE: 'Too many files are open: raise the limit (ulimit -n, or LimitNOFILE= of the service).',

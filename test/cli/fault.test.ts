@@ -7,6 +7,7 @@ const ofSystem = (code: string) => Object.assign(new Error(`${code}: no, open '/
 it.each([
   [ofSystem('EACCES'), exitStatus.failed, /as the user that it belongs to/],
   [ofSystem('ENOSPC'), exitStatus.failed, /make room/],
+  [ofSystem('ENOENT'), exitStatus.failed, /that is there/],
   [ofSystem('EINVAL'), exitStatus.failed, /--verbose/],
   [new SocketForbidden('/d/admin.sock', null), exitStatus.refused, /admin\.socket_group/],
   [new Error('two\nlines'), exitStatus.failed, /--verbose/],
