@@ -162,6 +162,16 @@ describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () =>
     expect(hours).toBeLessThan(8)
     await page.goBack()
     await page.waitForURL((url) => !url.searchParams.has('until'))
+    await page.getByLabel('Span of time').selectOption('Another span…')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('From').fill('2026-01-02T03:00')
+    await dialog.getByLabel('To').fill('2026-01-02T02:00')
+    await dialog.getByRole('button', { name: 'Show it' }).click()
+    await page.getByText('It must end after it begins.').waitFor()
+    await dialog.getByLabel('To').fill('2026-01-02T05:00')
+    await dialog.getByRole('button', { name: 'Show it' }).click()
+    await page.waitForURL(/since=.*until=/)
+    expect(await page.getByLabel('Span of time').locator('option:checked').textContent()).toContain('2 Jan')
   })
 
   it('lets nobody wait outside who cannot see', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasBrowser } from '../support/browser.ts'
+import { findBarriers, hasBrowser } from '../support/browser.ts'
 import {
   confirmDanger,
   expectInert,
@@ -44,6 +44,7 @@ describe.skipIf(!hasBrowser)('Providers in the console (needs chromium)', () => 
     const check = page.getByRole('region', { name: 'Check of the provider' })
     await check.getByText('Find its API at the base URL: failed').waitFor()
     await check.getByText('Have the credential accepted: waiting').waitFor()
+    expect(await findBarriers(page)).toEqual([])
     expect(await gateway.admin.providers.list({})).toEqual([])
 
     await check.getByRole('button', { name: `Use ${mock.origin}/v1` }).click()

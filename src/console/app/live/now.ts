@@ -13,7 +13,11 @@ function tick(): void {
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
-  timer ??= setInterval(tick, 1000)
+  if (timer === undefined) {
+    // It stood still while nobody listened.
+    now = Date.now()
+    timer = setInterval(tick, 1000)
+  }
   return () => {
     listeners.delete(listener)
     if (listeners.size > 0) return

@@ -16,6 +16,8 @@ export interface FormFieldProps {
   label?: string | undefined
   hint?: ReactNode
   autoFocus?: boolean
+  /** What stands now is changed: left as it is, it stays. */
+  isEdit?: boolean
 }
 
 const syntaxHints: Partial<Record<NonNullable<DerivedField['syntax']>, string>> = {
@@ -27,7 +29,7 @@ const syntaxHints: Partial<Record<NonNullable<DerivedField['syntax']>, string>> 
 
 /** One field of a form with its name, its hint and what is wrong with it. The control follows from the field's type. */
 export function FormField(props: FormFieldProps) {
-  const { field, error, label } = props
+  const { field, error, label, isEdit = false } = props
   const id = useId()
   const name = label ?? nameInWords((field.flag ?? field.name).replace(/^-+/, '')).replaceAll('-', ' ')
   if (field.shape === 'boolean') return <SwitchField {...props} id={id} name={name} />
@@ -40,7 +42,7 @@ export function FormField(props: FormFieldProps) {
       {error}
     </p>
   )
-  const mark = field.required ? null : <span className="quiet"> (optional)</span>
+  const mark = field.required || isEdit ? null : <span className="quiet"> (optional)</span>
   return isGroup ? (
     <fieldset className={`field${error === undefined ? '' : ' field-wrong'}`} aria-describedby={describedBy}>
       <legend>

@@ -67,7 +67,7 @@ export function OperationButton(props: OperationButtonProps) {
         onConfirm={run}
         onClose={() => setAsking(false)}
       >
-        <p>{fillIn(meta.confirm ?? meta.summary, input)}</p>
+        <p>{fillIn(meta.confirm ?? meta.summary, nameThings(input, name))}</p>
         {props.consequence}
       </ConfirmDialog>
     </>
@@ -77,6 +77,12 @@ export function OperationButton(props: OperationButtonProps) {
 /** A summary without what it adds after its first clause: `Remove a provider`. */
 export function titleOf(summary: string): string {
   return summary.split(/[;,(]/, 1)[0]?.trim() ?? summary
+}
+
+/** Pages name things by their ids, people by their names. */
+function nameThings(input: Record<string, unknown>, name: string): Record<string, unknown> {
+  const isId = (value: unknown) => typeof value === 'string' && /^[a-z]{3}_[0-9a-z]{20,}$/.test(value)
+  return Object.fromEntries(Object.entries(input).map(([field, value]) => [field, isId(value) ? name : value]))
 }
 
 /** `{field}` is filled from the input. */

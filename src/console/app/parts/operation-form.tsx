@@ -21,6 +21,8 @@ export interface OperationFormProps {
   fields?: readonly string[]
   /** Folded away under "More settings". */
   folded?: readonly string[]
+  /** Those that must be given here, though the operation can do without. */
+  needed?: readonly string[]
   suggestions?: Record<string, readonly string[]>
   labels?: Record<string, string>
   hints?: Record<string, ReactNode>
@@ -54,6 +56,7 @@ export function OperationForm(props: OperationFormProps) {
     <FormField
       key={field.name}
       field={field}
+      isEdit={before !== null}
       value={values[field.name] ?? ''}
       onChange={change(field.name)}
       error={errors[field.name]}
@@ -85,8 +88,10 @@ export function OperationForm(props: OperationFormProps) {
   )
 }
 
-function fieldsOf({ operation, fields, folded = [], fixed = {} }: OperationFormProps): DerivedField[] {
-  const all = operationNamed(operation).fields.filter(({ name }) => !(name in fixed))
+function fieldsOf({ operation, fields, folded = [], fixed = {}, needed = [] }: OperationFormProps): DerivedField[] {
+  const all = operationNamed(operation)
+    .fields.filter(({ name }) => !(name in fixed))
+    .map((field) => (needed.includes(field.name) ? { ...field, required: true } : field))
   if (fields === undefined) return all
   return [...fields, ...folded].flatMap((name) => all.find((field) => field.name === name) ?? [])
 }

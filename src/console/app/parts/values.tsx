@@ -44,9 +44,17 @@ interface TimeProps {
   short?: boolean
 }
 
+const clockSlackMs = 5000
+
+/** What has just happened is not to come, though the gateway's clock is a little ahead. */
+function noEarlier(now: number, at: string): number {
+  const moment = Date.parse(at)
+  return moment > now && moment - now < clockSlackMs ? moment : now
+}
+
 /** How long ago, or in how long; the moment itself on hover. `at` is RFC 3339. */
 export function Time({ at, absolute = false, short = false }: TimeProps) {
-  const text = useClock((now) => (at ? formatValue(at, 'age', { now, utc: absolute }) : ''))
+  const text = useClock((now) => (at ? formatValue(at, 'age', { now: noEarlier(now, at), utc: absolute }) : ''))
   if (!at) return <Missing meaning="never" />
   return (
     <time dateTime={at} title={new Date(at).toISOString()} className="number nowrap">

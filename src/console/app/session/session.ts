@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { type Grant, mayCall, type RoleName, roleNames } from '../../../admin/contract/roles.ts'
+import { type Grant, mayCall } from '../../../admin/contract/roles.ts'
 import { orpc } from '../client/admin.ts'
 import { callAuth } from '../client/http.ts'
 import { queries, sessionKey } from '../client/queries.ts'
@@ -82,12 +82,17 @@ export function useMayCall(): MayCall {
 /** Of no project, for what is the workspace's own, and as long as the names are not known. */
 const none = ''
 
-/** Grants name projects by their ids, pages by their names; whoever has one for the workspace needs neither. */
-function useProjectIds(grants: readonly Grant[]): (name: string | null) => string | undefined {
-  const { data } = useQuery({
+/** Asked for by whoever has a grant for one of them. */
+function useProjects(grants: readonly Grant[]) {
+  return useQuery({
     ...orpc.projects.list.queryOptions({ input: {} }),
     enabled: grants.some(({ project }) => project !== null),
   })
+}
+
+/** Grants name projects by their ids, pages by their names; whoever has one for the workspace needs neither. */
+function useProjectIds(grants: readonly Grant[]): (name: string | null) => string | undefined {
+  const { data } = useProjects(grants)
   return (name) => {
     if (name === null || data === undefined) return none
     // A record keeps the name that its project had: only the gateway knows whose it was.
@@ -95,9 +100,12 @@ function useProjectIds(grants: readonly Grant[]): (name: string | null) => strin
   }
 }
 
-/** The highest role, as a word; null: nobody is signed in. */
-export function useRole(): RoleName | null {
+/** The roles that one has: `owner`, or `admin of search, viewer of default`. */
+export function useRoles(): string {
   const { data } = useSession()
-  const held = (data?.operator?.grants ?? []).map(({ role }) => role)
-  return roleNames.findLast((role) => held.includes(role)) ?? null
+  const grants = data?.operator?.grants ?? []
+  const { data: projects = [] } = useProjects(grants)
+  const nameOf = (id: string) => projects.find((project) => project.id === id)?.name ?? id
+  const words = grants.map(({ project, role }) => (project === null ? role : `${role} of ${nameOf(project)}`))
+  return words.join(', ') || 'no role'
 }

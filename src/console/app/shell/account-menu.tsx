@@ -4,13 +4,13 @@ import { useState } from 'react'
 import { escapeControls } from '../../../admin/contract/show-value.ts'
 import { Menu } from '../parts/menu.tsx'
 import { toastFault } from '../parts/toast-store.ts'
-import { signOut, useRole, useSession } from '../session/session.ts'
+import { signOut, useRoles, useSession } from '../session/session.ts'
 import { applyTheme, readTheme, type Theme } from '../session/theme.ts'
 import { keepScope } from './keys.ts'
 
 export function AccountMenu({ onShowKeys }: { onShowKeys(): void }) {
   const { data } = useSession()
-  const role = useRole()
+  const roles = useRoles()
   const operator = data?.operator
   return (
     <Menu
@@ -25,7 +25,7 @@ export function AccountMenu({ onShowKeys }: { onShowKeys(): void }) {
               <b>{escapeControls(operator?.display_name ?? operator?.name ?? '')}</b>
             </p>
             <p className="small quiet">
-              {role ?? 'no role'} · spgw {data?.version}
+              {escapeControls(roles)} · spgw {data?.version}
             </p>
           </div>
           <ul className="menu-list">

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { callAuth } from '../../client/http.ts'
 import { FaultNotice, RecordView } from '../../parts/index.ts'
-import { useRole, useSession } from '../../session/session.ts'
+import { useRoles, useSession } from '../../session/session.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import { type Account, accountKey } from './account.ts'
 import { PasskeysCard } from './passkeys-card.tsx'
@@ -13,7 +13,7 @@ import { TotpCard } from './totp-card.tsx'
 /** One's own ways in. */
 export function AccountPage() {
   const { data: session } = useSession()
-  const role = useRole()
+  const roles = useRoles()
   const account = useQuery({ queryKey: accountKey, queryFn: () => callAuth<Account>('/auth/account') })
   const operator = session?.operator
   return (
@@ -23,7 +23,7 @@ export function AccountPage() {
           entries={[
             { label: 'Name', value: escapeControls(operator?.name ?? '') },
             { label: 'Shown as', value: escapeControls(operator?.display_name ?? '') },
-            { label: 'Role', value: role ?? 'none' },
+            { label: 'Roles', value: escapeControls(roles) },
           ]}
         />
         {account.isError ? <FaultNotice error={account.error} onRetry={() => void account.refetch()} /> : null}

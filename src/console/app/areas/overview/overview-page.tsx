@@ -67,8 +67,13 @@ function Traffic({ search }: { search: OverviewSearch }) {
   return (
     <>
       <OverviewFigures sum={total.data?.[0]} points={series.data?.groups} />
-      {series.data === undefined ? null : <OverviewCharts series={series.data} />}
-      <GroupTable by={by ?? 'model'} rows={groups.data ?? []} window={{ since, until }} />
+      {/* Nothing is put above what is there already. */}
+      {series.data === undefined ? null : (
+        <>
+          <OverviewCharts series={series.data} />
+          <GroupTable by={by ?? 'model'} rows={groups.data ?? []} window={{ since, until }} />
+        </>
+      )}
     </>
   )
 }

@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { ZoomOut } from 'lucide-react'
 import { Button } from '../../parts/index.ts'
+import { SpanChoice } from '../span-choice.tsx'
 import type { OverviewSearch } from './overview-search.ts'
 
 const spans = [
@@ -43,24 +44,7 @@ export function OverviewTools({ search }: { search: OverviewSearch }) {
           </option>
         ))}
       </select>
-      <select
-        className="input"
-        aria-label="Span of time"
-        value={zoomed ? 'zoomed' : since}
-        onChange={(event) => change({ since: event.target.value, until: undefined })}
-      >
-        {zoomed ? <option value="zoomed">{describeSpan(since, until)}</option> : null}
-        {spans.map((span) => (
-          <option key={span.since} value={span.since}>
-            {span.title}
-          </option>
-        ))}
-      </select>
+      <SpanChoice since={since} until={until} spans={spans} onChange={change} />
     </div>
   )
-}
-
-function describeSpan(since: string, until: string | undefined): string {
-  const short = (time: string) => (Number.isNaN(Date.parse(time)) ? time : time.slice(5, 16).replace('T', ' '))
-  return until === undefined ? `Since ${short(since)}` : `${short(since)} – ${short(until)} UTC`
 }

@@ -13,7 +13,7 @@ export function PartsNotice() {
       <ul className="stack-tight">
         {status.degraded.map(({ part, reason, since }) => (
           <li key={part}>
-            <span className="notice-title">Degraded: {part}</span> since <Time at={since} />. {escapeControls(reason)}
+            <span className="notice-title">Degraded: {part}</span>, since <Time at={since} />: {escapeControls(reason)}
           </li>
         ))}
       </ul>

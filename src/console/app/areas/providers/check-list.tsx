@@ -14,17 +14,19 @@ const icons = {
 export function CheckList({ finding, onBaseUrl }: { finding: CheckFinding | null; onBaseUrl?: (url: string) => void }) {
   const suggested = finding === null ? null : suggestedBaseUrl(finding.message)
   return (
-    <ol className="check-list" aria-label="Check" role="status">
-      {checkSteps(finding).map((step) => (
-        <Step key={step.title} step={step}>
-          {step.state === 'failed' && suggested !== null && onBaseUrl !== undefined ? (
-            <Button small onClick={() => onBaseUrl(suggested)}>
-              Use {suggested}
-            </Button>
-          ) : null}
-        </Step>
-      ))}
-    </ol>
+    <div role="status">
+      <ol className="check-list" aria-label="Check">
+        {checkSteps(finding).map((step) => (
+          <Step key={step.title} step={step}>
+            {step.state === 'failed' && suggested !== null && onBaseUrl !== undefined ? (
+              <Button small onClick={() => onBaseUrl(suggested)}>
+                Use {suggested}
+              </Button>
+            ) : null}
+          </Step>
+        ))}
+      </ol>
+    </div>
   )
 }
 

@@ -122,6 +122,7 @@ function CredentialDialog({ provider: { name }, asked, onClose }: CredentialDial
           operation="providers.edit"
           fixed={{ name, replace: asked.id }}
           fields={['credential']}
+          needed={['credential']}
           folded={['skipCheck']}
           labels={{ credential: 'New credential' }}
           hints={{ credential: 'It keeps the place in the pool, and the objects that were made with it.' }}

@@ -9,7 +9,7 @@ import type { Provider, Revision } from '../outputs.ts'
 import { Section } from '../section.tsx'
 
 /** They differ in every revision and say nothing of what it does. */
-const always = ['number', 'active', 'created_at', 'created_by', 'added_at']
+const always = ['number', 'active', 'created_at', 'created_by', 'added_at', 'id']
 const shownAtFirst = 5
 
 export function ProviderRevisions({ provider }: { provider: Provider }) {

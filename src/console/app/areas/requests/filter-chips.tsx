@@ -9,19 +9,7 @@ import { operationNamed } from '../../contract/operations.ts'
 import { Button, Menu } from '../../parts/index.ts'
 import type { FilterName, RequestsSearch } from './requests-search.ts'
 
-const chipNames = [
-  'key',
-  'model',
-  'provider',
-  'status',
-  'error',
-  'lane',
-  'route',
-  'state',
-  'tag',
-  'id',
-  'until',
-] as const
+const chipNames = ['key', 'model', 'provider', 'status', 'error', 'lane', 'route', 'state', 'tag', 'id'] as const
 type ChipName = (typeof chipNames)[number]
 
 /** What narrows the list, one chip each; they stand in the address. */

@@ -4,7 +4,7 @@ import { escapeControls, formatValue } from '../../../../admin/contract/show-val
 import { whyNoBodies } from '../../../../admin/contract/why-no-bodies.ts'
 import { indentJson } from '../../../../core/indent-json.ts'
 import type { RequestRow } from '../../live/status-output.ts'
-import { Button, Code, FaultNotice } from '../../parts/index.ts'
+import { Button, Code, Command, FaultNotice } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import type { RequestBodies } from '../outputs.ts'
 import { bodiesQuery } from './bodies-query.ts'
@@ -67,10 +67,15 @@ function isCaptured({ state, policy_signals }: RequestRow): boolean {
 
 function NotKept({ record }: { record: RequestRow }) {
   const { reason, hint } = whyNoBodies(record)
+  // What is to be typed is to be copied.
+  const [, words = hint, command = null] = /^(.*:) (spgw .*)$/.exec(hint) ?? []
   return (
-    <p className="quiet breakable">
-      <bdi>{escapeControls(reason)}</bdi> <bdi>{escapeControls(hint)}</bdi>
-    </p>
+    <div className="stack-tight">
+      <p className="quiet breakable">
+        <bdi>{escapeControls(reason)}</bdi> <bdi>{escapeControls(words)}</bdi>
+      </p>
+      {command === null ? null : <Command text={escapeControls(command)} />}
+    </div>
   )
 }
 

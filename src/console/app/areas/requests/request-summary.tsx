@@ -42,7 +42,7 @@ export function RequestSummary({ input }: { input: ListInput }) {
       />
       <Sum text={duration(sum?.duration_p50_ms)} unit="p50" />
       <Sum text={duration(sum?.duration_p95_ms)} unit="p95" />
-      <Sum text={sum?.usd === null || sum === undefined ? '–' : formatMoney(sum.usd)} unit="spent" />
+      {sum === undefined || sum.usd === null ? null : <Sum text={formatMoney(sum.usd)} unit="spent" />}
     </div>
   )
 }

@@ -6,20 +6,30 @@ import { Button, DataTable, FaultNotice, type TableHandle } from '../../parts/in
 import { useScope } from '../../session/scope.ts'
 import { isTyping, keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
-import { FilterChips } from './filter-chips.tsx'
+import { SpanChoice } from '../span-choice.tsx'
+import { FilterChips, useFilterChange } from './filter-chips.tsx'
 import { NoRequests } from './no-requests.tsx'
 import { requestColumns } from './request-cells.tsx'
 import { type ListInput, type RequestFeed, useRequestFeed } from './request-feed.ts'
 import { RequestSummary } from './request-summary.tsx'
 import type { RequestsSearch } from './requests-search.ts'
-import { SpanChoice } from './span-choice.tsx'
 
 const route = getRouteApi('/app/requests')
+const usualSpan = '24h'
+const spans = [
+  { since: '15m', title: 'Last 15 min' },
+  { since: '1h', title: 'Last hour' },
+  { since: usualSpan, title: 'Last 24 h' },
+  { since: '7d', title: 'Last 7 days' },
+  { since: '30d', title: 'Last 30 days' },
+  { since: 'all', title: 'All' },
+] as const
 
 /** Every request, newest first, and new ones as they end. */
 export function RequestsPage() {
   const search = route.useSearch()
   const scope = useScope()
+  const change = useFilterChange()
   const input = useMemo(() => inputOf(search, scope.filter), [search, scope.filter])
   const [paused, setPaused] = useState(false)
   usePauseKey(() => setPaused((before) => !before))
@@ -34,7 +44,12 @@ export function RequestsPage() {
       actions={
         <>
           <PauseButton paused={paused} onToggle={() => setPaused(!paused)} />
-          <SpanChoice since={search.since} />
+          <SpanChoice
+            since={search.since ?? usualSpan}
+            until={search.until}
+            spans={spans}
+            onChange={({ since, until }) => change({ since: since === usualSpan ? undefined : since, until })}
+          />
         </>
       }
     >
@@ -57,7 +72,7 @@ export function RequestsPage() {
 
 /** Without a span the last day is shown: a list that begins at once, however much there is. */
 function inputOf(search: RequestsSearch, scope: { project?: string; environment?: string }): ListInput {
-  const { since = '24h', tag, ...rest } = search
+  const { since = usualSpan, tag, ...rest } = search
   const words = {
     ...rest,
     ...(since === 'all' ? {} : { since }),

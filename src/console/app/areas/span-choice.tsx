@@ -1,0 +1,130 @@
+import { type FormEvent, useId, useState } from 'react'
+import { parseDuration } from '../../../core/units.ts'
+import { Button, Dialog } from '../parts/index.ts'
+
+export interface Span {
+  /** A duration back from now, a time, or a word of the list's own. */
+  since: string
+  /** A time; undefined: now. */
+  until: string | undefined
+}
+
+interface SpanChoiceProps extends Span {
+  spans: readonly { since: string; title: string }[]
+  onChange(span: Span): void
+}
+
+/** Which time is shown: one of the usual spans, or any other. */
+export function SpanChoice({ since, until, spans, onChange }: SpanChoiceProps) {
+  const [asking, setAsking] = useState(false)
+  const isOwn = until !== undefined || !spans.some((span) => span.since === since)
+  const choose = (value: string) => {
+    if (value === 'other') setAsking(true)
+    else onChange({ since: value, until: undefined })
+  }
+  return (
+    <>
+      <select
+        className="input span-choice"
+        aria-label="Span of time"
+        value={isOwn ? 'own' : since}
+        onChange={(event) => choose(event.target.value)}
+      >
+        {isOwn ? <option value="own">{describeSpan(since, until)}</option> : null}
+        {spans.map((span) => (
+          <option key={span.since} value={span.since}>
+            {span.title}
+          </option>
+        ))}
+        <option value="other">Another span…</option>
+      </select>
+      <Dialog open={asking} title="Another span" onClose={() => setAsking(false)}>
+        <SpanForm
+          since={since}
+          until={until}
+          onChange={(span) => {
+            setAsking(false)
+            onChange(span)
+          }}
+        />
+      </Dialog>
+    </>
+  )
+}
+
+/** Times are asked for, and written, as the clock of this machine shows them: so are those below the charts. */
+function SpanForm({ since, until, onChange }: Span & { onChange(span: Span): void }) {
+  const id = useId()
+  const [from, setFrom] = useState(() => writeLocal(momentOf(since)))
+  const [to, setTo] = useState(() => (until === undefined ? '' : writeLocal(Date.parse(until))))
+  const isWrong = to !== '' && to <= from
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (from === '' || isWrong) return
+    onChange({ since: new Date(from).toISOString(), until: to === '' ? undefined : new Date(to).toISOString() })
+  }
+  return (
+    <form className="stack" noValidate onSubmit={submit}>
+      <div className="field-pair">
+        <div className="field">
+          <label htmlFor={`${id}-from`}>From</label>
+          <input
+            id={`${id}-from`}
+            className="input"
+            type="datetime-local"
+            value={from}
+            onChange={(event) => setFrom(event.target.value)}
+          />
+        </div>
+        <div className={isWrong ? 'field field-wrong' : 'field'}>
+          <label htmlFor={`${id}-to`}>
+            To<span className="quiet"> (empty: now)</span>
+          </label>
+          <input
+            id={`${id}-to`}
+            className="input"
+            type="datetime-local"
+            value={to}
+            aria-describedby={`${id}-wrong`}
+            onChange={(event) => setTo(event.target.value)}
+          />
+        </div>
+      </div>
+      <p id={`${id}-wrong`} className="field-error small" role={isWrong ? 'alert' : undefined}>
+        {isWrong ? 'It must end after it begins.' : ''}
+      </p>
+      <div>
+        <Button look="primary" type="submit">
+          Show it
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+function momentOf(since: string): number {
+  const duration = parseDuration(since)
+  const moment = duration === null ? Date.parse(since) : Date.now() - duration
+  return Number.isNaN(moment) ? Date.now() - 86_400_000 : moment
+}
+
+/** As such an input takes it: `2026-11-21T15:30`. */
+function writeLocal(moment: number): string {
+  return new Date(moment - new Date(moment).getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}
+
+function describeSpan(since: string, until: string | undefined): string {
+  const from = parseDuration(since) === null ? sayMoment(since) : `${since} ago`
+  return until === undefined ? `Since ${from}` : `${from} – ${sayMoment(until)}`
+}
+
+function sayMoment(time: string): string {
+  const moment = Date.parse(time)
+  if (Number.isNaN(moment)) return time
+  return new Date(moment).toLocaleString('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+  })
+}
