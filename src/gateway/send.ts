@@ -170,11 +170,15 @@ function splice(gateway: Gateway, exchange: Exchange, provider: LiveProvider, ch
 function noteSplices(exchange: Exchange, provider: string, change: BodyChange): void {
   if (change.renameTo !== null)
     noteSplice(exchange, flatText("The model's name was changed to ", change.renameTo, ' for ', provider, '.'))
-  for (const [index, to] of (change.furtherTo ?? []).entries())
-    if (to !== exchange.inspection!.further?.[index]?.name)
-      noteSplice(exchange, flatText("A further model's name was changed to ", to, ' for ', provider, '.'))
+  if (change.furtherTo !== undefined) noteFurther(exchange, provider, change.furtherTo)
   if (change.askForUsage)
     noteSplice(exchange, 'Usage was asked for (stream_options.include_usage) and is hidden from the client.')
+}
+
+function noteFurther(exchange: Exchange, provider: string, names: readonly string[]): void {
+  for (const [index, to] of names.entries())
+    if (to !== exchange.inspection!.further?.[index]?.name)
+      noteSplice(exchange, flatText("A further model's name was changed to ", to, ' for ', provider, '.'))
 }
 
 /** Once, whatever the attempts. */

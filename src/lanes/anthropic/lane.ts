@@ -126,10 +126,11 @@ function readMetadataUser(body: Buffer, members: readonly Member[]): string | nu
 }
 
 function splice(body: Buffer, inspection: Inspection, change: BodyChange): Buffer {
-  const { renameTo, furtherTo = [] } = change
+  const { renameTo, furtherTo } = change
+  if (renameTo === null && furtherTo === undefined) return body
   const edits = renameTo === null ? [] : renameAll(inspection.modelSpans, renameTo)
   for (const [index, { name, spans }] of (inspection.further ?? []).entries()) {
-    const to = furtherTo[index] ?? name
+    const to = furtherTo?.[index] ?? name
     if (to !== name) edits.push(...renameAll(spans, to))
   }
   return applyEdits(body, edits)
