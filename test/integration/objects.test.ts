@@ -58,7 +58,8 @@ const credentials: Record<LaneName, [string, string]> = {
 }
 
 async function start(): Promise<void> {
-  gateway = await startGateway({ dataDirectory: directory })
+  // What is not allowed is refused before anybody asks whose an object is.
+  gateway = await startGateway({ dataDirectory: directory, environment: { SPGW_GATEWAY_WEBRTC: 'allow' } })
 }
 
 beforeAll(async () => {
