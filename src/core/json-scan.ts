@@ -3,7 +3,7 @@ import type { NameWatch } from './watched-names.ts'
 
 /**
  * Finds members of a JSON object in its bytes, without parsing or copying. The grammar is checked strictly
- * (RFC 8259) but for the inside of strings, where escapes and control characters are skipped unread.
+ * (RFC 8259) but for the inside of strings, where escapes and control characters are skipped unread unless a scan is strict.
  * Positions that mean "wrong here" are returned as `~offset`, a negative number.
  */
 export interface Span {
@@ -43,12 +43,16 @@ const maximumMembers = 10_000
 /** Deeper nesting is refused: no real body has it, and it bounds the stack below. */
 export const maximumDepth = 10_000
 
-/** Scans the one object that fills `range` (white space around it allowed; a byte order mark is not). `wanted` names are ASCII. */
+/**
+ * Scans the one object that fills `range` (white space around it allowed; a byte order mark is not). `wanted` names are ASCII. `strict`:
+ * strings are looked into as well, but for those of large values.
+ */
 export function scanObject(
   bytes: Buffer,
   wanted: readonly string[],
   range?: Span,
   watch: NameWatch | null = null,
+  strict = false,
 ): ObjectScan {
   const end = range?.end ?? bytes.length
   const start = skipSpace(bytes, range?.start ?? 0, end)
@@ -58,12 +62,12 @@ export function scanObject(
   const empty = bytes[at] === closeBrace
   while (!empty) {
     const keyStart = at
-    const keyEnd = at < end && bytes[at] === quote ? skipString(bytes, at + 1, end) : ~at
+    const keyEnd = at < end && bytes[at] === quote ? skipString(bytes, at + 1, end, strict) : ~at
     if (keyEnd < 0) return { ok: false, at: ~keyEnd }
     at = skipSpace(bytes, keyEnd, end)
     if (at >= end || bytes[at] !== colon) return { ok: false, at }
     const valueStart = skipSpace(bytes, at + 1, end)
-    const valueEnd = skipValue(bytes, valueStart, end, watch)
+    const valueEnd = skipValue(bytes, valueStart, end, watch, strict)
     if (valueEnd < 0) return { ok: false, at: ~valueEnd }
     if (watch !== null) look(watch, bytes, keyStart + 1, keyEnd - 1)
     const name = wantedName(bytes, keyStart, keyEnd, wanted)
@@ -125,12 +129,19 @@ export function skipValue(
   at: number,
   end: number = bytes.length,
   watch: NameWatch | null = null,
+  strict = false,
 ): number {
-  return end - at > largeBytes ? skipLargeValue(bytes, at, end, watch) : skipSmallValue(bytes, at, end, watch)
+  return end - at > largeBytes ? skipLargeValue(bytes, at, end, watch) : skipSmallValue(bytes, at, end, watch, strict)
 }
 
 /** Iterative: nesting costs no call stack. */
-export function skipSmallValue(bytes: Buffer, at: number, end: number, watch: NameWatch | null): number {
+export function skipSmallValue(
+  bytes: Buffer,
+  at: number,
+  end: number,
+  watch: NameWatch | null,
+  strict: boolean,
+): number {
   let depth = 0
   let expect = expectValue
   let index = at
@@ -149,7 +160,7 @@ export function skipSmallValue(bytes: Buffer, at: number, end: number, watch: Na
       index++
       expect = expectCommaOrClose
     } else if (expect === expectKey || expect === expectKeyOrClose) {
-      index = skipKey(bytes, index, end, watch)
+      index = skipKey(bytes, index, end, watch, strict)
       if (index < 0) return index
       expect = expectValue
     } else if (expect === expectCommaOrClose) {
@@ -160,7 +171,7 @@ export function skipSmallValue(bytes: Buffer, at: number, end: number, watch: Na
       expect = byte === openBrace ? expectKeyOrClose : expectValueOrClose
       index++
     } else {
-      index = byte === quote ? skipString(bytes, index + 1, end) : skipScalar(bytes, index, end)
+      index = byte === quote ? skipString(bytes, index + 1, end, strict) : skipScalar(bytes, index, end)
       if (index < 0) return index
       expect = expectCommaOrClose
     }
@@ -168,9 +179,9 @@ export function skipSmallValue(bytes: Buffer, at: number, end: number, watch: Na
   return index
 }
 
-function skipKey(bytes: Buffer, at: number, end: number, watch: NameWatch | null): number {
+function skipKey(bytes: Buffer, at: number, end: number, watch: NameWatch | null, strict: boolean): number {
   if (bytes[at] !== quote) return ~at
-  const keyEnd = skipString(bytes, at + 1, end)
+  const keyEnd = skipString(bytes, at + 1, end, strict)
   if (keyEnd < 0) return keyEnd
   if (watch !== null) look(watch, bytes, at + 1, keyEnd - 1)
   const index = skipSpace(bytes, keyEnd, end)
@@ -185,11 +196,44 @@ function look(watch: NameWatch, bytes: Buffer, start: number, end: number): void
   for (let index = start; index < end; index++) if (bytes[index] === backslash) watch.seen = true
 }
 
+/** After a backslash: a quote, another, a slash, and `b`, `f`, `n`, `r`, `t`. */
+const escapeLetters = new Set([quote, backslash, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74])
+
 /** A native search costs as much as this many bytes in a loop, and most strings are shorter. */
 const nearBytes = 32
 
 /** `at` is the byte after the opening quote. */
-function skipString(bytes: Buffer, at: number, end: number): number {
+function skipString(bytes: Buffer, at: number, end: number, strict: boolean): number {
+  return strict ? readString(bytes, at, end) : passString(bytes, at, end)
+}
+
+function readString(bytes: Buffer, at: number, end: number): number {
+  let index = at
+  while (index < end) {
+    const byte = bytes[index]!
+    if (byte === quote) return index + 1
+    if (byte < 0x20) return ~index
+    const size = byte === backslash ? escapeSize(bytes, index) : 1
+    if (size === 0) return ~index
+    index += size
+  }
+  return ~end
+}
+
+/** Of the escape at `at`; 0 when it is none. */
+function escapeSize(bytes: Buffer, at: number): number {
+  const kind = bytes[at + 1] ?? 0
+  if (kind !== 0x75) return escapeLetters.has(kind) ? 2 : 0
+  for (let index = at + 2; index < at + 6; index++) if (!isHexDigit(bytes[index] ?? 0)) return 0
+  return 6
+}
+
+function isHexDigit(byte: number): boolean {
+  const letter = byte | 0x20
+  return (byte >= 0x30 && byte <= 0x39) || (letter >= 0x61 && letter <= 0x66)
+}
+
+function passString(bytes: Buffer, at: number, end: number): number {
   let index = at
   for (;;) {
     const near = Math.min(index + nearBytes, end)

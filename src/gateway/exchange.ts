@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ErrorOrigin, Fault, RecordErrorCode } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
+import { isoTime } from '../core/iso-time.ts'
 import type { ObjectsEntry } from '../core/journal-format.ts'
 import type { AttemptRecord, RequestRecord, Signal, TimelineEntry, TokenUsage } from '../core/record.ts'
 import type { Secret } from '../core/secret.ts'
@@ -33,7 +34,7 @@ export class Exchange implements Listed {
   place = -1
   readonly id: string
   readonly receivedAt = Date.now()
-  readonly time = new Date(this.receivedAt).toISOString()
+  readonly time = isoTime(this.receivedAt)
   /** Monotonic; all `…_ms` of the record count from here. */
   readonly started = performance.now()
   /** Monotonic: the request has arrived whole. What a client's own slowness takes is no part of the call's limits. */

@@ -1,29 +1,22 @@
 import { type Fault, fault } from '../core/errors.ts'
 import { type Member, scanObject } from '../core/json-scan.ts'
 import type { NameWatch } from '../core/watched-names.ts'
-import { parseObject, readValue } from './json-value.ts'
-
-const backslash = 0x5c
-/** Up to here a frame with escapes is also parsed, as a body is; larger ones are only scanned. */
-const parsedBytes = 64 * 1024
+import { readValue } from './json-value.ts'
 
 /**
  * The wanted members at the top of a client's frame, text or binary. Every frame of every lane's protocol is one JSON object; what is
- * none for the scanner may be one for the provider's parser, and would go up unchecked. Sound has no escapes, and is never parsed.
+ * none for the scanner may be one for the provider's parser, and would go up unchecked.
  */
 export function scanFrame(
   frame: Buffer,
   wanted: readonly string[],
   watch: NameWatch | null,
 ): readonly Member[] | Fault {
-  const scan = scanObject(frame, wanted, undefined, watch)
+  const scan = scanObject(frame, wanted, undefined, watch, true)
   if (!scan.ok) {
     const place = scan.at >= frame.length ? 'it ends too early' : `see byte ${scan.at}`
     return fault('invalid_request', `The message is not one valid JSON object: ${place}.`)
   }
-  const escaped = frame.length <= parsedBytes && frame.includes(backslash)
-  if (escaped && parseObject(frame) === null)
-    return fault('invalid_request', 'The message is not valid JSON: a string is malformed.')
   return scan.members
 }
 

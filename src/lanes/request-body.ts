@@ -3,9 +3,6 @@ import { type Member, type ObjectScan, type Span, scanObject } from '../core/jso
 import type { NameWatch } from '../core/watched-names.ts'
 import { isCount, readValue } from './json-value.ts'
 
-/** Up to here a body is also parsed, so that the answer can say where a string is malformed; larger ones are only scanned. */
-const parsedBytes = 64 * 1024
-
 export type ScannedObject = Extract<ObjectScan, { ok: true }>
 
 type RequestBody = ScannedObject | Fault
@@ -17,10 +14,8 @@ export function isFault(value: object): value is Fault {
 /** Finds the wanted top-level members of a request body that must be one JSON object. */
 export function scanBody(body: Buffer, wanted: readonly string[], watch: NameWatch | null = null): RequestBody {
   if (body.length === 0) return fault('invalid_request', 'The body is empty; send a JSON object.')
-  const scan = scanObject(body, wanted, undefined, watch)
-  if (!scan.ok) return notJson(body, scan.at)
-  if (body.length > parsedBytes) return scan
-  return findMalformedString(body) ?? scan
+  const scan = scanObject(body, wanted, undefined, watch, true)
+  return scan.ok ? scan : notJson(body, scan.at)
 }
 
 function notJson(body: Buffer, at: number): Fault {
@@ -30,18 +25,6 @@ function notJson(body: Buffer, at: number): Fault {
   }
   const place = at >= body.length ? 'it ends too early' : `see byte ${at}`
   return fault('invalid_request', `The body is not a valid JSON object: ${place}.`)
-}
-
-/** The parser's own message is not shown: it quotes the body, and that may be anything. */
-function findMalformedString(body: Buffer): Fault | null {
-  try {
-    JSON.parse(body.toString('utf8'))
-    return null
-  } catch (error) {
-    const position = /at position (\d+)/.exec(String(error))?.[1]
-    const place = position === undefined ? '' : `, at character ${position}`
-    return fault('invalid_request', `The body is not valid JSON: a string is malformed${place}.`)
-  }
 }
 
 /**

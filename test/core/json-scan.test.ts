@@ -41,7 +41,7 @@ describe('scanObject', () => {
     ['{"text":"\\\\","model":"é😀"}', [['model', '"é😀"']]],
     [`{"long":"${'x'.repeat(100)}\\"model\\":","model":[1,{"a":"]"}]}`, [['model', '[1,{"a":"]"}]']]],
     [`{"long":"${'\\\\'.repeat(60)}","model":null}`, [['model', 'null']]],
-    ['{"models":1,"Model":2,"mode":3}', []],
+    ['{"models":1,"Model":2,"mode":3}', [['model', '2']]],
     ['{}', []],
   ])('finds the member in %s', (text, members) => {
     expect(found(text, 'model')).toEqual(members)
@@ -113,6 +113,32 @@ describe('scanObject', () => {
         expect(wrongAt(edited) === null).toBe(isObject(edited))
       }),
       { numRuns: 2000 },
+    )
+  })
+
+  it('agrees with JSON.parse on the inside of strings where it is strict', () => {
+    const piece = fc.constantFrom(
+      'a',
+      'é',
+      '😀',
+      '"',
+      '\\',
+      '\n',
+      '\u0000',
+      '\\u00e9',
+      '\\u12',
+      'F',
+      '\\b',
+      '\\q',
+      '\\/',
+      '0',
+    )
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), fc.boolean(), (pieces, isKey) => {
+        const text = isKey ? `{"${pieces.join('')}":1}` : `{"a":["${pieces.join('')}"]}`
+        expect(scanObject(bytesOf(text), [], undefined, null, true).ok).toBe(isObject(text))
+      }),
+      { numRuns: 3000 },
     )
   })
 })

@@ -9,7 +9,7 @@ const names = new WatchedNames(['file_id', 'conversation', 'id'])
 function skipBoth(bytes: Buffer, at = 0) {
   return [skipLargeValue, skipSmallValue].map((skip) => {
     const watch = { names, seen: false }
-    return { end: skip(bytes, at, bytes.length, watch), seen: watch.seen }
+    return { end: skip(bytes, at, bytes.length, watch, false), seen: watch.seen }
   })
 }
 

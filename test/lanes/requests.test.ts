@@ -119,7 +119,7 @@ describe('inspect', () => {
     ['{"model":"m"', null, /ends too early/],
     ['{"model":"m",}', null, /see byte 13/],
     ['\ufeff{"model":"m"}', null, /byte order mark/],
-    ['{"model":"m","x":"a\\q"}', null, /string is malformed, at character 20/],
+    ['{"model":"m","x":"a\\q"}', null, /see byte 19/],
     ['[]', null, /not a valid JSON object/],
     ['{}', 'model', /missing/],
     ['{"model":7}', 'model', /must be a string/],
