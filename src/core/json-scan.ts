@@ -312,13 +312,25 @@ export function skipSpace(bytes: Buffer, at: number, end: number): number {
   return index
 }
 
-/** A key is decoded only when it holds an escape; else its bytes are compared. Wanted names are ASCII. */
+/**
+ * A key is decoded only when it holds an escape; else its bytes are compared. Wanted names are ASCII. One in other letters (`Model`) is
+ * wanted too: some parsers (Go's) take it for the same member.
+ */
 function wantedName(bytes: Buffer, start: number, end: number, wanted: readonly string[]): string | null {
   for (let index = start + 1; index < end - 1; index++) {
     if (bytes[index] === backslash) return unescapedName(bytes.toString('utf8', start, end), wanted)
   }
-  for (const name of wanted) if (hasText(bytes, start + 1, end - 1, name)) return name
+  for (const name of wanted) if (isSpelledAs(bytes, start + 1, end - 1, name)) return name
   return null
+}
+
+/** Of letters, 0x20 is the difference between capital and small; what else it makes equal stands in no name. */
+function isSpelledAs(bytes: Buffer, start: number, end: number, text: string): boolean {
+  if (end - start !== text.length) return false
+  for (let offset = 0; offset < text.length; offset++) {
+    if ((bytes[start + offset]! | 0x20) !== (text.charCodeAt(offset) | 0x20)) return false
+  }
+  return true
 }
 
 function hasText(bytes: Buffer, start: number, end: number, text: string): boolean {
@@ -332,7 +344,8 @@ function hasText(bytes: Buffer, start: number, end: number, text: string): boole
 function unescapedName(text: string, wanted: readonly string[]): string | null {
   try {
     const name: unknown = JSON.parse(text)
-    return typeof name === 'string' && wanted.includes(name) ? name : null
+    const lower = String(name).toLowerCase()
+    return wanted.find((one) => one.toLowerCase() === lower) ?? null
   } catch {
     // An invalid escape: no parser reads a wanted name out of it.
     return null

@@ -21,7 +21,7 @@ import { checkObjects } from './objects/check-objects.ts'
 import { answerList } from './objects/list.ts'
 import { planFor } from './plan-call.ts'
 import { relay } from './relay.ts'
-import { requestForm } from './request-form.ts'
+import { refuseAlphabet, requestForm } from './request-form.ts'
 import { refuse, settleStopped } from './respond.ts'
 import { sendTo } from './send.ts'
 import { judgeAnnounced, resumeUpload } from './upload-url.ts'
@@ -106,6 +106,8 @@ async function receive(gateway: Gateway, exchange: Exchange): Promise<Fault | nu
   if (announced !== null) return announced
   const form = requestForm(takes, exchange.request.headers['content-type'])
   if (form !== 'json' && whole !== true) return receiveStream(gateway, exchange, form)
+  const odd = refuseAlphabet(exchange.request.headers['content-type'])
+  if (odd !== null) return odd
   const { bodyLimit } = gateway.settings
   const { betweenChunks, total } = gateway.settings.timeouts
   const limits = { bytes: maxBody(policy, bodyLimit), betweenChunksMs: betweenChunks, totalMs: total }

@@ -16,6 +16,7 @@ import { type Answer, judge, notReady } from './judge.ts'
 import { laneUrls } from './objects/lane-urls.ts'
 import { mayTell } from './objects/note-answer.ts'
 import type { LiveProvider } from './read-model.ts'
+import { isJson } from './request-form.ts'
 import { endAttempts, sendUpload } from './send-body.ts'
 
 /** Sends to one candidate and judges what came of it; nothing has reached the client when it resolves. */
@@ -99,6 +100,8 @@ function startCall(
   noteSplices(exchange, row.name, change)
   const { origin, path } = kind.address(row, lane.name, lane.upstreamPath(match, inspection, candidate.upstreamModel))
   const own = [...kind.headers(row, lane.name, credential), ...Object.entries(row.headers)]
+  // What was read as JSON must not be read as a form, whatever its client called it.
+  if (readAsJson(exchange)) own.push(['content-type', 'application/json'])
   // Whether a form asks for a stream may come late in it, so the answer's type tells.
   const framing = inspection.framing ?? (exchange.upload === null ? null : match.endpoint.stream)
   const reader = lane.reader(match, framing === inspection.framing ? inspection : { ...inspection, framing }, change)
@@ -129,6 +132,10 @@ function startCall(
   exchange.provider = row.name
   exchange.upstreamModel = candidate.upstreamModel
   return call
+}
+
+function readAsJson({ body, match, request }: Exchange): boolean {
+  return body.length > 0 && match!.endpoint.whole !== true && !isJson(request.headers['content-type'])
 }
 
 /** Bytes that can be asked for in parts. */
