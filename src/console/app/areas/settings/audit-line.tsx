@@ -1,3 +1,4 @@
+import { findOperation } from '../../contract/operations.ts'
 import { Id, Outside, RecordView, Time } from '../../parts/index.ts'
 import { DifferenceTable } from '../difference-table.tsx'
 import { findDifferences } from '../differences.ts'
@@ -15,6 +16,7 @@ export function AuditLine({ line }: { line: AuditEvent }) {
           { label: 'From', value: <Outside text={line.address} /> },
           { label: 'Resource', value: <Outside text={`${line.resource.kind} ${line.resource.name}`} /> },
           { label: 'Resource ID', value: <Id id={line.resource.id} /> },
+          { label: 'Project', value: <Outside text={line.project} /> },
           { label: 'Line', value: `${line.sequence}` },
           { label: 'Hash', value: <code className="breakable small">{line.hash}</code> },
         ]}
@@ -25,7 +27,8 @@ export function AuditLine({ line }: { line: AuditEvent }) {
   )
 }
 
-function titleOf({ before, after }: AuditEvent): string {
+function titleOf({ operation, before, after }: AuditEvent): string {
+  if (findOperation(operation)?.meta.effect === 'read') return 'What was read'
   if (before === null || before === undefined) return 'What was made'
   return after === null || after === undefined ? 'What was removed' : 'What was changed'
 }
