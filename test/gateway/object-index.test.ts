@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { MessageChannel } from 'node:worker_threads'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { ObjectQuestion, ObjectReply } from '../../src/core/stored-object.ts'
 import { ObjectIndex } from '../../src/gateway/objects/object-index.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
@@ -19,6 +19,9 @@ function serve(index: ObjectIndex, answer: (question: ObjectQuestion) => ObjectR
 const found = ({ id }: ObjectQuestion): ObjectReply => ({ id, kind: 'found', objects: [] })
 
 describe('the way to the index', () => {
+  afterEach(() => void vi.useRealTimers())
+  const holdTimers = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+
   it('gives each its own answer, whatever order they come in', async () => {
     const index = new ObjectIndex()
     const waiting: ObjectQuestion[] = []
@@ -35,15 +38,26 @@ describe('the way to the index', () => {
   })
 
   it('says when nobody answers in time, and waits no longer', async () => {
-    const index = new ObjectIndex()
-    expect(await index.find([], scope)).toEqual({ failed: 'it did not answer within 1000 ms' })
+    holdTimers()
+    const asked = new ObjectIndex().find([], scope)
+    vi.advanceTimersByTime(1000)
+    expect(await asked).toEqual({ failed: 'it did not answer within 1000 ms' })
   })
 
   it('counts anew from when the store has begun', async () => {
+    holdTimers()
     const index = new ObjectIndex()
-    const port = serve(index, ({ id }) => ({ id, kind: 'begun' }))
-    expect(await index.find([], scope)).toEqual({ failed: 'it did not answer within 500 ms' })
-    port.close()
+    const { port1, port2 } = new MessageChannel()
+    index.attach(port1)
+    const asked = index.find([], scope)
+    vi.advanceTimersByTime(999)
+    const heard = once(port1, 'message')
+    port2.postMessage({ id: 1, kind: 'begun' } satisfies ObjectReply)
+    await heard
+    vi.advanceTimersByTime(499)
+    vi.advanceTimersByTime(1)
+    expect(await asked).toEqual({ failed: 'it did not answer within 500 ms' })
+    port1.close()
   })
 
   it('asks for so many names at a time for each key, for the others in their turn, and for each once', async () => {
@@ -68,9 +82,12 @@ describe('the way to the index', () => {
   })
 
   it('lets no key have hundreds waiting, and none for long', async () => {
+    holdTimers()
     const index = new ObjectIndex()
     const names = Array.from({ length: 999 }, (_, id) => ({ type: 'file', id: `${id}` }) as const)
-    const replies = await Promise.all(Array.from({ length: 1003 }, () => index.look(names, scope)))
+    const asked = Array.from({ length: 1003 }, () => index.look(names, scope))
+    vi.advanceTimersByTime(1000)
+    const replies = await Promise.all(asked)
     expect(replies.at(-1)).toEqual({ failed: 'the key has 1000 look-ups waiting already' })
     expect(replies.at(0)).toEqual({ failed: 'it did not answer within 1000 ms' })
   })
@@ -114,16 +131,18 @@ describe('without the index', () => {
       ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
     })
 
-  it.each([
-    ['a name in the path', '/files/file-1', undefined],
-    ['a name in the body', '/responses', { model: 'openai-model', input: 'hi', previous_response_id: 'resp_1' }],
-    ['a list', '/files', undefined],
-  ])('%s fails closed: 503, to be tried again, and nothing is sent', async (_, path, body) => {
-    const answer = await call(path, body)
-    expect([answer.status, answer.headers.get('x-sp-error')]).toEqual([503, 'object_index_unavailable'])
-    expect(answer.headers.get('retry-after')).toBe('1')
-    const record = await plane.record(answer.headers.get('x-sp-request-id'))
-    expect(record.routing_signals.at(-1)).toMatchObject({ rule: 'object', verdict: 'deny' })
+  it('a name in the path or the body, and a list, fail closed: 503, to be tried again, and nothing is sent', async () => {
+    const answers = await Promise.all([
+      call('/files/file-1'),
+      call('/responses', { model: 'openai-model', input: 'hi', previous_response_id: 'resp_1' }),
+      call('/files'),
+    ])
+    for (const answer of answers) {
+      expect([answer.status, answer.headers.get('x-sp-error')]).toEqual([503, 'object_index_unavailable'])
+      expect(answer.headers.get('retry-after')).toBe('1')
+      const record = await plane.record(answer.headers.get('x-sp-request-id'))
+      expect(record.routing_signals.at(-1)).toMatchObject({ rule: 'object', verdict: 'deny' })
+    }
     expect(upstream.arrivals).toEqual([])
   })
 

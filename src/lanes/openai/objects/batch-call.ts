@@ -8,7 +8,7 @@ export function findCall(url: unknown, { match }: Pick<Lane, 'match'>): Match | 
   if (typeof url !== 'string') return null
   const found = match('POST', url.replace(/^\/v1(?=\/)/, ''))
   if (found === null) return null
-  const { served, takes, model } = found.endpoint
-  const asks = model === 'body' || model === 'body-optional'
-  return served === 'provider' && asks && takes.includes('json') && found.object === null ? found : null
+  const { served, takes, model, media } = found.endpoint
+  const asks = (model === 'body' || model === 'body-optional') && takes.includes('json') && found.object === null
+  return served === 'provider' && asks && media === undefined ? found : null
 }
