@@ -82,10 +82,11 @@ function describeProviders({ providers }: Status): string {
   return counts.length === 0 ? 'none yet' : counts.map(([state, count]) => `${count} ${state}`).join(', ')
 }
 
-function describeDisk({ database_bytes, journal_bytes, schema_version }: Status): string {
+function describeDisk({ disk_free_bytes, database_bytes, journal_bytes, schema_version }: Status): string {
   const bytes = (amount: number | null) => formatValue(amount, 'bytes', { now: 0, utc: true })
   const schema = schema_version === null ? '' : `, schema ${schema_version}`
-  return `database ${bytes(database_bytes)}, journal ${bytes(journal_bytes)}${schema}`
+  const free = disk_free_bytes === null || disk_free_bytes === undefined ? '' : `${bytes(disk_free_bytes)} free, `
+  return `${free}database ${bytes(database_bytes)}, journal ${bytes(journal_bytes)}${schema}`
 }
 
 /** Below `journal/set-aside`; each is looked for by its name. */

@@ -331,6 +331,8 @@ export interface StoreHealth {
   degraded: string | null
   databaseBytes: number
   journalBytes: number
+  /** Of the journal's file system; null: it does not say. */
+  diskFreeBytes: number | null
   schemaVersion: string
   /** Segments set aside as torn or corrupt. */
   setAside: string[]

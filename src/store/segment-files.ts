@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { copyFile, link, mkdir, open, readdir, rename, stat, truncate, unlink } from 'node:fs/promises'
+import { copyFile, link, mkdir, open, readdir, rename, stat, statfs, truncate, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mayWrite, parseSegmentName, type SegmentName, type Writers } from '../core/journal-format.ts'
 
@@ -125,4 +125,10 @@ export function ignoreMissing(error: unknown): undefined {
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : null
+}
+
+/** What the file system of a directory has left for us; null where it does not say. */
+export async function freeBytes(directory: string): Promise<number | null> {
+  const space = await statfs(directory).catch(() => null)
+  return space === null ? null : space.bavail * space.bsize
 }

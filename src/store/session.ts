@@ -7,7 +7,7 @@ import { ObjectDesk } from './object-desk.ts'
 import type { OpenStore } from './open.ts'
 import type { Retention } from './record-tables.ts'
 import { removeOld } from './retention.ts'
-import { journalBytes, listSetAside } from './segment-files.ts'
+import { freeBytes, journalBytes, listSetAside } from './segment-files.ts'
 import { readSnapshot } from './snapshot-read.ts'
 import { callTable, type TableCall } from './tables.ts'
 
@@ -101,6 +101,7 @@ export class StoreSession {
       degraded: this.#store.connection.trouble ?? this.#ingestTrouble ?? this.#checkpointTrouble,
       databaseBytes: this.#store.bytes(),
       journalBytes: await journalBytes(this.#data.journalDirectory),
+      diskFreeBytes: await freeBytes(this.#data.journalDirectory),
       schemaVersion: this.#store.schemaVersion,
       setAside: await listSetAside(this.#data.journalDirectory),
       storedAt: this.#storedAt === null ? null : new Date(this.#storedAt).toISOString(),

@@ -21,6 +21,7 @@ const status = {
   keys: 7,
   database_bytes: 12_400_000,
   journal_bytes: 4_200_000,
+  disk_free_bytes: 68_000_000_000,
   schema_version: '0006-owned-fields',
   records_stored_at: '2026-03-01T11:59:57Z',
   set_aside: [] as string[],

@@ -7,6 +7,7 @@ const health = {
   degraded: null,
   databaseBytes: 10,
   journalBytes: 20,
+  diskFreeBytes: 30,
   schemaVersion: '1',
   setAside: ['a.journal'],
   storedAt: null,

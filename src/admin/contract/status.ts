@@ -36,6 +36,8 @@ export const statusShape = z.object({
   /** null also while the store has not said. */
   database_bytes: z.number().nullable(),
   journal_bytes: z.number().nullable(),
+  /** What is left on the disk of the data directory. */
+  disk_free_bytes: z.number().nullable(),
   schema_version: z.string().nullable(),
   /** Every request that ended before this has its record in the store. */
   records_stored_at: time.nullable(),

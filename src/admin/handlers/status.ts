@@ -40,6 +40,7 @@ export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 's
     keys: countKeys(keys),
     database_bytes: seen === null ? (now.store?.databaseBytes ?? null) : null,
     journal_bytes: seen === null ? (now.store?.journalBytes ?? null) : null,
+    disk_free_bytes: seen === null ? (now.store?.diskFreeBytes ?? null) : null,
     schema_version: now.store?.schemaVersion ?? null,
     records_stored_at: now.store?.storedAt ?? null,
     set_aside: now.store?.setAside ?? [],
