@@ -3,10 +3,7 @@ import type { TokenUsage } from '../core/record.ts'
 import type { ObjectName } from '../core/stored-object.ts'
 import type { AnswerReader, BodyReading, EventReading, Framing, Seen, StreamEvent } from './contract.ts'
 import { readLastMember } from './event-search.ts'
-import { asObject, type JsonObject, parseObject, readValue } from './json-value.ts'
-
-/** Up to here a whole answer is parsed to prove that it is JSON; larger ones flow on unproved, and only what is needed is read. */
-const parsedBytes = 1024 * 1024
+import { asObject, type JsonObject, readValue } from './json-value.ts'
 
 const noObjects: readonly ObjectName[] = []
 const usageNames = ['usage', 'usageMetadata']
@@ -58,9 +55,9 @@ export abstract class BaseReader implements AnswerReader {
   }
 
   body(bytes: Buffer): BodyReading {
-    const answer = bytes.length <= parsedBytes ? parseObject(bytes) : this.#scan(bytes)
-    if (answer === null) return { wrong: 'the answer is not a complete JSON object' }
-    this.learn(answer)
+    const scan = scanObject(bytes, this.wanted, undefined, null, true)
+    if (!scan.ok) return { wrong: 'the answer is not a complete JSON object' }
+    this.learn(Object.fromEntries(scan.members.map((member) => [member.name, readValue(bytes, member)])))
     return { wrong: null }
   }
 
@@ -95,12 +92,6 @@ export abstract class BaseReader implements AnswerReader {
   #readCut(event: StreamEvent): EventReading {
     const reading = this.readEvent(event)
     return this.end() === null ? reading : { ...reading, pass: null }
-  }
-
-  #scan(bytes: Buffer): JsonObject | null {
-    const scan = scanObject(bytes, this.wanted)
-    if (!scan.ok) return null
-    return Object.fromEntries(scan.members.map((member) => [member.name, readValue(bytes, member)]))
   }
 }
 

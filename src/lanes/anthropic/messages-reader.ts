@@ -1,7 +1,7 @@
 import type { TokenUsage } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import { BaseReader, ordinary } from '../base-reader.ts'
-import type { EventReading, StreamEvent } from '../contract.ts'
+import type { BodyReading, EventReading, StreamEvent } from '../contract.ts'
 import { eventType } from '../event-type.ts'
 import { asObject, asText, type JsonObject, parseObject } from '../json-value.ts'
 import { readStreamedError } from './errors.ts'
@@ -12,6 +12,8 @@ import { MessageUsage } from './usage.ts'
 const mostObjects = 10_000
 
 const fileMark = Buffer.from('"file_id"')
+/** Up to here a whole answer that names files is parsed for them. */
+const parsedBytes = 1024 * 1024
 
 /** Messages, whole and streamed. Only the first and the last events are parsed. Source: wire/streaming.md, section 3. */
 export class MessagesReader extends BaseReader {
@@ -24,7 +26,13 @@ export class MessagesReader extends BaseReader {
     this.responseId ??= asText(answer.id)
     this.#usage.take(answer.usage)
     this.#note(readContainer(answer))
-    this.#note(readToolFiles(answer.content))
+  }
+
+  override body(bytes: Buffer): BodyReading {
+    const reading = super.body(bytes)
+    if (reading.wrong === null && bytes.length <= parsedBytes && bytes.includes(fileMark))
+      this.#note(readToolFiles(parseObject(bytes)?.content))
+    return reading
   }
 
   #note(names: ObjectName[]): void {
