@@ -27,7 +27,7 @@ const kinds: readonly [group: string, pattern: RegExp][] = [
   ['regular expressions', /RegExp|Regexp|irregexp/],
   ['engine’s builtins', /^Builtins_/],
   ['OpenSSL', /^(EVP|SHA|sha|aes|gcm|OPENSSL|CRYPTO|ossl|BN_|SSL|tls|bio_|BIO|EC|ecp)/i],
-  ['HTTP parser', /llhttp|wasm/],
+  ['HTTP parsers, and what skips large values', /llhttp|wasm/],
   ['SQLite', /sqlite3|better_sqlite|BtreeM|vdbe|pager|^wal[A-Z]/],
   [
     'memory by the C library',
