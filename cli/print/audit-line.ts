@@ -16,9 +16,9 @@ export function renderAuditLine(output: unknown, view: View): string {
     '',
     ...describeChange(line, view),
     '',
-    `${view.paint('quiet', 'Line')}   ${sequence}, ${escapeControls(line.id)}`,
-    `${view.paint('quiet', 'After')}  ${previous_hash}`,
-    `${view.paint('quiet', 'Hash')}   ${hash}`,
+    `${view.paint('quiet', 'Line')}     ${sequence}, ${escapeControls(line.id)}`,
+    `${view.paint('quiet', 'Follows')}  ${previous_hash}`,
+    `${view.paint('quiet', 'Hash')}     ${hash}`,
   ]
   return `${lines.join('\n')}\n`
 }

@@ -35,9 +35,9 @@ Changed
   timeouts.total_ms  – → 1 min
   tags.team          – → \\u001b[31m
 
-Line   7, aud_01kj0000000000000000000000
-After  ${'a'.repeat(64)}
-Hash   ${'b'.repeat(64)}
+Line     7, aud_01kj0000000000000000000000
+Follows  ${'a'.repeat(64)}
+Hash     ${'b'.repeat(64)}
 `)
 })
 
