@@ -42,12 +42,12 @@ export class BodyMemory {
   }
 }
 
-/** One body's piece. It is used again if every attempt has handed all of it to the operating system by the time its request ends. */
+/** One body's piece. It is used again if, when its request ends, nobody reads it who has not said that he is through. */
 export class BodyLease implements LentBody {
   readonly #memory: BodyMemory
   readonly #piece: Buffer
   size = 0
-  #attempts = 0
+  #readers = 0
 
   constructor(piece: Buffer, memory: BodyMemory) {
     this.#piece = piece
@@ -67,18 +67,16 @@ export class BodyLease implements LentBody {
     return body.buffer === this.#piece.buffer
   }
 
-  /** An attempt reads it from now on. One that never says that it is through keeps the piece from being used again. */
-  lend(): this {
-    this.#attempts++
-    return this
+  lend(): void {
+    this.#readers++
   }
 
   sent(): void {
-    this.#attempts--
+    this.#readers--
   }
 
-  /** Nobody of the gateway's reads it any more, and no further attempt begins. Once. */
+  /** Its request has ended, and no further attempt begins. Once. */
   end(): void {
-    this.#memory.giveBack(this.#attempts === 0 ? this.#piece : null)
+    this.#memory.giveBack(this.#readers === 0 ? this.#piece : null)
   }
 }

@@ -34,10 +34,14 @@ export async function sendTo(
   const entry = gateway.health.enter(provider.row.slot, Date.now())
   if (entry === null) return notReady(candidate, 'it has been failing and is probed by another request')
   const attempt = beginAttempt(exchange, candidate)
+  const { memory } = exchange
+  // Until there is an answer, the provider's kind may send the body once more.
+  memory?.lend()
   const call = startCall(gateway, exchange, route, candidate, provider, picked)
   exchange.onGone = () => call.abort()
   const gated = await call.gate
   exchange.onGone = null
+  memory?.sent()
   noteTimes(exchange, attempt, call)
   const pinned = candidate.credentialId !== undefined
   const result = { attempt, provider, credentialIndex: picked.index, pinned, entry, call, gated }
@@ -125,8 +129,8 @@ function startCall(
   else if (match.endpoint.takes.length > 0) body = splice(gateway, exchange, provider, change)
   if (isDownload(match.endpoint)) passRange(exchange.request.rawHeaders, headers)
   const way = provider.ways === null ? null : provider.ways[index]
-  const memory = exchange.memory
-  const lent = memory !== null && Buffer.isBuffer(body) && memory.holds(body) ? memory.lend() : null
+  const { memory } = exchange
+  const lent = memory !== null && Buffer.isBuffer(body) && memory.holds(body) ? memory : null
   const request = { method: match.endpoint.method, origin, path, headers, body, lent, connectMs: limits.connect, way }
   call.begin(transportFor(gateway, exchange, provider, candidate, credential).send(request, call))
   exchange.provider = row.name

@@ -148,7 +148,9 @@ export interface OutboundRequest {
 
 /** Memory that serves again. */
 export interface LentBody {
-  /** All of the body is with the operating system, or its connection is closed: it is not read any more. */
+  /** The body is read from now on; whoever never says `sent` keeps the memory from being used again. */
+  lend(): void
+  /** All of it is with the operating system, or its connection is closed: it is not read any more. */
   sent(): void
 }
 

@@ -234,6 +234,7 @@ class Call implements Dispatcher.DispatchHandler, Sending {
  * does not hold by itself make it wait. It takes any iterable, though its types do not say so.
  */
 function inOnePiece(body: Buffer, lent: LentBody): Readable {
+  lent.lend()
   const pieces = function* () {
     yield body
     lent.sent()
