@@ -2,7 +2,14 @@ import { isDeepStrictEqual } from 'node:util'
 import { reachFaultPoint } from '../core/fault-point.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import type { Key, Provider, StoreClient, StoredSnapshot } from '../store/api.ts'
-import type { ConfigurationSnapshot, KeyDelta, Readiness, SnapshotKey, SnapshotProvider } from '../store/snapshot.ts'
+import {
+  type ConfigurationSnapshot,
+  emptyConfiguration,
+  type KeyDelta,
+  type Readiness,
+  type SnapshotKey,
+  type SnapshotProvider,
+} from '../store/snapshot.ts'
 import { bodyKeyFor } from './body-key.ts'
 import { slotLimit } from './memory.ts'
 import { openCredentials, sealedShut } from './open-credentials.ts'
@@ -17,15 +24,7 @@ export interface SnapshotAudience {
 
 /** Builds the read model of the data plane from the store and publishes what changed of it. One run at a time. */
 export class Publisher {
-  configuration: ConfigurationSnapshot = {
-    version: 0,
-    providers: [],
-    routes: [],
-    policies: [],
-    defaultProviders: {},
-    tokenKey: new Uint8Array(),
-    bodyKey: null,
-  }
+  configuration = emptyConfiguration
   readonly #keys = new Map<string, SnapshotKey>()
   #keyList: readonly SnapshotKey[] | null = null
   #keysVersion = 0

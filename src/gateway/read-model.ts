@@ -7,7 +7,13 @@ import { wayOutOf } from '../providers/way-out.ts'
 import { type CompiledRoutes, compileRoutes } from '../routing/plan.ts'
 import type { BodyKey } from '../sealing/body-seal.ts'
 import { ClientTokens } from '../sealing/client-token.ts'
-import type { ConfigurationSnapshot, KeyDelta, SnapshotKey, SnapshotProvider } from '../store/snapshot.ts'
+import {
+  type ConfigurationSnapshot,
+  emptyConfiguration,
+  type KeyDelta,
+  type SnapshotKey,
+  type SnapshotProvider,
+} from '../store/snapshot.ts'
 
 /** A provider configuration as this thread uses it: its kind found, its credentials wrapped. */
 export interface LiveProvider {
@@ -32,13 +38,9 @@ export interface LiveConfiguration {
 
 /** What this thread knows of the control plane's state: the last valid configuration, and the keys. */
 export class ReadModel {
-  configuration: LiveConfiguration
+  configuration: LiveConfiguration = compileConfiguration(emptyConfiguration)
   keysVersion = 0
   #keys = new Map<string, SnapshotKey>()
-
-  constructor(empty: ConfigurationSnapshot) {
-    this.configuration = compileConfiguration(empty)
-  }
 
   /** Throws before anything is replaced when the snapshot is not valid; the old one stays. */
   replaceConfiguration(snapshot: ConfigurationSnapshot): void {

@@ -35,15 +35,7 @@ const counters = attachCounters(start.counterMemory, start.counterLayout, start.
 const gateway: Gateway = {
   settings: start.settings,
   thread: start.journal.thread,
-  model: new ReadModel({
-    version: 0,
-    providers: [],
-    routes: [],
-    policies: [],
-    defaultProviders: {},
-    tokenKey: new Uint8Array(),
-    bodyKey: null,
-  }),
+  model: new ReadModel(),
   journal,
   captures: new CaptureRoom(),
   room: new BodyRoom(counters, () => gateway.settings.heldLimit),
