@@ -8,6 +8,7 @@ import { holdsTooMuch } from '../lanes/json-tree.ts'
 import type { ResponseSink, Sending, TransportFault } from '../providers/contract.ts'
 import type { BodyRoom, Holder } from './body-room.ts'
 import { Deadline, type Deadlines } from './deadlines.ts'
+import { findHeader } from './headers.ts'
 
 /** What is held before the first content, and what of a whole answer is held until it is complete (contract.md rule 22). */
 const heldLimit = 1024 * 1024
@@ -15,6 +16,11 @@ const heldLimit = 1024 * 1024
 const readLimit = 16 * 1024 * 1024
 /** What an event costs beside its bytes while it is held. */
 const eventCost = 256
+/**
+ * After so many events others have their turn: the system hands over up to 2 MiB of a connection at once, which may be a million of the
+ * smallest.
+ */
+const burstEvents = 4000
 /** An event larger than this flows on in pieces. */
 const eventLimit = 1024 * 1024
 
@@ -103,6 +109,7 @@ export class Call implements ResponseSink, Holder {
   #held: Pieces | null = null
   #heldEvents: [StreamEvent, EventReading][] = []
   #heldBytes = 0
+  #burst = 0
   #consumer: CallConsumer | null = null
   #late: (() => void)[] = []
 
@@ -127,12 +134,9 @@ export class Call implements ResponseSink, Holder {
   /** Lets the call's bytes through to `consumer`, those held first. */
   attach(consumer: CallConsumer): void {
     this.#consumer = consumer
-    const events = this.#heldEvents
-    const chunks = this.#held
-    this.#heldEvents = []
+    for (const [event, reading] of this.#heldEvents.splice(0)) consumer.event(event, reading)
+    for (const chunk of this.#held?.list() ?? []) consumer.chunk(chunk)
     this.#held = null
-    for (const [event, reading] of events) consumer.event(event, reading)
-    if (chunks !== null) for (const chunk of chunks.list()) consumer.chunk(chunk)
     consumer.flush()
     for (const act of this.#late.splice(0)) act()
   }
@@ -194,7 +198,9 @@ export class Call implements ResponseSink, Holder {
     if (this.#over) return
     this.times.firstByte ??= performance.now()
     if (this.#form === 'stream') {
-      for (const event of this.#framer!.push(chunk)) this.#onEvent(event)
+      const events = this.#framer!.push(chunk)
+      for (const event of events) this.#onEvent(event)
+      this.#burst += events.length
       if (this.#framer!.pending > eventLimit) this.#onEvent(this.#framer!.release())
     } else if (this.#open) {
       this.#consumer === null ? this.#keep(chunk) : this.#consumer.chunk(chunk)
@@ -202,8 +208,19 @@ export class Call implements ResponseSink, Holder {
       this.#hold(chunk)
     }
     this.#consumer?.flush()
+    if (this.#burst > burstEvents) this.#rest()
     // The gate's own limit runs until content: what comes before it (pings, headers) does not extend it.
     if (this.#open || !this.#options.streamed) this.#enter('between-chunks', this.#options.limits.betweenChunks)
+  }
+
+  /** Reads on in the next turn of the loop, unless the client is waited for by then. */
+  #rest(): void {
+    this.#burst = 0
+    if (this.#over || this.#paused) return
+    this.#sending?.pause()
+    setImmediate(() => {
+      if (!this.#over && !this.#paused) this.#sending?.resume()
+    })
   }
 
   onEnd(): void {
@@ -378,7 +395,5 @@ function timeoutFault(limit: string, ms: number): Fault {
 }
 
 function header(headers: readonly string[], name: string): string {
-  for (let index = 0; index + 1 < headers.length; index += 2)
-    if (headers[index] === name) return headers[index + 1]!.toLowerCase()
-  return ''
+  return (findHeader(headers, name) ?? '').toLowerCase()
 }

@@ -181,7 +181,8 @@ function attachIndex(worker: Worker, providerId: string): Worker {
   const index = new Worker(
     `const { workerData: { port, place } } = require('node:worker_threads')
     port.on('message', ({ id, kind, names, scope }) => {
-      const objects = names && JSON.parse(names).map(([type, id]) => ({ type, id, ...scope, ...place }))
+      const asked = Object.entries(JSON.parse(names ?? '{}'))
+      const objects = asked.flatMap(([type, ids]) => ids.map((id) => ({ type, id, ...scope, ...place })))
       port.postMessage(kind === 'find' ? { id, kind: 'found', objects } : { id, kind, places: [{ ...place, count: 1 }] })
     })`,
     {
