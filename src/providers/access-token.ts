@@ -1,4 +1,5 @@
-import type { OutboundRequest, ResponseSink, Sending, Transport, TransportFault, WayOut } from './contract.ts'
+import type { OutboundRequest, ResponseSink, Transport, TransportFault, WayOut } from './contract.ts'
+import { Postponed } from './late-sending.ts'
 import { fetchWhole, type WholeAnswer, type WholeLimits } from './whole-answer.ts'
 import { asCount, asObject, asString, parseJson } from './wire/json.ts'
 
@@ -50,7 +51,7 @@ export function withToken(transport: Transport, source: TokenSource, fresh = fal
   }
 }
 
-class TokenCall implements Sending, ResponseSink {
+class TokenCall extends Postponed implements ResponseSink {
   readonly #transport: Transport
   readonly #source: TokenSource
   readonly #request: OutboundRequest
@@ -58,11 +59,9 @@ class TokenCall implements Sending, ResponseSink {
   #token = ''
   /** The token was bought for an earlier call. */
   #old = false
-  #sending: Sending | null = null
-  #aborted = false
-  #paused = false
 
   constructor(transport: Transport, source: TokenSource, request: OutboundRequest, sink: ResponseSink) {
+    super()
     this.#transport = transport
     this.#source = source
     this.#request = request
@@ -73,38 +72,22 @@ class TokenCall implements Sending, ResponseSink {
     const { way = null } = this.#request
     const found = takeKept(this.#transport, this.#source, way, Date.now())
     const outcome: Outcome = found === null ? await buy(this.#transport, this.#source, way) : { token: found }
-    if (this.#aborted || !('token' in outcome)) dropBody(this.#request.body)
-    if (this.#aborted) return
+    if (this.aborted || !('token' in outcome)) dropBody(this.#request.body)
+    if (this.aborted) return
     if ('fault' in outcome) return this.#sink.onError(outcome.fault)
     if ('refused' in outcome) return this.#refuse(outcome.refused)
     this.#token = outcome.token
     this.#old = found !== null
     const headers = [...this.#request.headers, 'authorization', `Bearer ${outcome.token}`]
-    this.#sending = this.#transport.send({ ...this.#request, headers }, this)
-    if (this.#paused) this.#sending.pause()
+    this.start(this.#transport.send({ ...this.#request, headers }, this))
   }
 
   #refuse(reason: string): void {
     const { headers, body } = this.#source.refusal(reason)
     this.#sink.onConnected()
-    if (!this.#aborted) this.#sink.onHead(401, headers)
-    if (!this.#aborted) this.#sink.onData(body)
-    if (!this.#aborted) this.#sink.onEnd()
-  }
-
-  abort(): void {
-    this.#aborted = true
-    this.#sending?.abort()
-  }
-
-  pause(): void {
-    this.#paused = true
-    this.#sending?.pause()
-  }
-
-  resume(): void {
-    this.#paused = false
-    this.#sending?.resume()
+    if (!this.aborted) this.#sink.onHead(401, headers)
+    if (!this.aborted) this.#sink.onData(body)
+    if (!this.aborted) this.#sink.onEnd()
   }
 
   onConnected(): void {
@@ -118,7 +101,7 @@ class TokenCall implements Sending, ResponseSink {
     if (kept.get(this.#source.key)?.token === this.#token) kept.delete(this.#source.key)
     const { body } = this.#request
     if (!this.#old || (body !== null && !Buffer.isBuffer(body))) return this.#sink.onHead(status, headers)
-    this.#sending?.abort()
+    this.abandon()
     void this.begin()
   }
 

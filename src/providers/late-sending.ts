@@ -14,22 +14,25 @@ export function sendLate(transport: Transport, sink: ResponseSink, prepare: Prom
   return late
 }
 
-class LateSending implements Sending {
+/** A call that may be abandoned or paused before it has begun. */
+export class Postponed implements Sending {
   #sending: Sending | null = null
-  #aborted = false
   #paused = false
+  protected aborted = false
 
-  begin(transport: Transport, sink: ResponseSink, prepared: Prepared): void {
-    if (this.#aborted) return
-    if ('fault' in prepared) return sink.onError(prepared.fault)
-    if ('answer' in prepared) return this.#answer(sink, prepared.answer)
-    this.#sending = transport.send(prepared.request, prepared.sink)
-    if (this.#paused) this.#sending.pause()
+  /** Again where a call is repeated, once the one before is abandoned. */
+  protected start(sending: Sending): void {
+    this.#sending = sending
+    if (this.#paused) sending.pause()
+  }
+
+  protected abandon(): void {
+    this.#sending?.abort()
   }
 
   abort(): void {
-    this.#aborted = true
-    this.#sending?.abort()
+    this.aborted = true
+    this.abandon()
   }
 
   pause(): void {
@@ -41,11 +44,20 @@ class LateSending implements Sending {
     this.#paused = false
     this.#sending?.resume()
   }
+}
+
+class LateSending extends Postponed {
+  begin(transport: Transport, sink: ResponseSink, prepared: Prepared): void {
+    if (this.aborted) return
+    if ('fault' in prepared) return sink.onError(prepared.fault)
+    if ('answer' in prepared) return this.#answer(sink, prepared.answer)
+    this.start(transport.send(prepared.request, prepared.sink))
+  }
 
   #answer(sink: ResponseSink, { status, headers, body }: { status: number; headers: string[]; body: Buffer }): void {
     sink.onConnected()
     for (const step of [() => sink.onHead(status, headers), () => sink.onData(body), () => sink.onEnd()]) {
-      if (!this.#aborted) step()
+      if (!this.aborted) step()
     }
   }
 }
