@@ -110,6 +110,8 @@ describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () =>
       await page.getByLabel('Name').fill('of-mia')
       await page.getByRole('button', { name: 'Create key' }).click()
       await page.getByTestId('secret').waitFor()
+      await visit(page, gateway, '/settings/operations/routes.add')
+      await page.getByLabel('Project').and(page.locator('[value=search]')).waitFor()
       expect(page.faults()).toEqual([])
       await page.context().close()
     })

@@ -27,7 +27,7 @@ export function StateBadge({ state, reason, tone, busy = false, code = null }: S
   const judged = tone ?? toneOf(state, 'state') ?? 'strong'
   const word = state === null ? 'unknown' : escapeControls(String(state))
   return (
-    <span className={`state state-${judged}`} title={reason ?? undefined}>
+    <span className={`state state-${judged}`} title={reason ?? (code === null ? undefined : `${word} ${code}`)}>
       {busy ? <LoaderCircle size={14} className="spin" aria-hidden="true" /> : icons[judged]}
       <span className="state-word">
         {word}

@@ -1,5 +1,6 @@
 import { OperationForm } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
+import { useHome } from '../use-home.ts'
 import type { SetUp } from './steps.ts'
 
 /** What people ask for first, where the provider has it. */
@@ -9,6 +10,7 @@ const favourites = [/^demo$/, /^gpt-4o-mini$/, /^gpt-.*mini/, /^claude-.*haiku/,
 export function RouteStep({ providers }: { providers: SetUp['providers'] }) {
   const provider = providers[0]
   const may = useMay('routes.add')
+  const { project } = useHome('routes.add')
   if (provider === undefined) return null
   if (!may) return <p className="quiet">An administrator adds the route.</p>
   const names = provider.models.map(({ name }) => name)
@@ -16,7 +18,7 @@ export function RouteStep({ providers }: { providers: SetUp['providers'] }) {
   return (
     <OperationForm
       operation="routes.add"
-      fixed={{ allEnvironments: true }}
+      fixed={{ project, allEnvironments: true }}
       preset={{ model: favourite ?? names[0] ?? '', provider: provider.name }}
       fields={['model', 'provider']}
       suggestions={{ model: names, provider: providers.map(({ name }) => name) }}

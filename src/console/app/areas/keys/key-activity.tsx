@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { orpc } from '../../client/admin.ts'
-import { Count, Empty, Missing, Money, Outside, RecordView, StateBadge, Time } from '../../parts/index.ts'
+import { Count, Empty, Money, Outside, RecordView, StateBadge, Time } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { Key, StatsRow } from '../outputs.ts'
 import { Section } from '../section.tsx'
@@ -41,8 +41,8 @@ export function KeyActivity({ shown: key }: { shown: Key }) {
       <h3 className="sub-head">Limits</h3>
       {limits.length > 0 ? (
         <LimitBars limits={limits} policy={key.policy} most={20} />
-      ) : usage === null ? null : (
-        <p className="quiet">{noLimits(key.policy)}.</p>
+      ) : (
+        <p className="quiet">{usage === null ? '…' : `${noLimits(key.policy)}.`}</p>
       )}
       <h3 className="sub-head">Last requests</h3>
       <LastRequests shown={key} />
@@ -52,7 +52,7 @@ export function KeyActivity({ shown: key }: { shown: Key }) {
 
 /** Of a day or a month of UTC. */
 function Used({ sum }: { sum: KeyUsage['today'] | null }) {
-  if (sum === null) return <Missing meaning="not known yet" />
+  if (sum === null) return <span className="quiet">…</span>
   return (
     <>
       <Count value={sum.requests} unit={sum.requests === 1 ? 'request' : 'requests'} />,{' '}

@@ -3,9 +3,9 @@ import { useState } from 'react'
 import type { DerivedOperation } from '../../contract/derived.ts'
 import { commandOf, findOperation } from '../../contract/operations.ts'
 import { Command, Empty, OperationForm } from '../../parts/index.ts'
-import { useScope } from '../../session/scope.ts'
 import { useMay } from '../../session/session.ts'
 import { Page } from '../../shell/page.tsx'
+import { useHome } from '../use-home.ts'
 import { DangerForm } from './danger-form.tsx'
 import { FileAnswer } from './file-answer.tsx'
 import { LiveAnswer } from './live-answer.tsx'
@@ -32,7 +32,7 @@ export function OperationPage() {
 }
 
 function Operation({ operation }: { operation: DerivedOperation }) {
-  const { home } = useScope()
+  const home = useHome(operation.name)
   const may = useMay(operation.name)
   const [answer, setAnswer] = useState<unknown>(null)
   const { meta, fields, name } = operation
@@ -45,7 +45,13 @@ function Operation({ operation }: { operation: DerivedOperation }) {
       <p>{meta.summary}.</p>
       <Command text={meta.examples?.[0] === undefined ? commandOf(operation) : `spgw ${meta.examples[0]}`} />
       {may ? (
-        <OperationBody operation={operation} preset={preset} submit={submit} onAnswer={setAnswer} />
+        <OperationBody
+          key={`${home.project}/${home.environment}`}
+          operation={operation}
+          preset={preset}
+          submit={submit}
+          onAnswer={setAnswer}
+        />
       ) : (
         <p className="notice notice-warning">
           This needs the role {meta.role}

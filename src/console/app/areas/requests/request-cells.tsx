@@ -61,9 +61,9 @@ function Tokens({ row }: { row: RequestRow }) {
 
 export const requestColumns: TableColumn<RequestRow>[] = [
   { id: 'time', title: 'Time', width: '112px', narrowWidth: '56px', cell: (row) => <Time short at={row.time} /> },
-  { id: 'status', title: 'Status', width: '248px', narrowWidth: '90px', cell: (row) => <RequestState row={row} /> },
+  { id: 'status', title: 'Status', width: '264px', narrowWidth: '100px', cell: (row) => <RequestState row={row} /> },
   { id: 'model', title: 'Model → served by', narrowTitle: 'Model', cell: (row) => <ModelServed row={row} /> },
-  { id: 'key', title: 'Key', width: '120px', wideOnly: true, cell: (row) => <Outside text={row.key?.name} /> },
+  { id: 'key', title: 'Key', width: '112px', wideOnly: true, cell: (row) => <Outside text={row.key?.name} /> },
   {
     id: 'ttfb',
     title: 'First byte',

@@ -85,7 +85,7 @@ function columnsFor(providers: readonly Provider[]): TableColumn<Route>[] {
     {
       id: 'model',
       title: 'Model',
-      narrowWidth: '30%',
+      narrowWidth: '28%',
       cell: ({ id, model }) => (
         <Link to="/routing/$route" params={{ route: id }} search={keepScope} className="truncate">
           <Outside text={model} />

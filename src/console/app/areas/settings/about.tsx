@@ -5,13 +5,31 @@ import { Bytes, Count, entriesOf, Missing, type RecordEntry, RecordView, StateBa
 import { Loading } from '../../shell/page.tsx'
 import { Section } from '../section.tsx'
 
-const inWords = ['traffic', 'providers', 'started_at', 'in_flight', 'entries_lost', 'database_bytes', 'journal_bytes']
+const inWords = [
+  'traffic',
+  'providers',
+  'started_at',
+  'in_flight',
+  'held_bytes',
+  'held_limit',
+  'entries_lost',
+  'database_bytes',
+  'journal_bytes',
+]
 
 function entriesInWords({ traffic, providers, ...status }: StatusOutput): RecordEntry[] {
   const states = Object.entries(providers).filter(([, number]) => number > 0)
   return [
     { label: 'Started', value: <Time at={status.started_at} /> },
     { label: 'Requests under way', value: <Count value={status.in_flight} /> },
+    {
+      label: 'Bodies in memory',
+      value: (
+        <>
+          <Bytes bytes={status.held_bytes} /> of <Bytes bytes={status.held_limit} />
+        </>
+      ),
+    },
     { label: 'Last minute', value: traffic === null ? <Missing meaning="unknown" /> : trafficInWords(traffic) },
     { label: 'Providers', value: states.map(([state, number]) => `${number} ${state}`).join(', ') || 'none' },
     { label: 'Database', value: <Bytes bytes={status.database_bytes} /> },

@@ -28,11 +28,11 @@ type Verdict = Awaited<ReturnType<AdminClient['audit']['verify']>>
 
 const columns: TableColumn<AuditEvent>[] = [
   { id: 'time', title: 'Time', width: '110px', narrowWidth: '68px', cell: ({ time }) => <Time short at={time} /> },
-  { id: 'who', title: 'Who', width: '180px', narrowWidth: '32%', cell: ({ actor }) => <Outside text={actor} /> },
+  { id: 'who', title: 'Who', width: '150px', narrowWidth: '32%', cell: ({ actor }) => <Outside text={actor} /> },
   {
     id: 'operation',
     title: 'Operation',
-    width: '200px',
+    width: '180px',
     narrowWidth: 'auto',
     cell: ({ operation }) => <code className="truncate">{operation}</code>,
   },
@@ -48,7 +48,7 @@ const columns: TableColumn<AuditEvent>[] = [
   },
   { id: 'surface', title: 'Through', width: '90px', wideOnly: true, cell: ({ surface }) => surface },
   { id: 'address', title: 'From', width: '140px', wideOnly: true, cell: ({ address }) => <Outside text={address} /> },
-  { id: 'sequence', title: 'No.', width: '70px', number: true, wideOnly: true, cell: ({ sequence }) => sequence },
+  { id: 'sequence', title: 'No.', width: '96px', number: true, wideOnly: true, cell: ({ sequence }) => sequence },
 ]
 
 export function Audit() {
