@@ -175,7 +175,7 @@ export async function startDataPlane({
   }
 }
 
-/** In a thread of its own, since a request waits for the index no longer than 50 ms. */
+/** In a thread of its own, since a request waits for the index no longer than a second. */
 function attachIndex(worker: Worker, providerId: string): Worker {
   const { port1, port2 } = new MessageChannel()
   const index = new Worker(
