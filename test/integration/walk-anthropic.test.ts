@@ -1,9 +1,10 @@
 import Anthropic, { toFile } from '@anthropic-ai/sdk'
 import Anthropic0 from 'anthropic-sdk-0'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { anthropic } from '../../src/lanes/anthropic/lane.ts'
 import type { Endpoint } from '../../src/lanes/contract.ts'
+import { expectNoLeak } from '../support/expect-no-leak.ts'
 import { spokenText } from '../support/mock-format.ts'
 import { type MockProvider, sha256 } from '../support/mock-provider.ts'
 import { type RecordingFetch, recordingFetch } from '../support/recording-fetch.ts'
@@ -20,6 +21,7 @@ beforeAll(async () => {
   mock = stage.mocks.anthropic
 }, 60_000)
 afterAll(() => stage.close())
+afterEach(() => expectNoLeak(mock, wire.exchanges))
 beforeEach(() => {
   wire = recordingFetch()
 })

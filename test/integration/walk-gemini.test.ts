@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type BatchJob, GoogleGenAI } from '@google/genai'
 import { GoogleGenAI as GoogleGenAI1 } from 'genai-1'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { RequestRecord } from '../../src/core/record.ts'
 import type { Endpoint } from '../../src/lanes/contract.ts'
 import { gemini } from '../../src/lanes/gemini/lane.ts'
+import { expectNoLeak } from '../support/expect-no-leak.ts'
 import { spokenText } from '../support/mock-format.ts'
 import { type MockProvider, sha256 } from '../support/mock-provider.ts'
 import { type RecordingFetch, recordingFetch } from '../support/recording-fetch.ts'
@@ -29,6 +30,7 @@ afterAll(async () => {
   vi.unstubAllGlobals()
   await stage.close()
 })
+afterEach(() => expectNoLeak(mock, wire.exchanges))
 beforeEach(() => {
   // This SDK takes no fetch of its own.
   wire = recordingFetch()

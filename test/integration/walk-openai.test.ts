@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TokenUsage } from '../../src/core/record.ts'
 import type { Endpoint } from '../../src/lanes/contract.ts'
 import { openai } from '../../src/lanes/openai/lane.ts'
+import { expectNoLeak } from '../support/expect-no-leak.ts'
 import { type MockProvider, sha256 } from '../support/mock-provider.ts'
 import { generationWalks, type Walk, type WalkKit } from '../support/openai/walk.ts'
 import { callWalks } from '../support/openai/walk-calls.ts'
@@ -100,6 +101,10 @@ describe.each(majors)('openai $major', { timeout: 30_000 }, ({ major, Client }) 
     const from = mock.requests.length
     await walk(open(wire), kit)
     await expectPassed(major, wire, from)
+    await expectNoLeak(
+      mock,
+      wire.exchanges.filter(({ url }) => url.startsWith('http')),
+    )
     stage.assertClean()
   })
 
