@@ -10,8 +10,9 @@ let plane: DataPlane
 
 const limitMs = 900
 
-async function start(): Promise<DataPlane> {
+async function start(heldLimit = 2_000_000_000): Promise<DataPlane> {
   return startDataPlane({
+    heldLimit,
     providers: [{ kind: 'openai', baseUrl: `${provider.baseUrl}/v1`, credentials: ['sk-provider-credential'] }],
     routes: [makeRoute('voice', [makeTarget('openai')], { retries: 0 })],
     timeouts: { betweenChunks: limitMs },
@@ -39,6 +40,22 @@ async function connect(to = plane) {
 }
 
 describe('how a connection ends', () => {
+  it('that holds more of a message than there is room for: with the advice to come again', async () => {
+    const narrow = await start(2 * 1024 * 1024)
+    const { client, far } = await connect(narrow)
+    const frame = JSON.stringify({ type: 'input_audio_buffer.append', audio: 'A'.repeat(1_500_000) })
+    client.socket.send(frame)
+    expect((await far.next()).text === frame).toBe(true)
+    expect(narrow.held()).toBe(0)
+    const head = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 0x40, 0, 0, 1, 2, 3, 4])
+    rawOf(client.socket).write(Buffer.concat([head, Buffer.alloc(2_500_000)]))
+    expect(await client.nextJson()).toMatchObject({ type: 'error', error: { code: 'overloaded' } })
+    expect(await client.closed).toMatchObject({ code: 1013 })
+    expect(await narrow.record(client.requestId)).toMatchObject({ error: { code: 'overloaded' } })
+    expect(narrow.held()).toBe(0)
+    await narrow.stop()
+  })
+
   it('cut by the provider: in an error frame, and a code', async () => {
     const { client, far } = await connect()
     far.socket.terminate()
