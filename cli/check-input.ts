@@ -16,8 +16,26 @@ export async function checkInput(operation: Operation, input: Record<string, unk
   const field = operation.fields.find((known) => known.name === issue.path[0])
   const message = issue.message.replace(/\.$/, '')
   const label = labelOf(operation, field)
-  const cause = message.startsWith('must ') ? `${label} ${message}.` : `${label} is not valid: ${message}.`
+  const cause = message.startsWith('must ')
+    ? `${label} ${message}.`
+    : `${label} ${boundOf(issue) ?? `is not valid: ${message}`}.`
   throw usageFault(cause, `See spgw ${operation.path.join(' ')} --help.`)
+}
+
+interface Bound {
+  code: string
+  origin?: string
+  maximum?: unknown
+  minimum?: unknown
+}
+
+/** The library's own words for it are for programmers. */
+function boundOf({ code, origin, maximum, minimum }: Bound): string | null {
+  const unit = origin === 'string' ? ' characters' : origin === 'array' ? ' entries' : ''
+  if (code === 'too_big') return unit === '' ? `must be at most ${maximum}` : `must have at most ${maximum}${unit}`
+  if (code !== 'too_small') return null
+  if (unit !== '' && minimum === 1) return 'must not be empty'
+  return unit === '' ? `must be at least ${minimum}` : `must have at least ${minimum}${unit}`
 }
 
 function isDoubtful({ takes }: Field, value: unknown): boolean {

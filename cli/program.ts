@@ -64,6 +64,8 @@ async function addContract(
 /** Runs one command line (without `node` and the script) and gives the exit status. Never ends the process itself. */
 export async function runCli(argv: readonly string[], given: Dependencies): Promise<number> {
   const dependencies = argv.includes('--no-color') ? { ...given, io: withoutColour(given.io) } : given
+  // As git and others have it.
+  const line = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv
   let status: number = exitStatus.done
   const parse = async (words: readonly string[] | null) => {
     const program = await buildProgram(
@@ -73,7 +75,7 @@ export async function runCli(argv: readonly string[], given: Dependencies): Prom
       },
       words,
     )
-    await program.parseAsync(argv, { from: 'user' })
+    await program.parseAsync(line, { from: 'user' })
   }
   try {
     if (argv[0] === completeWord) {
@@ -81,7 +83,7 @@ export async function runCli(argv: readonly string[], given: Dependencies): Prom
       await complete(argv.slice(1), dependencies)
       return status
     }
-    await parse(commandWords(argv)).catch((error: unknown) => {
+    await parse(commandWords(line)).catch((error: unknown) => {
       if (error instanceof OnlyNamed) return parse(null)
       throw error
     })

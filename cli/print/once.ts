@@ -14,11 +14,19 @@ export async function printOnce(
   if (secret === null) return io.stderr.write('Done. There is no link: the password that was given is the way in.\n')
   if (typeof secret !== 'string') throw new Error(`The answer holds no ${field}.`)
   await io.stdout.write(`${secret}\n`)
-  await io.stderr.write(note === undefined ? await renderNote(output, gateway) : `${note}\n`)
+  await io.stderr.write(note === undefined ? await renderNote(output, gateway) : await fillNote(note, gateway))
   if (opens !== true || !io.stdout.isTerminal) return
   const { openAddress } = await import('../open-address.ts')
   await openAddress(secret, io.environment)
 }
+
+/** The console's own address where the note has a place for it. */
+async function fillNote(note: string, gateway: Gateway): Promise<string> {
+  const url = note.includes(consolePlace) ? await urlOf(gateway, 'console_url') : null
+  return `${url === null ? note : note.replace(consolePlace, url)}\n`
+}
+
+const consolePlace = '<console URL>'
 
 async function renderNote(output: unknown, gateway: Gateway): Promise<string> {
   const project = valueAt(output, 'project')
@@ -27,16 +35,16 @@ async function renderNote(output: unknown, gateway: Gateway): Promise<string> {
     typeof project === 'string' && typeof environment === 'string'
       ? ` Project ${project}, environment ${environment}.`
       : ''
-  const url = await gatewayUrl(gateway)
+  const url = await urlOf(gateway, 'gateway_url')
   if (url === null) return `Shown once.${scope}\n`
   return `Shown once.${scope} Try it:\n  curl ${url}/v1/models -H "Authorization: Bearer $KEY"\n`
 }
 
 /** Only for the note: the key is made and printed already, so a failure here must not look like one of the command. */
-async function gatewayUrl(gateway: Gateway): Promise<string | null> {
+async function urlOf(gateway: Gateway, field: 'gateway_url' | 'console_url'): Promise<string | null> {
   try {
     const status = await gateway.call(['status'], {})
-    const url = valueAt(status, 'gateway_url')
+    const url = valueAt(status, field)
     return typeof url === 'string' ? url : null
   } catch {
     return null

@@ -258,6 +258,10 @@ describe('providers', () => {
 describe('keys', () => {
   it('are shown once', async () => {
     const { client, store } = await startTestGateway()
+    expect(await refusal(client.keys.create({ name: 'late', expires: '2020-01-01T00:00:00Z' }))).toMatchObject({
+      code: 'invalid',
+      hint: expect.stringContaining('a time that is to come'),
+    })
     const created = await client.keys.create({ name: 'ci', expires: '30d' })
     expect(Object.keys(created)).toEqual(['id', 'name', 'key', 'project', 'environment', 'expires_at'])
     expect(created).toMatchObject({ name: 'ci', project: 'default', environment: 'production' })

@@ -109,6 +109,12 @@ describe('help', () => {
     expect(long).toEqual([])
   })
 
+  it.each([[[]], [['keys']], [['keys', 'create']]])('is also what help says: %j', async (words) => {
+    const asked = await runLine(['help', ...words])
+    expect([asked.status, asked.io.out()]).toEqual([0, (await runLine([...words, '--help'])).io.out()])
+    expect(asked.io.out()).toMatch(new RegExp(`^Usage: ${['spgw', ...words].join(' ')} `))
+  })
+
   it('gives the version', async () => {
     const { status, io } = await runLine(['--version'])
     expect([status, io.out()]).toEqual([0, '0.1.0\n'])

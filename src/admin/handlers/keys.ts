@@ -8,7 +8,7 @@ import { conflict, refused } from './fault.ts'
 import { type FoundScope, findKey, findPolicy, findScope } from './find.ts'
 import { showKeyUsage } from './key-usage.ts'
 import { mintSecret } from './mint-secret.ts'
-import { mergePairs, readDuration, readMoment } from './moments.ts'
+import { mergePairs, readDuration, readEnd } from './moments.ts'
 import { loadKeyNames, resource, showKey } from './show-key.ts'
 import { untilGone } from './until-gone.ts'
 
@@ -69,7 +69,7 @@ export const keys = {
       tags: mergePairs({}, input.tags),
       createdAt: new Date().toISOString(),
       createdBy: context.caller.name,
-      expiresAt: input.expires === undefined ? null : readMoment(input.expires, 'ahead'),
+      expiresAt: input.expires === undefined ? null : readEnd(input.expires),
       revokedAt: null,
       lastUsedAt: null,
       secrets: [secret],
@@ -134,5 +134,5 @@ export const keys = {
 
 function readExpiry(text: string | undefined, before: string | null): string | null {
   if (text === undefined) return before
-  return text === 'never' ? null : readMoment(text, 'ahead')
+  return text === 'never' ? null : readEnd(text)
 }

@@ -1,5 +1,6 @@
 import type { TimeLimits } from '../../core/lane.ts'
 import { parseDuration } from '../../core/units.ts'
+import { invalid } from './fault.ts'
 
 /** Texts here have passed the contract's schemas. */
 
@@ -14,6 +15,16 @@ export function readMoment(text: string, direction: 'back' | 'ahead', now = Date
   const duration = parseDuration(text)
   if (duration === null) return new Date(text).toISOString()
   return new Date(direction === 'back' ? now - duration : now + duration).toISOString()
+}
+
+/** When a key or a token ends. In the past it would be made for nothing. */
+export function readEnd(text: string, now = Date.now()): string {
+  const end = readMoment(text, 'ahead', now)
+  if (Date.parse(end) > now) return end
+  throw invalid(
+    'It would be over at once.',
+    'Give a duration such as 30d, or a time that is to come; what is to end now is revoked.',
+  )
 }
 
 export interface TimeoutInput {

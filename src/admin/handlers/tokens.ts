@@ -5,10 +5,10 @@ import type { ApiToken } from '../../store/token-tables.ts'
 import { audited } from './audited.ts'
 import { operations } from './base.ts'
 import type { AdminContext } from './context.ts'
-import { conflict, invalid, notFound } from './fault.ts'
+import { conflict, notFound } from './fault.ts'
 import { findProject } from './find.ts'
 import { refuseBeyond } from './grants.ts'
-import { readMoment } from './moments.ts'
+import { readEnd } from './moments.ts'
 
 const resource = ({ id, name }: ApiToken) => ({ kind: 'token', id, name })
 
@@ -64,11 +64,7 @@ async function refuseTaken({ store }: AdminContext, name: string): Promise<void>
 }
 
 function readExpiry(text: string): string | null {
-  if (text === 'never') return null
-  const expiry = readMoment(text, 'ahead')
-  if (Date.parse(expiry) <= Date.now())
-    throw invalid('The token would be over at once.', 'Give a time that is to come.')
-  return expiry
+  return text === 'never' ? null : readEnd(text)
 }
 
 export const tokens = {
