@@ -112,7 +112,7 @@ describe('help', () => {
   it.each([[[]], [['keys']], [['keys', 'create']]])('is also what help says: %j', async (words) => {
     const asked = await runLine(['help', ...words])
     expect([asked.status, asked.io.out()]).toEqual([0, (await runLine([...words, '--help'])).io.out()])
-    expect(asked.io.out()).toMatch(new RegExp(`^Usage: ${['spgw', ...words].join(' ')} `))
+    expect(asked.io.out()).toMatch(new RegExp(`^Usage: ${['spgw', ...words].join(' ')}\\b`))
   })
 
   it('gives the version', async () => {
