@@ -238,7 +238,8 @@ describe('a record', () => {
     const records = [sampleRecord({ error }), sampleRecord({ model: message.slice(0, 500) }), sampleRecord()]
     const bytes = Buffer.concat(records.flatMap((record) => [admitted(record), settled(record)]).map(encodeEntry))
     writeFileSync(join(data.journalDirectory, formatSegmentName(name)), Buffer.concat([bytes, Buffer.alloc(64)]))
-    expect(await store.ingest()).toBeGreaterThanOrEqual(3)
+    // On a busy machine the store itself may have come first.
+    await store.ingest()
     for (const record of records) expect(await store.records.get(record.id)).toEqual(record)
   })
 })
