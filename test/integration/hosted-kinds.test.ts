@@ -3,7 +3,10 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
+import Anthropic0 from 'anthropic-sdk-0'
+import { GoogleGenAI as GoogleGenAI1 } from 'genai-1'
 import OpenAI from 'openai'
+import OpenAI6 from 'openai-6'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { mockAnthropic } from '../support/mock-anthropic.ts'
@@ -336,5 +339,37 @@ describe('vertex', () => {
       type: 'rate_limit_error',
       message: 'scripted',
     })
+  })
+})
+
+describe('the SDKs before', () => {
+  it.each(['gpt', 'gpt-dated'])('call Azure OpenAI (%s)', async (model) => {
+    const client = new OpenAI6({ apiKey: plane.key, baseURL: `${plane.baseUrl}/v1`, fetch: wire.fetch, maxRetries: 0 })
+    const whole = await client.chat.completions.create({ model, messages: hello })
+    expect(whole.choices[0]?.message.content).toBe(spokenText)
+    let text = ''
+    for await (const chunk of await client.chat.completions.create({ model, messages: hello, stream: true }))
+      text += chunk.choices[0]?.delta.content ?? ''
+    expect(text).toBe(spokenText)
+  })
+
+  it.each(['claude', 'claude-key', 'claude-vertex'])('call Anthropic’s models elsewhere (%s)', async (model) => {
+    const baseURL = `${plane.baseUrl}/v1/anthropic`
+    const client = new Anthropic0({ apiKey: plane.key, baseURL, fetch: wire.fetch, maxRetries: 0 })
+    const call = { model, max_tokens: 64, messages: hello }
+    expect((await client.messages.create(call)).content).toEqual([{ type: 'text', text: spokenText }])
+    expect(await client.messages.stream(call).finalText()).toBe(spokenText)
+    expect((await client.messages.countTokens({ model, messages: hello })).input_tokens).toBeGreaterThan(0)
+  })
+
+  it('call Google’s models on Vertex, at the version that they mean', async () => {
+    vi.stubGlobal('fetch', wire.fetch)
+    const client = new GoogleGenAI1({ apiKey: plane.key, httpOptions: { baseUrl: `${plane.baseUrl}/v1/gemini` } })
+    expect((await client.models.generateContent({ model: 'gemini', contents: 'hello' })).text).toBe(spokenText)
+    expect(vertex.last.path).toMatch(/^\/v1beta1\/projects\/.*:generateContent$/)
+    let text = ''
+    for await (const part of await client.models.generateContentStream({ model: 'gemini', contents: 'hello' }))
+      text += part.text ?? ''
+    expect(text).toBe(spokenText)
   })
 })
