@@ -1,5 +1,6 @@
 import { readValue } from '../cli/flags.ts'
 import type { Field, Operation } from '../cli/operation.ts'
+import { titleWords } from '../cli/print/title-words.ts'
 import { valueAt } from '../src/admin/contract/show-value.ts'
 
 /** What the command line works out for itself, and no person writes. */
@@ -21,8 +22,7 @@ export function isSwitch({ shape, required }: Field): boolean {
 
 /** `base-url` → `Base URL`. */
 export function labelOf({ flag }: Field): string {
-  const words = flag.replaceAll('-', ' ').replace(/\b(id|url)\b/g, (word) => word.toUpperCase())
-  return words.charAt(0).toUpperCase() + words.slice(1)
+  return titleWords(flag.replaceAll('-', ' '))
 }
 
 /**

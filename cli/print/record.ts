@@ -1,6 +1,7 @@
 import type { Column } from '../../src/admin/contract/operation.ts'
 import { formatCell, guessFormat, toneOfCell, valueAt, withoutUnit } from '../../src/admin/contract/show-value.ts'
 import { alignText, renderTable } from './table.ts'
+import { titleWords } from './title-words.ts'
 import type { View } from './view.ts'
 
 /** One object as `title  value` lines; lists of objects in it become tables below. Without columns all its fields are shown. */
@@ -38,8 +39,5 @@ export function deriveColumns(row: unknown): Column[] {
 }
 
 function titleOf(field: string): string {
-  const words = withoutUnit(field)
-    .replaceAll('_', ' ')
-    .replace(/\b(id|url)\b/g, (word) => word.toUpperCase())
-  return words.charAt(0).toUpperCase() + words.slice(1)
+  return titleWords(withoutUnit(field).replaceAll('_', ' '))
 }
