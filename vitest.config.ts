@@ -1,6 +1,9 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
+// Tests run in processes and threads of their own, each of which would compile the sources anew.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.build/compile-cache')
+
 export default defineConfig({
   test: {
     reporters: ['default'],
