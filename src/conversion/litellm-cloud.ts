@@ -40,14 +40,15 @@ function rootOf(address: string): string {
 function keyVariable({ api_key: key }: Tree, usual: string, at: Path, source: Source): string {
   if (textOf(key) === null) return usual
   const named = variableIn(key)
-  if (named === null)
-    source.leave(
-      [...at, 'api_key'],
-      'a key in clear text',
-      'secrets are not copied into files',
-      `Put it into the variable ${usual}, and look whether several keys share it.`,
-    )
-  return named ?? usual
+  if (named !== null) return named
+  const variable = source.variableFor(usual, String(key))
+  source.leave(
+    [...at, 'api_key'],
+    'a key in clear text',
+    'secrets are not copied into files',
+    `Put it into the variable ${variable}.`,
+  )
+  return variable
 }
 
 /** `converse/`, `invoke/` and a region may stand before the model. */

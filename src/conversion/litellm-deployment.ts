@@ -140,12 +140,12 @@ function credentialOf(
   const read = readValue(given)
   if (read !== given) return read
   if (/^(none|null|empty|fake|dummy|anything|sk-1234|x+)(-?key)?$/i.test(given)) return null
-  const variable = `${variableOf(name)}_API_KEY`
+  const variable = source.variableFor(`${variableOf(name)}_API_KEY`, given)
   source.leave(
     [...at, 'api_key'],
     'a key in clear text',
     'secrets are not copied into files',
-    `Put it into the variable ${variable}, and look whether several keys share it.`,
+    `Put it into the variable ${variable}.`,
   )
   return `\${${variable}}`
 }

@@ -23,6 +23,13 @@ export function convertLitellm(file: SettingsFile): Converted {
       )
   }
   const routes = [...groups].map(([group, members]) => convertGroup(group, members, groups, settings, source))
+  if (settings.retries !== null && settings.retries > mostRetries)
+    source.leave(
+      ['router_settings', 'num_retries'],
+      `${settings.retries} retries`,
+      `a route has ${mostRetries} at the most`,
+      'Nothing has to be done, or add targets.',
+    )
   leaveSections(tree, source)
   return { providers: pool.all, routes, left: source.left }
 }

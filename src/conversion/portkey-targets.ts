@@ -184,8 +184,10 @@ function vendorInName(slug: string): string | null {
 
 /** Portkey keeps credentials itself, or has them in clear text: neither is copied. */
 function credentialOf(tree: Tree, name: string, path: Path, source: Source): string {
-  const variable = `${variableOf(name)}_API_KEY`
-  if (textOf(tree.api_key) !== null)
+  const key = textOf(tree.api_key)
+  const wanted = `${variableOf(name)}_API_KEY`
+  const variable = key === null ? wanted : source.variableFor(wanted, key)
+  if (key !== null)
     source.leave(
       [...path, 'api_key'],
       'a key in clear text',

@@ -88,7 +88,7 @@ function makeRoute(model: string, tree: Tree, leaves: readonly Leaf[]): Converte
     ...(isOrdered ? {} : { priority }),
   }))
   const route: ConvertedRoute = { model, ...(isOrdered ? {} : { strategy: 'weighted' as const }), targets }
-  const retry = numberOf(isTree(tree.retry) ? tree.retry.attempts : tree.retry)
+  const retry = numberOf(isTree(tree.retry) ? (tree.retry.attempts ?? tree.retry.count) : tree.retry)
   if (retry !== null) route.retries = Math.min(mostRetries, Math.max(0, Math.round(retry)))
   const statuses = isTree(tree.strategy) ? statusesIn(tree.strategy.on_status_codes) : []
   if (statuses.length > 0) route.fallback_on = statuses
@@ -119,6 +119,8 @@ const known = new Set([
   ...cloudMembers,
 ])
 
+const knownOfStrategy = ['mode', 'on_status_codes', 'conditions', 'default']
+
 function leaveSettings(tree: Tree, path: Path, source: Source): void {
   for (const name of Object.keys(tree)) {
     const at = [...path, name]
@@ -132,6 +134,14 @@ function leaveSettings(tree: Tree, path: Path, source: Source): void {
       )
     else if (!known.has(name)) source.leave(at, name, 'it has no counterpart here', 'Look whether it is still needed.')
   }
+  if (isTree(tree.strategy))
+    for (const name of Object.keys(tree.strategy).filter((one) => !knownOfStrategy.includes(one)))
+      source.leave(
+        [...path, 'strategy', name],
+        `${name} of the strategy`,
+        'it has no counterpart here',
+        'Look whether it is still needed.',
+      )
   if (isTree(tree.retry) && tree.retry.on_status_codes !== undefined)
     source.leave(
       [...path, 'retry', 'on_status_codes'],

@@ -5,9 +5,19 @@ import type { LeftOut } from './conversion.ts'
 export class Source {
   readonly left: LeftOut[] = []
   readonly #file: SettingsFile
+  /** By variable, what was seen for it: keys that stand in the file, and go no further than this. */
+  readonly #secrets = new Map<string, string[]>()
 
   constructor(file: SettingsFile) {
     this.#file = file
+  }
+
+  /** The variable for a key that stands in the file: two keys do not share one. */
+  variableFor(wanted: string, secret: string): string {
+    const seen = this.#secrets.get(wanted) ?? []
+    if (!seen.includes(secret)) this.#secrets.set(wanted, [...seen, secret])
+    const place = (this.#secrets.get(wanted) ?? []).indexOf(secret)
+    return place === 0 ? wanted : `${wanted}_${place + 1}`
   }
 
   /** What holds for several places, and is worth saying at the first. */
