@@ -4,7 +4,7 @@ import { join } from 'node:path'
 /**
  * What pkg's start loads before the program and in each thread, and what stands in its place: they are for what is not done here.
  * Its file system is not compressed, no addon lies in it (`src/daemon/native-binding.ts`), and no process is started with this
- * executable as its Node. Together they took a tenth of a short command, and crypto alone a megabyte of each thread.
+ * executable as its Node. Loading them took a tenth of a short command.
  */
 const thinned: readonly [from: string, to: string][] = [
   ['var zlib = require("zlib");', 'var zlib = {};'],
