@@ -114,8 +114,9 @@ function writeLocal(moment: number): string {
 }
 
 function describeSpan(since: string, until: string | undefined): string {
-  const from = parseDuration(since) === null ? sayMoment(since) : `${since} ago`
-  return until === undefined ? `Since ${from}` : `${from} – ${sayMoment(until)}`
+  const isDuration = parseDuration(since) !== null
+  if (until === undefined) return isDuration ? `Last ${since}` : `Since ${sayMoment(since)}`
+  return `${isDuration ? `${since} ago` : sayMoment(since)} – ${sayMoment(until)}`
 }
 
 function sayMoment(time: string): string {

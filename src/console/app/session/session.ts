@@ -105,7 +105,8 @@ export function useRoles(): string {
   const { data } = useSession()
   const grants = data?.operator?.grants ?? []
   const { data: projects = [] } = useProjects(grants)
-  const nameOf = (id: string) => projects.find((project) => project.id === id)?.name ?? id
+  // A project that is gone has no name; the role in it means nothing any more.
+  const nameOf = (id: string) => projects.find((project) => project.id === id)?.name ?? '…'
   const words = grants.map(({ project, role }) => (project === null ? role : `${role} of ${nameOf(project)}`))
   return words.join(', ') || 'no role'
 }

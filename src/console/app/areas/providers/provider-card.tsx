@@ -13,8 +13,8 @@ export interface ProviderCardProps {
   provider: Provider
   kindTitle: string
   traffic: Traffic | undefined
-  /** Models of the routes that lead to it. */
-  routes: readonly string[]
+  /** Models of the routes that lead to it; null: not known yet. */
+  routes: readonly string[] | null
 }
 
 export function ProviderCard({ provider, kindTitle, traffic, routes }: ProviderCardProps) {
@@ -78,7 +78,8 @@ export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host || url : url
 }
 
-function routesInWords(models: readonly string[]): string {
+function routesInWords(models: readonly string[] | null): string {
+  if (models === null) return '… routes'
   if (models.length === 0) return 'no route leads here'
   return models.length === 1 ? '1 route' : `${models.length} routes`
 }

@@ -71,7 +71,7 @@ function Cards({ providers }: { providers: readonly Provider[] }) {
             provider={provider}
             kindTitle={kinds.data?.find(({ kind }) => kind === provider.kind)?.title ?? provider.kind}
             traffic={traffic.get(provider.name)}
-            routes={modelsTo(provider.name, routes.data ?? [])}
+            routes={routes.data === undefined ? null : modelsTo(provider.name, routes.data)}
           />
         ))}
       </ul>

@@ -4,7 +4,7 @@ import { KeyRound, Waypoints } from 'lucide-react'
 import { orpc } from '../../client/admin.ts'
 import { useLive } from '../../live/live.ts'
 import type { RequestRow } from '../../live/status-output.ts'
-import { CopyButton } from '../../parts/index.ts'
+import { Button, CopyButton } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { bodiesQuery } from './bodies-query.ts'
 import { curlAgain, curlOf } from './curl.ts'
@@ -36,12 +36,19 @@ export function RecordActions({ record }: { record: RequestRow }) {
 
 /** A record names its route by the model that it stands for; the page of it stands under its id, while there is one. */
 function OpenRoute({ record }: { record: RequestRow }) {
-  const { data = [] } = useQuery(orpc.routes.list.queryOptions({ input: { all: true } }))
+  const { data = [], isPending } = useQuery(orpc.routes.list.queryOptions({ input: { all: true } }))
   const named = data.filter(({ model, project }) => model === record.route && project === record.project)
   // The environment's own stands before the one of all.
   const found =
     named.find(({ environment }) => environment === record.environment) ??
     named.find(({ environment }) => environment === null)
+  // Its place is kept until it is known whether there still is one.
+  if (isPending && record.route !== null)
+    return (
+      <Button disabled icon={<Waypoints size={14} aria-hidden="true" />}>
+        Open route
+      </Button>
+    )
   if (found === undefined) return null
   return (
     <Link className="button button-plain" to="/routing/$route" params={{ route: found.id }} search={keepScope}>
