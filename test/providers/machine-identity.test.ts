@@ -178,3 +178,13 @@ describe('a document of the type external_account', () => {
     else expect(given(change)).toMatch(problem)
   })
 })
+
+it('the check of a provider says why no token was sold', async () => {
+  const { status, text } = await call(format.workload(mock.origin, { file: '/nowhere/at/all' }, true))
+  const target = { name: 'vertex', baseUrl: mock.origin, settings: {} }
+  expect(vertex.check?.read(status, Buffer.from(text), target)).toMatchObject({
+    ok: false,
+    reason: 'credential_rejected',
+    message: expect.stringContaining('ENOENT'),
+  })
+})

@@ -3,6 +3,7 @@ import type { TokenSource } from '../access-token.ts'
 import type { ProviderTarget } from '../contract.ts'
 import { renderAnthropicError } from '../wire/anthropic-hosted.ts'
 import type { JsonObject } from '../wire/json.ts'
+import { credentialRefused } from './machine-way.ts'
 
 /** Tokens for a stored credential of any of the kinds that Google has. */
 export function googleToken(document: JsonObject, provider: ProviderTarget, lane: LaneName): TokenSource {
@@ -11,7 +12,7 @@ export function googleToken(document: JsonObject, provider: ProviderTarget, lane
     // Loaded with the first sale: it is of use to nobody else.
     sale: async (ask) => (await import('./sell-token.ts')).sellToken(document, ask, provider),
     refusal(reason) {
-      const message = `Google's credential was refused (${reason}).`
+      const message = `${credentialRefused} (${reason}).`
       const google = { error: { code: 401, message, status: 'UNAUTHENTICATED' } }
       const body =
         lane === 'anthropic'

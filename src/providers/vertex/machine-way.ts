@@ -1,6 +1,9 @@
 import { metadataOrigin } from '../address-guard.ts'
 import type { ProviderTarget, WayOut } from '../contract.ts'
 
+/** How the gateway itself begins to say that no token was sold. */
+export const credentialRefused = "Google's credential was refused"
+
 /** To the metadata service, which no other way leads to: by itself, through no proxy. */
 export const machineWay: { origin: string; way: WayOut } = {
   origin: metadataOrigin,
