@@ -22,9 +22,14 @@ export async function connectClient(
   const gatewayUrl = await findUrl(options.url, gateway)
   const filesWith = (key: string) => clients[name].files({ gatewayUrl, key, model }, placesOf(io))
   const given = source.from === 'create' ? null : await fetchKey(source, io)
-  const makeKey = async () => given ?? (await createKey(source, settings, await gateway()))
+  const scope = {
+    project: settings.project ?? (io.environment.SPGW_PROJECT || null),
+    environment: settings.environment ?? (io.environment.SPGW_ENVIRONMENT || null),
+  }
+  const makeKey = async () => given ?? (await createKey(source, scope, await gateway()))
   if (!write) {
-    await printFiles(filesWith(source.from === 'nowhere' ? placeholder : await makeKey()), clients[name], io)
+    const files = filesWith(source.from === 'nowhere' ? placeholder : await makeKey())
+    await printFiles(files, clients[name], settings.output, io)
     return 0
   }
   return changeFiles({ filesWith, given, makeKey, note: clients[name].note, yes: settings.yes }, io)

@@ -1,4 +1,5 @@
 import { exitStatus } from '../fault.ts'
+import type { OutputForm } from '../global-options.ts'
 import { canAsk, type Io, wantsColour } from '../io.ts'
 import { makePaint, type Paint } from '../print/view.ts'
 import type { Client, FileChange } from './clients.ts'
@@ -9,7 +10,17 @@ import { readSettings, replaceFile } from './write-file.ts'
 export const placeholder = 'YOUR_GATEWAY_KEY'
 
 /** What would stand in each file if nothing else did. */
-export async function printFiles(files: readonly FileChange[], { asShell }: Client, io: Io): Promise<void> {
+export async function printFiles(
+  files: readonly FileChange[],
+  { asShell }: Client,
+  form: OutputForm,
+  io: Io,
+): Promise<void> {
+  if (form !== 'table') {
+    const { renderDocument } = await import('../operate.ts')
+    const plain = files.map(({ path, edit }) => ({ path, text: edit(null, path) }))
+    return io.stdout.write(await renderDocument(form, undefined, plain))
+  }
   const parts = files.map(({ path, edit }) => {
     const text = edit(null, path)
     return asShell === true ? text.replace(/^(?=\S)/gm, 'export ') : `# ${path}\n${text}`

@@ -79,9 +79,10 @@ export const versionCommand: LocalCommand = {
   name: 'version',
   summary: 'Show the version',
   options: [],
-  examples: ['version'],
-  async run(_options, io) {
-    await io.stdout.write(`spgw ${version}\n`)
+  examples: ['version', 'version --json'],
+  async run(_options, io, { output }) {
+    const document = { version, node: process.versions.node, platform: `${process.platform}-${process.arch}` }
+    await io.stdout.write(output === 'json' ? `${JSON.stringify(document, null, 2)}\n` : `spgw ${version}\n`)
     return 0
   },
 }

@@ -116,7 +116,22 @@ describe('connect', () => {
     const claude = await connect(['claude-code', '--url', 'https://gw.example.com/'], place)
     expect(claude.io.out()).toContain('"ANTHROPIC_BASE_URL": "https://gw.example.com/v1/anthropic"')
     expect(claude.connected).toEqual([])
+    const document = await connect(['openai-env', '--key-env', 'KEY', '--json'], place)
+    expect(JSON.parse(document.io.out())).toEqual([
+      { path: join(place, '.env'), text: `OPENAI_BASE_URL=${url}/v1\nOPENAI_API_KEY=${key}\n` },
+    ])
     expect(readdirSync(place)).toEqual([])
+  })
+
+  it('makes a key where the environment says', async () => {
+    const place = home()
+    const environment = { HOME: place, SPGW_PROJECT: 'search', SPGW_ENVIRONMENT: 'staging' }
+    const { calls } = await connect(['openai-env', '--create-key', 'laptop'], place, { environment })
+    expect(calls.find(([name]) => name === 'keys.create')?.[1]).toEqual({
+      name: 'laptop',
+      project: 'search',
+      environment: 'staging',
+    })
   })
 
   it('writes with a backup, shows the change without the key, and says so the second time', async () => {
