@@ -179,7 +179,9 @@ function splice(gateway: Gateway, exchange: Exchange, provider: LiveProvider, ch
 
 /** What leaves changed is on the record (the closed list of product.md section 2, and what a kind must change). */
 function noteSplices(exchange: Exchange, provider: string, change: BodyChange): void {
-  if (change.renameTo !== null)
+  // An offer that comes with a client's token names no model.
+  const named = exchange.match!.endpoint.whole !== true || exchange.inspection!.modelSpans.length > 0
+  if (change.renameTo !== null && named)
     noteSplice(exchange, flatText("The model's name was changed to ", change.renameTo, ' for ', provider, '.'))
   if (change.furtherTo !== undefined) noteFurther(exchange, provider, change.furtherTo)
   if (change.askForUsage)
