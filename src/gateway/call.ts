@@ -88,7 +88,6 @@ export interface CallOptions {
  */
 export class Call implements ResponseSink, Holder {
   roomTaken = 0
-  readonly memory = null
   readonly gate: Promise<Gated>
   readonly times: CallTimes = { connected: null, firstByte: null }
   readonly reader: AnswerReader

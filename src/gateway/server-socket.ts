@@ -43,7 +43,7 @@ export function acceptHandshake(upgrade: Upgrade, headers: readonly string[], ma
   let peer: Peer | null = null
   // Calls back within the call, or not at all.
   server.handleUpgrade(upgrade.request, upgrade.socket, upgrade.head, (socket) => {
-    peer = new Peer(socket as HeldSocket)
+    peer = new Peer(socket as HeldSocket, upgrade.socket)
   })
   return peer
 }

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import WebSocket from 'ws'
 
 /** One message, its fragments joined. */
@@ -18,6 +19,8 @@ export interface Closing {
 /** Nothing is called after `onClosing`. */
 export interface PeerSink {
   onFrame(frame: Frame): void
+  /** So many bytes of a message that has not ended are held. Up to one read too many are counted. */
+  onPending(bytes: number): void
   onPing(bytes: Buffer): void
   onPong(bytes: Buffer): void
   /** Of what was sent, some has been written out. */
@@ -64,17 +67,26 @@ export class Peer {
   readonly #written = () => this.#sink?.onWritten()
   #sink: PeerSink | null = null
   #closing: Closing | null = null
+  #pending = 0
 
-  constructor(socket: HeldSocket) {
+  /** `connection`: what the frames come over. */
+  constructor(socket: HeldSocket, connection: Socket) {
     this.#socket = socket
     socket.pause()
+    connection.on('data', (chunk: Buffer) => {
+      this.#pending += chunk.length
+      this.#sink?.onPending(this.#pending)
+    })
     socket.onHeld = (code, reason) => this.#note({ code: code ?? null, reason, how: 'asked' })
     socket.on('error', () => {
       // Of frames that are none the closing that was held a moment ago; else the connection is lost, and `close` says so.
       if (this.#closing !== null) this.#closing = { ...this.#closing, how: 'broken' }
     })
     socket.on('close', () => this.#note({ code: null, reason: nothing, how: 'lost' }))
-    socket.on('message', (bytes: Buffer, binary: boolean) => this.#sink?.onFrame({ bytes, binary }))
+    socket.on('message', (bytes: Buffer, binary: boolean) => {
+      this.#pending = 0
+      this.#sink?.onFrame({ bytes, binary })
+    })
     socket.on('ping', (bytes: Buffer) => this.#sink?.onPing(bytes))
     socket.on('pong', (bytes: Buffer) => this.#sink?.onPong(bytes))
   }

@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { OutboundRequest, ResponseSink, Sending, Transport, TransportFault } from './contract.ts'
 import type { Proxies } from './proxy-choice.ts'
 import { chooseConnection, type SocketOptions } from './socket-connect.ts'
@@ -49,10 +50,14 @@ export class Handshake implements Transport {
     })
     dial.own(() => socket.terminate())
     socket.on('error', (error) => dial.fail(describeTransportError(error, dial.connected)))
-    socket.once('upgrade', (response: IncomingMessage) => dial.note(response))
+    let raw: Socket | null = null
+    socket.once('upgrade', (response: IncomingMessage) => {
+      raw = response.socket
+      dial.note(response)
+    })
     socket.once('unexpected-response', (_request: ClientRequest, response: IncomingMessage) => dial.refuse(response))
     socket.once('open', () => {
-      const peer = new Peer(socket)
+      const peer = new Peer(socket, raw!)
       if (!dial.done) this.peer = peer
       if (!dial.open()) peer.terminate()
     })

@@ -53,6 +53,14 @@ describe('how a connection ends', () => {
     expect(await client.closed).toMatchObject({ code: 1013 })
     expect(await narrow.record(client.requestId)).toMatchObject({ error: { code: 'overloaded' } })
     expect(narrow.held()).toBe(0)
+
+    const second = await connect(narrow)
+    rawOf(second.far.socket).write(
+      Buffer.concat([Buffer.from([0x81, 0x7f, 0, 0, 0, 0, 0, 0x40, 0, 0]), Buffer.alloc(2_500_000)]),
+    )
+    expect(await second.client.nextJson()).toMatchObject({ type: 'error', error: { code: 'overloaded' } })
+    expect(await second.client.closed).toMatchObject({ code: 1013 })
+    expect(narrow.held()).toBe(0)
     await narrow.stop()
   })
 

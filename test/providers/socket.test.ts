@@ -50,7 +50,7 @@ async function first(handshake: Handshake): Promise<string> {
   const ignore = () => {}
   handshake.peer?.attach({
     onFrame: ({ bytes }) => resolve(bytes.toString()),
-    ...{ onPing: ignore, onPong: ignore, onWritten: ignore, onClosing: ignore },
+    ...{ onPending: ignore, onPing: ignore, onPong: ignore, onWritten: ignore, onClosing: ignore },
   })
   const text = await promise
   handshake.peer?.terminate()

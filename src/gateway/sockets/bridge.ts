@@ -2,6 +2,7 @@ import { type Fault, fault } from '../../core/errors.ts'
 import { formatDuration } from '../../core/units.ts'
 import type { SocketReader } from '../../lanes/contract.ts'
 import type { Closing, Frame, Peer, PeerSink } from '../../providers/socket-peer.ts'
+import { type Holder, noRoom } from '../body-room.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Gateway } from '../gateway.ts'
 import { settle } from '../settle.ts'
@@ -32,6 +33,8 @@ export class Bridge {
   #down: Way | null = null
   #over = false
   #dialling = false
+  /** Of messages that have not ended, one a side. */
+  readonly #holders: Holder[] = []
   readonly #pulses: { stop(): void }
   readonly #done = Promise.withResolvers<void>()
 
@@ -112,6 +115,7 @@ export class Bridge {
     exchange.onGone = null
     exchange.onDrain = null
     this.#pulses.stop()
+    for (const holder of this.#holders) gateway.room.release(holder)
     this.#up.cut()
     this.#down?.cut()
     close(this.#provider?.peer ?? null, goodbye.provider)
@@ -138,10 +142,17 @@ export class Bridge {
 
   /** `way` leads from this side, `back` to it. */
   #sink(pulse: Pulse, way: Way, back: () => Way | null, left: (closing: Closing) => Goodbye): PeerSink {
+    const { room } = this.#options.gateway
+    const holder: Holder = { roomTaken: 0 }
+    this.#holders.push(holder)
     return {
       onFrame: (frame) => {
+        room.release(holder)
         pulse.beat()
         way.take(frame)
+      },
+      onPending: (bytes) => {
+        if (!this.#over && !room.cover(holder, bytes)) this.end(noRoom())
       },
       onPing: (bytes) => {
         pulse.beat()

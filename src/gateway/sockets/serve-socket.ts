@@ -1,7 +1,6 @@
 import { errorTable, type Fault, fault } from '../../core/errors.ts'
 import { effectivePolicy } from '../../policy/admit.ts'
 import type { Peer } from '../../providers/socket-peer.ts'
-import { noRoom } from '../body-room.ts'
 import { skipCapture } from '../capture.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Gateway } from '../gateway.ts'
@@ -65,23 +64,13 @@ async function pass(
     return settle(gateway, exchange, { status: errorTable.internal.status, error: clientClosed, tokens: null })
   }
   const reader = exchange.lane!.sockets!.reader(exchange.match!)
-  /** Bytes of a message that has not ended. */
-  let pending = 0
   const down = new FramesDown(gateway, exchange, reader)
   const up = new FramesUp(gateway, exchange, down)
   if (provider !== null) up.standsWith(provider)
   const bridge: Bridge = new Bridge({
     ...{ gateway, exchange, reader, client, provider },
-    lookUp: (frame) => {
-      pending = 0
-      gateway.room.release(exchange)
-      return up.look(frame, bridge)
-    },
+    lookUp: (frame) => up.look(frame, bridge),
     lookDown: (frame) => down.look(frame),
-  })
-  upgrade.socket.on('data', (chunk: Buffer) => {
-    pending += chunk.length
-    if (!gateway.room.cover(exchange, pending)) bridge.end(noRoom())
   })
   return bridge.run()
 }
