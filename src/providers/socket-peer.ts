@@ -57,6 +57,8 @@ export class HeldSocket extends WebSocket {
 }
 
 const nothing = Buffer.alloc(0)
+/** Of a message: not worth a thought. */
+const fewBytes = 64 * 1024
 
 /**
  * One side of a WebSocket, as the gateway sees it, client's or provider's. It reads nothing until somebody listens, and
@@ -68,10 +70,12 @@ export class Peer {
   #sink: PeerSink | null = null
   #closing: Closing | null = null
   #pending = 0
+  readonly #connection: Socket
 
   /** `connection`: what the frames come over. */
   constructor(socket: HeldSocket, connection: Socket) {
     this.#socket = socket
+    this.#connection = connection
     socket.pause()
     connection.on('data', (chunk: Buffer) => {
       this.#pending += chunk.length
@@ -131,6 +135,8 @@ export class Peer {
   close(code: number | null, reason: Buffer): void {
     this.#sink = null
     this.#socket.release()
+    // The answer can only come behind it: what is left of a large message is taken in unread.
+    if (this.#pending > fewBytes) this.#connection.removeAllListeners('data')
     this.#socket.resume()
     if (code === null) this.#socket.close()
     else this.#socket.close(code, reason)

@@ -152,7 +152,9 @@ export class Bridge {
         way.take(frame)
       },
       onPending: (bytes) => {
-        if (!this.#over && !room.cover(holder, bytes)) this.end(noRoom())
+        if (this.#over || room.cover(holder, bytes)) return
+        pulse.peer.pause()
+        this.end(noRoom())
       },
       onPing: (bytes) => {
         pulse.beat()
