@@ -1,6 +1,7 @@
 import type { OutboundRequest, ResponseSink, Transport, TransportFault, WayOut } from './contract.ts'
 import { Postponed } from './late-sending.ts'
 import { fetchWhole, type WholeAnswer, type WholeLimits } from './whole-answer.ts'
+import { baseUrlProblem, joinBaseUrl } from './wire/base-url.ts'
 import { asCount, asObject, asString, parseJson } from './wire/json.ts'
 
 /** One call, gathered whole. */
@@ -154,6 +155,13 @@ async function buyOne(transport: Transport, source: TokenSource, way: WayOut | n
     if (error instanceof TokenRefused) return { refused: error.message }
     throw error
   }
+}
+
+/** Where a credential says that tokens are sold. Throws `TokenRefused`. */
+export function readAddress(url: string, path = ''): { origin: string; path: string } {
+  if (baseUrlProblem(url) !== null)
+    throw new TokenRefused('the address of its token endpoint is no URL of http or https')
+  return joinBaseUrl(url, path)
 }
 
 /** The call that is answered with a token. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { askForToken, TokenRefused, type TokenSource, withToken } from '../../src/providers/access-token.ts'
+import { entraToken } from '../../src/providers/azure/entra-token.ts'
 import type { OutboundRequest, ResponseSink, Transport } from '../../src/providers/contract.ts'
 import { RecordingSink } from './recording-sink.ts'
 
@@ -99,6 +100,11 @@ describe('an access token', () => {
     withToken(transport, { ...source, sale }).send({ ...call, path: '/call' }, sink)
     await sink.seen('over')
     expect([sink.status, sink.text, sales()]).toEqual([401, 'its token file cannot be read: ENOENT', 0])
+  })
+
+  it('that is sold at no URL is refused', async () => {
+    const never = () => Promise.reject(new Error('It was asked for.'))
+    await expect(entraToken({ authority: 'login.microsoftonline.us' }).sale(never)).rejects.toThrow(TokenRefused)
   })
 
   it('that is said again in a header is not passed', async () => {

@@ -83,6 +83,7 @@ describe('a workload', () => {
     ['whose file never ends', () => ({ file: '/dev/zero' }), /no signed token/],
     ['whose file has no such member', () => ({ file: fileOf('{}'), ...json }), /no signed token/],
     ['whom nobody tells a token', () => ({ url: `${mock.origin}/subject` }), /gave no token \(400\)/],
+    ['whose URL is none that is called', () => ({ url: 'file:///var/run/token' }), /no URL of http or https/],
     ['whose URL is of the machine', () => ({ url: 'http://169.254.169.254/latest/user-data' }), /gave no token/],
     ['of another pool', () => ({ file: fileOf('a.b.c') }), /400 invalid_grant/],
   ])('%s is refused in words', async (_who, source, words) => {
@@ -96,6 +97,8 @@ describe('a workload', () => {
     [{ baseUrl: 'http://aiplatform.googleapis.com' }, /elsewhere than to Google/],
     [{ settings: { project, location, authorities: 'PEM' } }, /own authorities/],
     [{ settings: { location } }, /no project/],
+    // It would read what passes, and this machine is not what it leads to.
+    [{ settings: { project, location, proxy: 'http://127.0.0.1:9' } }, /proxy in clear/],
   ])('does not say who it is to %j', async (change, words) => {
     const seen: OutboundRequest[] = []
     const transport: Transport = {
@@ -178,6 +181,14 @@ describe('a document of the type external_account', () => {
     else expect(given(change)).toMatch(problem)
   })
 })
+
+it.each(['oops', 'ftp://127.0.0.1/token', 'https://name:word@oauth2.googleapis.com/token'])(
+  'a key whose token_uri is %s is refused in words',
+  async (uri) => {
+    const { status, text } = await call(format.document(mock.origin, { token_uri: uri }))
+    expect([status, text]).toEqual([401, expect.stringMatching(/token endpoint is no URL/)])
+  },
+)
 
 it('the check of a provider says why no token was sold', async () => {
   const { status, text } = await call(format.workload(mock.origin, { file: '/nowhere/at/all' }, true))

@@ -1,6 +1,5 @@
-import { askForToken, type TokenSource } from '../access-token.ts'
+import { askForToken, readAddress, type TokenSource } from '../access-token.ts'
 import { textOf } from '../credential.ts'
-import { joinBaseUrl } from '../wire/base-url.ts'
 import type { JsonObject } from '../wire/json.ts'
 
 const publicAuthority = 'https://login.microsoftonline.com'
@@ -22,10 +21,10 @@ export function entraToken(document: JsonObject): TokenSource {
   const tenant = encodeURIComponent(text('tenant_id'))
   return {
     key: `${authority} ${tenant} ${form}`,
-    sale: (ask) =>
+    sale: async (ask) =>
       askForToken(ask, {
         method: 'POST',
-        ...joinBaseUrl(authority, `/${tenant}/oauth2/v2.0/token`),
+        ...readAddress(authority, `/${tenant}/oauth2/v2.0/token`),
         headers: ['content-type', 'application/x-www-form-urlencoded', 'accept', 'application/json'],
         body: Buffer.from(form),
         connectMs: 5000,

@@ -8,7 +8,7 @@ import { credentialRefused } from './machine-way.ts'
 /** Tokens for a stored credential of any of the kinds that Google has. */
 export function googleToken(document: JsonObject, provider: ProviderTarget, lane: LaneName): TokenSource {
   return {
-    key: `google ${provider.baseUrl} ${'authorities' in provider.settings} ${JSON.stringify(document)}`,
+    key: `google ${provider.baseUrl} ${'authorities' in provider.settings} ${JSON.stringify(provider.settings.proxy)} ${JSON.stringify(document)}`,
     // Loaded with the first sale: it is of use to nobody else.
     sale: async (ask) => (await import('./sell-token.ts')).sellToken(document, ask, provider),
     refusal(reason) {

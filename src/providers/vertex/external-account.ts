@@ -1,7 +1,7 @@
-import { type Ask, TokenRefused } from '../access-token.ts'
+import { type Ask, readAddress, TokenRefused } from '../access-token.ts'
 import type { OutboundRequest } from '../contract.ts'
 import { textOf } from '../credential.ts'
-import { joinBaseUrl } from '../wire/base-url.ts'
+import { baseUrlProblem } from '../wire/base-url.ts'
 import { asObject, asString, type JsonObject, parseJson } from '../wire/json.ts'
 import { machineWay } from './machine-way.ts'
 
@@ -39,7 +39,8 @@ async function readTokenFile(path: string): Promise<string> {
 
 async function askForText(source: JsonObject, ask: Ask): Promise<string> {
   const url = URL.parse(asString(source.url))
-  if (url === null) throw new TokenRefused('its credential_source.url is no URL')
+  if (url === null || baseUrlProblem(url.href) !== null)
+    throw new TokenRefused('its credential_source.url is no URL of http or https')
   const headers = Object.entries(asObject(source.headers) ?? {}).flatMap(([name, value]) => [
     name.toLowerCase(),
     asString(value),
@@ -64,7 +65,7 @@ export function exchangeRequest(document: JsonObject, subjectToken: string, scop
   })
   return {
     method: 'POST',
-    ...joinBaseUrl(textOf(document, 'token_url'), ''),
+    ...readAddress(textOf(document, 'token_url')),
     headers: ['content-type', 'application/x-www-form-urlencoded', 'accept', 'application/json'],
     body: Buffer.from(form.toString()),
     connectMs: 5000,
@@ -79,7 +80,7 @@ export function impersonateRequest(document: JsonObject, token: string, scope: s
   const lifetime = typeof wanted === 'number' ? wanted : 3600
   return {
     method: 'POST',
-    ...joinBaseUrl(url, ''),
+    ...readAddress(url),
     headers: ['content-type', 'application/json', 'accept', 'application/json', 'authorization', `Bearer ${token}`],
     body: Buffer.from(JSON.stringify({ scope: [scope], lifetime: `${lifetime}s` })),
     connectMs: 5000,

@@ -19,10 +19,16 @@ export function isGoogles(url: string): boolean {
 
 /**
  * Why the machine's own identity does not go to this provider; null where it may. It is nobody's who edits a provider: it must not go
- * where he says, nor past an authority that he brings.
+ * where he says, nor past an authority that he brings, nor in clear through a proxy of his. `urls`: where it goes besides.
  */
-export function judgeTarget({ baseUrl, settings }: ProviderTarget): string | null {
+export function judgeTarget({ baseUrl, settings }: ProviderTarget, urls: readonly string[] = []): string | null {
   if (!isGoogles(baseUrl)) return 'the base URL leads elsewhere than to Google'
   if (settings.authorities !== undefined) return "it goes with no provider's own authorities"
+  const proxied = settings.proxy !== undefined && settings.proxy !== 'direct'
+  if (proxied && [baseUrl, ...urls].some(isInClear)) return "it goes through no provider's own proxy in clear"
   return settings.project === undefined ? 'no project is set for it' : null
+}
+
+function isInClear(url: string): boolean {
+  return url !== '' && URL.parse(url)?.protocol !== 'https:'
 }

@@ -1,7 +1,6 @@
-import { type Ask, askForToken, type Sale, TokenRefused } from '../access-token.ts'
+import { type Ask, askForToken, readAddress, type Sale, TokenRefused } from '../access-token.ts'
 import type { ProviderTarget } from '../contract.ts'
 import { textOf } from '../credential.ts'
-import { joinBaseUrl } from '../wire/base-url.ts'
 import { asObject, asString, type JsonObject, parseJson } from '../wire/json.ts'
 import { exchangeRequest, impersonateRequest, readSubjectToken } from './external-account.ts'
 import { judgeExternalAccount } from './judge-external-account.ts'
@@ -20,7 +19,8 @@ type Sell = (document: JsonObject, ask: Ask, provider: ProviderTarget) => Promis
 
 const sellers: Readonly<Record<string, Sell>> = {
   async external_account(document, ask, provider) {
-    const problem = judgeTarget(provider) ?? judgeExternalAccount(document)
+    const urls = [textOf(document, 'token_url'), textOf(document, 'service_account_impersonation_url')]
+    const problem = judgeTarget(provider, urls) ?? judgeExternalAccount(document)
     if (problem !== null) throw new TokenRefused(problem)
     const subject = await readSubjectToken(document, ask)
     const exchanged = await askForToken(ask, exchangeRequest(document, subject, scope))
@@ -53,7 +53,7 @@ async function sellToAccount(document: JsonObject, ask: Ask): Promise<Sale> {
   const form = new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion })
   return askForToken(ask, {
     method: 'POST',
-    ...joinBaseUrl(endpoint, ''),
+    ...readAddress(endpoint),
     headers: ['content-type', 'application/x-www-form-urlencoded', 'accept', 'application/json'],
     body: Buffer.from(form.toString()),
     connectMs: 5000,
