@@ -1,5 +1,6 @@
 import { type Fault, fault } from '../core/errors.ts'
 import type { AttemptRecord } from '../core/record.ts'
+import type { Secret } from '../core/secret.ts'
 import type { AnswerHead, Meaning } from '../providers/contract.ts'
 import type { Failure, Sent } from '../routing/attempt.ts'
 import type { Entry } from '../routing/health.ts'
@@ -21,7 +22,7 @@ export interface Answer {
   /** Who answered, and with which place of its pool it was asked. */
   provider: LiveProvider
   credentialIndex: number
-  /** Takes account ids and the stored credential out of a provider's error. */
+  /** Takes account ids and the credential out of a provider's error. */
   clean(error: Buffer): Buffer
 }
 
@@ -31,6 +32,8 @@ export interface Result {
   provider: LiveProvider
   /** Place of the credential in the provider's pool. */
   credentialIndex: number
+  /** What it was asked with: the client's own, or the one of the pool; null: nothing. */
+  secret: Secret | null
   /** No other credential may be tried. */
   pinned: boolean
   entry: Entry
@@ -68,9 +71,8 @@ export function judge(judging: Judge, result: Result): Sent<Answer> {
 }
 
 /** A provider may say again what it was sent: of the headers that hold it none passes. */
-function withoutCredential(exchange: Exchange, { gated, provider, credentialIndex }: Result): Gated {
-  const secret = exchange.clientSecret?.secret ?? provider.credentials[credentialIndex]
-  if (!('head' in gated) || !secret) return gated
+function withoutCredential(exchange: Exchange, { gated, secret }: Result): Gated {
+  if (!('head' in gated) || secret === null) return gated
   const headers = hideInHeaders(gated.head.headers, secret, (names) =>
     exchange.routingSignals.push({
       rule: 'credential',
@@ -250,12 +252,11 @@ function answerOf(result: Result, gated: Answer['gated'], error: Answer['error']
   return { call, attempt, gated, error, provider, credentialIndex, clean: (bytes) => clean(result, bytes) }
 }
 
-function clean({ provider, credentialIndex }: Result, bytes: Buffer): Buffer {
+function clean({ provider, secret }: Result, bytes: Buffer): Buffer {
   const scrubbed = provider.kind.scrub(bytes)
   // Latin-1 keeps every byte through the round trip.
   const text = scrubbed.toString('latin1')
-  const secret = provider.credentials[credentialIndex]
-  const masked = secret ? hideInText(text, secret) : text
+  const masked = secret === null ? text : hideInText(text, secret)
   return masked === text ? scrubbed : Buffer.from(masked, 'latin1')
 }
 

@@ -44,7 +44,8 @@ export async function sendTo(
   memory?.sent()
   noteTimes(exchange, attempt, call)
   const pinned = candidate.credentialId !== undefined
-  const result = { attempt, provider, credentialIndex: picked.index, pinned, entry, call, gated }
+  const secret = exchange.clientSecret?.secret ?? picked.credential
+  const result = { attempt, provider, credentialIndex: picked.index, secret, pinned, entry, call, gated }
   const judged = judge({ gateway, exchange, route }, result)
   attempt.outcome = outcomeOf(judged)
   if (judged.kind === 'failed') attempt.message = judged.failure.reason

@@ -20,6 +20,12 @@ beforeAll(async () => {
       const secret = { value: 'ek_provider_0123456789', expires_at: Math.floor(Date.now() / 1000) + 600 }
       return void response.setHeader('content-type', 'application/json').end(JSON.stringify(secret))
     }
+    if (body.startsWith('refuse')) {
+      const message = `Not with ${request.headers.authorization}`
+      return void response
+        .writeHead(400, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ error: { message } }))
+    }
     response.writeHead(201, {
       'content-type': 'application/sdp',
       location: 'https://x.example/v1/realtime/calls/rtc_1',
@@ -99,6 +105,8 @@ describe('a call by WebRTC', () => {
     expect(begun.record.model).toBe('renamed')
     expect(begun.record.routing_signals.map(({ rule }) => rule)).not.toContain('splice')
     expect(got[1]).toMatchObject({ body: sdp, headers: { authorization: 'Bearer ek_provider_0123456789' } })
+    const refused = await post('refuse', { type: 'application/sdp', key: value })
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('Not with Bearer ***')])
   })
 
   const good = part('session', session('renamed'))

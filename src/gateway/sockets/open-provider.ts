@@ -15,7 +15,7 @@ import type { LiveProvider } from '../read-model.ts'
 /** The provider's side of a connection that stands. */
 export interface OpenedProvider {
   peer: Peer
-  /** Takes account ids and the stored credential out of what it says in its closing frame. */
+  /** Takes account ids and the credential out of what it says in its closing frame. */
   clean(bytes: Buffer): Buffer
   provider: LiveProvider
   credentialIndex: number
