@@ -80,6 +80,15 @@ it('knows the model of a session and of its parts apart', () => {
   expect(sockets.ask(match, Buffer.from(two))).toMatchObject({ code: 'invalid_request' })
 })
 
+it('looks for models of a session no deeper than anybody reads them', () => {
+  const { sockets, match } = open([openai, '/live/sessions'])
+  const nested = (depth: number) => `${'{"audio":'.repeat(depth)}{"model":"b"}${'}'.repeat(depth)}`
+  const ask = (depth: number) =>
+    sockets.ask(match, Buffer.from(`{"type":"session.start","session":{"model":"a","input":${nested(depth)}}}`))
+  expect(ask(3)).toMatchObject({ model: { name: 'a' }, further: [{ name: 'b' }] })
+  expect(ask(1000)).toMatchObject({ model: { name: 'a' }, further: [] })
+})
+
 it('adds up what Live reports, by delegated answers too', () => {
   const { sockets, match } = open([openai, '/live/sessions'])
   const reader = sockets.reader(match)

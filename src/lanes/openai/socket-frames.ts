@@ -59,6 +59,9 @@ function readFrame(frame: Buffer, wanted: readonly string[], call: Match): ReadF
 /** Members of a session below which another model may be named. */
 const holders = ['audio', 'input', 'transcription', 'input_audio_transcription', 'delegation', 'responses']
 
+/** Nobody reads a model deeper in a session than four; each step costs a scan of all that is below it. */
+const deepest = 8
+
 export function readSession(bytes: Buffer): Pick<FrameAsk, 'model' | 'further'> | Fault {
   const scan = scanObject(bytes, ['session'])
   // Beside a session the model of an older form may stand: which one counts is the provider's to say, so they must be one.
@@ -89,7 +92,7 @@ function collectModels(
   if (!scan.ok) return
   for (const { name, start, end } of scan.members) {
     if (name !== 'model') {
-      collectModels(frame, { start, end }, depth + 1, found)
+      if (depth < deepest) collectModels(frame, { start, end }, depth + 1, found)
       continue
     }
     const value = asText(readValue(frame, { start, end }))
