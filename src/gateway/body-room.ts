@@ -31,8 +31,10 @@ export class BodyRoom {
   /** Takes what `holder` needs to hold so many bytes in all; false where there is no room. */
   cover(holder: Holder, bytes: number): boolean {
     if (bytes <= freeBytes || bytes <= holder.roomTaken) return true
-    const wanted = Math.ceil(bytes / stepBytes) * stepBytes
-    if (!this.#counters.reserve(heldBytes, wanted - holder.roomTaken, this.#limit()).granted) return false
+    const limit = this.#limit()
+    // The last step may not be whole: what is as large as the limit finds room as well.
+    const wanted = Math.max(bytes, Math.min(Math.ceil(bytes / stepBytes) * stepBytes, limit))
+    if (!this.#counters.reserve(heldBytes, wanted - holder.roomTaken, limit).granted) return false
     holder.roomTaken = wanted
     return true
   }
