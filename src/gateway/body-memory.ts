@@ -6,7 +6,7 @@ const pieceBytes = 8 * 1024 * 1024
 const smallestBody = 128 * 1024
 /** As many as are out at once; whoever finds none takes memory of its own. */
 const mostPieces = 8
-/** As many as are kept for the next bodies, and how long after the last. */
+/** As many as are kept for the next bodies, and how often they are let go all the same. */
 const keptPieces = 4
 const keptMs = 5_000
 
