@@ -67,6 +67,9 @@ class Capture implements BodyTap {
 
   async journal(): Promise<void> {
     const { journal } = this.#gateway
+    const { memory } = this.#exchange
+    // The exchange of a dying thread may end before this does.
+    memory?.lend()
     try {
       // Nobody needs it where no policy wants bodies, and it is memory.
       const { BodyMask } = await import('./mask-body.ts')
@@ -80,6 +83,7 @@ class Capture implements BodyTap {
     } catch (error) {
       noteLoss(this.#exchange, error instanceof Error ? error.message : String(error))
     } finally {
+      memory?.sent()
       this.#answer.release()
     }
   }
