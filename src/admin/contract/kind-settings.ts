@@ -54,7 +54,7 @@ export const kindSettings = {
     kinds: ['vertex'],
     setting: 'project',
     type: 'string',
-    description: "Project whose models are called (default: the one that the credential names)",
+    description: 'Project whose models are called (default: the one that the credential names)',
   },
   location: {
     kinds: ['vertex'],
