@@ -106,7 +106,7 @@ describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () =>
       await expectOffers('/playground?project=default', ['Sending requests needs the role admin'])
       await visit(page, gateway, '/keys?create=new')
       const projects = page.getByLabel('Project', { exact: true }).locator('option')
-      expect(await projects.allTextContents()).toEqual(['search'])
+      await expect.poll(() => projects.allTextContents()).toEqual(['search'])
       await page.getByLabel('Name').fill('of-mia')
       await page.getByRole('button', { name: 'Create key' }).click()
       await page.getByTestId('secret').waitFor()

@@ -179,7 +179,8 @@ describe('a data-plane thread that dies under load', { timeout: 120_000 }, () =>
     const outcome = await playUntil(() => deadThreads().length >= deaths)
     await settle(1)
     expectAccount(outcome, new Set(deadThreads()))
-    expect(outcome.unseen).toBeLessThanOrEqual(1)
+    // A connection that is just being taken when its thread dies has no id yet.
+    expect(outcome.unseen).toBeLessThanOrEqual(deaths)
     expect(outcome.cut).toEqual(new Set())
   })
 })
