@@ -133,9 +133,9 @@ function acceptSocket(gateway: Gateway, upgrade: Upgrade): void {
   const { request, socket } = upgrade
   const response = new http.ServerResponse(request)
   response.shouldKeepAlive = false
-  response.assignSocket(socket)
-  response.once('finish', () => endSoon(socket))
   socket.on('error', () => socket.destroy())
+  if (!takeSocket(response, socket)) return giveUpAll(gateway, socket)
+  response.once('finish', () => endSoon(socket))
   const exchange = new Exchange(request, response, clientAddress(gateway, request))
   exchange.lane = findLane(exchange.path)
   if (exchange.lane !== null) exchange.match = exchange.lane.match('SOCKET', socketPath(exchange, exchange.lane))
@@ -147,6 +147,31 @@ function acceptSocket(gateway: Gateway, upgrade: Upgrade): void {
     const { serveSocket } = await import('./sockets/serve-socket.ts')
     await serveSocket(gateway, exchange, upgrade)
   })
+}
+
+/** False where answers to requests before it on the connection have not gone out: Node throws then, which nobody else would catch. */
+function takeSocket(response: ServerResponse, socket: Socket): boolean {
+  try {
+    response.assignSocket(socket)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Nothing can be said between answers. Node has let go of the connection, and tells those that wait for their turn no more of it. */
+function giveUpAll(gateway: Gateway, socket: Socket): void {
+  socket.destroy()
+  for (const exchange of openOn(gateway, socket)) giveUp(exchange)
+}
+
+function openOn(gateway: Gateway, socket: Socket): Exchange[] {
+  return gateway.exchanges.all().filter(({ request }) => request.socket === socket)
+}
+
+function giveUp(exchange: Exchange): void {
+  exchange.gone = true
+  exchange.onGone?.()
 }
 
 /** A base URL with a slash at its end gives two at this place (wire/lanes.md, section 0). */
@@ -179,9 +204,7 @@ async function serveToItsEnd(
 
 function watchClient(exchange: Exchange): void {
   exchange.response.once('close', () => {
-    if (exchange.response.writableFinished) return
-    exchange.gone = true
-    exchange.onGone?.()
+    if (!exchange.response.writableFinished) giveUp(exchange)
   })
   exchange.response.on('error', () => {})
 }
@@ -252,7 +275,7 @@ function refuseMalformed(gateway: Gateway, error: NodeJS.ErrnoException, socket:
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   // Nobody asked anything: an answer now would be taken for that of the first request.
   if (socket.bytesRead === 0) return void socket.destroy()
-  const open = gateway.exchanges.all().filter(({ request }) => request.socket === socket)
+  const open = openOn(gateway, socket)
   // Its client closed in the middle of its body: nobody waits for a refusal.
   if (error.code === 'HPE_INVALID_EOF_STATE' && open.length > 0) return void socket.destroy()
   // Only a request that is still being read can be refused: any other would get these bytes into its answer.
@@ -278,8 +301,7 @@ async function writeRefusal(gateway: Gateway, exchange: Exchange, reason: Fault,
   const { status, headers, body } = findLane('/v1')!.renderError(reason, exchange.id)
   const settled = settle(gateway, exchange, endOfFault(reason))
   // What runs for it ends at once: the answer is written here.
-  exchange.gone = true
-  exchange.onGone?.()
+  giveUp(exchange)
   await settled
   const own = [
     ['x-sp-request-id', exchange.id],

@@ -169,6 +169,23 @@ describe('pipelined requests', () => {
     expect(answer.match(/HTTP\/1.1/g)?.length ?? 0).toBeLessThan(2)
     await until(() => plane.inFlight() === 0)
   })
+
+  it('are given up with a handshake that does not wait for their answers, and nothing else is', async () => {
+    const handshake = 'GET /v1/realtime HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'
+    const slow = JSON.stringify({ model: 'openai-model', messages: [], slow: true })
+    const other = exchange(post('/v1/chat/completions', slow, 'connection: close\r\n'))
+    await until(() => open.size === 1)
+    const settled = plane.records().length
+    expect(await exchange(post('/v1/chat/completions', slow).repeat(3) + handshake)).toBe('')
+    expect(await exchange(`GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n${handshake}`)).not.toMatch(/ 101 /)
+    expect(await other).toMatch(/^HTTP\/1.1 200 /)
+    await until(() => plane.records().length >= settled + 4 && open.size === 0)
+    const codes = plane
+      .records()
+      .slice(settled)
+      .map(({ error }) => error?.code ?? null)
+    expect(codes.sort()).toEqual(['client_closed', 'client_closed', 'client_closed', null])
+  })
 })
 
 describe('a body that is no HTTP', () => {
