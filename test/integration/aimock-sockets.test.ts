@@ -12,7 +12,8 @@ import { ResponsesWS } from 'openai/resources/responses/ws'
 import OpenAI6 from 'openai-6'
 import { OpenAIRealtimeWS as OpenAIRealtimeWS6 } from 'openai-6/realtime/ws'
 import { ResponsesWS as ResponsesWS6 } from 'openai-6/resources/responses/ws'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { RequestRecord } from '../../src/core/record.ts'
 import { hasOpenssl, makeCertificate } from '../support/certificate.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
@@ -69,6 +70,18 @@ function older<Current>(socket: object): Current {
   return socket as Current
 }
 
+/** How many records each had before the test: those of earlier tests look like the one that is waited for. */
+const earlier = new Map<DataPlane, number>()
+beforeEach(() => {
+  for (const plane of [plain, secure]) earlier.set(plane, plane.records().length)
+})
+
+/** The record of the test's one connection. */
+async function settledIn(plane: DataPlane): Promise<RequestRecord | null> {
+  await expect.poll(() => plane.records().length).toBe((earlier.get(plane) ?? 0) + 1)
+  return plane.newest()
+}
+
 /** What one talk over Realtime comes to. */
 async function talk(socket: OpenAIRealtimeWS, words: string): Promise<string> {
   let text = ''
@@ -99,7 +112,7 @@ describe.skipIf(!hasOpenssl)('Realtime, by the SDK (needs openssl)', () => {
     const closed = new Promise((resolve) => socket.socket.once('close', resolve))
     socket.close()
     await closed
-    expect(secure.newest()).toMatchObject({
+    expect(await settledIn(secure)).toMatchObject({
       ...{ operation: 'realtime', status: 101, error: null, model: 'gpt-voice', upstream_model: 'gpt-realtime-2' },
     })
   })
@@ -126,8 +139,12 @@ describe('Responses over WebSocket, by the SDK', () => {
     }
     expect(texts).toEqual([said, 'And again.'])
     socket.close()
-    await expect.poll(() => plain.newest()?.operation).toBe('responses.socket')
-    expect(plain.newest()).toMatchObject({ status: 101, error: null, upstream_model: 'gpt-4o-mini' })
+    expect(await settledIn(plain)).toMatchObject({
+      operation: 'responses.socket',
+      status: 101,
+      error: null,
+      upstream_model: 'gpt-4o-mini',
+    })
   })
 })
 
@@ -167,8 +184,13 @@ describe('Live sessions, by the SDK', () => {
     await closed
     expect(types).toContain('session.output_audio.delta')
     socket.close()
-    await expect.poll(() => plain.newest()?.operation).toBe('live')
-    expect(plain.newest()).toMatchObject({ lane: 'openai', status: 101, upstream_model: 'gpt-live-1', error: null })
+    expect(await settledIn(plain)).toMatchObject({
+      operation: 'live',
+      lane: 'openai',
+      status: 101,
+      upstream_model: 'gpt-live-1',
+      error: null,
+    })
   })
 })
 
@@ -198,7 +220,12 @@ describe('Gemini Live, by the SDK', () => {
     await turn.promise
     expect(text).toBe(said)
     session.close()
-    await expect.poll(() => plain.newest()?.operation).toBe('live')
-    expect(plain.newest()).toMatchObject({ lane: 'gemini', status: 101, model: 'talk', error: null })
+    expect(await settledIn(plain)).toMatchObject({
+      operation: 'live',
+      lane: 'gemini',
+      status: 101,
+      model: 'talk',
+      error: null,
+    })
   })
 })
