@@ -84,9 +84,16 @@ export async function setScopeStage(): Promise<ScopeStage> {
 }
 
 function makeRecords(keyId: string) {
-  const note = { rule: 'route', verdict: 'note' as const, text: 'Another scope has a route: hidden-model.' }
+  const notes = [
+    { rule: 'route', verdict: 'note' as const, text: 'Another scope has a route: hidden-model.' },
+    {
+      rule: 'object',
+      verdict: 'note' as const,
+      text: 'The file "f" belongs to another scope (project hidden-project).',
+    },
+  ]
   return {
-    own: sampleRecord({ model: 'own-model', provider: 'shared', routing_signals: [note], cost: null }),
+    own: sampleRecord({ model: 'own-model', provider: 'shared', routing_signals: notes, cost: null }),
     hidden: sampleRecord({
       project: 'hidden-project',
       environment: 'hidden-env',

@@ -65,8 +65,10 @@ export function isRecordSeen(record: Pick<RequestRecord, 'project' | 'time'>, na
 
 type Hidden = { routing_signals: { rule: string; verdict: string }[] }
 
-/** The note for operators says where else there is a route. */
+/** The notes of these rules say where else there is a route, and whose an object is. */
+const aboutOthers: readonly string[] = ['route', 'object']
+
 export function hideOthers<Record extends Hidden>(record: Record): Record {
-  const kept = record.routing_signals.filter(({ rule, verdict }) => rule !== 'route' || verdict !== 'note')
+  const kept = record.routing_signals.filter(({ rule, verdict }) => verdict !== 'note' || !aboutOthers.includes(rule))
   return { ...record, routing_signals: kept }
 }

@@ -78,15 +78,22 @@ function judgeMissing(
   // What waits to be journaled is in no index.
   const sick = gateway.journal.degraded ?? gateway.degraded.find(({ part }) => part === 'journal')?.reason
   if (other === undefined && sick != null) return refused(indexFault(exchange, `the journal is not written: ${sick}`))
+  if (other !== undefined && !isIn(scopeOf(exchange), other)) noteOthers(exchange, name, other)
   return { kind: 'missing', name, why: explain(exchange, name, other) }
 }
 
+/** The same whether nobody has it or somebody of another project, whose operators alone may know. */
 function explain(exchange: Exchange, name: ObjectName, other: StoredObject | undefined): string {
   const what = `The ${describeObject(name)}`
-  if (other === undefined)
-    return `${what} is not known here. What was made outside of this gateway can be adopted (spgw objects adopt).`
-  if (isIn(scopeOf(exchange), other)) return `${what} lives at a provider that does not speak ${exchange.lane!.name}.`
-  return `${what} belongs to another scope (project ${other.projectId}, environment ${other.environmentId}).`
+  if (other !== undefined && isIn(scopeOf(exchange), other))
+    return `${what} lives at a provider that does not speak ${exchange.lane!.name}.`
+  return `${what} is none of this scope's. What was made outside of this gateway can be adopted (spgw objects adopt).`
+}
+
+/** For operators of the whole workspace. */
+function noteOthers(exchange: Exchange, name: ObjectName, { projectId, environmentId }: StoredObject): void {
+  const text = `The ${describeObject(name)} belongs to another scope (project ${projectId}, environment ${environmentId}).`
+  exchange.routingSignals.push({ rule: 'object', verdict: 'note', text })
 }
 
 /** One provider and one credential that hold all of them; where an id stands in several accounts of the caller's, the header or the newest decides. */
