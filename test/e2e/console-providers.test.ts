@@ -70,7 +70,7 @@ describe.skipIf(!hasBrowser)('Providers in the console (needs chromium)', () => 
     const revisions = page.getByRole('region', { name: 'Revisions' })
     await revisions.getByRole('button', { name: 'Compare' }).first().click()
     const dialog = page.getByRole('dialog', { name: 'Revision 2' })
-    await dialog.getByRole('row', { name: /Timeouts, first byte not set 45000/ }).waitFor()
+    await dialog.getByRole('row', { name: /Timeouts, first byte not set 45\.0 s/ }).waitFor()
     await dialog.getByRole('button', { name: 'Close' }).click()
 
     await revisions.getByRole('button', { name: 'Make active' }).click()

@@ -120,6 +120,12 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
       .getByText('o1')
       .waitFor()
     await line.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('row', { name: /policies\.add/ }).click()
+    const made = page.getByRole('dialog', { name: 'policies.add' })
+    await made.getByRole('heading', { name: 'What was made' }).waitFor()
+    await made.getByText('gpt-4o-mini*').waitFor()
+    expect(await made.getByRole('columnheader').count()).toBe(0)
+    await made.getByRole('button', { name: 'Close' }).click()
     await page.getByRole('button', { name: 'Verify' }).click()
     await page.getByText('lines stand as they were written').waitFor()
     const [download] = await Promise.all([

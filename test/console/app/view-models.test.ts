@@ -20,7 +20,7 @@ describe('differences of two answers', () => {
       { place: 'base_url', before: 'a', after: 'b' },
       { place: 'headers.y', before: '2', after: null },
       { place: 'projects', before: 'a', after: 'a, b' },
-      { place: 'timeouts.total_ms', before: null, after: '5' },
+      { place: 'timeouts.total_ms', before: null, after: '5 ms' },
     ])
   })
 

@@ -1,3 +1,5 @@
+import { formatValue, guessFormat } from '../../../admin/contract/show-value.ts'
+
 /** One place where two things differ. `before` or `after` is null where it was not there. */
 export interface Difference {
   /** `timeouts.total_ms` */
@@ -21,10 +23,17 @@ export function findDifferences(before: unknown, after: unknown, leaveOut: reado
 function flatten(value: unknown, path: string, leaveOut: readonly string[]): [place: string, text: string][] {
   if (value === null || value === undefined || value === '') return []
   if (Array.isArray(value)) return flattenList(value, path, leaveOut)
+  if (typeof value === 'number') return [[path, withUnit(value, path)]]
   if (typeof value !== 'object') return [[path, String(value)]]
   return Object.entries(value)
     .filter(([name]) => !leaveOut.includes(name))
     .flatMap(([name, inner]) => flatten(inner, path === '' ? name : `${path}.${name}`, leaveOut))
+}
+
+/** In words the place says no unit any more (`timeouts.first_byte_ms`): the figure does. */
+function withUnit(value: number, path: string): string {
+  const field = path.slice(path.lastIndexOf('.') + 1)
+  return formatValue(value, guessFormat(field), { now: 0, utc: true })
 }
 
 function flattenList(items: unknown[], path: string, leaveOut: readonly string[]): [string, string][] {

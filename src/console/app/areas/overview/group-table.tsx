@@ -102,8 +102,8 @@ function columnsOf(by: By, most: number): TableColumn<Row>[] {
       id: 'usd',
       title: 'Spend',
       number: true,
-      width: '116px',
-      narrowWidth: '100px',
+      width: '140px',
+      narrowWidth: '124px',
       cell: ({ usd }) => <Money usd={usd} />,
     },
   ]

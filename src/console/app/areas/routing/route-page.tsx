@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { FlaskConical, Lightbulb, Pencil, Trash2 } from 'lucide-react'
+import { FlaskConical, Lightbulb, Pencil, Power, PowerOff, Trash2 } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { orpc } from '../../client/admin.ts'
 import { Button, Dialog, Drawer, Empty, FaultNotice, OperationButton, StateBadge, toast } from '../../parts/index.ts'
@@ -125,6 +125,7 @@ function Actions({ route, onPanel }: { route: Route; onPanel(panel: Panel): void
             operation={route.enabled ? 'routes.disable' : 'routes.enable'}
             input={reference}
             name={route.model}
+            icon={route.enabled ? <PowerOff size={16} aria-hidden="true" /> : <Power size={16} aria-hidden="true" />}
             done={route.enabled ? 'The route is disabled' : 'The route is enabled'}
           >
             {route.enabled ? 'Disable' : 'Enable'}

@@ -1,11 +1,11 @@
 import { findOperation } from '../../contract/operations.ts'
 import { Id, Outside, RecordView, Time } from '../../parts/index.ts'
 import { DifferenceTable } from '../difference-table.tsx'
+import { placeInWords } from '../difference-words.ts'
 import { findDifferences } from '../differences.ts'
 import type { AuditEvent } from '../outputs.ts'
 
 export function AuditLine({ line }: { line: AuditEvent }) {
-  const differences = findDifferences(line.before ?? {}, line.after ?? {})
   return (
     <div className="stack">
       <RecordView
@@ -22,13 +22,28 @@ export function AuditLine({ line }: { line: AuditEvent }) {
         ]}
       />
       <h3>{titleOf(line)}</h3>
-      <DifferenceTable differences={differences} same="It changed nothing that is kept." />
+      <Details line={line} />
     </div>
   )
 }
 
+/** What was only read, made or removed has no before and after: it is told once. */
+function Details({ line: { before, after } }: { line: AuditEvent }) {
+  const differences = findDifferences(before ?? {}, after ?? {})
+  if (isThere(before) && isThere(after))
+    return <DifferenceTable differences={differences} same="It changed nothing that is kept." />
+  if (differences.length === 0) return <p className="quiet">No more than that is kept.</p>
+  const entries = differences.map((one) => ({
+    label: placeInWords(one.place),
+    value: <Outside text={one.after ?? one.before} />,
+  }))
+  return <RecordView entries={entries} />
+}
+
+const isThere = (side: AuditEvent['before']) => side !== null && side !== undefined
+
 function titleOf({ operation, before, after }: AuditEvent): string {
   if (findOperation(operation)?.meta.effect === 'read') return 'What was read'
-  if (before === null || before === undefined) return 'What was made'
-  return after === null || after === undefined ? 'What was removed' : 'What was changed'
+  if (!isThere(before)) return /\.(add|create)$/.test(operation) ? 'What was made' : 'What was done'
+  return isThere(after) ? 'What was changed' : 'What was removed'
 }

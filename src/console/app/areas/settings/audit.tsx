@@ -48,7 +48,7 @@ const columns: TableColumn<AuditEvent>[] = [
   },
   { id: 'surface', title: 'Through', width: '90px', wideOnly: true, cell: ({ surface }) => surface },
   { id: 'address', title: 'From', width: '140px', wideOnly: true, cell: ({ address }) => <Outside text={address} /> },
-  { id: 'sequence', title: 'No.', width: '96px', number: true, wideOnly: true, cell: ({ sequence }) => sequence },
+  { id: 'sequence', title: 'No.', width: '124px', number: true, wideOnly: true, cell: ({ sequence }) => sequence },
 ]
 
 export function Audit() {
