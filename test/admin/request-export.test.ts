@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
+import { StoreDegraded } from '../../src/store/store-error.ts'
 import { JournalWriter } from '../support/journal-writer.ts'
 import { sampleRecord, settled } from '../support/sample-record.ts'
 import { refusal, startTestGateway, type TestGateway } from './gateway.ts'
@@ -88,6 +89,25 @@ describe('requests.export', () => {
       `2026-03-01T12:00:00.000Z,settled,openai,chat.completions,default,production,,,"'=HYPERLINK(""http://evil"")",gpt-4o-mini,openai,gpt-4o-mini,200,,,,false,,,,,,,,,100,50,0,100,200,127.0.0.1,"a, ""b""\nc",,"{""team"":""x""}"\n`,
     )
   })
+})
+
+it('says why the records cannot be read', async () => {
+  const gateway = await startTestGateway()
+  vi.spyOn(gateway.parts.runtime, 'ingest').mockRejectedValue(new StoreDegraded('the disk is full (SQLITE_FULL)'))
+  expect(await refusal(read(gateway, {}))).toMatchObject({
+    code: 'degraded',
+    message: 'The disk is full (SQLITE_FULL).',
+    hint: 'See spgw status; requests go on being served.',
+  })
+  expect(gateway.faults).toEqual([])
+})
+
+it('and tells the log alone of a fault of the gateway itself', async () => {
+  const gateway = await startTestGateway()
+  const fault = new Error('anything')
+  vi.spyOn(gateway.parts.runtime, 'ingest').mockRejectedValue(fault)
+  expect(await refusal(read(gateway, {}))).toMatchObject({ message: 'A fault of the gateway itself.' })
+  expect(gateway.faults).toEqual([fault])
 })
 
 it('refuses to replay what nobody has kept, and says what to do', async () => {

@@ -1,8 +1,7 @@
 import type { BackupEvent } from '../contract/backup.ts'
 import { audited } from './audited.ts'
-import { operations, ownFault } from './base.ts'
+import { operations } from './base.ts'
 import type { AdminContext } from './context.ts'
-import { translateFault } from './fault.ts'
 
 export const backup = operations.backup.handler(async ({ context, input }) => {
   const options = { credentials: !input.withoutCredentials, records: !input.withoutRecords }
@@ -12,13 +11,9 @@ export const backup = operations.backup.handler(async ({ context, input }) => {
 
 /** Who takes what stands in the audit before the first byte goes: a backup that nobody knows of is a leak. */
 async function* tell(context: AdminContext, events: AsyncIterable<BackupEvent>): AsyncGenerator<BackupEvent> {
-  try {
-    for await (const event of events) {
-      if (event.kind === 'begin') await note(context, event)
-      yield event
-    }
-  } catch (error) {
-    throw translateFault(error) ?? ownFault(error, 'backup', context)
+  for await (const event of events) {
+    if (event.kind === 'begin') await note(context, event)
+    yield event
   }
 }
 

@@ -20,26 +20,39 @@ export const operations = implement(contract)
     try {
       const store = scopeStore(context.store, scope)
       const runtime = scopeRuntime(context.runtime, scope, store)
-      return await next({ context: { store, runtime, scope, force: isForced(input) } })
+      const done = await next({ context: { store, runtime, scope, force: isForced(input) } })
+      const output: unknown = done.output
+      return isStream(output) ? { ...done, output: tell(output, name, context) } : done
     } catch (error) {
-      throw translateFault(error) ?? ownFault(error, name, context)
+      throw toFault(error, name, context)
     } finally {
       if (meta.effect !== 'read') context.onWrite()
     }
   })
+
+function isStream(output: unknown): output is AsyncIterable<unknown> {
+  return typeof output === 'object' && output !== null && Symbol.asyncIterator in output
+}
+
+/** What goes wrong behind the first event of a stream has the same code as before it. */
+async function* tell(events: AsyncIterable<unknown>, name: string, context: CallContext): AsyncGenerator<unknown> {
+  try {
+    yield* events
+  } catch (error) {
+    throw toFault(error, name, context)
+  }
+}
 
 /** Not checked yet: an operation that knows no force refuses it. */
 function isForced(input: unknown): boolean {
   return typeof input === 'object' && input !== null && 'force' in input && input.force === true
 }
 
-/** The log is told; the caller only that there was one. */
-export function ownFault(
-  error: unknown,
-  name: string,
-  context: Pick<CallContext, 'onFault'>,
-): ORPCError<string, { hint: string }> {
-  context.onFault(error, name)
+/** Of a fault of our own the log is told, and the caller only that there was one. */
+function toFault(error: unknown, name: string, { onFault }: CallContext) {
+  const known = translateFault(error)
+  if (known !== null) return known
+  onFault(error, name)
   return new ORPCError('INTERNAL_SERVER_ERROR', {
     message: 'A fault of the gateway itself.',
     data: { hint: "The gateway's log says more." },

@@ -2,9 +2,7 @@ import { createHash } from 'node:crypto'
 import type { AuditEvent, AuditFilter } from '../../store/audit-tables.ts'
 import type { AuditExportEvent } from '../contract/audit.ts'
 import { audited } from './audited.ts'
-import { ownFault } from './base.ts'
 import type { AdminContext } from './context.ts'
-import { translateFault } from './fault.ts'
 import { type AuditInput, loadProjectNames, readAuditFilter, showLine } from './show-audit.ts'
 
 const pageLines = 500
@@ -19,31 +17,27 @@ type Filter = Omit<AuditFilter, 'limit'>
 
 /** Gone through twice: whoever takes a file wants to know how long it is. Who takes it is its last line. */
 async function* tell(context: AdminContext, input: AuditInput, filter: Filter): AsyncGenerator<AuditExportEvent> {
-  try {
-    await note(context, input)
-    const names = await loadProjectNames(context)
-    const write = (line: AuditEvent) => `${JSON.stringify(showLine(line, names))}\n`
-    const summary: { lines: number; head_hash: string | null } = { lines: 0, head_hash: null }
-    let bytes = 0
-    let last = 0
-    for await (const lines of readPages(context, filter, Number.MAX_SAFE_INTEGER))
-      for (const line of lines) {
-        summary.lines++
-        summary.head_hash = line.hash
-        bytes += Buffer.byteLength(write(line))
-        last = line.sequence
-      }
-    yield { kind: 'begin', bytes, summary }
-    const hash = createHash('sha256')
-    for await (const lines of readPages(context, filter, last)) {
-      const text = Buffer.from(lines.map(write).join(''))
-      hash.update(text)
-      yield { kind: 'bytes', base64: text.toString('base64') }
+  await note(context, input)
+  const names = await loadProjectNames(context)
+  const write = (line: AuditEvent) => `${JSON.stringify(showLine(line, names))}\n`
+  const summary: { lines: number; head_hash: string | null } = { lines: 0, head_hash: null }
+  let bytes = 0
+  let last = 0
+  for await (const lines of readPages(context, filter, Number.MAX_SAFE_INTEGER))
+    for (const line of lines) {
+      summary.lines++
+      summary.head_hash = line.hash
+      bytes += Buffer.byteLength(write(line))
+      last = line.sequence
     }
-    yield { kind: 'end', sha256: hash.digest('hex') }
-  } catch (error) {
-    throw translateFault(error) ?? ownFault(error, 'audit.export', context)
+  yield { kind: 'begin', bytes, summary }
+  const hash = createHash('sha256')
+  for await (const lines of readPages(context, filter, last)) {
+    const text = Buffer.from(lines.map(write).join(''))
+    hash.update(text)
+    yield { kind: 'bytes', base64: text.toString('base64') }
   }
+  yield { kind: 'end', sha256: hash.digest('hex') }
 }
 
 /** Oldest first, up to the line of this number: others are written meanwhile. */
