@@ -1,8 +1,10 @@
-import type { AuditEvent } from './audit-tables.ts'
+import type { AuditLine } from './audit-tables.ts'
 import type { Database } from './schema.ts'
 
 /** The project whose thing this is, as long as it is there; null: none, or not one alone. */
-export async function projectOf(db: Database, { kind, id }: AuditEvent['resource']): Promise<string | null> {
+export async function projectOf(db: Database, { resource, projectId }: AuditLine): Promise<string | null> {
+  if (projectId !== undefined) return projectId
+  const { kind, id } = resource
   switch (kind) {
     case 'project':
       return id
@@ -11,10 +13,6 @@ export async function projectOf(db: Database, { kind, id }: AuditEvent['resource
     case 'key': {
       const table = `${kind}s` as const
       const row = await db.selectFrom(table).select('project_id').where('id', '=', id).executeTakeFirst()
-      return row?.project_id ?? null
-    }
-    case 'object': {
-      const row = await db.selectFrom('objects').select('project_id').where('id', '=', id).executeTakeFirst()
       return row?.project_id ?? null
     }
     case 'policy':

@@ -40,6 +40,8 @@ export interface AuditLine
   extends Pick<AuditEvent, 'actor' | 'surface' | 'operation' | 'resource' | 'before' | 'after'> {
   actorId?: string | null
   address?: string | null
+  /** Where the id of the thing does not say whose it is. */
+  projectId?: string
   /** Writes although a configuration file owns what changes. */
   force?: boolean
 }

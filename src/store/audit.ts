@@ -103,7 +103,7 @@ export async function appendAudit(db: Database, line: AuditLine, projectId: stri
     resource_kind: line.resource.kind,
     resource_id: line.resource.id,
     resource_name: line.resource.name,
-    project_id: projectId ?? (await projectOf(db, line.resource)),
+    project_id: projectId ?? (await projectOf(db, line)),
     before_json: writeJson(line.before),
     after_json: writeJson(line.after),
     previous_hash: last?.hash ?? '',

@@ -24,7 +24,7 @@ export function configurationTable(db: Database): Tables['configuration'] {
       for (const { table, method, input, audit } of steps) {
         const methods = tables[table] as unknown as Record<string, (...input: unknown[]) => Promise<unknown>>
         // Looked up before: what is removed belongs to no project any more.
-        const project = audit === null ? null : await projectOf(db, audit.resource)
+        const project = audit === null ? null : await projectOf(db, audit)
         await methods[method]?.(...input)
         if (audit !== null) {
           await appendAudit(db, audit, project)

@@ -62,7 +62,7 @@ export async function callTable(connection: Connection, call: TableCall): Promis
   return await connection.write(async (db) => {
     if (call.audit) await refuseOwned(db, call.audit)
     // Looked up before as well: what is removed belongs to no project any more.
-    const project = call.audit === null ? null : await projectOf(db, call.audit.resource)
+    const project = call.audit === null ? null : await projectOf(db, call.audit)
     const output = await run(db)
     if (call.audit) {
       await appendAudit(db, call.audit, project)

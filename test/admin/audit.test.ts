@@ -96,3 +96,20 @@ it('is exported whole, oldest first, with a line of who took it', async () => {
   const some = await download(gateway, { project: 'search' })
   expect(some.lines.map(({ operation }) => operation)).toEqual(['projects.add'])
 })
+
+it('tells of each object in the project that has it, though others have one of the same id', async () => {
+  const { client } = await startTestGateway()
+  await client.projects.add({ name: 'other' })
+  await client.environments.add({ name: 'production', project: 'other' })
+  for (const name of ['one', 'two']) await client.providers.add({ name, kind: 'demo' })
+  const file = { name: 'file-1', type: 'file' as const }
+  await client.objects.adopt({ ...file, provider: 'one' })
+  await client.objects.adopt({ ...file, provider: 'two', project: 'other', environment: 'production' })
+  await client.objects.forget({ ...file, provider: 'two' })
+  const lines = await client.audit.list({ resource: 'file-1' })
+  expect(lines.map(({ operation, project }) => [operation, project])).toEqual([
+    ['objects.forget', 'other'],
+    ['objects.adopt', 'other'],
+    ['objects.adopt', 'default'],
+  ])
+})

@@ -4,6 +4,8 @@ interface Change {
   /** `providers.add` */
   operation: string
   resource: { kind: string; id: string; name: string }
+  /** Where its id does not say whose it is. */
+  projectId?: string
   /** As the operation's own output shows it, hence without secrets; null: was not, or is no more. */
   before: unknown
   after: unknown

@@ -40,7 +40,11 @@ function show(object: StoredObject, { projects, environments, providers }: Names
   }
 }
 
-const resource = ({ id, type }: StoredObject) => ({ kind: 'object', id, name: `${type} ${id}` })
+/** Others may have one of the same id, at another provider. */
+const about = ({ id, type, projectId }: StoredObject) => ({
+  resource: { kind: 'object', id, name: `${type} ${id}` },
+  projectId,
+})
 
 interface ObjectReference {
   name: string
@@ -130,13 +134,13 @@ export const objects = {
     const names = await loadNames(context)
     await refuseKnown(context, object, names)
     const after = show(object, names)
-    const line = { operation: 'objects.adopt', resource: resource(object), before: null, after }
+    const line = { operation: 'objects.adopt', ...about(object), before: null, after }
     await audited(context, line).objects.insert(object)
     return after
   }),
   forget: operations.objects.forget.handler(async ({ context, input }) => {
     const { object, before } = await load(context, input)
-    const line = { operation: 'objects.forget', resource: resource(object), before, after: null }
+    const line = { operation: 'objects.forget', ...about(object), before, after: null }
     await audited(context, line).objects.remove(object)
     return { id: object.id, name: object.id, removed: true as const }
   }),
