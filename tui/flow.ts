@@ -12,14 +12,45 @@ export class Flow {
   #shown: unknown[] | null = null
   /** Of what was there before the stream began to be read. */
   #seeded = new Set<string>()
+  /** Of what stood here when it was last begun anew. */
+  #standing = new Set<string>()
   held = false
+
+  /** The stream is read anew. What is here now stood before, and is no news that its seed does not know yet. */
+  begin(): void {
+    this.#standing = idsOf(this.#rows)
+  }
 
   /** What was there already, newest first; asked for while the stream ran, so that a row may have come by both ways. */
   seed(rows: readonly unknown[]): void {
-    this.#seeded = new Set(rows.flatMap((row) => idOf(row) ?? []))
-    const since = this.#rows.filter((row) => !this.#isSeeded(row))
-    this.#rows = [...rows.toReversed(), ...since].slice(-mostRows)
+    this.#seeded = idsOf(rows)
+    this.#aside = this.#aside.filter((row) => !this.#isSeeded(row))
+    const first = this.#rows.findIndex((row) => this.#isSeeded(row))
+    const overlaps = first >= 0 && this.#stood(this.#rows[first])
+    if (this.held && overlaps) this.#aside = [...this.#unknown(rows), ...this.#aside]
+    else if (rows.length > 0) this.#join(rows, overlaps ? first : null)
     this.#shown = null
+  }
+
+  #unknown(rows: readonly unknown[]): unknown[] {
+    const known = idsOf(this.#rows)
+    return rows.filter((row) => !known.has(idOf(row) ?? '')).toReversed()
+  }
+
+  /**
+   * From the `first` row on that the seed has too, those that it does not have came since, or are not stored yet. Without
+   * one, nobody knows what lies between, and what stood before goes.
+   */
+  #join(rows: readonly unknown[], first: number | null): void {
+    const older = first === null ? [] : this.#rows.slice(0, first)
+    const others = this.#rows.slice(first ?? 0).filter((row) => !this.#isSeeded(row))
+    const since = first === null ? others.filter((row) => !this.#stood(row)) : others
+    this.#rows = [...older, ...rows.toReversed(), ...since].slice(-mostRows)
+  }
+
+  #stood(row: unknown): boolean {
+    const id = idOf(row)
+    return id !== null && this.#standing.has(id)
   }
 
   #isSeeded(row: unknown): boolean {
@@ -61,6 +92,7 @@ export class Flow {
 
   clear(): void {
     this.#seeded = new Set()
+    this.#standing = new Set()
     this.#rows = []
     this.#aside = []
     this.#dropped = 0
@@ -75,6 +107,10 @@ export class Flow {
     this.#shown ??= this.#rows.filter(this.#sieve).reverse()
     return this.#shown
   }
+}
+
+function idsOf(rows: readonly unknown[]): Set<string> {
+  return new Set(rows.flatMap((row) => idOf(row) ?? []))
 }
 
 function idOf(row: unknown): string | null {

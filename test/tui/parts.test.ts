@@ -115,6 +115,34 @@ describe('a flood of rows', () => {
     expect(flow.rows[0]).toEqual({ number: 49_999 })
     expect(flow.waiting).toBe(0)
   })
+
+  it('keeps its order when it is read anew, and what came meanwhile waits for the reader', () => {
+    const ids = (flow: Flow) => flow.rows.map((row) => Reflect.get(Object(row), 'id'))
+    const rows = (...numbers: number[]) => numbers.map((number) => ({ id: `req_${number}` }))
+    const flow = new Flow()
+    flow.begin()
+    flow.seed(rows(3, 2, 1))
+    flow.take({ id: 'req_4' })
+    flow.begin()
+    flow.take({ id: 'req_6' })
+    flow.seed(rows(5, 4, 3))
+    expect(ids(flow)).toEqual(['req_6', 'req_5', 'req_4', 'req_3', 'req_2', 'req_1'])
+    flow.held = true
+    flow.begin()
+    flow.take({ id: 'req_8' })
+    flow.seed(rows(8, 7, 6))
+    expect([ids(flow)[0], flow.waiting]).toEqual(['req_6', 2])
+    flow.release()
+    expect(ids(flow).slice(0, 3)).toEqual(['req_8', 'req_7', 'req_6'])
+    // The last one is not stored yet.
+    flow.begin()
+    flow.seed(rows(7, 6, 5))
+    expect(ids(flow).slice(0, 3)).toEqual(['req_8', 'req_7', 'req_6'])
+    // So much came that nobody knows what lies between: the list begins anew.
+    flow.begin()
+    flow.seed(rows(99, 98, 97))
+    expect(ids(flow)).toEqual(['req_99', 'req_98', 'req_97'])
+  })
 })
 
 describe('the terminal', () => {

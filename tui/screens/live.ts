@@ -51,6 +51,7 @@ export class LiveScreen implements Screen {
   show(): void {
     if (this.#stop !== null) return
     const seeding = new AbortController()
+    this.#flow.begin()
     const follow = this.#host.link.follow(
       this.#tail,
       this.#given,
