@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { openCaller } from '../src/admin/client-calls.ts'
 import { CommandFault, exitStatus } from './fault.ts'
 import type { Connect } from './run.ts'
-import { type Files, findSocket, type Surroundings } from './socket-path.ts'
+import { type Files, findSocket, type Surroundings, startHint } from './socket-path.ts'
 
 /** Commands reach the gateway over its admin socket, or elsewhere over its console; one that may be starting is waited for. */
 export function connectGateway(surroundings: Surroundings, version: string, surface: 'cli' | 'tui' = 'cli'): Connect {
@@ -17,14 +17,14 @@ export function connectGateway(surroundings: Surroundings, version: string, surf
       )
     }
     const destination = { kind: 'socket', path: place.socketPath } as const
-    const startHint = dataDir === null ? {} : { startHint: `Start it: spgw serve --data-dir ${quoted(dataDir)}` }
-    return openCaller({ destination, version, surface, waitMs: place.exists ? waitMs : 0, ...startHint })
+    return openCaller({
+      destination,
+      version,
+      surface,
+      waitMs: place.exists ? waitMs : 0,
+      startHint: startHint(dataDir),
+    })
   }
-}
-
-/** As a shell takes it. */
-function quoted(path: string): string {
-  return /^[\w./~:-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
 
 /** The file system as `socket-path.ts` asks it. */

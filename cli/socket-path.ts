@@ -59,3 +59,13 @@ function placeOf(dataDirectory: string, { platform }: Surroundings, files: Files
     exists: files.exists(dataDirectory),
   }
 }
+
+/** What to do where no gateway runs: one for the data directory that was named. */
+export function startHint(dataDir: string | null): string {
+  return dataDir === null ? 'Start it: spgw serve' : `Start it: spgw serve --data-dir ${quoted(dataDir)}`
+}
+
+/** As a shell takes it. */
+function quoted(path: string): string {
+  return /^[\w./~:-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+}

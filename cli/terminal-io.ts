@@ -39,7 +39,8 @@ function openOutput(open: () => NodeJS.WriteStream, isTerminal: boolean): Output
   return {
     isTerminal,
     get columns() {
-      return isTerminal ? stream().columns : null
+      // A pseudo-terminal that nobody gave a size (docker exec -t, script) says 0.
+      return isTerminal ? stream().columns || null : null
     },
     write: (text) =>
       new Promise((resolve, reject) => {

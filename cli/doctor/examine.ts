@@ -3,6 +3,7 @@ import { reportFault } from '../fault.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import type { Io } from '../io.ts'
 import type { Gateway } from '../operation.ts'
+import { startHint } from '../socket-path.ts'
 import { askStatus, examineGateway } from './ask-gateway.ts'
 import type { DoctorParts } from './parts.ts'
 
@@ -16,7 +17,12 @@ export async function examine(
 ): Promise<Finding[]> {
   const dataDirectory = await locate(dataDir, io.environment)
   const file = typeof options.config === 'string' ? options.config : null
-  const answered = await askGateway(() => reach({ dataDir: dataDirectory, wait: false }), version, io.now())
+  const answered = await askGateway(
+    () => reach({ dataDir: dataDirectory, wait: false }),
+    version,
+    io.now(),
+    startHint(dataDir),
+  )
   const { processId, findings } = answered
   const examined = { dataDirectory, file, environment: io.environment, now: io.now(), processId }
   return [...(await examineMachine(examined)), ...findings]
@@ -27,12 +33,13 @@ async function askGateway(
   reach: () => Promise<Gateway>,
   version: string,
   now: number,
+  remedy: string,
 ): Promise<{ processId: number | null; findings: Finding[] }> {
   let processId: number | null = null
   try {
     const gateway = await reach()
     const status = await askStatus(gateway)
-    if (status === null) return { processId, findings: [warn('gateway', 'none is running', 'Start it: spgw serve')] }
+    if (status === null) return { processId, findings: [warn('gateway', 'none is running', remedy)] }
     processId = Number(Reflect.get(Object(status), 'process_id')) || null
     return { processId, findings: await examineGateway(gateway, status, version, now) }
   } catch (error) {

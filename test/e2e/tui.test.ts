@@ -259,6 +259,14 @@ describe.skipIf(!hasProgram('tmux'))('spgw tui (needs tmux)', () => {
   })
 })
 
+describe.skipIf(!hasProgram('tmux'))('a command on a terminal that tells no size (needs tmux)', () => {
+  it('shows its table as on one of 80 columns', async () => {
+    pane = await Pane.open()
+    await pane.run(`stty cols 0 rows 0; ${spgw} routes list --data-dir ${gateway.dataDirectory}; stty cols 80 rows 24`)
+    await pane.see(/^demo +demo +priority/m)
+  })
+})
+
 /** Goes down a menu to the entry. */
 async function choose(tui: Pane, label: string): Promise<void> {
   const lines = (await tui.see(`  ${label} `)).split('\n')
