@@ -4,11 +4,16 @@ import type { TokenUsage } from '../core/record.ts'
 export function addUsage(one: TokenUsage | null, other: TokenUsage | null): TokenUsage | null {
   if (one === null || other === null) return one ?? other
   return {
-    input: one.input + other.input,
-    output: one.output + other.output,
-    cache_read: one.cache_read + other.cache_read,
-    cache_write: one.cache_write + other.cache_write,
-    reasoning: one.reasoning + other.reasoning,
+    input: add(one.input, other.input),
+    output: add(one.output, other.output),
+    cache_read: add(one.cache_read, other.cache_read),
+    cache_write: add(one.cache_write, other.cache_write),
+    reasoning: add(one.reasoning, other.reasoning),
     source: one.source === other.source ? one.source : 'estimated',
   }
+}
+
+/** A provider may say what it likes: beyond this a record could not be stored, and its request would seem never to have ended. */
+function add(one: number, other: number): number {
+  return Math.min(one + other, Number.MAX_SAFE_INTEGER)
 }
