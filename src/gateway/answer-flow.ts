@@ -30,7 +30,7 @@ export abstract class AnswerFlow implements CallConsumer {
 
   /** The response's head has been written. */
   begin(): void {
-    this.exchange.onGone = () => this.#stop()
+    this.exchange.whenGone(() => this.#stop())
     if (this.exchange.stopped) this.#stop()
     else this.answer.call.attach(this)
   }
@@ -108,7 +108,7 @@ export abstract class AnswerFlow implements CallConsumer {
     if (this.#finishing) return false
     this.#finishing = true
     const { exchange } = this
-    exchange.stopHeartbeat?.()
+    exchange.stopHeartbeat()
     exchange.responseBytes += last?.length ?? 0
     if (last !== null) exchange.capture?.answer(last)
     if (!exchange.gone) exchange.mark('last_byte')

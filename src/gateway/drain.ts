@@ -22,20 +22,26 @@ export async function refuseNew(server: Server): Promise<{ closed: Promise<void>
 /** Open requests end, up to the limit; what is left then is ended in words. */
 export async function drain(gateway: Gateway, server: Server, closed: Promise<void>, limitMs: number): Promise<void> {
   gateway.draining = true
-  for (const { response, onDrain } of gateway.exchanges.all()) {
-    if (!response.headersSent) response.shouldKeepAlive = false
-    onDrain?.()
+  for (const exchange of gateway.exchanges.all()) {
+    if (!exchange.response.headersSent) exchange.response.shouldKeepAlive = false
+    exchange.tellDraining()
   }
-  let unused = listUnused(gateway)
-  const look = () => (unused = closeUnused(gateway, unused))
-  // In the same turn, but behind the reading: after a stall, what came meanwhile would still count as silence.
-  const quiet = setInterval(() => setImmediate(look), quietMs)
+  const stopClosing = closeQuiet(gateway)
   if (!(await endsWithin(gateway, closed, limitMs))) {
     for (const exchange of gateway.exchanges.all()) exchange.stop(stopping())
     await endsWithin(gateway, closed, lastWordsMs)
   }
-  clearInterval(quiet)
+  stopClosing()
   server.closeAllConnections()
+}
+
+/** From now on closes each connection on which nothing happens for long enough; until told to stop. */
+export function closeQuiet(gateway: Gateway): () => void {
+  let unused = listUnused(gateway)
+  const look = () => (unused = closeUnused(gateway, unused))
+  // In the same turn, but behind the reading: after a stall, what came meanwhile would still count as silence.
+  const quiet = setInterval(() => setImmediate(look), quietMs)
+  return () => clearInterval(quiet)
 }
 
 /** Connections on which nothing is under way, with how much each has sent so far. */

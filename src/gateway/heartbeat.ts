@@ -7,11 +7,11 @@ import { ownAnswerHeaders } from './respond.ts'
 /**
  * Keeps a silent stream alive where the lane's SDKs bear it (wire/streaming.md section 0): after each interval without
  * a byte the stream is opened, if it was not yet, and gets the lane's heartbeat. Never inside an event.
- * `exchange.stopHeartbeat` ends it.
+ * `exchange.stopHeartbeat()` ends it.
  */
 export function startHeartbeat(gateway: Gateway, exchange: Exchange): void {
   const beat = exchange.inspection!.streamed ? exchange.lane!.heartbeat(exchange.match!) : null
-  if (beat === null || exchange.stopHeartbeat !== null) return
+  if (beat === null || exchange.hasHeartbeat) return
   const interval = gateway.settings.heartbeatMs
   const deadline = new Deadline(() => {
     const silentSince = exchange.lastWriteAt
@@ -27,7 +27,7 @@ export function startHeartbeat(gateway: Gateway, exchange: Exchange): void {
   exchange.lastWriteAt = performance.now()
   deadline.at = exchange.lastWriteAt + interval
   gateway.deadlines.add(deadline)
-  exchange.stopHeartbeat = () => gateway.deadlines.remove(deadline)
+  exchange.beginHeartbeat(() => gateway.deadlines.remove(deadline))
 }
 
 /** Gives the stream its head before any provider has answered; from here on a failure can only be an event in it. */

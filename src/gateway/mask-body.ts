@@ -14,6 +14,10 @@ const jsonLike =
   /^(?:application\/(?:[\w.-]+\+)?json|application\/(?:x-)?(?:ndjson|jsonl|json-seq|jsonlines)|text\/event-stream)\b/i
 const textual = /^(?:text\/|application\/(?:xml|x-www-form-urlencoded)\b)/i
 
+function finderOf(chosen: readonly Detector[]): Find {
+  return (text) => findAll(text, chosen)
+}
+
 /** Masks what of one request is kept. */
 export class BodyMask {
   readonly #find: Find
@@ -23,7 +27,7 @@ export class BodyMask {
     const own = knownSecrets(secrets)
     // What has a name of its own keeps it: the first of two that find the same.
     const chosen: Detector[] = mode === 'full' ? [detectors['gateway-keys'], own] : [...Object.values(detectors), own]
-    this.#find = (text) => findAll(text, chosen)
+    this.#find = finderOf(chosen)
   }
 
   /** The text of a body, masked; null for one that is no text. In pieces: other requests of the thread go on meanwhile. */

@@ -204,8 +204,8 @@ function noteStep({ routingSignals, attempts }: Exchange, signal: Signal): void 
 
 async function waitUnlessGone(gateway: Gateway, exchange: Exchange, ms: number): Promise<boolean> {
   const { done, cancel } = gateway.deadlines.sleep(ms)
-  exchange.onGone = cancel
+  exchange.whenGone(cancel)
   await done
-  exchange.onGone = null
+  exchange.whenGone(null)
   return !exchange.stopped
 }

@@ -29,9 +29,9 @@ export async function receiveUpload(
   if (exchange.stopped) return null
   const upload = openUpload(gateway, exchange, { fields, scanner, watch, limit, declared })
   exchange.upload = upload
-  exchange.onGone = () => upload.close()
+  exchange.whenGone(() => upload.close())
   await upload.hold()
-  exchange.onGone = null
+  exchange.whenGone(null)
   if (exchange.stopped) return null
   return exchange.lane!.inspectForm(exchange.match!, exchange.query, upload.fields)
 }
@@ -79,7 +79,7 @@ function openUpload(gateway: Gateway, exchange: Exchange, known: Known): Upload 
       refuse: (reason) => exchange.stop('code' in reason ? reason : refuseSize(gateway, exchange, reason)),
       gone: () => {
         exchange.gone = true
-        exchange.onGone?.()
+        exchange.tellGone()
       },
       complete: () => (exchange.complete = performance.now()),
       holds: (bytes) => gateway.room.cover(exchange, bytes),

@@ -26,7 +26,7 @@ export function relay(
   exchange.providerRequestId = providerRequestId(gated.head)
   exchange.firstByteMs = answer.attempt.first_byte_ms
   exchange.capture?.answerHead(gated.head.headers)
-  if (gated.kind === 'error' || gated.kind === 'whole') exchange.stopHeartbeat?.()
+  if (gated.kind === 'error' || gated.kind === 'whole') exchange.stopHeartbeat()
   if (gated.kind === 'error') return passError(gateway, exchange, answer, retryAfterMs)
   if (exchange.match!.endpoint.mints !== undefined) return passMinted(gateway, exchange, answer)
   if (gated.kind === 'whole')

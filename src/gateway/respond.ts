@@ -29,7 +29,7 @@ export function ownAnswerHeaders(gateway: Gateway, exchange: Exchange): string[]
 
 /** Ends an exchange with a fault of the gateway's own: recorded first, then in the lane's shape, or as its error event. */
 export async function refuse(gateway: Gateway, exchange: Exchange, reason: Fault): Promise<void> {
-  exchange.stopHeartbeat?.()
+  exchange.stopHeartbeat()
   if (exchange.opened) return endOpened(gateway, exchange, reason)
   const lane = exchange.lane ?? findLane('/v1')!
   return refuseWith(gateway, exchange, reason, lane.renderError(reason, exchange.id))

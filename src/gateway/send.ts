@@ -38,9 +38,9 @@ export async function sendTo(
   // Until there is an answer, the provider's kind may send the body once more.
   memory?.lend()
   const call = startCall(gateway, exchange, route, candidate, provider, picked)
-  exchange.onGone = () => call.abort()
+  exchange.whenGone(() => call.abort())
   const gated = await call.gate
-  exchange.onGone = null
+  exchange.whenGone(null)
   memory?.sent()
   noteTimes(exchange, attempt, call)
   const pinned = candidate.credentialId !== undefined

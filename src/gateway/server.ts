@@ -171,7 +171,7 @@ function openOn(gateway: Gateway, socket: Socket): Exchange[] {
 
 function giveUp(exchange: Exchange): void {
   exchange.gone = true
-  exchange.onGone?.()
+  exchange.tellGone()
 }
 
 /** A base URL with a slash at its end gives two at this place (wire/lanes.md, section 0). */
@@ -194,7 +194,7 @@ async function serveToItsEnd(
   } catch (error) {
     await fail(gateway, exchange, error)
   } finally {
-    exchange.stopHeartbeat?.()
+    exchange.stopHeartbeat()
     exchange.upload?.close()
     gateway.room.release(exchange)
     exchange.memory?.end()

@@ -81,7 +81,7 @@ export class Peer {
       this.#pending += chunk.length
       this.#sink?.onPending(this.#pending)
     })
-    socket.onHeld = (code, reason) => this.#note({ code: code ?? null, reason, how: 'asked' })
+    socket.onHeld = this.#hold.bind(this)
     socket.on('error', () => {
       // Of frames that are none the closing that was held a moment ago; else the connection is lost, and `close` says so.
       if (this.#closing !== null) this.#closing = { ...this.#closing, how: 'broken' }
@@ -146,6 +146,10 @@ export class Peer {
   terminate(): void {
     this.#sink = null
     this.#socket.terminate()
+  }
+
+  #hold(code: number | undefined, reason: Buffer): void {
+    this.#note({ code: code ?? null, reason, how: 'asked' })
   }
 
   #note(closing: Closing): void {

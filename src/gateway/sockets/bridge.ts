@@ -46,8 +46,8 @@ export class Bridge {
     const limitMs = gateway.settings.timeouts.betweenChunks
     const pulses = () => (this.#provider === null ? [this.#client] : [this.#client, this.#provider])
     this.#pulses = watchPulses(gateway.deadlines, limitMs, pulses, (dead) => this.#timeOut(dead, limitMs))
-    exchange.onGone = () => this.#stop()
-    exchange.onDrain = () => this.#partIfIdle()
+    exchange.whenGone(() => this.#stop())
+    exchange.whenDraining(() => this.#partIfIdle())
   }
 
   /** Resolves when both sides have been told of the end and the record stands. */
@@ -84,7 +84,7 @@ export class Bridge {
     this.#dialling = true
     const opened = await dial()
     this.#dialling = false
-    exchange.onGone = () => this.#stop()
+    exchange.whenGone(() => this.#stop())
     if (opened.kind === 'open') {
       this.lead(opened.end)
       return this.#over ? null : opened.end
@@ -112,8 +112,8 @@ export class Bridge {
     if (this.#over) return
     this.#over = true
     const { gateway, exchange, client, reader } = this.#options
-    exchange.onGone = null
-    exchange.onDrain = null
+    exchange.whenGone(null)
+    exchange.whenDraining(null)
     this.#pulses.stop()
     for (const holder of this.#holders) gateway.room.release(holder)
     this.#up.cut()
@@ -197,7 +197,7 @@ export class Bridge {
   #giveUpDialling(): void {
     const { exchange } = this.#options
     exchange.gone = true
-    exchange.onGone?.()
+    exchange.tellGone()
   }
 
   /** The gateway ends it: a revoked key, its own stop, a fault of this thread. */

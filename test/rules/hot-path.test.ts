@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest'
+import { parseModule, readModules } from './checks/modules.ts'
+import { checkOldFunctions } from './checks/old-functions.ts'
+
+describe('functions of the data plane', () => {
+  const planted = (text: string) => checkOldFunctions([parseModule('src/gateway/a.ts', text)])
+
+  it('are seen where they are written to a property', () => {
+    expect(planted('exchange.onGone = () => call.abort()')).toHaveLength(1)
+    expect(planted('class A { b() { this.#find = function () {} } }')).toHaveLength(1)
+    expect(planted('exchange.onGone ??= () => call.abort()')).toHaveLength(1)
+    expect(planted('exchange.whenGone(() => call.abort())')).toEqual([])
+    expect(planted('exchange.onGone = cancel')).toEqual([])
+  })
+
+  it('are written to none', () => {
+    const rooms = ['gateway', 'lanes', 'providers', 'routing', 'policy', 'core'].map((room) => `src/${room}`)
+    expect(checkOldFunctions(readModules(...rooms))).toEqual([])
+  })
+})
