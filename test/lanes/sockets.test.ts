@@ -114,3 +114,12 @@ it('looks no further into frames of sound, and into any that may name an object'
   expect(say({ clientContent: { turns: [] }, setup: null })).toBeNull()
   expect(say({ clientContent: { turns: [{ fileUri: 'x' }] } })).toMatchObject({ opens: false, model: null })
 })
+
+it('looks for models only as deep as anybody reads them, however deep setups stand in setups', () => {
+  const { sockets, match } = open([gemini, live])
+  const ask = (depth: number) =>
+    sockets.ask(match, Buffer.from(`${'{"setup":'.repeat(depth)}{"model":"models/m"}${'}'.repeat(depth)}`))
+  expect(ask(1)).toMatchObject({ opens: true, model: { name: 'm' } })
+  expect(ask(2)).toMatchObject({ opens: true, model: { name: 'm' } })
+  expect(ask(9000)).toMatchObject({ opens: true, model: null })
+})

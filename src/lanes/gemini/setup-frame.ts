@@ -66,12 +66,16 @@ function readModels(bytes: Buffer, holders: readonly Span[]): NamedModel | Fault
   return name === null ? null : { name, spans }
 }
 
-function findModels(bytes: Buffer, holder: Span): Span[] {
+/** Nobody reads a setup deeper in others than once; each step costs a scan of all that is below it. */
+const deepest = 4
+
+function findModels(bytes: Buffer, holder: Span, depth = 0): Span[] {
   const scan = scanObject(bytes, ['model', 'setup'], holder)
   if (!scan.ok) return []
-  return scan.members.flatMap(({ name, start, end }) =>
-    name === 'model' ? [{ start, end }] : findModels(bytes, { start, end }),
-  )
+  return scan.members.flatMap(({ name, start, end }) => {
+    if (name === 'model') return [{ start, end }]
+    return depth < deepest ? findModels(bytes, { start, end }, depth + 1) : []
+  })
 }
 
 function badModel(message: string): Fault {
