@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { RequestRecord } from '../../src/core/record.ts'
 import { anthropic } from '../../src/lanes/anthropic/lane.ts'
 import type { Endpoint } from '../../src/lanes/contract.ts'
+import { EndpointTable } from '../support/endpoint-table.ts'
 import { expectNoLeak } from '../support/expect-no-leak.ts'
 import { spokenText } from '../support/mock-format.ts'
 import { type MockProvider, sha256 } from '../support/mock-provider.ts'
@@ -183,11 +184,22 @@ const majors: [string, typeof Anthropic, string][] = [
   ['@anthropic-ai/sdk 0', Anthropic0 as unknown as typeof Anthropic, '2023-06-01'],
 ]
 
+const table = new EndpointTable(majors.map(([name]) => name))
+const refused = [
+  '/v1/organizations/me',
+  '/v1/user_profiles',
+  '/v1/agents/a/versions',
+  '/v1/sessions/s/events/stream',
+  '/v1/vaults',
+  '/v1/dreams',
+]
+afterAll(() => table.print([...rows.map(nameOf), ...refused.map((path) => `GET ${path}`)]))
+
 it('has a walk for every row', () => {
   expect(Object.keys(walks).sort()).toEqual(rows.map(nameOf).sort())
 })
 
-describe.each(majors)('%s', { timeout: 30_000 }, (_name, Client, version) => {
+describe.each(majors)('%s', { timeout: 30_000 }, (sdk, Client, version) => {
   const operations = new Map<string, string>()
   let client: Anthropic
   beforeEach(() => {
@@ -210,6 +222,7 @@ describe.each(majors)('%s', { timeout: 30_000 }, (_name, Client, version) => {
       const told = (await last.body).toString().replaceAll(`${stage.gateway.baseUrl}/v1/anthropic`, mock.origin)
       expect(sha256(Buffer.from(told))).toBe(seen?.answerSha256)
     }
+    table.note(sdk, name, last.status)
     operations.set(last.headers.get('x-sp-request-id') ?? '', row.operation)
     stage.assertClean()
   })
@@ -238,16 +251,10 @@ describe.each(majors)('%s', { timeout: 30_000 }, (_name, Client, version) => {
       expect(byId.get(id)).toMatchObject({ operation, state: 'settled', status: 200, provider: 'anthropic' })
   })
 
-  it.each([
-    '/v1/organizations/me',
-    '/v1/user_profiles',
-    '/v1/agents/a/versions',
-    '/v1/sessions/s/events/stream',
-    '/v1/vaults',
-    '/v1/dreams',
-  ])('nobody serves %s', async (path) => {
+  it.each(refused)('nobody serves %s', async (path) => {
     const calls = mock.requests.length
     await expect(client.get(path)).rejects.toBeInstanceOf(Client.NotFoundError)
+    table.note(sdk, `GET ${path}`, wire.last().status)
     expect(mock.requests.length).toBe(calls)
   })
 })

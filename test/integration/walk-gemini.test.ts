@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { RequestRecord } from '../../src/core/record.ts'
 import type { Endpoint } from '../../src/lanes/contract.ts'
 import { gemini } from '../../src/lanes/gemini/lane.ts'
+import { EndpointTable } from '../support/endpoint-table.ts'
 import { expectNoLeak } from '../support/expect-no-leak.ts'
 import { spokenText } from '../support/mock-format.ts'
 import { type MockProvider, sha256 } from '../support/mock-provider.ts'
@@ -289,11 +290,16 @@ const majors: [string, typeof GoogleGenAI, string][] = [
   ['@google/genai 1', GoogleGenAI1 as unknown as typeof GoogleGenAI, 'v1beta'],
 ]
 
+const table = new EndpointTable(majors.map(([name]) => name))
+const refused = ['agents', 'environments/e/files/f', 'voices/v', 'webhooks', 'credentials', 'openai/models']
+const refusedName = (path: string) => `GET /{version}/${path}`
+afterAll(() => table.print([...rows.map(nameOf), ...refused.map(refusedName)]))
+
 it('has a walk for every row', () => {
   expect(Object.keys(walks).sort()).toEqual(rows.map(nameOf).sort())
 })
 
-describe.each(majors)('%s', { timeout: 30_000 }, (_name, Client, version) => {
+describe.each(majors)('%s', { timeout: 30_000 }, (sdk, Client, version) => {
   const operations = new Map<string, string>()
   let walker: Walker
   beforeEach(() => {
@@ -332,6 +338,7 @@ describe.each(majors)('%s', { timeout: 30_000 }, (_name, Client, version) => {
       const told = (await last.body).toString().replaceAll(lane(), mock.origin)
       expect(sha256(Buffer.from(told))).toBe(seen.answerSha256)
     }
+    table.note(sdk, name, last.status)
     operations.set(last.headers.get('x-sp-request-id') ?? '', row.operation)
     stage.assertClean()
   })
@@ -344,15 +351,12 @@ describe.each(majors)('%s', { timeout: 30_000 }, (_name, Client, version) => {
       expect(byId.get(id)).toMatchObject({ operation, state: 'settled', status: 200, provider: 'gemini' })
   })
 
-  it.each(['agents', 'environments/e/files/f', 'voices/v', 'webhooks', 'credentials', 'openai/models'])(
-    'nobody serves %s',
-    async (path) => {
-      const calls = mock.requests.length
-      const headers = { 'x-goog-api-key': stage.key }
-      const answer = await fetch(`${lane()}/${version}/${path}`, { headers })
-      expect(answer.status).toBe(404)
-      expect(await answer.json()).toMatchObject({ error: { code: 404, status: 'NOT_FOUND' } })
-      expect(mock.requests.length).toBe(calls)
-    },
-  )
+  it.each(refused)('nobody serves %s', async (path) => {
+    const calls = mock.requests.length
+    const answer = await fetch(`${lane()}/${version}/${path}`, { headers: { 'x-goog-api-key': stage.key } })
+    expect(answer.status).toBe(404)
+    expect(await answer.json()).toMatchObject({ error: { code: 404, status: 'NOT_FOUND' } })
+    table.note(sdk, refusedName(path), answer.status)
+    expect(mock.requests.length).toBe(calls)
+  })
 })

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TokenUsage } from '../../src/core/record.ts'
 import type { Endpoint } from '../../src/lanes/contract.ts'
 import { openai } from '../../src/lanes/openai/lane.ts'
+import { EndpointTable } from '../support/endpoint-table.ts'
 import { expectNoLeak } from '../support/expect-no-leak.ts'
 import { type MockProvider, sha256 } from '../support/mock-provider.ts'
 import { generationWalks, type Walk, type WalkKit } from '../support/openai/walk.ts'
@@ -45,15 +46,14 @@ const majors = [
   { major: 6, Client: OpenAI6 as unknown as typeof OpenAI },
 ]
 
-/** By endpoint: the statuses that each SDK got from it. */
-const walked = new Map<Endpoint, Map<number, Set<number>>>()
+const table = new EndpointTable(majors.map(({ major }) => `openai ${major}`))
+const nameOf = ({ method, path }: Endpoint) => `${method} ${path}`
 
 function note(major: number, { method, url, status }: Recorded): Endpoint {
   const path = new URL(url).pathname.slice(openai.prefix.length)
   const endpoint = openai.match(method, path)?.endpoint
   if (endpoint === undefined) throw new Error(`no endpoint for ${method} ${path}`)
-  const statuses = walked.get(endpoint) ?? new Map<number, Set<number>>()
-  walked.set(endpoint, statuses.set(major, (statuses.get(major) ?? new Set()).add(status)))
+  table.note(`openai ${major}`, nameOf(endpoint), status)
   return endpoint
 }
 
@@ -137,23 +137,17 @@ describe('the table', () => {
   ])
 
   it('has every endpoint, walked by each SDK that knows it', () => {
-    const lines: string[] = []
     const missed: string[] = []
     for (const endpoint of rows) {
-      const call = `${endpoint.method} ${endpoint.path}`
-      const cells = majors.map(({ major }) => {
-        const statuses = walked.get(endpoint)?.get(major)
+      const call = nameOf(endpoint)
+      for (const { major } of majors) {
+        const statuses = table.statuses(`openai ${major}`, call)
         const unknown = (newer.test(endpoint.operation) && major < 7) || (onlyOne.get(call) ?? major) !== major
-        const good =
-          statuses !== undefined &&
-          (endpoint.served === 'nobody' ? statuses.has(404) : [...statuses].some((status) => status < 300))
+        const good = endpoint.served === 'nobody' ? statuses.includes(404) : statuses.some((status) => status < 300)
         if (!good && !unknown) missed.push(`${call} by openai ${major}`)
-        return good ? [...statuses].sort().join(' ') : '–'
-      })
-      lines.push(`${call.padEnd(66)} ${cells.map((cell) => cell.padEnd(9)).join('')}`)
+      }
     }
-    const head = `${'endpoint'.padEnd(66)} ${majors.map(({ major }) => `openai ${major} `).join('')}`
-    process.stdout.write(`${[head, ...lines].join('\n')}\n`)
+    table.print(rows.map(nameOf))
     expect(missed).toEqual([])
   })
 })
