@@ -146,10 +146,13 @@ class Call implements Dispatcher.DispatchHandler, Sending {
       this,
     )
     this.#starting = false
-    // A pooled connection has started within `dispatch`, so only a new one pays for a timer.
-    if (!this.#controller && !this.#done)
-      this.#timer = setTimeout(giveUpConnecting, request.connectMs, this, request.connectMs)
+    // A pooled connection takes the request now, or within this turn if it has rested: only a new one pays for a timer.
+    if (!this.#controller && !this.#done) setImmediate(limitConnecting, this, request.connectMs)
     return this
+  }
+
+  limitConnecting(connectMs: number): void {
+    if (!this.#controller && !this.#done) this.#timer = setTimeout(giveUpConnecting, connectMs, this, connectMs)
   }
 
   abort(): void {
@@ -240,6 +243,10 @@ function inOnePiece(body: Buffer, lent: LentBody): Readable {
     lent.sent()
   }
   return pieces() as Iterable<Buffer> as unknown as Readable
+}
+
+function limitConnecting(call: Call, connectMs: number): void {
+  call.limitConnecting(connectMs)
 }
 
 function giveUpConnecting(call: Call, connectMs: number): void {
