@@ -101,6 +101,30 @@ describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
     })
   })
 
+  it('shows requests while they are under way, each in one row', async () => {
+    await inNewGateway(async (gateway, page) => {
+      const key = await makeRoute(gateway)
+      await signIn(page, gateway)
+      await page.goto(`${gateway.consoleUrl}/requests`)
+      await page.getByText('No request').first().waitFor()
+      const leaving = new AbortController()
+      const asked = fetch(`${gateway.baseUrl}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'demo-slow', stream: true, messages: [{ role: 'user', content: 'hello' }] }),
+        signal: leaving.signal,
+      }).catch(() => null)
+      const row = page.locator('tbody tr')
+      await row.getByText('streaming').waitFor()
+      await row.hover()
+      leaving.abort()
+      await asked
+      await row.getByText('499').waitFor()
+      expect(await row.count()).toBe(1)
+      expect(await page.getByRole('button', { name: /new$/ }).count()).toBe(0)
+    })
+  })
+
   it('keeps filters in the address, and opens what is searched for', async () => {
     await inNewGateway(async (gateway, page) => {
       const key = await makeRoute(gateway)

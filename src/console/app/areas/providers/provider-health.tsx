@@ -51,9 +51,7 @@ function HealthOverTime({ name }: { name: string }) {
   return (
     <div className="stack-tight below">
       <div className="row spread">
-        <span>
-          {share === null ? 'Nothing is known of this time.' : `Served ${percent(share)} of the time that is known`}
-        </span>
+        <span>{history.isPending ? null : sayShare(share)}</span>
         <fieldset className="segments">
           <legend className="visually-hidden">Time shown</legend>
           {windows.map((one) => (
@@ -66,7 +64,7 @@ function HealthOverTime({ name }: { name: string }) {
       </div>
       {history.error ? <FaultNotice error={history.error} /> : null}
       {history.data === undefined ? <div className="health-strip" /> : <Strip spans={spans} />}
-      <Changes spans={spans} now={now} />
+      {history.isPending ? <div className="health-change">&nbsp;</div> : <Changes spans={spans} now={now} />}
     </div>
   )
 }
@@ -119,6 +117,10 @@ function Changes({ spans, now }: { spans: readonly HealthSpan[]; now: number }) 
       ))}
     </ul>
   )
+}
+
+function sayShare(share: number | null): string {
+  return share === null ? 'Nothing is known of this time.' : `Served ${percent(share)} of the time that is known`
 }
 
 function percent(share: number): string {

@@ -29,7 +29,8 @@ export function ProviderPage() {
       Providers
     </Link>
   )
-  if (provider.data === undefined)
+  // Nothing leads here only once the routes are known.
+  if (provider.data === undefined || routes.isPending)
     return (
       <Page title={name} above={above}>
         {provider.error ? <FaultNotice error={provider.error} onRetry={() => void provider.refetch()} /> : <Loading />}

@@ -3,12 +3,12 @@ import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react'
 import { admin, orpc } from '../../client/admin.ts'
 import { keepStream } from '../../client/live-stream.ts'
 import type { RequestRow } from '../../live/status-output.ts'
+import { joinRows, push } from './request-rows.ts'
 
 /** What `requests list` filters by. */
 export type ListInput = Parameters<typeof admin.requests.list>[0]
 
 const pageSize = 100
-const mostWaiting = 1000
 const firstPauseMs = 1000
 
 export interface RequestFeed {
@@ -26,27 +26,12 @@ export interface RequestFeed {
   retry(): void
 }
 
-interface Pushed {
-  shown: readonly RequestRow[]
-  waiting: readonly RequestRow[]
-}
-
-type PushAction = { rows: readonly RequestRow[]; held: boolean } | 'release' | 'forget'
-
-function reduce(state: Pushed, action: PushAction): Pushed {
-  if (action === 'forget') return { shown: [], waiting: [] }
-  if (action === 'release') return { shown: [...state.waiting, ...state.shown], waiting: [] }
-  const rows = [...action.rows].reverse()
-  if (action.held) return { ...state, waiting: [...rows, ...state.waiting].slice(0, mostWaiting) }
-  return { shown: [...rows, ...state.waiting, ...state.shown], waiting: [] }
-}
-
 /**
- * The newest requests first: read in pages back through time, and pushed at the head as they end. `held()` says whether
+ * The newest requests first: read in pages back through time, and pushed at the head as they begin. `held()` says whether
  * new rows must wait, so that nothing moves under the pointer.
  */
 export function useRequestFeed(input: ListInput, live: boolean, held: () => boolean): RequestFeed {
-  const [pushed, dispatch] = useReducer(reduce, { shown: [], waiting: [] })
+  const [pushed, dispatch] = useReducer(push, { shown: [], waiting: [] })
   const key = JSON.stringify(input)
   const pages = useInfiniteQuery(
     orpc.requests.list.infiniteOptions({
@@ -64,15 +49,16 @@ export function useRequestFeed(input: ListInput, live: boolean, held: () => bool
   const { fetchNextPage, hasNextPage, isFetchingNextPage, refetch } = pages
   // biome-ignore lint/correctness/useExhaustiveDependencies: another question is another list.
   useEffect(() => dispatch('forget'), [key])
+  const read = pages.data?.pages
+  const listed = useMemo(() => new Set(read?.flat().map(({ id }) => id)), [read])
   useTail(
     key,
     live && pages.isSuccess,
-    (rows) => dispatch({ rows, held: held() }),
+    (rows) => dispatch({ rows, held: held(), isListed: (id) => listed.has(id) }),
     () => void refetch(),
   )
-  const read = pages.data?.pages
-  const rows = useMemo(() => join(pushed.shown, read ?? []), [pushed.shown, read])
-  const fresh = useMemo(() => new Set(pushed.shown.slice(0, 50).map(({ id }) => id)), [pushed.shown])
+  const rows = useMemo(() => joinRows(pushed.shown, read ?? []), [pushed.shown, read])
+  const fresh = useMemo(() => freshOf(pushed.shown, listed), [pushed.shown, listed])
   const loadMore = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
   }, [hasNextPage, isFetchingNextPage, fetchNextPage])
@@ -90,12 +76,13 @@ export function useRequestFeed(input: ListInput, live: boolean, held: () => bool
   }
 }
 
-/** One row a request, its newest form: what was under way when it was read has ended since. */
-function join(pushed: readonly RequestRow[], pages: readonly RequestRow[][]): RequestRow[] {
-  const rows = new Map<string, RequestRow>()
-  for (const row of pushed) if (!rows.has(row.id)) rows.set(row.id, row)
-  for (const page of pages) for (const row of page) if (!rows.has(row.id)) rows.set(row.id, row)
-  return [...rows.values()]
+function freshOf(pushed: readonly RequestRow[], listed: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set(
+    pushed
+      .slice(0, 50)
+      .map(({ id }) => id)
+      .filter((id) => !listed.has(id)),
+  )
 }
 
 /** Rows that come within one frame are given on together: a burst is drawn once. */
@@ -132,8 +119,8 @@ function useTail(key: string, enabled: boolean, give: (rows: RequestRow[]) => vo
   }, [key, enabled])
 }
 
-/** A tail has no past, so it knows no times. */
+/** A tail has no past, so it knows no times; what is under way is shown before it ends. */
 function filtersOf(key: string): Parameters<typeof admin.requests.tail>[0] {
   const { since: _since, until: _until, limit: _limit, before: _before, ...filters }: ListInput = JSON.parse(key)
-  return filters
+  return { ...filters, allStates: true }
 }

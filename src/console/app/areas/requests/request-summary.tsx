@@ -30,10 +30,11 @@ export function RequestSummary({ input }: { input: ListInput }) {
   const bars = series.data?.groups[0]?.points.map(({ requests }) => requests) ?? []
   const count = sum?.requests ?? 0
   const share = count === 0 ? 0 : ((sum?.errors ?? 0) / count) * 100
+  // Nothing is shown that would move a moment later.
+  if (stats.isPending || (hasSeries && series.isPending)) return <div className="summary-line" />
   return (
     <div className="summary-line row" role="status" aria-label="Sums of the list">
       {bars.length === 0 ? null : <Sparkline points={bars} label="Requests over the time shown" width={160} />}
-      {inFlight === 0 ? null : <Sum text={inFlight.toLocaleString('en-US')} unit="under way" />}
       <Sum text={count.toLocaleString('en-US')} unit={count === 1 ? 'request' : 'requests'} />
       <Sum
         text={`${share === 0 ? 0 : share.toFixed(share < 10 ? 1 : 0)} %`}
@@ -43,6 +44,7 @@ export function RequestSummary({ input }: { input: ListInput }) {
       <Sum text={duration(sum?.duration_p50_ms)} unit="p50" />
       <Sum text={duration(sum?.duration_p95_ms)} unit="p95" />
       {sum === undefined || sum.usd === null ? null : <Sum text={formatMoney(sum.usd)} unit="spent" />}
+      {inFlight === 0 ? null : <Sum text={inFlight.toLocaleString('en-US')} unit="under way" />}
     </div>
   )
 }

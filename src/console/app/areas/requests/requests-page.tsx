@@ -25,7 +25,7 @@ const spans = [
   { since: 'all', title: 'All' },
 ] as const
 
-/** Every request, newest first, and new ones as they end. */
+/** Every request, newest first, and new ones as they begin and end. */
 export function RequestsPage() {
   const search = route.useSearch()
   const scope = useScope()

@@ -1,0 +1,43 @@
+import type { RequestRow } from '../../live/status-output.ts'
+
+/** What was pushed since the list was read, newest first. A request comes twice: when it begins, and when it ends. */
+export interface Pushed {
+  shown: readonly RequestRow[]
+  /** Came while the list was held. */
+  waiting: readonly RequestRow[]
+}
+
+export type PushAction =
+  /** `isListed`: whether the list that was read has the request already. */
+  { rows: readonly RequestRow[]; held: boolean; isListed(id: string): boolean } | 'release' | 'forget'
+
+const mostWaiting = 1000
+
+/** What is there already changes in its place, also while the list is held: only what is new can wait. */
+export function push({ shown, waiting }: Pushed, action: PushAction): Pushed {
+  if (action === 'forget') return { shown: [], waiting: [] }
+  if (action === 'release') return { shown: [...waiting, ...shown], waiting: [] }
+  const came = new Map(action.rows.map((row) => [row.id, row]))
+  const renew = (rows: readonly RequestRow[]) => rows.map((row) => came.get(row.id) ?? row)
+  const there = new Set([...shown, ...waiting].map(({ id }) => id))
+  const others = [...came.values()].filter(({ id }) => !there.has(id)).reverse()
+  const ended = others.filter(({ id }) => action.isListed(id))
+  const begun = others.filter(({ id }) => !action.isListed(id))
+  const kept = [...ended, ...renew(shown)]
+  const next = [...begun, ...renew(waiting)]
+  return action.held ? { shown: kept, waiting: next.slice(0, mostWaiting) } : { shown: [...next, ...kept], waiting: [] }
+}
+
+/** One row a request, in its last form. Those that were read stand where they stood, those that came since above them. */
+export function joinRows(pushed: readonly RequestRow[], pages: readonly RequestRow[][]): RequestRow[] {
+  const last = new Map(pushed.map((row) => [row.id, row]))
+  const read = pages.flat()
+  const listed = new Set(read.map(({ id }) => id))
+  const come = pushed.filter(({ id }) => !listed.has(id))
+  // What was pushed when it began can have been read again after its end.
+  const inPlace = read.map((row) => {
+    const newer = last.get(row.id)
+    return newer === undefined || newer.state === 'admitted' ? row : newer
+  })
+  return [...new Map([...come, ...inPlace].map((row) => [row.id, row])).values()]
+}
