@@ -6,6 +6,7 @@ import { type Fault, fault } from '../core/errors.ts'
 import type { Lane } from '../lanes/contract.ts'
 import { findLane } from '../lanes/index.ts'
 import { Exchange } from './exchange.ts'
+import { explainMalformed, headTimeoutMs, maxHeadBytes } from './explain-malformed.ts'
 import type { Gateway } from './gateway.ts'
 import type { ServerCertificate } from './messages.ts'
 import { serve } from './pipeline.ts'
@@ -14,13 +15,10 @@ import { allowsOrigin, ownHeaders, refuse } from './respond.ts'
 import type { Upgrade } from './server-socket.ts'
 import { endOfFault, settle } from './settle.ts'
 
-/** Only a guard against heads that never end; everything else is bounded by the four limits of contract.md. */
-const headTimeoutMs = 60_000
 /** Longer than the keep-alive of common clients and proxies, so that it is they who close idle connections. */
 const keepAliveMs = 75_000
 /** How long bytes that nobody wants are still taken in, so that the refusal arrives. */
 const lingerMs = 1000
-const maxHeadBytes = 64 * 1024
 
 /** The listener of one data-plane thread: accepts, mints the id, wires the client's hanging up, and tells the story. */
 export function createGatewayServer(gateway: Gateway, certificate: ServerCertificate | null = null): http.Server {
@@ -280,14 +278,9 @@ function refuseMalformed(gateway: Gateway, error: NodeJS.ErrnoException, socket:
   if (error.code === 'HPE_INVALID_EOF_STATE' && open.length > 0) return void socket.destroy()
   // Only a request that is still being read can be refused: any other would get these bytes into its answer.
   if (open.some(({ request, response }) => request.complete || response.headersSent)) return void socket.destroy()
-  const reason =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? fault(
-          'request_too_large',
-          `The request's head is larger than ${maxHeadBytes} bytes. Send fewer or shorter headers.`,
-        )
-      : fault('invalid_request', 'This is no valid HTTP/1.1 request.')
-  writeRefusal(gateway, open[0] ?? unreadExchange(socket), reason, socket).catch(() => socket.destroy())
+  writeRefusal(gateway, open[0] ?? unreadExchange(socket), explainMalformed(error.code), socket).catch(() =>
+    socket.destroy(),
+  )
 }
 
 /** Node has no response for a head that it could not read: this one only carries the record. */
