@@ -8,7 +8,8 @@ import { readTime } from './record-head.ts'
 
 /** An entry where it stands. Its bytes are good until the next batch is read. */
 export interface FoundEntry {
-  kind: JournalEntry['kind']
+  /** `unknown`: whole, and nothing that this gateway writes; its id is empty. The store refuses it, and it keeps nothing waiting. */
+  kind: JournalEntry['kind'] | 'unknown'
   id: string
   /** The payload, from `begin` to `end` of what was read. */
   window: Buffer
@@ -97,9 +98,7 @@ export function findEntries(window: Buffer, offset: number, most: number, last: 
     if (window.length - begin < length) return stop(last ? 'torn' : 'more')
     const end = begin + length
     if (crc32(window.subarray(begin, end)) !== window.readUInt32LE(position + 4)) return stop('torn')
-    const entry = recognise(window, begin, end)
-    if (entry === null) return stop('torn')
-    entries.push(entry)
+    entries.push(recognise(window, begin, end))
     position = end
   }
   return stop('more')
@@ -111,7 +110,7 @@ const headBytes = ends.admitted.length + 40
 const recordAt = { admitted: ends.admitted.indexOf('{"id"'), settled: ends.settled.indexOf('{"id"') } as const
 
 /** Kind and id stand at a known place in all that the gateway writes. What looks otherwise is parsed. */
-function recognise(window: Buffer, begin: number, end: number): FoundEntry | null {
+function recognise(window: Buffer, begin: number, end: number): FoundEntry {
   const place = { window, begin, end }
   const head = window.toString('latin1', begin, Math.min(begin + headBytes, end))
   const kind = head.startsWith(ends.settled) ? 'settled' : head.startsWith(ends.admitted) ? 'admitted' : null
@@ -122,7 +121,7 @@ function recognise(window: Buffer, begin: number, end: number): FoundEntry | nul
   const body = bodyEntryId(head)
   if (body !== null && window[end - 1] === closingBrace) return { kind: 'body', id: body, ...place, plain: false }
   const entry = parseEntry(place)
-  if (entry === null) return null
+  if (entry === null) return { kind: 'unknown', id: '', ...place, plain: false }
   return { kind: entry.kind, id: idOf(entry), ...place, plain: false }
 }
 

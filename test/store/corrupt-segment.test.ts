@@ -79,16 +79,6 @@ describe('a corrupt segment at the next start', () => {
     ],
     ['a hole of zeros', ({ bytes, starts }) => hole(bytes, starts[2], starts[3]), [2]],
     ['a hole of zeros over three', ({ bytes, starts }) => hole(bytes, starts[2], (starts[4] ?? 0) + 20), [2, 3, 4]],
-    [
-      'a whole entry of nonsense',
-      ({ bytes, starts }) => insert(bytes, starts[5], encodePayload(Buffer.from('{"kind":"?"}'))),
-      [],
-    ],
-    [
-      'a whole entry that is no JSON',
-      ({ bytes, starts }) => insert(bytes, starts[5], encodePayload(Buffer.from('{{{{'))),
-      [],
-    ],
     ['a cut tail', ({ bytes, starts }) => bytes.subarray(0, (starts[9] ?? 0) + 30), [9]],
     [
       'two places at once',
@@ -105,6 +95,20 @@ describe('a corrupt segment at the next start', () => {
     expect(changed).toBe(ids.length)
     expect(aside).toEqual([segment])
     expect(kept).toEqual([bytes])
+  })
+
+  it.each([
+    ['nonsense', '{"kind":"?"}', '{"kind":"?"}'],
+    ['a record without a record', '{"kind":"settled","record":null}', '{"kind":"settled","record":null}'],
+    ['no JSON', '{{{{', '"e3t7ew=="'],
+  ])('with a whole entry that is %s loses nothing, and the entry is kept', async (_what, payload, line) => {
+    const laid = lay(10)
+    const { ids, aside, kept } = await readAtStart(
+      insert(laid.bytes, laid.starts[5], encodePayload(Buffer.from(payload))),
+    )
+    expect(ids).toEqual(idsBut(laid))
+    expect(aside).toEqual([expect.stringMatching(/^dead-0-00000001\.journal-\d+\.jsonl$/)])
+    expect(kept.map(String)).toEqual([`${line}\n`])
   })
 
   it('that is whole is not kept', async () => {

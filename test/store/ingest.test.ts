@@ -153,6 +153,22 @@ describe('ingestion', () => {
     await store.close()
   })
 
+  it('puts an entry of a live segment aside that is whole and not understood, and reads on behind it', async () => {
+    const data = storePaths(temporaryDirectory())
+    const store = await open(data)
+    const writer = new JournalWriter(data.journalDirectory, { boot: 'live', thread: 0, sequence: 1 })
+    const [first, second] = samples(2)
+    if (!first || !second) throw new Error('two samples')
+    writer.write(settled(first))
+    for (const odd of ['{"kind":"of-another-version"}', '{"kind":"objects","made":[{"id":"constructor/x"}]}'])
+      writer.writeBytes(encodePayload(Buffer.from(odd)))
+    writer.write(settled(second))
+    expect(await ingest(store, data)).toEqual([first, second])
+    expect(existsSync(writer.path)).toBe(true)
+    expect(await listSetAside(data.journalDirectory)).toHaveLength(1)
+    await store.close()
+  })
+
   it('deletes a full live segment once the next one is begun, and not when it is only made', async () => {
     const data = storePaths(temporaryDirectory())
     const store = await open(data)
@@ -236,7 +252,6 @@ describe('ingestion', () => {
     ['a torn tail', (bytes: Buffer) => bytes.subarray(0, bytes.length - 3)],
     ['a flipped byte', (bytes: Buffer) => Buffer.from(bytes).fill(1, bytes.length - 2, bytes.length - 1)],
     ['a length beyond the file', (bytes: Buffer) => Buffer.from(bytes).fill(0xff, 0, 4)],
-    ['whole bytes that are no entry', () => encodePayload(Buffer.from('{"kind":"settled","record":null}'))],
   ])('sets a dead segment aside for %s, and keeps what stands before and behind', async (_name, damage) => {
     const data = storePaths(temporaryDirectory())
     const store = await open(data)
