@@ -173,6 +173,11 @@ describe('told', () => {
     expect(told(call, answer, inspect(call, body)).sort()).toEqual(expected)
   })
 
+  it.each(['constructor/x', '__proto__/x', 'toString/x'])('nothing of %s, which is in no collection', (name) => {
+    const call = 'POST /v1beta/models/g:batchGenerateContent'
+    expect(objects.told(match(call), inspect(call), { name })).toEqual([])
+  })
+
   it('keeps no interaction that is not to be stored', () => {
     expect(told(interact, { id: 'i' }, inspect(interact, { model: 'g', store: false }))).toEqual([])
   })

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { ObjectName, ObjectType } from '../../core/stored-object.ts'
 
-const collections: Record<string, ObjectType> = {
-  batches: 'batch',
-  cachedContents: 'cached_content',
-  environments: 'environment',
-  fileSearchStores: 'file_search_store',
-  files: 'file',
-  interactions: 'interaction',
-  tunedModels: 'tuned_model',
-}
+const collections: ReadonlyMap<string, ObjectType> = new Map([
+  ['batches', 'batch'],
+  ['cachedContents', 'cached_content'],
+  ['environments', 'environment'],
+  ['fileSearchStores', 'file_search_store'],
+  ['files', 'file'],
+  ['interactions', 'interaction'],
+  ['tunedModels', 'tuned_model'],
+])
 
 const underOperations = /(?:^|\/)operations\/[^/]+$/
 
@@ -17,7 +17,7 @@ const underOperations = /(?:^|\/)operations\/[^/]+$/
 export function nameObject(name: string): ObjectName | null {
   if (underOperations.test(name)) return { type: 'operation', id: name }
   const [collection = '', id, ...more] = name.split('/')
-  const type = collections[collection]
+  const type = collections.get(collection)
   return type === undefined || id === undefined || id === '' || more.length > 0 ? null : { type, id: name }
 }
 
