@@ -2,24 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Plugin } from 'esbuild'
 
-/**
- * undici's pool loads HTTP/2, which `src/providers/http.ts` forbids it to speak. It does without, where Node was built
- * without; this is what it then puts in the place.
- */
+/** undici's pool loads its client of HTTP/2, 33 KB, which `src/providers/http.ts` forbids it to use. */
 export const leaveOutHttp2: Plugin = {
   name: 'leave-out-http2',
   setup(build) {
-    build.onResolve({ filter: /^node:http2$/ }, ({ path }) => ({ path, namespace: 'absent' }))
-    build.onLoad({ filter: /./, namespace: 'absent' }, () => ({ contents: 'module.exports = { constants: {} }' }))
-  },
-}
-
-/** undici's parser on trial, 160 KB of text in every thread. Used only where the environment asks for it, which the bundle does not. */
-export const leaveOutMilo: Plugin = {
-  name: 'leave-out-milo',
-  setup(build) {
-    build.onLoad({ filter: /undici\/lib\/milo\/[a-z-]+\.js$/ }, () => ({
-      contents: "throw new Error('left out of the bundle')",
+    build.onLoad({ filter: /undici\/lib\/dispatcher\/client-h2\.js$/ }, () => ({
+      contents: "module.exports = () => { throw new Error('left out of the bundle') }",
     }))
   },
 }

@@ -1,15 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { reachFaultPoint } from '../core/fault-point.ts'
+import { emptyConfiguration } from '../gateway/empty-configuration.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import type { Key, Provider, StoreClient, StoredSnapshot } from '../store/api.ts'
-import {
-  type ConfigurationSnapshot,
-  emptyConfiguration,
-  type KeyDelta,
-  type Readiness,
-  type SnapshotKey,
-  type SnapshotProvider,
-} from '../store/snapshot.ts'
+import type { ConfigurationSnapshot, KeyDelta, Readiness, SnapshotKey, SnapshotProvider } from '../store/snapshot.ts'
 import { bodyKeyFor } from './body-key.ts'
 import { slotLimit } from './memory.ts'
 import { openCredentials, sealedShut } from './open-credentials.ts'

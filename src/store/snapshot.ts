@@ -19,17 +19,6 @@ export interface ConfigurationSnapshot {
   bodyKey: { id: string; key: Uint8Array } | null
 }
 
-/** Before the first has been published. */
-export const emptyConfiguration: ConfigurationSnapshot = {
-  version: 0,
-  providers: [],
-  routes: [],
-  policies: [],
-  defaultProviders: {},
-  tokenKey: new Uint8Array(),
-  bodyKey: null,
-}
-
 export interface SnapshotProvider {
   id: string
   name: string

@@ -6,8 +6,8 @@ export interface BundleLimit {
   entries: readonly string[]
   /** Of script text, everything that the entries import at once included. */
   bytes: number
-  /** Parts of paths, or what they match, of sources that have no place there. */
-  without: readonly (string | RegExp)[]
+  /** Parts of paths of sources that have no place there. */
+  without: readonly string[]
 }
 
 /** What a thread, or the command that serves, holds in memory from its start. */
@@ -24,12 +24,8 @@ export function checkBundle(metafile: Metafile, { entries, bytes, without }: Bun
   const name = entries.at(-1)
   return [
     ...(size > bytes ? [`${name} loads ${size} bytes of script; at most ${bytes} are allowed`] : []),
-    ...without.filter((part) => sources.some((source) => fits(part, source))).map((part) => `${name} loads ${part}`),
+    ...without.filter((part) => sources.some((source) => source.includes(part))).map((part) => `${name} loads ${part}`),
   ]
-}
-
-function fits(part: string | RegExp, source: string): boolean {
-  return typeof part === 'string' ? source.includes(part) : part.test(source)
 }
 
 function follow({ outputs }: Metafile, path: string, loaded: Set<string>): void {
