@@ -31,7 +31,7 @@ export interface FleetOptions {
 }
 
 /** A thread that is too busy to stop listening within this time is not waited for. */
-const stopMs = 1000
+const stopMs = 2000
 /** Beyond the limit of draining, until a thread that has not ended by itself is ended. */
 const graceMs = 2000
 

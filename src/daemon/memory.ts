@@ -18,9 +18,9 @@ export function createSharedMemory(workers: number): SharedMemory {
   return { health: createHealthMemory(slotLimit), counters: createCounterMemory(layout), layout }
 }
 
-/** Two for each data-plane thread: one that is dying still holds its own when the next begins. */
+/** Three for each data-plane thread: one that is dying still holds its own when the next begins, and the next may die young. */
 export function columnsOf(workers: number): number[] {
-  return Array.from({ length: 2 * workers }, (_, column) => column)
+  return Array.from({ length: 3 * workers }, (_, column) => column)
 }
 
 export function attachShared(memory: SharedMemory): { health: Health; counters: Counters } {

@@ -3,7 +3,6 @@ import type { Socket } from 'node:net'
 import { fault } from '../core/errors.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
-import { stopListening, takeWaiting } from './server.ts'
 
 /**
  * A connection on which nothing happens may have a request on its way, which closing it would lose. One that comes within
@@ -12,12 +11,6 @@ import { stopListening, takeWaiting } from './server.ts'
 const quietMs = 500
 /** For what was ended at the limit, to be recorded and to reach its client. */
 const lastWordsMs = 1000
-
-/** Resolves when new connections are refused; `closed`, when those that stand are closed. */
-export async function refuseNew(server: Server): Promise<{ closed: Promise<void> }> {
-  await takeWaiting(server)
-  return { closed: stopListening(server) }
-}
 
 /** Open requests end, up to the limit; what is left then is ended in words. */
 export async function drain(gateway: Gateway, server: Server, closed: Promise<void>, limitMs: number): Promise<void> {

@@ -1,35 +1,36 @@
 import type { Server } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import { closeBehind } from './drain.ts'
+import { closeBehind, closeQuiet } from './drain.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
 import { refuse } from './respond.ts'
-import { stopListening, takeWaiting, threadFault } from './server.ts'
+import { stopListening, threadFault } from './server.ts'
 import { endOfFault, settle } from './settle.ts'
 
-/** Until what is open has ended by itself; the rest is then forced, and given a moment to reach its client. */
+/** Until what is open has ended by itself; the rest is then forced. */
 const wordsMs = 500
-const lastMs = 200
+/** For what was forced to reach its client, and for what was taken in last to be asked and refused: on a busy machine neither is at once. */
+const lastMs = 1000
 const lookMs = 20
-/** A last listener waits so long for its successor to listen. */
-const successorMs = 5000
 
 /**
  * A thread that must end: new connections go to the others, what is open ends in the lane's error and is recorded, and
  * what cannot be told so is recorded all the same. Counts on as little as it can: the fault may have hit anything.
- * `successor`: no other thread listens, so until this resolves connections are taken on, and refused in words.
+ * `successor`: no other thread listens, so until this resolves connections are taken on, and refused in words. However long
+ * that takes: on a machine that is busy enough a thread starts in many seconds.
  */
 export async function sayLastWords(gateway: Gateway, server: Server, successor: Promise<void> | null): Promise<void> {
   if (successor !== null) {
     await endOpen(gateway)
-    await Promise.race([successor, wait(successorMs)])
+    await successor
     gateway.dying = false
   }
   // No answer meanwhile: whoever gets one dials anew at once, and to a listener that closes under it.
-  await takeWaiting(server)
-  const closed = stopListening(server)
+  const { closed } = await stopListening(server)
   await endOpen(gateway)
+  const stopClosing = closeQuiet(gateway)
   await Promise.race([closed, wait(lastMs)])
+  stopClosing()
   server.closeAllConnections()
 }
 

@@ -83,16 +83,17 @@ export function changeCertificate(server: http.Server, certificate: ServerCertif
   if (server instanceof https.Server) server.setSecureContext(secrets(certificate))
 }
 
-/** Bounded, since others may come as fast as these are taken. */
-const takeMs = 200
+/** Bounded, since others may come as fast as these are taken. On a busy machine a few dozen take more than a fifth of a second. */
+const takeMs = 1000
 /** What comes within a turn after the loop has looked at its sockets is missed; a turn this short leaves hardly any time for that. */
 const shortTurnMs = 0.5
 
 /**
- * Takes in the connections that the system has accepted and that wait: to close the listener under them would reset them.
- * The loop takes one a turn, so that a turn without any says that none waits.
+ * New connections are refused; unlike the server's own `close`, this leaves those that stand for a request to come, and `closed`
+ * resolves when none is left. First the connections are taken in that the system has accepted and that wait, since to close the
+ * listener under them resets them: the loop takes one a turn, so that a turn without any says that none waits.
  */
-export async function takeWaiting(server: http.Server): Promise<void> {
+export async function stopListening(server: http.Server): Promise<{ closed: Promise<void> }> {
   let taken = false
   const note = () => (taken = true)
   server.on('connection', note)
@@ -104,11 +105,13 @@ export async function takeWaiting(server: http.Server): Promise<void> {
     await nextTurn()
     if (!taken && performance.now() - begun < shortTurnMs) break
   }
+  // In the same step as the last look: each await between them is time in which one more may come.
+  const closed = closeListener(server)
   server.off('connection', note)
+  return { closed }
 }
 
-/** New connections are refused. Unlike the server's own `close`, it leaves those that stand for a request to come. */
-export function stopListening(server: http.Server): Promise<void> {
+function closeListener(server: http.Server): Promise<void> {
   return new Promise((resolve) => Server.prototype.close.call(server, () => resolve()))
 }
 

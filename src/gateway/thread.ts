@@ -9,7 +9,7 @@ import { BodyRoom } from './body-room.ts'
 import { ChunkGarbage } from './chunk-garbage.ts'
 import { closeStreams } from './close-streams.ts'
 import { Deadlines } from './deadlines.ts'
-import { drain, refuseNew } from './drain.ts'
+import { drain } from './drain.ts'
 import type { Gateway } from './gateway.ts'
 import { Journal } from './journal.ts'
 import { CaptureRoom } from './kept-bytes.ts'
@@ -19,7 +19,7 @@ import type { FromThread, ThreadStart, ToThread } from './messages.ts'
 import { ObjectIndex } from './objects/object-index.ts'
 import { ReadModel } from './read-model.ts'
 import { RefusalFlood } from './refusal-flood.ts'
-import { changeCertificate, createGatewayServer, readProxies } from './server.ts'
+import { changeCertificate, createGatewayServer, readProxies, stopListening } from './server.ts'
 
 /** Entry of a data-plane thread. It owns nothing that another thread waits for. */
 armThread(getEnvironmentData, () => process.kill(process.pid, 'SIGKILL'))
@@ -84,7 +84,7 @@ port.on('message', (message: ToThread) => {
     case 'leave':
       return left.resolve()
     case 'stop-listening':
-      return void stopListening().then(() => tell({ type: 'stopped-listening' }))
+      return void refuseNew().then(() => tell({ type: 'stopped-listening' }))
     case 'drain':
       return void end(message.limitMs)
   }
@@ -127,16 +127,17 @@ function fault(reason: string): void {
   gateway.report({ type: 'fault', requestId: '', reason })
 }
 
-let refusing: ReturnType<typeof refuseNew> | null = null
+let refusing: ReturnType<typeof stopListening> | null = null
 
-async function stopListening() {
-  refusing ??= refuseNew(server)
+async function refuseNew() {
+  refusing ??= stopListening(server)
   return await refusing
 }
 
 async function end(limitMs: number): Promise<void> {
-  if (faulted) return
-  const { closed } = await stopListening()
+  // No successor comes any more.
+  if (faulted) return left.resolve()
+  const { closed } = await refuseNew()
   await drain(gateway, server, closed, limitMs)
   gateway.refusals.flush()
   gateway.journal.close()

@@ -23,6 +23,8 @@ export interface DataPlane {
   /** Of a provider, by its place among the providers. */
   health(slot: number, credentials?: number): HealthView
   tell(message: ToThread, transfer?: readonly MessagePort[]): void
+  /** The next message of the type. */
+  hear(type: FromThread['type']): Promise<FromThread>
   /** Every object that is asked for from now on is the one key's, at the first provider. */
   ownAll(): void
   /** Resolves when new connections see the certificate. */
@@ -124,9 +126,10 @@ export async function startDataPlane({
   const port = message.type === 'listening' ? message.port : 0
   let index: Worker | null = null
   let drained: Promise<unknown> | null = null
+  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const drain = async (limitMs: number) => {
     if (drained === null) {
-      drained = hear('drained')
+      drained = Promise.race([hear('drained'), ended])
       tell({ type: 'drain', limitMs })
     }
     await drained
@@ -153,6 +156,7 @@ export async function startDataPlane({
     held: () => counters.read(heldBytes),
     health: (slot, credentials) => health.view(slot, Date.now(), credentials),
     tell,
+    hear,
     ownAll: () => {
       index = attachIndex(worker, `prv_${providers[0]?.kind}`)
     },

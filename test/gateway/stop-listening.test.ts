@@ -1,7 +1,7 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
-import { stopListening, takeWaiting } from '../../src/gateway/server.ts'
+import { stopListening } from '../../src/gateway/server.ts'
 
 it('takes in every connection that the system has accepted, before the listener closes', async () => {
   const server = http.createServer((_request, response) => response.end('served'))
@@ -16,8 +16,7 @@ it('takes in every connection that the system has accepted, before the listener 
       request.on('error', (error) => resolve(String(error)))
     })
   const answers = Array.from({ length: 30 }, ask)
-  await takeWaiting(server)
-  const closed = stopListening(server)
+  const { closed } = await stopListening(server)
   expect(await Promise.all(answers)).toEqual(answers.map(() => 'served'))
   await closed
 })
