@@ -30,6 +30,8 @@ export class ChatReader extends BaseReader {
   }
 
   protected learn(answer: JsonObject): void {
+    // What comes behind the end counts nothing, whether it came with it or after it.
+    if (this.#done) return
     this.model ??= asText(answer.model)
     this.responseId ??= asText(answer.id)
     this.#tokens = readChatUsage(answer.usage) ?? this.#tokens
