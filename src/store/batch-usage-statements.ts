@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import type { BatchSum, BatchUsageEntry, LateWork } from '../core/journal-format.ts'
 import type { RequestRecord, TokenUsage } from '../core/record.ts'
+import { blankRecord } from './blank-record.ts'
 
 type Values = (string | null)[]
 type Names = { project: string | null; environment: string | null; key: string | null }
@@ -80,25 +81,17 @@ type RecordOwner = Pick<RequestRecord, 'key' | 'project' | 'environment'>
 function toRecord(entry: BatchUsageEntry, { id, model, lines, tokens }: BatchSum, owner: RecordOwner): RequestRecord {
   const { batchId, requestId, time, lane, provider, type = 'batch' } = entry
   return {
+    ...blankRecord(),
     id,
     state: 'settled',
     time,
     lane,
     operation: operations[type],
     ...{ project: owner.project, environment: owner.environment, key: owner.key, model },
-    route: null,
     provider,
     upstream_model: model,
     status: 200,
-    error: null,
-    streamed: false,
     tokens,
-    cost: null,
-    duration_ms: null,
-    first_byte_ms: null,
-    attempts: [],
-    timeline: [],
-    policy_signals: [],
     routing_signals: [
       {
         rule: 'batch',
@@ -110,11 +103,5 @@ function toRecord(entry: BatchUsageEntry, { id, model, lines, tokens }: BatchSum
         data: { [type]: batchId, request: requestId, lines },
       },
     ],
-    losses: [],
-    provider_request_id: null,
-    request_bytes: 0,
-    response_bytes: 0,
-    client: { address: null, user_agent: null },
-    tags: {},
   }
 }
