@@ -12,6 +12,15 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 const said = `It's "said" <img src=x onerror="document.title=1"> \u202Eonce`
 
+/** Blocks of text of which a line runs below the button that copies it. */
+const hidesText = `((blocks) => [...document.querySelectorAll(blocks)].filter((block) => {
+  const button = block.querySelector('button').getBoundingClientRect()
+  const lines = document.createRange()
+  lines.selectNodeContents(block.querySelector('pre'))
+  const isBelow = ({ right, top, bottom }) => right > button.left && bottom > button.top && top < button.bottom
+  return [...lines.getClientRects()].some(isBelow)
+}).map((block) => block.textContent))`
+
 /** What was said, on the page of its request: Debian's Chromium, the packaged executable. */
 describe.skipIf(!hasBrowser)('the bodies of a request (needs chromium)', () => {
   let browser: Browser
@@ -62,6 +71,7 @@ describe.skipIf(!hasBrowser)('the bodies of a request (needs chromium)', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
     await page.getByRole('columnheader', { name: 'Before' }).waitFor()
     await page.getByText('Text, the same both times').waitFor()
+    expect(await page.evaluate(`${hidesText}('.code')`)).toEqual([])
     expect(page.faults()).toEqual([])
     await page.context().close()
   })

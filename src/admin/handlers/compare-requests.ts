@@ -9,7 +9,7 @@ export function compareRequests(before: Compared, after: Compared): string {
 function tell({ status, provider, upstream_model, duration_ms, input, output }: Compared): string {
   const by = provider === null ? '' : ` from ${[provider, upstream_model].filter(Boolean).join('/')}`
   const took = duration_ms === null ? '' : ` in ${formatMilliseconds(duration_ms)}`
-  const tokens = input === null || output === null ? '' : `, ${input} tokens in and ${output} out`
+  const tokens = input === null || output === null ? '' : `, tokens: ${input} in and ${output} out`
   return `${status ?? 'no status'}${by}${took}${tokens}`
 }
 

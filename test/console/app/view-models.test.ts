@@ -35,6 +35,7 @@ describe('differences of two answers', () => {
   it('have places that a person can read', () => {
     expect(placeInWords('timeouts.total_ms')).toBe('Timeouts, total')
     expect(placeInWords('base_url')).toBe('Base URL')
+    expect(placeInWords('id')).toBe('ID')
     expect(placeInWords('credentials[cre_01m7zj73cmyxbve5d6deqfyj36].last_four')).toBe('Credentials …fyj36, last four')
     expect(placeInWords('targets[openai].weight')).toBe('Targets openai, weight')
   })

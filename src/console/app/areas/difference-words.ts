@@ -9,7 +9,8 @@ export function placeInWords(place: string): string {
     .map((word) =>
       withoutUnit(word)
         .replaceAll('_', ' ')
-        .replace(/\burl\b/g, 'URL'),
+        .replace(/\burl\b/g, 'URL')
+        .replace(/\bid\b/g, 'ID'),
     )
     .join(', ')
   return words.charAt(0).toUpperCase() + words.slice(1)

@@ -12,9 +12,12 @@ export interface CopyButtonProps {
   small?: boolean
   /** The icon alone. */
   bare?: boolean
+  /** Shows but its first word, where there is no room for what it copies. */
+  brief?: boolean
 }
 
-export function CopyButton({ text, label = 'Copy', look = 'plain', small = true, bare = false }: CopyButtonProps) {
+export function CopyButton(props: CopyButtonProps) {
+  const { text, label = 'Copy', look = 'plain', small = true, bare = false, brief = false } = props
   const [copied, setCopied] = useState(false)
   useEffect(() => {
     if (!copied) return
@@ -39,7 +42,7 @@ export function CopyButton({ text, label = 'Copy', look = 'plain', small = true,
       className={bare ? 'icon-button' : ''}
       aria-label={copied ? 'Copied' : label}
     >
-      {bare ? null : <span aria-live="polite">{copied ? 'Copied' : label}</span>}
+      {bare ? null : <span aria-live="polite">{copied ? 'Copied' : brief ? 'Copy' : label}</span>}
     </Button>
   )
 }

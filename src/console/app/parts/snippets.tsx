@@ -35,7 +35,7 @@ export function Code({ text, label = 'Copy' }: { text: string; label?: string })
       <pre>
         <code>{text}</code>
       </pre>
-      <CopyButton text={text} label={label} />
+      <CopyButton brief text={text} label={label} />
     </div>
   )
 }

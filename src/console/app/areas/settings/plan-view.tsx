@@ -68,5 +68,6 @@ export function PlanView({ plan }: { plan: Plan }) {
 
 function textOf(value: unknown): string | null {
   if (value === null || value === undefined) return null
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(', ')
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

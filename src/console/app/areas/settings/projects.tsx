@@ -36,14 +36,17 @@ export function Projects() {
           </Button>
         ) : null}
       </div>
-      {projects.isPending ? <Loading /> : null}
+      {projects.isPending || environments.isPending ? <Loading /> : null}
       {projects.error ? <FaultNotice error={projects.error} onRetry={() => void projects.refetch()} /> : null}
       {projects.data?.length === 0 ? <Empty title="No project yet" command="spgw projects add search" /> : null}
-      {(projects.data ?? []).map((project) => (
+      {environments.error ? (
+        <FaultNotice error={environments.error} onRetry={() => void environments.refetch()} />
+      ) : null}
+      {(environments.data === undefined ? [] : (projects.data ?? [])).map((project) => (
         <ProjectSection
           key={project.id}
           project={project}
-          environments={(environments.data ?? []).filter((one) => one.project === project.name)}
+          environments={environments.data?.filter((one) => one.project === project.name) ?? []}
         />
       ))}
       <Dialog open={adding} title="Add a project" onClose={close}>
