@@ -1,5 +1,6 @@
 import { type Fault, fault } from '../core/errors.ts'
 import type { FormField, FormFields, Inspection, Match } from './contract.ts'
+import { plainInspection } from './plain-inspection.ts'
 import { forwardedQuery } from './query.ts'
 
 /** As long as the longest that a vendor takes (see `readEndUser`). */
@@ -20,16 +21,11 @@ export function inspectFormFields(match: Match, query: string, fields: readonly 
     return badModel('`model` is missing; send the form with a field `model`.')
   const streamed = endpoint.stream !== null && fields.some(({ name, value }) => name === 'stream' && isTrue(value))
   return {
-    model: named?.value ?? pathModel,
+    ...plainInspection(named?.value ?? pathModel, forwardedQuery(query)),
     streamed,
     framing: streamed ? endpoint.stream : null,
-    query: forwardedQuery(query),
     modelSpans: named === undefined ? [] : [{ start: named.start, end: named.end }],
     endUser: readUser(fields),
-    outputLimit: null,
-    stores: false,
-    mayRefer: true,
-    usageSplice: null,
   }
 }
 

@@ -1,10 +1,12 @@
 import { newId } from '../../src/core/ids.ts'
 import type { JournalEntry } from '../../src/core/journal-format.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
+import { blankRecord } from '../../src/store/blank-record.ts'
 
 /** A settled request of the OpenAI lane, in whatever differs. */
 export function sampleRecord(change: Partial<RequestRecord> = {}): RequestRecord {
   return {
+    ...blankRecord(),
     id: newId('req'),
     state: 'settled',
     time: new Date().toISOString(),
@@ -18,22 +20,13 @@ export function sampleRecord(change: Partial<RequestRecord> = {}): RequestRecord
     provider: 'openai',
     upstream_model: 'gpt-4o-mini',
     status: 200,
-    error: null,
-    streamed: false,
     tokens: { input: 10, output: 5, cache_read: 0, cache_write: 0, reasoning: 0, source: 'reported' },
     cost: { usd: 0.001, price_version: 'test' },
     duration_ms: 100,
     first_byte_ms: 50,
-    attempts: [],
-    timeline: [],
-    policy_signals: [],
-    routing_signals: [],
-    losses: [],
-    provider_request_id: null,
     request_bytes: 100,
     response_bytes: 200,
     client: { address: '127.0.0.1', user_agent: null },
-    tags: {},
     ...change,
   }
 }

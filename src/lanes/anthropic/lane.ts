@@ -3,6 +3,7 @@ import { type Member, type Span, scanObject } from '../../core/json-scan.ts'
 import type { AnswerReader, BodyChange, Endpoint, Inspection, Lane, Match } from '../contract.ts'
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
 import { inspectFormFields, usualFormFields } from '../form-request.ts'
+import { plainInspection } from '../plain-inspection.ts'
 import { forwardedQuery } from '../query.ts'
 import {
   applyEdits,
@@ -63,18 +64,8 @@ function upstreamPath(match: Match, inspection: Inspection, upstreamModel: strin
 
 function inspect(match: Match, query: string, body: Buffer): Inspection | Fault {
   const { endpoint } = match
-  const plain: Inspection = {
-    model: match.pathModel,
-    streamed: false,
-    framing: null,
-    query: forwardedQuery(query),
-    modelSpans: [],
-    endUser: null,
-    outputLimit: null,
-    stores: endpoint.object?.effect === 'make' && endpoint.operation !== 'messages',
-    mayRefer: true,
-    usageSplice: null,
-  }
+  const plain = plainInspection(match.pathModel, forwardedQuery(query))
+  plain.stores = endpoint.object?.effect === 'make' && endpoint.operation !== 'messages'
   if (!endpoint.takes.includes('json')) return plain
   const watch = { names: referringNames, seen: false }
   const scan = scanBody(body, wanted, watch)

@@ -2,6 +2,7 @@ import type { Fault } from '../../core/errors.ts'
 import { type Member, scanObject } from '../../core/json-scan.ts'
 import type { Inspection, Match } from '../contract.ts'
 import { readValue } from '../json-value.ts'
+import { plainInspection } from '../plain-inspection.ts'
 import { forwardedQuery, readQuery } from '../query.ts'
 import { isFault, readModel, readOutputLimit, readStream, scanBody } from '../request-body.ts'
 import { plainMediaQuery, readAlt, refuseForm } from './answer-form.ts'
@@ -32,19 +33,11 @@ export function inspectHead(match: Match, query: string): Inspection | Fault {
   const odd = endpoint.served === 'provider' ? refuseForm(endpoint, plain) : null
   if (odd !== null) return odd
   const streamed = endpoint.model === 'path' ? endpoint.stream !== null : asksForStream(match, plain)
-  return {
-    model: pathModel,
-    streamed,
-    framing: streamed ? framingOf(match, plain) : null,
-    query: plain,
-    modelSpans: [],
-    // The format has no field for it.
-    endUser: null,
-    outputLimit: null,
-    stores: endpoint.object?.effect === 'make',
-    mayRefer: true,
-    usageSplice: null,
-  }
+  const found = plainInspection(pathModel, plain)
+  found.streamed = streamed
+  found.framing = streamed ? framingOf(match, plain) : null
+  found.stores = endpoint.object?.effect === 'make'
+  return found
 }
 
 /** An interaction that is stored comes as a stream when the query says so. */

@@ -1,8 +1,9 @@
 import { scanObject } from '../../core/json-scan.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
-import type { Inspection, LaneSockets, Match, Minted, SocketReader, SocketReading } from '../contract.ts'
+import type { LaneSockets, Match, Minted, SocketReader, SocketReading } from '../contract.ts'
 import { asObject, asText, parseObject, readValue } from '../json-value.ts'
+import { plainInspection } from '../plain-inspection.ts'
 import { plainReading } from '../plain-reading.ts'
 import { forwardedQuery } from '../query.ts'
 import { addUsage } from '../usage-sum.ts'
@@ -14,7 +15,7 @@ import { readLiveUsage } from './usage.ts'
 /** `bodyOf`: the call whose body names objects as frames do. */
 export function geminiSockets(bodyOf: () => Match | null): LaneSockets {
   return {
-    handshake: (_match, query, meant) => ({ ...plain, model: meant, query: forwardedQuery(query) }),
+    handshake: (_match, query, meant) => ({ ...plainInspection(meant, forwardedQuery(query)), streamed: true }),
     minted,
     opensWithFrame: () => true,
     ask: (_match, frame) => askMessage(frame, bodyOf),
@@ -22,19 +23,6 @@ export function geminiSockets(bodyOf: () => Match | null): LaneSockets {
     // The vendor's own end is a closing frame with a reason; its SDKs know no frame for a fault.
     errorFrame: () => null,
   }
-}
-
-const plain: Inspection = {
-  model: null,
-  streamed: true,
-  framing: null,
-  query: '',
-  modelSpans: [],
-  endUser: null,
-  outputLimit: null,
-  stores: false,
-  mayRefer: true,
-  usageSplice: null,
 }
 
 /** The token is the name of what was made; the provider says no time when it ends, but for what was asked. */

@@ -4,6 +4,7 @@ import type { AnswerReader, BodyChange, Endpoint, FormField, Inspection, Lane, M
 import { compileEndpoints } from '../endpoint-table.ts'
 import { inspectFormFields, usualFormFields } from '../form-request.ts'
 import { readValue } from '../json-value.ts'
+import { plainInspection } from '../plain-inspection.ts'
 import { forwardedQuery, readQuery } from '../query.ts'
 import {
   applyEdits,
@@ -81,18 +82,8 @@ export const openai: Lane = {
 
 function inspect(match: Match, query: string, body: Buffer): Inspection | Fault {
   const { endpoint } = match
-  const plain: Inspection = {
-    model: match.pathModel,
-    streamed: false,
-    framing: null,
-    query: forwardedQuery(query),
-    modelSpans: [],
-    endUser: null,
-    outputLimit: null,
-    stores: endpoint.object?.effect === 'make',
-    mayRefer: true,
-    usageSplice: null,
-  }
+  const plain = plainInspection(match.pathModel, forwardedQuery(query))
+  plain.stores = endpoint.object?.effect === 'make'
   if (endpoint.takes.length === 0) return endpoint.stream === null ? plain : replayed(plain)
   // Nothing to say is nothing to read, where no model must be named.
   if (!endpoint.takes.includes('json') || (body.length === 0 && endpoint.model === 'none')) return plain

@@ -1,6 +1,7 @@
 import { errorTable, type Fault, fault } from '../../core/errors.ts'
 import type { Inspection, LaneSockets, Match, Minted } from '../contract.ts'
 import { asObject, asText, isCount, parseObject } from '../json-value.ts'
+import { plainInspection } from '../plain-inspection.ts'
 import { forwardedQuery } from '../query.ts'
 import { isFault } from '../request-body.ts'
 import { renderError } from './errors.ts'
@@ -40,18 +41,8 @@ function handshake({ endpoint }: Match, query: string, meant: string | null): In
   const others = parameters.has('call_id') || parameters.has('intent')
   if (endpoint.model === 'query' && model === null && !others)
     return fault('invalid_request', '`model` is missing; name the model as `?model=NAME`.', { param: 'model' })
-  return {
-    model,
-    streamed: true,
-    framing: null,
-    query: asked === null ? forwardedQuery(query) : withoutModel(forwardedQuery(query)),
-    modelSpans: [],
-    endUser: null,
-    outputLimit: null,
-    stores: false,
-    mayRefer: true,
-    usageSplice: null,
-  }
+  const passed = asked === null ? forwardedQuery(query) : withoutModel(forwardedQuery(query))
+  return { ...plainInspection(model, passed), streamed: true }
 }
 
 function withoutModel(query: string): string {
