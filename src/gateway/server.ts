@@ -31,7 +31,7 @@ export function createGatewayServer(gateway: Gateway, certificate: ServerCertifi
     // A second credential must be seen, so that it can be refused; Node would drop it.
     joinDuplicateHeaders: true,
     // Whoever offers another protocol (h2c) is answered in this one.
-    shouldUpgradeCallback: ({ method, headers }) => method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket',
+    shouldUpgradeCallback: isHandshake,
     // Refused below, in words and with an id.
     requireHostHeader: false,
   }
@@ -53,6 +53,12 @@ export function createGatewayServer(gateway: Gateway, certificate: ServerCertifi
   )
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseMalformed(gateway, error, socket))
   return server
+}
+
+/** With a body it is none (RFC 6455, 4.1): Node would give out another socket than its answers before are on. */
+function isHandshake({ method, headers }: IncomingMessage): boolean {
+  if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
 }
 
 function note(gateway: Gateway, socket: Socket): void {

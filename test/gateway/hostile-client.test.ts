@@ -188,6 +188,19 @@ describe('pipelined requests', () => {
   })
 })
 
+describe('a handshake with a body', () => {
+  it.each(['content-length: 5\r\n\r\nhello', 'transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'])(
+    'is none, and is answered like any call: %j',
+    async (body) => {
+      const handshake = `GET /v1/responses HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${plane.key}\r\n`
+      const asks = 'connection: upgrade, close\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n'
+      const key = 'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n'
+      const answer = await exchange(handshake + asks + key + body)
+      expect(answer.match(/^HTTP\/1.1 \d+|x-sp-error: \w+/gm)).toEqual(['HTTP/1.1 404', 'x-sp-error: unknown_path'])
+    },
+  )
+})
+
 describe('a body that is no HTTP', () => {
   it('is refused once, on the record of its own request', async () => {
     const known = new Set(plane.records().map(({ id }) => id))
