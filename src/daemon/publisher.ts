@@ -147,7 +147,7 @@ function buildProvider(provider: Provider, keyring: Keyring, slot: number): Snap
   }))
   const shut = credentials.length === 0 && revision.credentials.length > 0
   const readiness: Readiness = shut
-    ? { ...provider.readiness, state: 'failing', reason: sealedShut }
+    ? { ...provider.readiness, state: 'failing', reason: sealedShut, code: 'credential_sealed' }
     : provider.readiness
   return {
     id,

@@ -38,7 +38,7 @@ export class ReadinessKeeper {
     for (const provider of await this.#ports.store.providers.list()) {
       const { state, reason } = provider.readiness
       if (isSealedShut(provider, this.#ports.keyring)) {
-        if (state !== 'failing') await this.#setFailing(provider, sealedShut)
+        if (state !== 'failing') await this.#setFailing(provider, sealedShut, 'credential_sealed')
       } else if (state === 'failing') {
         if (reason === sealedShut) await this.#reopen(provider)
         else void this.#recheck(provider.id)
@@ -65,13 +65,18 @@ export class ReadinessKeeper {
     if (provider === null || provider.readiness.state === 'failing') return
     // One of several credentials resting is no failure of the provider's.
     if (provider.revision.credentials.length > 1) return
-    await this.#setFailing(provider, event.reason)
+    const code = event.type === 'quota-exhausted' ? 'quota_exhausted' : 'credential_rejected'
+    await this.#setFailing(provider, event.reason, code)
   }
 
-  async #setFailing(provider: Provider, reason: string): Promise<void> {
+  async #setFailing(provider: Provider, reason: string, code: string | null): Promise<void> {
     const { store, log, publish } = this.#ports
     log.warn('provider is failing', { provider: provider.name, reason })
-    await store.providers.setReadiness(provider.id, { state: 'failing', reason, since: new Date().toISOString() }, null)
+    await store.providers.setReadiness(
+      provider.id,
+      { state: 'failing', reason, code, since: new Date().toISOString() },
+      null,
+    )
     await publish()
     if (!this.#timers.has(provider.id)) this.#schedule(provider.id, firstIntervalMs)
   }
@@ -113,7 +118,7 @@ export class ReadinessKeeper {
     if (provider === null || kind === null) return
     const result = await this.#checkAny(provider, kind, keyring)
     if (!result.ok) {
-      if (provider.readiness.state !== 'failing') await this.#setFailing(provider, result.message)
+      if (provider.readiness.state !== 'failing') await this.#setFailing(provider, result.message, result.reason)
       else this.#schedule(providerId, Math.min(longestIntervalMs, (before ?? firstIntervalMs / 2) * 2))
       return
     }

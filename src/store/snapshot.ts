@@ -43,6 +43,8 @@ export interface SnapshotProvider {
 export interface Readiness {
   state: 'ready' | 'failing' | 'unchecked'
   reason: string | null
+  /** The reason in a word, as `CheckResult.reason` has it, or `quota_exhausted`; not there where nobody noted one. */
+  code?: string | null
   /** RFC 3339 time of the last change of state. */
   since: string | null
 }

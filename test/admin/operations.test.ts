@@ -96,7 +96,8 @@ describe('providers', () => {
     expect(await client.providers.add({ ...openai, skipCheck: true })).toMatchObject({ state: 'unchecked' })
     const check = await client.providers.check({ name: 'openai' })
     expect(check).toMatchObject({ ok: false, reason: 'credential_rejected' })
-    expect(await client.providers.show({ name: 'openai' })).toMatchObject({ state: 'failing' })
+    const shown = await client.providers.show({ name: 'openai' })
+    expect(shown).toMatchObject({ state: 'failing', state_code: 'credential_rejected' })
     expect(ready).toEqual([])
     checks.result = good
     await client.providers.check({ name: 'openai' })

@@ -169,6 +169,20 @@ describe('what a person reads', () => {
     expect(csv.io.out()).toMatch(/status,state,error\.code.*\n.*,,interrupted,,/)
   })
 
+  it('of a provider that fails says why in a word, and to programs in a sentence', async () => {
+    const failing = {
+      ...azure,
+      state_reason: 'The provider refused the credential.',
+      state_code: 'credential_rejected',
+    }
+    const answers = { 'providers.list': () => [failing] }
+    expect((await runLine(['providers', 'list'], { gateway: answers })).io.out()).toContain(
+      ' failing: credential_rejected ',
+    )
+    const csv = await runLine(['providers', 'list', '--output', 'csv'], { gateway: answers })
+    expect(csv.io.out()).toContain(',failing,The provider refused the credential.,')
+  })
+
   it('of an empty list is what belongs there, on stderr', async () => {
     const { io } = await runLine(['keys', 'list'], { gateway })
     expect([io.out(), io.err()]).toEqual(['', 'No key yet. Create one: spgw keys create --name NAME\n'])

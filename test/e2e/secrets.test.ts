@@ -114,6 +114,7 @@ describe('a sealed value that was moved to another row', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       state: 'failing',
       state_reason: expect.stringContaining('does not open'),
+      state_code: 'credential_sealed',
     })
     expect((await gateway.admin.seal.status({})).broken).toHaveLength(1)
 

@@ -56,8 +56,8 @@ export interface Column {
     | 'list'
     | 'targets'
     | 'id'
-  /** Shown in the same cell where there is one, behind `join`: what says why (`429 rate_limited`). */
-  also?: { field: string; join: string }
+  /** Shown in the same cell where there is one, behind `join`: what says why (`429 rate_limited`); `brief` says it in a word. */
+  also?: { field: string; join: string; brief?: string }
   /** What a number counts: `req`. */
   unit?: string
   /** Path of what stands in the cell where the field has no value. */

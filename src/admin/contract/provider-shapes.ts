@@ -15,6 +15,8 @@ export const providerShape = z.object({
   /** What the gateway found. */
   state: z.enum(['ready', 'failing', 'unchecked']),
   state_reason: z.string().nullable(),
+  /** Of a failing one, as `reason` of a check, or `quota_exhausted`; null where none was noted. */
+  state_code: z.string().nullable(),
   state_since: time.nullable(),
   /** null to whoever was given single projects only: headers, tags, time limits, settings and credentials are empty then. */
   base_url: z.string().nullable(),

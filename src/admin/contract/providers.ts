@@ -17,7 +17,7 @@ import { checkShape, credentialShape, kindShape, providerShape, revisionShape } 
 const columns = [
   { field: 'name', title: 'NAME' },
   { field: 'kind', title: 'KIND' },
-  { field: 'state', title: 'STATE', format: 'state', also: { field: 'state_reason', join: ': ' } },
+  { field: 'state', title: 'STATE', format: 'state', also: { field: 'state_reason', join: ': ', brief: 'state_code' } },
   { field: 'active', title: 'ACTIVE' },
   { field: 'routes', title: 'ROUTES', format: 'number' },
   { field: 'last_hour.requests', title: 'LAST HOUR', format: 'number', unit: 'req' },

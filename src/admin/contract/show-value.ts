@@ -51,8 +51,13 @@ export function formatCell(row: unknown, column: Column, view: Clock): string {
   const { also, unit, absent: missing = absent } = column
   const text = formatValue(mainValue(row, column), column.format ?? 'text', view)
   const main = text === absent ? missing : unit === undefined ? text : `${text} ${unit}`
-  const more = also === undefined ? absent : formatValue(valueAt(row, also.field), 'text', view)
+  const more = also === undefined ? absent : formatValue(briefly(row, also), 'text', view)
   return also === undefined || more === absent ? main : `${main}${also.join}${more}`
+}
+
+/** A cell has room for a word, where there is one for what is otherwise a sentence. */
+function briefly(row: unknown, { field, brief }: NonNullable<Column['also']>): unknown {
+  return (brief === undefined ? null : valueAt(row, brief)) ?? valueAt(row, field)
 }
 
 function mainValue(row: unknown, { field, otherwise }: Column): unknown {

@@ -32,7 +32,7 @@ export function found(result: CheckResult): Found {
   const since = new Date().toISOString()
   return result.ok
     ? { readiness: { state: 'ready', reason: null, since }, models: result.models }
-    : { readiness: { state: 'failing', reason: result.message, since }, models: null }
+    : { readiness: { state: 'failing', reason: result.message, code: result.reason, since }, models: null }
 }
 
 export const unchecked = (): Found => ({

@@ -113,7 +113,7 @@ function scopeProviders(read: Tables, scope: Scope): Part<'providers'> {
     ...provider,
     projects: provider.projects?.filter((id) => seen.has(id)) ?? null,
     tags: {},
-    readiness: { ...provider.readiness, reason: null },
+    readiness: { ...provider.readiness, reason: null, code: null },
     revision: { ...provider.revision, baseUrl: '', headers: {}, timeouts: {}, settings: {}, credentials: [] },
   })
   return {

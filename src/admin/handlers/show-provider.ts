@@ -40,6 +40,7 @@ export function showProvider(provider: Provider, usage: Usage) {
     active: provider.active,
     state: provider.readiness.state,
     state_reason: provider.readiness.reason,
+    state_code: provider.readiness.code ?? null,
     state_since: provider.readiness.since,
     projects: provider.projects?.map(usage.names.project) ?? null,
     tags: provider.tags,
