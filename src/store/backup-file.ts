@@ -88,8 +88,16 @@ async function readHead(path: string): Promise<Backup> {
 }
 
 function parseHeader(json: string): BackupHeader | null {
-  const parsed = headerShape.safeParse(JSON.parse(json))
+  const parsed = headerShape.safeParse(readJson(json))
   return parsed.success ? parsed.data : null
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
 }
 
 function damaged(path: string, how: string): BackupRefused {
