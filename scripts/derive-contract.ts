@@ -35,7 +35,7 @@ function deriveOperation({ name, path, meta, input }: ListedOperation): DerivedO
 }
 
 function deriveField(name: string, schema: FieldSchema, required: boolean): DerivedField {
-  const options = schema.anyOf ?? [schema]
+  const options = optionsOf(schema)
   const core = options.find(({ type }) => type !== 'null') ?? schema
   return {
     name,
@@ -52,6 +52,14 @@ function deriveField(name: string, schema: FieldSchema, required: boolean): Deri
     minimum: core.minimum ?? null,
     maximum: core.maximum ?? null,
   }
+}
+
+/** What it may be, a type each: of something simple that may also be null zod writes two in one. */
+function optionsOf(schema: FieldSchema): FieldSchema[] {
+  const options = schema.anyOf ?? [schema]
+  return options.flatMap((option) =>
+    Array.isArray(option.type) ? option.type.map((type) => ({ ...option, type })) : [option],
+  )
 }
 
 function shapeOf({ type }: FieldSchema): DerivedField['shape'] {

@@ -64,8 +64,10 @@ describe.skipIf(!hasBrowser)('Providers in the console (needs chromium)', () => 
     const form = page.getByRole('dialog', { name: 'Edit openai' })
     await form.getByText('More settings').click()
     await form.getByLabel('Timeout first byte').fill('45s')
+    await form.getByLabel('Allow private').check()
     await form.getByRole('button', { name: 'Save' }).click()
     await page.getByText('first byte 45').waitFor()
+    expect((await gateway.admin.providers.show({ name: 'openai' })).settings).toMatchObject({ allow_private: true })
 
     const revisions = page.getByRole('region', { name: 'Revisions' })
     await revisions.getByRole('button', { name: 'Compare' }).first().click()

@@ -47,6 +47,13 @@ describe("the console's page", () => {
 describe('the contract as the console has it', () => {
   const derived = new Map(deriveContract().map((operation) => [operation.name, operation]))
 
+  it('knows a switch from a text, and what may be taken off again', () => {
+    const field = (name: string) => derived.get('providers.edit')?.fields.find((one) => one.name === name)
+    expect(field('allowPrivate')).toMatchObject({ shape: 'boolean', nullable: true })
+    expect(field('proxy')).toMatchObject({ shape: 'text', nullable: true })
+    expect(field('baseUrl')).toMatchObject({ shape: 'text', nullable: false })
+  })
+
   it('is every operation, with every field of its input', () => {
     // But what is done at the machine's command line alone.
     const offered = listOperations().filter(({ meta }) => meta.onMachine !== true)
