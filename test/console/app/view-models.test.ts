@@ -10,6 +10,7 @@ import { moveRow, newRow, rowsOf, writeRows } from '../../../src/console/app/are
 import { trafficOf } from '../../../src/console/app/areas/routing/target-traffic.ts'
 import { variablesIn } from '../../../src/console/app/areas/settings/configuration-file.ts'
 import { projectsOfPolicy } from '../../../src/console/app/areas/settings/policy-places.ts'
+import { describeSpan } from '../../../src/console/app/areas/span-words.ts'
 import { browserInWords } from '../../../src/console/app/parts/browser.ts'
 
 describe('differences of two answers', () => {
@@ -38,6 +39,14 @@ describe('differences of two answers', () => {
     expect(placeInWords('id')).toBe('ID')
     expect(placeInWords('credentials[cre_01m7zj73cmyxbve5d6deqfyj36].last_four')).toBe('Credentials …fyj36, last four')
     expect(placeInWords('targets[openai].weight')).toBe('Targets openai, weight')
+  })
+})
+
+describe('a span of time that is none of the usual', () => {
+  it('is told with its unit', () => {
+    expect(describeSpan('2m', undefined)).toBe('Last 2 min')
+    expect(describeSpan('36h', undefined)).toBe('Last 36 h')
+    expect(describeSpan('2026-11-20T10:00:00', '2026-11-21T12:30:00')).toBe('20 Nov, 10:00 – 21 Nov, 12:30')
   })
 })
 

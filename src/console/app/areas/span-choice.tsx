@@ -1,6 +1,7 @@
 import { type FormEvent, useId, useState } from 'react'
 import { parseDuration } from '../../../core/units.ts'
 import { Button, Dialog } from '../parts/index.ts'
+import { describeSpan } from './span-words.ts'
 
 export interface Span {
   /** A duration back from now, a time, or a word of the list's own. */
@@ -111,21 +112,4 @@ function momentOf(since: string): number {
 /** As such an input takes it: `2026-11-21T15:30`. */
 function writeLocal(moment: number): string {
   return new Date(moment - new Date(moment).getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
-}
-
-function describeSpan(since: string, until: string | undefined): string {
-  const isDuration = parseDuration(since) !== null
-  if (until === undefined) return isDuration ? `Last ${since}` : `Since ${sayMoment(since)}`
-  return `${isDuration ? `${since} ago` : sayMoment(since)} – ${sayMoment(until)}`
-}
-
-function sayMoment(time: string): string {
-  const moment = Date.parse(time)
-  if (Number.isNaN(moment)) return time
-  return new Date(moment).toLocaleString('en-GB', {
-    day: 'numeric',
-    month: 'short',
-    hour: '2-digit',
-    minute: '2-digit',
-  })
 }

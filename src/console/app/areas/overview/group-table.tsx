@@ -103,7 +103,7 @@ function columnsOf(by: By, most: number): TableColumn<Row>[] {
       title: 'Spend',
       number: true,
       width: '140px',
-      narrowWidth: '124px',
+      narrowWidth: '108px',
       cell: ({ usd }) => <Money usd={usd} />,
     },
   ]

@@ -34,7 +34,7 @@ export function NoRequests({ search }: { search: RequestsSearch }) {
       }
       command="spgw requests tail"
     >
-      Requests to {status?.gateway_url ?? 'the gateway'} show up here as they end, refused ones too.
+      Requests to {status?.gateway_url ?? 'the gateway'} show up here as they come, refused ones too.
     </Empty>
   )
 }
