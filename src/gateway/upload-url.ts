@@ -108,16 +108,19 @@ export function uploadHeaders(gateway: Gateway, exchange: Exchange, answer: Answ
   }
   for (const name of urls) {
     const value = findHeader(headers, name)
-    if (value !== null) result.push(name, sessionUrl(gateway, exchange, answer, value))
+    const url = value === null ? null : sessionUrl(gateway, exchange, answer, value)
+    if (url !== null) result.push(name, url)
   }
   return result
 }
 
-function sessionUrl(gateway: Gateway, exchange: Exchange, answer: Answer, providerUrl: string): string {
+function sessionUrl(gateway: Gateway, exchange: Exchange, answer: Answer, providerUrl: string): string | null {
   const { provider, credentialIndex } = answer
   const { lane, provider: base } = laneUrls(gateway, exchange, provider)
+  const path = below(base, providerUrl)
+  if (path === null) return null
   const session: UploadSession = {
-    path: below(base, providerUrl),
+    path,
     providerId: provider.row.id,
     credentialId: provider.row.credentials[credentialIndex]?.id ?? null,
     keyId: exchange.key!.id,
@@ -127,9 +130,9 @@ function sessionUrl(gateway: Gateway, exchange: Exchange, answer: Answer, provid
   return `${lane}/upload/${version}/files?${parameter}=${token}&upload_protocol=resumable`
 }
 
-/** Another host than the provider's is not followed: what it named is asked for where its configuration says. */
-function below(base: string, url: string): string {
+/** Another host than the provider's is not followed: what it named is asked for where its configuration says. null: it is no URL. */
+function below(base: string, url: string): string | null {
   if (url.startsWith(`${base}/`)) return url.slice(base.length)
-  const { pathname, search } = new URL(url, base)
-  return pathname + search
+  const read = URL.parse(url, base)
+  return read === null ? null : read.pathname + read.search
 }

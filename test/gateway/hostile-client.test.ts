@@ -252,7 +252,9 @@ describe('a record', () => {
   it('is shared by a flood of requests with a revoked key', async () => {
     const spent = await startDataPlane({ providers: [], revokedAt: 1 })
     const headers = { authorization: `Bearer ${spent.key}` }
-    for (let time = 0; time < 300; time++) await (await fetch(`${spent.baseUrl}/v1/models`, { headers })).text()
+    // At once: those of each second are counted for themselves.
+    const ask = async () => (await fetch(`${spent.baseUrl}/v1/models`, { headers })).text()
+    await Promise.all(Array.from({ length: 300 }, ask))
     const { length } = spent.records()
     await spent.stop()
     expect(length).toBeLessThan(250)

@@ -179,3 +179,19 @@ describe('a redirected or broken answer', () => {
     expect(plane.inFlight()).toBe(0)
   })
 })
+
+it('that sends an upload on to what is no URL is not followed, and its client has an answer', async () => {
+  const gemini = await startDataPlane({
+    providers: [{ kind: 'gemini', baseUrl: baseUrl.replace(/\/v1$/, ''), credentials: [credential] }],
+  })
+  answerWith('200 OK\r\nx-goog-upload-status: active\r\nx-goog-upload-url: http://[\r\ncontent-type: text/plain', '')
+  const answer = await fetch(`${gemini.baseUrl}/v1/gemini/upload/v1beta/files`, {
+    method: 'POST',
+    headers: { 'x-goog-api-key': gemini.key, 'x-goog-upload-protocol': 'resumable', 'x-goog-upload-command': 'start' },
+    body: '{}',
+  })
+  const told = ['x-goog-upload-status', 'x-goog-upload-url'].map((name) => answer.headers.get(name))
+  const record = await gemini.record(answer.headers.get('x-sp-request-id'))
+  await gemini.stop()
+  expect([answer.status, ...told, record.status]).toEqual([200, 'active', null, 200])
+})

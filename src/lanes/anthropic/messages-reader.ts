@@ -47,7 +47,8 @@ export class MessagesReader extends BaseReader {
   }
 
   protected readEvent(event: StreamEvent): EventReading {
-    if (event.data.length === 0) return ordinary(event)
+    // What comes behind the end counts nothing, whether it came with it or after it.
+    if (event.data.length === 0 || this.#ended) return ordinary(event)
     switch (eventType(event)) {
       case 'content_block_start':
         if (event.data.includes(fileMark)) this.#note(readToolFiles([parseObject(event.data)?.content_block]))

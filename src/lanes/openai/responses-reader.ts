@@ -43,6 +43,8 @@ export class ResponsesReader extends BaseReader {
     if (event.data.length === 0) return ordinary(event)
     const type = eventType(event)
     this.#last = event.data
+    // What comes behind the end counts nothing, whether it came with it or after it.
+    if (this.#ended) return ordinary(event)
     if (type.endsWith('.delta')) return ordinary(event, true)
     if (terminalTypes.has(type)) return this.#readTerminal(event, type)
     if (type === 'response.output_item.added') return this.#readAdded(event)
