@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
-import { setFlagsFromString } from 'node:v8'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 
 /** Set by the bundler: the threads' scripts then lie beside the main bundle. */
@@ -19,12 +18,6 @@ const entries = {
   backup: { source: '../store/backup-thread.ts', bundle: 'backup-thread.js', heapMegabytes: 512, youngMegabytes: 12 },
   gateway: { source: '../gateway/thread.ts', bundle: 'gateway-thread.js', heapMegabytes: 512, youngMegabytes: 24 },
 } as const
-
-/**
- * Bodies lie outside the heap and count as its growth: by itself V8 marks a heap of 12 MB anew for every 20 MB of them, which was a
- * fifth of what a large body costs. For all threads, and read whenever a limit is set anew.
- */
-setFlagsFromString('--heap-growing-percent=200')
 
 /** Starts a thread of this process. Its standard streams are the process's own. */
 export function startThread(name: keyof typeof entries, workerData: unknown): Worker {
