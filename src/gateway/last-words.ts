@@ -23,11 +23,16 @@ export async function sayLastWords(gateway: Gateway, server: Server, successor: 
   if (successor !== null) {
     await endOpen(gateway)
     await successor
-    gateway.dying = false
   }
-  // No answer meanwhile: whoever gets one dials anew at once, and to a listener that closes under it.
+  // No answer meanwhile: whoever gets one dials anew at once, and to a listener that closes under it. Nor is anything begun: a second
+  // fault would cut all that has been taken in.
+  const taken = Promise.withResolvers<void>()
+  gateway.dying = false
+  gateway.held = taken.promise
   const { closed } = await stopListening(server)
-  await endOpen(gateway)
+  const ended = endOpen(gateway)
+  taken.resolve()
+  await ended
   const stopClosing = closeQuiet(gateway)
   await Promise.race([closed, wait(lastMs)])
   stopClosing()

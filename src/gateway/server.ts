@@ -197,6 +197,7 @@ async function serveToItsEnd(
   story: (gateway: Gateway, exchange: Exchange) => Promise<void> = serve,
 ): Promise<void> {
   try {
+    if (gateway.held !== null) await gateway.held
     await story(gateway, exchange)
   } catch (error) {
     await fail(gateway, exchange, error)

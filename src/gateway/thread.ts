@@ -57,6 +57,7 @@ const gateway: Gateway = {
   random: Math.random,
   draining: false,
   dying: false,
+  held: null,
 }
 const server = createGatewayServer(gateway, start.certificate)
 setInterval(() => gateway.journal.checkPlace(), 1000).unref()

@@ -61,6 +61,28 @@ it('a dying thread waits for the request of a connection that it has taken in', 
   expect(plane.newest()).toMatchObject({ status: 500, error: { code: 'internal' } })
 })
 
+it('begins nothing of what it takes in while its listener closes', async () => {
+  await die()
+  const sockets = await Promise.all(Array.from({ length: 40 }, dial))
+  const answers = sockets.map(async (socket) => {
+    let answer = ''
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      answer += text
+    })
+    const body = '{"model":"openai-model","messages":[]}'
+    const head = `host: here\r\nauthorization: Bearer ${plane.key}\r\ncontent-type: application/json`
+    socket.write(`POST /v1/chat/completions HTTP/1.1\r\n${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+    await once(socket, 'close')
+    return answer
+  })
+  plane.tell({ type: 'leave' })
+  for (const answer of await Promise.all(answers)) expect(answer).toContain('x-sp-error: internal')
+  const records = plane.records()
+  expect(records).toHaveLength(sockets.length)
+  // With a provider that nobody reaches, an attempt would be on the record.
+  expect(records.filter(({ attempts }) => attempts.length > 0)).toEqual([])
+})
+
 it('and no longer for one on which nothing comes', async () => {
   await die()
   const socket = await dial()
