@@ -39,6 +39,12 @@ export function readText(text: string): Press[] {
   return Array.from(text).flatMap((character) => {
     const control = controls[character]
     if (control !== undefined) return [{ name: control, text: '' }]
-    return character < ' ' ? [] : [{ name: character, text: character }]
+    return character < ' ' ? readControl(character) : [{ name: character, text: character }]
   })
+}
+
+/** A terminal sends Ctrl with a letter as the letter's place in the alphabet. */
+function readControl(character: string): Press[] {
+  const place = character.charCodeAt(0)
+  return place >= 1 && place <= 26 ? [{ name: `ctrl-${String.fromCharCode(96 + place)}`, text: '' }] : []
 }

@@ -77,8 +77,8 @@ describe.skipIf(!hasProgram('tmux'))('spgw tui (needs tmux)', () => {
     await tui.press('G', 'e')
     await tui.see('Change a route.')
     for (let field = 0; field < 4; field++) await tui.press('Down')
-    await tui.press('C-u')
-    await tui.type('3')
+    // Ctrl-U and what follows in one piece, as a quick hand or a slow line sends them.
+    await tui.type('\u00153')
     await tui.see(/▸ Retries +3/)
     await tui.press('C-s')
     await tui.see('Done: routes edit gpt-*')
