@@ -1,4 +1,5 @@
 import { Secret } from '../core/secret.ts'
+import type { Keyring } from '../sealing/keyring.ts'
 import type { Backup } from '../store/backup-file.ts'
 import { readSettings } from './commands.ts'
 import type { CommandIo, LocalCommand } from './local-command.ts'
@@ -62,19 +63,28 @@ async function restore(
 ): Promise<Answer> {
   const source = readSource(given)
   const settings = await readSettings(given, io, dataDir)
-  const { openBackup, refuseOccupied, restoreBackup } = await import('./restore.ts')
+  const { refuseOccupied, restoreBackup } = await import('./restore.ts')
   const { verifyBackup } = await import('../store/backup-file.ts')
   const file = String(given.file)
   const force = given.force === true
   refuseOccupied(settings.dataDirectory, force)
   const backup = await verifyBackup(file, (done, total) => progress.show('verifying', done, total))
   await progress.end()
-  const recoveryKey = source.from === 'nowhere' || backup.header.seal === null ? null : await readKey(source, io)
-  const keyring = recoveryKey === null ? null : openBackup(backup, recoveryKey)
+  const withoutCredentials = source.from === 'nowhere'
+  const keyring = withoutCredentials ? null : await openSealed(backup, source, io)
   const credentialsDirectory = io.environment.CREDENTIALS_DIRECTORY ?? null
   const show = (done: number, total: number) => progress.show('restoring', done, total)
-  const restored = await restoreBackup({ file, backup, keyring, settings, credentialsDirectory, force, progress: show })
+  const opened = { file, backup, keyring, withoutCredentials }
+  const restored = await restoreBackup({ ...opened, settings, credentialsDirectory, force, progress: show })
   return describe(settings.dataDirectory, backup, restored)
+}
+
+/** Nothing is asked for where nothing is sealed; a key that is given all the same would prove nothing, and is refused. */
+async function openSealed(backup: Backup, source: Source, io: CommandIo): Promise<Keyring | null> {
+  const { openBackup, refuseUnsealed } = await import('./restore.ts')
+  refuseUnsealed(backup)
+  if (backup.header.seal === null && source.from === 'terminal') return null
+  return openBackup(backup, await readKey(source, io))
 }
 
 type Source = { from: 'nowhere' | 'stdin' | 'terminal' } | { from: 'variable'; name: string }

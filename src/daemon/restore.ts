@@ -10,6 +10,7 @@ import { createMachineKey, loadMachineKey, type MachineKey, machineKeyFile } fro
 import { openEnvelope, readRecoveryKey } from '../sealing/recovery-key.ts'
 import { type Reseal, resealValues, type SealedValue } from '../sealing/reseal.ts'
 import { MachineKeyMissing, SealBroken } from '../sealing/seal-error.ts'
+import { parseSealed } from '../sealing/seal-format.ts'
 import { followBackup } from '../store/backup-client.ts'
 import { type Backup, BackupRefused } from '../store/backup-file.ts'
 import type { BackupContents } from '../store/backup-protocol.ts'
@@ -32,8 +33,10 @@ export interface RestoreOptions {
   /** Of the backup, verified. */
   file: string
   backup: Backup
-  /** Opens its credentials; null: they stay behind. */
+  /** Opens its credentials; null: there are none, or they stay behind. */
   keyring: Keyring | null
+  /** Whether they stay behind on purpose. */
+  withoutCredentials: boolean
   settings: Settings
   /** systemd's `$CREDENTIALS_DIRECTORY`. */
   credentialsDirectory: string | null
@@ -52,14 +55,26 @@ export interface Restored {
 }
 
 /** Throws `RecoveryKeyMistyped`, `RecoveryKeyWrong`, or `BackupRefused` when somebody has changed the backup since it was made. */
-export function openBackup({ header }: Backup, recoveryKey: Secret): Keyring | null {
+export function openBackup({ header }: Backup, recoveryKey: Secret): Keyring {
   const recovery = readRecoveryKey(recoveryKey)
-  if (header.seal === null) return null
+  if (header.seal === null) throw unsealed()
   const keyring = makeKeyring(openEnvelope(recovery, header.seal))
   if (proves(keyring, header.seal.proof, header.database.sha256)) return keyring
   throw new BackupRefused(
     'The backup is not what was sealed when it was made.',
     'Do not use it: take another copy or another backup.',
+  )
+}
+
+/** Throws `BackupRefused` when there should be credentials, and nothing says what opens them. */
+export function refuseUnsealed({ header }: Backup): void {
+  if (header.seal === null && header.credentials > 0) throw unsealed()
+}
+
+function unsealed(): BackupRefused {
+  return new BackupRefused(
+    'No recovery key opens this backup: it was made without credentials, or what they open with has been cut out.',
+    'Restore another copy of it, or leave the credentials behind and enter them anew: --without-credentials.',
   )
 }
 
@@ -125,9 +140,13 @@ class Resealing {
   }
 
   run(values: SealedValue[], folder: string): { changes: Reseal['changes']; leave: string[] } {
-    const { keyring } = this.#options
+    const { keyring, withoutCredentials } = this.#options
     const target = makeKeyring(this.#machineKey(folder))
-    if (keyring === null) return { changes: [], leave: values.map(({ identity }) => identity) }
+    if (keyring === null) {
+      // A head may say that nothing is sealed where much is.
+      if (!withoutCredentials && values.some(({ sealed }) => parseSealed(sealed) !== null)) throw unsealed()
+      return { changes: [], leave: values.map(({ identity }) => identity) }
+    }
     const { changes } = resealValues(values, keyring, target)
     this.credentials = changes.filter(({ identity }) => identity.startsWith('credential:')).length
     return { changes, leave: [] }

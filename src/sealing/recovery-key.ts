@@ -12,7 +12,7 @@ import { crc32 } from '../core/crc32.ts'
 import { Secret } from '../core/secret.ts'
 import { decodeCrockford, encodeCrockford } from './crockford.ts'
 import { type MachineKey, machineKeyOf } from './machine-key.ts'
-import { RecoveryKeyMistyped, RecoveryKeyWrong } from './seal-error.ts'
+import { EnvelopeBroken, RecoveryKeyMistyped, RecoveryKeyWrong } from './seal-error.ts'
 
 /**
  * The recovery key opens backups: `sp_recovery_`, then 256 random bits and 24 bits of CRC-32 over them as 56 characters of
@@ -87,7 +87,7 @@ export function makeBackupKey(publicHalf: string): { key: MachineKey; envelope: 
   return { key: deriveKey(shared, ephemeral, recovery), envelope }
 }
 
-/** Throws `RecoveryKeyWrong` for another gateway's recovery key, or one that was replaced before the backup. */
+/** Throws `RecoveryKeyWrong` for another gateway's recovery key, or one that was replaced before the backup, and `EnvelopeBroken`. */
 export function openEnvelope(recovery: RecoveryKey, envelope: Envelope): MachineKey {
   if (recovery.id !== envelope.recovery_key_id) {
     throw new RecoveryKeyWrong(
@@ -96,8 +96,19 @@ export function openEnvelope(recovery: RecoveryKey, envelope: Envelope): Machine
     )
   }
   const ephemeral = Buffer.from(envelope.ephemeral_key, 'base64url')
-  const shared = diffieHellman({ privateKey: recovery.privateKey, publicKey: publicKeyOf(ephemeral) })
-  return deriveKey(shared, ephemeral, recovery.publicKey)
+  return deriveKey(agree(recovery, ephemeral), ephemeral, recovery.publicKey)
+}
+
+/** OpenSSL refuses points with which every private key would agree on the same (RFC 7748, section 6.1): only a forger writes those. */
+function agree({ privateKey }: RecoveryKey, ephemeral: Buffer): Buffer {
+  try {
+    return diffieHellman({ privateKey, publicKey: publicKeyOf(ephemeral) })
+  } catch {
+    throw new EnvelopeBroken(
+      'The backup is not as it was made: its ephemeral_key is no key.',
+      'Do not use it: take another copy or another backup.',
+    )
+  }
 }
 
 /** Both public halves go into it: a key agreed on with other halves is another key. */

@@ -38,5 +38,10 @@ export class RecoveryKeyWrong extends SealError {
   readonly exitStatus = 5
 }
 
+/** What a backup says of its own key belongs to no key at all. */
+export class EnvelopeBroken extends SealError {
+  readonly exitStatus = 5
+}
+
 /** The machine key cannot be changed now. Nothing was changed. */
 export class RotationRefused extends SealError {}

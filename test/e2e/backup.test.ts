@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { laneNames } from '../../src/core/lane.ts'
+import { type BackupHeader, formatHead } from '../../src/store/backup-file.ts'
 import { runCommand, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type LaneCall, laneCalls } from '../support/lane-calls.ts'
 import { send } from '../support/raw-http.ts'
@@ -185,6 +186,41 @@ describe('a restore', () => {
     const newer = await runCommand(['restore', place('changed.backup'), '--data-dir', place('second')])
     expect([newer.code, newer.stderr]).toEqual([5, expect.stringContaining('newer spgw')])
     expect(existsSync(place('second'))).toBe(false)
+  })
+
+  it('refuses a head that was changed with its checksum, unless the credentials are to be left behind', async () => {
+    const forge = (change: (header: BackupHeader) => BackupHeader) => {
+      const bytes = readFileSync(file)
+      const first = bytes.indexOf('\n') + 1
+      const second = bytes.indexOf('\n', first) + 1
+      const header = change(JSON.parse(bytes.toString('utf8', first, second)))
+      writeFileSync(place('forged.backup'), Buffer.concat([formatHead(header), bytes.subarray(second)]))
+    }
+    const run = (target: string, more: string[]) =>
+      runCommand(['restore', place('forged.backup'), '--data-dir', place(target), ...more], { input: recoveryKey })
+
+    forge((header) => ({ ...header, seal: null }))
+    for (const more of [[], ['--recovery-key-stdin']]) {
+      const { code, stderr } = await run('forged', more)
+      expect([code, stderr]).toEqual([5, expect.stringContaining('has been cut out')])
+    }
+    expect(existsSync(place('forged'))).toBe(false)
+
+    forge((header) => ({ ...header, seal: null, credentials: 0 }))
+    for (const more of [[], ['--recovery-key-stdin']]) {
+      const { code, stderr } = await run('forged', more)
+      expect([code, stderr]).toEqual([5, expect.stringContaining('has been cut out')])
+    }
+    expect(existsSync(join(place('forged'), 'spgw.db'))).toBe(false)
+    expect((await run('forged', ['--without-credentials'])).code).toBe(0)
+
+    forge((header) => {
+      if (header.seal === null) throw new Error('nothing is sealed')
+      return { ...header, seal: { ...header.seal, ephemeral_key: Buffer.alloc(32).toString('base64url') } }
+    })
+    const zero = await run('zero', ['--recovery-key-stdin'])
+    expect([zero.code, zero.stderr]).toEqual([5, expect.stringContaining('not as it was made')])
+    expect(existsSync(place('zero'))).toBe(false)
   })
 
   it('makes a gateway elsewhere that serves the same requests with the same key', async () => {

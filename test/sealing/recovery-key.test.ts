@@ -11,7 +11,7 @@ import {
   publicHalfId,
   readRecoveryKey,
 } from '../../src/sealing/recovery-key.ts'
-import { RecoveryKeyMistyped, RecoveryKeyWrong, SealBroken } from '../../src/sealing/seal-error.ts'
+import { EnvelopeBroken, RecoveryKeyMistyped, RecoveryKeyWrong, SealBroken } from '../../src/sealing/seal-error.ts'
 
 describe('Crockford’s base32', () => {
   it('reads back what it wrote', () => {
@@ -69,6 +69,16 @@ describe('a recovery key', () => {
     // Not even when the envelope claims it.
     const claimed = openEnvelope(wrong, { ...envelope, recovery_key_id: wrong.id })
     expect(() => makeKeyring(claimed).open(sealed, 'credential:a:b')).toThrow(SealBroken)
+  })
+
+  it('says in words that an envelope names no key', () => {
+    const recovery = readRecoveryKey(mintRecoveryKey())
+    const { envelope } = makeBackupKey(formatPublicHalf(recovery))
+    // All-zero, and one of the points of small order of RFC 7748.
+    for (const point of [Buffer.alloc(32), Buffer.alloc(32, 1).fill(0, 1)]) {
+      const forged = { ...envelope, ephemeral_key: point.toString('base64url') }
+      expect(() => openEnvelope(recovery, forged)).toThrow(EnvelopeBroken)
+    }
   })
 
   it('makes another key for each backup', () => {
