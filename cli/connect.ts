@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { openCaller } from '../src/admin/client-calls.ts'
+import { catalog } from './catalog.ts'
 import { CommandFault, exitStatus } from './fault.ts'
 import type { Connect } from './run.ts'
 import { type Files, findSocket, type Surroundings, startHint } from './socket-path.ts'
@@ -7,7 +8,7 @@ import { type Files, findSocket, type Surroundings, startHint } from './socket-p
 /** Commands reach the gateway over its admin socket, or elsewhere over its console; one that may be starting is waited for. */
 export function connectGateway(surroundings: Surroundings, version: string, surface: 'cli' | 'tui' = 'cli'): Connect {
   return async ({ dataDir, waitMs, remote }) => {
-    if (remote !== null) return openCaller({ destination: remote, version, surface, waitMs: 0 })
+    if (remote !== null) return openCaller({ destination: remote, version, surface, waitMs: 0, lostHint })
     const place = findSocket(dataDir, surroundings, files)
     if (place === null) {
       throw new CommandFault(
@@ -23,8 +24,17 @@ export function connectGateway(surroundings: Surroundings, version: string, surf
       surface,
       waitMs: place.exists ? waitMs : 0,
       startHint: startHint(dataDir),
+      lostHint,
     })
   }
+}
+
+/** What changes something writes its line of the audit in the same transaction: the line is there, or nothing was done. */
+function lostHint(path: readonly string[]): string {
+  const operation = catalog.find(({ name }) => name === path.join('.'))
+  if (operation === undefined || operation.meta.effect === 'read')
+    return 'Look whether it runs (spgw status), then ask again.'
+  return `It may be done or not. Once the gateway runs (spgw status), its audit says: spgw audit list --operation ${path[0]}`
 }
 
 /** The file system as `socket-path.ts` asks it. */

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import type { StreamEvent, StreamFramer } from '../core/stream-event.ts'
-import { GatewayNotRunning, OperationFailed, SocketForbidden } from './client-fault.ts'
+import { AnswerLost, GatewayNotRunning, OperationFailed, SocketForbidden } from './client-fault.ts'
 import { socketHost } from './contract/socket-host.ts'
 
 /** Where a gateway is called: its admin socket, or its console's address with an API token. */
@@ -16,13 +16,15 @@ export interface CallerOptions {
   waitMs: number
   /** What to do where no gateway runs at the socket; absent: the usual advice. */
   startHint?: string
+  /** What to do when the answer of an operation was lost. */
+  lostHint?(path: readonly string[]): string
   /** Told of the gateway's version with each answer. */
   onVersion?(version: string): void
 }
 
 /** Calls operations by their path. A stream's operation gives an async iterable. */
 export interface Caller {
-  /** Rejects with `GatewayNotRunning` and `OperationFailed`. */
+  /** Rejects with `GatewayNotRunning`, `OperationFailed` and `AnswerLost`. */
   call(path: readonly string[], input: object, options?: { signal?: AbortSignal | undefined }): Promise<unknown>
 }
 
@@ -35,10 +37,15 @@ const retryMs = 50
 export function openCaller(options: CallerOptions): Caller {
   return {
     async call(path, input, { signal } = {}) {
-      const answer = await send(options, path, JSON.stringify(input), signal)
-      const version = answer.headers['x-spgw-version']
-      if (typeof version === 'string') options.onVersion?.(version)
-      return read(answer)
+      const lose: Lose = (error) => asLost(error, options.lostHint?.(path))
+      try {
+        const answer = await send(options, path, JSON.stringify(input), signal)
+        const version = answer.headers['x-spgw-version']
+        if (typeof version === 'string') options.onVersion?.(version)
+        return await read(answer, lose)
+      } catch (error) {
+        throw lose(error)
+      }
     },
   }
 }
@@ -136,12 +143,22 @@ function asTrustFault(error: unknown, destination: Destination): GatewayNotRunni
   return new GatewayNotRunning(`${destination.url.origin} that can be trusted (${code})`, error, hint)
 }
 
-async function read(answer: IncomingMessage): Promise<unknown> {
+type Lose = (error: unknown) => unknown
+
+/** Connections that end in the middle: `socket hang up` before the head of the answer, `aborted` behind it. */
+const cutOff = ['ECONNRESET', 'EPIPE']
+
+function asLost(error: unknown, hint = 'Look whether it runs: spgw status'): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return cutOff.includes(code) ? new AnswerLost(error, hint) : error
+}
+
+async function read(answer: IncomingMessage, lose: Lose): Promise<unknown> {
   const isStream = answer.headers['content-type']?.startsWith('text/event-stream') === true
   const status = answer.statusCode ?? 0
   if (isStream && status < 300) {
     const { SseFramer } = await import('../core/sse.ts')
-    return readEvents(answer, new SseFramer())
+    return readEvents(answer, new SseFramer(), lose)
   }
   const chunks: Buffer[] = []
   for await (const chunk of answer) chunks.push(chunk as Buffer)
@@ -175,13 +192,17 @@ function failureOf(body: unknown, status: number): OperationFailed {
   })
 }
 
-async function* readEvents(answer: IncomingMessage, framer: StreamFramer): AsyncGenerator<unknown> {
-  for await (const chunk of answer) {
-    for (const event of framer.push(chunk as Buffer)) {
-      const read = readEvent(event)
-      if (read === 'done') return
-      if (read !== null) yield read.value
+async function* readEvents(answer: IncomingMessage, framer: StreamFramer, lose: Lose): AsyncGenerator<unknown> {
+  try {
+    for await (const chunk of answer) {
+      for (const event of framer.push(chunk as Buffer)) {
+        const read = readEvent(event)
+        if (read === 'done') return
+        if (read !== null) yield read.value
+      }
     }
+  } catch (error) {
+    throw lose(error)
   }
 }
 

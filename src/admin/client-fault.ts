@@ -9,6 +9,17 @@ export class GatewayNotRunning extends Error {
   }
 }
 
+/** The gateway was there, and ended before it had answered. `hint` says how to find out what became of the call. */
+export class AnswerLost extends Error {
+  override readonly name = 'AnswerLost'
+  readonly hint: string
+
+  constructor(cause: unknown, hint: string) {
+    super('The gateway ended, or was cut off, before it had answered.', { cause })
+    this.hint = hint
+  }
+}
+
 /** The admin socket is there, and not for this user. Whoever may open it is the owner of the gateway. */
 export class SocketForbidden extends Error {
   override readonly name = 'SocketForbidden'

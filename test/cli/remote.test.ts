@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -104,6 +104,14 @@ async function serve(status: number, type: string, body: string): Promise<{ url:
 const caller = (url: URL, onVersion: (version: string) => void = () => {}) =>
   openCaller({ destination: { kind: 'remote', url, token }, version: '0.1.0', surface: 'cli', waitMs: 0, onVersion })
 
+/** Sends so much of an answer, and dies. */
+async function serveHalf(half: string): Promise<URL> {
+  const server = createTcpServer((socket) => socket.once('data', () => socket.end(half, () => socket.destroy())))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+}
+
 describe('calls to a gateway elsewhere', () => {
   it('carry the token and the input, and give what was answered', async () => {
     const { url, heard } = await serve(200, 'application/json', '[{"name":"ci"}]')
@@ -114,6 +122,23 @@ describe('calls to a gateway elsewhere', () => {
       { url: '/api/keys/list', method: 'POST', body: '{"project":"p"}', headers: { authorization: `Bearer ${token}` } },
     ])
     expect(versions).toEqual(['9.9.9'])
+  })
+
+  it.each([
+    ['before its answer', ''],
+    ['in the middle of it', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n[{'],
+    [
+      'in a stream',
+      'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n3\r\n: \n\r\n',
+    ],
+  ])('say so when it ends %s, and what to do', async (_, half) => {
+    const lostHint = (path: readonly string[]) => `Ask about ${path.join('.')}.`
+    const destination = { kind: 'remote', url: await serveHalf(half), token } as const
+    const call = openCaller({ destination, version: '0.1.0', surface: 'cli', waitMs: 0, lostHint }).call
+    const read = async () => {
+      for await (const _row of (await call(['seal', 'rotate'], {})) as AsyncIterable<unknown>);
+    }
+    await expect(read()).rejects.toMatchObject({ name: 'AnswerLost', hint: 'Ask about seal.rotate.' })
   })
 
   it('give a stream event by event, up to its end or its error', async () => {

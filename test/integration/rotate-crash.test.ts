@@ -69,7 +69,11 @@ describe('a rotation of the machine key that is killed', () => {
   it.each(points)('at %s is whole or has not been, and the next one works', async (point) => {
     const before = keyIdIn(inDirectory('machine.key'))
     await withGateway({ environment: { SPGW_FAULT_POINT: point } }, async (gateway) => {
-      expect((await gateway.spgw(['seal', 'rotate', '--yes'])).code).not.toBe(0)
+      const { code, stderr } = await gateway.spgw(['seal', 'rotate', '--yes'])
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringMatching(/^spgw: The gateway ended.*\n.*spgw audit list --operation seal\n$/),
+      ])
     })
     await withGateway({}, async (gateway) => {
       await expectServed(gateway)
@@ -77,6 +81,9 @@ describe('a rotation of the machine key that is killed', () => {
       expect(status).toMatchObject({ sealed: 1, broken: [], to_replace: null, source: inDirectory('machine.key') })
       expect(status.recovery_key_id).toMatch(/^[0-9a-f]{12}$/)
       expect(status.key_id === before).toBe(!committed.includes(point))
+      // What the command advised to ask says the same.
+      const lines = await gateway.admin.audit.list({ operation: 'seal' })
+      expect(lines.some(({ operation }) => operation === 'seal.rotate')).toBe(committed.includes(point))
       expect(keyIdIn(inDirectory('machine.key'))).toBe(status.key_id)
       expect(existsSync(inDirectory('machine.key.next'))).toBe(false)
 
