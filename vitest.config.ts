@@ -1,6 +1,9 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
+/** A machine that others use can take long over what takes no time, and nothing is tested by how long it takes. */
+const patience = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: { timeout: 60_000 } } }
+
 // Tests run in processes and threads of their own, each of which would compile the sources anew.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.build/compile-cache')
 
@@ -10,17 +13,16 @@ export default defineConfig({
     // Most tests wait for something most of the time; left alone, vitest runs one file after the other on two cores.
     maxWorkers: 2,
     projects: [
-      { test: { name: 'rules', include: ['test/rules/**/*.test.ts'] } },
+      { test: { name: 'rules', include: ['test/rules/**/*.test.ts'], ...patience } },
       {
         test: {
           name: 'unit',
           include: ['test/**/*.test.{ts,tsx}'],
           exclude: ['test/rules/**', 'test/e2e/**', 'test/integration/**'],
-          // A machine that others use can take long over what takes no time.
-          testTimeout: 30_000,
+          ...patience,
         },
       },
-      { test: { name: 'integration', include: ['test/integration/**/*.test.ts'], testTimeout: 30_000 } },
+      { test: { name: 'integration', include: ['test/integration/**/*.test.ts'], ...patience } },
       {
         test: {
           name: 'e2e',
@@ -28,8 +30,7 @@ export default defineConfig({
           globalSetup: ['test/support/package-once.ts'],
           // Where `startGateway` is used, it starts the packaged executable too.
           env: { SPGW_TEST_EXECUTABLE: join(import.meta.dirname, 'dist/spgw') },
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...patience,
         },
       },
     ],

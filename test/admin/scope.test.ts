@@ -136,7 +136,7 @@ describe('to whoever was given one project', () => {
     }
     expect(wrong).toEqual([])
     expect(await hiddenState(stage)).toEqual(before)
-  }, 120_000)
+  })
 
   it('shows what is of his, and of what all share the name', async () => {
     const { gateway, own } = await setScopeStage()

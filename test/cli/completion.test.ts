@@ -127,5 +127,5 @@ async function inShell(shell: string, flags: readonly string[], line: (script: s
   const { io } = await runLine(['completion', shell], { local: [completionCommand] })
   writeFileSync(script, io.out())
   const env = { PATH: `${directory}:${process.env.PATH}`, HOME: directory, TERM: 'xterm', LANG: 'C.UTF-8' }
-  return execFileSync(shell, [...flags, line(script)], { encoding: 'utf8', env, timeout: 20_000 })
+  return execFileSync(shell, [...flags, line(script)], { encoding: 'utf8', env, timeout: 60_000 })
 }

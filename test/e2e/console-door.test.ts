@@ -62,7 +62,7 @@ describe('the console’s door of the executable', () => {
       expect(text).toContain('spgw_errors_total{code="provider_key_rejected",origin="client"} 1\n')
       expect(text).toContain('spgw_errors_total{code="model_not_found",origin="client"} 1\n')
       expect(text).toContain('spgw_requests_total 3\n')
-    })
+    }, 60_000)
     expect(await metrics()).toContain('spgw_provider_ready{provider="unasked",kind="openai",state="unchecked"} 0\n')
     const told = (await metrics()) + (await (await ask('/')).text())
     for (const secret of [stage.key, token, canary, stored, 'prompt-canary-4712']) expect(told).not.toContain(secret)

@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () =>
     const pages = Object.entries(everyPage({})).filter(([name]) => !sameWhenEmpty.test(name))
     await lookAt(stage.page, Object.fromEntries(pages))
     expect(stage.faults()).toEqual([])
-  }, 240_000)
+  })
 
   describe('with a few things', () => {
     let places: Places
@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () =>
     it('can be used by everybody', async () => {
       await lookAt(stage.page, everyPage(places))
       expect(stage.faults()).toEqual([])
-    }, 240_000)
+    })
 
     it('offers a viewer of one project nothing that he may not do, and asks for nothing that he may not see', async () => {
       const page = await openPage(stage.browser)
@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () =>
       expect(refused).toEqual([])
       expect(page.faults()).toEqual([])
       await page.context().close()
-    }, 120_000)
+    })
 
     it('offers somebody with different roles in two projects in each what he may do there', async () => {
       const { gateway, browser } = stage
@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () =>
           const shown = await page.locator('main button, main a.button, main .empty-title').allTextContents()
           return shown.filter((word) => names.test(word)).sort()
         }
-        await expect.poll(offered, { message: path, timeout: 10_000 }).toEqual(words)
+        await expect.poll(offered, { message: path }).toEqual(words)
       }
       await expectOffers('/keys?project=default', [])
       await expectOffers('/keys?project=search', ['Create key'])

@@ -293,9 +293,8 @@ async function setSeen(page: Page, seen: boolean): Promise<void> {
     document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`)
 }
 
-/** However long the machine takes. */
 async function haveRows(rows: Locator, count: number): Promise<void> {
-  await expect.poll(() => rows.count(), { timeout: 20_000 }).toBe(count)
+  await expect.poll(() => rows.count()).toBe(count)
 }
 
 async function makeRoute(gateway: TestGateway): Promise<string> {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { entryHeaderBytes } from '../../src/core/journal-format.ts'
 import { gatewayCommand, startGateway, type TestGateway } from '../support/gateway.ts'
 import { expectDegraded, logLines, readRecords, type SickStage, setSickStage } from '../support/sick-storage.ts'
@@ -42,7 +42,7 @@ function listEntries(segment: Buffer): Entry[] {
 async function killBehindTraffic(dataDirectory: string) {
   const sick = await setSickStage({ ...oneThread, dataDirectory })
   stage = sick
-  const other = new Sqlite(join(dataDirectory, 'spgw.db'))
+  const other = new Sqlite(join(dataDirectory, 'spgw.db'), { timeout: 60_000 })
   other.exec('begin exclusive')
   await sick.crowd.answered(40)
   await sick.crowd.leave()
@@ -84,7 +84,7 @@ describe('a segment that is corrupt at the next start', () => {
       lost.has(id) ? [id, 'interrupted', null] : [id, 'settled', status],
     )
     expect(readRecords(dataDirectory)).toEqual(wanted.sort())
-    await vi.waitFor(async () => expect((await admin.status({})).set_aside).toEqual([file]), 5000)
+    await expect.poll(async () => (await admin.status({})).set_aside).toEqual([file])
     expect(readFileSync(join(dataDirectory, 'journal', 'set-aside', file))).toEqual(cut)
     expect(await fetch(`${consoleUrl}/metrics`).then((answer) => answer.text())).toContain('spgw_journal_set_aside 1\n')
     expect(logLines(next)).toContainEqual(
@@ -139,7 +139,7 @@ describe('a damaged database', () => {
     const addresses = ['--listen', '127.0.0.1:0', '--console-listen', '127.0.0.1:0']
     const { status, stderr } = spawnSync(command, [...leading, 'serve', '--data-dir', dataDirectory, ...addresses], {
       encoding: 'utf8',
-      timeout: 20_000,
+      timeout: 60_000,
     })
     expect([status, stderr]).toEqual([1, expect.stringContaining('restore a backup')])
     expect(stderr).toContain(database)
@@ -150,7 +150,7 @@ describe('a damaged database', () => {
 
 /** Garbage where the table begins; a commit by somebody else then makes the gateway read its pages anew. */
 function damageTable(path: string, table: string): void {
-  const other = new Sqlite(path, { timeout: 5000 })
+  const other = new Sqlite(path, { timeout: 60_000 })
   const root = other.prepare('select rootpage from sqlite_master where name = ?').pluck().get(table)
   const size = Number(other.pragma('page_size', { simple: true }))
   other.exec('begin immediate')

@@ -83,7 +83,7 @@ describe('a full disk', () => {
       await expectDegraded(gateway, 'store', database)
       // Its own files have room, and a checkpoint finds more of it: a small change may still fit in.
       let turn = 0
-      await vi.waitFor(() => expectRefused(['projects', 'add', `late-${turn++}`]), 15_000)
+      await vi.waitFor(() => expectRefused(['projects', 'add', `late-${turn++}`]), 60_000)
       await crowd.answered(50)
       // The store itself may find room meanwhile, since it cuts its log; the journal has its own.
       expect((await gateway.admin.status({})).degraded.map(({ part }) => part)).not.toContain('journal')

@@ -81,7 +81,7 @@ describe.runIf(canMount())('a data directory that is read-only from the start', 
     const { launcher = [] } = readOnly(dataDirectory)
     const [file = '', ...args] = [...launcher, command, ...leading, 'serve', '--data-dir', dataDirectory]
     const addresses = ['--listen', '127.0.0.1:0', '--console-listen', '127.0.0.1:0']
-    const { status, stderr } = spawnSync(file, [...args, ...addresses], { encoding: 'utf8', timeout: 20_000 })
+    const { status, stderr } = spawnSync(file, [...args, ...addresses], { encoding: 'utf8', timeout: 60_000 })
     expect([status, stderr]).toEqual([1, expect.stringMatching(/read-only/)])
     expect(stderr).toContain(join(dataDirectory))
     expect(stderr).not.toMatch(/^ +at /m)

@@ -28,7 +28,7 @@ beforeAll(async () => {
     plane.ownAll()
     planes.set(kind, plane)
   }
-}, 60_000)
+})
 
 afterAll(async () => {
   for (const plane of planes.values()) await plane.stop()

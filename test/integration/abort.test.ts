@@ -17,10 +17,10 @@ const contentEvents: Record<LaneName, string> = {
 
 beforeAll(async () => {
   stage = await setStage()
-}, 60_000)
+})
 afterAll(() => stage.close())
 
-describe.each(laneCalls)('a client of the $lane lane hangs up', { timeout: 30_000 }, (lane) => {
+describe.each(laneCalls)('a client of the $lane lane hangs up', (lane) => {
   function start(stream: boolean): RawExchange {
     const { path, body } = lane.call(stage.models[lane.lane], { stream })
     const headers: [string, string][] = [lane.credential(stage.key), ['content-type', 'application/json']]

@@ -18,7 +18,7 @@ beforeAll(async () => {
       { kind: 'bedrock', baseUrl: upstream.url, settings: { region: 'us-east-1' } },
     ],
   })
-}, 30_000)
+})
 afterAll(async () => {
   await plane.stop()
   await upstream.stop()

@@ -26,7 +26,7 @@ beforeAll(async () => {
     await gateway.addRoute(model, [kind])
   }
   key = (await gateway.createKey('test')).key
-}, 60_000)
+})
 afterAll(async () => {
   await gateway.stop()
   await upstream.stop()
@@ -40,7 +40,7 @@ interface Way {
   key: string
 }
 
-describe('an independent mock', { timeout: 30_000 }, () => {
+describe('an independent mock', () => {
   const ways = (): [Way, Way] => [
     { openai: `${upstream.url}/v1`, anthropic: upstream.url, gemini: upstream.url, key: 'sk-aimock' },
     {

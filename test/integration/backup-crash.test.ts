@@ -31,7 +31,7 @@ beforeAll(async () => {
     key = await setUp(gateway, credential)
     expect((await gateway.spgw(['backup', place('good.backup')])).code).toBe(0)
   })
-}, 60_000)
+})
 afterAll(async () => {
   await mock.close()
   rmSync(directory, { recursive: true, force: true })
@@ -97,7 +97,7 @@ describe('a restore that is killed', () => {
   beforeEach(async () => {
     for (const name of ['empty', 'taken']) rmSync(place(name), { recursive: true, force: true })
     otherKey = await withGateway('taken', {}, (gateway) => setUp(gateway, [...mock.credentials][0] ?? ''))
-  }, 60_000)
+  })
 
   it.each(before)('at %s has changed nothing, and can be done again', async (point) => {
     for (const target of ['empty', 'taken']) {

@@ -34,7 +34,7 @@ beforeAll(async () => {
   keys.owner = (await gateway.createKey('owner')).key
   keys.other = (await gateway.createKey('other', { project: 'other' })).key
   keys.limited = (await gateway.createKey('limited', { policy: 'small-only' })).key
-}, 60_000)
+})
 
 afterAll(async () => {
   await gateway.stop()

@@ -28,7 +28,7 @@ beforeAll(async () => {
   await gateway.addRoute('gemini-a', ['gemini'])
   maker = await gateway.createKey('maker')
   reader = await gateway.createKey('reader')
-}, 60_000)
+})
 
 afterAll(async () => {
   await gateway.stop()

@@ -27,15 +27,15 @@ beforeAll(async () => {
   await stage.gateway.addRoute('odd', ['openai', 'anthropic', 'gemini'])
   await stage.gateway.admin.policies.add({ name: 'small', maxBody: '1KB' })
   small = (await stage.gateway.createKey('small', { policy: 'small' })).key
-}, 60_000)
-afterAll(() => stage.close(), 30_000)
+})
+afterAll(() => stage.close())
 
 function post(lane: LaneCall, body: Buffer, stream = false): Promise<RawAnswer> {
   const headers: [string, string][] = [['content-type', 'application/json'], lane.credential(stage.key)]
   return send(stage.gateway.baseUrl + lane.call('odd', { stream }).path, { headers, body })
 }
 
-describe.each(laneCalls)('bodies on the $lane lane', { timeout: 60_000 }, (lane) => {
+describe.each(laneCalls)('bodies on the $lane lane', (lane) => {
   it.each(passed)('$name goes up and comes down byte for byte', async ({ body }) => {
     const mock = stage.mocks[lane.lane]
     mock.next({ body })
@@ -156,7 +156,7 @@ const streams: { lane: LaneCall['lane']; name: string; text: string }[] = [
   },
 ]
 
-describe.each(streams)('a stream of the $lane lane with $name', { timeout: 30_000 }, ({ lane, text }) => {
+describe.each(streams)('a stream of the $lane lane with $name', ({ lane, text }) => {
   const call = laneCalls.find((candidate) => candidate.lane === lane)
 
   it.each([false, true])('comes down byte for byte (one byte at a time: %s)', async (oneByteChunks) => {

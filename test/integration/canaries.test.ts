@@ -27,7 +27,7 @@ beforeAll(async () => {
   for (const { lane } of laneCalls) await addRejected(lane)
   await traffic()
   await look()
-}, 120_000)
+})
 afterAll(async () => {
   await stage.close()
   await rm(directory, { recursive: true, force: true })
@@ -141,7 +141,7 @@ function answerOf(gateway: TestGateway, index: number): Promise<RawAnswer> {
   return send(gateway.baseUrl + path, { headers, body })
 }
 
-describe('secrets', { timeout: 60_000 }, () => {
+describe('secrets', () => {
   it('are looked for where they would be found', () => {
     expect(canaries.size).toBe(13)
     expect(said.length).toBeGreaterThan(40)

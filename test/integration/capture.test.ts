@@ -23,7 +23,7 @@ beforeAll(async () => {
     return key
   }
   keys = { full: await make('full'), redacted: await make('redacted'), none: await make('none') }
-}, 60_000)
+})
 afterAll(() => stage?.close())
 
 async function post(key: string, path: string, body: string | Buffer, type = 'application/json'): Promise<RawAnswer> {
@@ -52,7 +52,7 @@ async function replay(input: Parameters<typeof stage.gateway.admin.requests.repl
   return events
 }
 
-describe('what is kept of a request', { timeout: 60_000 }, () => {
+describe('what is kept of a request', () => {
   it.each(
     laneCalls.flatMap((lane) =>
       [false, true].map((stream) => [lane.lane, stream ? 'streamed' : 'whole', lane, stream] as const),
@@ -165,7 +165,7 @@ describe('what is kept of a request', { timeout: 60_000 }, () => {
   })
 })
 
-describe('a captured request', { timeout: 60_000 }, () => {
+describe('a captured request', () => {
   it.each(laneCalls)('is sent again as it was, on the lane $lane', async (lane) => {
     const { path, body } = lane.call(stage.models[lane.lane], { stream: true, prompt: said })
     const first = await post(keys.full, path, body)

@@ -16,7 +16,7 @@ beforeAll(async () => {
   await stage.gateway.admin.keys.revoke({ key: key.id })
   revoked = key.key
   expired = (await stage.gateway.createKey('expired', { expires: '1ms' })).key
-}, 60_000)
+})
 afterAll(() => stage.close())
 
 /** Headers and query of every way to hand over a key. Source: wire/lanes.md section 0. */
@@ -41,7 +41,7 @@ function call(lane: LaneCall, credential: Credential): Promise<RawAnswer> {
   return send(stage.gateway.baseUrl + path + query, { headers, body })
 }
 
-describe.each(laneCalls)('credentials on the $lane lane', { timeout: 30_000 }, (lane) => {
+describe.each(laneCalls)('credentials on the $lane lane', (lane) => {
   async function expectRefused(credential: Credential, code: ErrorCode, secret?: string): Promise<string> {
     const before = stage.mocks[lane.lane].requests.length
     const answer = await call(lane, credential)
@@ -121,7 +121,7 @@ describe.each(laneCalls)('credentials on the $lane lane', { timeout: 30_000 }, (
   })
 })
 
-describe('a key’s life', { timeout: 30_000 }, () => {
+describe('a key’s life', () => {
   it('revocation holds for the next request after the command', async () => {
     const key = await stage.gateway.createKey('short-lived')
     for (const lane of laneCalls) expect((await call(lane, { headers: [lane.credential(key.key)] })).status).toBe(200)

@@ -16,7 +16,7 @@ let again: TestGateway | null = null
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'spgw-'))
   stage = await setStage({ dataDirectory: directory })
-}, 60_000)
+})
 afterEach(async () => {
   await again?.stop()
   again = null
@@ -30,7 +30,7 @@ function start(lane: LaneCall): RawExchange {
   return open(stage.gateway.baseUrl + path, { headers, body })
 }
 
-describe('the end of a gateway', { timeout: 60_000 }, () => {
+describe('the end of a gateway', () => {
   it('SIGTERM lets open streams come to their end, with their records', async () => {
     const held = laneCalls.map((lane) => {
       const gate = Promise.withResolvers<void>()
@@ -70,7 +70,7 @@ describe('the end of a gateway', { timeout: 60_000 }, () => {
   })
 })
 
-describe('a start that is refused', { timeout: 30_000 }, () => {
+describe('a start that is refused', () => {
   it('says so and ends: the port is taken', async () => {
     const taken = createServer()
     await once(taken.listen(0, '127.0.0.1'), 'listening')

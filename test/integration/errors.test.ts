@@ -32,7 +32,7 @@ beforeAll(async () => {
     await stage.gateway.addRoute(`foreign-to-${lane}`, [String(other)])
     await stage.gateway.addRoute(`html-${lane}`, [lane], { retries: 0 })
   }
-}, 120_000)
+})
 afterAll(() => stage.close())
 
 function target(lane: LaneName) {
@@ -145,7 +145,7 @@ const scenarios: Scenario[] = [
 /** Rows that no request can bring about yet; their shapes are proved in `error-classes.test.ts`. */
 const notYet: ErrorCode[] = ['rate_limited', 'budget_exceeded', 'overloaded', 'internal']
 
-describe.each(sdkCallers)('gateway errors in $name', { timeout: 30_000 }, (sdk) => {
+describe.each(sdkCallers)('gateway errors in $name', (sdk) => {
   it.each(scenarios)('$code: $when', async (scenario) => {
     const wire = recordingFetch()
     wire.edit = scenario.edit ?? null
@@ -185,7 +185,7 @@ async function addOwn(sdk: SdkCaller, scenario: Scenario): Promise<string> {
   return name
 }
 
-describe('the table', { timeout: 30_000 }, () => {
+describe('the table', () => {
   it('has a scenario for every row that can occur', () => {
     const proved = new Set<ErrorCode>([
       ...scenarios.map((scenario) => scenario.code),

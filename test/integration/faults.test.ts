@@ -29,7 +29,7 @@ beforeAll(async () => {
     const limits = { timeoutFirstByte: '300ms', timeoutBetweenChunks: '300ms', timeoutTotal: '900ms' }
     await stage.gateway.addRoute(`hasty-${lane}`, [lane], { retries: 0, ...limits })
   }
-}, 120_000)
+})
 afterAll(async () => {
   await stage.close()
   for (const spare of Object.values(spares)) await spare.close()
@@ -51,7 +51,7 @@ function call(lane: LaneCall, model: string, options: CallOptions = {}): Promise
   return start(lane, model, options).whole
 }
 
-describe.each(laneCalls)('a provider of the $lane lane', { timeout: 30_000 }, (lane) => {
+describe.each(laneCalls)('a provider of the $lane lane', (lane) => {
   const name = lane.lane
   let mock: MockProvider
   /** Successes keep the breaker of the shared provider closed, whatever the last case did to it. */
@@ -239,7 +239,7 @@ describe.each(laneCalls)('a provider of the $lane lane', { timeout: 30_000 }, (l
   )
 })
 
-describe.each(laneCalls)('credentials and accounts at the $lane lane’s providers', { timeout: 30_000 }, (lane) => {
+describe.each(laneCalls)('credentials and accounts at the $lane lane’s providers', (lane) => {
   const name = lane.lane
 
   async function addFailing(suffix: string, credential: string): Promise<void> {
@@ -278,7 +278,7 @@ describe.each(laneCalls)('credentials and accounts at the $lane lane’s provide
   })
 })
 
-describe('time to connect', { timeout: 30_000 }, () => {
+describe('time to connect', () => {
   const [lane] = laneCalls
   if (lane === undefined) throw new Error('no lane')
 

@@ -8,7 +8,7 @@ let stage: Stage
 
 beforeAll(async () => {
   stage = await setStage()
-}, 60_000)
+})
 afterAll(() => stage.close())
 
 /** Belong to one connection, or to the gateway. Source: RFC 9110 section 7.6.1, wire/lanes.md. */
@@ -58,7 +58,7 @@ const passDown: [string, string][] = [
   ['x-tomorrow', 'kept'],
 ]
 
-describe.each(laneCalls)('headers on the $lane lane', { timeout: 30_000 }, (lane) => {
+describe.each(laneCalls)('headers on the $lane lane', (lane) => {
   function call(more: [string, string][], stream: boolean): Promise<RawAnswer> {
     const { path, body } = lane.call(stage.models[lane.lane], { stream })
     const headers: [string, string][] = [['content-type', 'application/json'], lane.credential(stage.key), ...more]
@@ -157,7 +157,7 @@ describe.each(laneCalls)('headers on the $lane lane', { timeout: 30_000 }, (lane
   })
 })
 
-describe('the listener', { timeout: 30_000 }, () => {
+describe('the listener', () => {
   it('health and readiness carry no secret and need no key', async () => {
     for (const path of ['/healthz', '/readyz']) {
       const answer = await send(stage.gateway.baseUrl + path, { method: 'GET' })

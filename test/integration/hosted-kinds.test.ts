@@ -86,7 +86,7 @@ beforeAll(async () => {
       route('gemini', 'vertex', 'gemini-3.8-flash'),
     ],
   })
-}, 30_000)
+})
 afterAll(async () => {
   await plane.stop()
   proxy.closeAllConnections()

@@ -10,7 +10,7 @@ let mock: MockProvider
 beforeAll(async () => {
   stage = await setStage()
   mock = stage.mocks.openai
-}, 60_000)
+})
 afterAll(() => stage.close())
 
 const endpoints = [
@@ -40,7 +40,7 @@ function post(path: string, body: string) {
   return send(stage.gateway.baseUrl + path, { headers, body })
 }
 
-describe.each(endpoints)('usage of streamed $path', { timeout: 30_000 }, ({ path, input }) => {
+describe.each(endpoints)('usage of streamed $path', ({ path, input }) => {
   it.each(unasked)('is asked for and hidden when the client wrote %s', async (options) => {
     const body = `{"model":"gpt-4o-mini",${input},${options}}`
     const answer = await post(path, body)
@@ -81,7 +81,7 @@ describe.each(endpoints)('usage of streamed $path', { timeout: 30_000 }, ({ path
   })
 })
 
-describe('the members that asking brings', { timeout: 30_000 }, () => {
+describe('the members that asking brings', () => {
   const streamed = '{"model":"gpt-4o-mini","messages":[],"stream":true}'
   const usage = '"usage":{"prompt_tokens":11,"completion_tokens":4,"total_tokens":15}'
   const last = `data: {"choices":[],${usage}}\n\ndata: [DONE]\n\n`

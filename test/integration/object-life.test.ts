@@ -40,7 +40,7 @@ beforeAll(async () => {
   await admin.environments.add({ name: 'production', project: 'other' })
   await admin.routes.add({ model: 'fast', targets: ['openai'], project: 'other' })
   await connect()
-}, 60_000)
+})
 
 afterAll(async () => {
   await gateway.stop()
@@ -373,5 +373,5 @@ describe('kill -9', () => {
     expect(await refusalOf(other.vectorStores.retrieve('vs_kill'))).toEqual(notFound)
     const [record] = await gateway.admin.requests.list({ key: 'killed', limit: 10 })
     expect(record?.state).toBe('interrupted')
-  }, 120_000)
+  })
 })

@@ -88,7 +88,7 @@ beforeAll(async () => {
   const adopt = ({ lane, type, id }: { lane: LaneName; type: ObjectType; id: string }) =>
     admin.objects.adopt({ name: id, type, provider: lane, credential: credentials[lane][1].slice(-4) })
   await Promise.all([...names.values()].map(adopt))
-}, 60_000)
+})
 
 afterAll(async () => {
   await gateway.stop()
@@ -247,17 +247,17 @@ describe('what one project made', () => {
     expect(new Set(await listed(keys.owner, row))).toEqual(ids)
   })
 
-  it('is nobody else’s: every object, every verb, every reference, and no list shows it', expectAllRefused, 120_000)
+  it('is nobody else’s: every object, every verb, every reference, and no list shows it', expectAllRefused)
 
   it('is so after a restart', async () => {
     await gateway.stop()
     await start()
     await expectAllRefused()
-  }, 120_000)
+  })
 
   it('is so after a kill -9', async () => {
     await gateway.kill('SIGKILL')
     await start()
     await expectAllRefused()
-  }, 120_000)
+  })
 })

@@ -8,7 +8,7 @@ let stage: Stage
 
 beforeAll(async () => {
   stage = await setStage()
-}, 60_000)
+})
 afterAll(() => stage.close())
 
 interface Endpoint {
@@ -163,7 +163,7 @@ const bearer = (): [string, string][] => [
   ['content-type', 'application/json'],
 ]
 
-describe('plain HTTP with the Bearer header', { timeout: 30_000 }, () => {
+describe('plain HTTP with the Bearer header', () => {
   it.each(endpoints)('$path streamed=$streamed', async ({ lane, operation, path, upstream, body, streamed }) => {
     const mock = stage.mocks[lane]
     // Indented, so that a body which was parsed and written again would differ.

@@ -9,7 +9,7 @@ describe('a request sent as a key', () => {
     await gateway.admin.providers.add({ name: 'demo', kind: 'demo' })
     await gateway.addRoute('demo', ['demo'])
     await gateway.createKey('ci')
-  }, 60_000)
+  })
   afterAll(() => gateway?.stop())
 
   async function send(more: Partial<Parameters<TestGateway['admin']['requests']['send']>[0]>): Promise<SentEvent[]> {

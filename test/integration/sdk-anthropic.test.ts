@@ -14,7 +14,7 @@ const model = 'claude-opus-5-5'
 beforeAll(async () => {
   stage = await setStage()
   mock = stage.mocks.anthropic
-}, 60_000)
+})
 afterAll(() => stage.close())
 beforeEach(() => {
   wire = recordingFetch()
@@ -26,7 +26,7 @@ const majors: [string, typeof Anthropic, string][] = [
   ['@anthropic-ai/sdk 0', Anthropic0 as unknown as typeof Anthropic, '2023-06-01'],
 ]
 
-describe.each(majors)('%s', { timeout: 30_000 }, (_name, Client, version) => {
+describe.each(majors)('%s', (_name, Client, version) => {
   let client: Anthropic
   beforeEach(() => {
     const baseURL = `${stage.gateway.baseUrl}/v1/anthropic`

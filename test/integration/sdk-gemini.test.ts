@@ -15,7 +15,7 @@ beforeAll(async () => {
   stage = await setStage()
   mock = stage.mocks.gemini
   await stage.gateway.addRoute('gemini-embedding-2', ['gemini'])
-}, 60_000)
+})
 afterAll(async () => {
   vi.unstubAllGlobals()
   await stage.close()
@@ -35,7 +35,7 @@ const versions: [string, typeof GoogleGenAI, typeof ApiError, string, string | u
   ['@google/genai 3 told v1alpha', GoogleGenAI, ApiError, 'v1alpha', 'v1alpha'],
 ]
 
-describe.each(versions)('%s', { timeout: 30_000 }, (_name, Client, Failure, version, apiVersion) => {
+describe.each(versions)('%s', (_name, Client, Failure, version, apiVersion) => {
   let client: GoogleGenAI
   beforeEach(() => {
     const baseUrl = `${stage.gateway.baseUrl}/v1/gemini`

@@ -17,7 +17,7 @@ beforeAll(async () => {
   for (const other of ['text-embedding-3-small', 'omni-moderation-latest', 'gpt-3.5-turbo-instruct']) {
     await stage.gateway.addRoute(other, ['openai'])
   }
-}, 60_000)
+})
 afterAll(() => stage.close())
 beforeEach(() => {
   wire = recordingFetch()
@@ -29,7 +29,7 @@ const majors: [string, typeof OpenAI][] = [
   ['openai 6', OpenAI6 as unknown as typeof OpenAI],
 ]
 
-describe.each(majors)('%s', { timeout: 30_000 }, (_name, Client) => {
+describe.each(majors)('%s', (_name, Client) => {
   let client: OpenAI
   beforeEach(() => {
     client = new Client({ apiKey: stage.key, baseURL: `${stage.gateway.baseUrl}/v1`, fetch: wire.fetch, maxRetries: 0 })

@@ -27,7 +27,7 @@ beforeAll(async () => {
   }
   keys.own = (await gateway.createKey('own')).key
   keys.foreign = (await gateway.createKey('foreign', { project: 'other', environment: 'production' })).key
-}, 60_000)
+})
 afterAll(async () => {
   await gateway.stop()
   await provider.stop()
@@ -47,7 +47,7 @@ async function ask<Answer>(once: () => Promise<Answer>): Promise<Answer> {
 }
 
 describe('what was made on a WebSocket', () => {
-  it('belongs to who made it', { timeout: 30_000 }, async () => {
+  it('belongs to who made it', async () => {
     const first = await open(keys.own)
     first.send(create())
     const { end: far } = await provider.accepted()
@@ -107,7 +107,7 @@ describe('a session of the Live API', () => {
   const path = '/v1/gemini/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent'
   const setup = (more: object = {}) => ({ setup: { model: 'models/live', ...more } })
 
-  it('is taken up again by whom it was made for, and nobody else', { timeout: 30_000 }, async () => {
+  it('is taken up again by whom it was made for, and nobody else', async () => {
     const first = await open(keys.own, path)
     first.send(setup({ sessionResumption: {} }))
     const { end: far } = await provider.accepted()
@@ -142,7 +142,7 @@ describe('a session of the Live API', () => {
 })
 
 describe('a connection that stands', () => {
-  it('ends with its key, and with the gateway', { timeout: 30_000 }, async () => {
+  it('ends with its key, and with the gateway', async () => {
     const doomed = await gateway.createKey('doomed')
     const one = await open(doomed.key)
     one.send(create())
@@ -163,7 +163,7 @@ describe('a connection that stands', () => {
 })
 
 describe('a thread that dies', () => {
-  it('tells the connections that it has, and they are recorded', { timeout: 30_000 }, async () => {
+  it('tells the connections that it has, and they are recorded', async () => {
     // The second call that is admitted meets the fault.
     const environment = { SPGW_GATEWAY_WORKERS: '1', SPGW_FAULT_POINT: 'journal.after-admitted:2:throw:1' }
     const dying = await startGateway({ environment })

@@ -103,10 +103,8 @@ async function playUntil(isOver: () => boolean): Promise<Outcome> {
 
 /** Nothing is under way any more, and every thread stands. */
 async function settle(workers = 2): Promise<void> {
-  await expect.poll(() => stage.gateway.admin.status({}), { timeout: 10_000 }).toMatchObject({ in_flight: 0, workers })
-  await expect
-    .poll(() => stage.gateway.admin.requests.list({ state: 'admitted', limit: 10 }), { timeout: 10_000 })
-    .toEqual([])
+  await expect.poll(() => stage.gateway.admin.status({})).toMatchObject({ in_flight: 0, workers })
+  await expect.poll(() => stage.gateway.admin.requests.list({ state: 'admitted', limit: 10 })).toEqual([])
 }
 
 interface Row {
@@ -140,7 +138,7 @@ function expectAccount(outcome: Outcome, dead: ReadonlySet<number>): Map<string,
   return rows
 }
 
-describe('a data-plane thread that dies under load', { timeout: 120_000 }, () => {
+describe('a data-plane thread that dies under load', () => {
   it('of an error that nobody caught, ends what it has in the lane’s error, and no other fails', async () => {
     const deaths = 4
     stage = await stageWith(`journal.after-admitted:40:throw:${deaths}`)
@@ -184,7 +182,7 @@ describe('a data-plane thread that dies under load', { timeout: 120_000 }, () =>
   })
 })
 
-describe('data-plane threads that die one after another', { timeout: 120_000 }, () => {
+describe('data-plane threads that die one after another', () => {
   it('are replaced all the same; publishing waits for none of them, and every surface tells', async () => {
     // Each thread passes there for every snapshot that it is told: setting the stage is what kills the first of them.
     stage = await stageWith('publish.first-swapped:6:throw:6')
@@ -205,7 +203,7 @@ describe('data-plane threads that die one after another', { timeout: 120_000 }, 
   })
 })
 
-describe('the store thread', { timeout: 120_000 }, () => {
+describe('the store thread', () => {
   it.each([
     ['an error that nobody caught', 'throw', 3],
     ['its heap', 'heap', 2],
@@ -237,9 +235,7 @@ describe('the store thread', { timeout: 120_000 }, () => {
   })
 })
 
-it('a fault of the main thread: what is open goes on to its end, and the process ends with status 1', {
-  timeout: 60_000,
-}, async () => {
+it('a fault of the main thread: what is open goes on to its end, and the process ends with status 1', async () => {
   stage = await stageWith('key-change.after-commit:1:throw')
   const lane = laneCall('openai')
   const release = Promise.withResolvers<void>()

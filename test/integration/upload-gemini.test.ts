@@ -15,7 +15,7 @@ beforeAll(async () => {
   stage = await setStage()
   mock = stage.mocks.gemini
   lane = `${stage.gateway.baseUrl}/v1/gemini`
-}, 60_000)
+})
 afterAll(async () => {
   vi.unstubAllGlobals()
   await stage.close()
@@ -68,7 +68,7 @@ const refusalOf = async (answer: Response) => [answer.status, answer.headers.get
 describe.each([
   ['@google/genai 3', GoogleGenAI],
   ['@google/genai 1', GoogleGenAI1 as unknown as typeof GoogleGenAI],
-])('%s', { timeout: 30_000 }, (_name, Client) => {
+])('%s', (_name, Client) => {
   it('sends a file in several chunks, all of them here', async () => {
     const large = randomBytes(9 * 1024 * 1024)
     const sdk = new Client({ apiKey: stage.key, httpOptions: { baseUrl: lane } })

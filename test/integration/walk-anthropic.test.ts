@@ -20,7 +20,7 @@ const content = 'Grüße, 世界\n'
 beforeAll(async () => {
   stage = await setStage()
   mock = stage.mocks.anthropic
-}, 60_000)
+})
 afterAll(() => stage.close())
 afterEach(() => expectNoLeak(mock, wire.exchanges))
 beforeEach(() => {
@@ -199,7 +199,7 @@ it('has a walk for every row', () => {
   expect(Object.keys(walks).sort()).toEqual(rows.map(nameOf).sort())
 })
 
-describe.each(majors)('%s', { timeout: 30_000 }, (sdk, Client, version) => {
+describe.each(majors)('%s', (sdk, Client, version) => {
   const operations = new Map<string, string>()
   let client: Anthropic
   beforeEach(() => {

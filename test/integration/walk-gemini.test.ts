@@ -26,7 +26,7 @@ beforeAll(async () => {
   stage = await setStage()
   mock = stage.mocks.gemini
   await stage.gateway.addRoute(embedder, ['gemini'])
-}, 60_000)
+})
 afterAll(async () => {
   vi.unstubAllGlobals()
   await stage.close()
@@ -299,7 +299,7 @@ it('has a walk for every row', () => {
   expect(Object.keys(walks).sort()).toEqual(rows.map(nameOf).sort())
 })
 
-describe.each(majors)('%s', { timeout: 30_000 }, (sdk, Client, version) => {
+describe.each(majors)('%s', (sdk, Client, version) => {
   const operations = new Map<string, string>()
   let walker: Walker
   beforeEach(() => {

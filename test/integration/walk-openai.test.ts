@@ -37,7 +37,7 @@ beforeAll(async () => {
   mock = stage.mocks.openai
   for (const model of ['gpt-*', 'text-*', 'omni-*', 'whisper-*', 'sora-*'])
     await stage.gateway.addRoute(model, ['openai'])
-}, 60_000)
+})
 afterAll(() => stage.close())
 
 // The calls used here are the same in both majors, whose classes TypeScript tells apart by their private members.
@@ -92,7 +92,7 @@ async function expectRecord(
   expect(record.tokens, operation).toEqual(tokens)
 }
 
-describe.each(majors)('openai $major', { timeout: 30_000 }, ({ major, Client }) => {
+describe.each(majors)('openai $major', ({ major, Client }) => {
   const open = (wire: RecordingFetch) =>
     new Client({ apiKey: stage.key, baseURL: `${stage.gateway.baseUrl}/v1`, fetch: wire.fetch })
 

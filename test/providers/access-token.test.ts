@@ -61,7 +61,7 @@ describe('an access token', () => {
     vi.setSystemTime(Date.now() + 6000_000 - 299_000)
     expect(await ask()).toBe('200 Bearer t1')
     expect(sales()).toBe(2)
-    await vi.waitFor(async () => expect(await ask()).toBe('200 Bearer t2'))
+    await vi.waitFor(async () => expect(await ask()).toBe('200 Bearer t2'), 60_000)
     expect(sales()).toBe(2)
   })
 
@@ -133,7 +133,7 @@ describe('an access token', () => {
     withToken(transport, source)
       .send({ ...call, path: '/call' }, sink)
       .abort()
-    await vi.waitFor(() => expect(sales()).toBe(1))
+    await vi.waitFor(() => expect(sales()).toBe(1), 60_000)
     await Promise.resolve()
     expect(sink.events).toEqual([])
   })

@@ -15,7 +15,7 @@ let bundled: ConsoleBundle
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'console-'))
   bundled = await bundleConsole(directory)
-}, 60_000)
+})
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
 describe("the console's page", () => {

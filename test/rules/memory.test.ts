@@ -40,7 +40,7 @@ let metafile: Metafile
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'bundle-'))
   metafile = await bundle(directory)
-}, 60_000)
+})
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
 describe('what is loaded at the start', () => {

@@ -23,9 +23,9 @@ async function tracesIn(folder: string): Promise<string[]> {
 it('leaves nothing of the fault points in what is released', async () => {
   await bundle(join(directory, 'released'))
   expect(await tracesIn(join(directory, 'released'))).toEqual([])
-}, 60_000)
+})
 
 it('keeps them all in a test build', async () => {
   await bundle(join(directory, 'tests'), { forTests: true })
   expect(await tracesIn(join(directory, 'tests'))).toEqual(traces)
-}, 60_000)
+})

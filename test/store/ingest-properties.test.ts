@@ -110,7 +110,7 @@ describe('a journal comes to the same rows', () => {
       ),
       { numRuns: 25 },
     )
-  }, 60_000)
+  })
 
   it('when the process dies after any write, and begins anew', async () => {
     await fc.assert(
@@ -143,7 +143,7 @@ describe('a journal comes to the same rows', () => {
       }),
       { numRuns: 25 },
     )
-  }, 60_000)
+  })
 
   it('when a segment comes twice, under two names', async () => {
     await fc.assert(
@@ -163,7 +163,7 @@ describe('a journal comes to the same rows', () => {
       }),
       { numRuns: 10 },
     )
-  }, 60_000)
+  })
 })
 
 /** As a fault of the storage, so that ingestion does not look for a culprit among the entries. */
@@ -209,7 +209,7 @@ describe('hostile bytes', () => {
       ),
       { numRuns: 20 },
     )
-  }, 60_000)
+  })
 
   it('in the part that is not parsed spoil the record itself and no list of others', async () => {
     const data = storePaths(temporaryDirectory())

@@ -109,7 +109,7 @@ describe('a database that another process has locked', () => {
     const other = new Sqlite(path)
     other.exec('begin exclusive')
     const adding = add('patient')
-    await vi.waitFor(() => expect(connection.trouble).toContain('another process holds the database locked'), 5000)
+    await vi.waitFor(() => expect(connection.trouble).toContain('another process holds the database locked'), 60_000)
     other.exec('rollback')
     await adding
     expect(connection.trouble).toBeNull()

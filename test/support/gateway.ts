@@ -88,7 +88,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   const seen = options.seenAt?.(processId) ?? dataDirectory
   const spgw = (args: string[], input?: string) =>
     runCommand([...args, '--data-dir', seen], { input, environment: options.environment })
-  const transport = openSocketTransport(join(seen, 'admin.sock'), { waitMs: 3000 })
+  const transport = openSocketTransport(join(seen, 'admin.sock'), { waitMs: 60_000 })
   const admin = createAdminClient({ transport, version: 'test', surface: 'cli' })
   return {
     baseUrl,
@@ -132,7 +132,7 @@ function shortcuts(admin: AdminClient): Shortcuts {
     },
     createKey: (name, more = {}) => admin.keys.create({ name, ...more }),
     async record(id) {
-      for (let attempt = 0; attempt < 400; attempt++) {
+      for (let attempt = 0; attempt < 2400; attempt++) {
         const record = await admin.requests.show({ id }).catch((error: unknown) => notYet(error))
         if (record !== null && record.state !== 'admitted') return record
         await new Promise((resolve) => setTimeout(resolve, 25))
@@ -188,7 +188,7 @@ async function ready(
   child: ChildProcess,
   output: { stdout: string; stderr: string },
 ): Promise<{ baseUrl: string; consoleUrl: string }> {
-  for (let attempt = 0; attempt < 1200; attempt++) {
+  for (let attempt = 0; attempt < 2400; attempt++) {
     if (child.exitCode !== null)
       throw new Error(`spgw serve ended with ${child.exitCode}\n${output.stdout}${output.stderr}`)
     const line = /^spgw .*\n/m.exec(output.stderr)?.[0]
@@ -207,7 +207,7 @@ async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const closed = once(child, 'close')
   child.kill('SIGTERM')
-  const stubborn = setTimeout(() => child.kill('SIGKILL'), 10_000)
+  const stubborn = setTimeout(() => child.kill('SIGKILL'), 60_000)
   await closed
   clearTimeout(stubborn)
 }

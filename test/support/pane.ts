@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-const patienceMs = 30_000
+const patienceMs = 60_000
 
 export interface PaneOptions {
   columns?: number

@@ -14,7 +14,7 @@ export interface Outcome {
 /** What every scenario may use besides programs. A wait ends by itself, as a failed step. */
 const prelude = `
 await_line() { # FILE TEXT: until a line with the text has been written to the file
-  timeout 20 bash -c 'grep -qm1 -F -e "$2" <(exec tail -n +1 -F "$1" 2>/dev/null)' _ "$1" "$2"
+  timeout 60 bash -c 'grep -qm1 -F -e "$2" <(exec tail -n +1 -F "$1" 2>/dev/null)' _ "$1" "$2"
 }
 `
 

@@ -14,7 +14,7 @@ export interface SickStage extends Stage {
   crowd: Crowd
 }
 
-const soon = { timeout: 40_000, interval: 50 }
+const soon = { timeout: 60_000, interval: 50 }
 
 /** A gateway under load, a few answers in. */
 export async function setSickStage(options: Parameters<typeof setStage>[0]): Promise<SickStage> {
