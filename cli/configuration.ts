@@ -10,9 +10,15 @@ import { renderDocument } from './print/machine.ts'
 import { countChanges, done, renderPlan, type ShownPlan, toDo } from './print/plan.ts'
 import { makePaint } from './print/view.ts'
 
+interface Problem {
+  place: string
+  message: string
+}
+
 /** What `diff` answers. */
 interface Plan extends ShownPlan {
-  problems: readonly { place: string; message: string }[]
+  problems: readonly Problem[]
+  unset: readonly Problem[]
   expect: Record<string, string>
 }
 
@@ -62,6 +68,7 @@ async function apply({ gateway, input, settings, io }: Situation): Promise<numbe
   const { skipCheck, expect: _, ...wanted } = input
   const plan = (await gateway.call(['diff'], wanted)) as Plan
   refuseProblems(plan)
+  refuseUnset(plan)
   await io.stderr.write(renderPlan(plan, makePaint(wantsColour(io.stderr, io.environment))))
   if (plan.changes.length > 0) await agree(plan, settings, io)
   const progress = plan.changes.length > 0 && io.stderr.isTerminal
@@ -78,11 +85,18 @@ async function apply({ gateway, input, settings, io }: Situation): Promise<numbe
 }
 
 function refuseProblems({ problems }: Plan): void {
+  refuseAll(problems, 'Nothing was changed. Mend the files, and look again: spgw diff -f FILE')
+}
+
+function refuseUnset({ unset }: Plan): void {
+  refuseAll(unset, 'Nothing was changed. Export it where the command runs, and apply again.')
+}
+
+/** All of them have to be mended, so all are shown. */
+function refuseAll(problems: readonly Problem[], hint: string): void {
   if (problems.length === 0) return
   const text = problems.map(({ place, message }) => `${place}: ${message}`).join('\n')
-  const fault = usageFault(text, 'Nothing was changed. Mend the files, and look again: spgw diff -f FILE')
-  // All of them have to be mended, so all are shown.
-  throw Object.assign(fault, { problems })
+  throw Object.assign(usageFault(text, hint), { problems })
 }
 
 /** On a terminal the plan is a dry run until somebody agrees; elsewhere only `--yes` does. */

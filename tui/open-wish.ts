@@ -5,7 +5,7 @@ import { escapeControls, valueAt } from '../src/admin/contract/show-value.ts'
 import { nameOfRow, titleOf, verbOf } from './areas.ts'
 import { askedFields, isSwitch } from './form-fields.ts'
 import { type Host, scopeInput, type Wish } from './host.ts'
-import { planLines, readPlan } from './result-lines.ts'
+import { planLines, readPlan, refuseUnset } from './result-lines.ts'
 import type { Look } from './screen.ts'
 import { ConfirmScreen } from './screens/confirm.ts'
 import { FormScreen } from './screens/form.ts'
@@ -125,6 +125,7 @@ async function askForPlan(host: Host, wish: Wish, input: object, diff: Operation
   const { operation } = wish
   const known = Object.entries(input).filter(([name]) => diff.fields.some((field) => field.name === name))
   const plan = readPlan(await host.link.call(diff, Object.fromEntries(known)))
+  refuseUnset(plan)
   const carry = () => carryOut(host, wish, { ...input, expect: plan.expect }, null)
   const shown = { owner: plan.owner, draw: (look: Look) => [...planLines(plan, look), ''] }
   host.push(

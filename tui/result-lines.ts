@@ -26,13 +26,29 @@ const handMade: Record<string, (output: unknown, look: Look & { width: number })
 /** What `diff` answers, and nothing where a file has a fault: that is thrown. */
 export interface Plan extends ShownPlan {
   expect: Record<string, string>
+  unset: readonly Problem[]
+}
+
+interface Problem {
+  place: string
+  message: string
 }
 
 export function readPlan(output: unknown): Plan {
-  const { problems, ...plan } = output as Plan & { problems: readonly { place: string; message: string }[] }
-  if (problems.length === 0) return plan
+  const { problems, ...plan } = output as Plan & { problems: readonly Problem[] }
+  refuseAll(problems, 'Nothing was changed. Mend the files.')
+  return plan
+}
+
+/** A plan that can be looked at, and not carried out. */
+export function refuseUnset({ unset }: Plan): void {
+  refuseAll(unset, 'Nothing was changed. Set it where spgw tui is started.')
+}
+
+function refuseAll(problems: readonly Problem[], hint: string): void {
+  if (problems.length === 0) return
   const text = problems.map(({ place, message }) => `${place}: ${message}`).join('; ')
-  throw Object.assign(new Error(text), { hint: 'Nothing was changed. Mend the files.' })
+  throw Object.assign(new Error(text), { hint })
 }
 
 export function planLines(plan: ShownPlan, { paint }: Look): string[] {

@@ -44,9 +44,14 @@ const credentials: forms.Form = {
   write: (value) => (Array.isArray(value) ? value.map(showCredential) : value),
 }
 
+/** `unset`: the variables without which it is not known. */
+type ShownCredential = { last_four?: string; fingerprint?: string; unset?: string }
+
 function showCredential(value: Plain): string {
-  const { last_four, fingerprint } = value as { last_four?: string; fingerprint?: string }
-  return `${last_four ? `ends in ${last_four}` : 'short'} (fingerprint ${fingerprint ?? 'unknown'})`
+  const { last_four, fingerprint, unset } = value as ShownCredential
+  if (unset !== undefined) return `unknown (${unset} is not set)`
+  const ending = last_four ? `ends in ${last_four}` : 'short'
+  return fingerprint === undefined ? ending : `${ending} (fingerprint ${fingerprint})`
 }
 
 const secrets: forms.Form = {

@@ -144,7 +144,8 @@ function planMarks(plan: Plan, entry: Entry, current: Resource | null, changed: 
     if (free) plan.own.push({ key, field: shownPath(entry.kind, name) })
     else if (changed.includes(name)) plan.problems.push(takenBy(entry, name, other))
   }
-  const kept = new Set(wanted.map((name) => shownPath(entry.kind, name)))
+  // A credential whose variable is not set is named all the same.
+  const kept = new Set([...wanted, ...Object.keys(entry.placeOf)].map((name) => shownPath(entry.kind, name)))
   for (const [field, holder] of Object.entries(owned))
     if (holder === owner && !kept.has(field)) plan.release.push({ key, field })
 }

@@ -66,7 +66,8 @@ function fill(reader: Reader, value: Record<string, unknown>, place: Place): Giv
     const field = at.path[place.path.length] ?? ''
     if (filled.missing.length > 0) {
       missing.set(field, [...(missing.get(field) ?? []), ...filled.missing])
-      if (!isCredential(field)) reader.refuse(at, `${field}: the variable ${filled.missing.join(', ')} is not set`)
+      if (!isCredential(field))
+        reader.refuse(at, `${field}: the variable ${filled.missing.join(', ')} is not set; give it a value`)
     }
     return filled.text
   }

@@ -186,6 +186,44 @@ describe('applying a file', () => {
     expect(checks.asked.at(-1)).toEqual({ baseUrl: 'https://other.example/v1', credential: canary })
   })
 
+  it('plans all but a new credential whose variable is not set, and makes nothing of it', async () => {
+    const { client } = await startTestGateway()
+    const input = { ...files(), variables: {} }
+    const problem = { place: 'gateway.yaml:6:5', message: 'provider openai: the variable OPENAI_API_KEY is not set' }
+    const plan = await client.diff(input)
+    expect(told(plan.changes)).toHaveLength(4)
+    expect(plan.changes[0]?.fields).toContainEqual({
+      ...{ field: 'credentials', before: null },
+      after: ['unknown (OPENAI_API_KEY is not set)'],
+    })
+    expect(plan).toMatchObject({ problems: [], unset: [problem], notes: [`${problem.message}; apply needs it`] })
+    const fault = await refusal(client.apply({ ...input, expect: plan.expect, skipCheck: true }))
+    expect(fault).toMatchObject({ code: 'invalid', message: `${problem.place}: ${problem.message}` })
+    expect(await client.providers.list({})).toEqual([])
+
+    // One that is there stays, and stays the file's.
+    await client.apply(files())
+    expect(await client.diff(input)).toMatchObject({ changes: [], unset: [], adopted: 0, released: 0 })
+    expect((await client.diff(input)).notes).toEqual([`${problem.message}; its credential stays as it is`])
+  })
+
+  it('shows a viewer the plan, and of credentials nothing that he could guess by', async () => {
+    const { client, parts } = await startTestGateway()
+    const asViewer = (input: object) =>
+      callAs(parts, everywhere('viewer'), 'diff', input) as ReturnType<typeof client.diff>
+    const made = await asViewer(files())
+    expect(told(made.changes)).toHaveLength(4)
+    expect(JSON.stringify(made.changes)).toContain('ends in 3a91')
+    expect(JSON.stringify(made.changes)).not.toContain('fingerprint')
+    await client.apply(files())
+    for (const guess of [canary, 'sk-canary-another-0042']) {
+      const { changes, notes, released } = await asViewer({ ...files(), variables: { OPENAI_API_KEY: guess } })
+      expect([changes, released]).toEqual([[], 0])
+      expect(notes).toEqual(['provider openai: its credential was not compared, which needs the role admin'])
+    }
+    expect(await refusal(callAs(parts, everywhere('viewer'), 'apply', files()))).toMatchObject({ code: 'refused' })
+  })
+
   it('leaves a revoked key revoked', async () => {
     const { client } = await startTestGateway()
     await client.apply(files())
@@ -225,7 +263,6 @@ describe('what a file owns', () => {
     await client.apply(files('projects: [search]'))
     const input = { ...files('projects: []'), prune: true }
     expect(await refusal(callAs(parts, everywhere('admin'), 'apply', input))).toMatchObject({ code: 'refused' })
-    expect(await refusal(callAs(parts, everywhere('viewer'), 'diff', input))).toMatchObject({ code: 'refused' })
     await callAs(parts, everywhere('owner'), 'apply', input)
     expect((await client.projects.list({})).map(({ name }) => name)).toEqual(['default'])
   })

@@ -35,7 +35,7 @@ const remove = {
   fields: [],
 }
 const planOf = (...changes: object[]) => ({
-  ...{ owner: 'platform', changes, problems: [], notes: ['a note'], adopted: 2, released: 0 },
+  ...{ owner: 'platform', changes, problems: [], unset: [], notes: ['a note'], adopted: 2, released: 0 },
   expect: { 'key ci': 'abc' },
 })
 const gatewayOf = (plan: object, applied: object = {}) => ({
@@ -83,6 +83,15 @@ Note: a note.
       [join(directory, 'more', 'b.yml'), 'b.yml'],
       ['standard input', 'said'],
     ])
+  })
+
+  it('is shown, and not applied, where a new credential is not set', async () => {
+    const message = 'provider a: the variable TWO is not set'
+    const gateway = gatewayOf({ ...planOf(create), unset: [{ place: 'a.yaml:1:1', message }] })
+    expect(await runLine(['diff', '-f', file], { gateway })).toMatchObject({ status: 0 })
+    const applied = await runLine(['apply', '-f', file, '--yes'], { gateway })
+    expect([applied.status, applied.calls.map(([name]) => name)]).toEqual([2, ['diff']])
+    expect(applied.io.err()).toContain(`a.yaml:1:1: ${message}\nNothing was changed. Export it`)
   })
 
   it('says all mistakes with their places, and what is missing', async () => {

@@ -89,7 +89,10 @@ policies:
       'config.yaml:3:5: sha256: expected the SHA-256 of the key in 64 hexadecimal digits',
     ],
     ['projects: [a, a]', 'config.yaml:1:15: project a stands at config.yaml:1:12 already'],
-    [`routes:\n  - model: \${M}\n    provider: a`, 'config.yaml:2:5: model: the variable M is not set'],
+    [
+      `routes:\n  - model: \${M}\n    provider: a`,
+      'config.yaml:2:5: model: the variable M is not set; give it a value',
+    ],
     ['owner: Not A Name', 'config.yaml:1:1: owner: expected a name of lower-case letters, digits, dots and hyphens'],
     ['a: [', 'config.yaml:1:5: Flow sequence in block collection must be sufficiently indented and end with a ]'],
   ])('is refused with the place of %j', (text, mistake) => {

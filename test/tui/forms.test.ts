@@ -152,6 +152,7 @@ describe('configuration files', () => {
     adopted: 0,
     released: 0,
     problems: [],
+    unset: [],
     expect: { hash: 'h' },
   }
 

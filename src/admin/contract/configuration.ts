@@ -24,6 +24,8 @@ export const planShape = z.object({
   changes: z.array(changeShape),
   /** Mistakes in the files, with their places. Nothing is applied while there is one. */
   problems: z.array(z.object({ place: z.string(), message: z.string() })),
+  /** New credentials whose variables are not set. The plan shows all the rest, and `apply` refuses it. */
+  unset: z.array(z.object({ place: z.string(), message: z.string() })),
   /** What a person should know, and nothing is done about. */
   notes: z.array(z.string()),
   /** Fields that will be the owner's without changing. */
@@ -71,7 +73,7 @@ const files = {
 
 export const diff = operation({
   summary: 'Show what applying configuration files would change',
-  role: 'admin',
+  role: 'viewer',
   reach: 'workspace',
   effect: 'read',
   show: { as: 'record' },

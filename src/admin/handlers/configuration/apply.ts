@@ -40,10 +40,11 @@ export async function applyFiles(context: AdminContext, input: ApplyInput) {
   }
 }
 
-function refuseProblems({ plan }: Made): void {
-  const [first] = plan.problems
-  if (first === undefined) return
-  const text = plan.problems.map(({ place, message }) => `${place}: ${message}`).join('\n')
+function refuseProblems({ plan, unset }: Made): void {
+  const problems = [...plan.problems, ...unset]
+  if (problems.length === 0) return
+  const text = problems.map(({ place, message }) => `${place}: ${message}`).join('\n')
+  if (plan.problems.length === 0) throw invalid(text, 'Nothing was changed. Set what is not set, and apply again.')
   throw invalid(text, 'Nothing was changed. Mend the file, and look first: spgw diff -f FILE')
 }
 

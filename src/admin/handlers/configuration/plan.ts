@@ -4,9 +4,17 @@ import { checkOutcome } from '../../../declared/check.ts'
 import { writeField } from '../../../declared/kinds.ts'
 import { type Change, makePlan, type Plan } from '../../../declared/plan.ts'
 import { readDocuments } from '../../../declared/read.ts'
-import { canonical, describe, type Entry, keyOf, objectsIn, type Resource } from '../../../declared/resource.ts'
+import {
+  canonical,
+  describe,
+  type Entry,
+  keyOf,
+  objectsIn,
+  type Problem,
+  type Resource,
+} from '../../../declared/resource.ts'
 import type { AdminContext } from '../context.ts'
-import { prepareEntries } from './prepare.ts'
+import { type Findings, prepareEntries } from './prepare.ts'
 import { describeState, type State } from './state.ts'
 
 export interface PlanInput {
@@ -20,17 +28,19 @@ export interface Made {
   owner: string
   state: State
   plan: Plan
+  /** New credentials whose variables are not set: the plan can be shown, and not be made. */
+  unset: Problem[]
 }
 
 /** What the files would change, from one reading of the store. */
 export async function planFiles(
-  context: Pick<AdminContext, 'store' | 'kinds' | 'keyring'>,
+  context: Pick<AdminContext, 'store' | 'kinds' | 'keyring' | 'caller'>,
   input: PlanInput,
 ): Promise<Made> {
   const state = describeState(await context.store.configuration.read(), context.keyring)
   const documents = Object.entries(input.files).map(([name, text]) => ({ name, text }))
   const { owner, entries, problems } = readDocuments(documents, input.variables)
-  const found = { problems: [...problems], notes: [] as string[] }
+  const found: Findings = { problems: [...problems], unset: [], notes: [] }
   const { resources } = state
   const live = entries.filter((entry) => !isRevoked(entry, state, found))
   const prepared = prepareEntries(context, resolveAttachments(live, resources, found.problems), resources, found)
@@ -39,7 +49,7 @@ export async function planFiles(
   plan.problems.unshift(...found.problems)
   // A mistake in one entry makes others refer to what is not there.
   if (plan.problems.length === 0) plan.problems.push(...checkOutcome(plan), ...checkSecrets(plan, state))
-  return { owner, state, plan }
+  return { owner, state, plan, unset: found.unset }
 }
 
 /** Who revoked a key had a reason that a file does not know of. */
@@ -76,12 +86,13 @@ function checkSecrets(plan: Plan, { resources }: State) {
 
 const asResource = (change: Change) => ({ ...change, fields: change.after ?? {} })
 
-export function showPlan({ owner, plan }: Made) {
+export function showPlan({ owner, plan, unset }: Made) {
   return {
     owner,
     changes: plan.problems.length > 0 ? [] : plan.changes.map(showChange),
     problems: plan.problems,
-    notes: plan.notes,
+    unset,
+    notes: [...unset.map(({ message }) => `${message}; apply needs it`), ...plan.notes],
     adopted: adopted(plan),
     released: plan.release.length,
     expect: expectation(plan),

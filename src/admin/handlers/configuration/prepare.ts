@@ -1,9 +1,10 @@
 import { ORPCError } from '@orpc/server'
-import { type Entry, keyOf, type Plain, type Problem, type Resource } from '../../../declared/resource.ts'
+import { type Entry, keyOf, objectsIn, type Plain, type Problem, type Resource } from '../../../declared/resource.ts'
 import type { ProviderKind } from '../../../providers/contract.ts'
 import { defaultBaseUrl } from '../../../providers/index.ts'
 import { closestNames } from '../../../routing/closest-names.ts'
 import type { KindSettingsInput } from '../../contract/kind-settings.ts'
+import { projectsWith } from '../../contract/roles.ts'
 import { checkNeed } from '../add-provider.ts'
 import type { AdminContext } from '../context.ts'
 import { checkForm, lastFour, readCredential } from '../provider-check.ts'
@@ -17,12 +18,19 @@ import {
   readSettings,
 } from '../provider-input.ts'
 
+export interface Findings {
+  problems: Problem[]
+  /** New credentials that are not known, since their variables are not set. */
+  unset: Problem[]
+  notes: string[]
+}
+
 /** What a file says of providers, held against their kinds as `providers add` and `edit` do it; entries of other kinds pass. */
 export function prepareEntries(
-  context: Pick<AdminContext, 'kinds' | 'keyring'>,
+  context: Pick<AdminContext, 'kinds' | 'keyring' | 'caller'>,
   entries: readonly Entry[],
   resources: readonly Resource[],
-  found: { problems: Problem[]; notes: string[] },
+  found: Findings,
 ): Entry[] {
   const state = new Map(resources.map((resource) => [keyOf(resource), resource]))
   return entries.map((entry) => {
@@ -144,25 +152,37 @@ export function settingsIn(fields: Readonly<Record<string, Plain>>): Settings {
 
 /**
  * What stands in a plan of a credential is its fingerprint. Without its variable, a provider that has one keeps it: so an
- * export can be compared where no credential is at hand.
+ * export can be compared where no credential is at hand. To whoever may not change it nothing is compared: with a plan for
+ * each guess he would find out a short one.
  */
 function prepareCredentials(
-  { keyring }: Pick<AdminContext, 'keyring'>,
+  { keyring, caller }: Pick<AdminContext, 'keyring' | 'caller'>,
   entry: Entry,
   current: Resource | null,
-  found: { problems: Problem[]; notes: string[] },
+  found: Findings,
 ): void {
-  const { credentials, missing, fields, placeOf, place } = entry
-  const stored = current?.fields.credentials
-  if (missing.length > 0) {
-    const message = `provider ${entry.name}: the variable ${missing.join(', ')} is not set`
-    if (Array.isArray(stored) && stored.length > 0) found.notes.push(`${message}; its credential stays as it is`)
-    else found.problems.push({ place: placeOf.credentials ?? place, message })
-  }
+  const { credentials, missing, fields } = entry
+  const stored = objectsIn(current?.fields.credentials).length > 0
+  if (missing.length > 0) return prepareUnset(entry, stored, found)
   if (credentials === null) return
+  const compares = projectsWith(caller.grants, 'admin') === null
+  if (!compares && stored) {
+    found.notes.push(`provider ${entry.name}: its credential was not compared, which needs the role admin`)
+    return
+  }
   const read = credentials.map((secret) => readCredential(secret.reveal())).filter((secret) => secret !== null)
   fields.credentials = read.map((secret) => ({
-    fingerprint: keyring.fingerprint(secret.reveal()),
+    ...(compares ? { fingerprint: keyring.fingerprint(secret.reveal()) } : {}),
     last_four: lastFour(secret),
   }))
+}
+
+function prepareUnset({ name, missing, fields, placeOf, place }: Entry, stored: boolean, found: Findings): void {
+  const variables = missing.join(', ')
+  const message = `provider ${name}: the variable ${variables} is not set`
+  if (stored) found.notes.push(`${message}; its credential stays as it is`)
+  else {
+    found.unset.push({ place: placeOf.credentials ?? place, message })
+    fields.credentials = [{ unset: variables }]
+  }
 }

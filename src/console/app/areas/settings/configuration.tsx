@@ -11,10 +11,11 @@ import { useConfigurationFile } from './use-configuration-file.ts'
 
 /** The same as `spgw diff`, `apply` and `export`: the plan is always seen before anything is done. */
 export function Configuration() {
+  const mayExport = useMay('export')
   return (
     <>
       <ApplyFile />
-      <ExportFile />
+      {mayExport ? <ExportFile /> : null}
     </>
   )
 }
@@ -22,7 +23,7 @@ export function Configuration() {
 function ApplyFile() {
   const file = useConfigurationFile()
   const { plan } = file
-  const mayApply = useMay('apply') && plan !== null && plan.problems.length === 0
+  const mayApply = useMay('apply') && plan !== null && plan.problems.length + plan.unset.length === 0
   const removes = plan?.changes.some(({ action }) => action === 'remove') === true
   return (
     <Section title="Apply a file">
