@@ -42,7 +42,16 @@ it.each(examples)('$name is called by spgw $example', async ({ name, example }) 
     environment: variable === undefined ? {} : { [variable]: 'a-secret' },
     // A plan comes before what it is a plan of.
     gateway: {
-      diff: () => ({ owner: 'x', changes: [], problems: [], unset: [], notes: [], adopted: 1, released: 0, expect: {} }),
+      diff: () => ({
+        owner: 'x',
+        changes: [],
+        problems: [],
+        unset: [],
+        notes: [],
+        adopted: 1,
+        released: 0,
+        expect: {},
+      }),
     },
   })
   expect(
