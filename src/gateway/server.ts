@@ -286,11 +286,22 @@ function refuseMalformed(gateway: Gateway, error: NodeJS.ErrnoException, socket:
   const open = openOn(gateway, socket)
   // Its client closed in the middle of its body: nobody waits for a refusal.
   if (error.code === 'HPE_INVALID_EOF_STATE' && open.length > 0) return void socket.destroy()
+  // What came whole has its answer, whatever follows it.
+  if (open.length > 0 && open.every(({ request }) => request.complete)) return answerLast(open, socket)
   // Only a request that is still being read can be refused: any other would get these bytes into its answer.
   if (open.some(({ request, response }) => request.complete || response.headersSent)) return void socket.destroy()
   writeRefusal(gateway, open[0] ?? unreadExchange(socket), explainMalformed(error.code), socket).catch(() =>
     socket.destroy(),
   )
+}
+
+/** The connection ends behind the answers to what came whole: a body longer than its head says, or more behind a `connection: close`. */
+function answerLast(open: readonly Exchange[], socket: Socket): void {
+  const { response } = open.reduce((last, each) => (each.started > last.started ? each : last))
+  // Its own word, or said already: each further piece fails to parse anew.
+  if (!response.shouldKeepAlive) return
+  if (response.headersSent) response.once('close', () => endSoon(socket))
+  response.shouldKeepAlive = false
 }
 
 /** Node has no response for a head that it could not read: this one only carries the record. */

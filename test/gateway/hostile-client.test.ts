@@ -164,10 +164,38 @@ describe('pipelined requests', () => {
     expect(last.map(({ error }) => error?.code)).toEqual(['client_closed', 'client_closed', 'client_closed'])
   })
 
-  it('that are malformed do not write into the answer before them', async () => {
-    const answer = await exchange(post('/v1/chat/completions', streamed), 'NONSENSE\r\n\r\n')
-    expect(answer.match(/HTTP\/1.1/g)?.length ?? 0).toBeLessThan(2)
+  it('that are malformed do not write into the answer before them, which ends as if they had not come', async () => {
+    const socket = connect()
+    let text = ''
+    socket.on('data', (chunk) => (text += chunk.toString('latin1')))
+    const ended = once(socket, 'end')
+    socket.write(post('/v1/chat/completions', streamed))
+    await until(() => text.includes('"a"'))
+    socket.write('NONSENSE\r\n\r\n')
+    // Answered behind the nonsense, hence read behind it.
+    await exchange(`GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
+    for (const response of open)
+      response.end('data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n')
+    await ended
+    socket.destroy()
+    expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200'])
+    expect(text).toMatch(/\[DONE\]\s+0\r\n\r\n$/)
     await until(() => plane.inFlight() === 0)
+  })
+
+  it.each([
+    ['longer than its head says', '', 1, 'xyz'],
+    ['with an answer to wait for before it, and longer than its head says', '', 2, 'xyz'],
+    ['that said it was the last', 'connection: close\r\n', 1, 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'],
+  ])('behind one %s take no answer from it', async (_name, headers, count, more) => {
+    const settled = plane.records().length + count
+    const answer = await exchange(post('/v1/chat/completions', small, headers).repeat(count) + more)
+    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(Array.from({ length: count }, () => 'HTTP/1.1 200'))
+    expect(answer.match(/connection: \S+/gi)?.at(-1)).toMatch(/close/i)
+    await until(() => plane.records().length >= settled)
+    expect(plane.records().slice(-count)).toMatchObject(
+      Array.from({ length: count }, () => ({ status: 200, error: null })),
+    )
   })
 
   it('are given up with a handshake that does not wait for their answers, and nothing else is', async () => {
