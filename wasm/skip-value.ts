@@ -44,8 +44,8 @@ let expect: i32 = expectValue
 let inString: bool = false
 let carry: i32 = 0
 let nameCount: i32 = 0
-/** A key of fewer bytes hides no watched name behind an escape. */
-let shortestEscaped: i32 = 0
+/** A key of fewer bytes hides no watched name. */
+let shortestHidden: i32 = 0
 let saw: bool = false
 /** After `run`: the end of the value, the place of the fault, or the place from which the next piece must be given. */
 let at: usize = 0
@@ -53,13 +53,13 @@ let at: usize = 0
 let cursor: usize = 0
 let escapes: bool = false
 
-/** Before each value. The names lie at `namesPlace`, each as a byte for its length and its bytes. */
+/** Before each value. The names lie at `namesPlace`, in small letters, each as a byte for its length and its bytes. */
 export function begin(names: i32, shortest: i32): void {
   depth = 0
   expect = expectValue
   inString = false
   nameCount = names
-  shortestEscaped = shortest
+  shortestHidden = shortest
   saw = false
 }
 
@@ -190,19 +190,37 @@ function readMember(p: usize, stop: usize, last: bool): i32 {
 }
 
 function look(start: usize, length: i32): void {
-  if (escapes && length >= shortestEscaped) {
+  if (length >= shortestHidden && (escapes || folds(start, length))) {
     saw = true
     return
   }
   let name = namesAt
   for (let index = 0; index < nameCount; index++) {
     const size = <i32>load<u8>(name)
-    if (size === length && memory.compare(name + 1, start, length) === 0) {
+    if (size === length && isSpelledAs(start, name + 1, size)) {
       saw = true
       return
     }
     name += 1 + size
   }
+}
+
+/** In any letters. */
+function isSpelledAs(key: usize, name: usize, size: i32): bool {
+  for (let index: usize = 0; index < <usize>size; index++) {
+    if ((load<u8>(key + index) | 0x20) !== (load<u8>(name + index) | 0x20)) return false
+  }
+  return true
+}
+
+/** A character beyond ASCII stands in it that folds to one of its letters. */
+function folds(start: usize, length: i32): bool {
+  for (let at = start; at < start + <usize>length; at++) {
+    const byte = load<u8>(at)
+    if (byte === 0xc5 && load<u8>(at + 1) === 0xbf) return true
+    if (byte === 0xe2 && load<u8>(at + 1) === 0x84 && load<u8>(at + 2) === 0xaa) return true
+  }
+  return false
 }
 
 /** From `p` within a string, whose first byte is escaped where `carried`, to the byte after its closing quote. */

@@ -1,5 +1,7 @@
 /** Finds small text fields in a form (multipart/form-data: RFC 7578, RFC 2046 section 5.1) while its bytes pass. */
 
+import { foldName } from './watched-names.ts'
+
 /** `start` and `end` are byte offsets of the value within the body. */
 export interface FormField {
   name: string
@@ -232,11 +234,12 @@ function readPartName(
   const name = named[0]![1]
   const isFile = parameters.some(([other]) => other.startsWith('filename'))
   const part = { name, isFile, encoded: isEncoded(headers) }
-  // Some parsers undo these, others do not.
-  if (!isWanted(wanted, name))
-    return isWanted(wanted, plain(name)) && (!isFile || wanted.has(plain(name)))
-      ? { wrong: `the name ${plain(name)} is escaped` }
-      : { wanted: null, part }
+  // Some parsers undo escapes and take a name in other letters for the same, others do not.
+  if (!isWanted(wanted, name)) {
+    const meant = plain(name)
+    const odd = isWanted(wanted, meant) && (!isFile || wanted.has(meant))
+    return odd ? { wrong: `the name ${meant} is escaped or in other letters` } : { wanted: null, part }
+  }
   // Such a field may be a file as well as name one.
   if (isFile) return wanted.has(name) ? { wrong: `the field ${name} is sent as a file` } : { wanted: null, part }
   if (part.encoded) return { wrong: `the field ${name} is encoded` }
@@ -244,7 +247,7 @@ function readPartName(
 }
 
 /** The names of members that hold an id; what else is below a root (a URL of an image) may be long. */
-const idSegment = /^(?:id|file_id)$/
+const idSegment = /^(?:id|file_id)$/i
 
 /** By its whole name, or where `root*` is wanted in any form of brackets or dots: `root`, `root[]`, `root[0][id]`, `root.file_id`. */
 function isWanted(wanted: ReadonlySet<string>, name: string): boolean {
@@ -269,9 +272,9 @@ function isEncoded(headers: readonly [string, string][]): boolean {
 function plain(name: string): string {
   const unescaped = name.replaceAll('\\', '')
   try {
-    return decodeURIComponent(unescaped).trim()
+    return foldName(decodeURIComponent(unescaped)).trim()
   } catch {
-    return unescaped.trim()
+    return foldName(unescaped).trim()
   }
 }
 

@@ -1,5 +1,5 @@
 import { skipLargeValue } from './large-value.ts'
-import type { NameWatch } from './watched-names.ts'
+import { foldName, foldsToAscii, type NameWatch } from './watched-names.ts'
 
 /**
  * Finds members of a JSON object in its bytes, without parsing or copying. The grammar is checked strictly
@@ -20,9 +20,17 @@ export interface Member {
   end: number
 }
 
+/** With its quotes. */
+export interface OddKey extends Span {
+  meant: string
+}
+
 export type ObjectScan =
-  /** `start` is the opening brace, `end` the byte after the closing one; `members` are the wanted ones in order, repeated ones too. */
-  | { ok: true; start: number; end: number; empty: boolean; members: Member[] }
+  /**
+   * `start` is the opening brace, `end` the byte after the closing one; `members` are the wanted ones in order, repeated ones too. `odd`:
+   * the last key that is a wanted name in other letters (`Model`), which some parsers take for the same and others do not.
+   */
+  | { ok: true; start: number; end: number; empty: boolean; members: Member[]; odd: OddKey | null }
   /** `at`: byte offset of what is wrong; the length of the input when it ends too early. */
   | { ok: false; at: number }
 
@@ -60,6 +68,7 @@ export function scanObject(
   if (start >= end || bytes[start] !== openBrace) return { ok: false, at: start }
   let at = skipSpace(bytes, start + 1, end)
   const empty = bytes[at] === closeBrace
+  let odd: OddKey | null = null
   while (!empty) {
     const keyStart = at
     const keyEnd = at < end && bytes[at] === quote ? skipString(bytes, at + 1, end, strict) : ~at
@@ -71,7 +80,8 @@ export function scanObject(
     if (valueEnd < 0) return { ok: false, at: ~valueEnd }
     if (watch !== null) look(watch, bytes, keyStart + 1, keyEnd - 1)
     const name = wantedName(bytes, keyStart, keyEnd, wanted)
-    if (name !== null) members.push({ name, keyStart, start: valueStart, end: valueEnd })
+    if (typeof name === 'string') members.push({ name, keyStart, start: valueStart, end: valueEnd })
+    else if (name !== null) odd = { meant: name.inOtherLetters, start: keyStart, end: keyEnd }
     if (members.length > maximumMembers) return { ok: false, at: keyStart }
     at = skipSpace(bytes, valueEnd, end)
     if (at < end && bytes[at] === closeBrace) break
@@ -79,7 +89,7 @@ export function scanObject(
     at = skipSpace(bytes, at + 1, end)
   }
   const after = skipSpace(bytes, at + 1, end)
-  return after === end ? { ok: true, start, end: at + 1, empty, members } : { ok: false, at: after }
+  return after === end ? { ok: true, start, end: at + 1, empty, members, odd } : { ok: false, at: after }
 }
 
 /** The elements of the array that fills `range`; null when it is none, or of more than `maximumElements`. */
@@ -191,9 +201,12 @@ function skipKey(bytes: Buffer, at: number, end: number, watch: NameWatch | null
 function look(watch: NameWatch, bytes: Buffer, start: number, end: number): void {
   const length = end - start
   const names = watch.names.byLength[length]
-  if (names !== undefined) for (const name of names) if (hasText(bytes, start, end, name)) watch.seen = true
-  if (length < watch.names.shortestEscaped || watch.seen) return
-  for (let index = start; index < end; index++) if (bytes[index] === backslash) watch.seen = true
+  if (names !== undefined) for (const name of names) if (isSpelledAs(bytes, start, end, name)) watch.seen = true
+  if (length < watch.names.shortestHidden || watch.seen) return
+  for (let index = start; index < end; index++) {
+    const byte = bytes[index]!
+    if (byte === backslash || (byte > 0x7f && foldsToAscii(bytes, index))) watch.seen = true
+  }
 }
 
 /** After a backslash: a quote, another, a slash, and `b`, `f`, `n`, `r`, `t`. */
@@ -312,15 +325,18 @@ export function skipSpace(bytes: Buffer, at: number, end: number): number {
   return index
 }
 
-/**
- * A key is decoded only when it holds an escape; else its bytes are compared. Wanted names are ASCII. One in other letters (`Model`) is
- * wanted too: some parsers (Go's) take it for the same member.
- */
-function wantedName(bytes: Buffer, start: number, end: number, wanted: readonly string[]): string | null {
+type WantedName = string | { inOtherLetters: string } | null
+
+/** A key is decoded only when it holds an escape or more than ASCII; else its bytes are compared. Wanted names are ASCII. */
+function wantedName(bytes: Buffer, start: number, end: number, wanted: readonly string[]): WantedName {
   for (let index = start + 1; index < end - 1; index++) {
-    if (bytes[index] === backslash) return unescapedName(bytes.toString('utf8', start, end), wanted)
+    const byte = bytes[index]!
+    if (byte === backslash || byte > 0x7f) return decodedName(bytes.toString('utf8', start, end), wanted)
   }
-  for (const name of wanted) if (isSpelledAs(bytes, start + 1, end - 1, name)) return name
+  for (const name of wanted) {
+    if (isSpelledAs(bytes, start + 1, end - 1, name))
+      return hasText(bytes, start + 1, name) ? name : { inOtherLetters: name }
+  }
   return null
 }
 
@@ -333,19 +349,20 @@ function isSpelledAs(bytes: Buffer, start: number, end: number, text: string): b
   return true
 }
 
-function hasText(bytes: Buffer, start: number, end: number, text: string): boolean {
-  if (end - start !== text.length) return false
+function hasText(bytes: Buffer, start: number, text: string): boolean {
   for (let offset = 0; offset < text.length; offset++) {
     if (bytes[start + offset] !== text.charCodeAt(offset)) return false
   }
   return true
 }
 
-function unescapedName(text: string, wanted: readonly string[]): string | null {
+function decodedName(text: string, wanted: readonly string[]): WantedName {
   try {
-    const name: unknown = JSON.parse(text)
-    const lower = String(name).toLowerCase()
-    return wanted.find((one) => one.toLowerCase() === lower) ?? null
+    const name = String(JSON.parse(text))
+    if (wanted.includes(name)) return name
+    const folded = foldName(name)
+    const meant = wanted.find((one) => foldName(one) === folded)
+    return meant === undefined ? null : { inOtherLetters: meant }
   } catch {
     // An invalid escape: no parser reads a wanted name out of it.
     return null

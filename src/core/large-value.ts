@@ -13,7 +13,7 @@ interface Skipper {
   inputPlace(): number
   inputSize(): number
   namesPlace(): number
-  begin(names: number, shortestEscaped: number): void
+  begin(names: number, shortestHidden: number): void
   run(length: number, last: boolean): number
   place(): number
   seen(): boolean
@@ -39,7 +39,7 @@ class LargeValues {
   skip(bytes: Buffer, at: number, end: number, watch: NameWatch | null): number {
     const code = this.#code
     if (watch === null) code.begin(0, 0)
-    else code.begin(this.#putNames(watch.names), watch.names.shortestEscaped)
+    else code.begin(this.#putNames(watch.names), watch.names.shortestHidden)
     let from = at
     let size = firstBytes
     for (;;) {

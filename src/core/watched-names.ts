@@ -1,18 +1,41 @@
-/** Names to look out for at every depth. ASCII; at least one. */
+/**
+ * A name as those parsers compare it that take one in other letters for the same: Go's does, and with it many servers. Beyond ASCII Unicode folds
+ * two characters to its letters, ſ and the sign of Kelvin; where the bytes of UTF-8 were read as characters, they are two and three.
+ */
+export function foldName(name: string): string {
+  for (let index = 0; index < name.length; index++)
+    if (name.charCodeAt(index) > 0x7f) return name.replaceAll(longS, 's').replaceAll(kelvin, 'k').toLowerCase()
+  return name.toLowerCase()
+}
+
+const longS = /\u017f|\u00c5\u00bf/g
+const kelvin = /\u212a|\u00e2\u0084\u00aa/g
+
+/** Whether a character that folds to a letter of ASCII begins at this byte of UTF-8. */
+export function foldsToAscii(bytes: Buffer, at: number): boolean {
+  const first = bytes[at]
+  if (first === 0xc5) return bytes[at + 1] === 0xbf
+  return first === 0xe2 && bytes[at + 1] === 0x84 && bytes[at + 2] === 0xaa
+}
+
+/** Names to look out for at every depth, in any letters. ASCII; at least one. */
 export class WatchedNames {
+  /** Folded. */
   readonly all: readonly string[]
   readonly byLength: readonly (readonly string[] | undefined)[]
-  /** A name of fewer bytes hides none of them behind an escape, which makes five bytes more of a character. */
-  readonly shortestEscaped: number
+  /**
+   * A key of fewer bytes hides none of them: an escape makes five bytes more of a character, and one that folds to `k` or `s` at least one.
+   */
+  readonly shortestHidden: number
 
   constructor(names: readonly string[]) {
-    this.all = names
+    this.all = names.map(foldName)
     const longest = Math.max(...names.map(({ length }) => length))
     this.byLength = Array.from({ length: longest + 1 }, (_, length) => {
-      const same = names.filter((name) => name.length === length)
+      const same = this.all.filter((name) => name.length === length)
       return same.length === 0 ? undefined : same
     })
-    this.shortestEscaped = Math.min(...names.map(({ length }) => length)) + 5
+    this.shortestHidden = Math.min(...this.all.map((name) => name.length + (/[ks]/.test(name) ? 1 : 5)))
   }
 }
 

@@ -2,6 +2,7 @@ import { type Fault, fault } from '../core/errors.ts'
 import { type Member, scanObject } from '../core/json-scan.ts'
 import type { NameWatch } from '../core/watched-names.ts'
 import { readValue } from './json-value.ts'
+import { refuseOdd } from './request-body.ts'
 
 /**
  * The wanted members at the top of a client's frame, text or binary. Every frame of every lane's protocol is one JSON object; what is
@@ -17,7 +18,7 @@ export function scanFrame(
     const place = scan.at >= frame.length ? 'it ends too early' : `see byte ${scan.at}`
     return fault('invalid_request', `The message is not one valid JSON object: ${place}.`)
   }
-  return scan.members
+  return refuseOdd(frame, scan) ?? scan.members
 }
 
 /** The frame's `type`, '' where it has none. Parsers disagree on which of two counts. */

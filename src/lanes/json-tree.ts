@@ -1,5 +1,6 @@
 import { type Fault, fault } from '../core/errors.ts'
 import { maximumElements, skipSpace } from '../core/json-scan.ts'
+import { foldName } from '../core/watched-names.ts'
 
 /**
  * What references to objects are looked for in. Unlike a parser's it keeps each member of a repeated key, since parsers disagree on which
@@ -14,18 +15,31 @@ export const tooManyValues: Fault = fault(
   `The body may name objects at the provider and holds more than ${maximumElements.toLocaleString('en')} values: too many to look through. Send fewer at a time.`,
 )
 
-/** An object's members in order, repeated ones too. */
+export interface TreeMember {
+  /** Folded (`foldName`): what refers to an object refers to it in any letters. */
+  name: string
+  /** For what makes a member harmless: only in these letters does it for everybody. */
+  written: string
+  value: JsonTree
+}
+
+/** An object's members in order, repeated ones too. Names are asked for folded. */
 export class JsonMembers {
-  readonly entries: [name: string, value: JsonTree][] = []
+  readonly entries: TreeMember[] = []
 
   /** The strings that a member of this name has. */
   texts(name: string): string[] {
-    return this.entries.flatMap(([key, value]) => (key === name && typeof value === 'string' ? [value] : []))
+    return this.entries.flatMap((one) => (one.name === name && typeof one.value === 'string' ? [one.value] : []))
   }
 
   /** What the members of this name hold. */
   values(name: string): JsonTree[] {
-    return this.entries.flatMap(([key, value]) => (key === name ? [value] : []))
+    return this.entries.flatMap((one) => (one.name === name ? [one.value] : []))
+  }
+
+  /** Written so, by whatever parser it is read. */
+  has(name: string): boolean {
+    return this.entries.some(({ written }) => written === name)
   }
 }
 
@@ -70,7 +84,7 @@ export function readTree(bytes: Buffer): { root: JsonTree } | null {
   const add = (value: JsonTree) => {
     values++
     const parent = open.at(-1)!
-    if (parent instanceof JsonMembers) parent.entries.push([key ?? '', value])
+    if (parent instanceof JsonMembers) parent.entries.push({ name: foldName(key ?? ''), written: key ?? '', value })
     else parent.push(value)
   }
   while (at < bytes.length) {

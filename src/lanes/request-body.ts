@@ -15,7 +15,15 @@ export function isFault(value: object): value is Fault {
 export function scanBody(body: Buffer, wanted: readonly string[], watch: NameWatch | null = null): RequestBody {
   if (body.length === 0) return fault('invalid_request', 'The body is empty; send a JSON object.')
   const scan = scanObject(body, wanted, undefined, watch, true)
-  return scan.ok ? scan : notJson(body, scan.at)
+  if (!scan.ok) return notJson(body, scan.at)
+  return refuseOdd(body, scan) ?? scan
+}
+
+/** For every object whose members decide something: what was checked here must be what the provider goes by. */
+export function refuseOdd(body: Buffer, { odd }: ScannedObject): Fault | null {
+  if (odd === null) return null
+  const message = `\`${readValue(body, odd)}\` must be written \`${odd.meant}\`: servers disagree whether it is the same.`
+  return fault('invalid_request', message, { param: odd.meant })
 }
 
 function notJson(body: Buffer, at: number): Fault {

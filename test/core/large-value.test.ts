@@ -4,7 +4,7 @@ import { skipSmallValue } from '../../src/core/json-scan.ts'
 import { skipLargeValue } from '../../src/core/large-value.ts'
 import { WatchedNames } from '../../src/core/watched-names.ts'
 
-const names = new WatchedNames(['file_id', 'conversation', 'id'])
+const names = new WatchedNames(['file_id', 'conversation', 'skill_id', 'id'])
 
 function skipBoth(bytes: Buffer, at = 0) {
   return [skipLargeValue, skipSmallValue].map((skip) => {
@@ -15,7 +15,19 @@ function skipBoth(bytes: Buffer, at = 0) {
 
 /** Texts in which all that means something in a string stands close together. */
 const text = fc.string({ unit: fc.constantFrom('a', '"', '\\', '\n', 'é', '{', '}', ' ', '😀'), maxLength: 40 })
-const key = fc.oneof(fc.constantFrom('file_id', 'conversation', 'id', 'role', ''), text)
+const key = fc.oneof(
+  fc.constantFrom('file_id', 'conversation', 'id', 'role', ''),
+  fc.constantFrom(
+    'File_ID',
+    'conver\u017fation',
+    '\u017f\u212aill_id',
+    'ID',
+    'filé_id',
+    'i\u212a',
+    '\u017e\u212bill_id',
+  ),
+  text,
+)
 const { value: document } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 5 },

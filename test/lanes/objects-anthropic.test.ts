@@ -58,6 +58,11 @@ describe('references', () => {
     expect(references(messages, '{"model":"m","contai\\u006eer":"c"}')).toEqual(['container c'])
     const twice = '{"model":"m","system":[{"file_id":"a","file_id":"b"}]}'
     expect(references(messages, twice).sort()).toEqual(['file a', 'file b'])
+    const odd =
+      '{"model":"m","Container":"c","system":[{"FILE_ID":"a"},{"\u017fkill_id":"skill_1"}],"Metadata":{"file_id":"b"}}'
+    expect(references(messages, odd).sort()).toEqual(['container c', 'file a', 'file b', 'skill skill_1'])
+    const thread = '{"model":"m","Thread":{"Previous_Message_ID":"msg_1"}}'
+    expect(references(messages, thread)).toEqual(['thread msg_1'])
   })
 })
 

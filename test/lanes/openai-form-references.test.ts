@@ -46,7 +46,20 @@ describe('a field of a form', () => {
     expect(read(path, name, 'x'.repeat(5000), more)).toEqual([])
   })
 
-  it('is refused where its name is escaped', () => {
-    expect(read('/videos/edits', 'video%5Bid%5D', 'x')).toEqual(['the name video[id] is escaped'])
+  it.each([
+    ['/videos/edits', 'video%5Bid%5D', 'video[id]'],
+    ['/videos/edits', 'Video', 'video'],
+    ['/containers/c/files', 'FILE_ID', 'file_id'],
+    ['/images/generations', 'Model', 'model'],
+    ['/audio/voices', 'con\u017fent[id]', 'consent[id]'],
+  ])('of %s, %s is refused', (path, name, meant) => {
+    expect(read(path, name, 'x')).toEqual([`the name ${meant} is escaped or in other letters`])
+  })
+
+  it('that holds JSON refers to both of two, in any letters', () => {
+    const match = openai.match('POST', '/videos')!
+    const value = '[{"id":"a","id":"b"},{"ID":"c","File_Id":["d"]}]'
+    const fields = [{ name: 'characters', value, start: 0, end: 0 }]
+    expect(openai.objects.formReferences!(match, fields).map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd'])
   })
 })

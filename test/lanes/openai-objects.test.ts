@@ -89,6 +89,34 @@ describe('references', () => {
     ['an escaped id', '{"previous_response_id":"resp\\u005f1"}', ['response resp_1']],
     ['a type given twice', '{"input":[{"type":"message","type":"item_reference","id":"msg_1"}]}', ['item msg_1']],
     ['white space', '{ "input" : [ { "id" : "msg_1" } ] }', ['item msg_1']],
+    [
+      'other letters',
+      '{"Previous_Response_ID":"resp_1","TOOLS":[{"File_IDs":["file-1"]}]}',
+      ['file file-1', 'response resp_1'],
+    ],
+    [
+      'letters that fold',
+      '{"\u017f\u212aill_id":"skill_1","\\u017fkill_id":"skill_2"}',
+      ['skill skill_1', 'skill skill_2'],
+    ],
+    ['an item in other letters', '{"Input":[{"Type":"item_reference","ID":"msg_1"}]}', ['item msg_1']],
+    [
+      'a second type in other letters',
+      '{"input":[{"type":"message","Type":"item_reference","id":"msg_1"}]}',
+      ['item msg_1'],
+    ],
+    ['a role that only some see', '{"input":[{"Role":"user","id":"msg_1"}]}', ['item msg_1']],
+    [
+      'content that only some see',
+      '{"input":[{"type":"reasoning","Encrypted_Content":"x","id":"rs_1"}]}',
+      ['item rs_1'],
+    ],
+    ['notes that only some take for notes', '{"Metadata":{"file_id":"file-1"}}', ['file file-1']],
+    [
+      'variables that only some take for them',
+      '{"prompt":{"Variables":{"conversation":"conv_1"}}}',
+      ['conversation conv_1'],
+    ],
   ])('cannot be hidden: %s', (_name, body, expected) => {
     expect(refer(responses, body)).toEqual(expected)
   })

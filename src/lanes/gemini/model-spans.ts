@@ -2,6 +2,7 @@ import { type Fault, fault } from '../../core/errors.ts'
 import { type Member, maximumElements, type Span, scanElements, scanObject } from '../../core/json-scan.ts'
 import type { Match } from '../contract.ts'
 import { readValue } from '../json-value.ts'
+import { refuseOdd } from '../request-body.ts'
 import { modelName } from './endpoints.ts'
 
 const foreignModel = fault(
@@ -39,15 +40,17 @@ export function modelHolders(match: Match): readonly string[] {
  */
 export function findModelSpans(match: Match, body: Buffer, members: readonly Member[]): Span[] | Fault {
   const model = match.pathModel ?? ''
-  const seen = { tooMany: false }
+  const seen: Seen = { wrong: null }
   const objects = waysOf(match).flatMap(([first = [], ...rest]) =>
     descend(body, members.filter(({ name }) => first.includes(name)).flatMap(asObjects(body, seen)), rest, seen),
   )
-  if (seen.tooMany) return tooManyRequests
+  if (seen.wrong !== null) return seen.wrong
   const spans: Span[] = []
   for (const object of objects) {
     const scan = scanObject(body, ['model'], object)
     if (!scan.ok) continue
+    const odd = refuseOdd(body, scan)
+    if (odd !== null) return odd
     for (const member of scan.members) {
       const value = readValue(body, member)
       if (typeof value !== 'string') continue
@@ -63,9 +66,9 @@ const tooManyRequests = fault(
   `The body holds more than ${maximumElements.toLocaleString('en')} requests; send fewer at a time.`,
 )
 
-/** A list that is too long to be taken apart has been met: nobody has looked at what it names. */
+/** What has been met that nobody has looked into: a list too long to be taken apart, a step in other letters. */
 interface Seen {
-  tooMany: boolean
+  wrong: Fault | null
 }
 
 function descend(body: Buffer, objects: readonly Span[], way: readonly Step[], seen: Seen): readonly Span[] {
@@ -73,7 +76,9 @@ function descend(body: Buffer, objects: readonly Span[], way: readonly Step[], s
   if (step === undefined) return objects
   const inside = objects.flatMap((object) => {
     const scan = scanObject(body, step, object)
-    return scan.ok ? scan.members.flatMap(asObjects(body, seen)) : []
+    if (!scan.ok) return []
+    seen.wrong ??= refuseOdd(body, scan)
+    return scan.members.flatMap(asObjects(body, seen))
   })
   return descend(body, inside, rest, seen)
 }
@@ -84,7 +89,7 @@ const openBracket = 0x5b
 function asObjects(body: Buffer, seen: Seen): (span: Span) => readonly Span[] {
   return (span) => {
     const elements = scanElements(body, span)
-    if (elements === null && body[span.start] === openBracket) seen.tooMany = true
+    if (elements === null && body[span.start] === openBracket) seen.wrong ??= tooManyRequests
     return elements ?? [{ start: span.start, end: span.end }]
   }
 }

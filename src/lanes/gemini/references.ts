@@ -14,20 +14,20 @@ const store: Reading = (text) => ({ type: 'file_search_store', id: inCollection(
 const interaction: Reading = (id) => named('interaction', id)
 const environment: Reading = (text) => named('environment', text.replace(/^environments\//, ''))
 
-/** Names of members that refer to an object, in both JSON spellings (wire/lanes.md, 3.2). Source: the types of `@google/genai` 3. */
+/** Names of members that refer to an object, folded, in both JSON spellings (wire/lanes.md, 3.2). Source: the types of `@google/genai` 3. */
 const readings: Readonly<Record<string, Reading>> = {
-  cachedContent: cache,
+  cachedcontent: cache,
   cached_content: cache,
   environment,
-  environmentId: environment,
+  environmentid: environment,
   environment_id: environment,
-  fileName: file,
+  filename: file,
   file_name: file,
-  fileSearchStoreNames: store,
+  filesearchstorenames: store,
   file_search_store_names: store,
-  fileUri,
+  fileuri: fileUri,
   file_uri: fileUri,
-  previousInteractionId: interaction,
+  previousinteractionid: interaction,
   previous_interaction_id: interaction,
   // Content of an interaction, and the video that another one goes on from.
   uri: fileUri,
@@ -54,7 +54,7 @@ const foreign = new Set([
 
 const none: ObjectName[] = []
 /** In a batch these name the file of its requests. */
-const inputs = new Set(['fileName', 'file_name'])
+const inputs = new Set(['filename', 'file_name'])
 
 export function findReferences({ endpoint }: Match, _query: string, body: Buffer): Reference[] | Fault {
   if (!endpoint.takes.includes('json') || body.length === 0) return none
@@ -62,7 +62,7 @@ export function findReferences({ endpoint }: Match, _query: string, body: Buffer
 }
 
 /** What holds the `handle` of a session of the Live API that is to go on. */
-const resumptions = new Set(['sessionResumption', 'session_resumption'])
+const resumptions = new Set(['sessionresumption', 'session_resumption'])
 const longHandle = fault('invalid_request', 'The handle of the session is longer than any that was given out here.')
 
 /** `mayBeInput`: of a batch. */

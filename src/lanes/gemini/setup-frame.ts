@@ -3,7 +3,7 @@ import { type Span, scanObject } from '../../core/json-scan.ts'
 import { scanFrame } from '../client-frame.ts'
 import type { FrameAsk, Inspection, Match, NamedModel } from '../contract.ts'
 import { readValue } from '../json-value.ts'
-import { isFault } from '../request-body.ts'
+import { isFault, refuseOdd } from '../request-body.ts'
 import { modelName } from './endpoints.ts'
 import { referringNames } from './references.ts'
 
@@ -46,7 +46,7 @@ const setups = ['bidiGenerateContentSetup', 'bidi_generate_content_setup']
 /** The body that asks for a token may hold the setup that the token is good for. */
 export function inspectSetup(found: Inspection, body: Buffer): Inspection | Fault {
   const scan = scanObject(body, setups)
-  const model = scan.ok ? readModels(body, scan.members) : null
+  const model = scan.ok ? (refuseOdd(body, scan) ?? readModels(body, scan.members)) : null
   if (model === null) return found
   return isFault(model) ? model : { ...found, model: model.name, modelSpans: model.spans }
 }
@@ -54,13 +54,18 @@ export function inspectSetup(found: Inspection, body: Buffer): Inspection | Faul
 function readModels(bytes: Buffer, holders: readonly Span[]): NamedModel | Fault | null {
   let name: string | null = null
   const spans: Span[] = []
-  for (const span of holders.flatMap((holder) => findModels(bytes, holder))) {
+  const found: Span[] = []
+  for (const holder of holders) {
+    const wrong = findModels(bytes, holder, 0, found)
+    if (wrong !== null) return wrong
+  }
+  for (const span of found) {
     const value = readValue(bytes, span)
-    const found = typeof value === 'string' ? modelName(value) : null
-    if (found === null) return badModel('`setup.model` is no name of a model; write it like `models/NAME`.')
-    if (name !== null && name !== found)
+    const named = typeof value === 'string' ? modelName(value) : null
+    if (named === null) return badModel('`setup.model` is no name of a model; write it like `models/NAME`.')
+    if (name !== null && name !== named)
       return badModel('`setup.model` is given twice with different values; send it once.')
-    name = found
+    name = named
     spans.push(span)
   }
   return name === null ? null : { name, spans }
@@ -69,13 +74,15 @@ function readModels(bytes: Buffer, holders: readonly Span[]): NamedModel | Fault
 /** Nobody reads a setup deeper in others than once; each step costs a scan of all that is below it. */
 const deepest = 4
 
-function findModels(bytes: Buffer, holder: Span, depth = 0): Span[] {
+function findModels(bytes: Buffer, holder: Span, depth: number, found: Span[]): Fault | null {
   const scan = scanObject(bytes, ['model', 'setup'], holder)
-  if (!scan.ok) return []
-  return scan.members.flatMap(({ name, start, end }) => {
-    if (name === 'model') return [{ start, end }]
-    return depth < deepest ? findModels(bytes, { start, end }, depth + 1) : []
-  })
+  if (!scan.ok) return null
+  let wrong = refuseOdd(bytes, scan)
+  for (const { name, start, end } of scan.members) {
+    if (name === 'model') found.push({ start, end })
+    else if (depth < deepest) wrong ??= findModels(bytes, { start, end }, depth + 1, found)
+  }
+  return wrong
 }
 
 function badModel(message: string): Fault {

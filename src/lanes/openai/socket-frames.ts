@@ -4,7 +4,7 @@ import type { ObjectType } from '../../core/stored-object.ts'
 import { readType, scanFrame } from '../client-frame.ts'
 import type { FrameAsk, Match, NamedModel } from '../contract.ts'
 import { asText, readValue } from '../json-value.ts'
-import { isFault, readModel } from '../request-body.ts'
+import { isFault, readModel, refuseOdd } from '../request-body.ts'
 import { watchReferences } from './objects/references.ts'
 
 /** The type of a provider's frame: '' for what has none. Sound is skipped, never parsed. */
@@ -64,6 +64,8 @@ const deepest = 8
 
 export function readSession(bytes: Buffer): Pick<FrameAsk, 'model' | 'further'> | Fault {
   const scan = scanObject(bytes, ['session'])
+  const odd = scan.ok ? refuseOdd(bytes, scan) : null
+  if (odd !== null) return odd
   // Beside a session the model of an older form may stand: which one counts is the provider's to say, so they must be one.
   return readModels(bytes, [{ start: 0, end: bytes.length }, ...(scan.ok ? scan.members : [])])
 }
@@ -71,7 +73,10 @@ export function readSession(bytes: Buffer): Pick<FrameAsk, 'model' | 'further'> 
 /** Of sessions that mean the same one. */
 export function readModels(bytes: Buffer, sessions: readonly Span[]): Pick<FrameAsk, 'model' | 'further'> | Fault {
   const models: { depth: number; name: string; span: Span }[] = []
-  for (const session of sessions) collectModels(bytes, session, 0, models)
+  for (const session of sessions) {
+    const wrong = collectModels(bytes, session, 0, models)
+    if (wrong !== null) return wrong
+  }
   const own = models.filter(({ depth }) => depth === 0)
   if (new Set(own.map(({ name }) => name)).size > 1)
     return fault('invalid_request', '`session.model` is given twice with different values; send it once.', {
@@ -87,15 +92,17 @@ function collectModels(
   range: Span,
   depth: number,
   found: { depth: number; name: string; span: Span }[],
-): void {
+): Fault | null {
   const scan = scanObject(frame, ['model', ...holders], range)
-  if (!scan.ok) return
+  if (!scan.ok) return null
+  let wrong = refuseOdd(frame, scan)
   for (const { name, start, end } of scan.members) {
     if (name !== 'model') {
-      if (depth < deepest) collectModels(frame, { start, end }, depth + 1, found)
+      if (depth < deepest) wrong ??= collectModels(frame, { start, end }, depth + 1, found)
       continue
     }
     const value = asText(readValue(frame, { start, end }))
     if (value !== null) found.push({ depth, name: value, span: { start, end } })
   }
+  return wrong
 }

@@ -1,6 +1,6 @@
 import type { ObjectName, ObjectType } from '../../../core/stored-object.ts'
 import type { FormField, Match } from '../../contract.ts'
-import { asObject } from '../../json-value.ts'
+import { JsonMembers, type JsonTree, readTree } from '../../json-tree.ts'
 
 type Roots = Readonly<Record<string, ObjectType>>
 
@@ -33,18 +33,19 @@ function readIds(value: string): string[] {
   const text = value.trim()
   if (!/^[[{"]/.test(text)) return text === '' ? [] : [value]
   try {
-    return idsIn(JSON.parse(text))
+    JSON.parse(text)
+    return idsIn(readTree(Buffer.from(text))?.root ?? null)
   } catch {
     return [value]
   }
 }
 
 /** A field holds 4 KiB at most, which bounds the depth. */
-function idsIn(value: unknown): string[] {
+function idsIn(value: JsonTree): string[] {
   if (typeof value === 'string') return value === '' ? [] : [value]
   if (Array.isArray(value)) return value.flatMap(idsIn)
-  return Object.entries(asObject(value) ?? {}).flatMap(([key, member]) => {
-    if (key === 'id' || key === 'file_id') return idsIn(member)
-    return typeof member === 'string' ? [] : idsIn(member)
-  })
+  if (!(value instanceof JsonMembers)) return []
+  return value.entries.flatMap(({ name, value: member }) =>
+    typeof member === 'string' && name !== 'id' && name !== 'file_id' ? [] : idsIn(member),
+  )
 }

@@ -5,6 +5,7 @@ import type { ObjectName } from '../../../core/stored-object.ts'
 import type { Match } from '../../contract.ts'
 import type { InputLine } from '../../input-lines.ts'
 import { readValue } from '../../json-value.ts'
+import { refuseOdd } from '../../request-body.ts'
 import { openai } from '../lane.ts'
 import { findCall } from './batch-call.ts'
 import { references } from './references.ts'
@@ -16,6 +17,8 @@ const unsaid = ['/v1/chat/completions', '/v1/responses']
 export function readLine(line: Buffer): InputLine | string {
   const scan = scanObject(line, ['url', 'body'])
   if (!scan.ok) return 'it is no JSON object'
+  const odd = refuseOdd(line, scan)
+  if (odd !== null) return reasonOf(odd)
   const urls = scan.members.filter(({ name }) => name === 'url')
   const [body, ...others] = scan.members.filter(({ name }) => name === 'body')
   // Parsers disagree on which of two counts.
@@ -28,7 +31,7 @@ export function readLine(line: Buffer): InputLine | string {
     if (match === null)
       return `its url is nothing that this lane serves in batches: ${quote(String(url).slice(0, urlCharacters))}`
     const wrong = readCall(match, asked, found)
-    if (wrong !== null) return lowerFirst(wrong.message)
+    if (wrong !== null) return reasonOf(wrong)
   }
   return found
 }
@@ -45,6 +48,6 @@ function readCall(match: Match, body: Buffer, found: { models: string[]; objects
   return null
 }
 
-function lowerFirst(message: string): string {
+function reasonOf({ message }: Fault): string {
   return message.charAt(0).toLowerCase() + message.slice(1).replace(/\.$/, '')
 }

@@ -93,8 +93,8 @@ function* collect(root: JsonTree, operation: string): Generator<Reference> {
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     if (Array.isArray(value)) for (const element of value) waiting.push(element)
     if (!(value instanceof JsonMembers)) continue
-    for (const [name, member] of value.entries) {
-      if (opaque.has(name)) continue
+    for (const { name, written, value: member } of value.entries) {
+      if (opaque.has(written)) continue
       const type = named.get(name)
       if (name === 'input_file_id') for (const { type, id } of namedBy('file', member)) yield { type, id, input: true }
       else if (type !== undefined) yield* namedBy(type, member)
@@ -104,8 +104,8 @@ function* collect(root: JsonTree, operation: string): Generator<Reference> {
       // A message that says again what the model once said aloud.
       if (name === 'audio' && operation === 'chat') yield* namedBy('item', member, isAudioId)
       // The client gives these their names.
-      if (name === 'variables' && member instanceof JsonMembers)
-        for (const [, each] of member.entries) waiting.push(each)
+      if (written === 'variables' && member instanceof JsonMembers)
+        for (const { value: each } of member.entries) waiting.push(each)
       else waiting.push(member)
     }
     if (value.texts('type').includes('file_id')) for (const id of value.texts('id')) yield { type: 'file', id }
@@ -145,9 +145,8 @@ function* items(value: JsonTree): Generator<ObjectName> {
 }
 
 function mayLookUp(item: JsonMembers): boolean {
-  const types = item.values('type')
-  if (types.length === 0) return !brings(item, 'role')
-  return types.some((type) => {
+  if (!item.has('type') && !brings(item, 'role')) return true
+  return item.values('type').some((type) => {
     if (typeof type !== 'string' || type === 'item_reference') return true
     const content = contentOf.get(type)
     return content !== undefined && !brings(item, content)
@@ -155,6 +154,8 @@ function mayLookUp(item: JsonMembers): boolean {
 }
 
 function brings(item: JsonMembers, name: string): boolean {
-  const values = item.values(name)
-  return values.length > 0 && values.every((value) => value === longText || (typeof value === 'string' && value !== ''))
+  return (
+    item.has(name) &&
+    item.values(name).every((value) => value === longText || (typeof value === 'string' && value !== ''))
+  )
 }

@@ -14,7 +14,7 @@ export function findWideSource({ operation }: Endpoint, body: Buffer): Fault | n
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     if (Array.isArray(value)) for (const element of value) waiting.push(element)
     if (!(value instanceof JsonMembers)) continue
-    for (const [name, member] of value.entries) {
+    for (const { name, value: member } of value.entries) {
       waiting.push(member)
       const types = name === 'source' && member instanceof JsonMembers ? member.texts('type') : []
       if (types.some((type) => wideTypes.has(type)))
