@@ -33,7 +33,12 @@ export interface TestGateway {
   socketPath: string
   databasePath: string
   /** What the next checks find; a test may look at what they were asked with. */
-  checks: { result: CheckResult; asked: { baseUrl: string; credential: string | null }[] }
+  checks: {
+    result: CheckResult
+    /** Of single credentials. */
+    results: Map<string, CheckResult>
+    asked: { baseUrl: string; credential: string | null }[]
+  }
   published: number
   /** Keys whose streams were to be ended. */
   closed: string[]
@@ -66,7 +71,7 @@ export async function startTestGateway(path: string | null = null): Promise<Test
   const settled = new EventEmitter()
   const state = { published: 0, changes: 0, snapshot: await store.snapshot() }
   store.onChange(() => state.changes++)
-  const checks: TestGateway['checks'] = { result: good, asked: [] }
+  const checks: TestGateway['checks'] = { result: good, results: new Map(), asked: [] }
   const faults: unknown[] = []
   const closed: string[] = []
   const ready: string[] = []
@@ -86,7 +91,7 @@ export async function startTestGateway(path: string | null = null): Promise<Test
     ingest: async () => void (await store.ingest()),
     async check(_kind, target, credential: Secret | null) {
       checks.asked.push({ baseUrl: target.baseUrl, credential: credential?.reveal() ?? null })
-      return checks.result
+      return checks.results.get(credential?.reveal() ?? '') ?? checks.result
     },
     async *records(signal) {
       try {

@@ -57,6 +57,16 @@ export const checkShape = z.object({
   reason: z.string().nullable(),
   message: z.string(),
   models: z.array(z.string()),
+  /** Each of the pool by itself. The provider is well as long as one of them is. */
+  credentials: z.array(
+    z.object({
+      id: z.string(),
+      last_four: z.string(),
+      ok: z.boolean(),
+      reason: z.string().nullable(),
+      message: z.string(),
+    }),
+  ),
 })
 
 export const kindShape = z.object({

@@ -183,7 +183,7 @@ export const providers = {
     )
     .output(providerShape),
   check: operation({
-    summary: 'Ask the provider whether address and credential are right (free)',
+    summary: 'Ask the provider whether address and credentials are right (free)',
     role: 'admin',
     reach: 'workspace',
     effect: 'write',

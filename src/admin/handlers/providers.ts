@@ -1,41 +1,18 @@
 import { z } from 'zod'
-import type { CheckResult } from '../../providers/contract.ts'
 import { type Preset, presets } from '../../providers/presets.ts'
-import { SealBroken } from '../../sealing/seal-error.ts'
-import type { Provider } from '../../store/api.ts'
 import { addProvider } from './add-provider.ts'
 import { audited } from './audited.ts'
 import { operations } from './base.ts'
+import { checkStored } from './check-stored.ts'
 import type { AdminContext } from './context.ts'
 import { credentials } from './credentials.ts'
 import { editProvider } from './edit-provider.ts'
 import { conflict, notFound } from './fault.ts'
 import { findProvider } from './find.ts'
 import { kindSchema } from './kind-schema.ts'
-import { check, found, openSealed } from './provider-check.ts'
 import { showProviderHistory } from './provider-history.ts'
-import { findProviderKind, ownSettings } from './provider-input.ts'
+import { ownSettings } from './provider-input.ts'
 import { auditProvider, loadUsage, resource, showProvider, showRevision } from './show-provider.ts'
-
-/** With its first credential. What is found is kept, and shows; nothing here is refused. */
-async function checkStored(context: AdminContext, provider: Provider): Promise<CheckResult> {
-  const result = await askWithStored(context, provider)
-  const { readiness, models } = found(result)
-  await context.store.providers.setReadiness(provider.id, readiness, models)
-  if (result.ok) context.runtime.markReady(provider.id)
-  return result
-}
-
-async function askWithStored(context: AdminContext, provider: Provider): Promise<CheckResult> {
-  const kind = findProviderKind(context, provider.kind)
-  const [first] = provider.revision.credentials
-  try {
-    return await check(context, kind, provider, first === undefined ? null : openSealed(context, provider.id, first))
-  } catch (error) {
-    if (!(error instanceof SealBroken)) throw error
-    return { ok: false, reason: 'credential_sealed', message: `${error.message} ${error.hint}`, models: [] }
-  }
-}
 
 async function setActive(context: AdminContext, name: string, active: boolean) {
   const provider = await findProvider(context, name)
@@ -72,9 +49,14 @@ export const providers = {
   edit: operations.providers.edit.handler(({ context, input }) => editProvider(context, input)),
   check: operations.providers.check.handler(async ({ context, input }) => {
     const provider = await findProvider(context, input.name)
-    const { ok, reason, message, models } = await checkStored(context, provider)
+    const { ok, reason, message, models, credentials } = await checkStored(context, provider)
     await context.runtime.publish()
-    return { provider: provider.name, ok, reason, message, models: models.map(({ name }) => name) }
+    return {
+      ...{ provider: provider.name, ok, reason, message, models: models.map(({ name }) => name) },
+      credentials: credentials.map(({ id, lastFour, result }) => ({
+        ...{ id, last_four: lastFour, ok: result.ok, reason: result.reason, message: result.message },
+      })),
+    }
   }),
   activate: operations.providers.activate.handler(({ context, input }) => setActive(context, input.name, true)),
   deactivate: operations.providers.deactivate.handler(({ context, input }) => setActive(context, input.name, false)),

@@ -12,6 +12,7 @@ import { OwnedNotice } from '../owned-notice.tsx'
 import { count } from '../units.ts'
 import { CheckList } from './check-list.tsx'
 import { EditProvider } from './edit-provider.tsx'
+import { PoolCheck } from './pool-check.tsx'
 import { ProviderCredentials } from './provider-credentials.tsx'
 import { ProviderHealth } from './provider-health.tsx'
 import { ProviderModels } from './provider-models.tsx'
@@ -163,7 +164,10 @@ function CheckNow({ provider }: { provider: Provider }) {
       </Button>
       <Dialog open={open} title={`Check of ${provider.name}`} onClose={() => setOpen(false)}>
         {fault === null ? (
-          <CheckList finding={finding} />
+          <>
+            <CheckList finding={finding} />
+            {check === null ? null : <PoolCheck credentials={check.credentials} />}
+          </>
         ) : (
           <div className="notice notice-bad" role="alert">
             <p>
