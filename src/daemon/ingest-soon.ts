@@ -1,4 +1,5 @@
 import type { DegradedPart } from '../core/degraded.ts'
+import { afterRunning } from '../core/running-time.ts'
 import type { StoreClient } from '../store/api.ts'
 import { StoreDegraded } from '../store/store-error.ts'
 
@@ -8,14 +9,14 @@ const patienceMs = 5000
 /** Everything journaled before the call is stored when this resolves. Throws `StoreDegraded`, within the time, when it is not. */
 export async function ingestSoon(store: StoreClient, degraded: () => readonly DegradedPart[]): Promise<void> {
   const overdue = Promise.withResolvers<never>()
-  const timer = setTimeout(() => {
+  const patience = afterRunning(patienceMs, () => {
     const sick = degraded().find(({ part }) => part === 'store')
     const reason = sick?.reason ?? 'the store is behind the traffic'
     overdue.reject(new StoreDegraded(`the newest records are not stored yet: ${reason}`))
-  }, patienceMs)
+  })
   try {
     await Promise.race([store.ingest(), overdue.promise])
   } finally {
-    clearTimeout(timer)
+    patience.cancel()
   }
 }

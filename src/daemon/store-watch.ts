@@ -1,3 +1,4 @@
+import { afterRunning } from '../core/running-time.ts'
 import type { StoreClient, StoreHealth } from '../store/api.ts'
 import type { Log } from './log.ts'
 
@@ -43,7 +44,7 @@ export class StoreWatch {
   async #look(): Promise<void> {
     if (this.#asking) return
     this.#asking = true
-    const overdue = setTimeout(() => this.#options.onDegraded('the store does not answer'), patienceMs)
+    const patience = afterRunning(patienceMs, () => this.#options.onDegraded('the store does not answer'))
     try {
       const health = await this.#options.store.health()
       this.health = health
@@ -52,7 +53,7 @@ export class StoreWatch {
     } catch (error) {
       this.#options.onDegraded(error instanceof Error ? error.message : String(error))
     } finally {
-      clearTimeout(overdue)
+      patience.cancel()
       this.#asking = false
     }
   }

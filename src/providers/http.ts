@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 // Not undici's index: it holds fetch, caches and mocks, which every thread would carry.
 import PoolClass from 'undici/lib/dispatcher/pool.js'
+import { afterRunning } from '../core/running-time.ts'
 import type { LentBody, OutboundRequest, ResponseSink, Sending, Transport, TransportFault, WayOut } from './contract.ts'
 import { CallRefused, connectOptions } from './http-connect.ts'
 import { type Dispatching, ProxiedOrigin } from './http-proxy.ts'
@@ -117,7 +118,7 @@ function trustOnly(certificate: string) {
 class Call implements Dispatcher.DispatchHandler, Sending {
   readonly #sink: ResponseSink
   #controller: Dispatcher.DispatchController | null = null
-  #timer: NodeJS.Timeout | null = null
+  #patience: { cancel(): void } | null = null
   #starting = true
   /** Ended, failed or abandoned: the sink hears nothing more. */
   #done = false
@@ -152,7 +153,12 @@ class Call implements Dispatcher.DispatchHandler, Sending {
   }
 
   limitConnecting(connectMs: number): void {
-    if (!this.#controller && !this.#done) this.#timer = setTimeout(giveUpConnecting, connectMs, this, connectMs)
+    if (!this.#controller && !this.#done)
+      this.#patience = afterRunning(connectMs, () => this.#giveUpConnecting(connectMs))
+  }
+
+  #giveUpConnecting(connectMs: number): void {
+    this.fail({ kind: 'connect-timeout', message: `No connection to the provider within ${connectMs} ms.` })
   }
 
   abort(): void {
@@ -183,7 +189,7 @@ class Call implements Dispatcher.DispatchHandler, Sending {
       return
     }
     this.#controller = controller
-    this.#stopTimer()
+    this.#stopWaiting()
     if (this.#paused) controller.pause()
     this.#sink.onConnected()
   }
@@ -223,12 +229,12 @@ class Call implements Dispatcher.DispatchHandler, Sending {
 
   #finish(): void {
     this.#done = true
-    this.#stopTimer()
+    this.#stopWaiting()
   }
 
-  #stopTimer(): void {
-    if (this.#timer) clearTimeout(this.#timer)
-    this.#timer = null
+  #stopWaiting(): void {
+    this.#patience?.cancel()
+    this.#patience = null
   }
 }
 
@@ -247,8 +253,4 @@ function inOnePiece(body: Buffer, lent: LentBody): Readable {
 
 function limitConnecting(call: Call, connectMs: number): void {
   call.limitConnecting(connectMs)
-}
-
-function giveUpConnecting(call: Call, connectMs: number): void {
-  call.fail({ kind: 'connect-timeout', message: `No connection to the provider within ${connectMs} ms.` })
 }

@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { afterRunning } from '../core/running-time.ts'
 import type { OutboundRequest, ResponseSink, Sending, Transport, TransportFault } from './contract.ts'
 import type { Proxies } from './proxy-choice.ts'
 import { chooseConnection, type SocketOptions } from './socket-connect.ts'
@@ -67,7 +68,7 @@ export class Handshake implements Transport {
 /** One attempt at a handshake. Whatever ends it is told once. */
 class Dial {
   readonly #sink: ResponseSink
-  readonly #timer: NodeJS.Timeout
+  readonly #patience: { cancel(): void }
   #head: string[] = []
   #drop: () => void = () => {}
   done = false
@@ -76,7 +77,7 @@ class Dial {
   constructor(sink: ResponseSink, connectMs: number) {
     this.#sink = sink
     const message = `No connection to the provider within ${connectMs} ms.`
-    this.#timer = setTimeout(() => this.fail({ kind: 'connect-timeout', message }), connectMs)
+    this.#patience = afterRunning(connectMs, () => this.fail({ kind: 'connect-timeout', message }))
   }
 
   begin(outgoing: ClientRequest): void {
@@ -90,7 +91,7 @@ class Dial {
   }
 
   #stand(): void {
-    clearTimeout(this.#timer)
+    this.#patience.cancel()
     this.connected = true
     if (!this.done) this.#sink.onConnected()
   }
@@ -131,7 +132,7 @@ class Dial {
   }
 
   #finish(): boolean {
-    clearTimeout(this.#timer)
+    this.#patience.cancel()
     const first = !this.done
     this.done = true
     return first

@@ -154,6 +154,18 @@ describe('a provider that misbehaves', () => {
     expect((await faultOf(origin.replace('http:', 'https:'))).kind).toBe('tls')
   })
 
+  it('is not late that stood while this thread was held up', async () => {
+    const origin = await rawServer('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok')
+    const sink = new RecordingSink()
+    // By name, so that it does not stand within the turn in which it is begun.
+    transport().send(post(origin.replace('127.0.0.1', 'localhost'), { connectMs: 600 }), sink)
+    await new Promise(setImmediate)
+    const end = performance.now() + 800
+    while (performance.now() < end);
+    await sink.seen('over')
+    expect([sink.status, sink.text]).toEqual([200, 'ok'])
+  })
+
   it('never finishes the TLS handshake', async () => {
     const server = net.createServer(() => {})
     const origin = await listen(server)

@@ -1,3 +1,5 @@
+import { afterRunning } from '../../core/running-time.ts'
+
 /** Of one key on this thread, so many names are with the store's thread at once: two requests of the largest, or hundreds of small ones. */
 const mostNames = 2000
 /** And so many requests wait for that here: who has more waiting asks faster than anybody could be answered. */
@@ -57,14 +59,14 @@ export class KeyTurns {
     const one: Waiting = {
       names,
       begin() {
-        clearTimeout(timer)
+        patience.cancel()
         resolve(null)
       },
     }
-    const timer = setTimeout(() => {
+    const patience = afterRunning(this.#limitMs, () => {
       turns.waiting.splice(turns.waiting.indexOf(one), 1)
       resolve(`other look-ups of the key took more than ${this.#limitMs} ms`)
-    }, this.#limitMs)
+    })
     turns.waiting.push(one)
     return promise
   }

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
+import { afterRunning } from '../../core/running-time.ts'
 import type {
   Asker,
   BatchInput,
@@ -133,20 +134,18 @@ export class ObjectIndex {
     const { promise, resolve } = Promise.withResolvers<ObjectReply>()
     let limit = beginMs
     const late = () => resolve({ id, kind: 'failed', reason: `it did not answer within ${limit} ms` })
-    // An answer that is here already counts, also where this thread itself was late to look.
-    const arm = () => setTimeout(() => setImmediate(late), limit)
-    let timer = arm()
+    let patience = afterRunning(limit, late)
     const extend = (ms: number) => {
-      clearTimeout(timer)
+      patience.cancel()
       limit = ms
-      timer = arm()
+      patience = afterRunning(limit, late)
     }
     this.#pending.set(id, { question, resolve, extend })
     this.#port?.postMessage(question)
     try {
       return await promise
     } finally {
-      clearTimeout(timer)
+      patience.cancel()
       this.#pending.delete(id)
     }
   }

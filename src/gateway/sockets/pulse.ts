@@ -7,7 +7,8 @@ const ownPing = Buffer.from('spgw')
 export class Pulse {
   readonly peer: Peer
   lastSign = performance.now()
-  #asked = false
+  /** When it was asked for one; null: not since the last. */
+  askedAt: number | null = null
 
   constructor(peer: Peer) {
     this.peer = peer
@@ -16,18 +17,18 @@ export class Pulse {
   /** Something came from it, or it took something. */
   beat(): void {
     this.lastSign = performance.now()
-    this.#asked = false
+    this.askedAt = null
   }
 
   /** Once a silence. */
   ask(): void {
-    if (this.#asked) return
-    this.#asked = true
+    if (this.askedAt !== null) return
+    this.askedAt = performance.now()
     this.peer.ping(ownPing)
   }
 
   isOwn(pong: Buffer): boolean {
-    return this.#asked && pong.equals(ownPing)
+    return this.askedAt !== null && pong.equals(ownPing)
   }
 }
 
@@ -46,10 +47,10 @@ export function watchPulses(
     let next = now + limitMs / 2
     for (const pulse of pulses()) {
       if (pulse.peer.paused) pulse.beat()
-      const silent = now - pulse.lastSign
-      if (silent >= limitMs) return onDead(pulse)
-      if (silent >= limitMs / 2) pulse.ask()
-      next = Math.min(next, pulse.lastSign + (silent >= limitMs / 2 ? limitMs : limitMs / 2))
+      // Not by its silence alone: whoever was not asked, since this process was not run meanwhile, could not answer.
+      if (pulse.askedAt !== null && now - pulse.askedAt >= limitMs / 2) return onDead(pulse)
+      if (now - pulse.lastSign >= limitMs / 2) pulse.ask()
+      next = Math.min(next, (pulse.askedAt ?? pulse.lastSign) + limitMs / 2)
     }
     deadline.at = next
   })
