@@ -6,8 +6,8 @@ import type { Operation } from '../operation.ts'
 import { reach } from '../run.ts'
 import { type Candidate, type LiveNames, suggest } from './candidates.ts'
 
-/** A person waits for this with a finger on a key. */
-const patienceMs = 300
+/** A person waits for this with a finger on a key. A gateway that is well answers in some milliseconds, on a busy machine in some hundred. */
+const patienceMs = 1000
 
 /** Prints what can stand at the end of a command line, `value<TAB>description` a line. Never an error: a shell has no place for one. */
 export async function complete(words: readonly string[], dependencies: Dependencies): Promise<void> {
@@ -30,11 +30,10 @@ async function askNames(
 ): Promise<Candidate[]> {
   const meant = { project: io.environment.SPGW_PROJECT, environment: io.environment.SPGW_ENVIRONMENT, ...scope }
   const known = Object.entries(meant).filter(([name, value]) => value && list.fields.some((one) => one.name === name))
-  const signal = AbortSignal.timeout(patienceMs)
   try {
     const settings = { ...readGlobalOptions(namedPlaces(words)), wait: false }
     const gateway = await reach(connect, settings, { ...io, stderr: { ...io.stderr, write: async () => {} } })
-    const rows = await gateway.call(list.path, Object.fromEntries(known), { signal })
+    const rows = await gateway.call(list.path, Object.fromEntries(known), { signal: AbortSignal.timeout(patienceMs) })
     return Array.isArray(rows) ? rows.flatMap((row) => describe(row, list)) : []
   } catch {
     return []

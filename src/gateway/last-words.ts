@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
+import { afterRunning } from '../core/running-time.ts'
 import { closeBehind, closeQuiet } from './drain.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
@@ -34,7 +35,10 @@ export async function sayLastWords(gateway: Gateway, server: Server, successor: 
   taken.resolve()
   await ended
   const stopClosing = closeQuiet(gateway)
-  await Promise.race([closed, wait(lastMs)])
+  const last = Promise.withResolvers<void>()
+  const { cancel } = afterRunning(lastMs, last.resolve)
+  await Promise.race([closed, last.promise])
+  cancel()
   stopClosing()
   server.closeAllConnections()
 }
@@ -46,8 +50,7 @@ async function endOpen(gateway: Gateway): Promise<void> {
   const open = gateway.exchanges.all()
   for (const exchange of open) attempt(() => stop(exchange))
   closeKept(gateway, open)
-  const limit = performance.now() + wordsMs
-  while (open.some(isOpen) && performance.now() < limit) await wait(lookMs)
+  for (let left = wordsMs; left > 0 && open.some(isOpen); left -= lookMs) await wait(lookMs)
   for (const exchange of open.filter(isOpen)) attempt(() => force(gateway, exchange))
 }
 

@@ -66,6 +66,17 @@ describe('completion', () => {
     expect(connected).toEqual([{ dataDir: '/d', waitMs: 0, remote: null }])
   })
 
+  it('waits for a gateway on a busy machine', async () => {
+    const late: RunOptions['gateway'] = {
+      'keys.list': async (_input, { signal }) => {
+        await new Promise((resolve) => setTimeout(resolve, 400))
+        signal?.throwIfAborted()
+        return [{ name: 'ci' }]
+      },
+    }
+    expect(await offer(['keys', 'show', ''], { gateway: late })).toEqual(['ci'])
+  })
+
   it('is silent where no gateway answers', async () => {
     const refuse = () => Promise.reject(new GatewayNotRunning('/d', null))
     expect(await offer(['keys', 'show', ''], { gateway: { 'keys.list': refuse } })).toEqual([])
