@@ -228,11 +228,20 @@ const walks: Record<string, (walker: Walker) => Promise<unknown>> = {
   },
   'GET /{version}/fileSearchStores/{object}': async ({ sdk }) =>
     sdk.fileSearchStores.get({ name: (await store(sdk)).name ?? '' }),
+  'PATCH /{version}/fileSearchStores/{object}': async ({ sdk, ask }) => {
+    const { name = '' } = await store(sdk)
+    expect(await ask('PATCH', `${name}?updateMask=displayName`, { displayName: 'other' })).toMatchObject({
+      name,
+      displayName: 'other',
+    })
+  },
   'DELETE /{version}/fileSearchStores/{object}': async ({ sdk }) =>
     sdk.fileSearchStores.delete({ name: (await store(sdk)).name ?? '' }),
   'POST /{version}/fileSearchStores/{object}:importFile': async ({ sdk }) => document(sdk),
   'POST /upload/{version}/fileSearchStores/{object}:uploadToFileSearchStore': async ({ sdk, ask }) =>
     ask('POST', `upload ${(await store(sdk)).name}:uploadToFileSearchStore`, { displayName: 'greeting' }),
+  'POST /{version}/fileSearchStores/{object}/documents': async ({ sdk, ask }) =>
+    ask('POST', `${(await store(sdk)).name}/documents`, { displayName: 'greeting' }),
   'GET /{version}/fileSearchStores/{object}/documents': async ({ sdk }) => {
     const { name, documents } = await document(sdk)
     expect(await namesOf(documents.list({ parent: name }))).toHaveLength(1)
@@ -241,6 +250,11 @@ const walks: Record<string, (walker: Walker) => Promise<unknown>> = {
     const { name, documents } = await document(sdk)
     const [found = ''] = await namesOf(documents.list({ parent: name }))
     expect((await documents.get({ name: found })).name).toBe(found)
+  },
+  'PATCH /{version}/fileSearchStores/{object}/documents/{document}': async ({ sdk, ask }) => {
+    const { name, documents } = await document(sdk)
+    const [found = ''] = await namesOf(documents.list({ parent: name }))
+    expect(await ask('PATCH', found, { displayName: 'other' })).toMatchObject({ name: found, displayName: 'other' })
   },
   'DELETE /{version}/fileSearchStores/{object}/documents/{document}': async ({ sdk }) => {
     const { name, documents } = await document(sdk)

@@ -54,13 +54,23 @@ export const families: readonly FamilyRow[] = [
   on('POST /fileSearchStores', createStore, 'json'),
   on('GET /fileSearchStores', list('store', 'fileSearchStores')),
   on('GET /fileSearchStores/{id}', show('store', 'fileSearchStores')),
+  on('PATCH /fileSearchStores/{id}', change('store', 'fileSearchStores'), 'json'),
   on('DELETE /fileSearchStores/{id}', remove('store', 'fileSearchStores')),
   on('POST /fileSearchStores/{id}:importFile', importFile, 'json'),
+  on('POST /fileSearchStores/{id}/documents', createDocument, 'json'),
   on('GET /fileSearchStores/{id}/documents', ({ account, ids }) => ({
     documents: account.all(`fileSearchStores/${ids[0]}/document`).map(bare),
   })),
   on('GET /fileSearchStores/{id}/documents/{id}', ({ account, ids }) =>
     find(account, `fileSearchStores/${ids[0]}/document`, `fileSearchStores/${ids.join('/documents/')}`),
+  ),
+  on(
+    'PATCH /fileSearchStores/{id}/documents/{id}',
+    ({ account, body, ids }) => {
+      const kept = account.find(`fileSearchStores/${ids[0]}/document`, `fileSearchStores/${ids.join('/documents/')}`)
+      return kept === null ? missing('document') : bare(Object.assign(kept, body))
+    },
+    'json',
   ),
   on('DELETE /fileSearchStores/{id}/documents/{id}', ({ account, ids }) => {
     const name = `fileSearchStores/${ids.join('/documents/')}`
@@ -196,14 +206,7 @@ function importFile({ account, body, call, ids }: FamilyCall): Given {
   const store = `fileSearchStores/${ids[0]}`
   const file = account.find('file', String(body.fileName ?? body.file_name))
   if (account.find('store', store) === null || file === null) return missing('store')
-  const name = `${store}/documents/${call.objects.nextId('d')}`
-  account.keep(`${store}/document`, {
-    id: name,
-    name,
-    displayName: file.displayName,
-    state: 'STATE_ACTIVE',
-    createTime,
-  })
+  const { name } = keepDocument(account, call, store, file.displayName)
   const operation = `${store}/operations/${call.objects.nextId('op')}`
   account.keep('operation', {
     id: operation,
@@ -212,6 +215,17 @@ function importFile({ account, body, call, ids }: FamilyCall): Given {
     response: { parent: store, documentName: name },
   })
   return { name: operation }
+}
+
+function createDocument({ account, body, call, ids }: FamilyCall): Given {
+  const store = `fileSearchStores/${ids[0]}`
+  if (account.find('store', store) === null) return missing('store')
+  return bare(keepDocument(account, call, store, body.displayName))
+}
+
+function keepDocument(account: MockAccount, call: MockCall, store: string, displayName: unknown): MockObject {
+  const name = `${store}/documents/${call.objects.nextId('d')}`
+  return account.keep(`${store}/document`, { id: name, name, displayName, state: 'STATE_ACTIVE', createTime })
 }
 
 /** What a body names and this account does not have, as the real one refuses it; null when all is there. */
