@@ -81,7 +81,7 @@ function answer({ method, served, gives, stream }: Endpoint): string {
   return `${gifts[gives]} or ${stream === 'sse' ? 'events' : 'a JSON array'}`
 }
 
-/** A family has a row for each method, at its path and below; a single call has one. */
+/** A family has a row for its path and one for what is below; a single call has one. */
 function writeRefused(refused: readonly Endpoint[]): string[] {
   if (refused.length === 0) return []
   const calls = new Map(refused.map((endpoint) => [refusedCall(endpoint, refused), endpoint.why ?? '']))

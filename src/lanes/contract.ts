@@ -67,8 +67,8 @@ export interface Said {
 export interface Endpoint {
   /** Stable word on the record: `chat`, `responses`, `files.create`, `models.list`, `messages`, `generate`, … */
   operation: string
-  /** `SOCKET`: a WebSocket handshake, which is a GET with an upgrade. */
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'SOCKET'
+  /** `SOCKET`: a WebSocket handshake, which is a GET with an upgrade. `ANY`: these and all others, of what nobody serves. */
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'SOCKET' | 'ANY'
   /**
    * Below the lane's prefix, with `{model}` and, on Gemini, `{version}`; `{object}` is the id of the object that the call is about. Any
    * other name in braces is one segment that belongs to that object and goes up as it came. `/*` at the end: all that is below.

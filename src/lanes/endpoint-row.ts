@@ -20,13 +20,9 @@ export function row(operation: string, call: Call, more: Partial<Endpoint> = {})
   }
 }
 
-const methods = ['GET', 'POST', 'PATCH', 'DELETE'] as const
-
 /** Nobody answers these, at any method, at the path and below it. */
 export function refuse(operation: string, path: `/${string}`, why: string): Endpoint[] {
-  return methods.flatMap((method) =>
-    ([path, `${path}/*`] as const).map((form) => row(operation, `${method} ${form}`, { served: 'nobody', why })),
-  )
+  return ([path, `${path}/*`] as const).map((form) => row(operation, `ANY ${form}`, { served: 'nobody', why }))
 }
 
 export const json: readonly BodyForm[] = ['json']

@@ -27,7 +27,7 @@ export function compileEndpoints(endpoints: readonly Endpoint[], forms: PathForm
   const fixed = new Map<string, Endpoint>()
   const variable: { endpoint: Endpoint; form: RegExp }[] = []
   for (const endpoint of endpoints) {
-    if (/[{*]/.test(endpoint.path)) {
+    if (/[{*]/.test(endpoint.path) || endpoint.method === 'ANY') {
       variable.push({ endpoint, form: compilePath(endpoint.path, forms) })
       continue
     }
@@ -65,7 +65,7 @@ function matchVariable(
   path: string,
 ): Match | null {
   for (const { endpoint, form } of variable) {
-    const found = endpoint.method === method ? form.exec(path) : null
+    const found = endpoint.method === method || endpoint.method === 'ANY' ? form.exec(path) : null
     if (found === null) continue
     const groups = found.groups ?? {}
     const model = groups.model === undefined ? null : decode(groups.model)

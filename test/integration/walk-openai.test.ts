@@ -112,10 +112,12 @@ describe.each(majors)('openai $major', ({ major, Client }) => {
     const wire = recordingFetch()
     const client = open(wire)
     const from = mock.requests.length
-    for (const endpoint of openai.endpoints.filter(({ served }) => served === 'nobody')) {
+    const refused = openai.endpoints.filter(({ served }) => served === 'nobody')
+    const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
+    const calls = refused.flatMap((endpoint) => methods.map((method) => ({ endpoint, method })))
+    for (const { endpoint, method } of calls) {
       const path = endpoint.path.replace(/\*|\{object\}/, 'x')
-      const options = { method: endpoint.method.toLowerCase() as 'get', path }
-      await expect(client.request(options)).rejects.toBeInstanceOf(Client.NotFoundError)
+      await expect(client.request({ method, path })).rejects.toBeInstanceOf(Client.NotFoundError)
       note(major, wire.last())
       const record = await stage.gateway.record(wire.last().headers.get('x-sp-request-id') ?? '')
       expect(record).toMatchObject({ status: 404, error: { code: 'unknown_path' }, operation: endpoint.operation })

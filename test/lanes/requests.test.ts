@@ -33,6 +33,20 @@ function spliced(call: string, body: string, change: Partial<BodyChange>): strin
 const chat = 'POST /v1/chat/completions'
 
 describe('endpoints', () => {
+  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY', 'SOCKET'])(
+    'that nobody serves say so to %s as to any other method',
+    (method) => {
+      for (const path of [
+        '/v1/organization/users',
+        '/v1/projects',
+        '/v1/anthropic/v1/organizations',
+        '/v1/gemini/v1/agents/a',
+      ])
+        expect(find(`${method} ${path}`).match?.endpoint).toMatchObject({ served: 'nobody', why: expect.any(String) })
+      expect(find(`${method} /v1/organizations`).match).toBeNull()
+    },
+  )
+
   it.each([
     ['POST /v1/chat/completions', 'openai', 'chat', null],
     ['POST /v1/completions', 'openai', 'completions', null],
