@@ -22,11 +22,16 @@ export function connectGateway(surroundings: Surroundings, version: string, surf
       destination,
       version,
       surface,
-      waitMs: place.exists ? waitMs : 0,
+      waitMs: place.exists ? waitAsLong(waitMs, performance.now()) : 0,
       startHint: startHint(dataDir),
       lostHint,
     })
   }
+}
+
+/** A gateway starts in some times what a command takes: where that took this command long, it does so for the gateway as well. */
+export function waitAsLong(waitMs: number, startedInMs: number): number {
+  return waitMs === 0 ? 0 : Math.max(waitMs, 20 * startedInMs)
 }
 
 /** What changes something writes its line of the audit in the same transaction: the line is there, or nothing was done. */

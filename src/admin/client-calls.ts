@@ -56,14 +56,14 @@ async function send(
   body: string,
   signal: AbortSignal | undefined,
 ): Promise<IncomingMessage> {
-  const deadline = performance.now() + options.waitMs
-  while (true) {
+  // Counted in pauses: a time in which nobody was run, neither this process nor the gateway that starts, is no waiting.
+  for (let left = options.waitMs; ; left -= retryMs) {
     try {
       return await sendOnce(options, path, body, signal)
     } catch (error) {
       if (!isDialFailure(error))
         throw asForbidden(error, options.destination) ?? asTrustFault(error, options.destination) ?? error
-      if (performance.now() >= deadline) throw notRunning(options, error)
+      if (left <= 0) throw notRunning(options, error)
       const { setTimeout: pause } = await import('node:timers/promises')
       await pause(retryMs, undefined, signal === undefined ? {} : { signal })
     }

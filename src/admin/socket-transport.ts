@@ -20,19 +20,20 @@ export function openSocketTransport(socketPath: string, options: { waitMs: numbe
   const agent = new Agent({ connect: { socketPath }, headersTimeout: 0, bodyTimeout: 0 })
   return {
     url: `http://${socketHost}/api`,
-    fetch: (request) => send(request, agent, socketPath, performance.now() + options.waitMs),
+    fetch: (request) => send(request, agent, socketPath, options.waitMs),
     close: () => agent.destroy(),
   }
 }
 
-async function send(request: Request, agent: Agent, socketPath: string, deadline: number): Promise<Response> {
+async function send(request: Request, agent: Agent, socketPath: string, waitMs: number): Promise<Response> {
   const body = await request.text()
-  while (true) {
+  // Counted in pauses, as for plain calls.
+  for (let left = waitMs; ; left -= retryMs) {
     try {
       return await sendOnce(request, body, agent)
     } catch (error) {
       if (!isDialFailure(error)) throw error
-      if (performance.now() >= deadline) throw new GatewayNotRunning(socketPath, error)
+      if (left <= 0) throw new GatewayNotRunning(socketPath, error)
       await pause(retryMs, undefined, { signal: request.signal })
     }
   }

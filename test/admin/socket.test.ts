@@ -1,11 +1,12 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { lstatSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
+import http, { request } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAdminClient } from '../../src/admin/client.ts'
+import { openCaller } from '../../src/admin/client-calls.ts'
 import { GatewayNotRunning } from '../../src/admin/client-fault.ts'
 import { startAdminServer } from '../../src/admin/server.ts'
 import { AdminSocketRefused } from '../../src/admin/socket-file.ts'
@@ -141,6 +142,8 @@ describe('the admin socket', () => {
   })
 })
 
+const plain = { version: '0.1.0', surface: 'cli', waitMs: 800 } as const
+
 describe('the client', () => {
   it('says that no gateway is running, and what to do', async () => {
     const call = connect(join(temporaryDirectory(), 'admin.sock')).status({})
@@ -153,6 +156,22 @@ describe('the client', () => {
     const call = connect(socketPath, 10_000).status({})
     await startTestGateway(socketPath)
     expect(await call).toMatchObject({ version: '1.2.3', process_id: process.pid })
+  })
+
+  it.each<[string, (path: string) => Promise<unknown>]>([
+    ['typed', (path) => connect(path, 800).status({})],
+    ['plain', (path) => openCaller({ ...plain, destination: { kind: 'socket', path } }).call(['status'], {})],
+  ])('takes a time in which nobody was run for no waiting (%s)', async (_which, start) => {
+    const socketPath = join(temporaryDirectory(), 'admin.sock')
+    const outcome = start(socketPath).catch((error: unknown) => error)
+    await new Promise(setImmediate)
+    const end = performance.now() + 1000
+    while (performance.now() < end);
+    // The dial before that has failed by then.
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    const server = http.createServer((_request, response) => response.end('{}')).listen(socketPath)
+    onTestFinished(() => void server.close().closeAllConnections())
+    expect(await outcome).not.toBeInstanceOf(GatewayNotRunning)
   })
 
   it('hears the version of the gateway', async () => {
