@@ -146,6 +146,25 @@ describe('a batch of a file on the OpenAI lane', () => {
       const { outcome, sent } = await makeBatch(keys.owner, await upload(keys.owner, parts))
       expect([outcome, sent]).toEqual(['invalid_request', 0])
     }
+    const id = await upload(keys.owner, [purpose('user_data'), good])
+    const { text } = await makeBatch(keys.owner, id)
+    expect(text).toContain(
+      `made of the file \\"${id}\\": its lines did not pass here in a way that they could be read.`,
+    )
+    expect(text).toContain('a form to /v1/files with the purpose `batch`')
+  })
+
+  it('is refused a file in parts before the first of them', async () => {
+    const about = { bytes: 12, filename: 'in.jsonl', mime_type: 'application/jsonl' }
+    for (const said of [{ purpose: 'batch' }, { Purpose: 'batch' }]) {
+      const { outcome, sent, text } = await post(keys.owner, '/uploads', { ...about, ...said })
+      expect([outcome, sent]).toEqual(['invalid_request', 0])
+      expect(JSON.parse(text).error.param).toBe('purpose')
+    }
+    expect(await post(keys.owner, '/uploads', { ...about, purpose: 'user_data' })).toMatchObject({
+      outcome: 200,
+      sent: 1,
+    })
   })
 
   it('is an operator’s word where he adopted the file, but for models', async () => {
@@ -224,6 +243,10 @@ describe('a batch of a file on the Gemini lane', () => {
     const elsewhere = await uploadParts(keys.owner, write(request({ model: 'models/gemini-2' })))
     expect(await generate(keys.owner, elsewhere)).toMatchObject({ outcome: 'invalid_request', sent: 0 })
     const holed = await uploadParts(keys.owner, write(request(), request()), 3, 1)
-    expect(await generate(keys.owner, holed)).toMatchObject({ outcome: 'invalid_request', sent: 0 })
+    expect(await generate(keys.owner, holed)).toMatchObject({
+      outcome: 'invalid_request',
+      sent: 0,
+      text: expect.stringContaining('as one resumable upload'),
+    })
   })
 })

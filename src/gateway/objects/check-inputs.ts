@@ -1,4 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
+import type { LaneName } from '../../core/lane.ts'
 import { quote } from '../../core/quote.ts'
 import type { BatchInput, ObjectName } from '../../core/stored-object.ts'
 import { effectivePolicy, judgeCall } from '../../policy/admit.ts'
@@ -37,12 +38,20 @@ function refused(reason: Fault): Ownership {
   return { kind: 'refused', fault: reason }
 }
 
+/** How to upload what a batch shall be made of, in the words of the lane's documentation. */
+const readable: Partial<Record<LaneName, string>> = {
+  openai:
+    'Upload it once more, uncompressed, in one call: a form to /v1/files with the purpose `batch` and this one file, not in parts (/v1/uploads).',
+  gemini:
+    'Upload it once more, uncompressed: as one resumable upload whose parts follow one another, or raw (`x-goog-upload-protocol`), not as multipart/related.',
+}
+
 /** Adopting is an operator's word for what the file refers to, and not for which models each key may use. */
 function judgeUnknown(gateway: Gateway, exchange: Exchange, file: ObjectName, adopted: boolean): Fault | null {
   if (!adopted)
     return fault(
       'invalid_request',
-      `The lines of the ${describeObject(file)} did not pass here in a way that they could be read, so no batch can be made of it. Upload it again as it is, in one call or in parts one after the other, for use in batches.`,
+      `No batch can be made of the ${describeObject(file)}: its lines did not pass here in a way that they could be read. ${readable[exchange.lane!.name] ?? ''}`,
     )
   const { policies } = effectivePolicy(gateway.model.configuration.policies, exchange.key!)
   const limiting = policies.find(({ allow, deny }) => allow !== null || deny !== null)

@@ -24,7 +24,7 @@ import { endpoints } from './endpoints.ts'
 import { renderError, streamError } from './errors.ts'
 import { MediaReader } from './media-reader.ts'
 import { renderModel, renderModels } from './models.ts'
-import { findCall } from './objects/batch-call.ts'
+import { findCall, refuseParts } from './objects/batch-call.ts'
 import { referringFields } from './objects/form-references.ts'
 import { watchReferences } from './objects/references.ts'
 import { findWideSource } from './objects/wide-source.ts'
@@ -136,6 +136,7 @@ function inspectBody(endpoint: Endpoint, plain: Inspection, body: Buffer, scan: 
 
 /** A batch may ask for no more than its client could. */
 function findUnserved({ operation }: Endpoint, body: Buffer, members: readonly Member[]): Fault | null {
+  if (operation === 'uploads.create') return refuseParts(body)
   if (operation !== 'batches.create') return null
   const named = members.filter(({ name }) => name === 'endpoint')
   if (named.every((member) => findCall(readValue(body, member), openai) !== null)) return null
