@@ -210,6 +210,10 @@ async function serveToItsEnd(
   }
 }
 
+/**
+ * Also where the client has only ended its side: an aborted call looks the same, and with Node's `httpAllowHalfOpen` it would show
+ * with the first byte that goes down, when the provider has done its work. nginx decides so too.
+ */
 function watchClient(exchange: Exchange): void {
   exchange.response.once('close', () => {
     if (!exchange.response.writableFinished) giveUp(exchange)
