@@ -7,8 +7,8 @@ import { type Files, findSocket, type Surroundings, startHint } from './socket-p
 
 /** Commands reach the gateway over its admin socket, or elsewhere over its console; one that may be starting is waited for. */
 export function connectGateway(surroundings: Surroundings, version: string, surface: 'cli' | 'tui' = 'cli'): Connect {
-  return async ({ dataDir, waitMs, remote }) => {
-    if (remote !== null) return openCaller({ destination: remote, version, surface, waitMs: 0, lostHint })
+  return async ({ dataDir, waitMs, remote, onDegraded }) => {
+    if (remote !== null) return openCaller({ destination: remote, version, surface, waitMs: 0, lostHint, onDegraded })
     const place = findSocket(dataDir, surroundings, files)
     if (place === null) {
       throw new CommandFault(
@@ -25,6 +25,7 @@ export function connectGateway(surroundings: Surroundings, version: string, surf
       waitMs: place.exists ? waitAsLong(waitMs, performance.now()) : 0,
       startHint: startHint(dataDir),
       lostHint,
+      onDegraded,
     })
   }
 }

@@ -1,3 +1,4 @@
+import { describeMissing } from '../src/core/degraded.ts'
 import { completeInput, confirmDanger } from './ask.ts'
 import { checkInput } from './check-input.ts'
 import type { FileTarget } from './download.ts'
@@ -26,6 +27,8 @@ export interface ConnectOptions {
   waitMs: number
   /** A gateway elsewhere; null: the one of this machine. */
   remote: Remote | null
+  /** Told which parts of the gateway are sick, with each answer. */
+  onDegraded?: (parts: readonly string[]) => void
 }
 
 export type Connect = (options: ConnectOptions) => Promise<Gateway>
@@ -37,9 +40,14 @@ const configurationCommands = ['diff', 'apply', 'export']
 const startWaitMs = 3000
 
 /** The gateway that the global flags and the environment name. */
-export async function reach(connect: Connect, settings: GlobalOptions, io: Io): Promise<Gateway> {
+export async function reach(
+  connect: Connect,
+  settings: GlobalOptions,
+  io: Io,
+  more: Pick<ConnectOptions, 'onDegraded'> = {},
+): Promise<Gateway> {
   const remote = await chooseRemote(settings, io)
-  return connect({ dataDir: settings.dataDir, waitMs: settings.wait ? startWaitMs : 0, remote })
+  return connect({ dataDir: settings.dataDir, waitMs: settings.wait ? startWaitMs : 0, remote, ...more })
 }
 
 /** Asks for what is missing, checks, confirms, calls, prints. Resolves to the exit status. */
@@ -60,7 +68,31 @@ export async function runOperation(
   })
   await checkInput(operation, input)
   await confirmDanger(operation, input, io, settings.yes)
-  const gateway = await reach(connect, settings, io)
+  let sick: readonly string[] = []
+  const onDegraded = (parts: readonly string[]) => {
+    sick = parts
+  }
+  const gateway = await reach(connect, settings, io, readsRecords(operation) ? { onDegraded } : {})
+  const noteMissing = async () => {
+    const missing = describeMissing(sick)
+    sick = []
+    if (missing !== null) await io.stderr.write(`Note: ${missing}\n`)
+  }
+  const status = await carryOut(invocation, input, { gateway, noteMissing }, io)
+  await noteMissing()
+  return status
+}
+
+function readsRecords({ path, meta }: Operation): boolean {
+  return path[0] === 'requests' && meta.effect === 'read'
+}
+
+async function carryOut(
+  { operation, settings, target: given }: Invocation,
+  input: Record<string, unknown>,
+  { gateway, noteMissing }: { gateway: Gateway; noteMissing(): Promise<void> },
+  io: Io,
+): Promise<number> {
   const { show } = operation.meta
   if (show.as === 'live') {
     const open = async (signal: AbortSignal) => asRows(await gateway.call(operation.path, input, { signal }))
@@ -73,13 +105,19 @@ export async function runOperation(
       return (await printReplay(open, settings, io)) ? exitStatus.done : exitStatus.failed
     }
     const { printLive } = await import('./print/live.ts')
-    await printLive(show, open, settings, io)
+    // Said before the rows, for the end may never come.
+    const openNoted = async (signal: AbortSignal) => {
+      const rows = await open(signal)
+      await noteMissing()
+      return rows
+    }
+    await printLive(show, openNoted, settings, io)
     return exitStatus.done
   }
   if (show.as === 'file') {
     const { download } = await import('./download.ts')
     const start = async (signal: AbortSignal) => asRows(await gateway.call(operation.path, input, { signal }))
-    const target = { path: null, force: false, ...invocation.target, ...nameFile(show, input) }
+    const target = { path: null, force: false, ...given, ...nameFile(show, input) }
     const output = await download(target, start, io)
     await printResult({ operation, output, gateway }, settings, io)
     return exitStatus.done

@@ -9,6 +9,7 @@ import {
   formatValue,
   valueAt,
 } from '../src/admin/contract/show-value.ts'
+import { describeMissing } from '../src/core/degraded.ts'
 import { clip, toAscii } from './clip.ts'
 import { wrap } from './lines.ts'
 import { numberAt } from './pulse.ts'
@@ -59,6 +60,8 @@ function draw(session: Session, { columns, rows }: Size, look: Look): string[] {
     drawTabs(session, columns, look),
     look.paint('quiet', '─'.repeat(columns)),
   ]
+  const missing = session.tabs[session.tab]?.title === 'Requests' ? describeMissing(sickParts(session)) : null
+  if (missing !== null) head.push(look.paint('warning', missing))
   const trail = session.trail
   if (trail.length > 0) head.push(look.paint('strong', trail.map(escapeControls).join(' › ')))
   const body = drawBody(session, { width: columns, height: rows - head.length - 1, look })
@@ -84,8 +87,7 @@ function drawLight(session: Session, look: Look): string[] {
   if (state.kind === 'connecting') return [look.paint('quiet', '○ looking for the gateway')]
   if (state.kind === 'absent') return [look.paint('bad', '○ no gateway, looking again')]
   const { status } = session
-  const degraded = valueAt(status, 'degraded')
-  const parts = Array.isArray(degraded) ? degraded.map((part) => String(valueAt(part, 'part'))) : []
+  const parts = sickParts(session)
   const sick = parts.length === 0 ? [] : [look.paint('warning', `▲ degraded: ${parts.join(', ')}`)]
   const light = parts.length === 0 ? look.paint('good', '● ') : ''
   const traffic = valueAt(status, 'traffic')
@@ -99,6 +101,11 @@ function drawLight(session: Session, look: Look): string[] {
     ...(p95 === null || p95 === undefined ? [] : [`p95 ${formatMilliseconds(p95)}`]),
     ...(usd === null || usd === undefined ? [] : [`${formatMoney(usd)}/h`]),
   ]
+}
+
+function sickParts({ status }: Session): string[] {
+  const degraded = valueAt(status, 'degraded')
+  return Array.isArray(degraded) ? degraded.map((part) => String(valueAt(part, 'part'))) : []
 }
 
 function drawTabs(session: Session, columns: number, look: Look): string {

@@ -20,6 +20,8 @@ export interface CallerOptions {
   lostHint?(path: readonly string[]): string
   /** Told of the gateway's version with each answer. */
   onVersion?(version: string): void
+  /** Told with an answer which parts of the gateway are sick (`core/degraded.ts`). */
+  onDegraded?: ((parts: readonly string[]) => void) | undefined
 }
 
 /** Calls operations by their path. A stream's operation gives an async iterable. */
@@ -42,6 +44,8 @@ export function openCaller(options: CallerOptions): Caller {
         const answer = await send(options, path, JSON.stringify(input), signal)
         const version = answer.headers['x-spgw-version']
         if (typeof version === 'string') options.onVersion?.(version)
+        const sick = answer.headers['x-spgw-degraded']
+        if (typeof sick === 'string') options.onDegraded?.(sick.split(','))
         return await read(answer, lose)
       } catch (error) {
         throw lose(error)

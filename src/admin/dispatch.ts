@@ -7,7 +7,10 @@ import { BadBody, readOperationBody } from './read-body.ts'
 export type { Caller }
 
 export interface Dispatcher {
-  /** Serves `/api/<noun>/<verb>`; false: the path is no operation's. The caller has been identified by whoever calls this. */
+  /**
+   * Serves `/api/<noun>/<verb>`; false: the path is no operation's. The caller has been identified by whoever calls this. `x-spgw-degraded`
+   * names parts of the gateway that are sick.
+   */
   dispatch(request: IncomingMessage, response: ServerResponse, caller: Caller, closing: AbortSignal): Promise<boolean>
 }
 
@@ -25,6 +28,8 @@ export function createDispatcher(parts: AdminParts): Dispatcher {
       if (body === null) return true
       if (body instanceof BadBody) return refuseBody(response, body)
       const context = { ...parts, caller, closing }
+      const sick = parts.runtime.status().degraded.map(({ part }) => part)
+      if (sick.length > 0) response.setHeader('x-spgw-degraded', sick.join(','))
       // What has a body already is not read again.
       return (await handler.handle(Object.assign(request, { body }), response, { prefix: '/api', context })).matched
     },

@@ -7,6 +7,16 @@
 export const partNames = ['journal', 'store', 'thread', 'configuration'] as const
 export type PartName = (typeof partNames)[number]
 
+/** Where records wait while it is sick. */
+const keepers = ['journal', 'store'] as const satisfies readonly PartName[]
+
+/** What a reading of records has to say with itself while these parts are sick; null: it lacks nothing. */
+export function describeMissing(parts: readonly string[]): string | null {
+  const sick = keepers.filter((part) => parts.includes(part))
+  if (sick.length === 0) return null
+  return `The ${sick.join(' and the ')} ${sick.length === 1 ? 'is' : 'are'} degraded: requests since then wait, and may be missing here. See spgw status.`
+}
+
 export interface DegradedPart {
   part: PartName
   /** In words, with what to do where that is known. */

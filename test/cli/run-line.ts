@@ -22,6 +22,8 @@ export interface RunOptions extends FakeOptions {
   answers?: FakeOptions['answers']
   /** What the gateway answers, by operation. */
   gateway?: Answers
+  /** Which parts of it are sick, as it says with every answer. */
+  degraded?: readonly string[]
   local?: readonly LocalCommand[]
   io?: FakeIo
 }
@@ -37,19 +39,20 @@ export async function runLine(argv: readonly string[], options: RunOptions = {})
     version: '0.1.0',
     connect: async (asked) => {
       ran.connected.push(asked)
-      return gatewayOf(options.gateway ?? {}, ran.calls)
+      return gatewayOf(options.gateway ?? {}, ran.calls, () => asked.onDegraded?.(options.degraded ?? []))
     },
   })
   return ran
 }
 
-function gatewayOf(answers: Answers, calls: Ran['calls']): Gateway {
+function gatewayOf(answers: Answers, calls: Ran['calls'], answered: () => void): Gateway {
   return {
     async call(path, input, options = {}) {
       const name = path.join('.')
       calls.push([name, { ...input }])
       const answer = answers[name]
       if (answer === undefined) throw new Error(`the test has no answer for ${name}`)
+      answered()
       return answer({ ...input }, options)
     },
   }

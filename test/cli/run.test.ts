@@ -61,6 +61,21 @@ describe('exit status', () => {
     expect([failed.status, failed.io.err()]).toEqual([5, 'spgw: The machine key is missing.\nRestore it.\n'])
   })
 
+  it('comes with a note where records may be missing, once', async () => {
+    const gateway = {
+      'requests.list': () => [],
+      'requests.tail': async function* () {},
+      'keys.list': () => [{ name: 'ci' }],
+    }
+    const note = 'Note: The journal is degraded: requests since then wait, and may be missing here. See spgw status.\n'
+    for (const line of ['requests list --json', 'requests tail']) {
+      const sick = await runLine(line.split(' '), { gateway, degraded: ['thread', 'journal'] })
+      expect([line, sick.status, sick.io.err()]).toEqual([line, 0, note])
+      expect((await runLine(line.split(' '), { gateway, degraded: ['thread'] })).io.err()).toBe('')
+    }
+    expect((await runLine(['keys', 'list'], { gateway, degraded: ['journal'] })).io.err()).toBe('')
+  })
+
   it('is 1 when a check or a test answered that it failed', async () => {
     const gateway = { 'providers.check': () => ({ provider: 'openai', ok: false, message: 'rejected', models: [] }) }
     const ran = await runLine(['providers', 'check', 'openai'], { gateway })

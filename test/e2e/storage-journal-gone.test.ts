@@ -39,8 +39,15 @@ it('a file in place of the journal directory stops no request, and records wait 
   await expectDegraded(gateway, 'journal', /the journal directory is not a directory \(EEXIST\)/)
   await crowd.answered(150)
   await expectDegraded(gateway, 'journal', /the journal directory is not a directory \(EEXIST\)/)
+  // What is listed looks whole, and is not.
+  const missing = /^Note: The journal( and the store are| is) degraded: requests since then wait/
+  const listed = await gateway.spgw(['requests', 'list', '--json'])
+  expect([listed.code, listed.stderr]).toEqual([0, expect.stringMatching(missing)])
+  const lookedUp = await gateway.spgw(['requests', 'show', [...crowd.tally.complete.keys()].at(-1) ?? ''])
+  expect([lookedUp.code, lookedUp.stderr]).toEqual([4, expect.stringContaining('requests since then wait')])
   rmSync(journal)
   await expectWell(gateway)
+  expect((await gateway.spgw(['requests', 'list'])).stderr).toBe('')
   await crowd.answered(40)
   expect(await expectEachRecorded(stage)).toBeGreaterThan(230)
   expect((await gateway.admin.status({})).entries_lost).toBe(0)

@@ -327,7 +327,9 @@ describe('the first line', () => {
       degraded: [{ part: 'journal', reason: 'disk full', since: '2026-11-21T11:00:00Z' }],
     }
     driven = drive({ watch: () => streamOf([{ configuration: 1, status }]) })
-    await driven.see('▲ degraded: journal')
+    expect(await driven.see('▲ degraded: journal')).not.toContain('may be missing here')
+    await driven.press('5')
+    await driven.see('The journal is degraded: requests since then wait, and may be missing here.')
   })
 
   it('is followed by what changed: a list is read again when the configuration is another', async () => {

@@ -1,3 +1,4 @@
+import { describeMissing } from '../../core/degraded.ts'
 import { operations } from './base.ts'
 import { notFound } from './fault.ts'
 import { matchesFilter, readFilter } from './record-filter.ts'
@@ -18,8 +19,11 @@ export const requests = {
     const record = await context.store.records.get(input.id)
     // A record that has ended changes no more, however sick the store is.
     if (unread !== null && (record === null || record.state === 'admitted')) throw unread
-    if (record === null)
-      throw notFound('request', input.id, 'The id stands in the header x-sp-request-id. List them: spgw requests list')
+    if (record === null) {
+      const missing = describeMissing(context.runtime.status().degraded.map(({ part }) => part))
+      const usual = 'The id stands in the header x-sp-request-id. List them: spgw requests list'
+      throw notFound('request', input.id, missing ?? usual)
+    }
     if (!input.bodies) return record
     const { readBodies } = await import('./open-bodies.ts')
     return { ...record, bodies: await readBodies(context, record) }

@@ -8,6 +8,7 @@ import { isTyping, keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import { SpanChoice } from '../span-choice.tsx'
 import { FilterChips, useFilterChange } from './filter-chips.tsx'
+import { MissingRecords } from './missing-records.tsx'
 import { NoRequests } from './no-requests.tsx'
 import { requestColumns } from './request-cells.tsx'
 import { type ListInput, type RequestFeed, useRequestFeed } from './request-feed.ts'
@@ -53,6 +54,7 @@ export function RequestsPage() {
         </>
       }
     >
+      <MissingRecords />
       <RequestSummary input={input} />
       <div
         className="requests-list"
