@@ -47,6 +47,13 @@ export function apiRefusal(status: number, code: string, message: string, hint: 
   return json(status, { defined: false, code, status, message, data: { hint } })
 }
 
+/** The host's name is none of the console's (`visit.ts`). */
+export function refuseHost(path: string): Reply {
+  const cause = 'The console does not answer to this name.'
+  const hint = 'Open it by the address that spgw serve shows, or set console.url to the one that you use.'
+  return /^\/(auth|api)\//.test(path) ? apiRefusal(421, 'refused', cause, hint) : text(421, `${cause} ${hint}`)
+}
+
 export function send(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
   const bytes = Buffer.from(reply.body)
   // A body that came along and was not read: only the end of the connection stops it.

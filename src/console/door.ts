@@ -7,7 +7,7 @@ import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { OidcSettings } from '../sign-in/oidc-settings.ts'
 import type { SignInParts } from '../sign-in/sign-in.ts'
 import { judgeMetrics, namesLoopback } from './access.ts'
-import { json, type Reply, send, text } from './answer.ts'
+import { json, type Reply, refuseHost, send, text } from './answer.ts'
 import { Connections } from './connections.ts'
 import { expositionType, writeExposition } from './exposition.ts'
 import type { GatewayState } from './gateway-state.ts'
@@ -15,7 +15,7 @@ import { stateFamilies } from './metrics.ts'
 import { ProcessMetrics } from './process-metrics.ts'
 import type { Site } from './site.ts'
 import { TrafficMetrics } from './traffic-metrics.ts'
-import { isProxy } from './visit.ts'
+import { isProxy, type Premises, readVisit } from './visit.ts'
 
 export interface ConsoleOptions extends ConsoleSettings {
   host: string
@@ -197,18 +197,23 @@ class Door {
   /** Loaded by the first who asks: a gateway may run for months without anybody at its console. */
   async #openSite({ signIn, dispatcher }: ConsoleParts): Promise<Site> {
     const { Site } = await import('./site.ts')
-    const { version, certificate, onFault } = this.#options
-    const isTls = certificate !== null
-    const premises = () => ({ url: this.settings.url, isTls, trustedProxies: this.settings.trustedProxies })
+    const { version, onFault } = this.#options
+    const premises = () => this.#premises()
     const know = (response: ServerResponse) => this.connections.know(response)
     return new Site({ ...signIn, dispatcher, know, onFault, version, premises, oidc: () => this.settings.oidc })
+  }
+
+  #premises(): Premises {
+    const { url, trustedProxies } = this.settings
+    return { url, isTls: this.#options.certificate !== null, trustedProxies }
   }
 
   async #replyMachine(request: IncomingMessage, path: string): Promise<Reply> {
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return { ...text(405, 'This can only be read.'), headers: { allow: 'GET, HEAD' } }
     if (this.parts === null) return starting()
-    return path === '/metrics' ? this.#metrics(request, this.parts) : json(200, await this.parts.openApi())
+    if (path === '/metrics') return this.#metrics(request, this.parts)
+    return readVisit(request, this.#premises()) === null ? refuseHost(path) : json(200, await this.parts.openApi())
   }
 
   async #metrics(request: IncomingMessage, parts: ConsoleParts): Promise<Reply> {

@@ -4,7 +4,7 @@ import { Account } from '../sign-in/account.ts'
 import { LateParts } from '../sign-in/late-parts.ts'
 import type { OidcSettings } from '../sign-in/oidc-settings.ts'
 import { SignIn, type SignInParts } from '../sign-in/sign-in.ts'
-import { apiRefusal, send, text } from './answer.ts'
+import { refuseHost, send } from './answer.ts'
 import { answerApi } from './api.ts'
 import { AppFiles } from './app-files.ts'
 import { replyAuth } from './auth.ts'
@@ -63,10 +63,4 @@ export class Site {
     this.#live.endAll()
     this.#signIn.failures.close()
   }
-}
-
-function refuseHost(path: string) {
-  const cause = 'The console does not answer to this name.'
-  const hint = 'Open it by the address that spgw serve shows, or set console.url to the one that you use.'
-  return path.startsWith('/auth/') ? apiRefusal(421, 'refused', cause, hint) : text(421, `${cause} ${hint}`)
 }

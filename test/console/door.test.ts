@@ -124,10 +124,17 @@ describe('the API', () => {
     },
   )
 
-  it('describes itself to anybody', async () => {
-    const door = await openDoor()
-    const { status, body } = await ask(`${door.url}/api/openapi.json`, { headers: { host: 'console.example.com' } })
-    expect([status, JSON.parse(body)]).toEqual([200, { openapi: '3.1.1' }])
+  it('describes itself to anybody who means it, and to no page of another name', async () => {
+    const door = await openDoor(sampleState(), { url: 'https://console.example.com' })
+    const bound = `http://localhost:${door.port}/api/openapi.json`
+    const asked = async (host: string) => ask(bound, { headers: { host } })
+    for (const host of ['console.example.com', `localhost:${door.port}`, `127.0.0.1:${door.port}`]) {
+      const { status, body } = await asked(host)
+      expect([host, status, JSON.parse(body)]).toEqual([host, 200, { openapi: '3.1.1' }])
+    }
+    const foreign = await asked(`rebound.example.com:${door.port}`)
+    expect([foreign.status, JSON.parse(foreign.body)]).toEqual([421, expect.objectContaining({ code: 'refused' })])
+    expect(foreign.body).not.toContain('openapi')
   })
 })
 
