@@ -43,7 +43,7 @@ export interface ObjectsEntry {
 }
 
 /** What says at its end, long after the call that made it, what it used. */
-export type LateWork = 'batch' | 'response' | 'interaction' | 'eval_run'
+export type LateWork = 'batch' | 'response' | 'interaction' | 'eval_run' | 'thread_run'
 
 /**
  * What the results of a batch say was used, or the end of other work that went on behind its call, written before the settled entry of

@@ -285,6 +285,8 @@ export interface Seen {
   objects: readonly ObjectName[]
   /** Of an answer that is only shown again, and whole: what the provider reports of it. `usage()` is none then. */
   shown: TokenUsage | null
+  /** The run whose usage `usage()` tells, or an estimate stands for: what shows its end again counts nothing. Left out where there is none. */
+  counted?: string
 }
 
 export interface EventReading {

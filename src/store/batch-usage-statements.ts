@@ -53,7 +53,7 @@ export class BatchUsageStatements {
    * one goes on or is gone, since nobody knows then.
    */
   #remaining({ type = 'batch', madeBy = null, sums }: BatchUsageEntry): BatchSum[] | null {
-    if (type === 'batch' || type === 'eval_run') return sums
+    if (type !== 'response' && type !== 'interaction') return sums
     const maker = madeBy === null ? undefined : this.#maker.get(madeBy)
     if (maker === undefined || maker.state === 'admitted') return null
     return sums.map((sum) => ({ ...sum, tokens: subtract(sum.tokens, maker) })).filter(({ tokens }) => isSome(tokens))
@@ -74,6 +74,7 @@ const operations: Readonly<Record<LateWork, string>> = {
   response: 'responses.result',
   interaction: 'interactions.result',
   eval_run: 'evals.runs.result',
+  thread_run: 'threads.runs.result',
 }
 
 type RecordOwner = Pick<RequestRecord, 'key' | 'project' | 'environment'>

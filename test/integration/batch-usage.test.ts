@@ -377,4 +377,22 @@ describe('what goes on in the background', () => {
       { model: 'gpt-a', key: { id: maker.id }, tokens: { input: 5, output: 6, cache_read: 1 } },
     ])
   })
+
+  it('counts the run of a thread once: on its stream, or when a call shows its end', async () => {
+    await make('/threads', {}, { id: 'thread_1' })
+    const usage = { prompt_tokens: 5, completion_tokens: 6 }
+    const run = (id: string) =>
+      JSON.stringify({ id, thread_id: 'thread_1', status: 'completed', model: 'gpt-a', usage })
+    const body = `event: thread.run.completed\ndata: ${run('run_1')}\n\nevent: done\ndata: [DONE]\n\n`
+    upstream.answer = () => ({ type: 'text/event-stream', body })
+    const path = '/threads/thread_1/runs'
+    const streamed = await ask(reader, 'POST', path, { body: JSON.stringify({ model: 'gpt-a', stream: true }) })
+    expect(await streamed.text()).toBe(body)
+    const { tokens } = await gateway.record(streamed.headers.get('x-sp-request-id') ?? '')
+    expect(tokens).toMatchObject({ input: 5, output: 6 })
+    await read(reader, path, { body: `{"object":"list","data":[${run('run_1')},${run('run_2')}]}` })
+    for (const id of ['run_1', 'run_2', 'run_1']) await read(maker, `${path}/${id}`, { body: run(id) })
+    expect(await countedOf('threads.runs.result', 'run_1')).toEqual([])
+    expect(await countedOf('threads.runs.result', 'run_2')).toMatchObject([{ key: { id: maker.id }, tokens }])
+  })
 })

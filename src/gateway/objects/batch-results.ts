@@ -74,9 +74,16 @@ export class BatchResults {
     if (shown !== null) this.take([{ ...this.#work, sums: [{ model, lines: 1, tokens: shown }] }])
   }
 
+  /** A stream has told what a run used: that is on its own record, and nowhere else. */
+  takeCounted(run: string): void {
+    this.#ended.push({ work: { type: 'thread_run', id: run }, sums: new Map() })
+  }
+
   /** For the journal. */
   entries(): BatchUsageEntry[] {
-    const counted = this.#ended.filter(({ work, sums }) => sums.size > 0 && this.#mayCount(work))
+    const counted = this.#ended.filter(
+      ({ work, sums }) => (sums.size > 0 || work.type === 'thread_run') && this.#mayCount(work),
+    )
     return counted.map(({ work, sums }) => this.#entry(work, sums))
   }
 
@@ -154,6 +161,7 @@ export function resultsOf(exchange: Bringer, object: StoredObject): BatchResults
   if (type === 'response' || type === 'interaction' || type === 'batch')
     return new BatchResults(exchange, object, { type, id })
   if (type === 'eval') return new BatchResults(exchange, object, { type: 'eval_run', id })
+  if (type === 'thread') return new BatchResults(exchange, object, { type: 'thread_run', id })
   return batchId === null ? null : new BatchResults(exchange, object, { type: 'batch', id: batchId })
 }
 

@@ -6,7 +6,7 @@ import type { EndedWork, Inspection, Match } from '../../lanes/contract.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Answer } from '../judge.ts'
-import { listedResults } from './batch-results.ts'
+import { type BatchResults, listedResults } from './batch-results.ts'
 import { laneUrls } from './lane-urls.ts'
 
 const none: readonly EndedWork[] = []
@@ -112,6 +112,7 @@ export class StreamedObjects {
     const seen = this.#answer.call.reader.seen()
     if (seen.objects.length > 0) this.#journal(seen.objects)
     this.#exchange.results?.takeShown(seen)
+    if (seen.counted !== undefined) resultsHere(this.#exchange, this.#answer).takeCounted(seen.counted)
   }
 
   #journal(made: readonly ToldObject[]): void {
@@ -128,8 +129,12 @@ export function streamedObjects(gateway: Gateway, exchange: Exchange, answer: An
 }
 
 function noteEnded(exchange: Exchange, answer: Answer, ended: readonly EndedWork[]): void {
+  resultsHere(exchange, answer).take(ended)
+}
+
+function resultsHere(exchange: Exchange, answer: Answer): BatchResults {
   exchange.results ??= listedResults(exchange, ownerAt(exchange, answer))
-  exchange.results.take(ended)
+  return exchange.results
 }
 
 /** The file is what the upload made. */

@@ -1,6 +1,6 @@
 import type { TokenUsage } from '../../core/record.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
-import type { EventReading, Framing, StreamEvent } from '../contract.ts'
+import type { EventReading, Framing, Seen, StreamEvent } from '../contract.ts'
 import { asObject, asText, type JsonObject, parseObject } from '../json-value.ts'
 import { readStreamedError } from './errors.ts'
 import { readUsage } from './usage.ts'
@@ -9,6 +9,8 @@ import { readUsage } from './usage.ts'
 export class ThreadsReader extends BaseReader {
   protected readonly wanted = ['model', 'thread_id', 'usage']
   #tokens: TokenUsage | null = null
+  #run: string | null = null
+  #spoke = false
   #done = false
   readonly #makes: boolean
 
@@ -23,6 +25,7 @@ export class ThreadsReader extends BaseReader {
     this.model ??= asText(run.model)
     this.responseId ??= asText(run.thread_id)
     this.#tokens = readUsage(run.usage) ?? this.#tokens
+    this.#run ??= asText(run.id)
     const thread = asText(run.thread_id)
     if (this.#makes && thread !== null) this.objects = [{ type: 'thread', id: thread }]
   }
@@ -35,7 +38,9 @@ export class ThreadsReader extends BaseReader {
     if (event.name === 'error') return this.#readError(event)
     if (event.name.startsWith('thread.run.') && !event.name.startsWith('thread.run.step.'))
       this.learn(parseObject(event.data) ?? {})
-    return ordinary(event, event.name.endsWith('.delta'))
+    const speaks = event.name.endsWith('.delta')
+    this.#spoke ||= speaks
+    return ordinary(event, speaks)
   }
 
   #readError(event: StreamEvent): EventReading {
@@ -55,5 +60,11 @@ export class ThreadsReader extends BaseReader {
 
   usage(): TokenUsage | null {
     return this.#tokens
+  }
+
+  override seen(): Seen {
+    // One that waits for its tools has said nothing of usage yet, and is estimated only where it was cut.
+    const counts = this.#tokens !== null || (this.#spoke && !this.#done)
+    return counts && this.#run !== null ? { ...super.seen(), counted: this.#run } : super.seen()
   }
 }

@@ -36,10 +36,10 @@ export const assistants: readonly Endpoint[] = [
     stream: 'sse',
     object: thread,
   }),
-  row('threads.runs.list', 'GET /threads/{object}/runs', { object: thread }),
-  row('threads.runs.get', 'GET /threads/{object}/runs/{run}', { object: thread }),
+  row('threads.runs.list', 'GET /threads/{object}/runs', { object: thread, brings: 'end' }),
+  row('threads.runs.get', 'GET /threads/{object}/runs/{run}', { object: thread, brings: 'end' }),
   row('threads.runs.update', 'POST /threads/{object}/runs/{run}', { takes: json, object: thread }),
-  row('threads.runs.cancel', 'POST /threads/{object}/runs/{run}/cancel', { object: thread }),
+  row('threads.runs.cancel', 'POST /threads/{object}/runs/{run}/cancel', { object: thread, brings: 'end' }),
   row('threads.runs.submit', 'POST /threads/{object}/runs/{run}/submit_tool_outputs', {
     takes: json,
     stream: 'sse',

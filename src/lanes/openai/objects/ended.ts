@@ -1,24 +1,25 @@
 import type { EndedWork, Match } from '../../contract.ts'
 import { asArray, asCount, asObject, asText, type JsonObject } from '../../json-value.ts'
-import { readResponsesUsage } from '../usage.ts'
+import { readUsage } from '../usage.ts'
 
-/** What goes on behind its call says at its end what it used: a response in the background, the run of an eval. */
+/** What goes on behind its call says at its end what it used: a response in the background, the run of an eval or of a thread. */
 export function readEnd({ endpoint }: Match, answer: unknown): readonly EndedWork[] {
   const body = asObject(answer)
-  const shown = endpoint.operation === 'evals.runs.list' ? asArray(body?.data) : [body]
+  const shown = endpoint.operation.endsWith('.runs.list') ? asArray(body?.data) : [body]
   return shown.flatMap((value) => {
     const work = asObject(value)
     const id = asText(work?.id)
     if (work === null || id === null || !endings.has(String(work.status))) return []
-    return endpoint.object?.type === 'eval' ? [readRun(id, work)] : readResponse(id, work)
+    if (endpoint.object?.type === 'eval') return [readRun(id, work)]
+    return readOne(endpoint.object?.type === 'thread' ? 'thread_run' : 'response', id, work)
   })
 }
 
-const endings = new Set(['completed', 'incomplete', 'failed', 'cancelled', 'canceled'])
+const endings = new Set(['completed', 'incomplete', 'failed', 'cancelled', 'canceled', 'expired'])
 
-function readResponse(id: string, { model, usage }: JsonObject): EndedWork[] {
-  const tokens = readResponsesUsage(usage)
-  return tokens === null ? [] : [{ type: 'response', id, sums: [{ model: asText(model), lines: 1, tokens }] }]
+function readOne(type: EndedWork['type'], id: string, { model, usage }: JsonObject): EndedWork[] {
+  const tokens = readUsage(usage)
+  return tokens === null ? [] : [{ type, id, sums: [{ model: asText(model), lines: 1, tokens }] }]
 }
 
 /** Source: the SDK's `RunRetrieveResponse.PerModelUsage`. */
