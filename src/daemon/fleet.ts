@@ -235,7 +235,8 @@ export class Fleet implements SnapshotAudience {
   async #add(): Promise<void> {
     const member = this.#start()
     try {
-      if (!(await this.#prepare(member))) return
+      // One that listened now would have the drain under way close what it took in.
+      if (!(await this.#prepare(member)) || this.#draining) return
       await member.listen()
     } catch (error) {
       member.dying = error instanceof Error ? error.message : String(error)
@@ -243,6 +244,8 @@ export class Fleet implements SnapshotAudience {
       await member.end()
       return
     }
+    // It may have died before, and then the next one comes; or the gateway drains by now.
+    if (!member.listening || this.#draining) return
     for (const each of this.#members) if (each.dying !== null) each.tell({ type: 'leave' })
     this.#judge()
   }

@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setEnvironmentData } from 'node:worker_threads'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { armFaultPoint } from '../../src/core/fault-point.ts'
+import { Fleet, type FleetOptions } from '../../src/daemon/fleet.ts'
+import { createSharedMemory } from '../../src/daemon/memory.ts'
+import { makeConfiguration } from '../support/snapshot.ts'
+
+let directory: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'fleet-'))
+  // The two snapshots of the start pass there as well.
+  armFaultPoint({ SPGW_FAULT_POINT: 'publish.first-swapped:3:throw' }, setEnvironmentData, () => {})
+})
+afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+const limits = { connect: 5000, firstByte: 10_000, betweenChunks: 10_000, total: 30_000 }
+const delta = (version: number) => ({ full: false, version, upsert: [], remove: [] })
+
+function makeFleet(more: Pick<FleetOptions, 'whole' | 'onDegraded'>): Fleet {
+  return new Fleet({
+    workers: 1,
+    settings: {
+      host: '127.0.0.1',
+      port: 0,
+      url: null,
+      reusePort: true,
+      bodyLimit: 1000,
+      uploadLimit: 1000,
+      heldLimit: 1000,
+      proxies: { http: null, https: null, except: '' },
+      timeouts: limits,
+      heartbeatMs: 15_000,
+      trustedProxies: [],
+      corsOrigins: [],
+      webrtc: false,
+    },
+    certificate: null,
+    journalDirectory: directory,
+    boot: 'test',
+    memory: createSharedMemory(1),
+    degraded: () => [],
+    serveObjects: (port) => port.close(),
+    onTraffic: () => {},
+    onDeath: () => {},
+    onWriters: () => {},
+    ...more,
+  })
+}
+
+it('lets no thread listen that it was starting when it began to drain, and looks at none any more', async () => {
+  const told: string[] = []
+  const drained = Promise.withResolvers<void>()
+  let prepared = 0
+  const fleet: Fleet = makeFleet({
+    whole: () => {
+      // The second is the successor of the one that dies: it has started, and does not listen yet.
+      if (++prepared === 2) void fleet.drain(1000).then(drained.resolve, drained.reject)
+      return { snapshot: makeConfiguration(), delta: delta(1) }
+    },
+    onDegraded: () => told.push(prepared === 2 ? 'while it drained' : 'before'),
+  })
+  await fleet.start()
+  await fleet.listen()
+  await fleet.keys(delta(2))
+  await drained.promise
+  expect(told).toEqual(['before'])
+  expect(fleet.size).toBe(0)
+})
