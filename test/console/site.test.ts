@@ -93,13 +93,12 @@ describe('signing in', () => {
 
   it('says when to come again', async () => {
     const { post } = await openSite()
-    for (let number = 0; number < 5; number++) await post('/auth/password', { name: 'anna', password: 'wrong guess' })
-    const answer = await post('/auth/password', { name: 'anna', password: 'wrong guess' })
-    expect([answer.status, answer.headers['retry-after'], JSON.parse(answer.body).code]).toEqual([
-      429,
-      '1',
-      'throttled',
-    ])
+    // At once: the wait is short, and over where a guess takes long.
+    const guesses = Array.from({ length: 6 }, () => post('/auth/password', { name: 'anna', password: 'wrong guess' }))
+    const throttled = (await Promise.all(guesses)).filter(({ status }) => status !== 401)
+    expect(
+      throttled.map(({ status, headers, body }) => [status, headers['retry-after'], JSON.parse(body).code]),
+    ).toEqual([[429, '1', 'throttled']])
   })
 
   it.each([

@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { laneNames } from '../../src/core/lane.ts'
 import { type BackupHeader, formatHead } from '../../src/store/backup-file.ts'
-import { runCommand, startGateway, type TestGateway } from '../support/gateway.ts'
+import { listAllRequests, runCommand, startGateway, type TestGateway } from '../support/gateway.ts'
 import { type LaneCall, laneCalls } from '../support/lane-calls.ts'
 import { send } from '../support/raw-http.ts'
 import { type Stage, setStage } from '../support/stage.ts'
@@ -242,7 +242,7 @@ describe('a restore', () => {
       expect(seal).toMatchObject({ sealed: 3, broken: [] })
       expect(seal.recovery_key_id).toBe((await stage.gateway.admin.seal.status({})).recovery_key_id)
 
-      const records = await second.admin.requests.list({ limit: 1000 })
+      const records = await listAllRequests(second)
       const byId = new Map(records.map((record) => [record.id, record]))
       for (const id of before) expect([id, byId.get(id)?.status]).toEqual([id, statuses.get(id)])
       expect(records.filter(({ state }) => state !== 'settled')).toEqual([])

@@ -64,8 +64,8 @@ describe.skipIf(!hasBrowser)('the bodies of a request (needs chromium)', () => {
     expect(await findBarriers(page)).toEqual([])
 
     await page.getByRole('button', { name: 'Copy as curl' }).click()
-    const copied = await page.evaluate<string>('navigator.clipboard.readText()')
-    expect(copied).toContain(`It'\\''s \\"said\\"`)
+    const copied = () => page.evaluate<string>('navigator.clipboard.readText()')
+    await expect.poll(copied).toContain(`It'\\''s \\"said\\"`)
 
     await page.getByRole('button', { name: 'Replay' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()

@@ -45,7 +45,7 @@ describe.skipIf(!hasBrowser)('Keys in the console (needs chromium)', () => {
       expect(secret).toMatch(/^sp_live_\w{49}$/)
       expect((await ask(secret)).status).toBe(200)
       await page.getByRole('button', { name: 'Copy key' }).click()
-      expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(secret)
+      await expect.poll(() => page.evaluate<string>('navigator.clipboard.readText()')).toBe(secret)
       for (const title of ['OpenAI Python', 'Anthropic JavaScript', 'Gemini CLI', 'Codex', 'Claude Code', 'curl']) {
         await page.getByRole('tab', { name: title }).click()
         const code = (await page.getByRole('tabpanel').textContent()) ?? ''

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import {
   type Browser,
   findOverflow,
@@ -10,6 +10,8 @@ import {
   signIn,
 } from '../support/browser.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { laneCall } from '../support/lane-calls.ts'
+import { startMockProvider } from '../support/mock-provider.ts'
 
 /** The console as people meet it: Debian's Chromium, the packaged executable. */
 describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
@@ -103,15 +105,21 @@ describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
 
   it('shows requests while they are under way, each in one row', async () => {
     await inNewGateway(async (gateway, page) => {
-      const key = await makeRoute(gateway)
+      const mock = await startMockProvider('openai', 'sk-mock-credential')
+      onTestFinished(() => mock.close())
+      const { baseUrl } = mock
+      await gateway.admin.providers.add({ name: 'slow', kind: 'openai', baseUrl, credential: 'sk-mock-credential' })
+      await gateway.addRoute('slow', ['slow'])
+      const { key } = await gateway.createKey('ci')
       await signIn(page, gateway)
       await page.goto(`${gateway.consoleUrl}/requests`)
       await page.getByText('No request').first().waitFor()
+      mock.next({ hold: { before: laneCall('openai').firstContent + 1 } })
       const leaving = new AbortController()
       const asked = fetch(`${gateway.baseUrl}/v1/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'demo-slow', stream: true, messages: [{ role: 'user', content: 'hello' }] }),
+        body: JSON.stringify({ model: 'slow', stream: true, messages: [{ role: 'user', content: 'hello' }] }),
         signal: leaving.signal,
       }).catch(() => null)
       const row = page.locator('tbody tr')

@@ -1,7 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -35,18 +34,20 @@ describe('a real provider', () => {
     const credential = `sk-${'readme'.repeat(6)}`
     const mock = await startMockProvider('openai', credential)
     const place = mkdtempSync(join(tmpdir(), 'readme-'))
-    const port = await freePort()
     putOnPath(place, mock.baseUrl)
-    const lines = snippet('sh session').replaceAll('localhost:8787', `localhost:${port}`)
+    const [beginning, rest = ''] = snippet('sh session').split(/(?<=^spgw serve &\n)/m)
     const tail = 'spgw requests tail\n'
-    expect(lines.endsWith(tail)).toBe(true)
-    const call = lines.slice(lines.indexOf('curl'), -tail.length)
+    expect(rest.endsWith(tail)).toBe(true)
     const shell = startShell(place, {
       OPENAI_API_KEY: credential,
-      SPGW_GATEWAY_LISTEN: `127.0.0.1:${port}`,
+      SPGW_GATEWAY_LISTEN: '127.0.0.1:0',
       SPGW_CONSOLE_LISTEN: '127.0.0.1:0',
     })
     try {
+      shell.write(beginning ?? '')
+      const [, address = ''] = await shell.says(/gateway http:\/\/(\S+)/)
+      const lines = rest.replaceAll('localhost:8787', address)
+      const call = lines.slice(lines.indexOf('curl'), -tail.length)
       shell.write(lines.replace(tail, ''))
       await shell.says(/"content": ?"Hello from/)
       // A tail shows what ends after it began: another request is sent until it does.
@@ -139,14 +140,6 @@ async function readUntil(child: ChildProcess, form: RegExp): Promise<RegExpExecA
     child.stdout?.setEncoding('utf8').on('data', hear)
     child.stderr?.setEncoding('utf8').on('data', hear)
     child.once('close', () => reject(new Error(`ended without ${form}:\n${text}`)))
-    setTimeout(() => reject(new Error(`nothing of ${form}:\n${text}`)), 20_000).unref()
+    setTimeout(() => reject(new Error(`nothing of ${form}:\n${text}`)), 60_000).unref()
   })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return address !== null && typeof address === 'object' ? address.port : 0
 }

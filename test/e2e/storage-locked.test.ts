@@ -60,6 +60,7 @@ it('traffic goes on while another process has the database locked, and each reco
   await crowd.answered(40)
   expect(await expectEachRecorded(stage)).toBeGreaterThan(280)
   // One line when it began and one when it ended, however often it was tried.
+  await gateway.said('"message":"no longer degraded"')
   const told = logLines(gateway).map(({ message }) => message)
   expect(told.filter((message) => message === 'degraded')).toHaveLength(1)
   expect(told.filter((message) => message === 'no longer degraded')).toHaveLength(1)

@@ -208,10 +208,10 @@ describe.skipIf(!hasProgram('tmux'))('spgw tui (needs tmux)', () => {
     expect(await tui.hasOtherScreen()).toBe(false)
     await tui.run('echo in the shell')
     await tui.see(/^in the shell/m)
-    await tui.run('fg')
+    await tui.run('fg; echo BACK $?')
     await tui.see('[4 Keys]', '? help')
     await tui.press('q')
-    await expectRestored(tui, 'LEFT')
+    await expectRestored(tui, 'BACK 0')
   })
 
   it('says what to do when no gateway runs, and goes on when one comes', async () => {

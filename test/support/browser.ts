@@ -23,6 +23,9 @@ export function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args })
 }
 
+/** For anything that a page is asked to do. */
+const patienceMs = 60_000
+
 /** A page with nothing kept from before. What goes wrong in it is thrown by `faults()`. */
 export async function openPage(browser: Browser, options: PageOptions = {}): Promise<Page & { faults(): string[] }> {
   const { theme = 'light', width = 1440, height = 900 } = options
@@ -33,6 +36,7 @@ export async function openPage(browser: Browser, options: PageOptions = {}): Pro
     permissions: ['clipboard-read', 'clipboard-write'],
   })
   const page = await context.newPage()
+  page.setDefaultTimeout(patienceMs)
   const faults = collectFaults(page)
   return Object.assign(page, { faults: () => faults })
 }

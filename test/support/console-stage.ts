@@ -13,15 +13,11 @@ export interface Stage {
   stop(): Promise<void>
 }
 
-/** For anything that a page is asked to do. */
-const patienceMs = 20_000
-
 /** A gateway of its own with a browser that is signed in to it. */
 export async function openStage(): Promise<Stage> {
   const gateway = await startGateway()
   const browser = await openBrowser()
   const page = await openPage(browser)
-  page.setDefaultTimeout(patienceMs)
   await signIn(page, gateway)
   return {
     gateway,

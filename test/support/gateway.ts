@@ -147,6 +147,16 @@ function notYet(error: unknown): null {
   throw error
 }
 
+/** Of nobody's concern but the test's: however many there are, since a machine may be faster than expected, too. */
+export async function listAllRequests({ admin }: TestGateway): Promise<RequestRecord[]> {
+  const all: RequestRecord[] = []
+  for (;;) {
+    const page = await admin.requests.list({ limit: 1000, ...(all.length > 0 && { before: all.at(-1)?.id }) })
+    all.push(...page)
+    if (page.length < 1000) return all
+  }
+}
+
 /** Runs `spgw` once, by itself. */
 export async function runCommand(
   args: string[],
