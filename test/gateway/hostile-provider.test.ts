@@ -22,7 +22,6 @@ beforeAll(async () => {
   baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
   plane = await startDataPlane({
     providers: [{ kind: 'openai', baseUrl, credentials: [credential, credential] }],
-    timeouts: { total: 4000 },
   })
 })
 
@@ -56,10 +55,10 @@ const json = 'content-type: application/json'
 describe('a provider', () => {
   it.each(['000', '099', '999'])('with the status %s gets an end', async (status) => {
     answerWith(`${status} Odd\r\n${json}`, '{}')
-    const started = performance.now()
     const answer = await call({})
-    expect(performance.now() - started).toBeLessThan(3000)
     expect(plane.newest()?.status).toBe(answer.status)
+    // And not that of the time in which it says nothing more.
+    expect(plane.newest()?.error?.code).not.toBe('provider_timeout')
   })
 
   it('whose header is no Latin-1 is answered from all the same', async () => {

@@ -31,8 +31,11 @@ beforeAll(async () => {
       { kind: 'anthropic', baseUrl: origin },
       { kind: 'gemini', baseUrl: origin },
     ],
-    routes: [makeRoute('patient', [makeTarget('openai')], { timeouts: { total: 60_000, betweenChunks: 20_000 } })],
-    timeouts: { firstByte: 900, betweenChunks: 600, total: 1300 },
+    routes: [
+      makeRoute('unopened', [makeTarget('openai')], { retries: 0, timeouts: { firstByte: 900 } }),
+      makeRoute('silent', [makeTarget('openai')], { retries: 0, timeouts: { betweenChunks: 600 } }),
+      makeRoute('endless', [makeTarget('openai')], { retries: 0, timeouts: { total: 1300 } }),
+    ],
   })
 })
 
@@ -167,7 +170,7 @@ describe('a stream', () => {
     const before = process.memoryUsage().rss
     let most = before
     const sampling = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 5)
-    const { status, length } = await call('openai', { model: 'patient', keep: false })
+    const { status, length } = await call('openai', { keep: false })
     clearInterval(sampling)
     expect(status).toBe(200)
     expect(length).toBeGreaterThan(100_000_000)
@@ -178,15 +181,15 @@ describe('a stream', () => {
   it('that drips for ever ends when a call must', async () => {
     act = (socket) => {
       socket.write(`${head}${streams.openai[0]}\n\n`)
-      void drip(socket, Buffer.alloc(60, ':'), 100)
+      void drip(socket, Buffer.alloc(1000, ':'), 100)
     }
-    const { record } = await call('openai')
+    const { record } = await call('openai', { model: 'endless' })
     expect(record).toMatchObject({ error: { code: 'provider_timeout', message: expect.stringContaining('total') } })
   })
 
   it('that says nothing more ends after between_chunks', async () => {
     act = (socket) => socket.write(`${head}${streams.openai[0]}\n\n`)
-    const { record } = await call('openai')
+    const { record } = await call('openai', { model: 'silent' })
     expect(record).toMatchObject({
       error: { code: 'provider_timeout', message: expect.stringContaining('between_chunks') },
     })
@@ -222,7 +225,7 @@ describe('a head', () => {
   ]
   it.each(cases)('from the provider, %s, ends', async (_name, act1, expected) => {
     act = act1
-    const { status } = await call('openai')
+    const { status } = await call('openai', { model: 'unopened' })
     expect(status).toBe(expected)
   })
 
@@ -242,12 +245,13 @@ describe('a head', () => {
 
 describe('a client', () => {
   it('that drips its body for longer than a call may take is told so', async () => {
-    const { hostname, port } = new URL(plane.baseUrl)
+    const hasty = await startDataPlane({ providers: [], timeouts: { total: 1300 } })
+    const { hostname, port } = new URL(hasty.baseUrl)
     const socket = net.connect(Number(port), hostname).on('error', () => {})
     let text = ''
     socket.on('data', (chunk) => (text += chunk))
     socket.write(
-      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${plane.key}\r\ncontent-length: 1000\r\n\r\n`,
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${hasty.key}\r\ncontent-length: 1000\r\n\r\n`,
     )
     const dripping = setInterval(() => socket.write(' '), 100)
     await once(socket, 'data')
@@ -255,6 +259,7 @@ describe('a client', () => {
     expect(text).toMatch(/^HTTP\/1.1 400 /)
     expect(text).toContain('did not arrive in time')
     socket.destroy()
+    await hasty.stop()
   })
 })
 

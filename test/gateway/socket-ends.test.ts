@@ -7,25 +7,29 @@ import { dial, type SocketProvider, startSocketProvider } from '../support/socke
 
 let provider: SocketProvider
 let plane: DataPlane
+/** On which no side may be silent for long. */
+let hasty: DataPlane
 
-const limitMs = 900
-
-async function start(heldLimit = 2_000_000_000): Promise<DataPlane> {
+async function start(heldLimit = 2_000_000_000, timeouts: { betweenChunks?: number } = {}): Promise<DataPlane> {
   return startDataPlane({
     heldLimit,
     providers: [{ kind: 'openai', baseUrl: `${provider.baseUrl}/v1`, credentials: ['sk-provider-credential'] }],
     routes: [makeRoute('voice', [makeTarget('openai')], { retries: 0 })],
-    timeouts: { betweenChunks: limitMs },
+    timeouts,
   })
 }
 
 beforeAll(async () => {
   provider = await startSocketProvider()
   plane = await start()
+  hasty = await start(2_000_000_000, { betweenChunks: 900 })
 })
-afterEach(() => expect(plane.inFlight()).toBe(0))
+afterEach(async () => {
+  while (plane.inFlight() + hasty.inFlight() > 0) await new Promise((resolve) => setTimeout(resolve, 2))
+})
 afterAll(async () => {
   await plane.stop()
+  await hasty.stop()
   await provider.stop()
 })
 
@@ -95,23 +99,23 @@ describe('how a connection ends', () => {
   })
 
   it('by the silence of a provider that answers no ping', async () => {
-    const { client, far } = await connect()
+    const { client, far } = await connect(hasty)
     far.socket.removeAllListeners('ping')
     expect(await client.nextJson()).toMatchObject({ type: 'error', error: { code: 'provider_timeout' } })
     expect(await client.closed).toMatchObject({ code: 1011 })
-    expect(await plane.record(client.requestId)).toMatchObject({ error: { code: 'provider_timeout' } })
+    expect(await hasty.record(client.requestId)).toMatchObject({ error: { code: 'provider_timeout' } })
   })
 
   it('by the silence of a client that answers no ping', async () => {
-    const { client, far } = await connect()
+    const { client, far } = await connect(hasty)
     client.socket.pause()
     expect(await far.closed).toMatchObject({ code: 1001 })
-    expect(await plane.record(client.requestId)).toMatchObject({ error: { code: 'client_closed' } })
+    expect(await hasty.record(client.requestId)).toMatchObject({ error: { code: 'client_closed' } })
     client.socket.terminate()
   })
 
   it('never by a silence in which pings are answered, and nobody hears of them', async () => {
-    const { client, far } = await connect()
+    const { client, far } = await connect(hasty)
     let pongs = 0
     for (const { socket } of [client, far]) socket.on('pong', () => pongs++)
     let pings = 0
@@ -122,7 +126,7 @@ describe('how a connection ends', () => {
     expect((await client.next()).text).toBe('still here')
     client.socket.close(1000)
     await far.closed
-    expect(await plane.record(client.requestId)).toMatchObject({ error: null })
+    expect(await hasty.record(client.requestId)).toMatchObject({ error: null })
   })
 
   it('by the revocation of its key', async () => {
@@ -218,7 +222,7 @@ describe('hostile sides', () => {
   })
 
   it('a flood of pings, and a reader that takes nothing, make the other side wait', async () => {
-    const { client, far } = await connect()
+    const { client, far } = await connect(hasty)
     client.socket.pause()
     const chunk = Buffer.alloc(1024 * 1024, 0x61)
     let taken = 0
@@ -232,9 +236,9 @@ describe('hostile sides', () => {
     await once(far.socket, 'close')
     await flood
     expect(taken).toBeLessThan(32)
-    expect(await plane.record(client.requestId)).toMatchObject({ error: { code: 'client_closed' } })
+    expect(await hasty.record(client.requestId)).toMatchObject({ error: { code: 'client_closed' } })
     client.socket.terminate()
-    const second = await connect()
+    const second = await connect(hasty)
     const waiting = () => rawOf(second.client.socket).writableLength
     second.far.socket.pause()
     while (waiting() < 1024 * 1024 && second.client.socket.readyState === second.client.socket.OPEN) {
@@ -242,7 +246,7 @@ describe('hostile sides', () => {
       await new Promise((resolve) => setImmediate(resolve))
     }
     second.client.socket.terminate()
-    await plane.record(second.client.requestId)
+    await hasty.record(second.client.requestId)
     second.far.socket.terminate()
   })
 })

@@ -21,6 +21,8 @@ type Act = (request: IncomingMessage, response: ServerResponse) => unknown
 
 let provider: http.Server
 let plane: DataPlane
+/** On which nobody may stand still for long. */
+let hasty: DataPlane
 let origin: string
 /** What the provider does with its next calls instead of answering them well. */
 const acts: Act[] = []
@@ -67,15 +69,19 @@ beforeAll(async () => {
       makeRoute('fallen', [makeTarget('openai-compatible'), makeTarget('openai')], { retries: 0 }),
       makeRoute('retried', [makeTarget('openai')], { retries: 1 }),
     ],
-    timeouts: { betweenChunks: 700, total: 3000 },
     bodyLimit: 3_000_000,
     uploadLimit: 90_000_000,
+  })
+  hasty = await startDataPlane({
+    providers: [{ kind: 'openai', baseUrl: `${origin}/v1` }],
+    timeouts: { betweenChunks: 700 },
   })
 })
 
 afterAll(async () => {
   for (const socket of sockets) socket.destroy()
   await plane.stop()
+  await hasty.stop()
   provider.close()
 })
 
@@ -106,11 +112,11 @@ interface Answer {
   text: string
 }
 
-function start(path: string, headers: Record<string, string | number> = {}): http.ClientRequest {
+function start(path: string, headers: Record<string, string | number> = {}, at = plane): http.ClientRequest {
   // A call that names no model must say which of the two providers is meant.
   const named = path === '/files' ? { 'x-sp-provider': 'openai' } : {}
-  const all = { authorization: `Bearer ${plane.key}`, 'content-type': type, ...named, ...headers }
-  const request = http.request(`${plane.baseUrl}/v1${path}`, { method: 'POST', headers: all })
+  const all = { authorization: `Bearer ${at.key}`, 'content-type': type, ...named, ...headers }
+  const request = http.request(`${at.baseUrl}/v1${path}`, { method: 'POST', headers: all })
   return request.on('error', () => {}).setMaxListeners(100)
 }
 
@@ -295,16 +301,16 @@ describe('a failure', () => {
 
   it('of a provider that takes no more ends after between_chunks', async () => {
     acts.push((request) => request.pause())
-    const request = start('/files', { 'content-length': huge })
+    const request = start('/files', { 'content-length': huge }, hasty)
     request.end(Buffer.alloc(huge))
     expect(await answerOf(request)).toMatchObject({ status: 504, text: expect.stringContaining('took no more') })
-    expect(plane.newest()).toMatchObject({ error: { code: 'provider_timeout' } })
+    expect(hasty.newest()).toMatchObject({ error: { code: 'provider_timeout' } })
   })
 })
 
 describe('a client', () => {
   it('that stops sending is told so, and its call is cut', async () => {
-    const request = start('/files', { 'content-length': large })
+    const request = start('/files', { 'content-length': large }, hasty)
     request.write(file(1000))
     expect(await answerOf(request)).toMatchObject({
       status: 400,
