@@ -1,4 +1,6 @@
 import { errorTable, type Fault, fault } from '../../core/errors.ts'
+import { quote } from '../../core/quote.ts'
+import { foldName } from '../../core/watched-names.ts'
 import type { Inspection, LaneSockets, Match, Minted } from '../contract.ts'
 import { asObject, asText, isCount, parseObject } from '../json-value.ts'
 import { plainInspection } from '../plain-inspection.ts'
@@ -33,6 +35,9 @@ function known(call: Match | null): Match {
 
 function handshake({ endpoint }: Match, query: string, meant: string | null): Inspection | Fault {
   const parameters = new URLSearchParams(query)
+  const odd = endpoint.model === 'query' ? [...parameters.keys()].find(isOddName) : undefined
+  if (odd !== undefined)
+    return fault('invalid_request', `Name the model as \`?model=NAME\`, and not by ${quote(odd)}.`, { param: 'model' })
   const names = new Set(endpoint.model === 'query' ? parameters.getAll('model') : [])
   const [asked = null] = names
   const model = asked ?? (endpoint.model === 'query' ? meant : null)
@@ -43,6 +48,11 @@ function handshake({ endpoint }: Match, query: string, meant: string | null): In
     return fault('invalid_request', '`model` is missing; name the model as `?model=NAME`.', { param: 'model' })
   const passed = asked === null ? forwardedQuery(query) : withoutModel(forwardedQuery(query))
   return { ...plainInspection(model, passed), streamed: true }
+}
+
+/** A server may take it for the model (Azure's for the deployment, which is one), and in any letters. */
+function isOddName(name: string): boolean {
+  return name !== 'model' && ['model', 'deployment'].includes(foldName(name).trim())
 }
 
 function withoutModel(query: string): string {
