@@ -23,6 +23,8 @@ export type {
   StatsBy,
   StatsRow,
   TargetRow,
+  UsageRow,
+  UsageSum,
 } from './record-tables.ts'
 
 /**

@@ -2,6 +2,11 @@ import type { RecordSums } from './api.ts'
 import { DurationCounts } from './duration-counts.ts'
 import type { ScannedRow } from './record-scan.ts'
 
+/** Sums of binary fractions: a billionth of a dollar is below every price. */
+export function roundUsd(usd: number): number {
+  return Math.round(usd * 1e9) / 1e9
+}
+
 const tokenColumns = ['input', 'output', 'cache_read', 'cache_write', 'reasoning'] as const
 
 /** Adds records up. Percentiles are exact below ten seconds, and off by less than a thousandth above. */
@@ -42,8 +47,7 @@ export class RecordAdder {
     const [firstByte50, firstByte95] = this.#firstBytes.percentiles([0.5, 0.95])
     return {
       ...this.#sums,
-      // Sums of binary fractions: a billionth of a dollar is below every price.
-      usd: usd === null ? null : Math.round(usd * 1e9) / 1e9,
+      usd: usd === null ? null : roundUsd(usd),
       duration_p50_ms: duration50,
       duration_p95_ms: duration95,
       duration_p99_ms: duration99,

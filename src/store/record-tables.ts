@@ -8,6 +8,8 @@ export interface RecordTables {
     get(id: string): RequestRecord | null
     /** Busiest group first, days in order. `limit` and `before` do not apply. */
     stats(filter: RecordFilter, by: StatsBy): StatsRow[]
+    /** By key, and of it what came at or after `lately` (RFC 3339, UTC). `limit` and `before` do not apply. */
+    usage(filter: RecordFilter, lately: string): UsageRow[]
     /** Busiest group first, the rest together as `other`. `limit` and `before` do not apply. */
     series(filter: RecordFilter, question: SeriesQuestion): SeriesGroup[]
     /** Where they were sent, busiest first, without what was asked in these environments. `limit` and `before` do not apply. */
@@ -73,6 +75,21 @@ export interface StatsRow extends RecordSums {
   /** Of a key its id, else as `group`. */
   id: string
   group: string
+}
+
+export interface UsageSum {
+  requests: number
+  /** Of input and output. */
+  tokens: number
+  /** null: nothing of it has a price. */
+  usd: number | null
+}
+
+export interface UsageRow {
+  /** Of the key; `-`: none. */
+  id: string
+  whole: UsageSum
+  lately: UsageSum
 }
 
 export interface TargetRow extends RecordSums {

@@ -7,6 +7,7 @@ import { readRecords } from './record-rows.ts'
 import { recordSeries } from './record-series.ts'
 import { recordStats } from './record-stats.ts'
 import { recordTargets } from './record-targets.ts'
+import { recordUsage } from './record-usage.ts'
 import type { Database } from './schema.ts'
 
 export function recordsTable(db: Database): Tables['records'] {
@@ -14,6 +15,7 @@ export function recordsTable(db: Database): Tables['records'] {
     list: (filter) => listRecords(db, filter),
     get: (id) => getRecord(db, id),
     stats: (filter, by) => recordStats(db, filter, by),
+    usage: (filter, lately) => recordUsage(db, filter, lately),
     series: (filter, question) => recordSeries(db, filter, question),
     targets: (filter, notIn) => recordTargets(db, filter, notIn),
   }

@@ -1,4 +1,4 @@
-import type { Key, RecordSums } from '../../store/api.ts'
+import type { Key, UsageSum } from '../../store/api.ts'
 import type { AdminContext } from './context.ts'
 import { findKey, findScope } from './find.ts'
 import { loadNames } from './names.ts'
@@ -19,16 +19,18 @@ export async function showKeyUsage(context: AdminContext, input: UsageInput, now
   const [one] = input.key === undefined ? [] : keys
   await context.runtime.ingest()
   const names = await loadNames(context)
-  const today = await sumKeys(context, one, startOf(now, 'day'))
-  const month = one === undefined ? null : await sumKeys(context, one, startOf(now, 'month'))
+  const day = startOf(now, 'day')
+  const filter = one === undefined ? { since: day } : { since: startOf(now, 'month'), key: one.id }
+  const rows = await context.store.records.usage({ ...filter, limit: 1 }, day)
+  const sums = new Map(rows.map((row) => [row.id, row]))
   const ends = { day: endOf(now, 'day'), month: endOf(now, 'month') }
   return keys.map((key) => ({
     key: { id: key.id, name: key.name },
     project: names.project(key.projectId),
     environment: names.environment(key.environmentId),
     limits: [],
-    today: showSum(today.get(key.id), ends.day),
-    month: month === null ? null : showSum(month.get(key.id), ends.month),
+    today: showSum(sums.get(key.id)?.lately, ends.day),
+    month: one === undefined ? null : showSum(sums.get(key.id)?.whole, ends.month),
     last_used_at: key.lastUsedAt,
   }))
 }
@@ -40,19 +42,8 @@ async function chooseKeys(context: AdminContext, input: UsageInput): Promise<Key
   return keys.filter(({ revokedAt }) => revokedAt === null)
 }
 
-async function sumKeys({ store }: AdminContext, key: Key | undefined, since: string): Promise<Map<string, RecordSums>> {
-  const filter = { since, limit: 1, ...(key === undefined ? {} : { key: key.id }) }
-  const rows = await store.records.stats(filter, 'key')
-  return new Map(rows.map((row) => [row.id, row]))
-}
-
-function showSum(sum: RecordSums | undefined, resetsAt: string) {
-  return {
-    requests: sum?.requests ?? 0,
-    tokens: (sum?.input ?? 0) + (sum?.output ?? 0),
-    usd: sum?.usd ?? null,
-    resets_at: resetsAt,
-  }
+function showSum({ requests, tokens, usd }: UsageSum = { requests: 0, tokens: 0, usd: null }, resetsAt: string) {
+  return { requests, tokens, usd, resets_at: resetsAt }
 }
 
 function startOf(now: Date, unit: 'day' | 'month'): string {

@@ -295,6 +295,7 @@ function scopeRecords(read: Tables, scope: Scope): Part<'records'> {
       return isRecordSeen(record, names) ? hideOthers(record) : null
     },
     stats: async (filter, by) => read.records.stats(narrow(filter), by),
+    usage: async (filter, lately) => read.records.usage(narrow(filter), lately),
     targets: async (filter, notIn) => read.records.targets(narrow(filter), notIn),
     series: async (filter, question) => read.records.series(narrow(filter), question),
   }
