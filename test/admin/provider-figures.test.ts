@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { JournalWriter } from '../support/journal-writer.ts'
@@ -89,6 +89,9 @@ describe('routes.traffic', () => {
 describe('keys.usage', () => {
   it('tells what each key has used, and when that begins anew', async () => {
     const gateway = await startTestGateway()
+    // Far from where a day, or a month, begins anew.
+    vi.useFakeTimers({ toFake: ['Date'] }).setSystemTime('2026-03-11T12:00:00Z')
+    onTestFinished(() => void vi.useRealTimers())
     const { client } = gateway
     await client.environments.add({ name: 'staging' })
     const { id } = await client.keys.create({ name: 'ci' })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { requests } from '../../src/admin/contract/requests.ts'
 import { rowsOf } from '../../src/admin/contract/show-rows.ts'
 import { newId } from '../../src/core/ids.ts'
@@ -43,6 +43,9 @@ describe('requests.series', () => {
 
   it('chooses a step of about sixty, whatever the span', async () => {
     const { client } = await startTestGateway()
+    // At the beginning of a second there is a step less.
+    vi.useFakeTimers({ toFake: ['Date'] }).setSystemTime('2026-03-01T12:00:00.500Z')
+    onTestFinished(() => void vi.useRealTimers())
     const stepOf = async (since: string) => {
       const { step_ms, groups } = await client.requests.series({ since })
       return [step_ms / 1000, groups[0]?.points.length]
