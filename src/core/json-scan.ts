@@ -329,15 +329,19 @@ type WantedName = string | { inOtherLetters: string } | null
 
 /** A key is decoded only when it holds an escape or more than ASCII; else its bytes are compared. Wanted names are ASCII. */
 function wantedName(bytes: Buffer, start: number, end: number, wanted: readonly string[]): WantedName {
+  const length = end - start - 2
+  let isAsLong = false
+  for (const name of wanted) {
+    if (name.length !== length) continue
+    if (hasText(bytes, start + 1, name)) return name
+    isAsLong = true
+  }
   for (let index = start + 1; index < end - 1; index++) {
     const byte = bytes[index]!
     if (byte === backslash || byte > 0x7f) return decodedName(bytes.toString('utf8', start, end), wanted)
   }
-  for (const name of wanted) {
-    if (isSpelledAs(bytes, start + 1, end - 1, name))
-      return hasText(bytes, start + 1, name) ? name : { inOtherLetters: name }
-  }
-  return null
+  const meant = isAsLong ? wanted.find((name) => isSpelledAs(bytes, start + 1, end - 1, name)) : undefined
+  return meant === undefined ? null : { inOtherLetters: meant }
 }
 
 /** Of letters, 0x20 is the difference between capital and small; what else it makes equal stands in no name. */
