@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { fault } from '../core/errors.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
+import { stopListening } from './server.ts'
 
 /**
  * A connection on which nothing happens may have a request on its way, which closing it would lose. One that comes within
@@ -11,6 +12,23 @@ import type { Gateway } from './gateway.ts'
 const quietMs = 500
 /** For what was ended at the limit, to be recorded and to reach its client. */
 const lastWordsMs = 1000
+
+export interface Refusal {
+  /** Resolves when no connection is left. */
+  closed: Promise<void>
+  /** What was asked since may begin. */
+  begin(): void
+}
+
+/**
+ * New connections are refused when this resolves. From its start on nothing is begun that is asked: whoever gets an answer may dial anew at
+ * once, and to a listener that closes under him.
+ */
+export async function refuseNew(gateway: Gateway, server: Server): Promise<Refusal> {
+  const { promise, resolve: begin } = Promise.withResolvers<void>()
+  gateway.held = promise
+  return { ...(await stopListening(server)), begin }
+}
 
 /** Open requests end, up to the limit; what is left then is ended in words. */
 export async function drain(gateway: Gateway, server: Server, closed: Promise<void>, limitMs: number): Promise<void> {

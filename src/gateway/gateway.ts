@@ -51,7 +51,7 @@ export interface Gateway {
   draining: boolean
   /** This thread has met a fault that nobody caught: whatever it is still asked is refused. */
   dying: boolean
-  /** What it is asked while its listener closes is not begun before this resolves, and is refused then. */
+  /** What it is asked from when its listener closes is not begun before this resolves. */
   held: Promise<void> | null
 }
 

@@ -1,11 +1,11 @@
 import type { Server } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterRunning } from '../core/running-time.ts'
-import { closeBehind, closeQuiet } from './drain.ts'
+import { closeBehind, closeQuiet, type Refusal } from './drain.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
 import { refuse } from './respond.ts'
-import { stopListening, threadFault } from './server.ts'
+import { threadFault } from './server.ts'
 import { endOfFault, settle } from './settle.ts'
 
 /** Until what is open has ended by itself; the rest is then forced. */
@@ -20,19 +20,21 @@ const lookMs = 20
  * `successor`: no other thread listens, so until this resolves connections are taken on, and refused in words. However long
  * that takes: on a machine that is busy enough a thread starts in many seconds.
  */
-export async function sayLastWords(gateway: Gateway, server: Server, successor: Promise<void> | null): Promise<void> {
+export async function sayLastWords(
+  gateway: Gateway,
+  server: Server,
+  successor: Promise<void> | null,
+  refuseNew: () => Promise<Refusal>,
+): Promise<void> {
   if (successor !== null) {
     await endOpen(gateway)
     await successor
   }
-  // No answer meanwhile: whoever gets one dials anew at once, and to a listener that closes under it. Nor is anything begun: a second
-  // fault would cut all that has been taken in.
-  const taken = Promise.withResolvers<void>()
+  // No answer meanwhile. Nor is anything begun: a second fault would cut all that has been taken in.
   gateway.dying = false
-  gateway.held = taken.promise
-  const { closed } = await stopListening(server)
+  const { closed, begin } = await refuseNew()
   const ended = endOpen(gateway)
-  taken.resolve()
+  begin()
   await ended
   const stopClosing = closeQuiet(gateway)
   const last = Promise.withResolvers<void>()

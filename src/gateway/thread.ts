@@ -9,7 +9,7 @@ import { BodyRoom } from './body-room.ts'
 import { ChunkGarbage } from './chunk-garbage.ts'
 import { closeStreams } from './close-streams.ts'
 import { Deadlines } from './deadlines.ts'
-import { drain } from './drain.ts'
+import { drain, type Refusal, refuseNew } from './drain.ts'
 import type { Gateway } from './gateway.ts'
 import { Journal } from './journal.ts'
 import { CaptureRoom } from './kept-bytes.ts'
@@ -19,7 +19,7 @@ import type { FromThread, ThreadStart, ToThread } from './messages.ts'
 import { ObjectIndex } from './objects/object-index.ts'
 import { ReadModel } from './read-model.ts'
 import { RefusalFlood } from './refusal-flood.ts'
-import { changeCertificate, createGatewayServer, readProxies, stopListening } from './server.ts'
+import { changeCertificate, createGatewayServer, readProxies } from './server.ts'
 
 /** Entry of a data-plane thread. It owns nothing that another thread waits for. */
 armThread(getEnvironmentData, () => process.kill(process.pid, 'SIGKILL'))
@@ -62,6 +62,8 @@ const gateway: Gateway = {
 const server = createGatewayServer(gateway, start.certificate)
 setInterval(() => gateway.journal.checkPlace(), 1000).unref()
 const left = Promise.withResolvers<void>()
+const refused = Promise.withResolvers<void>()
+let refusing: Promise<Refusal> | null = null
 let faulted = false
 process.on('uncaughtException', (error) => void die(error))
 
@@ -85,7 +87,7 @@ port.on('message', (message: ToThread) => {
     case 'leave':
       return left.resolve()
     case 'stop-listening':
-      return void refuseNew().then(() => tell({ type: 'stopped-listening' }))
+      return void stop()
     case 'drain':
       return void end(message.limitMs)
   }
@@ -128,18 +130,28 @@ function fault(reason: string): void {
   gateway.report({ type: 'fault', requestId: '', reason })
 }
 
-let refusing: ReturnType<typeof stopListening> | null = null
+async function refuse(): Promise<Refusal> {
+  refusing ??= refuseNew(gateway, server)
+  const refusal = await refusing
+  refused.resolve()
+  return refusal
+}
 
-async function refuseNew() {
-  refusing ??= stopListening(server)
-  return await refusing
+async function stop(): Promise<void> {
+  // No successor comes any more. A dying thread closes its listener when it has stopped to answer.
+  left.resolve()
+  if (!faulted) void refuse()
+  await refused.promise
+  tell({ type: 'stopped-listening' })
 }
 
 async function end(limitMs: number): Promise<void> {
-  // No successor comes any more.
-  if (faulted) return left.resolve()
-  const { closed } = await refuseNew()
-  await drain(gateway, server, closed, limitMs)
+  left.resolve()
+  if (faulted) return
+  const { closed, begin } = await refuse()
+  const drained = drain(gateway, server, closed, limitMs)
+  begin()
+  await drained
   gateway.refusals.flush()
   gateway.journal.close()
   await transport.close()
@@ -151,7 +163,7 @@ async function die(error: unknown): Promise<void> {
   if (faulted) process.exit(1)
   faulted = true
   tell({ type: 'dying', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
-  await sayLastWords(gateway, server, isLastListener() ? left.promise : null)
+  await sayLastWords(gateway, server, isLastListener() ? left.promise : null, refuse)
   gateway.refusals.flush()
   gateway.journal.close()
   process.exit(1)
