@@ -114,6 +114,8 @@ function unreachable(fault: TransportFault): string {
     unreachable: 'Check the host and port of the base URL, and that the server runs.',
     refused: '',
     tls: 'Check whether the address is https or http, and whether the certificate is trusted here.',
+    'client-certificate':
+      'Put one into the credential: {"credential": …, "client_certificate": …, "client_key": …}, both in PEM, with --credential-stdin.',
     reset: 'Check that the address and the scheme (http or https) are right.',
     protocol: 'Check that the address and the scheme (http or https) are right.',
   }

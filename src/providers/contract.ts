@@ -188,8 +188,8 @@ export interface ResponseSink {
 }
 
 export interface TransportFault {
-  /** `refused`: nobody was asked, since no connection may lead there. */
-  kind: 'connect-timeout' | 'unreachable' | 'refused' | 'tls' | 'reset' | 'protocol'
+  /** `refused`: nobody was asked, since no connection may lead there. `client-certificate`: it wants one, or another. */
+  kind: 'connect-timeout' | 'unreachable' | 'refused' | 'tls' | 'client-certificate' | 'reset' | 'protocol'
   /** A sentence: what happened, without host credentials; safe for records. */
   message: string
 }

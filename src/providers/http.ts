@@ -1,5 +1,7 @@
+import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import type { Dispatcher } from 'undici'
+import type { buildConnector, Dispatcher } from 'undici'
+import buildConnectorOf from 'undici/lib/core/connect.js'
 // Not undici's index: it holds fetch, caches and mocks, which every thread would carry.
 import PoolClass from 'undici/lib/dispatcher/pool.js'
 import { afterRunning } from '../core/running-time.ts'
@@ -73,7 +75,7 @@ export function createHttpTransport(options: HttpTransportOptions = {}): Transpo
     const proxy = chooseProxy(origin, way, options.proxies ?? null)
     const pool = proxy
       ? new ProxiedOrigin(origin, proxy, way, limits)
-      : new PoolClass(origin, { ...limits, connect: connectTo(origin, way, options) })
+      : new PoolClass(origin, { ...limits, connect: connectTo(origin, way, limits.connectTimeout, options) })
     const sameLimit = pools.get(connectMs)
     if (sameLimit) sameLimit.set(origin, pool)
     else pools.set(connectMs, new Map([[origin, pool]]))
@@ -104,9 +106,30 @@ function poolsIn(pools: Pools | undefined): Dispatching[] {
   return [...(pools?.values() ?? [])].flatMap((sameLimit) => [...sameLimit.values()])
 }
 
-function connectTo(origin: string, way: WayOut | null, { trusted, oneself }: HttpTransportOptions) {
-  const options = connectOptions(origin, way, oneself ?? false)
-  return trusted === undefined ? options : { ...options, ...trustOnly(trusted) }
+function connectTo(
+  origin: string,
+  way: WayOut | null,
+  timeout: number,
+  { trusted, oneself }: HttpTransportOptions,
+): buildConnector.connector {
+  const options = { ...connectOptions(origin, way, oneself ?? false), allowH2: false, timeout }
+  return heedAlerts(buildConnectorOf(trusted === undefined ? options : { ...options, ...trustOnly(trusted) }))
+}
+
+/**
+ * TLS 1.3 refuses a client's certificate once the connection stands for the client, by an alert and the end; undici would tell of the end
+ * alone.
+ */
+function heedAlerts(connect: buildConnector.connector): buildConnector.connector {
+  return (options, callback) =>
+    connect(options, (...found) => {
+      found[1]?.prependListener('error', endByAlert)
+      callback(...found)
+    })
+}
+
+function endByAlert(this: Socket, error: Error): void {
+  if ('code' in error && String(error.code).startsWith('ERR_SSL')) this.destroy(error)
 }
 
 /** A certificate is believed as it is, though its authority is unknown; its dates still count. */

@@ -36,6 +36,17 @@ const messages: Record<string, string> = {
 const tlsForm =
   /^(ERR_TLS|ERR_SSL|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|HOSTNAME_MISMATCH|CRL_|INVALID_CA|INVALID_PURPOSE)/
 
+/** Alerts that a client gets for its certificate, or for having none. Before TLS 1.3 the latter is but a failed handshake, as other things are. */
+const certificateAlert =
+  /ALERT_(CERTIFICATE_|BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE)/
+
+function describeAlert(code: string): string {
+  if (code.includes('CERTIFICATE_REQUIRED')) return `The provider asks for a client certificate (${code}).`
+  if (code.includes('HANDSHAKE_FAILURE'))
+    return `The provider broke off the TLS handshake: it may ask for a client certificate (${code}).`
+  return `The provider does not accept the client certificate, or that there is none (${code}).`
+}
+
 /**
  * An error of undici or the operating system as a fault. Only its code is told, never its text, which can hold bytes
  * of the answer or addresses. `connected`: the request was being written or its answer read.
@@ -46,6 +57,7 @@ export function describeTransportError(error: Error, connected: boolean): Transp
   if (code === 'UND_ERR_SOCKET' && /^bad (response|upgrade)$/.test(error.message)) {
     return { kind: 'protocol', message: 'The provider sent an interim answer that was not asked for.' }
   }
+  if (certificateAlert.test(code)) return { kind: 'client-certificate', message: describeAlert(code) }
   if (tlsForm.test(code) || code === 'EPROTO' || /before secure TLS connection/.test(error.message)) {
     return { kind: 'tls', message: `The TLS handshake with the provider failed${code ? ` (${code})` : ''}.` }
   }

@@ -4,6 +4,11 @@ declare module 'undici/lib/dispatcher/pool.js' {
   export default PoolClass
 }
 
+declare module 'undici/lib/core/connect.js' {
+  const buildConnector: typeof import('undici').buildConnector
+  export default buildConnector
+}
+
 declare module 'undici/lib/dispatcher/proxy-agent.js' {
   const ProxyAgentClass: typeof import('undici').ProxyAgent
   export default ProxyAgentClass

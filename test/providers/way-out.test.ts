@@ -7,8 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { Secret } from '../../src/core/secret.ts'
+import { checkProvider } from '../../src/providers/check.ts'
 import type { OutboundRequest, WayOut } from '../../src/providers/contract.ts'
 import { createHttpTransport, type HttpTransportOptions } from '../../src/providers/http.ts'
+import { openai } from '../../src/providers/openai.ts'
 import { wayOutOf } from '../../src/providers/way-out.ts'
 import { hasOpenssl, makeCertificate, type TestCertificate } from '../support/certificate.ts'
 import { RecordingSink } from './recording-sink.ts'
@@ -169,9 +172,26 @@ describe.skipIf(!hasOpenssl)('trust (needs openssl)', () => {
   it('shows the client certificate to who asks for it', async () => {
     const port = await start({ requestCert: true, ca: client.pem })
     const origin = `https://localhost:${port}`
-    expect((await send(origin, wayOutOf({ authorities: server.pem }, null))).fault?.kind).toBeDefined()
     const sink = await send(origin, wayOutOf({ authorities: server.pem }, identity()))
     expect(sink.text).toBe('hello client.example')
+  })
+
+  it.each([
+    ['TLSv1.2', /it may ask for a client certificate \(ERR_SSL_/],
+    ['TLSv1.3', /asks for a client certificate \(ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED\)/],
+  ] as const)('is missed by name in %s', async (version, message) => {
+    const port = await start({ requestCert: true, ca: client.pem, minVersion: version, maxVersion: version })
+    const origin = `https://localhost:${port}`
+    const way = wayOutOf({ authorities: server.pem }, null)
+    for (const more of [{}, { method: 'POST', body: Buffer.alloc(200_000) }]) {
+      const { fault } = await send(origin, way, {}, more)
+      expect(fault).toEqual({ kind: 'client-certificate', message: expect.stringMatching(message) })
+    }
+    const settings = { authorities: server.pem }
+    const transport = createHttpTransport()
+    closers.push(() => transport.close())
+    const check = await checkProvider(openai, { name: 'p', baseUrl: origin, settings }, new Secret('sk-x'), transport)
+    expect([check.reason, check.message]).toEqual(['unreachable', expect.stringContaining('"client_certificate": …')])
   })
 
   it('holds beyond a proxy too', async () => {
