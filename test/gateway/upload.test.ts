@@ -6,16 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
-
-/** What the provider got of one call; `ended` is false where the body was cut. */
-interface Got {
-  url: string
-  headers: http.IncomingHttpHeaders
-  bytes: number
-  sha256: string
-  text: string
-  ended: boolean
-}
+import { type TakenCall, takeCall } from '../support/taken-call.ts'
 
 type Act = (request: IncomingMessage, response: ServerResponse) => unknown
 
@@ -26,23 +17,13 @@ let hasty: DataPlane
 let origin: string
 /** What the provider does with its next calls instead of answering them well. */
 const acts: Act[] = []
-const got: Got[] = []
+const got: TakenCall[] = []
 const sockets = new Set<Socket>()
 
-async function take(request: IncomingMessage): Promise<Got> {
-  const hash = createHash('sha256')
-  const call: Got = { url: request.url ?? '', headers: request.headers, bytes: 0, sha256: '', text: '', ended: false }
+function take(request: IncomingMessage): Promise<TakenCall> {
+  const { call, whole } = takeCall(request)
   got.push(call)
-  try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
-      call.bytes += chunk.length
-      hash.update(chunk)
-      if (call.bytes < 100_000) call.text += chunk.toString('latin1')
-    }
-    call.ended = true
-  } catch {}
-  call.sha256 = hash.digest('hex')
-  return call
+  return whole
 }
 
 beforeAll(async () => {
