@@ -46,6 +46,11 @@ describe('a name that decides', () => {
       'generateContentRequest',
     ],
     [batch, '{"batch":{"inputConfig":{"Requests":{"requests":[{"request":{"model":"b"}}]}}}}', 'requests'],
+    [
+      'POST /v1/chat/completions',
+      '{"model":"m","stream":true,"stream_options":{"Include_Usage":false}}',
+      'include_usage',
+    ],
     [generate, '{"GenerationConfig":{}}', 'generationConfig'],
     ['POST /v1/gemini/v1beta/auth_tokens', '{"bidiGenerateContentSetup":{"Model":"models/b"}}', 'model'],
     [session, '{"session":{"model":"a","Model":"b"}}', 'model'],

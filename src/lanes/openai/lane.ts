@@ -131,6 +131,7 @@ function inspectBody(endpoint: Endpoint, plain: Inspection, body: Buffer, scan: 
   if (typeof streamed !== 'boolean') return streamed
   if (!streamed) return found
   const usageSplice = asksUsage.has(endpoint.operation) ? askForUsage(body, scan, members) : null
+  if (usageSplice !== null && isFault(usageSplice)) return usageSplice
   return { ...found, streamed, framing: 'sse', usageSplice }
 }
 
