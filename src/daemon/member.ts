@@ -1,4 +1,5 @@
 import type { MessagePort, Worker } from 'node:worker_threads'
+import { afterRunning } from '../core/running-time.ts'
 import type { FromThread, ThreadStart, ToThread } from '../gateway/messages.ts'
 import { startThread } from './threads.ts'
 
@@ -77,9 +78,9 @@ export class Member {
   async soon(type: FromThread['type'], limitMs: number): Promise<void> {
     if (!this.alive) return
     const overdue = Promise.withResolvers<null>()
-    const timer = setTimeout(() => overdue.resolve(null), limitMs)
+    const patience = afterRunning(limitMs, () => overdue.resolve(null))
     await Promise.race([this.heard(type), overdue.promise])
-    clearTimeout(timer)
+    patience.cancel()
   }
 
   async drained(limitMs: number): Promise<void> {
