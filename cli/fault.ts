@@ -78,6 +78,11 @@ const answerStatus: Record<string, number> = {
 /** For what was refused before it came to an operation: no token, or one that may not. */
 const httpStatus: Record<number, number> = { 401: exitStatus.refused, 403: exitStatus.refused }
 
+/** A stream was read too slowly, and ended by the gateway (`StoreBehind`): what came meanwhile was not sent. */
+export function isBehind(error: unknown): boolean {
+  return isAnswer(error) && textIn(error.data, 'reason') === 'behind'
+}
+
 /** An error that the gateway answered with, as the admin room codes it, whichever client brought it. */
 interface Answer extends Error {
   code: string

@@ -1,4 +1,4 @@
-import { type FaultReport, reportFault } from '../cli/fault.ts'
+import { type FaultReport, isBehind, reportFault } from '../cli/fault.ts'
 import type { Gateway, Operation } from '../cli/operation.ts'
 
 export type LinkState =
@@ -64,7 +64,7 @@ export class Link {
       } catch (error) {
         if (signal.aborted || this.#stop.signal.aborted) return
         this.#judge(error)
-        if (isAnswer(error)) return fail?.(reportFault(error))
+        if (isAnswer(error)) return fail?.(reportFault(error), isBehind(error))
       }
       await this.pause(signal)
     }
@@ -106,7 +106,8 @@ export class Link {
   }
 }
 
-type Fail = (report: FaultReport) => void
+/** `behind`: rows were missed, and are there to be read. */
+type Fail = (report: FaultReport, behind: boolean) => void
 
 function isAnswer(error: unknown): boolean {
   const status = typeof error === 'object' && error !== null ? Reflect.get(error, 'status') : undefined

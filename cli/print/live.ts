@@ -1,5 +1,6 @@
 import type { Column } from '../../src/admin/contract/operation.ts'
 import { formatCell, toneOfCell, valueAt } from '../../src/admin/contract/show-value.ts'
+import { isBehind } from '../fault.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import type { Io } from '../io.ts'
 import { pickColumns } from './columns.ts'
@@ -21,11 +22,16 @@ export async function printLive(
     stop.signal.addEventListener('abort', () => resolve({ done: true, value: undefined }), { once: true })
   })
   try {
-    const rows = (await open(stop.signal))[Symbol.asyncIterator]()
+    let rows = (await open(stop.signal))[Symbol.asyncIterator]()
     if (idle !== undefined && io.stderr.isTerminal) await io.stderr.write(`${idle} Ctrl-C ends it.\n`)
     const render = rowRenderer(pickColumns(columns, settings.columns, undefined), settings, io)
     for (;;) {
-      const next = await Promise.race([rows.next(), stopped])
+      const next = await Promise.race([rows.next(), stopped]).catch(whenBehind)
+      if (next === null) {
+        await io.stderr.write('Note: This is read too slowly: some that came meanwhile are not shown.\n')
+        rows = (await open(stop.signal))[Symbol.asyncIterator]()
+        continue
+      }
       if (next.done) break
       await prepareWidths(next.value)
       await io.stdout.write(await render(next.value))
@@ -37,6 +43,11 @@ export async function printLive(
     stop.abort()
     release()
   }
+}
+
+function whenBehind(error: unknown): null {
+  if (isBehind(error)) return null
+  throw error
 }
 
 type RowRenderer = (row: unknown) => string | Promise<string>

@@ -35,6 +35,11 @@ export class StoreStopped extends Error {
   override readonly name = 'StoreStopped'
 }
 
+/** Whoever follows what happens reads too slowly, and would miss some of it. */
+export class StoreBehind extends Error {
+  override readonly name = 'StoreBehind'
+}
+
 /** The storage is sick (full, locked, read-only, damaged), or its thread has ended. The call changed nothing. */
 export class StoreDegraded extends Error {
   override readonly name = 'StoreDegraded'

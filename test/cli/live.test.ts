@@ -41,6 +41,26 @@ describe('tail', () => {
     ).toEqual(rows)
   })
 
+  it('goes on where the gateway ended it for being read too slowly, and says so', async () => {
+    const tooSlow = Object.assign(new Error('The reader is too slow.'), {
+      ...{ code: 'degraded', status: 503, data: { hint: 'Again.', reason: 'behind' } },
+    })
+    let opened = 0
+    const gateway = {
+      'requests.tail': async function* () {
+        yield rows[opened++]
+        if (opened === 1) throw tooSlow
+      },
+    }
+    const { status, io } = await runLine(['requests', 'tail', '--json'], { gateway })
+    expect([status, io.err()]).toEqual([
+      0,
+      expect.stringMatching(/^Note: .*some that came meanwhile are not shown\.\n$/),
+    ])
+    const shown = io.out().trimEnd().split('\n')
+    expect(shown.map((line) => JSON.parse(line))).toEqual(rows.slice(0, 2))
+  })
+
   it('says on a terminal that it waits, and nothing into a file', async () => {
     const gateway = { gateway: stream(...rows) }
     const seen = await runLine(['requests', 'tail'], { terminal: true, ...gateway })

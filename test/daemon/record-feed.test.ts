@@ -1,9 +1,38 @@
 import { expect, it } from 'vitest'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { followRecords } from '../../src/daemon/record-feed.ts'
+import { StoreBehind } from '../../src/store/store-error.ts'
 import { startTestStore, storePaths, temporaryDirectory } from '../store/support.ts'
 import { JournalWriter } from '../support/journal-writer.ts'
 import { admitted, sampleRecord, settled } from '../support/sample-record.ts'
+
+it('ends with a word for who reads too slowly, and leaves nothing out before', async () => {
+  let tell: (records: RequestRecord[]) => void = () => {}
+  let following = true
+  const store = {
+    onRecords(listener: typeof tell) {
+      tell = listener
+      return () => {
+        following = false
+      }
+    },
+  }
+  const rows = followRecords(store, new AbortController().signal, true)
+  const batch = (count: number) => Array.from({ length: count }, () => sampleRecord())
+  const first = rows.next()
+  const [all, more] = [batch(1500), batch(600)]
+  // As much as is stored at once is no slowness of the reader's.
+  tell(all)
+  const read = [(await first).value]
+  while (read.length < all.length) read.push((await rows.next()).value)
+  expect(read).toEqual(all)
+  tell(more)
+  tell(more)
+  expect((await rows.next()).value).toEqual(more[0])
+  tell(more)
+  await expect(rows.next()).rejects.toBeInstanceOf(StoreBehind)
+  expect(following).toBe(false)
+})
 
 it('tells records as they end, and to who asks for it as they begin', async () => {
   const data = storePaths(temporaryDirectory())

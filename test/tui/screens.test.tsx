@@ -120,6 +120,20 @@ describe('requests', () => {
     await driven.see('second-new')
   })
 
+  it('are read anew when some of them were missed', async () => {
+    const data = { hint: 'Again.', reason: 'behind' }
+    const tooSlow = Object.assign(new Error('The reader is too slow.'), { code: 'degraded', status: 503, data })
+    const missed = sampleRecord({ model: 'missed' })
+    let tails = 0
+    driven = drive({
+      'requests.list': () => (tails < 2 ? records : [missed, ...records]),
+      'requests.tail': () => (++tails === 1 ? Promise.reject(tooSlow) : streamOf([])),
+    })
+    await driven.press('5')
+    expect(await driven.see('missed')).not.toContain('too slow')
+    expect(tails).toBe(2)
+  })
+
   it('show what happened to one, with its time line', async () => {
     const record = sampleRecord({
       timeline: [

@@ -59,7 +59,8 @@ export class LiveScreen implements Screen {
         this.#flow.take(row)
         this.#host.changed()
       },
-      (report) => {
+      (report, behind) => {
+        if (behind) return this.refresh()
         this.#report = report
         this.#host.changed()
       },

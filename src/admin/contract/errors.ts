@@ -3,7 +3,7 @@ import { errorStatus, type OperationErrorCode } from './error-status.ts'
 
 /**
  * `message` is the cause, `data.hint` what to do, `data.fields` what is wrong with which input field, `data.reason` what a
- * provider's check found (as `providers.check` says it); none holds a secret.
+ * provider's check found (as `providers.check` says it), or `behind` of a stream that somebody reads too slowly; none holds a secret.
  */
 const data = z.object({
   hint: z.string(),

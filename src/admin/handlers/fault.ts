@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/server'
 import { SealError } from '../../sealing/seal-error.ts'
-import { StoreConflict, StoreDegraded, StoreOwned, StoreStopped } from '../../store/store-error.ts'
+import { StoreBehind, StoreConflict, StoreDegraded, StoreOwned, StoreStopped } from '../../store/store-error.ts'
 import { errorStatus, type OperationErrorCode } from '../contract/error-status.ts'
 
 /** `message` is the cause, `hint` what to do. Neither may hold a secret. */
@@ -27,6 +27,12 @@ export function translateFault(error: unknown) {
     )
   if (error instanceof StoreStopped)
     return operationFault('refused', 'The reading was given up.', 'Ask again.', { cause: error })
+  if (error instanceof StoreBehind) {
+    const hint = 'Follow them again, and read what came meanwhile: spgw requests list'
+    const fault = operationFault('degraded', `The reader is too slow: ${error.message}.`, hint, { cause: error })
+    Object.assign(fault.data, { reason: 'behind' })
+    return fault
+  }
   if (error instanceof StoreDegraded)
     return operationFault('degraded', sentence(error.message), 'See spgw status; requests go on being served.', {
       cause: error,

@@ -18,12 +18,18 @@ export interface LiveStream<Item> {
 export async function follow<Item>(stream: LiveStream<Item>, signal: AbortSignal): Promise<void> {
   let pauseMs = stream.firstPauseMs
   let lost = false
+  const find = () => {
+    if (lost) stream.returned()
+    lost = false
+  }
   while (!signal.aborted) {
     try {
-      for await (const item of await stream.open(signal)) {
+      const items = await stream.open(signal)
+      // The next event may never come, and what was missed is there to be read now.
+      if (stream.kind === 'events') find()
+      for await (const item of items) {
         if (signal.aborted) return
-        if (lost) stream.returned()
-        lost = false
+        find()
         pauseMs = stream.firstPauseMs
         stream.hear(item)
       }
