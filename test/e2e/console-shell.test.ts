@@ -133,6 +133,32 @@ describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
     })
   })
 
+  it('shows the end of a request that ended between the reading of the list and the listening', async () => {
+    await inNewGateway(async (gateway, page) => {
+      const mock = await startMockProvider('openai', 'sk-mock-credential')
+      onTestFinished(() => mock.close())
+      const { baseUrl } = mock
+      await gateway.admin.providers.add({ name: 'slow', kind: 'openai', baseUrl, credential: 'sk-mock-credential' })
+      await gateway.addRoute('slow', ['slow'])
+      const { key } = await gateway.createKey('ci')
+      await signIn(page, gateway)
+      const release = Promise.withResolvers<void>()
+      const { call } = mock.next({ hold: { before: 'headers', until: release.promise } })
+      const asked = send(gateway, key, 'slow')
+      await call
+      // The list has been read by then, and says that it is under way.
+      await page.route(/requests\/tail/, async (route) => {
+        await page.locator('tbody tr').getByText('under way').waitFor()
+        release.resolve()
+        await gateway.record((await asked).headers.get('x-sp-request-id') ?? '')
+        await route.continue()
+      })
+      await page.goto(`${gateway.consoleUrl}/requests`)
+      await page.locator('tbody tr').getByText('200').waitFor()
+      expect(await page.locator('tbody tr').count()).toBe(1)
+    })
+  })
+
   it('keeps filters in the address, and opens what is searched for', async () => {
     await inNewGateway(async (gateway, page) => {
       const key = await makeRoute(gateway)

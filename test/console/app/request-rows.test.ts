@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { joinRows, type Pushed, push } from '../../../src/console/app/areas/requests/request-rows.ts'
+import { isTooMuch, joinRows, type Pushed, push } from '../../../src/console/app/areas/requests/request-rows.ts'
 import { sampleRecord } from '../../support/sample-record.ts'
 
 type Row = ReturnType<typeof sampleRecord>
@@ -45,5 +45,25 @@ describe('requests that are pushed', () => {
 
   it('do not bring back to life what was read after its end', () => {
     expect(inWords(joinRows([begun('a')], [[ended('a')]]))).toEqual(['a settled'])
+  })
+
+  it('leave what the list has read again, in its order, but for what came or changed meanwhile', () => {
+    const before = pushAll([{ rows: [begun('a'), begun('b'), begun('c')] }, { rows: [begun('w')], held: true }])
+    const meanwhile = push(before, { rows: [ended('b'), begun('d')], held: false, isListed: () => false })
+    const { shown, waiting } = push(meanwhile, { reread: before })
+    expect(inWords(shown)).toEqual(['d admitted', 'b settled'])
+    expect(waiting).toEqual([])
+    // What came while nobody listened stands between them; what is further back comes with the next page.
+    const rows = joinRows(shown, [[ended('w'), ended('x'), ended('c'), begun('b')]])
+    expect(inWords(rows)).toEqual(['d admitted', 'w settled', 'x settled', 'c settled', 'b settled'])
+  })
+
+  it('are read as a list before they are many, and when some of those that waited were dropped', () => {
+    const many = (from: number, count: number) => Array.from({ length: count }, (_, at) => begun(`r${from + at}`))
+    expect(isTooMuch(pushAll([{ rows: many(0, 999) }]))).toBe(false)
+    expect(isTooMuch(pushAll([{ rows: many(0, 999) }, { rows: many(999, 1) }]))).toBe(true)
+    const held = pushAll([{ rows: many(0, 1100), held: true }])
+    expect(isTooMuch(held)).toBe(false)
+    expect(isTooMuch(push(held, 'release'))).toBe(true)
   })
 })

@@ -9,7 +9,7 @@ export interface LiveStream<Item> {
   hear(item: Item): void
   /** It broke off, or could not be opened. Given back is whether it shall be opened again. */
   lose?(error: unknown): boolean
-  /** It is opened after a gap: what was pushed meanwhile is to be read. */
+  /** It is open after a gap: what was pushed meanwhile is to be read. Of events the time before the first opening is one, too. */
   returned(): void
   firstPauseMs: number
 }
@@ -17,7 +17,8 @@ export interface LiveStream<Item> {
 /** Listens until the signal fires, again and again where that breaks off. */
 export async function follow<Item>(stream: LiveStream<Item>, signal: AbortSignal): Promise<void> {
   let pauseMs = stream.firstPauseMs
-  let lost = false
+  // Whoever listens to events has read the past before, and not what came between.
+  let lost = stream.kind === 'events'
   const find = () => {
     if (lost) stream.returned()
     lost = false

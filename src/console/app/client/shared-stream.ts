@@ -8,11 +8,11 @@ import { follow, type LiveStream } from './follow.ts'
 export async function shareStream<Item>(stream: LiveStream<Item>, signal: AbortSignal): Promise<void> {
   const channel = new Channel(stream, signal)
   await hold(stream.name, { signal }, async () => {
-    // Somebody else had it until now.
     const told = channel.begin()
+    if (stream.kind === 'events') return await inSlot(told, signal)
+    // Somebody else had it until now.
     if (channel.heard) told.returned()
-    if (stream.kind === 'state') return await follow(told, signal)
-    await inSlot(told, signal)
+    await follow(told, signal)
   }).catch(() => {
     // Left before it was one's turn.
   })
@@ -66,8 +66,9 @@ class Channel<Item> {
 
   #take(message: Message<Item>): void {
     if (message.kind === 'hello') {
-      // One who listens to events has read the past by himself.
-      if (this.#holds && this.#stream.kind === 'state' && this.#last !== null) this.#channel.postMessage(this.#last)
+      // One who listens to events has read the past by himself, but not what came between.
+      const known = this.#stream.kind === 'state' ? this.#last : ({ kind: 'gap' } as const)
+      if (this.#holds && known !== null) this.#channel.postMessage(known)
       return
     }
     this.heard = true
@@ -99,7 +100,6 @@ async function inSlot<Item>(stream: LiveStream<Item>, signal: AbortSignal): Prom
   try {
     await hold(`connection ${stream.name.length % slots.length}`, { signal }, async () => {
       clearInterval(timer)
-      stream.returned()
       await follow(stream, signal)
     })
   } finally {

@@ -1,9 +1,9 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react'
 import { admin, orpc } from '../../client/admin.ts'
 import { keepStream } from '../../client/live-stream.ts'
 import type { RequestRow } from '../../live/status-output.ts'
-import { joinRows, push } from './request-rows.ts'
+import { isTooMuch, joinRows, type PushAction, type Pushed, push } from './request-rows.ts'
 
 /** What `requests list` filters by. */
 export type ListInput = Parameters<typeof admin.requests.list>[0]
@@ -46,22 +46,27 @@ export function useRequestFeed(input: ListInput, live: boolean, held: () => bool
       gcTime: 0,
     }),
   )
-  const { fetchNextPage, hasNextPage, isFetchingNextPage, refetch } = pages
+  const { fetchNextPage, hasNextPage, isFetching, isFetchingNextPage } = pages
   // biome-ignore lint/correctness/useExhaustiveDependencies: another question is another list.
   useEffect(() => dispatch('forget'), [key])
   const read = pages.data?.pages
   const listed = useMemo(() => new Set(read?.flat().map(({ id }) => id)), [read])
+  const reread = useReread(pages, pushed, dispatch)
+  const full = isTooMuch(pushed)
+  useEffect(() => {
+    if (full) reread()
+  }, [full, reread])
   useTail(
     key,
     live && pages.isSuccess,
     (rows) => dispatch({ rows, held: held(), isListed: (id) => listed.has(id) }),
-    () => void refetch(),
+    reread,
   )
   const rows = useMemo(() => joinRows(pushed.shown, read ?? []), [pushed.shown, read])
   const fresh = useMemo(() => freshOf(pushed.shown, listed), [pushed.shown, listed])
   const loadMore = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage])
+    if (hasNextPage && !isFetching) void fetchNextPage()
+  }, [hasNextPage, isFetching, fetchNextPage])
   return {
     rows,
     fresh,
@@ -72,8 +77,22 @@ export function useRequestFeed(input: ListInput, live: boolean, held: () => bool
     loadingMore: isFetchingNextPage,
     loadMore,
     release: () => dispatch('release'),
-    retry: () => void refetch(),
+    retry: reread,
   }
+}
+
+type Pages = Pick<UseInfiniteQueryResult<{ pages: RequestRow[][] }>, 'data' | 'refetch'>
+
+/** Reads the list again. What was pushed until then is in it by now, in its place: it would stand above what it came before. */
+function useReread(pages: Pages, pushed: Pushed, dispatch: (action: PushAction) => void): () => void {
+  const now = useRef({ pages, pushed })
+  now.current = { pages, pushed }
+  return useCallback(async () => {
+    const before = now.current
+    const { data } = await before.pages.refetch()
+    // One that was broken off, by the next, gives what was there.
+    if (data?.pages[0] !== before.pages.data?.pages[0]) dispatch({ reread: before.pushed })
+  }, [dispatch])
 }
 
 function freshOf(pushed: readonly RequestRow[], listed: ReadonlySet<string>): ReadonlySet<string> {

@@ -9,14 +9,21 @@ export interface Pushed {
 
 export type PushAction =
   /** `isListed`: whether the list that was read has the request already. */
-  { rows: readonly RequestRow[]; held: boolean; isListed(id: string): boolean } | 'release' | 'forget'
+  | { rows: readonly RequestRow[]; held: boolean; isListed(id: string): boolean }
+  /** The list has been read again since it was so: it has these rows where they belong now, or further back. */
+  | { reread: Pushed }
+  | 'release'
+  | 'forget'
 
 const mostWaiting = 1000
+/** No more than those: a release of as many leaves a hole. */
+const mostShown = mostWaiting
 
 /** What is there already changes in its place, also while the list is held: only what is new can wait. */
 export function push({ shown, waiting }: Pushed, action: PushAction): Pushed {
   if (action === 'forget') return { shown: [], waiting: [] }
   if (action === 'release') return { shown: [...waiting, ...shown], waiting: [] }
+  if ('reread' in action) return leaveOut({ shown, waiting }, action.reread)
   const came = new Map(action.rows.map((row) => [row.id, row]))
   const renew = (rows: readonly RequestRow[]) => rows.map((row) => came.get(row.id) ?? row)
   const there = new Set([...shown, ...waiting].map(({ id }) => id))
@@ -26,6 +33,18 @@ export function push({ shown, waiting }: Pushed, action: PushAction): Pushed {
   const kept = [...ended, ...renew(shown)]
   const next = [...begun, ...renew(waiting)]
   return action.held ? { shown: kept, waiting: next.slice(0, mostWaiting) } : { shown: [...next, ...kept], waiting: [] }
+}
+
+/** Each push costs as much as is shown, and of what waited the oldest was dropped: then the list is to be read again. */
+export function isTooMuch({ shown }: Pushed): boolean {
+  return shown.length >= mostShown
+}
+
+/** By row, not by request: one that has ended meanwhile has another, which the list may not know yet. */
+function leaveOut({ shown, waiting }: Pushed, before: Pushed): Pushed {
+  const known = new Set([...before.shown, ...before.waiting])
+  const isNew = (row: RequestRow) => !known.has(row)
+  return { shown: shown.filter(isNew), waiting: waiting.filter(isNew) }
 }
 
 /** One row a request, in its last form. Those that were read stand where they stood, those that came since above them. */
