@@ -21,10 +21,16 @@ export class Load {
   readonly #options: LoadOptions
   readonly #agent: Agent
   readonly #clients: Promise<void>[]
+  /** Resolves when the first has seen the head of an answer. */
+  readonly begun: Promise<void>
+  #hasBegun: () => void
   #ended = false
 
   constructor(options: LoadOptions) {
     this.#options = options
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.begun = promise
+    this.#hasBegun = resolve
     this.#agent = new Agent({ keepAlive: true, maxSockets: options.clients })
     this.#clients = Array.from({ length: options.clients }, () => this.#play())
   }
@@ -57,7 +63,10 @@ export class Load {
       agent: this.#agent,
     })
     outgoing.once('error', () => done.resolve(call.id !== null))
-    outgoing.once('response', (response) => read(call, response, () => done.resolve(true)))
+    outgoing.once('response', (response) => {
+      this.#hasBegun()
+      read(call, response, () => done.resolve(true))
+    })
     if (call.kind === 'abort') {
       void wait(random.between(0, 80)).then(() => {
         call.hungUp = !call.complete

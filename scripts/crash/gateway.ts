@@ -38,7 +38,7 @@ export class CrashGateway {
     this.ready = ready.promise
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#output += text
-      const address = /^spgw .*gateway (http:\/\/\S+)/m.exec(this.#output)?.[1]
+      const address = /^spgw .*gateway (http:\/\/\S+)\s/m.exec(this.#output)?.[1]
       if (address !== undefined) ready.resolve(address)
     })
     this.ended = once(this.#child, 'close').then(() => {

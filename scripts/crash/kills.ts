@@ -59,13 +59,14 @@ const latestPassing: Partial<Record<PassedPoint, number>> = {
 /** Longer than anything here takes that is not stuck. */
 const strikeLimitMs = 30_000
 
-/** Kills with load on, at a moment that hangs on nothing. */
-export async function killUnderLoad(scene: Scene, earliestMs = 5): Promise<void> {
+/** Kills with load on, at a moment that hangs on nothing; or at one at which there is something under way. */
+export async function killUnderLoad(scene: Scene, underWay = false): Promise<void> {
   const gateway = scene.start()
   const address = await expectReady(gateway, scene)
   if (scene.random.chance(0.7) || scene.changes.inDoubt) await gateway.withAdmin((admin) => scene.look(admin))
   const load = scene.load(address)
-  await wait(scene.random.between(earliestMs, 450))
+  if (underWay) await load.begun
+  await wait(scene.random.between(5, 450))
   await gateway.kill()
   await load.end()
 }
@@ -112,7 +113,7 @@ export async function killDuringFlood(scene: Scene): Promise<void> {
 export async function killAtPoint(scene: Scene, point: PassedPoint): Promise<boolean> {
   // A second change in doubt is more than a client could tell apart.
   const needsLeftovers = point.startsWith('interrupt.') || point === 'ingest.after-delete'
-  if (scene.changes.inDoubt || needsLeftovers) await killUnderLoad(scene, 200)
+  if (scene.changes.inDoubt || needsLeftovers) await killUnderLoad(scene, true)
   const passing = scene.random.between(1, latestPassing[point] ?? 2)
   const environment = { SPGW_FAULT_POINT: `${point}:${passing}`, SPGW_GATEWAY_WORKERS: '2' }
   const gateway = scene.start(scene.programs.tests, environment)
