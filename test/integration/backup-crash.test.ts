@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { FaultPoint } from '../../src/core/fault-point.ts'
 import { type CommandResult, runCommand, startGateway, type TestGateway } from '../support/gateway.ts'
 import { laneCall } from '../support/lane-calls.ts'
@@ -10,8 +10,6 @@ import { send } from '../support/raw-http.ts'
 import { mintCredential } from '../support/stage.ts'
 
 const lane = laneCall('openai')
-// Most of it is waiting for one process after the other.
-vi.setConfig({ testTimeout: 120_000 })
 let directory: string
 let mock: MockProvider
 let recoveryKey: string

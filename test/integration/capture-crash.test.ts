@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { FaultPoint } from '../../src/core/fault-point.ts'
 import { startGateway } from '../support/gateway.ts'
 
-vi.setConfig({ testTimeout: 60_000 })
 const body = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Is it kept?' }] })
 let dataDirectory: string
 

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FaultPoint } from '../../src/core/fault-point.ts'
 import { type GatewayOptions, startGateway, type TestGateway } from '../support/gateway.ts'
 import { laneCall } from '../support/lane-calls.ts'
@@ -25,8 +25,6 @@ let directory: string
 let mock: MockProvider
 let key: string
 const lane = laneCall('openai')
-// Most of it is waiting for one process after the other.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'rotate-'))
