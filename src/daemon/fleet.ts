@@ -33,7 +33,7 @@ export interface FleetOptions {
 /** A thread that is too busy to stop listening within this time is not waited for. */
 const stopMs = 2000
 /** Beyond the limit of draining, until a thread that has not ended by itself is ended. */
-const graceMs = 2000
+const graceMs = 3000
 
 /** The data-plane threads: started, told every snapshot, replaced when one dies, drained at the end. */
 export class Fleet implements SnapshotAudience {

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fault } from '../core/errors.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
@@ -12,6 +13,9 @@ import { stopListening } from './server.ts'
 const quietMs = 500
 /** For what was ended at the limit, to be recorded and to reach its client. */
 const lastWordsMs = 1000
+/** For what nobody waits for any more, to be recorded: bodies that are kept must be masked and sealed first. */
+const settleMs = 1000
+const lookMs = 20
 
 export interface Refusal {
   /** Resolves when no connection is left. */
@@ -44,6 +48,7 @@ export async function drain(gateway: Gateway, server: Server, closed: Promise<vo
   }
   stopClosing()
   server.closeAllConnections()
+  for (let left = settleMs; left > 0 && gateway.exchanges.size > 0; left -= lookMs) await wait(lookMs)
 }
 
 /** From now on closes each connection on which nothing happens for long enough; until told to stop. */

@@ -136,6 +136,20 @@ describe('SIGTERM under load', () => {
     for (const { release } of held) release()
   })
 
+  it('records the end of those whose clients hang up meanwhile, whose bodies are still to be sealed', async () => {
+    const stage = await start()
+    await stage.gateway.admin.policies.add({ name: 'all', capture: 'redacted', attach: ['workspace'] })
+    const held = [await hold(stage, true), await hold(stage, true), await hold(stage, true)]
+    const ids = await Promise.all(held.map(async ({ head }) => String((await head).headers['x-sp-request-id'])))
+    const ended = stage.gateway.kill('SIGTERM')
+    await stage.gateway.said('"message":"draining"')
+    for (const { abort } of held) abort()
+    expect(await ended).toBe(0)
+    const records = await recordsAfterwards()
+    expect(ids.map((id) => records.get(id)?.error?.code)).toEqual(ids.map(() => 'client_closed'))
+    for (const { release } of held) release()
+  })
+
   it('a second signal ends it at once, and what was open is interrupted', async () => {
     const stage = await start()
     const held = await hold(stage, true)
