@@ -7,7 +7,7 @@ import { executable } from '../support/executable.ts'
 const kills = 36
 
 /** The short form of `npm run crash`: what is checked, and how, stands in docs/reliability.md. */
-it(`${kills} times kill -9: every id that a client saw stands exactly once`, { timeout: 600_000 }, async () => {
+it(`${kills} times kill -9: every id that a client saw stands exactly once`, { timeout: 1_800_000 }, async () => {
   const result: CrashResult = await runCrashes({ kills, seed: Date.now() % 1_000_000, executable })
   const { counts, problems, seed, directory } = result
   expect(problems, `seed ${seed}, kept in ${directory}`).toEqual([])

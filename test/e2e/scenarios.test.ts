@@ -9,7 +9,7 @@ import { parseScenario } from '../support/scenario-format.ts'
 const directory = join(import.meta.dirname, '../scenarios')
 
 // Most of a scenario is waiting for one process after the other.
-describe.concurrent('scenarios', { timeout: 600_000 }, () => {
+describe.concurrent('scenarios', { timeout: 1_200_000 }, () => {
   for (const file of readdirSync(directory).sort()) {
     const scenario = parseScenario(readFileSync(join(directory, file), 'utf8'))
     const needs = ['bash', ...scenario.needs]
