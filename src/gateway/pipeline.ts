@@ -53,8 +53,11 @@ export async function serve(gateway: Gateway, exchange: Exchange): Promise<void>
 /** Whose request this is and what it asks for, from the head alone: nobody without a key gets a byte of body read. */
 export function identify(gateway: Gateway, exchange: Exchange): Fault | null {
   const { request } = exchange
-  if (request.headers.host === undefined && request.httpVersion === '1.1')
+  const { host } = request.headers
+  if (host === undefined && request.httpVersion === '1.1')
     return fault('invalid_request', 'The request has no Host header; HTTP/1.1 asks for one.')
+  // Two are joined like any header; the addresses that clients are told are made of it.
+  if (host?.includes(',')) return fault('invalid_request', 'The request has more than one Host header; send one.')
   if (exchange.match?.endpoint.resumedAs !== undefined) {
     const resumed = resumeUpload(gateway, exchange)
     if (resumed !== undefined) return resumed

@@ -247,6 +247,7 @@ describe('every answer carries an id', () => {
   const close = 'connection: close\r\n'
   it.each([
     ['without a host', `GET /v1/models HTTP/1.1\r\n${close}\r\n`, 400],
+    ['with two hosts', `GET /v1/models HTTP/1.1\r\nhost: x\r\nhost: y\r\n${close}\r\n`, 400],
     ['with an expectation that nobody knows', `GET /v1/models HTTP/1.1\r\nhost: x\r\nexpect: tea\r\n${close}\r\n`, 401],
     ['that upgrades', `GET /v1/models HTTP/1.1\r\nhost: x\r\nupgrade: h2c\r\nconnection: upgrade, close\r\n\r\n`, 401],
     ['with two lengths', `POST /v1/models HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n`, 400],
