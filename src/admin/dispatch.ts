@@ -28,7 +28,7 @@ export function createDispatcher(parts: AdminParts): Dispatcher {
       if (body === null) return true
       if (body instanceof BadBody) return refuseBody(response, body)
       const context = { ...parts, caller, closing }
-      const sick = parts.runtime.status().degraded.map(({ part }) => part)
+      const sick = parts.runtime.degraded().map(({ part }) => part)
       if (sick.length > 0) response.setHeader('x-spgw-degraded', sick.join(','))
       // What has a body already is not read again.
       return (await handler.handle(Object.assign(request, { body }), response, { prefix: '/api', context })).matched

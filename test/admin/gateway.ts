@@ -105,6 +105,7 @@ export async function startTestGateway(path: string | null = null): Promise<Test
     tryRoute: async () => ({ requestId: 'req_unknown', status: 200, body: '{}' }),
     async *send() {},
     health: () => ({ state: 'ready' }),
+    degraded: () => [],
     status: () => ({
       workers: 2,
       inFlight: 0,

@@ -87,6 +87,8 @@ export interface Runtime {
   /** What a request to the provider in this slot would meet now; `credentials` is the size of its pool. */
   health(slot: number, credentials: number): HealthView
   status(): RuntimeStatus
+  /** What of it is sick now, without the rest. */
+  degraded(): readonly DegradedPart[]
   /** A consistent copy of the running gateway, as a file. Refuses at once what cannot be done. */
   backup(options: { credentials: boolean; records: boolean }): Promise<AsyncIterable<BackupEvent>>
 }

@@ -26,6 +26,7 @@ export function scopeRuntime(runtime: Runtime, scope: Scope, store: Pick<StoreCl
     health: (slot, credentials) => runtime.health(slot, credentials),
     // What of it is a sum over all projects is left out where it is shown.
     status: () => runtime.status(),
+    degraded: () => runtime.degraded(),
     snapshot: () => scopeSnapshot(runtime, scope),
     records: (signal, allStates) => scopeRecords(runtime.records(signal, allStates), store),
     closeStreams: (keyId) => runtime.closeStreams(keyId),
