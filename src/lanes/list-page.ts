@@ -6,6 +6,8 @@ import { applyEdits, type ByteEdit } from './request-body.ts'
 export interface ScannedList {
   /** `name`: the element's own, '' where it has none. */
   elements: readonly { name: string; span: Span }[]
+  /** The array with its brackets; null: it was left out. */
+  array: Span | null
   /** What is around the list, by name; a repeated one is there once, as most parsers read it. */
   around: ReadonlyMap<string, Member>
 }
@@ -21,7 +23,8 @@ export function scanList(body: Buffer, array: string, name: string, around: read
   const list = members.get(array)
   const spans = list === undefined ? [] : scanElements(body, list)
   if (spans === null) return null
-  return { elements: spans.map((span) => ({ name: readName(body, span, name), span })), around: members }
+  const elements = spans.map((span) => ({ name: readName(body, span, name), span }))
+  return { elements, array: list ?? null, around: members }
 }
 
 function readName(body: Buffer, element: Span, wanted: string): string {
@@ -46,7 +49,9 @@ export function writeList(
   const edits: ByteEdit[] = []
   const [first] = list.elements
   const last = list.elements.at(-1)
-  if (first !== undefined && last !== undefined && kept.length < list.elements.length) {
+  // With the white space in it, which would tell that others have some.
+  if (kept.length === 0 && list.array !== null) edits.push({ span: list.array, text: '[]' })
+  else if (first !== undefined && last !== undefined && kept.length < list.elements.length) {
     const pieces = kept.map((index) => list.elements[index]!.span).map(({ start, end }) => body.subarray(start, end))
     edits.push({ span: { start: first.span.start, end: last.span.end }, text: joined(pieces) })
   }

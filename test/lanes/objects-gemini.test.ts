@@ -197,6 +197,10 @@ describe('lists', () => {
     expect(objects.nextPage(listing, '?page_token=p1&pageSize=2', page)).toBe('?pageSize=2&pageToken=p%202')
   })
 
+  it('of which nothing is the caller’s looks like that of an account without any', () => {
+    expect(objects.writePage(listing, body, objects.page(listing, body)!, [], false).toString()).toBe('{}')
+  })
+
   it('is empty where the provider leaves the list out', () => {
     const page = objects.page(listing, Buffer.from('{}'))!
     expect(page).toEqual({ items: [], more: false, token: null })

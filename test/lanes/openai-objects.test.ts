@@ -275,6 +275,8 @@ describe('pages', () => {
       first_id: null,
       last_id: null,
     })
+    const spaced = Buffer.from('{"data":[\n {"id":"a"}\n ],"has_more":false}')
+    expect(objects.writePage(match, spaced, objects.page(match, spaced)!, [], false).toString()).toContain('"data":[],')
     const bare = Buffer.from('{"data":[{"id":"a"}]}')
     const more = objects.writePage(match, bare, objects.page(match, bare)!, [0], true)
     expect(JSON.parse(more.toString())).toEqual({ has_more: true, data: [{ id: 'a' }] })

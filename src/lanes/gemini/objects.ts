@@ -24,12 +24,13 @@ export const objects: LaneObjects = {
     const items = list.elements.map(({ name, span }) => ({ name: { type, id: name }, span }))
     return { items, more: token !== null, token }
   },
-  /** An empty token is no token. */
+  /** An empty token is no token. Proto JSON leaves out what is empty: another answer would tell that others have some. */
   writePage(match, body, { token }, kept, more) {
     const array = arrayOf(match)
     const list = array === null ? null : scanList(body, array, 'name', pageTokens)
     if (list === null) return body
     const next = more ? (token ?? '') : ''
+    if (kept.length === 0 && next === '') return nothing
     const written = writeList(body, list, kept, { nextPageToken: next })
     return next !== '' && !list.around.has('nextPageToken') ? insertMember(written, 'nextPageToken', next) : written
   },
@@ -46,6 +47,7 @@ export const objects: LaneObjects = {
 const bare: ReadonlySet<ObjectType> = new Set(['cached_content', 'tuned_model'])
 
 const pageTokens = ['nextPageToken']
+const nothing = Buffer.from('{}')
 
 const arrays: Partial<Record<ObjectType, string>> = {
   batch: 'operations',
