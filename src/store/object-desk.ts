@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import type { FindQuestion, HoldInput, ObjectQuestion, ObjectReply, StoredObject } from '../core/stored-object.ts'
 import type { Connection } from './connection.ts'
@@ -36,8 +37,13 @@ export class ObjectDesk {
     const { id } = question
     try {
       if (question.kind === 'find') return { id, kind: 'found', objects: await this.#find(question) }
-      if (question.kind === 'take-input')
+      if (question.kind === 'take-input') {
+        // What came before may have been given back over another thread's port, which this turn of the loop may have looked at already:
+        // it does so again in the next.
+        await nextTurn()
+        await nextTurn()
         return { id, kind: 'held', held: this.#uploads.take(question.session, question.offset) }
+      }
       if (question.kind === 'input') {
         const { fileId, place } = question
         return { id, kind: 'input', ...(await this.#connection.readHot((hot) => hot.objects.input(fileId, place))) }
