@@ -93,7 +93,7 @@ export function changeCertificate(server: http.Server, certificate: ServerCertif
 const takeMs = 1000
 /**
  * What comes within a turn after the loop has looked at its sockets is missed; a turn this short leaves hardly any time for that. Of 50 runs
- * of four deaths under load none lost a connection; with half a millisecond four of 74 did.
+ * of four deaths under load none lost a connection; with half a millisecond about one in twenty did.
  */
 const shortTurnMs = 0.1
 
