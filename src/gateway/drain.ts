@@ -48,7 +48,12 @@ export async function drain(gateway: Gateway, server: Server, closed: Promise<vo
   }
   stopClosing()
   server.closeAllConnections()
-  for (let left = settleMs; left > 0 && gateway.exchanges.size > 0; left -= lookMs) await wait(lookMs)
+  await waitWhile(() => gateway.exchanges.size > 0, settleMs)
+}
+
+/** At most so long, counted in pauses: a time in which this process was not run is no waiting. */
+export async function waitWhile(isSo: () => boolean, milliseconds: number): Promise<void> {
+  for (let left = milliseconds; left > 0 && isSo(); left -= lookMs) await wait(lookMs)
 }
 
 /** From now on closes each connection on which nothing happens for long enough; until told to stop. */

@@ -1,7 +1,5 @@
 import type { Server } from 'node:http'
-import { setTimeout as wait } from 'node:timers/promises'
-import { afterRunning } from '../core/running-time.ts'
-import { closeBehind, closeQuiet, type Refusal } from './drain.ts'
+import { closeBehind, closeQuiet, type Refusal, waitWhile } from './drain.ts'
 import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
 import { refuse } from './respond.ts'
@@ -12,7 +10,6 @@ import { endOfFault, settle } from './settle.ts'
 const wordsMs = 500
 /** For what was forced to reach its client, and for what was taken in last to be asked and refused: on a busy machine neither is at once. */
 const lastMs = 1000
-const lookMs = 20
 
 /**
  * A thread that must end: new connections go to the others, what is open ends in the lane's error and is recorded, and
@@ -37,10 +34,9 @@ export async function sayLastWords(
   begin()
   await ended
   const stopClosing = closeQuiet(gateway)
-  const last = Promise.withResolvers<void>()
-  const { cancel } = afterRunning(lastMs, last.resolve)
-  await Promise.race([closed, last.promise])
-  cancel()
+  let standing = true
+  void closed.then(() => (standing = false))
+  await waitWhile(() => standing, lastMs)
   stopClosing()
   server.closeAllConnections()
 }
@@ -52,7 +48,7 @@ async function endOpen(gateway: Gateway): Promise<void> {
   const open = gateway.exchanges.all()
   for (const exchange of open) attempt(() => stop(exchange))
   closeKept(gateway, open)
-  for (let left = wordsMs; left > 0 && open.some(isOpen); left -= lookMs) await wait(lookMs)
+  await waitWhile(() => open.some(isOpen), wordsMs)
   for (const exchange of open.filter(isOpen)) attempt(() => force(gateway, exchange))
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../support/browser.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { laneCall } from '../support/lane-calls.ts'
-import { startMockProvider } from '../support/mock-provider.ts'
+import { type MockProvider, startMockProvider } from '../support/mock-provider.ts'
 
 /** The console as people meet it: Debian's Chromium, the packaged executable. */
 describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
@@ -105,12 +105,7 @@ describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
 
   it('shows requests while they are under way, each in one row', async () => {
     await inNewGateway(async (gateway, page) => {
-      const mock = await startMockProvider('openai', 'sk-mock-credential')
-      onTestFinished(() => mock.close())
-      const { baseUrl } = mock
-      await gateway.admin.providers.add({ name: 'slow', kind: 'openai', baseUrl, credential: 'sk-mock-credential' })
-      await gateway.addRoute('slow', ['slow'])
-      const { key } = await gateway.createKey('ci')
+      const { mock, key } = await addSlow(gateway)
       await signIn(page, gateway)
       await page.goto(`${gateway.consoleUrl}/requests`)
       await page.getByText('No request').first().waitFor()
@@ -135,12 +130,7 @@ describe.skipIf(!hasBrowser)('the console (needs chromium)', () => {
 
   it('shows the end of a request that ended between the reading of the list and the listening', async () => {
     await inNewGateway(async (gateway, page) => {
-      const mock = await startMockProvider('openai', 'sk-mock-credential')
-      onTestFinished(() => mock.close())
-      const { baseUrl } = mock
-      await gateway.admin.providers.add({ name: 'slow', kind: 'openai', baseUrl, credential: 'sk-mock-credential' })
-      await gateway.addRoute('slow', ['slow'])
-      const { key } = await gateway.createKey('ci')
+      const { mock, key } = await addSlow(gateway)
       await signIn(page, gateway)
       const release = Promise.withResolvers<void>()
       const { call } = mock.next({ hold: { before: 'headers', until: release.promise } })
@@ -325,6 +315,17 @@ async function setSeen(page: Page, seen: boolean): Promise<void> {
     Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${!seen} })
     Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => ${seen} ? 'visible' : 'hidden' })
     document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`)
+}
+
+/** A provider that waits when it is told to, and a key for its model `slow`. */
+async function addSlow(gateway: TestGateway): Promise<{ mock: MockProvider; key: string }> {
+  const mock = await startMockProvider('openai', 'sk-mock-credential')
+  onTestFinished(() => mock.close())
+  const { baseUrl } = mock
+  await gateway.admin.providers.add({ name: 'slow', kind: 'openai', baseUrl, credential: 'sk-mock-credential' })
+  await gateway.addRoute('slow', ['slow'])
+  const { key } = await gateway.createKey('ci')
+  return { mock, key }
 }
 
 async function haveRows(rows: Locator, count: number): Promise<void> {

@@ -6,6 +6,7 @@ import {
   expectEachRecorded,
   expectTold,
   expectWell,
+  logLines,
   type SickStage,
   setSickStage,
 } from '../support/sick-storage.ts'
@@ -31,6 +32,7 @@ it('a journal directory that is deleted under load comes back with what was in i
     await crowd.answered(30)
     await expectWell(gateway)
     await gateway.said('"message":"no longer degraded"', round)
+    expect(logLines(gateway).filter(({ message }) => message === 'no longer degraded')).toHaveLength(round)
   }
   expect(await expectEachRecorded(stage)).toBeGreaterThan(180)
 })

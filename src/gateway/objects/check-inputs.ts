@@ -40,10 +40,9 @@ function refused(reason: Fault): Ownership {
 
 /** How to upload what a batch shall be made of, in the words of the lane's documentation. */
 const readable: Partial<Record<LaneName, string>> = {
-  openai:
-    'Upload it once more, uncompressed, in one call: a form to /v1/files with the purpose `batch` and this one file, not in parts (/v1/uploads).',
+  openai: ', in one call: a form to /v1/files with the purpose `batch` and this one file, not in parts (/v1/uploads)',
   gemini:
-    'Upload it once more, uncompressed: as one resumable upload whose parts follow one another, or raw (`x-goog-upload-protocol`), not as multipart/related.',
+    ': as one resumable upload whose parts follow one another, or raw (`x-goog-upload-protocol`), not as multipart/related',
 }
 
 /** Adopting is an operator's word for what the file refers to, and not for which models each key may use. */
@@ -51,7 +50,7 @@ function judgeUnknown(gateway: Gateway, exchange: Exchange, file: ObjectName, ad
   if (!adopted)
     return fault(
       'invalid_request',
-      `No batch can be made of the ${describeObject(file)}: its lines did not pass here in a way that they could be read. ${readable[exchange.lane!.name] ?? ''}`,
+      `No batch can be made of the ${describeObject(file)}: its lines did not pass here in a way that they could be read. Upload it once more, uncompressed${readable[exchange.lane!.name] ?? ''}.`,
     )
   const { policies } = effectivePolicy(gateway.model.configuration.policies, exchange.key!)
   const limiting = policies.find(({ allow, deny }) => allow !== null || deny !== null)
