@@ -1,4 +1,4 @@
-import type { Converted, LeftOut } from '../conversion/conversion.ts'
+import type { Converted, LeftOut } from '../import/converted.ts'
 import type { CommandIo, LocalCommand } from './local-command.ts'
 
 /** Refused, as far as exit statuses go. */
@@ -41,7 +41,7 @@ export const importCommand: LocalCommand = {
       typeof options.model === 'string' ? options.model : '*',
     )
     if (converted.routes.length === 0) await refuseEmpty(converted, String(options.format), name, io)
-    const { writeConverted } = await import('../conversion/conversion.ts')
+    const { writeConverted } = await import('../import/converted.ts')
     if (output === 'json') await io.stdout.write(`${JSON.stringify(converted, null, 2)}\n`)
     else await io.stdout.write(writeConverted(converted, name))
     await tell(converted, io)
@@ -64,7 +64,7 @@ async function readText(path: string): Promise<string> {
   })
 }
 
-type File = Parameters<typeof import('../conversion/litellm.ts').convertLitellm>[0]
+type File = Parameters<typeof import('../import/litellm.ts').convertLitellm>[0]
 
 async function parse(text: string, name: string): Promise<File> {
   const { parseSettingsFile } = await import('../config/settings-file.ts')
@@ -79,8 +79,8 @@ async function parse(text: string, name: string): Promise<File> {
 }
 
 async function convert(format: string, file: File, model: string): Promise<Converted> {
-  if (format === 'litellm') return (await import('../conversion/litellm.ts')).convertLitellm(file)
-  if (format === 'portkey') return (await import('../conversion/portkey.ts')).convertPortkey(file, model)
+  if (format === 'litellm') return (await import('../import/litellm.ts')).convertLitellm(file)
+  if (format === 'portkey') return (await import('../import/portkey.ts')).convertPortkey(file, model)
   throw new ImportRefused(`There is no format ${JSON.stringify(format)}.`, 'Use litellm or portkey.')
 }
 

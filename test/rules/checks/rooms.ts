@@ -8,8 +8,8 @@ const allowed: Record<string, readonly string[]> = {
   // The parts of sealing that the data plane has: a key of its own for tokens, and one for bodies.
   'sealing/body-seal': ['core', 'sealing'],
   'sealing/client-token': ['sealing'],
-  declared: ['core', 'config', 'routing'],
-  conversion: ['core', 'config', 'providers'],
+  manifest: ['core', 'config', 'routing'],
+  import: ['core', 'config', 'providers'],
   store: ['core', 'sealing', 'sealing/body-seal'],
   'sign-in': ['core', 'sealing', 'store'],
   lanes: ['core'],
@@ -32,7 +32,7 @@ const allowed: Record<string, readonly string[]> = {
   'admin/handlers': [
     'admin/contract',
     'core',
-    'declared',
+    'manifest',
     'store',
     'store/snapshot',
     'sealing',

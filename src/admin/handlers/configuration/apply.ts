@@ -1,5 +1,5 @@
-import type { Change } from '../../../declared/plan.ts'
-import { describe, objectsIn } from '../../../declared/resource.ts'
+import type { Change } from '../../../manifest/plan.ts'
+import { describe, objectsIn } from '../../../manifest/resource.ts'
 import { StoreMoved } from '../../../store/store-error.ts'
 import { projectsWith } from '../../contract/roles.ts'
 import type { AdminContext } from '../context.ts'

@@ -1,7 +1,7 @@
 import { type IdPrefix, newId } from '../../../core/ids.ts'
-import { readAttachment } from '../../../declared/attachments.ts'
-import type { Plan } from '../../../declared/plan.ts'
-import { type Identity, keyOf, type Resource, type ResourceKind } from '../../../declared/resource.ts'
+import { readAttachment } from '../../../manifest/attachments.ts'
+import type { Plan } from '../../../manifest/plan.ts'
+import { type Identity, keyOf, type Resource, type ResourceKind } from '../../../manifest/resource.ts'
 
 const prefixes: Record<ResourceKind, IdPrefix> = {
   project: 'prj',

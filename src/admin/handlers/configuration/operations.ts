@@ -1,5 +1,5 @@
-import type { Resource } from '../../../declared/resource.ts'
-import { writeDocument } from '../../../declared/write.ts'
+import type { Resource } from '../../../manifest/resource.ts'
+import { writeDocument } from '../../../manifest/write.ts'
 import type { ProviderKind } from '../../../providers/contract.ts'
 import { operations } from '../base.ts'
 import { applyFiles } from './apply.ts'

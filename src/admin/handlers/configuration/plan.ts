@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { resolveAttachments } from '../../../declared/attachments.ts'
-import { checkOutcome } from '../../../declared/check.ts'
-import { writeField } from '../../../declared/kinds.ts'
-import { type Change, makePlan, type Plan } from '../../../declared/plan.ts'
-import { readDocuments } from '../../../declared/read.ts'
+import { resolveAttachments } from '../../../manifest/attachments.ts'
+import { checkOutcome } from '../../../manifest/check.ts'
+import { writeField } from '../../../manifest/kinds.ts'
+import { type Change, makePlan, type Plan } from '../../../manifest/plan.ts'
+import { readDocuments } from '../../../manifest/read.ts'
 import {
   canonical,
   describe,
@@ -12,7 +12,7 @@ import {
   objectsIn,
   type Problem,
   type Resource,
-} from '../../../declared/resource.ts'
+} from '../../../manifest/resource.ts'
 import type { AdminContext } from '../context.ts'
 import { type Findings, prepareEntries } from './prepare.ts'
 import { describeState, type State } from './state.ts'

@@ -1,5 +1,5 @@
 import { ORPCError } from '@orpc/server'
-import { type Entry, keyOf, objectsIn, type Plain, type Problem, type Resource } from '../../../declared/resource.ts'
+import { type Entry, keyOf, objectsIn, type Plain, type Problem, type Resource } from '../../../manifest/resource.ts'
 import type { ProviderKind } from '../../../providers/contract.ts'
 import { defaultBaseUrl } from '../../../providers/index.ts'
 import { closestNames } from '../../../routing/closest-names.ts'

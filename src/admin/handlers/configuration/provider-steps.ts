@@ -1,5 +1,5 @@
-import type { Change } from '../../../declared/plan.ts'
-import { objectsIn } from '../../../declared/resource.ts'
+import type { Change } from '../../../manifest/plan.ts'
+import { objectsIn } from '../../../manifest/resource.ts'
 import type { ConfigurationStep, Provider, ProviderRevision, SealedCredential } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
 import { type Found, readCredential, sealCredential, unchecked } from '../provider-check.ts'

@@ -1,6 +1,6 @@
 import { captureModes } from '../../../core/capture.ts'
 import type { LaneName, TimeLimits } from '../../../core/lane.ts'
-import { type Fields, objectsIn, type Plain } from '../../../declared/resource.ts'
+import { type Fields, objectsIn, type Plain } from '../../../manifest/resource.ts'
 import type { Environment, Key, Policy, Provider, ProviderRevision, Route } from '../../../store/api.ts'
 import type { Identifiers } from './identifiers.ts'
 import { settingsIn } from './prepare.ts'

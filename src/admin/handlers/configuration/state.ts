@@ -1,4 +1,4 @@
-import type { Fields, Plain, Resource } from '../../../declared/resource.ts'
+import type { Fields, Plain, Resource } from '../../../manifest/resource.ts'
 import type { Keyring } from '../../../sealing/keyring.ts'
 import { SealError } from '../../../sealing/seal-error.ts'
 import type {

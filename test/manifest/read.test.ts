@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readDocuments } from '../../src/declared/read.ts'
+import { readDocuments } from '../../src/manifest/read.ts'
 import { entriesOf, mistakesIn } from './entries.ts'
 
 const reads = (text: string, variables: Record<string, string> = {}) =>

@@ -1,5 +1,5 @@
-import type { ConvertedProvider } from './conversion.ts'
-import { slugOf } from './conversion.ts'
+import type { ConvertedProvider } from './converted.ts'
+import { slugOf } from './converted.ts'
 
 /** The providers that a conversion comes to: what is the same in all but its name is one. */
 export class ProviderPool {

@@ -1,5 +1,5 @@
 import { convertCloud, type WantedProvider } from './cloud.ts'
-import { type ConvertedProvider, variableOf } from './conversion.ts'
+import { type ConvertedProvider, variableOf } from './converted.ts'
 import { cloudParams, readCloudModel, withCredential } from './litellm-cloud.ts'
 import type { ProviderPool } from './pool.ts'
 import { isTree, listOf, numberOf, type Path, readValue, type Source, type Tree, textOf } from './source.ts'

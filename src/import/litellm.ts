@@ -1,5 +1,5 @@
 import type { SettingsFile } from '../config/settings-file.ts'
-import { type Converted, type ConvertedRoute, type ConvertedTarget, durationOf, mostRetries } from './conversion.ts'
+import { type Converted, type ConvertedRoute, type ConvertedTarget, durationOf, mostRetries } from './converted.ts'
 import { convertDeployment, type Deployment, readFallbacks, seconds } from './litellm-deployment.ts'
 import { ProviderPool } from './pool.ts'
 import { isTree, listOf, mergeAnchors, numberOf, Source, type Tree, textOf } from './source.ts'

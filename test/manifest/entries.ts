@@ -1,8 +1,8 @@
-import { kindSpecs, shownPath } from '../../src/declared/kinds.ts'
-import type { Plan } from '../../src/declared/plan.ts'
-import { readDocuments } from '../../src/declared/read.ts'
-import type { Entry, Fields, Identity, Resource } from '../../src/declared/resource.ts'
-import { keyOf } from '../../src/declared/resource.ts'
+import { kindSpecs, shownPath } from '../../src/manifest/kinds.ts'
+import type { Plan } from '../../src/manifest/plan.ts'
+import { readDocuments } from '../../src/manifest/read.ts'
+import type { Entry, Fields, Identity, Resource } from '../../src/manifest/resource.ts'
+import { keyOf } from '../../src/manifest/resource.ts'
 
 /** What a file says that has no mistakes. */
 export function entriesOf(text: string, variables: Record<string, string> = {}): Entry[] {

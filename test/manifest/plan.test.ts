@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkOutcome } from '../../src/declared/check.ts'
-import { makePlan } from '../../src/declared/plan.ts'
-import { type Entry, keyOf, type Resource } from '../../src/declared/resource.ts'
+import { checkOutcome } from '../../src/manifest/check.ts'
+import { makePlan } from '../../src/manifest/plan.ts'
+import { type Entry, keyOf, type Resource } from '../../src/manifest/resource.ts'
 import { entriesOf, outcomeOf, resource } from './entries.ts'
 
 const plan = (

@@ -1,5 +1,5 @@
 import type { SettingsFile } from '../config/settings-file.ts'
-import { type Converted, type ConvertedRoute, durationOf, mostRetries, slugOf } from './conversion.ts'
+import { type Converted, type ConvertedRoute, durationOf, mostRetries, slugOf } from './converted.ts'
 import { ProviderPool } from './pool.ts'
 import { cloudMembers } from './portkey-cloud.ts'
 import { readConditions } from './portkey-conditions.ts'

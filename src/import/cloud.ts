@@ -1,4 +1,4 @@
-import type { ConvertedProvider } from './conversion.ts'
+import type { ConvertedProvider } from './converted.ts'
 import type { Path, Source } from './source.ts'
 import type { Cloud } from './vendors.ts'
 

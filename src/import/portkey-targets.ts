@@ -1,5 +1,5 @@
 import { convertCloud, type WantedProvider } from './cloud.ts'
-import { variableOf } from './conversion.ts'
+import { variableOf } from './converted.ts'
 import type { ProviderPool } from './pool.ts'
 import { readCloudTarget } from './portkey-cloud.ts'
 import { isTree, listOf, numberOf, type Path, type Source, type Tree, textOf } from './source.ts'

@@ -1,5 +1,5 @@
 import type { CloudModel } from './cloud.ts'
-import { variableOf } from './conversion.ts'
+import { variableOf } from './converted.ts'
 import { type Tree, textOf } from './source.ts'
 import type { Cloud } from './vendors.ts'
 

@@ -1,5 +1,5 @@
 import type { SettingsFile } from '../config/settings-file.ts'
-import type { LeftOut } from './conversion.ts'
+import type { LeftOut } from './converted.ts'
 
 /** A place in the other program's file, and what of it is left out. */
 export class Source {

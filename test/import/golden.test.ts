@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseSettingsFile } from '../../src/config/settings-file.ts'
-import { type Converted, writeConverted } from '../../src/conversion/conversion.ts'
-import { convertLitellm } from '../../src/conversion/litellm.ts'
-import { convertPortkey } from '../../src/conversion/portkey.ts'
-import { checkOutcome } from '../../src/declared/check.ts'
-import { makePlan } from '../../src/declared/plan.ts'
-import { readDocuments } from '../../src/declared/read.ts'
+import { type Converted, writeConverted } from '../../src/import/converted.ts'
+import { convertLitellm } from '../../src/import/litellm.ts'
+import { convertPortkey } from '../../src/import/portkey.ts'
+import { checkOutcome } from '../../src/manifest/check.ts'
+import { makePlan } from '../../src/manifest/plan.ts'
+import { readDocuments } from '../../src/manifest/read.ts'
 
 /** One case a file: the other program's file, our file, and what was left out, with lines of dashes between them. */
 const directory = join(import.meta.dirname, '../fixtures/import')
