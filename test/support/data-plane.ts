@@ -64,6 +64,8 @@ export interface DataPlaneOptions {
   webrtc?: boolean
   /** Default: plain HTTP. */
   certificate?: ServerCertificate | null
+  /** A module that runs the thread in its own way. */
+  thread?: URL
 }
 
 const limits = { connect: 5000, firstByte: 10_000, betweenChunks: 10_000, total: 30_000 }
@@ -81,6 +83,7 @@ export async function startDataPlane({
   heldLimit = 2_000_000_000,
   webrtc = false,
   certificate = null,
+  thread = new URL('../../src/gateway/thread.ts', import.meta.url),
 }: DataPlaneOptions): Promise<DataPlane> {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'spgw-data-plane-'))
   const memory = createSharedMemory(1)
@@ -99,7 +102,7 @@ export async function startDataPlane({
     corsOrigins: ['https://app.example'],
     webrtc,
   }
-  const worker = new Worker(new URL('../../src/gateway/thread.ts', import.meta.url), {
+  const worker = new Worker(thread, {
     workerData: {
       settings,
       certificate,
