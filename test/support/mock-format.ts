@@ -2,7 +2,7 @@ import type { LaneName } from '../../src/core/lane.ts'
 import type { TokenUsage } from '../../src/core/record.ts'
 import type { MockObjects } from './mock-objects.ts'
 
-/** What a mock provider says about its wire format: whom it lets in, and what it answers. Source: wire/lanes.md, streaming.md, errors.md. */
+/** What a mock provider says about its wire format: whom it lets in, and what it answers. Source: wire/lanes.md, wire/streaming.md, wire/errors.md. */
 export interface MockFormat {
   name: LaneName
   /** Appended to the mock's origin to give the base URL that the vendor's own SDK would be given. */

@@ -89,7 +89,7 @@ function isEnd(data: Buffer): boolean {
   return findMember(data, '"finishReason"') !== 0 || findMember(data, '"blockReason"') !== 0
 }
 
-/** Contract.md rule 10. */
+/** contract.md rule 10. */
 function hasContent(chunk: JsonObject): boolean {
   if (asObject(chunk.promptFeedback) !== null) return true
   return asArray(chunk.candidates).some((value) => {

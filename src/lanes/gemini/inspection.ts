@@ -11,7 +11,7 @@ import { findModelSpans, modelHolders } from './model-spans.ts'
 import { referringNames } from './references.ts'
 import { inspectSetup } from './setup-frame.ts'
 
-/** Both JSON spellings are taken (wire/lanes.md, 3.2). */
+/** Both JSON spellings are taken (wire/lanes.md, section 3.2). */
 const generationConfigs = ['generationConfig', 'generation_config']
 const outputLimits = ['maxOutputTokens', 'max_output_tokens']
 const choices = ['candidateCount', 'candidate_count']

@@ -14,7 +14,7 @@ const store: Reading = (text) => ({ type: 'file_search_store', id: inCollection(
 const interaction: Reading = (id) => named('interaction', id)
 const environment: Reading = (text) => named('environment', text.replace(/^environments\//, ''))
 
-/** Names of members that refer to an object, folded, in both JSON spellings (wire/lanes.md, 3.2). Source: the types of `@google/genai` 3. */
+/** Names of members that refer to an object, folded, in both JSON spellings (wire/lanes.md, section 3.2). Source: the types of `@google/genai` 3. */
 const readings: Readonly<Record<string, Reading>> = {
   cachedcontent: cache,
   cached_content: cache,

@@ -105,7 +105,7 @@ function isDone(data: Buffer): boolean {
   return data.subarray(0, doneMark.length).equals(doneMark) && data.toString('latin1').trim() === '[DONE]'
 }
 
-/** Contract.md rule 10; `reasoning…` are the names that compatible vendors use. */
+/** contract.md rule 10; `reasoning…` are the names that compatible vendors use. */
 const contentMembers = [
   'content',
   'refusal',

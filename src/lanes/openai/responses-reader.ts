@@ -58,7 +58,7 @@ export class ResponsesReader extends BaseReader {
   }
 
   /**
-   * Contract.md rule 10: a message item is announced before it has content, a call or reasoning is content itself. The end of
+   * contract.md rule 10: a message item is announced before it has content, a call or reasoning is content itself. The end of
    * the stream names all items too, but it may be too large to be read, or never come.
    */
   #readAdded(event: StreamEvent): EventReading {
