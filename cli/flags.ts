@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from 'commander'
+import { closestName } from '../src/core/closest-names.ts'
 import { parseDuration, parseSize } from '../src/core/units.ts'
-import { closest } from './closest.ts'
 import { usageFault } from './fault.ts'
 import type { Field } from './operation.ts'
 
@@ -147,7 +147,7 @@ function readPair(label: string, text: string): [string, string] {
 
 function readOne(field: Field, label: string, text: string): string | number {
   if (field.choices !== null && !field.choices.includes(text)) {
-    const near = closest(text, field.choices)
+    const near = closestName(text, field.choices)
     const hint = near === null ? `Use one of ${field.choices.join(', ')}.` : `Did you mean ${near}?`
     throw usageFault(`${label} cannot be ${text}.`, hint)
   }

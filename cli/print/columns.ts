@@ -1,6 +1,6 @@
 import type { Column } from '../../src/admin/contract/operation.ts'
 import { guessFormat, valueAt } from '../../src/admin/contract/show-value.ts'
-import { closest } from '../closest.ts'
+import { closestName } from '../../src/core/closest-names.ts'
 import { usageFault } from '../fault.ts'
 
 /**
@@ -25,7 +25,7 @@ function pickColumn(columns: readonly Column[], name: string, row: unknown): Col
   if (row === undefined || valueAt(row, field) !== undefined) {
     return { field, title: name.toUpperCase(), format: guessFormat(field.split('.').at(-1) ?? field) }
   }
-  const near = closest(normalise(name), columns.map(nameOf))
+  const near = closestName(normalise(name), columns.map(nameOf))
   const hint = near === null ? `Use some of ${listNames(columns)}.` : `Did you mean ${near}?`
   throw usageFault(`There is no column ${name}.`, hint)
 }

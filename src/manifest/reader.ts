@@ -1,5 +1,5 @@
-import { closestName } from '../config/closest-name.ts'
 import type { SettingsFile } from '../config/settings-file.ts'
+import { closestName } from '../core/closest-names.ts'
 import { type Entry, keyOf, type Problem } from './resource.ts'
 
 /** Where a reading stands: everything below it is said of this place. */

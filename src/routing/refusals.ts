@@ -1,9 +1,9 @@
+import { closestNames } from '../core/closest-names.ts'
 import { type Fault, fault } from '../core/errors.ts'
 import type { LaneName } from '../core/lane.ts'
 import { matchesPattern } from '../core/pattern.ts'
 import { quote } from '../core/quote.ts'
 import type { Skipped } from './candidates.ts'
-import { closestNames } from './closest-names.ts'
 import { type CompiledRoute, type CompiledRoutes, describeScope, type Scope } from './compile.ts'
 
 interface ModelQuery extends Scope {

@@ -1,6 +1,6 @@
 import fc, { array, constantFrom, property } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { closestNames, editDistance } from '../../src/routing/closest-names.ts'
+import { closestName, closestNames, editDistance } from '../../src/core/closest-names.ts'
 
 const word = array(constantFrom('a', 'b', 'c'), { maxLength: 6 }).map((parts) => parts.join(''))
 
@@ -45,5 +45,24 @@ describe('closestNames', () => {
   it('has nothing to say to a name that is no slip', () => {
     expect(closestNames('mistral-large', ['gpt-4o'])).toEqual([])
     expect(closestNames('x'.repeat(5000), ['x'.repeat(5000)])).toEqual([])
+  })
+})
+
+describe('closestName', () => {
+  it.each([
+    ['kinnd', 'kind'],
+    ['KIND', 'kind'],
+    ['tiemouts', 'timeouts'],
+    ['nmae', 'name'],
+    ['xy', null],
+    ['settings', null],
+    ['k'.repeat(100_000), null],
+  ])('takes %.20s for %s', (asked, meant) => {
+    expect(closestName(asked, ['name', 'kind', 'timeouts', 'tags'])).toBe(meant)
+  })
+
+  it('prefers the nearer, and of two the first', () => {
+    expect(closestName('route', ['router', 'routes'])).toBe('router')
+    expect(closestName('routs', ['rounds', 'routes'])).toBe('routes')
   })
 })

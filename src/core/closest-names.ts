@@ -1,9 +1,10 @@
-const most = 3
+const maxSuggestions = 3
+/** Longer than any name that somebody mistypes; comparing costs its square. */
 const longestName = 100
-/** A courtesy to whoever mistyped must not become a cost to everybody: about a millisecond. */
-const mostCompared = 2000
+/** A suggestion must stay cheap however many names there are: about a millisecond. */
+const maxCompared = 2000
 
-/** At most three names that a person may have meant, the likeliest first. */
+/** At most three names that a person may have meant, the likeliest first. For lists of any length, such as models. */
 export function closestNames(asked: string, names: Iterable<string>): string[] {
   if (asked.length > longestName) return []
   const wanted = asked.toLowerCase()
@@ -14,32 +15,45 @@ export function closestNames(asked: string, names: Iterable<string>): string[] {
     const lower = name.toLowerCase()
     if (isDatedForm(wanted, lower)) found.set(name, limit)
     if (Math.abs(wanted.length - lower.length) > limit) continue
-    if (++compared > mostCompared) break
+    if (++compared > maxCompared) break
     const distance = editDistance(wanted, lower, limit)
     if (distance <= limit) found.set(name, distance)
   }
   return [...found]
     .sort(([one, near], [other, far]) => near - far || (one < other ? -1 : 1))
-    .slice(0, most)
+    .slice(0, maxSuggestions)
     .map(([name]) => name)
 }
 
-/** A dated name and its undated family are as good as a slip or two, however long the date. */
+/** The one name of a short list that a mistyped one most likely meant; null when none is near. */
+export function closestName(asked: string, known: readonly string[]): string | null {
+  if (asked.length > longestName) return null
+  let best: string | null = null
+  let limit = Math.max(asked.length < 4 ? 1 : 2, Math.ceil(asked.length / 3))
+  for (const name of known) {
+    const distance = editDistance(asked.toLowerCase(), name.toLowerCase(), limit)
+    if (distance > limit) continue
+    best = name
+    limit = distance - 1
+  }
+  return best
+}
+
+/** A dated name and its undated family count as near, however long the date. */
 function isDatedForm(wanted: string, name: string): boolean {
   return wanted !== '' && (name.startsWith(`${wanted}-`) || wanted.startsWith(`${name}-`))
 }
 
 /**
- * Characters put in, left out, changed, or swapped with their neighbour (optimal string alignment). Gives up with
- * infinity once the distance is over `limit`. Cells further than `limit` from the diagonal cannot matter and stay
- * infinite.
+ * Insertions, deletions, replacements and swaps of neighbours count one each (optimal string alignment). Infinity once the
+ * distance exceeds `limit`: cells further than `limit` from the diagonal cannot matter and stay infinite.
  */
 export function editDistance(one: string, other: string, limit: number): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: other.length + 1 }, (_, column) => column)
   for (let row = 1; row <= one.length; row++) {
     const current = fillRow(one, other, row, limit, last, beforeLast)
-    // Two rows: a swap may reach over one that is already too far.
+    // Two rows, because a swap reaches back over one that may be too far already.
     if (current.least > limit && Math.min(...last) > limit) return Number.POSITIVE_INFINITY
     beforeLast = last
     last = current.cells
