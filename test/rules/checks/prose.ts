@@ -9,12 +9,17 @@ export interface Page {
   text: string
 }
 
-/** All that people write; what is made from the code is held to it by a test of its own, and the specification names what is yet to come. */
+/** Every page that people write; pages made from the code are held to it by a test of their own. */
 export function readPages(): Page[] {
-  const made = /^docs\/(?:reference\/|spec\/|lanes\.md$)/
-  const written = globSync('docs/**/*.md', { cwd: root }).filter((path) => !made.test(path))
-  const paths = ['README.md', ...written]
-  return paths.sort().map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+  const made = /^docs\/(?:reference\/|lanes\.md$)/
+  const paths = [...globSync('*.md', { cwd: root }), ...globSync('docs/**/*.md', { cwd: root })]
+  const written = paths.filter((path) => !made.test(path)).sort()
+  return written.map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+}
+
+/** The specification names what is yet to be built, so only the other pages are held to the names in the source. */
+export function isSpecification({ path }: Page): boolean {
+  return path.startsWith('docs/spec/')
 }
 
 const fence = /^```[\s\S]*?^```/gm
@@ -89,6 +94,25 @@ function isDeclared(text: string, { callables, types }: Declared): boolean {
   const callable = /^([a-z]\w*)\(\)$/.exec(text)?.[1]
   if (callable !== undefined) return callables.has(callable)
   return !/^[A-Z][a-z]\w+$/.test(text) || foreign.includes(text) || types.has(text)
+}
+
+const longestLine = 120
+
+/** Lines of prose fit a screen: tables, code and what has no place to break (one link, one code span) may be longer. */
+export function checkLines(pages: Page[]): Violation[] {
+  return pages.flatMap(({ path, text }) => {
+    const prose = text.replace(fence, (block) => block.replace(/[^\n]/g, ''))
+    return prose.split('\n').flatMap((line, index) => {
+      const isLong = [...line].length > longestLine
+      return isLong && canBreak(line) ? [`${path}:${index + 1}: more than ${longestLine} characters`] : []
+    })
+  })
+}
+
+function canBreak(line: string): boolean {
+  if (/^\s*\||^ {4}(?! *(?:[-*]|\d+\.) )|^#/.test(line)) return false
+  const words = line.replace(/`[^`]+`/g, 'code').replace(/\[[^\]]+\]\([^)\s]+\)/g, 'link')
+  return /\s/.test(words.trim().replace(/^(?:[-*+>]|\d+[.)])\s+/, ''))
 }
 
 /** `spgw AREA VERB` with the words of the contract, in prose and in examples alike. */
