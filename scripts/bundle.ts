@@ -14,6 +14,7 @@ import {
   makeYogaAtOnce,
   takeEsModules,
 } from './bundle-plugins.ts'
+import { collectNotices } from './licenses.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -27,6 +28,9 @@ const threads: Record<string, string> = {
 /** better-sqlite3's binary under the name that `src/daemon/native-binding.ts` reads. */
 export const addonName = 'better-sqlite3.node'
 
+/** The name that `src/daemon/licenses-command.ts` reads. */
+export const licensesName = 'licenses.json'
+
 export interface BundleOptions {
   /** Whose addon goes in: `linux-x64`. */
   platform?: string
@@ -36,7 +40,7 @@ export interface BundleOptions {
 
 /**
  * Bundles the program and its threads into `outputDirectory`, wiped first, and puts the addon and the console's page
- * (`console/`) beside them.
+ * (`console/`) beside them, and the licenses of all that is in there (`licenses.json`).
  * Returns esbuild's account of what went in.
  */
 export async function bundle(outputDirectory: string, options: BundleOptions = {}): Promise<Metafile> {
@@ -45,7 +49,7 @@ export async function bundle(outputDirectory: string, options: BundleOptions = {
   await mkdir(outputDirectory, { recursive: true })
   const addon = await readFile(join(root, 'node_modules/better-sqlite3/prebuilds', `${platform}.node`))
   const common = buildOptions(outputDirectory, forTests, createHash('sha256').update(addon).digest('hex'))
-  const [program, ofThreads] = await Promise.all([
+  const [program, ofThreads, consolePage] = await Promise.all([
     bundleProgram(common),
     // A thread is one script: the packaged executable starts it from its text.
     build({ ...common, entryPoints: threads, format: 'cjs' }),
@@ -53,6 +57,8 @@ export async function bundle(outputDirectory: string, options: BundleOptions = {
   ])
   await writeFile(join(outputDirectory, 'package.json'), `${JSON.stringify({ name: 'spgw', bin: 'main.js' })}\n`)
   await writeFile(join(outputDirectory, addonName), addon)
+  const notices = collectNotices([program, ofThreads.metafile, consolePage.metafile], platform)
+  await writeFile(join(outputDirectory, licensesName), JSON.stringify(notices))
   return {
     inputs: { ...program.inputs, ...ofThreads.metafile.inputs },
     outputs: { ...program.outputs, ...ofThreads.metafile.outputs },

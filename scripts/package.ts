@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from '
 import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
-import { addonName, type BundleOptions, bundle, hostPlatform } from './bundle.ts'
+import { addonName, type BundleOptions, bundle, hostPlatform, licensesName } from './bundle.ts'
 import { NotStrippable, stripElf } from './strip-elf.ts'
 import { thinPackager } from './thin-packager.ts'
 
@@ -47,12 +47,12 @@ export async function packageExecutable(
   }
 }
 
-/** pkg takes as assets what no import leads to: the threads' bundles, the addon and the console's page. Its own start is compiled beforehand. */
+/** pkg takes as assets what no import leads to: the threads' bundles, the addon, the licenses and the console's page. Its own start is compiled beforehand. */
 function packageJson(): object {
   return {
     name: 'spgw',
     bin: 'main.js',
-    pkg: { assets: ['*.js', addonName, 'console/**/*'], seaConfig: { useCodeCache: true } },
+    pkg: { assets: ['*.js', addonName, licensesName, 'console/**/*'], seaConfig: { useCodeCache: true } },
   }
 }
 

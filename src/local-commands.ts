@@ -8,6 +8,7 @@ import { openProgress } from '../cli/progress.ts'
 import { makeTuiCommand } from '../cli/tui-command.ts'
 import { initCommand, serveCommand, versionCommand } from './daemon/commands.ts'
 import { importCommand } from './daemon/import-command.ts'
+import { licensesCommand } from './daemon/licenses-command.ts'
 import { makeRestoreCommand } from './daemon/restore-command.ts'
 import { version } from './daemon/version.ts'
 
@@ -40,5 +41,6 @@ export const localCommands: readonly LocalCommand[] = [
   connectCommand,
   completionCommand,
   makeManCommand({ operations, local: () => localCommands, version }),
+  licensesCommand,
   versionCommand,
 ]

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import packageDescription from '../../package.json' with { type: 'json' }
 import { executable } from '../support/executable.ts'
 
 let directory: string
@@ -69,6 +70,17 @@ async function serve(environment: Record<string, string>, file = executable, use
 describe('dist/spgw', () => {
   it('has at most 135 MB', () => {
     expect(statSync(executable).size).toBeLessThanOrEqual(135e6)
+  })
+
+  it('shows the licenses of all that it contains', () => {
+    const { stdout, status } = spawnSync(executable, ['licenses'], { encoding: 'utf8', env: {} })
+    expect(status).toBe(0)
+    for (const name of ['spgw', 'Node.js', 'SQLite', ...Object.keys(packageDescription.dependencies)]) {
+      expect(stdout).toMatch(new RegExp(`^${name} \\d+\\.\\d+`, 'm'))
+    }
+    expect(stdout).toContain(readFileSync(join(import.meta.dirname, '../../LICENSE'), 'utf8').trim())
+    const { stdout: document } = spawnSync(executable, ['licenses', '--json'], { encoding: 'utf8', env: {} })
+    expect(JSON.parse(document)[0]).toMatchObject({ name: 'spgw', license: 'Apache-2.0' })
   })
 
   it('needs no environment, no home and no directory of its own', async () => {

@@ -1,13 +1,20 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Metafile } from 'esbuild'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { bundle } from '../../scripts/bundle.ts'
+import packageDescription from '../../package.json' with { type: 'json' }
+import { bundle, licensesName } from '../../scripts/bundle.ts'
 import { faultPoints } from '../../src/core/fault-point.ts'
+import type { Notice } from '../../src/daemon/licenses-command.ts'
+
+const { dependencies } = packageDescription
 
 let directory: string
+let metafile: Metafile
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'bundle-'))
+  metafile = await bundle(join(directory, 'released'))
 })
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
@@ -21,8 +28,28 @@ async function tracesIn(folder: string): Promise<string[]> {
 }
 
 it('leaves nothing of the fault points in what is released', async () => {
-  await bundle(join(directory, 'released'))
   expect(await tracesIn(join(directory, 'released'))).toEqual([])
+})
+
+it('holds the license of each package that is bundled, of Node and of SQLite', async () => {
+  const notices: Notice[] = JSON.parse(await readFile(join(directory, 'released', licensesName), 'utf8'))
+  const names = notices.map(({ name }) => name)
+  const bundled = Object.values(metafile.outputs).flatMap(({ inputs }) =>
+    Object.keys(inputs).flatMap((input) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []),
+  )
+  expect(bundled.length).toBeGreaterThan(1000)
+  expect(names).toEqual(expect.arrayContaining([...new Set([...bundled, ...Object.keys(dependencies)])]))
+  expect(names.slice(0, 3)).toEqual(['spgw', 'Node.js', 'SQLite'])
+  // The console's packages, too.
+  expect(names).toEqual(expect.arrayContaining(['react-dom', 'lucide-react', '@yao-pkg/pkg']))
+  for (const { name, version, license, text } of notices) {
+    expect({ name, version, license }).toEqual({
+      name,
+      version: expect.stringMatching(/^\d/),
+      license: expect.any(String),
+    })
+    expect(text, name).toMatch(/copyright/i)
+  }
 })
 
 it('keeps them all in a test build', async () => {
