@@ -26,11 +26,20 @@ function readField(name: string, schema: z.ZodType): Field {
     fallback,
     description: meta.description ?? '',
     prompt: meta.prompt ?? null,
-    ...(meta.instead === undefined ? {} : { instead: meta.instead }),
+    ...pickGiven(meta, ['instead', 'label', 'help', 'empty', 'acceptsId', 'kinds']),
     secret: meta.secret === true,
     syntax: meta.syntax ?? null,
     takes: takesOf(core),
   }
+}
+
+/** Only what the field says: most say none of it, and a bundle holds every field. */
+function pickGiven<Name extends keyof FieldMeta>(
+  meta: Partial<FieldMeta>,
+  names: readonly Name[],
+): Pick<Partial<FieldMeta>, Name> {
+  const given = names.filter((name) => meta[name] !== undefined).map((name) => [name, meta[name]])
+  return Object.fromEntries(given) as Pick<Partial<FieldMeta>, Name>
 }
 
 /** Careful: what is not known to take everything is `some`. */

@@ -79,9 +79,12 @@ function placeholder(field: Field): string {
 export function describeField(field: Field): string {
   const notes: string[] = []
   if (field.choices !== null) notes.push(field.choices.join(', '))
-  if (isRepeated(field) && !/repeat/.test(field.description)) notes.push('may be repeated')
+  if (isRepeated(field)) notes.push('may be repeated')
   if (isPlain(field.fallback) && typeof field.fallback !== 'boolean') notes.push(`default: ${field.fallback}`)
-  return notes.length === 0 ? field.description : `${field.description} (${notes.join('; ')})`
+  if (notes.length === 0) return field.description
+  // Where the description itself ends with a note in brackets, there is one pair of brackets for all.
+  const [text, own] = /^(.*) \(([^()]*)\)$/.exec(field.description)?.slice(1) ?? [field.description]
+  return `${text} (${[...(own === undefined ? [] : [own]), ...notes].join('; ')})`
 }
 
 function isPlain(value: unknown): value is string | number | boolean {

@@ -12,7 +12,7 @@ export interface Operation {
 }
 
 /** One input field of an operation, as the command line sees it. */
-export interface Field {
+export interface Field extends Pick<FieldMeta, 'instead' | 'label' | 'help' | 'empty' | 'acceptsId' | 'kinds'> {
   /** In the operation's input. */
   name: string
   /** On the command line, without dashes. */
@@ -25,8 +25,6 @@ export interface Field {
   fallback: unknown
   description: string
   prompt: string | null
-  /** A field that may be given in its place. */
-  instead?: string
   secret: boolean
   syntax: FieldMeta['syntax'] | null
   /** Which values of its shape the schema takes: any, any but an empty one, or only the schema itself can tell. */

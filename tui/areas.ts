@@ -86,17 +86,16 @@ export function nameOfRow(row: unknown): string {
 }
 
 /**
- * The input that names a row. A field that takes ids (its description says so) gets the id, which no scope can mislead;
- * any other the row's own value of that name, else its name.
+ * The input that names a row. A field that accepts ids gets the id, which means the same in every scope; any other gets
+ * the row's own value of that name, or else its name.
  */
 export function inputForRow(operation: Operation, list: Operation, row: unknown, given: object): object {
   const name = operation.meta.positional?.[list.meta.positional?.length ?? 0]
   const field = operation.fields.find((known) => known.name === name)
   if (field === undefined) return given
   const id = fieldOf(row, 'id')
-  const takesId = /\bid\b/i.test(field.description)
   const own = fieldOf(row, field.name) ?? (field.shape === 'number' ? fieldOf(row, 'number') : nameOfRow(row))
-  const value = takesId && typeof id === 'string' ? id : own
+  const value = field.acceptsId === true && typeof id === 'string' ? id : own
   return { ...given, [field.name]: value, ...scopeOfRow(operation, row) }
 }
 

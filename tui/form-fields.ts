@@ -20,9 +20,14 @@ export function isSwitch({ shape, required }: Field): boolean {
   return shape === 'boolean' && !required
 }
 
-/** `base-url` → `Base URL`. */
-export function labelOf({ flag }: Field): string {
-  return titleWords(flag.replaceAll('-', ' '))
+/** Its own label, or its flag in words: `base-url` → `Base URL`. */
+export function labelOf({ label, flag }: Field): string {
+  return label ?? titleWords(flag.replaceAll('-', ' '))
+}
+
+/** What a form says of a field. */
+export function helpOf({ help, description }: Field): string {
+  return help ?? description
 }
 
 /**
@@ -88,12 +93,12 @@ export function readText(field: Field, text: string, before: string): unknown {
   return readValue(field, given)
 }
 
-/** Taken away by the person: each kind of field has its own word for it. */
+/** The value that clears a field; undefined: nothing does. */
 function emptied(field: Field, before: string): unknown {
   if (field.shape === 'list') return []
   if (field.shape === 'pairs') return withRemoved(field, {}, before)
   if (field.nullable) return null
-  return /\bnever\b/.test(field.description) ? 'never' : /\bnone\b/.test(field.description) ? 'none' : undefined
+  return field.empty
 }
 
 /** An empty value removes a pair (contract.md): one that is gone from the text is removed so. */

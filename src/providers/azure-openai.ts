@@ -23,7 +23,7 @@ export const azureOpenai: ProviderKind = {
   settings: {
     api_version: {
       description:
-        'API version: a date (2024-10-21) calls deployments by their path; left out, or `preview`, the v1 API',
+        'API version: a date such as 2024-10-21 (calls deployments by path), or `preview` (default: the v1 API)',
     },
     ...wayOutSettings,
   },

@@ -25,7 +25,7 @@ export const bedrock: ProviderKind = {
   credential: 'required',
   documents: [{ title: 'access key', members: ['access_key_id', 'secret_access_key'] }],
   settings: {
-    region: { description: 'Region whose models are called, and for which calls are signed', required: true },
+    region: { description: 'Region to call and to sign calls for', required: true },
     ...wayOutSettings,
   },
   address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),

@@ -18,7 +18,7 @@ export const openaiCompatible: ProviderKind = {
   credential: 'optional',
   settings: {
     preset: {
-      description: 'Known server or vendor: fills in the base URL and what it does not know',
+      description: 'Known server or vendor, which sets the base URL and what it does not support',
       choices: presets.map(({ name }) => name),
     },
     ...wayOutSettings,

@@ -12,8 +12,8 @@ export const openai: ProviderKind = {
   defaultBaseUrl: 'https://api.openai.com/v1',
   credential: 'required',
   settings: {
-    organization: { description: 'Organisation that calls are billed to' },
-    project: { description: 'Project that calls are billed to' },
+    organization: { description: 'Organisation to bill calls to' },
+    project: { description: 'Project to bill calls to' },
     ...wayOutSettings,
   },
   address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),

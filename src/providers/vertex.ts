@@ -34,8 +34,11 @@ export const vertex: ProviderKind = {
   ],
   word: false,
   settings: {
-    project: { description: 'Project whose models are called (default: the one that the credential names)' },
-    location: { description: 'Where they run: a region (europe-west4), `us`, `eu` or `global`', required: true },
+    project: { description: 'Project of the models (default: the project in the credential)' },
+    location: {
+      description: 'Location of the models: a region such as europe-west4, `us`, `eu` or `global`',
+      required: true,
+    },
     ...wayOutSettings,
   },
   address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),

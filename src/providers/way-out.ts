@@ -2,9 +2,9 @@ import type { ClientIdentity, KindSetting, WayOut } from './contract.ts'
 
 /** Settings that every kind has which calls somebody over the network. */
 export const wayOutSettings = {
-  proxy: { description: 'Proxy to go through (http://host:port), or `direct`; default: HTTPS_PROXY and NO_PROXY' },
-  authorities: { description: "Certificates (PEM) of authorities that are believed besides the system's" },
-  allow_private: { description: 'Whether its host name may lead to a private address', type: 'boolean' },
+  proxy: { description: 'Proxy (http://host:port), or `direct` (default: HTTPS_PROXY and NO_PROXY)' },
+  authorities: { description: 'Additional certificate authorities to trust (PEM)' },
+  allow_private: { description: 'Allow the host name to resolve to a private address', type: 'boolean' },
 } as const satisfies Record<string, KindSetting>
 
 /** Null for nearly all: the usual way. */

@@ -34,7 +34,7 @@ describe('workspace, projects, environments', () => {
     })
     expect(await refusal(client.projects.add({ name: 'Not A Slug' }))).toMatchObject({
       code: 'invalid',
-      message: expect.stringMatching(/^Name: must be lower-case/),
+      message: expect.stringMatching(/^Name: must be at most 63 lower-case/),
     })
     await client.keys.create({ name: 'ci' })
     const inUse = await refusal(client.environments.remove({ name: 'production' }))

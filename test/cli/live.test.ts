@@ -64,7 +64,7 @@ describe('tail', () => {
   it('says on a terminal that it waits, and nothing into a file', async () => {
     const gateway = { gateway: stream(...rows) }
     const seen = await runLine(['requests', 'tail'], { terminal: true, ...gateway })
-    expect(seen.io.err()).toBe('Waiting for requests to end. Ctrl-C ends it.\n')
+    expect(seen.io.err()).toBe('Waiting for requests to finish. Ctrl-C ends it.\n')
     const piped = await runLine(['requests', 'tail'], gateway)
     expect(piped.io.err()).toBe('')
   })

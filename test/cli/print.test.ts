@@ -185,7 +185,7 @@ describe('what a person reads', () => {
 
   it('of an empty list is what belongs there, on stderr', async () => {
     const { io } = await runLine(['keys', 'list'], { gateway })
-    expect([io.out(), io.err()]).toEqual(['', 'No key yet. Create one: spgw keys create --name NAME\n'])
+    expect([io.out(), io.err()]).toEqual(['', 'No keys yet. Create one: spgw keys create --name NAME\n'])
     expect((await runLine(['keys', 'list', '--json'], { gateway })).io.out()).toBe('[]\n')
   })
 

@@ -96,7 +96,7 @@ describe('wrong usage ends with 2, before anything is asked of the gateway', () 
     [['requests', 'list', '--limit', '0'], '--limit must be at least 1.'],
     [['routes', 'add', 'm', '--provider', 'p', '--retries', '99'], '--retries must be at most 10.'],
     [['routes', 'add', 'm', '--provider', ''], '--provider must not be empty.'],
-    [['keys', 'create', '--name', 'Not A Slug'], '--name must be lower-case letters'],
+    [['keys', 'create', '--name', 'Not A Slug'], '--name must be at most 63 lower-case letters'],
     [['keys', 'rotate', 'ci', '--grace', '5'], 'a duration such as'],
     [['providers', 'add', 'x', '--kind', 'openai', '--header', 'novalue'], 'is not of the form K=V'],
     [['keys', 'list', '--output', 'xml'], 'Use one of table, json, yaml, csv.'],
@@ -195,7 +195,7 @@ describe('questions', () => {
     const gateway = { 'keys.revoke': () => ({ id: 'key_1', name: 'ci', state: 'revoked' }) }
     const agreed = await runLine(['keys', 'revoke', 'ci'], { terminal: true, answers: ['ci'], gateway })
     expect([agreed.status, agreed.calls.length]).toEqual([0, 1])
-    expect(agreed.io.err()).toContain('Revoke key ci? Every application')
+    expect(agreed.io.err()).toContain('Revoke key ci? Applications that use it')
     const declined = await runLine(['keys', 'revoke', 'ci'], { terminal: true, answers: ['no'], gateway })
     expect([declined.status, declined.calls.length]).toEqual([1, 0])
     const scripted = await runLine(['keys', 'revoke', 'ci', '--yes'], { gateway })

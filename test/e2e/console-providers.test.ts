@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser)('Providers in the console (needs chromium)', () => 
     await page.getByRole('button', { name: 'Edit', exact: true }).click()
     const form = page.getByRole('dialog', { name: 'Edit openai' })
     await form.getByText('More settings').click()
-    await form.getByLabel('Timeout first byte').fill('45s')
+    await form.getByLabel('First byte timeout').fill('45s')
     await form.getByLabel('Allow private').check()
     await form.getByRole('button', { name: 'Save' }).click()
     await page.getByText('first byte 45').waitFor()

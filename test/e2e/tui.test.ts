@@ -53,7 +53,7 @@ describe.skipIf(!hasProgram('tmux'))('spgw tui (needs tmux)', () => {
     await tui.press('3')
     await tui.see('[3 Routing]', /▸ demo +demo +priority/)
     await tui.press('4')
-    await tui.see('[4 Keys]', 'No key yet.')
+    await tui.see('[4 Keys]', 'No keys yet.')
     await tui.press('Tab')
     await tui.see('[5 Requests]', '● live')
     await tui.press('6')
@@ -84,7 +84,7 @@ describe.skipIf(!hasProgram('tmux'))('spgw tui (needs tmux)', () => {
     await tui.see('Done: routes edit gpt-*')
     expect(await gateway.admin.routes.show({ model: 'gpt-*' })).toMatchObject({ retries: 3 })
     await tui.press('x')
-    await tui.see('Remove the route of gpt-*? Requests for it will get model_not_found.', 'Type gpt-* to go on:')
+    await tui.see('Remove the route for gpt-*? Requests for it will fail with model_not_found.', 'Type gpt-* to go on:')
     await tui.type('gpt-')
     await tui.press('Enter')
     await tui.see('That is not gpt-*. Nothing was changed.')
@@ -111,9 +111,12 @@ describe.skipIf(!hasProgram('tmux'))('spgw tui (needs tmux)', () => {
     await tui.see(/▸ tui-key +\w{4} +active/)
     expect(await tui.text()).not.toContain(key)
     await tui.press('m')
-    await tui.see('revoke', 'End a key at once')
+    await tui.see('revoke', 'Revoke a key')
     await choose(tui, 'revoke')
-    await tui.see('Revoke key tui-key? Every application that uses it is refused from then on.', '[ ] Close streams')
+    await tui.see(
+      'Revoke key tui-key? Applications that use it are rejected from now on.',
+      '[ ] Also stop requests in progress',
+    )
     await tui.type('tui-key')
     await tui.press('Enter')
     await tui.see('Done: keys revoke tui-key', /tui-key +\w{4} +revoked/)
@@ -121,7 +124,7 @@ describe.skipIf(!hasProgram('tmux'))('spgw tui (needs tmux)', () => {
     await tui.see('Remove key tui-key?')
     await tui.type('tui-key')
     await tui.press('Enter')
-    await tui.see('No key yet.')
+    await tui.see('No keys yet.')
   })
 
   it('shows requests as they end, filters them, and tells what happened to one', async () => {

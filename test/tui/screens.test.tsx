@@ -55,7 +55,7 @@ describe('a list', () => {
   it('says what belongs there and how to fill it', async () => {
     driven = drive()
     await driven.press('2')
-    const shown = await driven.see('No provider yet.')
+    const shown = await driven.see('No providers yet.')
     expect(shown).toContain('spgw providers add NAME --kind KIND')
     expect(shown).toContain('Here: press a.')
     expect(shown.split('\n').at(-1)).toMatch(/^a add {2}m menu {2}q quit/)

@@ -2,7 +2,7 @@ import type { Field, Operation } from '../../cli/operation.ts'
 import { absent, escapeControls, formatCell } from '../../src/admin/contract/show-value.ts'
 import { nameOfRow } from '../areas.ts'
 import { clip } from '../clip.ts'
-import { labelOf } from '../form-fields.ts'
+import { helpOf, labelOf } from '../form-fields.ts'
 import type { Press } from '../keys.ts'
 import { editLine, insert, type Line, lineOf, windowOf } from '../line-editor.ts'
 import { pairs, wrap } from '../lines.ts'
@@ -67,7 +67,7 @@ export class ConfirmScreen implements Screen {
   #switch(field: Field, place: number, look: Look): string {
     const box = `[${this.#on.has(field.name) ? 'x' : ' '}] ${labelOf(field)}`
     const label = place === this.#at ? `▸ ${look.paint('strong', box)}` : `  ${box}`
-    return `${label}  ${look.paint('quiet', field.description)}`
+    return `${label}  ${look.paint('quiet', helpOf(field))}`
   }
 
   /** The id that the input has means nothing to a person. */

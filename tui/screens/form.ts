@@ -5,7 +5,7 @@ import { alignText } from '../../cli/print/table.ts'
 import { textWidth } from '../../cli/print/text-width.ts'
 import { valueAt } from '../../src/admin/contract/show-value.ts'
 import { clip } from '../clip.ts'
-import { askedFields, currentText, labelOf, readText } from '../form-fields.ts'
+import { askedFields, currentText, helpOf, labelOf, readText } from '../form-fields.ts'
 import type { Press } from '../keys.ts'
 import { editLine, insert, type Line, lineOf, windowOf } from '../line-editor.ts'
 import { mark, wrap } from '../lines.ts'
@@ -116,7 +116,7 @@ export class FormScreen implements Screen {
     if (entry === undefined) return said
     const { field } = entry
     const known = this.#choices(entry)
-    const notes = [field.description, this.#isChoice(entry) ? '' : formOf(field)].filter((note) => note !== '')
+    const notes = [helpOf(field), this.#isChoice(entry) ? '' : formOf(field)].filter((note) => note !== '')
     const names = known.length === 0 ? [] : wrap(`←→ ${known.join(', ')}`, width - 4).slice(0, 2)
     return [...said, ...wrap(notes.join('. '), width - 4).map((line) => look.paint('quiet', line)), ...names]
   }
@@ -285,7 +285,7 @@ function formOf(field: Field): string {
   if (field.shape === 'boolean') return 'Space switches'
   if (field.syntax === 'files') return 'Several are separated by commas'
   if (field.shape === 'pairs') return 'Written NAME=VALUE, separated by commas'
-  if (field.syntax === 'target') return 'Several are separated by spaces'
+  if (field.syntax === 'target') return 'PROVIDER[:MODEL][,weight=N][,priority=N], separated by spaces'
   if (field.shape === 'list') return 'Several are separated by commas'
   if (field.syntax === 'duration') return 'Written like 250ms, 5s, 30m'
   if (field.syntax === 'size') return 'Written like 64KB, 100MB'
@@ -312,10 +312,8 @@ function isMeant(hint: string, { flag }: Field): boolean {
   return new RegExp(`--${flag}(-stdin|-env)?(?![a-z-])`).test(hint)
 }
 
-/** Settings that kinds have of their own say so at the end of what they are for (`src/admin/contract/kind-settings.ts`). */
-function fitsKind({ description }: Field, kind: string): boolean {
-  const kinds = /\(kind ([^)]+)\)$/.exec(description)?.[1]
-  return kinds === undefined || kind === '' || kinds.split(', ').includes(kind)
+function fitsKind({ kinds }: Field, kind: string): boolean {
+  return kinds === undefined || kind === '' || kinds.includes(kind)
 }
 
 function mentions(cause: string, field: Field, { meta }: Operation): boolean {

@@ -5,7 +5,7 @@ import { momentText, reference, time } from './fields.ts'
 import { field, operation } from './operation.ts'
 
 const surfaces = ['cli', 'tui', 'console', 'api', 'gateway'] as const
-const hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be the hash of a line: 64 hexadecimal digits')
+const hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be the hash of an audit entry: 64 hexadecimal digits')
 
 export const auditShape = z.object({
   id: z.string(),
@@ -52,18 +52,20 @@ export const auditExportEvent = downloadOf({
 export type AuditExportEvent = z.infer<typeof auditExportEvent>
 
 const filters = {
-  actor: field(reference.optional(), { description: 'By this operator or token: name or id' }),
-  surface: field(z.enum(surfaces).optional(), { description: 'Through this surface' }),
-  operation: field(z.string().optional(), { description: 'Of this operation, such as keys.revoke, or keys for all' }),
-  resource: field(z.string().optional(), { description: 'Of the resource with this name or id' }),
-  project: field(reference.optional(), { description: 'Of things of this project: name or id' }),
-  since: field(momentText.optional(), { description: 'Not before: a duration back from now, or a time' }),
-  until: field(momentText.optional(), { description: 'Not after: a duration back from now, or a time' }),
+  actor: field(reference.optional(), { description: 'Only changes by this operator or token (name or ID)' }),
+  surface: field(z.enum(surfaces).optional(), { description: 'Only changes through this surface' }),
+  operation: field(z.string().optional(), {
+    description: 'Only this operation (keys.revoke) or group of operations (keys)',
+  }),
+  resource: field(z.string().optional(), { description: 'Only changes to this resource (name or ID)' }),
+  project: field(reference.optional(), { description: 'Only changes in this project (name or ID)' }),
+  since: field(momentText.optional(), { description: 'Start: a duration before now, such as 24h, or a time' }),
+  until: field(momentText.optional(), { description: 'End: a duration before now, such as 24h, or a time' }),
 }
 
 export const audit = {
   list: operation({
-    summary: 'List what was changed, by whom, newest first',
+    summary: 'List changes and who made them, newest first',
     role: 'admin',
     reach: 'project',
     effect: 'read',
@@ -71,14 +73,14 @@ export const audit = {
       as: 'table',
       columns: [
         { field: 'time', title: 'TIME', format: 'age' },
-        { field: 'actor', title: 'WHO' },
-        { field: 'surface', title: 'THROUGH' },
+        { field: 'actor', title: 'ACTOR' },
+        { field: 'surface', title: 'SURFACE' },
         { field: 'operation', title: 'OPERATION' },
         { field: 'resource.kind', title: 'KIND' },
         { field: 'resource.name', title: 'RESOURCE' },
         { field: 'id', title: 'ID', format: 'id' },
       ],
-      empty: 'No line matches; every change leaves one.',
+      empty: 'No entries match. Every change is recorded here.',
     },
     examples: [
       'audit list',
@@ -89,13 +91,15 @@ export const audit = {
     .input(
       z.strictObject({
         ...filters,
-        limit: field(z.int().min(1).max(1000).default(50), { description: 'At most so many' }),
-        before: field(z.string().optional(), { description: 'Written before the line of this id (paging)' }),
+        limit: field(z.int().min(1).max(1000).default(50), { description: 'Maximum number of entries' }),
+        before: field(z.string().optional(), {
+          description: 'Only entries older than the one with this ID (for paging)',
+        }),
       }),
     )
     .output(z.array(auditShape)),
   show: operation({
-    summary: 'Show one line of the audit, with what was before and after',
+    summary: 'Show one entry of the audit log, with the values before and after',
     role: 'admin',
     reach: 'project',
     effect: 'read',
@@ -103,10 +107,14 @@ export const audit = {
     positional: ['id'],
     examples: ['audit show aud_01jd3k4m5n6p7q8r9s0t1v2w3x'],
   })
-    .input(z.strictObject({ id: field(reference, { description: 'Id of the line', prompt: 'Id of the line' }) }))
+    .input(
+      z.strictObject({
+        id: field(reference, { description: 'ID of the entry', prompt: 'Audit entry ID', acceptsId: true }),
+      }),
+    )
     .output(auditShape),
   verify: operation({
-    summary: 'Prove that no line of the audit was altered, put in or taken out',
+    summary: 'Verify that no entry of the audit log was changed, added or removed',
     role: 'admin',
     reach: 'workspace',
     effect: 'read',
@@ -117,13 +125,13 @@ export const audit = {
       z.strictObject({
         head: field(hash.optional(), {
           description:
-            'Hash at which the chain once stood, noted elsewhere: nothing up to there was cut or written anew',
+            'Hash that you noted earlier: also proves that nothing up to that entry was removed or rewritten',
         }),
       }),
     )
     .output(auditVerdictShape),
   export: operation({
-    summary: 'Write the audit into a file, one JSON line each, oldest first',
+    summary: 'Export the audit log to a file, one JSON object a line, oldest first',
     role: 'admin',
     reach: 'project',
     effect: 'read',

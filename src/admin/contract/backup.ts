@@ -21,7 +21,7 @@ export const backupEvent = downloadOf({
 export type BackupEvent = z.infer<typeof backupEvent>
 
 export const backup = operation({
-  summary: 'Write a backup of the running gateway into a file',
+  summary: 'Back up the running gateway to a file',
   role: 'owner',
   reach: 'workspace',
   effect: 'read',
@@ -30,8 +30,8 @@ export const backup = operation({
 })
   .input(
     z.strictObject({
-      withoutCredentials: field(z.boolean().default(false), { description: 'Leave the credentials behind' }),
-      withoutRecords: field(z.boolean().default(false), { description: 'Leave the request records behind' }),
+      withoutCredentials: field(z.boolean().default(false), { description: 'Leave out provider credentials' }),
+      withoutRecords: field(z.boolean().default(false), { description: 'Leave out request records' }),
     }),
   )
   .output(eventIterator(backupEvent))

@@ -59,16 +59,20 @@ export const exportShape = z.object({
 
 const files = {
   files: field(z.record(z.string(), z.string()), {
-    description: 'Configuration file or directory of such, - for standard input (repeat for several)',
+    description: 'Configuration file or directory, or - for standard input',
+    label: 'Files',
+    help: 'Configuration files, or directories of them',
     flag: 'file',
     syntax: 'files',
   }),
   variables: field(z.record(z.string(), z.string()).default({}), {
-    description: 'Values of the variables that the files name',
+    description: 'Values of the variables in the files',
     syntax: 'variables',
   }),
-  prune: field(z.boolean().default(false), { description: 'Remove what the files owned and name no more' }),
-  force: field(z.boolean().default(false), { description: 'Take over what other files own' }),
+  prune: field(z.boolean().default(false), {
+    description: 'Remove what these files managed before and no longer contain',
+  }),
+  force: field(z.boolean().default(false), { description: 'Take over what other files manage' }),
 }
 
 export const diff = operation({
@@ -83,20 +87,20 @@ export const diff = operation({
   .output(planShape)
 
 export const apply = operation({
-  summary: 'Change the configuration to what files say; the plan is shown first',
+  summary: 'Apply configuration files; the plan is shown first',
   role: 'admin',
   reach: 'workspace',
   effect: 'danger',
   show: { as: 'record' },
   examples: ['apply -f gateway.yaml', 'apply -f projects/ -f shared.yaml --prune --yes'],
-  confirm: 'Change the configuration to what the files say?',
+  confirm: 'Apply these changes to the configuration?',
 })
   .input(
     z.strictObject({
       ...files,
-      skipCheck: field(z.boolean().default(false), { description: 'Do not ask the providers first' }),
+      skipCheck: field(z.boolean().default(false), { description: 'Do not check the providers first' }),
       expect: field(z.record(z.string(), z.string()).optional(), {
-        description: 'The plan that was shown; refused when it is another one by now',
+        description: 'The plan that was shown; rejected if the plan has changed since',
         syntax: 'variables',
       }),
     }),
@@ -105,7 +109,7 @@ export const apply = operation({
 
 // `export` is a word of the language.
 export const exportConfiguration = operation({
-  summary: 'Write the configuration as a file that apply takes; no credential is in it',
+  summary: 'Export the configuration as a file for apply, without credentials',
   role: 'admin',
   reach: 'workspace',
   effect: 'read',
@@ -114,8 +118,8 @@ export const exportConfiguration = operation({
 })
   .input(
     z.strictObject({
-      withoutKeys: field(z.boolean().default(false), { description: 'Leave the gateway keys out' }),
-      owner: field(z.string().optional(), { description: 'Owner to name in the file' }),
+      withoutKeys: field(z.boolean().default(false), { description: 'Leave out gateway keys' }),
+      owner: field(z.string().optional(), { description: 'Owner to write into the file' }),
     }),
   )
   .output(exportShape)

@@ -4,7 +4,7 @@ import { field, operation } from './operation.ts'
 
 const input = z.strictObject({
   operator: field(reference.optional(), {
-    description: 'Operator, by name or id (default: the one owner; the first, where there is none yet)',
+    description: 'Operator, by name or ID (default: the only owner; if there is none yet, the first owner is created)',
   }),
 })
 const output = z.object({
@@ -13,11 +13,12 @@ const output = z.object({
   operator: z.string().nullable(),
   expires_at: time,
 })
-const note = 'Whoever opens it first is signed in, without a password or a code. Good for ten minutes, and once.'
+const note =
+  'Anyone who has this link can sign in with it, without a password or code. It works once and expires in ten minutes.'
 
 export const console = {
   link: operation({
-    summary: 'Make a link that signs an operator in to the console once, within ten minutes',
+    summary: 'Create a sign-in link for the console; it works once, for ten minutes',
     role: 'owner',
     reach: 'workspace',
     effect: 'write',

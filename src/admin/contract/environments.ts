@@ -53,7 +53,7 @@ export const environments = {
     role: 'viewer',
     reach: 'project',
     effect: 'read',
-    show: { as: 'table', columns, empty: 'No environment yet. Add one: spgw environments add NAME' },
+    show: { as: 'table', columns, empty: 'No environments yet. Add one: spgw environments add NAME' },
     examples: ['environments list', 'environments list --all'],
   })
     .input(z.strictObject({ ...projectField, ...anywhereField }))
@@ -70,7 +70,7 @@ export const environments = {
     .input(existing)
     .output(environmentShape),
   edit: operation({
-    summary: 'Rename an environment, or set its default providers',
+    summary: 'Rename an environment or set its default providers',
     role: 'admin',
     reach: 'project',
     effect: 'write',
@@ -83,7 +83,9 @@ export const environments = {
         ...forceField,
         ...renameField('environment'),
         defaultProviders: field(z.partialRecord(z.enum(laneNames), z.string()).optional(), {
-          description: 'Provider of a lane for calls without a model; an empty value removes it',
+          description: 'Default provider of a lane, for calls that name no model; an empty value removes it',
+          label: 'Default providers',
+          help: 'For each lane, the provider of calls that name no model',
           flag: 'default-provider',
           syntax: 'pairs',
         }),
@@ -91,7 +93,7 @@ export const environments = {
     )
     .output(environmentShape),
   remove: operation({
-    summary: 'Remove an environment; refused while routes or keys stand in it',
+    summary: 'Remove an environment; it must not have routes or keys',
     role: 'owner',
     reach: 'project',
     effect: 'danger',

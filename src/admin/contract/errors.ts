@@ -13,8 +13,8 @@ const data = z.object({
 
 export const operationErrors = {
   invalid: { status: errorStatus.invalid, message: 'The input is not valid.', data },
-  refused: { status: errorStatus.refused, message: 'The operation is refused.', data },
-  not_found: { status: errorStatus.not_found, message: 'There is no such thing.', data },
+  refused: { status: errorStatus.refused, message: 'The operation was rejected.', data },
+  not_found: { status: errorStatus.not_found, message: 'Not found.', data },
   conflict: { status: errorStatus.conflict, message: 'The operation conflicts with what exists.', data },
-  degraded: { status: errorStatus.degraded, message: 'The store is not well.', data },
+  degraded: { status: errorStatus.degraded, message: 'The store is degraded.', data },
 } as const satisfies Record<OperationErrorCode, object>

@@ -10,7 +10,7 @@ export const slug = z
   .string()
   .regex(
     slugForm,
-    'must be lower-case letters, digits, dots, underscores and hyphens, up to 63, a letter or digit first',
+    'must be at most 63 lower-case letters, digits, dots, underscores and hyphens, and start with a letter or digit',
   )
 export const reference = z.string().min(1)
 export const laneName = z.enum(laneNames)
@@ -32,35 +32,45 @@ export const momentText = z
   )
 
 export const projectField = {
-  project: field(reference.default('default'), { description: 'Project, by name or id' }),
+  project: field(reference.default('default'), { description: 'Project (name or ID)' }),
 }
 export const scopeFields = {
   ...projectField,
-  environment: field(reference.default('production'), { description: 'Environment, by name or id' }),
+  environment: field(reference.default('production'), { description: 'Environment (name or ID)' }),
 }
 export const anywhereField = {
-  all: field(z.boolean().default(false), { description: 'Of every project and environment' }),
+  all: field(z.boolean().default(false), {
+    description: 'Include every project and environment',
+    label: 'All projects',
+  }),
 }
 
 export const nameField = (noun: string) => ({
-  name: field(reference, { description: `Name or id of the ${noun}`, prompt: `Which ${noun}?` }),
+  name: field(reference, { description: `Name or ID of the ${noun}`, prompt: `Which ${noun}?`, acceptsId: true }),
 })
 export const newNameField = (noun: string) => ({
   name: field(slug, { description: `Name of the ${noun}`, prompt: 'Name' }),
 })
 export const renameField = (noun: string) => ({
-  rename: field(slug.optional(), { description: `New name of the ${noun}` }),
+  rename: field(slug.optional(), { description: `New name of the ${noun}`, label: 'New name' }),
 })
 export const tagField = {
-  tags: field(tags.optional(), { description: 'Tag; an empty value removes it', flag: 'tag', syntax: 'pairs' }),
+  tags: field(tags.optional(), {
+    description: 'Tag to set; an empty value removes it',
+    label: 'Tags',
+    help: 'Names and values of your own',
+    flag: 'tag',
+    syntax: 'pairs',
+  }),
 }
 
-const limit = (description: string) => field(durationText.optional(), { description, syntax: 'duration' })
+const limit = (label: string, description: string) =>
+  field(durationText.optional(), { description, label, syntax: 'duration' })
 export const timeoutFields = {
-  timeoutConnect: limit('Limit to a usable connection'),
-  timeoutFirstByte: limit('Limit to the first byte of a streamed answer'),
-  timeoutBetweenChunks: limit('Limit of silence within an answer'),
-  timeoutTotal: limit('Limit of the whole call'),
+  timeoutConnect: limit('Connect timeout', 'Time allowed to connect'),
+  timeoutFirstByte: limit('First byte timeout', 'Time allowed until the first byte of a streamed response'),
+  timeoutBetweenChunks: limit('Idle timeout', 'Longest pause allowed within a response'),
+  timeoutTotal: limit('Total timeout', 'Time allowed for the whole call'),
 }
 /** Milliseconds; null: the default of the level above holds. */
 export const timeouts = z.object({
@@ -71,7 +81,7 @@ export const timeouts = z.object({
 })
 
 export const forceField = {
-  force: field(z.boolean().default(false), { description: 'Change it although a configuration file owns it' }),
+  force: field(z.boolean().default(false), { description: 'Change it even if a configuration file manages it' }),
 }
 /** By field, as a path into what is shown: the configuration file that owns it. */
 export const owned = z.record(z.string(), z.string())

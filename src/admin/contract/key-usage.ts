@@ -36,7 +36,7 @@ export const usageShape = z.object({
 })
 
 export const usage = operation({
-  summary: 'Show what keys have used, beside what their policies allow',
+  summary: 'Show the usage of keys and the limits of their policies',
   role: 'viewer',
   reach: 'project',
   effect: 'read',
@@ -48,18 +48,18 @@ export const usage = operation({
       { field: 'today.tokens', title: 'TOKENS', format: 'number' },
       { field: 'today.usd', title: 'COST', format: 'money' },
       { field: 'month.requests', title: 'THIS MONTH', format: 'number', unit: 'req' },
-      { field: 'month.usd', title: 'COST OF MONTH', format: 'money' },
+      { field: 'month.usd', title: 'MONTH COST', format: 'money' },
       { field: 'limits', title: 'LIMITS', format: 'list', absent: 'none' },
       { field: 'last_used_at', title: 'LAST USED', format: 'age' },
     ],
-    empty: 'No key yet. Create one: spgw keys create --name NAME',
+    empty: 'No keys yet. Create one: spgw keys create --name NAME',
   },
   positional: ['key'],
   examples: ['keys usage', 'keys usage ci', 'keys usage --all --json'],
 })
   .input(
     z.strictObject({
-      key: field(reference.optional(), { description: 'Name, id or last four of one key (default: every key)' }),
+      key: field(reference.optional(), { description: 'Name, ID or last four of one key (default: all keys)' }),
       ...scopeFields,
       ...anywhereField,
     }),

@@ -58,14 +58,14 @@ const columns = [
 ] as const
 const record = { as: 'record' } as const
 const one = z.strictObject({
-  key: field(reference, { description: 'Name, id or last four of the key', prompt: 'Which key?' }),
+  key: field(reference, { description: 'Name, ID or last four of the key', prompt: 'Which key?', acceptsId: true }),
   ...scopeFields,
 })
-const policy = (description: string) => field(reference.optional(), { description })
+const policy = (description: string, empty?: string) => field(reference.optional(), { description, empty })
 
 export const keys = {
   create: operation({
-    summary: 'Create a gateway key for one project and environment; shown once',
+    summary: 'Create a gateway key for a project and environment; it is shown only once',
     role: 'admin',
     reach: 'project',
     effect: 'write',
@@ -77,8 +77,10 @@ export const keys = {
       z.strictObject({
         name: field(slug, { description: 'Name of the key', prompt: 'Name' }),
         ...scopeFields,
-        expires: field(momentText.optional(), { description: 'How long, or until when, it works (default: for ever)' }),
-        policy: policy('Policy to put on it'),
+        expires: field(momentText.optional(), {
+          description: 'Expiry: a duration from now, such as 90d, or a time (default: never)',
+        }),
+        policy: policy('Policy to apply to the key'),
         ...tagField,
       }),
     )
@@ -88,13 +90,13 @@ export const keys = {
     role: 'viewer',
     reach: 'project',
     effect: 'read',
-    show: { as: 'table', columns, empty: 'No key yet. Create one: spgw keys create --name NAME' },
+    show: { as: 'table', columns, empty: 'No keys yet. Create one: spgw keys create --name NAME' },
     examples: ['keys list', 'keys list --all'],
   })
     .input(z.strictObject({ ...scopeFields, ...anywhereField }))
     .output(z.array(keyShape)),
   show: operation({
-    summary: 'Show a key (its secret is shown only when it is made)',
+    summary: 'Show a key; its secret is shown only when it is created',
     role: 'viewer',
     reach: 'project',
     effect: 'read',
@@ -117,17 +119,18 @@ export const keys = {
     .input(
       one.extend({
         ...forceField,
-        name: field(slug.optional(), { description: 'New name of the key' }),
+        name: field(slug.optional(), { description: 'New name of the key', label: 'Name' }),
         expires: field(z.union([z.literal('never'), momentText]).optional(), {
-          description: 'How long from now, or until when, it works; or never',
+          description: 'Expiry: a duration from now, such as 90d, a time, or never',
+          empty: 'never',
         }),
-        policy: policy('Policy to put on it; none takes it off'),
+        policy: policy('Policy to apply to the key; none removes it', 'none'),
         ...tagField,
       }),
     )
     .output(keyShape),
   rotate: operation({
-    summary: 'Give a key a second secret; the first works until the grace ends',
+    summary: 'Give a key a new secret; the old one stays valid for a grace period',
     role: 'admin',
     reach: 'project',
     effect: 'write',
@@ -138,39 +141,42 @@ export const keys = {
     .input(
       one.extend({
         grace: field(durationText.default('24h'), {
-          description: 'How long the secret before goes on working; 0s ends it at once',
+          description: 'How long the old secret stays valid; 0s: not at all',
+          label: 'Grace period',
           syntax: 'duration',
         }),
       }),
     )
     .output(rotatedKeyShape),
   revoke: operation({
-    summary: 'End a key at once',
+    summary: 'Revoke a key',
     role: 'admin',
     reach: 'project',
     effect: 'danger',
     show: record,
     positional: ['key'],
     examples: ['keys revoke ci', 'keys revoke ci --close-streams'],
-    confirm: 'Revoke key {key}? Every application that uses it is refused from then on.',
+    confirm: 'Revoke key {key}? Applications that use it are rejected from now on.',
   })
     .input(
       one.extend({
         closeStreams: field(z.boolean().default(false), {
-          description: 'End what is under way, too (default: it goes on to its end)',
+          description: 'Also stop requests in progress',
+          label: 'Also stop requests in progress',
+          help: 'Otherwise they run to completion',
         }),
       }),
     )
     .output(keyShape),
   remove: operation({
-    summary: 'Remove a key; its records keep its name',
+    summary: 'Remove a key; request records keep its name',
     role: 'admin',
     reach: 'project',
     effect: 'danger',
     show: record,
     positional: ['key'],
     examples: ['keys remove ci'],
-    confirm: 'Remove key {key}? It stops working and leaves the list.',
+    confirm: 'Remove key {key}? It stops working and is no longer listed.',
   })
     .input(one.extend(forceField))
     .output(removed),

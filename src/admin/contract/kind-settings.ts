@@ -24,61 +24,62 @@ export const kindSettings = {
     kinds: ['openai'],
     setting: 'organization',
     type: 'string',
-    description: 'Organisation that calls are billed to',
+    description: 'Organisation to bill calls to',
   },
   openaiProject: {
     kinds: ['openai'],
     setting: 'project',
     type: 'string',
-    description: 'Project that calls are billed to',
+    description: 'Project to bill calls to',
   },
   preset: {
     kinds: ['openai-compatible'],
     setting: 'preset',
     type: 'string',
-    description: 'Known server or vendor: fills in the base URL and what it does not know',
+    description: 'Known server or vendor, which sets the base URL and what it does not support',
   },
   apiVersion: {
     kinds: ['azure-openai'],
     setting: 'api_version',
     type: 'string',
-    description: 'API version: a date (2024-10-21) calls deployments by their path; left out, or `preview`, the v1 API',
+    description:
+      'API version: a date such as 2024-10-21 (calls deployments by path), or `preview` (default: the v1 API)',
   },
   region: {
     kinds: ['bedrock'],
     setting: 'region',
     type: 'string',
-    description: 'Region whose models are called, and for which calls are signed',
+    description: 'Region to call and to sign calls for',
   },
   vertexProject: {
     kinds: ['vertex'],
     setting: 'project',
     type: 'string',
-    description: 'Project whose models are called (default: the one that the credential names)',
+    description: 'Project of the models (default: the project in the credential)',
   },
   location: {
     kinds: ['vertex'],
     setting: 'location',
     type: 'string',
-    description: 'Where they run: a region (europe-west4), `us`, `eu` or `global`',
+    description: 'Location of the models: a region such as europe-west4, `us`, `eu` or `global`',
   },
   proxy: {
     kinds: networked,
     setting: 'proxy',
     type: 'string',
-    description: 'Proxy to go through (http://host:port), or `direct`; default: HTTPS_PROXY and NO_PROXY',
+    description: 'Proxy (http://host:port), or `direct` (default: HTTPS_PROXY and NO_PROXY)',
   },
   authorities: {
     kinds: networked,
     setting: 'authorities',
     type: 'string',
-    description: "Certificates (PEM) of authorities that are believed besides the system's",
+    description: 'Additional certificate authorities to trust (PEM)',
   },
   allowPrivate: {
     kinds: networked,
     setting: 'allow_private',
     type: 'boolean',
-    description: 'Whether its host name may lead to a private address',
+    description: 'Allow the host name to resolve to a private address',
   },
 } as const satisfies Record<string, KindSetting>
 
@@ -112,11 +113,16 @@ const types: Record<KindSetting['type'], z.ZodType<Scalar>> = {
 export const kindSettingFields = Object.fromEntries(
   listedKindSettings.map(({ field: name, flag, type, kinds, description }) => [
     name,
-    field(types[type].nullable().optional(), { description: describe(kinds, description), flag }),
+    field(types[type].nullable().optional(), {
+      description: describe(kinds, description),
+      help: description,
+      flag,
+      // What nearly all kinds have needs no list of them.
+      ...(kinds === networked ? {} : { kinds }),
+    }),
   ]),
 ) as Fields
 
-/** What nearly all kinds have needs no list of them. */
 function describe(kinds: readonly string[], description: string): string {
   return kinds === networked ? description : `${description} (kind ${kinds.join(', ')})`
 }

@@ -31,25 +31,25 @@ const record = { as: 'record' } as const
 
 const typeName = z.enum(objectTypes)
 const nameField = {
-  name: field(reference, { description: "The object's id at the provider", prompt: 'Which object?' }),
+  name: field(reference, { description: 'Object ID at the provider', prompt: 'Which object?', acceptsId: true }),
 }
 /** Tells objects of the same id apart. */
 const narrowing = {
   type: field(typeName.optional(), { description: 'Only objects of this type' }),
-  provider: field(reference.optional(), { description: 'Only objects at this provider, by name or id' }),
+  provider: field(reference.optional(), { description: 'Only objects at this provider (name or ID)' }),
 }
 
 /** Objects that live at providers: files, batches, stored responses and the like. Nothing here calls a provider. */
 export const objects = {
   list: operation({
-    summary: 'List objects that live at providers, newest first',
+    summary: 'List files, batches and other objects stored at providers, newest first',
     role: 'viewer',
     reach: 'project',
     effect: 'read',
     show: {
       as: 'table',
       columns,
-      empty: 'No object yet: files, batches and the like are listed once a key has made some.',
+      empty: 'No objects yet. Files, batches and other objects appear here once a key creates them.',
     },
     examples: ['objects list', 'objects list --type file --provider openai', 'objects list --all'],
   })
@@ -58,12 +58,12 @@ export const objects = {
         ...scopeFields,
         ...anywhereField,
         ...narrowing,
-        limit: field(z.number().int().min(1).max(1000).default(100), { description: 'So many at most' }),
+        limit: field(z.number().int().min(1).max(1000).default(100), { description: 'Maximum number of objects' }),
       }),
     )
     .output(z.array(objectShape)),
   show: operation({
-    summary: 'Show whose an object is and where it lives',
+    summary: 'Show who owns an object and where it is stored',
     role: 'viewer',
     reach: 'project',
     effect: 'read',
@@ -74,7 +74,7 @@ export const objects = {
     .input(z.strictObject({ ...nameField, ...narrowing }))
     .output(objectShape),
   adopt: operation({
-    summary: 'Give an object that was made outside of this gateway to an environment',
+    summary: 'Assign an object that was created outside this gateway to an environment',
     role: 'admin',
     // Whoever adopts may reach whatever lies in the account.
     reach: 'workspace',
@@ -89,25 +89,24 @@ export const objects = {
     .input(
       z.strictObject({
         ...nameField,
-        type: field(typeName, { description: 'What it is', prompt: 'Type' }),
-        provider: field(reference, { description: 'Where it lives, by name or id', prompt: 'Provider' }),
+        type: field(typeName, { description: 'Type of the object', prompt: 'Type' }),
+        provider: field(reference, { description: 'Provider that stores it (name or ID)', prompt: 'Provider' }),
         credential: field(reference.optional(), {
-          description:
-            "The provider's credential that reaches it, by id or last four characters; needed where it has several",
+          description: 'Credential with access to it (ID or last four); required if the provider has several',
         }),
         ...scopeFields,
       }),
     )
     .output(objectShape),
   forget: operation({
-    summary: 'Forget whose an object is; the provider keeps it, and nobody reaches it through this gateway',
+    summary: 'Forget who owns an object; the provider keeps it, but no key can use it through this gateway',
     role: 'admin',
     reach: 'project',
     effect: 'danger',
     show: record,
     positional: ['name'],
     examples: ['objects forget file-abc123'],
-    confirm: 'Forget whose {name} is? No key reaches it then, until somebody adopts it.',
+    confirm: 'Forget who owns {name}? The provider keeps it, but no key can use it until it is adopted again.',
   })
     .input(z.strictObject({ ...nameField, ...narrowing }))
     .output(removed),

@@ -71,7 +71,18 @@ export interface Column {
  * `z.string().meta({ description: 'Name of the provider', prompt: 'Name' })`.
  */
 export interface FieldMeta {
+  /** In words for the command line. */
   description: string
+  /** What a form calls the field, where its flag is no good name. */
+  label?: string
+  /** What a form says in place of the description, where that is written for the command line. */
+  help?: string
+  /** The word that empties the field (`none`, `never`), where null does not. */
+  empty?: string | undefined
+  /** The id of a resource is as good as its name here. */
+  acceptsId?: boolean
+  /** The provider kinds that have this setting, where it is not for all. */
+  kinds?: readonly string[]
   /** Asked on a terminal when missing; the text of the question. */
   prompt?: string
   /** A field that may be given in its place: with a `prompt`, it is asked for where neither is there. */

@@ -37,23 +37,28 @@ const columns = [
   { field: 'display_name', title: 'DISPLAY NAME' },
   { field: 'state', title: 'STATE', format: 'state' },
   { field: 'roles', title: 'ROLES', format: 'list', absent: 'none' },
-  { field: 'signs_in_with', title: 'SIGNS IN WITH', format: 'list', absent: 'a link' },
+  { field: 'signs_in_with', title: 'SIGNS IN WITH', format: 'list', absent: 'link only' },
   { field: 'last_sign_in_at', title: 'LAST SIGN-IN', format: 'age', absent: 'never' },
 ] as const
 const record = { as: 'record' } as const
 const link = {
   as: 'once',
   field: 'link',
-  note: 'Whoever opens it first is signed in, without a password or a code. Good for ten minutes, and once.',
+  note: 'Anyone who has this link can sign in with it, without a password or code. It works once and expires in ten minutes.',
 } as const
 const one = z.strictObject(nameField('operator'))
 const displayName = (description: string) => field(z.string().trim().min(1).max(120).optional(), { description })
-const projects = (description: string) =>
-  field(z.array(reference).optional(), { description, flag: 'project', syntax: 'list' })
+const projects = field(z.array(reference).optional(), {
+  description: 'Project that the role applies to (default: the whole workspace)',
+  label: 'Projects',
+  help: 'Projects that the role applies to. Empty: the whole workspace',
+  flag: 'project',
+  syntax: 'list',
+})
 
 export const operators = {
   add: operation({
-    summary: 'Add an operator, who signs in with a link that is shown once, or with a password',
+    summary: 'Add an operator and create a one-time sign-in link, or set a password',
     role: 'admin',
     reach: 'workspace',
     effect: 'write',
@@ -70,10 +75,10 @@ export const operators = {
       z.strictObject({
         ...newNameField('operator'),
         role: field(z.enum(roleNames), { description: 'What the operator may do', prompt: 'Role' }),
-        projects: projects('Project that the role is for (repeat for several; default: the whole workspace)'),
-        displayName: displayName('Name for people (default: the name)'),
+        projects,
+        displayName: displayName('Name to display (default: the name)'),
         password: field(z.string().min(1).optional(), {
-          description: 'A first password, instead of a link',
+          description: 'Initial password, instead of a sign-in link',
           secret: true,
         }),
       }),
@@ -84,7 +89,7 @@ export const operators = {
     role: 'admin',
     reach: 'workspace',
     effect: 'read',
-    show: { as: 'table', columns, empty: 'No operator yet. Make the first owner: spgw console link' },
+    show: { as: 'table', columns, empty: 'No operators yet. Create the first owner: spgw console link' },
     examples: ['operators list'],
   })
     .input(z.strictObject({}))
@@ -101,7 +106,7 @@ export const operators = {
     .input(one)
     .output(operatorShape),
   edit: operation({
-    summary: 'Change the name or the roles of an operator',
+    summary: 'Change the name or roles of an operator',
     role: 'admin',
     reach: 'workspace',
     effect: 'write',
@@ -115,14 +120,21 @@ export const operators = {
   })
     .input(
       one.extend({
-        rename: field(newNameField('operator').name.optional(), { description: 'New name of the operator' }),
-        displayName: displayName('New name for people'),
-        role: field(z.enum([...roleNames, 'none']).optional(), {
-          description: 'New role, for the projects named or else for the workspace; none takes it away',
+        rename: field(newNameField('operator').name.optional(), {
+          description: 'New name of the operator',
+          label: 'New name',
         }),
-        projects: projects('Project that the role is for (repeat for several; default: the whole workspace)'),
+        displayName: displayName('New name to display'),
+        role: field(z.enum([...roleNames, 'none']).optional(), {
+          description: 'New role in the given projects, or else in the workspace; none removes it',
+          help: 'In the projects below, or else in the whole workspace; none removes the role',
+          empty: 'none',
+        }),
+        projects,
         replace: field(z.boolean().default(false), {
-          description: 'In place of every role that the operator had (default: the others stay)',
+          description: 'Replace all roles of the operator (default: keep the others)',
+          label: 'Replace all roles',
+          help: 'Otherwise the other roles are kept',
         }),
       }),
     )
@@ -139,19 +151,19 @@ export const operators = {
     .input(one)
     .output(operatorShape),
   disable: operation({
-    summary: 'Sign an operator out everywhere, and let him in no more; never the last owner',
+    summary: 'Sign an operator out everywhere and block sign-in; not for the last owner',
     role: 'admin',
     reach: 'workspace',
     effect: 'danger',
     show: record,
     positional: ['name'],
     examples: ['operators disable ben'],
-    confirm: 'Disable operator {name}? Every session ends at once; API tokens that he made go on working.',
+    confirm: 'Disable operator {name}? All sessions end now. API tokens that the operator created keep working.',
   })
     .input(one)
     .output(operatorShape),
   link: operation({
-    summary: 'Make a link that signs an operator in once, within ten minutes',
+    summary: 'Create a sign-in link for an operator; it works once, for ten minutes',
     role: 'admin',
     reach: 'workspace',
     effect: 'write',
@@ -162,7 +174,7 @@ export const operators = {
     .input(one)
     .output(linkShape),
   reset: operation({
-    summary: 'Take password, authenticator and passkeys of a lost operator away, and make a link instead',
+    summary: 'Reset the sign-in of an operator: remove password, authenticator and passkeys, and create a link',
     role: 'owner',
     reach: 'workspace',
     onMachine: true,
@@ -171,12 +183,12 @@ export const operators = {
     positional: ['name'],
     examples: ['operators reset anna', 'operators reset anna --yes'],
     confirm:
-      'Reset operator {name}? Password, authenticator and passkeys go, every session ends, and a link is the way in.',
+      'Reset operator {name}? The password, authenticator and passkeys are removed, and all sessions end. A new sign-in link is created.',
   })
     .input(one)
     .output(linkShape),
   remove: operation({
-    summary: 'Remove an operator; never the last owner',
+    summary: 'Remove an operator; not the last owner',
     role: 'admin',
     reach: 'workspace',
     effect: 'danger',
@@ -184,7 +196,7 @@ export const operators = {
     positional: ['name'],
     examples: ['operators remove ben'],
     confirm:
-      'Remove operator {name}? Every session ends; the audit keeps the name, and API tokens that he made go on working.',
+      'Remove operator {name}? All sessions end now. The audit log keeps the name, and API tokens that the operator created keep working.',
   })
     .input(one)
     .output(removed),

@@ -23,37 +23,54 @@ export const policyShape = z.object({
 
 const columns = [
   { field: 'name', title: 'NAME' },
-  { field: 'attached_to', title: 'ATTACHED TO', format: 'list' },
-  { field: 'held_by', title: 'HELD BY', format: 'list' },
+  { field: 'attached_to', title: 'APPLIES TO', format: 'list' },
+  { field: 'held_by', title: 'USED BY', format: 'list' },
   { field: 'allow_models', title: 'ALLOWS', format: 'list' },
   { field: 'deny_models', title: 'DENIES', format: 'list' },
   { field: 'lanes', title: 'LANES', format: 'list' },
-  { field: 'max_body_bytes', title: 'LARGEST BODY', format: 'bytes' },
-  { field: 'capture', title: 'CAPTURES' },
+  { field: 'max_body_bytes', title: 'MAX BODY', format: 'bytes' },
+  { field: 'capture', title: 'CAPTURE' },
 ] as const
 const record = { as: 'record' } as const
 const one = z.strictObject({ ...nameField('policy') })
-const list = (description: string, flag: string) =>
-  field(z.array(z.string().min(1)).optional(), { description, flag, syntax: 'list' })
+const list = (flag: string, description: string, form: { label: string; help: string }) =>
+  field(z.array(z.string().min(1)).optional(), { description, ...form, flag, syntax: 'list' })
 const settable = {
-  allowModels: list('Model name or pattern that is allowed (repeat for several; default: all)', 'allow-model'),
-  denyModels: list('Model name or pattern that is denied; beats what is allowed', 'deny-model'),
+  allowModels: list('allow-model', 'Model name or pattern to allow (default: all)', {
+    label: 'Allowed models',
+    help: 'Model names or patterns. Empty: all models',
+  }),
+  denyModels: list('deny-model', 'Model name or pattern to deny, even if it is allowed elsewhere', {
+    label: 'Denied models',
+    help: 'Model names or patterns. They are denied even if they are allowed elsewhere',
+  }),
   lanes: field(z.array(laneName).optional(), {
-    description: 'Lane that is allowed (repeat for several; default: all)',
+    description: 'Lane to allow (default: all)',
+    label: 'Allowed lanes',
+    help: 'None selected: all lanes',
     flag: 'lane',
     syntax: 'list',
   }),
-  maxBody: field(sizeText.optional(), { description: 'Largest request body', syntax: 'size' }),
+  maxBody: field(sizeText.optional(), {
+    description: 'Maximum size of a request body',
+    label: 'Max body size',
+    syntax: 'size',
+  }),
   capture: field(z.enum(captureModes).optional(), {
     description:
-      'Bodies kept on the record: none, redacted (secrets and personal data masked) or full; of several policies the one that keeps least holds (default: nothing is kept)',
+      'Which request and response bodies to store: none, redacted (secrets and personal data masked) or full; the strictest policy applies (default: none)',
+    label: 'Body capture',
+    help: 'Store request and response bodies. Redacted masks secrets and personal data; the strictest policy applies. Default: none are stored',
   }),
-  attach: list('What it holds for: workspace, project:P, environment:P/E or key:NAME', 'attach'),
+  attach: list('attach', 'Where the policy applies: workspace, project:P, environment:P/E or key:NAME', {
+    label: 'Applies to',
+    help: 'workspace, project:P, environment:P/E or key:NAME',
+  }),
 }
 
 export const policies = {
   add: operation({
-    summary: 'Add a policy: models and lanes allowed, largest body, capture of bodies',
+    summary: 'Add a policy: allowed models and lanes, maximum body size, body capture',
     role: 'admin',
     reach: 'project',
     effect: 'write',
@@ -73,7 +90,7 @@ export const policies = {
     role: 'viewer',
     reach: 'project',
     effect: 'read',
-    show: { as: 'table', columns, empty: 'No policy yet: nothing is limited. Add one: spgw policies add NAME' },
+    show: { as: 'table', columns, empty: 'No policies yet, so nothing is limited. Add one: spgw policies add NAME' },
     examples: ['policies list'],
   })
     .input(z.strictObject({}))
@@ -90,7 +107,7 @@ export const policies = {
     .input(one)
     .output(policyShape),
   edit: operation({
-    summary: 'Change a policy; a list that is given replaces the one before',
+    summary: 'Change a policy; a new list replaces the old one',
     role: 'admin',
     reach: 'project',
     effect: 'write',
@@ -106,7 +123,8 @@ export const policies = {
         clear: field(
           z.array(z.enum(['allow-models', 'deny-models', 'lanes', 'max-body', 'capture', 'attach'])).optional(),
           {
-            description: 'What to empty (repeat for several)',
+            description: 'Setting to clear',
+            help: 'Settings to clear',
             syntax: 'list',
           },
         ),
@@ -114,14 +132,14 @@ export const policies = {
     )
     .output(policyShape),
   remove: operation({
-    summary: 'Remove a policy; refused while a key names it',
+    summary: 'Remove a policy; no key may use it',
     role: 'admin',
     reach: 'project',
     effect: 'danger',
     show: record,
     positional: ['name'],
     examples: ['policies remove small-models'],
-    confirm: 'Remove policy {name}? What it forbids becomes allowed.',
+    confirm: 'Remove policy {name}? Its restrictions no longer apply.',
   })
     .input(one.extend(forceField))
     .output(removed),

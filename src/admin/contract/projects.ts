@@ -35,7 +35,7 @@ export const projects = {
     role: 'viewer',
     reach: 'project',
     effect: 'read',
-    show: { as: 'table', columns, empty: 'No project yet. Add one: spgw projects add NAME' },
+    show: { as: 'table', columns, empty: 'No projects yet. Add one: spgw projects add NAME' },
     examples: ['projects list', 'projects list --json'],
   })
     .input(z.strictObject({}))
@@ -64,7 +64,7 @@ export const projects = {
     .input(z.strictObject({ ...nameField('project'), ...renameField('project'), ...forceField }))
     .output(projectShape),
   remove: operation({
-    summary: 'Remove a project and its environments; refused while routes or keys stand in it',
+    summary: 'Remove a project and its environments; it must not have routes or keys',
     role: 'owner',
     reach: 'workspace',
     effect: 'danger',

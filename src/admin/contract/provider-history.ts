@@ -9,7 +9,7 @@ export const providerStateShape = z.object({
 })
 
 export const history = operation({
-  summary: 'Show how well a provider was: each change of its state, newest first, for up to 30 days',
+  summary: 'Show when the state of a provider changed, newest first, for up to 30 days',
   role: 'viewer',
   reach: 'workspace',
   effect: 'read',
@@ -19,7 +19,7 @@ export const history = operation({
       { field: 'time', title: 'SINCE', format: 'age' },
       { field: 'state', title: 'STATE', format: 'state', also: { field: 'reason', join: ': ' } },
     ],
-    empty: 'Nothing is known of it yet. Ask it: spgw providers check NAME',
+    empty: 'No history yet. Check the provider: spgw providers check NAME',
   },
   positional: ['name'],
   examples: ['providers history openai', 'providers history openai --since 24h --json'],
@@ -27,7 +27,7 @@ export const history = operation({
   .input(
     z.strictObject({
       ...nameField('provider'),
-      since: field(momentText.default('30d'), { description: 'Not before: a duration back from now, or a time' }),
+      since: field(momentText.default('30d'), { description: 'Start: a duration before now, such as 24h, or a time' }),
     }),
   )
   /** The last is the state in which it was when `since` began, where that is known: its time may be before. */

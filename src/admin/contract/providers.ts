@@ -28,24 +28,28 @@ const one = z.strictObject({ ...nameField('provider') })
 
 const settable = {
   headers: field(z.record(z.string(), z.string()).optional(), {
-    description: 'Extra header of every call; an empty value removes it',
+    description: 'Header to send with every call; an empty value removes it',
+    label: 'Headers',
+    help: 'Sent with every call to the provider',
     flag: 'header',
     syntax: 'pairs',
   }),
   projects: field(z.array(reference).optional(), {
-    description: 'Project that may use it (repeat for several; default: all)',
+    description: 'Project that may use it (default: all)',
+    label: 'Projects',
+    help: 'Projects that may use it. Empty: all',
     flag: 'project',
     syntax: 'list',
   }),
   ...timeoutFields,
   ...tagField,
   ...kindSettingFields,
-  skipCheck: field(z.boolean().default(false), { description: 'Do not ask the provider first' }),
+  skipCheck: field(z.boolean().default(false), { description: 'Do not check the provider first' }),
 }
 
 const credentials = {
   add: operation({
-    summary: "Add a credential to a provider's pool",
+    summary: 'Add a credential to a provider',
     role: 'admin',
     reach: 'workspace',
     effect: 'write',
@@ -63,7 +67,7 @@ const credentials = {
     )
     .output(providerShape),
   list: operation({
-    summary: "List a provider's credentials (they are write-only: the last four show)",
+    summary: 'List the credentials of a provider; only their last four characters are shown',
     role: 'viewer',
     reach: 'workspace',
     effect: 'read',
@@ -74,7 +78,7 @@ const credentials = {
         { field: 'last_four', title: 'ENDS IN' },
         { field: 'added_at', title: 'ADDED', format: 'age' },
       ],
-      empty: 'No credential yet. Add one: spgw providers credentials add NAME --credential-stdin',
+      empty: 'No credentials yet. Add one: spgw providers credentials add NAME --credential-stdin',
     },
     positional: ['name'],
     examples: ['providers credentials list openai'],
@@ -82,7 +86,7 @@ const credentials = {
     .input(one)
     .output(z.array(credentialShape)),
   remove: operation({
-    summary: "Remove a credential from a provider's pool",
+    summary: 'Remove a credential from a provider',
     role: 'admin',
     reach: 'workspace',
     effect: 'danger',
@@ -92,7 +96,10 @@ const credentials = {
     confirm: 'Remove credential {credential} from provider {name}?',
   })
     .input(
-      one.extend({ ...forceField, credential: field(reference, { description: 'Id or last four of the credential' }) }),
+      one.extend({
+        ...forceField,
+        credential: field(reference, { description: 'ID or last four of the credential', acceptsId: true }),
+      }),
     )
     .output(providerShape),
 }
@@ -115,15 +122,19 @@ export const providers = {
     .input(
       z.strictObject({
         ...newNameField('provider'),
-        kind: field(z.string(), { description: 'Kind (see: spgw providers kinds)', prompt: 'Kind' }),
-        baseUrl: field(z.string().optional(), { description: "What the vendor's own SDK would be given" }),
+        kind: field(z.string(), {
+          description: 'Kind of provider (see spgw providers kinds)',
+          help: 'The API that it offers',
+          prompt: 'Kind',
+        }),
+        baseUrl: field(z.string().optional(), { description: "Base URL, as for the vendor's own SDK" }),
         credential: field(z.string().min(1).optional(), {
-          description: "The provider's key",
+          description: 'API key or JSON credential of the provider',
           prompt: 'Credential',
           secret: true,
         }),
         ...settable,
-        inactive: field(z.boolean().default(false), { description: 'Add it without giving it traffic' }),
+        inactive: field(z.boolean().default(false), { description: 'Add it without sending it traffic' }),
       }),
     )
     .output(providerShape),
@@ -135,7 +146,7 @@ export const providers = {
     show: {
       as: 'table',
       columns,
-      empty: 'No provider yet. Add one: spgw providers add NAME --kind KIND --credential-stdin',
+      empty: 'No providers yet. Add one: spgw providers add NAME --kind KIND --credential-stdin',
     },
     examples: ['providers list', 'providers list --json'],
   })
@@ -153,7 +164,7 @@ export const providers = {
     .input(one)
     .output(providerShape),
   edit: operation({
-    summary: 'Change a provider; what its calls depend on becomes a new revision',
+    summary: 'Change a provider; a change to how it is called makes a new revision',
     role: 'admin',
     reach: 'workspace',
     effect: 'write',
@@ -169,21 +180,23 @@ export const providers = {
       one.extend({
         ...forceField,
         ...renameField('provider'),
-        baseUrl: field(z.string().optional(), { description: "What the vendor's own SDK would be given" }),
+        baseUrl: field(z.string().optional(), { description: "Base URL, as for the vendor's own SDK" }),
         credential: field(z.string().min(1).optional(), {
-          description: 'New credential; takes the place of the one before',
+          description: 'New credential, which replaces the current one',
           secret: true,
         }),
         replace: field(reference.optional(), {
-          description: 'Id or last four of the credential to replace, where the pool has several',
+          description: 'Credential to replace (ID or last four), if there are several',
+          label: 'Credential to replace',
+          help: 'Its ID or last four. Required if the provider has several',
         }),
         ...settable,
-        allProjects: field(z.boolean().default(false), { description: 'Every project may use it' }),
+        allProjects: field(z.boolean().default(false), { description: 'Allow all projects to use it' }),
       }),
     )
     .output(providerShape),
   check: operation({
-    summary: 'Ask the provider whether address and credentials are right (free)',
+    summary: 'Check the address and credentials of a provider; costs nothing',
     role: 'admin',
     reach: 'workspace',
     effect: 'write',
@@ -194,7 +207,7 @@ export const providers = {
     .input(one)
     .output(checkShape),
   activate: operation({
-    summary: 'Give a provider traffic',
+    summary: 'Send traffic to a provider again',
     role: 'admin',
     reach: 'workspace',
     effect: 'write',
@@ -205,7 +218,7 @@ export const providers = {
     .input(one.extend(forceField))
     .output(providerShape),
   deactivate: operation({
-    summary: 'Take a provider out of traffic',
+    summary: 'Stop sending traffic to a provider',
     role: 'admin',
     reach: 'workspace',
     effect: 'write',
@@ -217,7 +230,7 @@ export const providers = {
     .output(providerShape),
   history,
   revisions: operation({
-    summary: "List a provider's revisions",
+    summary: 'List the revisions of a provider',
     role: 'viewer',
     reach: 'workspace',
     effect: 'read',
@@ -227,10 +240,10 @@ export const providers = {
         { field: 'number', title: 'REVISION', format: 'number' },
         { field: 'active', title: 'ACTIVE' },
         { field: 'base_url', title: 'BASE URL' },
-        { field: 'created_by', title: 'BY' },
+        { field: 'created_by', title: 'CREATED BY' },
         { field: 'created_at', title: 'CREATED', format: 'age' },
       ],
-      empty: 'No revision.',
+      empty: 'No revisions.',
     },
     positional: ['name'],
     examples: ['providers revisions openai'],
@@ -238,7 +251,7 @@ export const providers = {
     .input(one)
     .output(z.array(revisionShape)),
   rollback: operation({
-    summary: 'Make an older revision the active one',
+    summary: 'Make an earlier revision the active one',
     role: 'admin',
     reach: 'workspace',
     effect: 'write',
@@ -250,25 +263,25 @@ export const providers = {
       one.extend({
         ...forceField,
         revision: field(z.int().positive().optional(), {
-          description: 'Number of the revision (default: the one before)',
+          description: 'Number of the revision (default: the previous one)',
         }),
       }),
     )
     .output(providerShape),
   remove: operation({
-    summary: 'Remove a provider; refused while a route has it as a target',
+    summary: 'Remove a provider; no route may use it',
     role: 'admin',
     reach: 'workspace',
     effect: 'danger',
     show: record,
     positional: ['name'],
     examples: ['providers remove openai'],
-    confirm: 'Remove provider {name} with its credentials and revisions?',
+    confirm: 'Remove provider {name}, its credentials and its revisions?',
   })
     .input(one.extend(forceField))
     .output(removed),
   kinds: operation({
-    summary: 'List the kinds of provider and their settings',
+    summary: 'List the kinds of providers and their settings',
     role: 'viewer',
     reach: 'project',
     effect: 'read',
@@ -276,12 +289,12 @@ export const providers = {
       as: 'table',
       columns: [
         { field: 'kind', title: 'KIND' },
-        { field: 'speaks', title: 'SPEAKS', format: 'list' },
+        { field: 'speaks', title: 'LANES', format: 'list' },
         { field: 'credential', title: 'CREDENTIAL' },
-        { field: 'own_settings.flag', title: 'OWN SETTINGS', format: 'list' },
+        { field: 'own_settings.flag', title: 'SETTINGS', format: 'list' },
         { field: 'default_base_url', title: 'BASE URL' },
       ],
-      empty: 'No kind.',
+      empty: 'No kinds.',
     },
     examples: ['providers kinds'],
   })

@@ -15,7 +15,7 @@ export const requestExportEvent = downloadOf({
 export type RequestExportEvent = z.infer<typeof requestExportEvent>
 
 export const exportRequests = operation({
-  summary: 'Write the records of requests into a file, newest first',
+  summary: 'Export request records to a file, newest first',
   role: 'viewer',
   reach: 'project',
   effect: 'read',
@@ -31,7 +31,7 @@ export const exportRequests = operation({
       ...requestFilters,
       ...requestWindow,
       format: field(z.enum(exportFormats).default('jsonl'), {
-        description: 'A whole record as JSON on each line, or a table of its plain values',
+        description: 'Full records, one JSON object a line, or a table of their plain values',
       }),
     }),
   )

@@ -28,7 +28,7 @@ export const replayedEvent = z.discriminatedUnion('kind', [
 export type ReplayedEvent = z.infer<typeof replayedEvent>
 
 export const replay = operation({
-  summary: 'Send a captured request again, and show both beside one another',
+  summary: 'Send a captured request again and compare the two',
   role: 'admin',
   reach: 'project',
   effect: 'write',
@@ -41,13 +41,14 @@ export const replay = operation({
 })
   .input(
     z.strictObject({
-      id: field(reference, { description: 'Id of the request', prompt: 'Request id' }),
+      id: field(reference, { description: 'Request ID', prompt: 'Request ID', acceptsId: true }),
       key: field(reference.optional(), {
-        description: 'Key that it counts as, of the same project and environment (default: the one it came with)',
+        description: 'Key to send it as, in the same project and environment (default: the original key)',
+        label: 'Send as key',
       }),
-      model: field(reference.optional(), { description: 'Another model in place of the one that it named' }),
+      model: field(reference.optional(), { description: 'Model to ask for instead (default: the original model)' }),
       provider: field(reference.optional(), {
-        description: 'Provider to ask, for a call that names no model; where one is named, its route decides',
+        description: 'Provider to call, for a request that names no model; otherwise its route decides',
       }),
     }),
   )

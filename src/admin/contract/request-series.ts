@@ -31,7 +31,7 @@ export const seriesShape = z.object({
 })
 
 export const series = operation({
-  summary: 'Sum requests, errors, tokens, cost and latency step by step, for charts',
+  summary: 'Show requests, errors, tokens, cost and latency over time, as for a chart',
   role: 'viewer',
   reach: 'project',
   effect: 'read',
@@ -60,13 +60,15 @@ export const series = operation({
       ...requestFilters,
       ...requestWindow,
       since: field(requestWindow.since.unwrap().default('24h'), {
-        description: 'Not before: a duration back from now, or a time',
+        description: 'Start: a duration before now, such as 24h, or a time',
       }),
       step: field(z.union([z.literal('auto'), durationText]).default('auto'), {
-        description: 'How long a step is: a duration, or auto (about 60 steps)',
+        description: 'Length of a step: a duration, or auto for about 60 steps',
       }),
       by: field(z.enum(['total', 'key', 'model', 'provider', 'project', 'tag']).default('total'), {
-        description: 'What is told apart: the eight busiest, the rest together',
+        description: 'How to group: the eight busiest groups, and all others as one',
+        label: 'Group by',
+        help: 'The eight busiest groups are shown; all others count as one',
       }),
     }),
   )

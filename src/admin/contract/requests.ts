@@ -61,13 +61,15 @@ export const requests = {
       z.strictObject({
         ...requestFilters,
         ...requestWindow,
-        limit: field(z.int().min(1).max(1000).default(50), { description: 'At most so many' }),
-        before: field(z.string().optional(), { description: 'Older than the request of this id (paging)' }),
+        limit: field(z.int().min(1).max(1000).default(50), { description: 'Maximum number of requests' }),
+        before: field(z.string().optional(), {
+          description: 'Only requests older than the one with this ID (for paging)',
+        }),
       }),
     )
     .output(z.array(recordShape)),
   show: operation({
-    summary: 'Show what happened to one request',
+    summary: 'Show what happened to a request',
     role: 'viewer',
     reach: 'project',
     effect: 'read',
@@ -77,10 +79,15 @@ export const requests = {
   })
     .input(
       z.strictObject({
-        id: field(reference, { description: 'The id in x-sp-request-id', prompt: 'Request id' }),
+        id: field(reference, {
+          description: 'Request ID, as in the x-sp-request-id header',
+          prompt: 'Request ID',
+          acceptsId: true,
+        }),
         bodies: field(z.boolean().default(false), {
           description:
-            'Also what was asked and answered, where a policy had it kept; for admins, and each reading is audited',
+            'Also show the request and response bodies, if a policy captured them (admins only; every access is audited)',
+          label: 'Show bodies',
         }),
       }),
     )
@@ -91,24 +98,24 @@ export const requests = {
       }),
     ),
   tail: operation({
-    summary: 'Show requests as they end',
+    summary: 'Show requests as they finish',
     role: 'viewer',
     reach: 'project',
     effect: 'read',
-    show: { as: 'live', columns, idle: 'Waiting for requests to end.' },
+    show: { as: 'live', columns, idle: 'Waiting for requests to finish.' },
     examples: ['requests tail', 'requests tail --error rate_limited --json', 'requests tail --tag team=search'],
   })
     .input(
       z.strictObject({
         ...requestFilters,
         allStates: field(z.boolean().default(false), {
-          description: 'Also those that have only begun: each comes again when it ends, under the same id',
+          description: 'Also show requests when they start; each appears again under the same ID when it finishes',
         }),
       }),
     )
     .output(eventIterator(recordShape)),
   stats: operation({
-    summary: 'Sum requests, errors, tokens, cost and latency',
+    summary: 'Show totals of requests, errors, tokens, cost and latency',
     role: 'viewer',
     reach: 'project',
     effect: 'read',
@@ -137,7 +144,8 @@ export const requests = {
         ...requestFilters,
         ...requestWindow,
         by: field(z.enum(['total', 'key', 'model', 'provider', 'project', 'tag', 'day']).default('total'), {
-          description: 'What a row sums up',
+          description: 'How to group the totals',
+          label: 'Group by',
         }),
       }),
     )

@@ -16,7 +16,7 @@ export const targetTrafficShape = z.object({
 })
 
 export const traffic = operation({
-  summary: 'Show where a route has sent its requests: who answered how many, how fast',
+  summary: 'Show where a route sent its requests, with counts and latency',
   role: 'viewer',
   reach: 'project',
   effect: 'read',
@@ -31,17 +31,23 @@ export const traffic = operation({
       { field: 'first_byte_p50_ms', title: 'FIRST BYTE P50', format: 'duration' },
       { field: 'duration_p95_ms', title: 'P95', format: 'duration' },
     ],
-    empty: 'No request went through this route. Try it: spgw routes test MODEL',
+    empty: 'No requests went through this route. Try it: spgw routes test MODEL',
   },
   positional: ['model'],
   examples: ['routes traffic gpt-4o', "routes traffic 'gpt-*' --all-environments --since 24h"],
 })
   .input(
     z.strictObject({
-      model: field(reference, { description: 'Model name or pattern of the route, or its id', prompt: 'Which route?' }),
+      model: field(reference, {
+        description: 'Model name, pattern or ID of the route',
+        prompt: 'Which route?',
+        acceptsId: true,
+      }),
       ...scopeFields,
-      allEnvironments: field(z.boolean().default(false), { description: 'The route of all environments' }),
-      since: field(momentText.default('1h'), { description: 'Not before: a duration back from now, or a time' }),
+      allEnvironments: field(z.boolean().default(false), {
+        description: 'The route is for all environments of the project',
+      }),
+      since: field(momentText.default('1h'), { description: 'Start: a duration before now, such as 24h, or a time' }),
     }),
   )
   .output(z.array(targetTrafficShape))

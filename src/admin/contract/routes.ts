@@ -54,40 +54,46 @@ const columns = [
 const record = { as: 'record' } as const
 
 const allEnvironments = field(z.boolean().default(false), {
-  description: 'The route of all environments of the project is meant, none of one environment',
+  description: 'The route is for all environments of the project',
 })
 const one = z.strictObject({
-  model: field(reference, { description: 'Model name, pattern, or id of the route', prompt: 'Which route?' }),
+  model: field(reference, {
+    description: 'Model name, pattern or ID of the route',
+    prompt: 'Which route?',
+    acceptsId: true,
+  }),
   ...scopeFields,
   allEnvironments,
 })
 const settable = {
   provider: field(reference.optional(), {
-    description: 'The one provider of the route',
+    description: 'Provider to send requests to, if there is only one target',
     prompt: 'Provider',
     instead: 'targets',
   }),
   upstreamModel: field(z.string().min(1).optional(), {
-    description: "The provider's name for the model (default: the same)",
+    description: "Provider's name for the model (default: the same name)",
   }),
   targets: field(z.array(z.string()).optional(), {
-    description: 'Target in order of priority: PROVIDER[:MODEL][,weight=N][,priority=N]',
+    description: 'Target, in order of priority: PROVIDER[:MODEL][,weight=N][,priority=N]',
+    label: 'Targets',
+    help: 'Where requests are sent, in order of priority',
     flag: 'target',
     syntax: 'target',
   }),
   strategy: field(z.enum(['priority', 'weighted', 'latency', 'cost']).optional(), {
-    description:
-      'How a target is chosen (default: priority); latency and cost go by priority too, until there are figures',
+    description: 'How to choose a target; latency and cost use priority until there is data (default: priority)',
   }),
   retries: field(z.int().min(0).max(10).optional(), {
-    description: 'Further attempts on one target (default: 1)',
+    description: 'Retries on the same target (default: 1)',
   }),
   fallbackOn: field(z.array(z.string()).optional(), {
     description: 'Statuses and error codes that move on to the next target, separated by commas',
+    help: 'Statuses and error codes that move on to the next target',
     syntax: 'list',
   }),
   ...timeoutFields,
-  strict: field(z.boolean().optional(), { description: 'Refuse what cannot be translated without a loss' }),
+  strict: field(z.boolean().optional(), { description: 'Reject requests that cannot be translated without loss' }),
 }
 
 export const tryShape = z.object({
@@ -150,7 +156,7 @@ export const routes = {
         ...scopeFields,
         allEnvironments,
         ...settable,
-        disabled: field(z.boolean().default(false), { description: 'Add it without giving it traffic' }),
+        disabled: field(z.boolean().default(false), { description: 'Add it without sending it traffic' }),
       }),
     )
     .output(routeShape),
@@ -159,7 +165,7 @@ export const routes = {
     role: 'viewer',
     reach: 'project',
     effect: 'read',
-    show: { as: 'table', columns, empty: 'No route yet. Add one: spgw routes add MODEL --provider NAME' },
+    show: { as: 'table', columns, empty: 'No routes yet. Add one: spgw routes add MODEL --provider NAME' },
     examples: ['routes list', 'routes list --all'],
   })
     .input(z.strictObject({ ...scopeFields, ...anywhereField }))
@@ -198,16 +204,16 @@ export const routes = {
   })
     .input(
       z.strictObject({
-        model: field(reference, { description: 'Model name as a client would send it', prompt: 'Model' }),
+        model: field(reference, { description: 'Model name as a client sends it', prompt: 'Model' }),
         ...scopeFields,
         lane: field(laneName.optional(), {
-          description: "Lane to send it on (default: what the route's provider speaks)",
+          description: "Lane to send it on (default: the lane of the route's provider)",
         }),
       }),
     )
     .output(tryShape),
   explain: operation({
-    summary: 'Say what would happen to a request, sending nothing',
+    summary: 'Explain what would happen to a request, without sending it',
     role: 'viewer',
     reach: 'project',
     effect: 'read',
@@ -217,17 +223,17 @@ export const routes = {
   })
     .input(
       z.strictObject({
-        model: field(reference, { description: 'Model name as a client would send it', prompt: 'Model' }),
+        model: field(reference, { description: 'Model name as a client sends it', prompt: 'Model' }),
         ...scopeFields,
-        key: field(reference.optional(), { description: 'Key whose scope and policies hold: name, id or last four' }),
+        key: field(reference.optional(), { description: 'Key whose scope and policies apply (name, ID or last four)' }),
         lane: field(laneName.optional(), {
-          description: "Lane it would come on (default: what the route's provider speaks)",
+          description: "Lane of the request (default: the lane of the route's provider)",
         }),
       }),
     )
     .output(explanationShape),
   enable: operation({
-    summary: 'Give a route traffic',
+    summary: 'Send traffic through a route again',
     role: 'admin',
     reach: 'project',
     effect: 'write',
@@ -238,7 +244,7 @@ export const routes = {
     .input(one.extend(forceField))
     .output(routeShape),
   disable: operation({
-    summary: 'Take a route out of traffic',
+    summary: 'Stop sending traffic through a route',
     role: 'admin',
     reach: 'project',
     effect: 'write',
@@ -256,7 +262,7 @@ export const routes = {
     show: record,
     positional: ['model'],
     examples: ['routes remove gpt-4o-mini'],
-    confirm: 'Remove the route of {model}? Requests for it will get model_not_found.',
+    confirm: 'Remove the route for {model}? Requests for it will fail with model_not_found.',
   })
     .input(one.extend(forceField))
     .output(removed),

@@ -27,11 +27,12 @@ export const seal = {
     .input(z.strictObject({}))
     .output(sealShape),
   rotate: operation({
-    summary: 'Make a new machine key and re-seal everything with it, all or nothing',
+    summary: 'Create a new machine key and seal all credentials with it',
     role: 'owner',
     reach: 'workspace',
     effect: 'danger',
-    confirm: 'Makes a new machine key. Copies of the old one open nothing of this gateway any more; copy the new one.',
+    confirm:
+      'Create a new machine key? Copies of the old one no longer open this gateway, so make a copy of the new one.',
     show: { as: 'record' },
     examples: ['seal rotate', 'seal rotate --yes'],
   })
@@ -45,15 +46,15 @@ export const seal = {
       }),
     ),
   'recovery-key': operation({
-    summary: 'Make a new recovery key, which opens the credentials of the backups made from now on',
+    summary: 'Create a new recovery key, which opens the credentials in future backups',
     role: 'owner',
     reach: 'workspace',
     effect: 'danger',
-    confirm: 'Makes a new recovery key and shows it once. Backups made before still need the old one.',
+    confirm: 'Create a new recovery key? It is shown only once. Backups made before still need the old one.',
     show: {
       as: 'once',
       field: 'recovery_key',
-      note: 'Shown once. Print it, and keep it where neither the backups nor this machine are: without it no credential of a backup opens.',
+      note: 'Shown only once. Print it and keep it apart from this machine and the backups: without it, the credentials in a backup cannot be restored.',
     },
     examples: ['seal recovery-key', 'seal recovery-key --yes | lp'],
   })

@@ -47,7 +47,7 @@ export const sentColumns = [
 ] as const
 
 export const send = operation({
-  summary: 'Send one request through the gateway and show its answer as it comes',
+  summary: 'Send a request through the gateway and show the response as it arrives',
   role: 'admin',
   reach: 'project',
   effect: 'write',
@@ -60,21 +60,23 @@ export const send = operation({
 })
   .input(
     z.strictObject({
-      model: field(reference, { description: 'Model name as a client would send it', prompt: 'Model' }),
-      message: field(z.string().min(1).optional(), { description: 'What to ask' }),
+      model: field(reference, { description: 'Model name as a client sends it', prompt: 'Model' }),
+      message: field(z.string().min(1).optional(), { description: 'Message to send' }),
       ...scopeFields,
       key: field(reference.optional(), {
-        description: 'Key that it counts as, with its policies: name, id or last four (default: none, only the scope)',
+        description: 'Key to send it as, with its policies: name, ID or last four (default: no key)',
+        label: 'Send as key',
+        help: 'Name, ID or last four; the policies of the key apply. Empty: no key',
       }),
       lane: field(laneName.optional(), {
-        description: "Lane to send it on (default: what the route's provider speaks)",
+        description: "Lane to send it on (default: the lane of the route's provider)",
       }),
-      system: field(z.string().min(1).optional(), { description: 'Instructions that stand before the message' }),
-      maxTokens: field(z.int().positive().optional(), { description: 'Most tokens of the answer' }),
-      temperature: field(z.number().min(0).max(2).optional(), { description: 'How freely it answers' }),
-      whole: field(z.boolean().default(false), { description: 'Ask for the answer in one piece, not streamed' }),
+      system: field(z.string().min(1).optional(), { description: 'System instructions' }),
+      maxTokens: field(z.int().positive().optional(), { description: 'Maximum number of output tokens' }),
+      temperature: field(z.number().min(0).max(2).optional(), { description: 'Sampling temperature, from 0 to 2' }),
+      whole: field(z.boolean().default(false), { description: 'Do not stream the response', label: 'Do not stream' }),
       body: field(z.string().min(2).optional(), {
-        description: "JSON in the lane's own format, sent as it is in place of message and settings",
+        description: "Request body as JSON in the lane's format, instead of message and settings",
       }),
     }),
   )

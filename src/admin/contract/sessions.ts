@@ -16,9 +16,9 @@ export const sessionShape = z.object({
 
 const columns = [
   { field: 'operator', title: 'OPERATOR' },
-  { field: 'method', title: 'BY' },
+  { field: 'method', title: 'METHOD' },
   { field: 'last_seen_at', title: 'LAST SEEN', format: 'age' },
-  { field: 'created_at', title: 'SINCE', format: 'age' },
+  { field: 'created_at', title: 'SIGNED IN', format: 'age' },
   { field: 'expires_at', title: 'EXPIRES', format: 'age' },
   { field: 'address', title: 'ADDRESS' },
   { field: 'user_agent', title: 'BROWSER' },
@@ -27,29 +27,33 @@ const columns = [
 
 export const sessions = {
   list: operation({
-    summary: 'List who is signed in to the console',
+    summary: 'List console sessions',
     role: 'admin',
     reach: 'workspace',
     effect: 'read',
     show: { as: 'table', columns, empty: 'Nobody is signed in.' },
     examples: ['sessions list', 'sessions list --operator anna'],
   })
-    .input(z.strictObject({ operator: field(reference.optional(), { description: 'Of this operator: name or id' }) }))
+    .input(
+      z.strictObject({
+        operator: field(reference.optional(), { description: 'Only sessions of this operator (name or ID)' }),
+      }),
+    )
     .output(z.array(sessionShape)),
   revoke: operation({
-    summary: 'End one session, or all of an operator',
+    summary: 'End one session, or all sessions of an operator',
     role: 'admin',
     reach: 'workspace',
     effect: 'danger',
     show: { as: 'record' },
     positional: ['id'],
     examples: ['sessions revoke ses_01jd3k4m5n6p7q8r9s0t1v2w3x', 'sessions revoke --operator anna'],
-    confirm: 'Whoever is signed in by it is signed out at once.',
+    confirm: 'End the session? The operator is signed out immediately.',
   })
     .input(
       z.strictObject({
-        id: field(reference.optional(), { description: 'Id of the session' }),
-        operator: field(reference.optional(), { description: 'Every session of this operator: name or id' }),
+        id: field(reference.optional(), { description: 'Session ID', acceptsId: true }),
+        operator: field(reference.optional(), { description: 'End all sessions of this operator (name or ID)' }),
       }),
     )
     .output(z.object({ revoked: z.number() })),

@@ -48,7 +48,7 @@ export const statusShape = z.object({
 })
 
 export const status = operation({
-  summary: 'Show how the gateway is',
+  summary: 'Show the state of the gateway',
   role: 'viewer',
   reach: 'project',
   effect: 'read',

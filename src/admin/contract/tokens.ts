@@ -33,8 +33,8 @@ const columns = [
   { field: 'last_four', title: 'ENDS IN' },
   { field: 'state', title: 'STATE', format: 'state' },
   { field: 'role', title: 'ROLE' },
-  { field: 'project', title: 'OF PROJECT', absent: 'all' },
-  { field: 'created_by', title: 'BY' },
+  { field: 'project', title: 'PROJECT', absent: 'all' },
+  { field: 'created_by', title: 'CREATED BY' },
   { field: 'last_used_at', title: 'LAST USED', format: 'age', absent: 'never' },
   { field: 'expires_at', title: 'EXPIRES', format: 'age', absent: 'never' },
 ] as const
@@ -43,14 +43,14 @@ const one = z.strictObject(nameField('token'))
 
 export const tokens = {
   create: operation({
-    summary: 'Create an API token, which calls the operations over the console; shown once',
+    summary: 'Create an API token for the admin API; it is shown only once',
     role: 'admin',
     reach: 'workspace',
     effect: 'write',
     show: {
       as: 'once',
       field: 'token',
-      note: 'Shown once. Use it: SPGW_TOKEN=… spgw --remote <console URL> status, or as Authorization: Bearer below /api.',
+      note: 'Shown only once. Use it as SPGW_TOKEN with spgw --remote CONSOLE_URL, or send it to CONSOLE_URL/api as Authorization: Bearer TOKEN.',
     },
     positional: ['name'],
     aliases: ['add'],
@@ -59,10 +59,12 @@ export const tokens = {
     .input(
       z.strictObject({
         ...newNameField('token'),
-        role: field(z.enum(roleNames).default('viewer'), { description: 'What it may do' }),
-        project: field(reference.optional(), { description: 'Project that it is for (default: the whole workspace)' }),
+        role: field(z.enum(roleNames).default('viewer'), { description: 'What the token may do' }),
+        project: field(reference.optional(), {
+          description: 'Limit the token to this project (default: the whole workspace)',
+        }),
         expires: field(z.union([z.literal('never'), momentText]).default('90d'), {
-          description: 'How long, or until when, it works; or never',
+          description: 'Expiry: a duration from now, such as 90d, a time, or never',
         }),
       }),
     )
@@ -72,13 +74,13 @@ export const tokens = {
     role: 'admin',
     reach: 'workspace',
     effect: 'read',
-    show: { as: 'table', columns, empty: 'No API token yet. Create one: spgw tokens create NAME' },
+    show: { as: 'table', columns, empty: 'No API tokens yet. Create one: spgw tokens create NAME' },
     examples: ['tokens list'],
   })
     .input(z.strictObject({}))
     .output(z.array(tokenShape)),
   show: operation({
-    summary: 'Show an API token (its secret is shown only when it is made)',
+    summary: 'Show an API token; its secret is shown only when it is created',
     role: 'admin',
     reach: 'workspace',
     effect: 'read',
@@ -89,26 +91,26 @@ export const tokens = {
     .input(one)
     .output(tokenShape),
   revoke: operation({
-    summary: 'End an API token at once',
+    summary: 'Revoke an API token',
     role: 'admin',
     reach: 'workspace',
     effect: 'danger',
     show: record,
     positional: ['name'],
     examples: ['tokens revoke deploy'],
-    confirm: 'Revoke token {name}? Whatever uses it is refused from then on.',
+    confirm: 'Revoke token {name}? Everything that uses it is rejected from now on.',
   })
     .input(one)
     .output(tokenShape),
   remove: operation({
-    summary: 'Remove an API token; the audit keeps its name',
+    summary: 'Remove an API token; the audit log keeps its name',
     role: 'admin',
     reach: 'workspace',
     effect: 'danger',
     show: record,
     positional: ['name'],
     examples: ['tokens remove deploy'],
-    confirm: 'Remove token {name}? It stops working and leaves the list.',
+    confirm: 'Remove token {name}? It stops working and is no longer listed.',
   })
     .input(one)
     .output(removed),

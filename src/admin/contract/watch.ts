@@ -4,7 +4,7 @@ import { operation } from './operation.ts'
 import { statusShape } from './status.ts'
 
 export const watch = operation({
-  summary: 'Follow how the gateway is, and whether its configuration changes',
+  summary: 'Follow the state of the gateway and changes of its configuration',
   role: 'viewer',
   reach: 'project',
   effect: 'read',

@@ -16,7 +16,7 @@ export const workspace = {
     .input(z.strictObject({}))
     .output(workspaceShape),
   rename: operation({
-    summary: 'Give the workspace another name',
+    summary: 'Rename the workspace',
     role: 'owner',
     reach: 'workspace',
     effect: 'write',

@@ -10,6 +10,9 @@ export interface DerivedField {
   nullable: boolean
   /** null: none. */
   fallback: unknown
+  /** null: its name in words. */
+  label: string | null
+  /** For a form: not the words of the command line. */
   description: string
   prompt: string | null
   secret: boolean

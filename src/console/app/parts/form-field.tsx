@@ -31,7 +31,7 @@ const syntaxHints: Partial<Record<NonNullable<DerivedField['syntax']>, string>> 
 export function FormField(props: FormFieldProps) {
   const { field, error, label, isEdit = false } = props
   const id = useId()
-  const name = label ?? nameInWords((field.flag ?? field.name).replace(/^-+/, '')).replaceAll('-', ' ')
+  const name = label ?? field.label ?? nameInWords((field.flag ?? field.name).replace(/^-+/, '')).replaceAll('-', ' ')
   if (field.shape === 'boolean') return <SwitchField {...props} id={id} name={name} />
   const Control = controlOf(props)
   const isGroup = field.shape === 'pairs' || (field.shape === 'list' && field.choices !== null)

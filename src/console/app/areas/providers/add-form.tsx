@@ -93,7 +93,7 @@ function FilledForm({ choice, name, projects }: FilledFormProps) {
       onChange={(value) => set(field.name, value)}
       error={errors[field.name]}
       label={field.name === 'credential' ? credentialLabel(kind) : undefined}
-      hint={hintOf(field.name, choice) ?? field.description.replace(/ \(kind .*\)$/, '')}
+      hint={hintOf(field.name, choice) ?? field.description}
       suggestions={field.name === 'projects' ? projects : undefined}
     />
   )
