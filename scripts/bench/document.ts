@@ -10,6 +10,11 @@ export async function writeDocument(name: 'bench' | 'soak', title: string, table
   const from = text.indexOf(marks[0])
   const to = text.indexOf(marks[1])
   if (from < 0 || to < from) throw new Error(`${path} has lost the marks between which the figures of ${name} stand`)
-  const figures = [marks[0], `Measured ${title}.`, ...tables].join('\n\n')
+  const figures = [marks[0], `Measured ${title}.`, ...tables].map(foldLines).join('\n\n')
   await writeFile(path, `${text.slice(0, from)}${figures}\n\n${text.slice(to)}`)
+}
+
+/** Prose in docs/ keeps to 120 characters a line; tables do not. */
+function foldLines(text: string): string {
+  return text.startsWith('|') ? text : text.replace(/(.{1,120})(?:\s+|$)/g, '$1\n').trimEnd()
 }
