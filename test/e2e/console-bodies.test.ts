@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)('the bodies of a request (needs chromium)', () => {
     await bodies.getByText('No policy had the bodies kept.').waitFor()
 
     await page.goto(`${gateway.consoleUrl}/requests/${id}`)
-    await bodies.getByRole('button', { name: 'Show what was said' }).click()
+    await bodies.getByRole('button', { name: 'Show bodies' }).click()
     await bodies.getByText('Request: POST /v1/chat/completions').waitFor()
     expect(await bodies.textContent()).toContain('\\u202eonce')
     expect(await page.locator('main img').count()).toBe(0)
@@ -68,9 +68,9 @@ describe.skipIf(!hasBrowser)('the bodies of a request (needs chromium)', () => {
     await expect.poll(copied).toContain(`It'\\''s \\"said\\"`)
 
     await page.getByRole('button', { name: 'Replay' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
-    await page.getByRole('columnheader', { name: 'Before' }).waitFor()
-    await page.getByText('Text, the same both times').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click()
+    await page.getByRole('columnheader', { name: 'Original' }).waitFor()
+    await page.getByText('Response (identical)').waitFor()
     expect(await page.evaluate(`${hidesText}('.code')`)).toEqual([])
     expect(page.faults()).toEqual([])
     await page.context().close()

@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)('Keys in the console (needs chromium)', () => {
       expect(second).not.toBe(first.key)
       expect([(await ask(first.key)).status, (await ask(second)).status]).toEqual([200, 200])
       await page.getByRole('button', { name: 'I have copied it' }).click()
-      await page.getByText('works until').waitFor()
+      await page.getByText('Old secret').waitFor()
     })
 
     it('is revoked, then removed, and says what it was used for', async () => {
@@ -83,9 +83,9 @@ describe.skipIf(!hasBrowser)('Keys in the console (needs chromium)', () => {
       const { key, id } = await gateway.createKey('batch')
       expect((await ask(key)).status).toBe(200)
       await visit(`/keys/${id}`)
-      await page.getByText('Last requests').waitFor()
+      await page.getByText('Recent requests').waitFor()
       await page.getByRole('button', { name: 'Revoke' }).first().click()
-      await page.getByRole('dialog').getByLabel('End what is under way, too').check()
+      await page.getByRole('dialog').getByLabel('Also stop requests in progress').check()
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
       await confirmDanger(page, 'Revoke', 'batch')
       await page.getByRole('heading', { level: 1 }).locator('..').getByText('revoked').waitFor()

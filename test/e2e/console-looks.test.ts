@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () =>
         if (answer.status() >= 400) refused.push(`${answer.status()} ${answer.url()} on ${page.url()}`)
       })
       await addViewer(page, stage.gateway)
-      const own = new Set(['Set password', 'Set up an authenticator', 'Add a passkey', 'Sign out'])
+      const own = new Set(['Set password', 'Set up authenticator', 'Add passkey', 'Sign out'])
       const { refused: _notHis, ...his } = places
       for (const [name, path] of Object.entries(everyPage(his))) {
         await visit(page, stage.gateway, path)
@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () =>
       await expectOffers(`/keys/${keyIn('search')}`, ['Edit', 'Remove', 'Revoke', 'Rotate'])
       await expectOffers('/settings/projects', ['Add environment', 'Edit'])
       await expectOffers('/settings/policies?project=default', ['Edit', 'Remove'])
-      await expectOffers('/playground?project=default', ['Sending requests needs the role admin'])
+      await expectOffers('/playground?project=default', ['Sending requests requires the admin role'])
       await visit(page, gateway, '/keys?create=new')
       const projects = page.getByLabel('Project', { exact: true }).locator('option')
       await expect.poll(() => projects.allTextContents()).toEqual(['search'])
@@ -142,7 +142,7 @@ describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () =>
 
   it('does not offer what is done at the machine', async () => {
     await visit(stage.page, stage.gateway, '/settings/operations/operators.reset')
-    await stage.page.getByText('There is no such operation.').waitFor()
+    await stage.page.getByText('Operation not found').waitFor()
   })
 
   it('zooms into the part of a chart that the pointer draws over, and out again', async () => {
@@ -164,16 +164,16 @@ describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () =>
     expect(hours).toBeLessThan(8)
     await page.goBack()
     await page.waitForURL((url) => !url.searchParams.has('until'))
-    await page.getByLabel('Span of time').selectOption('Another span…')
+    await page.getByLabel('Time range').selectOption('Custom range…')
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('From').fill('2026-01-02T03:00')
     await dialog.getByLabel('To').fill('2026-01-02T02:00')
-    await dialog.getByRole('button', { name: 'Show it' }).click()
-    await page.getByText('It must end after it begins.').waitFor()
+    await dialog.getByRole('button', { name: 'Apply' }).click()
+    await page.getByText('The end must be after the start.').waitFor()
     await dialog.getByLabel('To').fill('2026-01-02T05:00')
-    await dialog.getByRole('button', { name: 'Show it' }).click()
+    await dialog.getByRole('button', { name: 'Apply' }).click()
     await page.waitForURL(/since=.*until=/)
-    expect(await page.getByLabel('Span of time').locator('option:checked').textContent()).toContain('2 Jan')
+    expect(await page.getByLabel('Time range').locator('option:checked').textContent()).toContain('2 Jan')
   })
 
   it('lets nobody wait outside who cannot see', async () => {

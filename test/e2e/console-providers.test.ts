@@ -28,7 +28,7 @@ describe.skipIf(!hasBrowser)('Providers in the console (needs chromium)', () => 
   it('has a place that says what belongs there', async () => {
     const { page, visit } = stage
     await visit('/providers')
-    await page.getByText('No provider yet').waitFor()
+    await page.getByText('No providers yet').waitFor()
     await page.getByText('spgw providers add openai --kind openai --credential-stdin').waitFor()
   })
 
@@ -37,13 +37,13 @@ describe.skipIf(!hasBrowser)('Providers in the console (needs chromium)', () => 
     await visit('/providers')
     await page.getByRole('button', { name: 'Add provider' }).click()
     await page.getByRole('radio', { name: /^OpenAI/ }).check()
-    await page.getByLabel('API key of OpenAI').fill(credential)
+    await page.getByLabel('OpenAI API key').fill(credential)
     await page.getByText('More settings').click()
     await page.getByLabel('Base URL').fill(mock.origin)
     await page.getByRole('button', { name: 'Check and add' }).click()
-    const check = page.getByRole('region', { name: 'Check of the provider' })
-    await check.getByText('Find its API at the base URL: failed').waitFor()
-    await check.getByText('Have the credential accepted: waiting').waitFor()
+    const check = page.getByRole('region', { name: 'Provider check' })
+    await check.getByText('Find the API at the base URL: failed').waitFor()
+    await check.getByText('Verify the credential: waiting').waitFor()
     expect(await findBarriers(page)).toEqual([])
     expect(await gateway.admin.providers.list({})).toEqual([])
 
@@ -72,14 +72,14 @@ describe.skipIf(!hasBrowser)('Providers in the console (needs chromium)', () => 
     const revisions = page.getByRole('region', { name: 'Revisions' })
     await revisions.getByRole('button', { name: 'Compare' }).first().click()
     const dialog = page.getByRole('dialog', { name: 'Revision 2' })
-    await dialog.getByRole('row', { name: /Timeouts, first byte not set 45\.0 s/ }).waitFor()
+    await dialog.getByRole('row', { name: /Timeouts, first byte Not set 45\.0 s/ }).waitFor()
     await dialog.getByRole('button', { name: 'Close' }).click()
 
     await revisions.getByRole('button', { name: 'Make active' }).click()
     await expect
       .poll(async () => (await gateway.admin.providers.show({ name: 'openai' })).timeouts.first_byte_ms)
       .toBe(null)
-    await page.getByText('the gateway’s defaults').waitFor()
+    await page.getByText('Gateway defaults').waitFor()
   })
 
   it('keeps a pool of credentials: added, replaced, removed, never shown', async () => {
@@ -116,7 +116,7 @@ describe.skipIf(!hasBrowser)('Providers in the console (needs chromium)', () => 
     await page.getByRole('button', { name: 'Deactivate' }).waitFor()
     expect((await gateway.admin.providers.show({ name: 'openai' })).active).toBe(true)
     await page.getByRole('button', { name: 'Check now' }).click()
-    await page.getByRole('dialog').getByText('Read its models: done').waitFor()
+    await page.getByRole('dialog').getByText('List the models: done').waitFor()
   })
 
   it('says what depends on it before it is removed, and refuses while something does', async () => {
@@ -125,14 +125,14 @@ describe.skipIf(!hasBrowser)('Providers in the console (needs chromium)', () => 
     await visit('/providers/openai')
     await page.getByRole('link', { name: 'gpt-4o-mini' }).waitFor()
     await page.getByRole('button', { name: 'Remove', exact: true }).first().click()
-    await page.getByRole('dialog').getByText('1 route leads to it: gpt-4o-mini').waitFor()
+    await page.getByRole('dialog').getByText('Used by 1 route: gpt-4o-mini').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     await confirmDanger(page, 'Remove', 'openai')
     await page.getByText('conflict').waitFor()
     await gateway.admin.routes.remove({ model: 'gpt-4o-mini' })
     await visit('/providers/openai')
     await confirmDanger(page, 'Remove', 'openai')
-    await page.getByText('No provider yet').waitFor()
+    await page.getByText('No providers yet').waitFor()
     expect(await gateway.admin.providers.list({})).toEqual([])
   })
 
@@ -152,7 +152,7 @@ describe.skipIf(!hasBrowser)('Providers in the console (needs chromium)', () => 
     for (const text of [hostileText, longText]) {
       await visit('/providers?add=openai')
       await page.getByLabel('Name', { exact: true }).fill(text)
-      await page.getByLabel('API key of OpenAI').fill('sk-any')
+      await page.getByLabel('OpenAI API key').fill('sk-any')
       await page.getByRole('button', { name: 'Check and add' }).click()
       await page.locator('.field-error:not(:empty), .notice-bad').first().waitFor()
       await expectInert(page)

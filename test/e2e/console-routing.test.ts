@@ -23,7 +23,7 @@ describe.skipIf(!hasBrowser)('Routing and the playground in the console (needs c
   it('has a place that says what belongs there', async () => {
     const { page, visit } = stage
     await visit('/routing')
-    await page.getByText('No route here yet').waitFor()
+    await page.getByText('No routes yet').waitFor()
   })
 
   describe('with providers', () => {
@@ -40,9 +40,9 @@ describe.skipIf(!hasBrowser)('Routing and the playground in the console (needs c
       await page.getByRole('button', { name: 'Add route' }).click()
       await page.getByLabel('Model', { exact: true }).fill('demo')
       await page.getByLabel('Target 1, provider').selectOption('demo')
-      await page.getByRole('button', { name: 'Add a target' }).click()
+      await page.getByRole('button', { name: 'Add target' }).click()
       await page.getByLabel('Target 2, provider').selectOption('broken')
-      await page.getByLabel('Target 2, model at the provider').fill('gpt-4o-mini')
+      await page.getByLabel('Target 2, upstream model').fill('gpt-4o-mini')
       await page.getByLabel('Target 2, provider').focus()
       await page.keyboard.press('Alt+ArrowUp')
       expect(await page.getByLabel('Target 1, provider').inputValue()).toBe('broken')
@@ -63,22 +63,22 @@ describe.skipIf(!hasBrowser)('Routing and the playground in the console (needs c
       await visit(`/routing/${(await onlyRoute())?.id}`)
       const picture = page.getByRole('figure', { name: 'How requests for demo are routed' })
       await picture.getByRole('listitem').first().getByText('ready').waitFor()
-      await picture.getByText('no traffic in the last hour').first().waitFor()
+      await picture.getByText('No traffic in the last hour').first().waitFor()
 
       await page.getByRole('button', { name: 'Test', exact: true }).click()
-      const dialog = page.getByRole('dialog', { name: 'Test the route' })
-      await dialog.getByRole('button', { name: 'Send one request' }).click()
-      await dialog.getByText('It works.').waitFor()
+      const dialog = page.getByRole('dialog', { name: 'Test route' })
+      await dialog.getByRole('button', { name: 'Send test request' }).click()
+      await dialog.getByText('The route works.').waitFor()
       const record = dialog.getByRole('link', { name: /^req_/ })
       expect(await record.getAttribute('href')).toMatch(/^\/requests\/req_/)
       await dialog.getByRole('button', { name: 'Close' }).click()
 
       await stage.gateway.createKey('ci')
       await visit(`/routing/${(await onlyRoute())?.id}`)
-      await picture.getByText('100 % of the last hour').waitFor()
+      await picture.getByText('100% of traffic in the last hour').waitFor()
       await page.getByRole('button', { name: 'Explain' }).click()
       const drawer = page.getByRole('dialog', { name: /^Explain/ })
-      await drawer.getByLabel('As which key').selectOption({ index: 1 })
+      await drawer.getByLabel('Key').selectOption({ index: 1 })
       await drawer.getByLabel('Body').fill('{"model":"nothing-like-it","messages":[]}')
       await drawer.getByText('model_not_found').waitFor()
       await drawer.getByLabel('Body').fill('{"model":"demo","contents":[]}')
@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)('Routing and the playground in the console (needs c
       await form.getByText('More settings').click()
       await form.getByLabel('Retries').fill('3')
       await form.getByRole('button', { name: 'Save' }).click()
-      await page.getByText('3 more on each target').waitFor()
+      await page.getByText('3 per target').waitFor()
       expect((await onlyRoute())?.targets).toHaveLength(1)
 
       await page.getByRole('button', { name: 'Disable' }).click()
@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)('Routing and the playground in the console (needs c
       expect((await onlyRoute())?.enabled).toBe(true)
 
       await confirmDanger(page, 'Remove', 'demo')
-      await page.getByText('No route here yet').waitFor()
+      await page.getByText('No routes yet').waitFor()
       expect(await onlyRoute()).toBeUndefined()
     })
 
@@ -113,17 +113,17 @@ describe.skipIf(!hasBrowser)('Routing and the playground in the console (needs c
       await gateway.addRoute('demo', ['demo'])
       await visit('/playground')
       expect(await page.getByLabel('Model', { exact: true }).inputValue()).toBe('demo')
-      await page.getByLabel('Counts as key').selectOption({ index: 1 })
+      await page.getByLabel('Send as key').selectOption({ index: 1 })
       await page.getByText('Raw request').click()
       expect(JSON.parse(await page.getByLabel('Body', { exact: true }).inputValue())).toMatchObject({
         model: 'demo',
         stream: true,
       })
       await page.getByRole('button', { name: 'Send', exact: true }).click()
-      const answer = page.getByRole('region', { name: 'Answer' })
+      const answer = page.getByRole('region', { name: 'Response' })
       await answer.getByText('first token').waitFor()
       const record = page.getByRole('region', { name: 'Record' })
-      await record.getByRole('link', { name: 'Open it' }).waitFor()
+      await record.getByRole('link', { name: 'Open request' }).waitFor()
       const id = (await record.getByText(/^req_/).textContent()) ?? ''
       expect(await gateway.record(id)).toMatchObject({
         model: 'demo',

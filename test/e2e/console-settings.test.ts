@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
       .poll(async () => (await gateway.admin.policies.list({}))[0])
       .toMatchObject({ allow_models: ['gpt-4o-mini*'], deny_models: ['o1'], max_body_bytes: 1_000_000 })
     await confirmDanger(page, 'Remove', 'small')
-    await page.getByText('No policy yet').waitFor()
+    await page.getByText('No policies yet').waitFor()
   })
 
   it('lets an operator in by a link that is shown once, and gives roles by project', async () => {
@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
     await other.getByRole('button', { name: 'Sign in' }).click()
     await other.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     await other.goto(`${gateway.consoleUrl}/providers`)
-    await other.getByText('No provider yet').waitFor()
+    await other.getByText('No providers yet').waitFor()
     expect(await other.getByRole('button', { name: 'Add provider' }).count()).toBe(0)
     await other.context().close()
 
@@ -81,9 +81,9 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
     await row.getByRole('button', { name: 'Roles' }).click()
     const roles = page.getByRole('dialog', { name: 'Roles of ben' })
     await roles.getByLabel('Role', { exact: true }).selectOption('admin')
-    await roles.getByLabel('For').selectOption('default')
-    await roles.getByRole('button', { name: 'Give role' }).click()
-    await roles.getByText('of project default').waitFor()
+    await roles.getByLabel('Scope').selectOption('default')
+    await roles.getByRole('button', { name: 'Grant role' }).click()
+    await roles.getByText('for project default').waitFor()
     await roles.getByRole('button', { name: 'Close' }).click()
     await row.getByRole('button', { name: 'Disable' }).click()
     await page.getByRole('dialog').getByRole('textbox').fill('ben')
@@ -104,7 +104,7 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
     expect((await call()).status).toBe(200)
     await page.getByRole('button', { name: 'I have copied it' }).click()
     await confirmDanger(page, 'Revoke', 'deploy')
-    await page.getByText('revoked', { exact: true }).first().waitFor()
+    await page.getByText('Revoked', { exact: true }).first().waitFor()
     expect((await call()).status).toBe(401)
   })
 
@@ -122,12 +122,12 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
     await line.getByRole('button', { name: 'Close' }).click()
     await page.getByRole('row', { name: /policies\.add/ }).click()
     const made = page.getByRole('dialog', { name: 'policies.add' })
-    await made.getByRole('heading', { name: 'What was made' }).waitFor()
+    await made.getByRole('heading', { name: 'Created' }).waitFor()
     await made.getByText('gpt-4o-mini*').waitFor()
     expect(await made.getByRole('columnheader').count()).toBe(0)
     await made.getByRole('button', { name: 'Close' }).click()
     await page.getByRole('button', { name: 'Verify' }).click()
-    await page.getByText('lines stand as they were written').waitFor()
+    await page.getByText('entries are intact').waitFor()
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Export' }).click(),
@@ -139,31 +139,31 @@ describe.skipIf(!hasBrowser)('Settings in the console (needs chromium)', () => {
     const { page, visit, gateway } = stage
     await visit('/settings/configuration')
     await page
-      .getByLabel('File', { exact: true })
+      .getByLabel('Configuration file', { exact: true })
       .fill('projects:\n  - name: declared\n    environments:\n      - name: production\n')
-    await page.getByRole('button', { name: 'Show the plan' }).click()
-    await page.getByText(/create project/).waitFor()
+    await page.getByRole('button', { name: 'Show plan' }).click()
+    await page.getByText(/Create project/).waitFor()
     expect((await gateway.admin.projects.list({})).map(({ name }) => name)).not.toContain('declared')
     await page.getByRole('button', { name: /^Apply \d+ change/ }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click()
     await expect.poll(async () => (await gateway.admin.projects.list({})).map(({ name }) => name)).toContain('declared')
-    await page.getByRole('button', { name: 'Show the plan' }).click()
-    await page.getByText('Nothing would change').waitFor()
-    await page.getByRole('button', { name: 'Write it' }).click()
+    await page.getByRole('button', { name: 'Show plan' }).click()
+    await page.getByText('No changes.').waitFor()
+    await page.getByRole('button', { name: 'Export' }).click()
     await page.locator('.code').getByText('declared').waitFor()
   })
 
   it('makes a recovery key, shown once, and takes a backup', async () => {
     const { page, visit } = stage
     await visit('/settings/seal')
-    await page.getByRole('button', { name: 'Make one' }).click()
+    await page.getByRole('button', { name: 'Create recovery key' }).click()
     await page.getByRole('dialog').getByRole('textbox').fill('recovery-key')
-    await page.getByRole('dialog').getByRole('button', { name: 'Make one' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Create recovery key' }).click()
     await page.getByTestId('secret').waitFor()
     await visit('/settings/backup')
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Take a backup' }).click(),
+      page.getByRole('button', { name: 'Download backup' }).click(),
     ])
     expect(download.suggestedFilename()).toMatch(/^spgw-backup-.*\.backup$/)
     await page.getByText('SHA-256').waitFor()

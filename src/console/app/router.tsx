@@ -43,7 +43,7 @@ export const router = createRouter({
   ),
   defaultNotFoundComponent: () => (
     <div className="page">
-      <Empty title="There is no such page." action={<Link to="/">To the overview</Link>} />
+      <Empty title="Page not found" action={<Link to="/">Go to Overview</Link>} />
     </div>
   ),
 })

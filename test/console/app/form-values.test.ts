@@ -19,7 +19,7 @@ describe('a form from nothing', () => {
   })
 
   it('says what is missing before it asks', () => {
-    expect(missingFields(fields, valuesOf(fields))).toEqual({ model: 'This is needed.' })
+    expect(missingFields(fields, valuesOf(fields))).toEqual({ model: 'Required' })
     expect(missingFields(fields, { ...valuesOf(fields), model: 'a' })).toEqual({})
   })
 

@@ -29,9 +29,9 @@ describe('what the playground would send', () => {
   it('says what is in the way', () => {
     expect(obstacle(draft)).toBeNull()
     expect(obstacle(firstDraft)).toBe('Choose a model.')
-    expect(obstacle({ ...draft, temperature: 'warm' })).toBe('Temperature is not a number.')
-    expect(obstacle({ ...draft, turns: [{ id: 1, role: 'user', text: ' ' }] })).toBe('Write a message.')
-    expect(obstacle({ ...draft, body: '{' })).toBe('The body is not JSON.')
+    expect(obstacle({ ...draft, temperature: 'warm' })).toBe('Temperature must be a number.')
+    expect(obstacle({ ...draft, turns: [{ id: 1, role: 'user', text: ' ' }] })).toBe('Enter a message.')
+    expect(obstacle({ ...draft, body: '{' })).toBe('The body is not valid JSON.')
   })
 
   it('goes on with the answer', () => {

@@ -52,7 +52,7 @@ describe('the time line of a record', () => {
   it('shows a refusal that took no time as one lane', () => {
     const { lanes } = draw({ attempts: [], duration_ms: 1, first_byte_ms: null, timeline: [] })
     expect(lanes).toEqual([
-      { key: 'gateway', name: 'Gateway', note: 'ended here', spans: [{ part: 'admit', fromMs: 0, toMs: 1 }] },
+      { key: 'gateway', name: 'Gateway', note: 'Ended here', spans: [{ part: 'admit', fromMs: 0, toMs: 1 }] },
     ])
   })
 

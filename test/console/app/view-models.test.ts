@@ -234,7 +234,7 @@ describe('a body to explain', () => {
     expect(readBody('{"contents":[]}')).toMatchObject({ model: null, lane: 'gemini' })
     expect(readBody('{"model":"m","system":"s","messages":[],"max_tokens":1}')).toMatchObject({ lane: 'anthropic' })
     expect(readBody('{"model":"m","input":"x"}')).toMatchObject({ lane: 'openai' })
-    expect(readBody('{')).toMatchObject({ model: null, fault: 'This is not JSON yet.' })
+    expect(readBody('{')).toMatchObject({ model: null, fault: 'This is not valid JSON.' })
     for (const odd of ['null', '7', '"text"', '[]']) expect(readBody(odd)).toMatchObject({ model: null, lane: null })
   })
 })

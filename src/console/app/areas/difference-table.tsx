@@ -9,7 +9,7 @@ export function DifferenceTable({ differences, same }: { differences: readonly D
     <table className="differences">
       <thead>
         <tr>
-          <th scope="col">What</th>
+          <th scope="col">Field</th>
           <th scope="col">Before</th>
           <th scope="col">After</th>
         </tr>
@@ -20,7 +20,7 @@ export function DifferenceTable({ differences, same }: { differences: readonly D
             <th scope="row">{placeInWords(place)}</th>
             <td className="difference-before">
               {before === null ? (
-                <span className="quiet">not set</span>
+                <span className="quiet">Not set</span>
               ) : (
                 <del>
                   <Outside text={before} />
@@ -29,7 +29,7 @@ export function DifferenceTable({ differences, same }: { differences: readonly D
             </td>
             <td className="difference-after">
               {after === null ? (
-                <span className="quiet">not set</span>
+                <span className="quiet">Not set</span>
               ) : (
                 <ins>
                   <Outside text={after} />

@@ -12,12 +12,12 @@ export function OwnedNotice({ owned }: { owned: Readonly<Record<string, string>>
       <div className="grow">
         {files.map((file) => (
           <p key={file}>
-            The file of{' '}
+            Managed by the file of{' '}
             <b>
               <Outside text={file} />
-            </b>{' '}
-            owns {fieldsOf(owned, file)}. Change it there and apply it, or use force here: that stands until the file is
-            applied again.
+            </b>
+            : {fieldsOf(owned, file)}. Change the file and apply it, or use force here; the next apply restores what the
+            file says.
           </p>
         ))}
       </div>

@@ -57,7 +57,7 @@ export function ScopeFields({ value, onChange, operation, allEnvironments = fals
             onChange({ ...value, environment: event.target.value === '' ? null : event.target.value })
           }
         >
-          {allEnvironments ? <option value="">all environments</option> : null}
+          {allEnvironments ? <option value="">All environments</option> : null}
           {environments.map((name) => (
             <option key={name}>{name}</option>
           ))}

@@ -27,7 +27,7 @@ export function SpanChoice({ since, until, spans, onChange }: SpanChoiceProps) {
     <>
       <select
         className="input span-choice"
-        aria-label="Span of time"
+        aria-label="Time range"
         value={isOwn ? 'own' : since}
         onChange={(event) => choose(event.target.value)}
       >
@@ -37,9 +37,9 @@ export function SpanChoice({ since, until, spans, onChange }: SpanChoiceProps) {
             {span.title}
           </option>
         ))}
-        <option value="other">Another span…</option>
+        <option value="other">Custom range…</option>
       </select>
-      <Dialog open={asking} title="Another span" onClose={() => setAsking(false)}>
+      <Dialog open={asking} title="Custom range" onClose={() => setAsking(false)}>
         <SpanForm
           since={since}
           until={until}
@@ -79,7 +79,7 @@ function SpanForm({ since, until, onChange }: Span & { onChange(span: Span): voi
         </div>
         <div className={isWrong ? 'field field-wrong' : 'field'}>
           <label htmlFor={`${id}-to`}>
-            To<span className="quiet"> (empty: now)</span>
+            To<span className="quiet"> (empty for now)</span>
           </label>
           <input
             id={`${id}-to`}
@@ -92,11 +92,11 @@ function SpanForm({ since, until, onChange }: Span & { onChange(span: Span): voi
         </div>
       </div>
       <p id={`${id}-wrong`} className="field-error small" role={isWrong ? 'alert' : undefined}>
-        {isWrong ? 'It must end after it begins.' : ''}
+        {isWrong ? 'The end must be after the start.' : ''}
       </p>
       <div>
         <Button look="primary" type="submit">
-          Show it
+          Apply
         </Button>
       </div>
     </form>

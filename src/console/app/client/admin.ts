@@ -28,7 +28,11 @@ let version: string | null = null
 /** A page that was open while the gateway was replaced belongs to the one before. */
 function noteVersion(heard: string): void {
   if (version !== null && version !== heard)
-    toast({ tone: 'plain', title: `The gateway is now ${heard}.`, text: 'Load the page again to have its console.' })
+    toast({
+      tone: 'plain',
+      title: `The gateway is now at version ${heard}`,
+      text: 'Reload the page to get the matching console.',
+    })
   version = heard
 }
 

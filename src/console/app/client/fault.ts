@@ -23,13 +23,13 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof TypeError && /fetch|network|load failed/i.test(message))
     return {
       code: 'unreachable',
-      message: 'The gateway does not answer.',
-      hint: 'Look whether it runs: spgw status',
+      message: 'The gateway is not responding.',
+      hint: 'Check that it is running: spgw status',
       fields: {},
       requestId: null,
       reason: null,
     }
-  return { code: 'console', message, hint: 'Load the page again.', fields: {}, requestId: null, reason: null }
+  return { code: 'console', message, hint: 'Reload the page.', fields: {}, requestId: null, reason: null }
 }
 
 function faultOfCall(error: ORPCError<string, unknown>): Fault {

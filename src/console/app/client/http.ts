@@ -15,7 +15,7 @@ export class AuthFault extends Error {
   readonly retryAfter: number | null
 
   constructor(answer: Response, body: Record<string, unknown>) {
-    super(textOf(body.message) ?? `The gateway answered ${answer.status}.`)
+    super(textOf(body.message) ?? `The gateway responded with status ${answer.status}.`)
     this.code = textOf(body.code) ?? `status_${answer.status}`
     this.hint = textOf(body.hint) ?? 'Try again.'
     this.status = answer.status

@@ -26,8 +26,8 @@ export function Chart(props: ChartProps) {
 function ChartTable({ title, times, series, write }: ChartProps) {
   return (
     <details className="chart-table">
-      <summary className="small quiet">Figures</summary>
-      <ScrollRegion label={`${title}, figures`}>
+      <summary className="small quiet">View as table</summary>
+      <ScrollRegion label={`${title}, table`}>
         <table className="table table-dense">
           <thead>
             <tr>

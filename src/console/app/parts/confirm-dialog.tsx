@@ -57,7 +57,7 @@ function NameField({ name, typed, onType }: { name: string; typed: string; onTyp
   return (
     <div className="field">
       <label htmlFor={id}>
-        Type <code>{escapeControls(name)}</code> to go on
+        Type <code>{escapeControls(name)}</code> to confirm
       </label>
       <input
         id={id}

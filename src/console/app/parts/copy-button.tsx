@@ -29,7 +29,7 @@ export function CopyButton(props: CopyButtonProps) {
       await copyText(text)
       setCopied(true)
     } catch {
-      toast({ tone: 'bad', title: 'This browser does not let the page copy.', text: 'Select the text and copy it.' })
+      toast({ tone: 'bad', title: 'The browser blocked copying', text: 'Select the text and copy it by hand.' })
     }
   }
   const icon = copied ? <Check size={14} aria-hidden="true" /> : <Copy size={14} aria-hidden="true" />

@@ -23,8 +23,8 @@ export interface FormFieldProps {
 const syntaxHints: Partial<Record<NonNullable<DerivedField['syntax']>, string>> = {
   duration: 'Such as 250ms, 5s, 30m or 90d',
   size: 'Such as 64KB, 100MB or 2GiB',
-  list: 'One a line',
-  target: 'One a line, in order: PROVIDER[:MODEL][,weight=N][,priority=N]',
+  list: 'One per line',
+  target: 'One per line, in order: PROVIDER[:MODEL][,weight=N][,priority=N]',
 }
 
 /** One field of a form with its name, its hint and what is wrong with it. The control follows from the field's type. */
@@ -81,7 +81,7 @@ function Hint({ field, hint, id }: ControlProps) {
   return (
     <p id={`${id}-hint`} className="field-hint small quiet">
       {own}
-      {own && syntax ? '. ' : null}
+      {own && syntax ? (String(own).endsWith('.') ? ' ' : '. ') : null}
       {syntax}
     </p>
   )
@@ -167,7 +167,7 @@ function SelectControl(props: ControlProps) {
       value={String(value)}
       onChange={(event) => onChange(event.target.value)}
     >
-      {field.required && value !== '' ? null : <option value="">{field.required ? 'Choose' : 'Default'}</option>}
+      {field.required && value !== '' ? null : <option value="">{field.required ? 'Select' : 'Default'}</option>}
       {(field.choices ?? []).map((choice) => (
         <option key={choice} value={choice}>
           {choice}
@@ -222,14 +222,14 @@ function PairsControl({ field, value, onChange }: ControlProps) {
           <input
             className="input"
             aria-label={`${nameInWords(field.name)} ${index + 1}, name`}
-            placeholder="name"
+            placeholder="Name"
             value={name}
             onChange={(event) => change(index, [event.target.value, text])}
           />
           <input
             className="input"
             aria-label={`${nameInWords(field.name)} ${index + 1}, value`}
-            placeholder="value"
+            placeholder="Value"
             value={text}
             onChange={(event) => change(index, [name, event.target.value])}
           />

@@ -81,7 +81,7 @@ function readPairs(value: FormValue, was: FormValue | undefined): Record<string,
 /** What is missing before anything is sent, by field. */
 export function missingFields(fields: readonly DerivedField[], values: FormValues): Record<string, string> {
   const missing = fields.filter(({ name, required }) => required && isBlank(values[name]))
-  return Object.fromEntries(missing.map(({ name }) => [name, 'This is needed.']))
+  return Object.fromEntries(missing.map(({ name }) => [name, 'Required']))
 }
 
 function isBlank(value: FormValue | undefined): boolean {

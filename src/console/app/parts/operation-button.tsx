@@ -54,7 +54,7 @@ export function OperationButton(props: OperationButtonProps) {
         icon={icon}
         busy={busy}
         disabled={!may}
-        title={may ? undefined : `Needs the role ${meta.role}`}
+        title={may ? undefined : `Requires the ${meta.role} role`}
         onClick={() => (isDanger ? setAsking(true) : void run())}
       >
         {children}
@@ -62,7 +62,7 @@ export function OperationButton(props: OperationButtonProps) {
       <ConfirmDialog
         open={asking}
         title={titleOf(meta.summary)}
-        confirm={typeof children === 'string' ? children : 'Go on'}
+        confirm={typeof children === 'string' ? children : 'Confirm'}
         name={name}
         onConfirm={run}
         onClose={() => setAsking(false)}

@@ -38,6 +38,5 @@ export function nameInWords(name: string): string {
     .replace(/\burl\b/g, 'URL')
     .replace(/\bid\b/g, 'ID')
     .replace(/\bopenai\b/g, 'OpenAI')
-    .replace(/\borganization\b/g, 'organisation')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

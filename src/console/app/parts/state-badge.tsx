@@ -22,10 +22,26 @@ export interface StateBadgeProps {
   code?: string | null
 }
 
+const stateWords: Record<string, string> = {
+  admitted: 'In progress',
+  ok: 'OK',
+  resting: 'Cooling down',
+  unchecked: 'Not checked',
+}
+
+/** In sentence case. Error codes (`model_not_found`) stay as they are: people search for them. */
+export function stateInWords(state: string | number | null): string {
+  if (state === null) return 'Unknown'
+  return String(state).replace(
+    /^[a-z]+(?![a-z_])/,
+    (word) => stateWords[word] ?? word.charAt(0).toUpperCase() + word.slice(1),
+  )
+}
+
 /** A state is told by a word and a sign, never by colour alone. */
 export function StateBadge({ state, reason, tone, busy = false, code = null }: StateBadgeProps) {
   const judged = tone ?? toneOf(state, 'state') ?? 'strong'
-  const word = state === null ? 'unknown' : escapeControls(String(state))
+  const word = escapeControls(stateInWords(state))
   return (
     <span className={`state state-${judged}`} title={reason ?? (code === null ? undefined : `${word} ${code}`)}>
       {busy ? <LoaderCircle size={14} className="spin" aria-hidden="true" /> : icons[judged]}

@@ -108,5 +108,5 @@ export function useRoles(): string {
   // A project that is gone has no name; the role in it means nothing any more.
   const nameOf = (id: string) => projects.find((project) => project.id === id)?.name ?? '…'
   const words = grants.map(({ project, role }) => (project === null ? role : `${role} of ${nameOf(project)}`))
-  return words.join(', ') || 'no role'
+  return words.join(', ') || 'No role'
 }

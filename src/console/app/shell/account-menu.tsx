@@ -31,7 +31,7 @@ export function AccountMenu({ onShowKeys }: { onShowKeys(): void }) {
           <ul className="menu-list">
             <li>
               <Link to="/account" search={keepScope} className="menu-item" onClick={close}>
-                Account and sign-in
+                Account
               </Link>
             </li>
             <li>
@@ -43,7 +43,7 @@ export function AccountMenu({ onShowKeys }: { onShowKeys(): void }) {
                   onShowKeys()
                 }}
               >
-                Keyboard <kbd>?</kbd>
+                Keyboard shortcuts <kbd>?</kbd>
               </button>
             </li>
           </ul>

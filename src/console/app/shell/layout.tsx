@@ -21,7 +21,7 @@ export function Layout() {
   return (
     <div className="shell">
       <a className="skip" href="#main">
-        Skip to the page
+        Skip to content
       </a>
       <Rail />
       <header className="top-bar">

@@ -21,7 +21,7 @@ export function Rail() {
   const may = useMayCall()
   const offered = items.filter((item) => !('operation' in item) || may(item.operation))
   return (
-    <nav className="rail" aria-label="Areas">
+    <nav className="rail" aria-label="Main">
       <Link to="/" search={keepScope} className="rail-brand" aria-label="spgw, overview">
         <Brand />
         <span>spgw</span>
@@ -34,7 +34,7 @@ export function Rail() {
         ))}
         <li className="rail-more">
           <Menu
-            label="More areas"
+            label="More pages"
             className="rail-item"
             button={
               <>

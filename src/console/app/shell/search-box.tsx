@@ -43,11 +43,11 @@ export function SearchBox() {
         className="input"
         type="text"
         role="combobox"
-        aria-label="Search: a request id, a key, a model or a provider"
+        aria-label="Search requests by ID, keys, models and providers"
         aria-expanded={isOpen}
         aria-controls={list}
         aria-activedescendant={isOpen ? `${list}-${at}` : undefined}
-        placeholder="req_… , key or model"
+        placeholder="Search keys, models, req_…"
         autoComplete="off"
         spellCheck={false}
         value={text}
@@ -78,7 +78,7 @@ interface FoundListProps {
 
 function FoundList({ id, matches, at, open, onChoose }: FoundListProps) {
   return (
-    <div id={id} className="menu-panel search-list menu-list" role="listbox" aria-label="Found" hidden={!open}>
+    <div id={id} className="menu-panel search-list menu-list" role="listbox" aria-label="Search results" hidden={!open}>
       {matches.map((match, index) => (
         <div
           key={match.key}

@@ -31,7 +31,7 @@ export function findMatches(typed: string, known: Known): Match[] {
   const ofModel: Match = {
     key: 'model',
     title: text,
-    kind: 'requests for this model',
+    kind: 'Requests for this model',
     to: '/requests',
     params: {},
     search: { model: text },
@@ -45,19 +45,19 @@ function endsAs(lastFour: string, text: string): boolean {
 }
 
 function request(id: string): Match {
-  return { key: id, title: id, kind: 'request', to: '/requests/$id', params: { id }, search: {} }
+  return { key: id, title: id, kind: 'Request', to: '/requests/$id', params: { id }, search: {} }
 }
 
 function keyMatch({ id, name, last_four, project, environment }: Known['keys'][number]): Match {
   const title = `${name} …${last_four}`
-  return { key: id, title, kind: `key in ${project}/${environment}`, to: '/keys/$key', params: { key: id }, search: {} }
+  return { key: id, title, kind: `Key in ${project}/${environment}`, to: '/keys/$key', params: { key: id }, search: {} }
 }
 
 function routeMatch({ id, model, project, environment }: Known['routes'][number]): Match {
-  const kind = `route in ${project}/${environment ?? 'all'}`
+  const kind = `Route in ${project}/${environment ?? 'all'}`
   return { key: id, title: model, kind, to: '/routing/$route', params: { route: id }, search: {} }
 }
 
 function providerMatch({ id, name, kind }: Known['providers'][number]): Match {
-  return { key: id, title: name, kind: `provider, ${kind}`, to: '/providers/$name', params: { name }, search: {} }
+  return { key: id, title: name, kind: `Provider, ${kind}`, to: '/providers/$name', params: { name }, search: {} }
 }

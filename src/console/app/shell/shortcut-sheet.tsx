@@ -2,19 +2,19 @@ import { Dialog } from '../parts/dialog.tsx'
 import { places } from './keys.ts'
 
 const others = [
-  { keys: ['/'], title: 'Search: a request id, a key, a model' },
+  { keys: ['/'], title: 'Search' },
   { keys: ['j'], title: 'Next row' },
-  { keys: ['k'], title: 'Row before' },
-  { keys: ['enter'], title: 'Open the row' },
-  { keys: ['p'], title: 'Pause or resume the live list' },
+  { keys: ['k'], title: 'Previous row' },
+  { keys: ['enter'], title: 'Open row' },
+  { keys: ['p'], title: 'Pause or resume live updates' },
   { keys: ['esc'], title: 'Close' },
-  { keys: ['?'], title: 'This sheet' },
+  { keys: ['?'], title: 'Show keyboard shortcuts' },
 ]
 
 export function ShortcutSheet({ open, onClose }: { open: boolean; onClose(): void }) {
   const rows = [...places.map(({ key, title }) => ({ keys: ['g', key], title })), ...others]
   return (
-    <Dialog open={open} title="Keyboard" onClose={onClose}>
+    <Dialog open={open} title="Keyboard shortcuts" onClose={onClose}>
       <dl className="shortcuts">
         {rows.map(({ keys, title }) => (
           <div key={title} className="row spread">

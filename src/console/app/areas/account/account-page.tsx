@@ -22,7 +22,7 @@ export function AccountPage() {
         <RecordView
           entries={[
             { label: 'Name', value: escapeControls(operator?.name ?? '') },
-            { label: 'Shown as', value: escapeControls(operator?.display_name ?? '') },
+            { label: 'Display name', value: escapeControls(operator?.display_name ?? '') },
             { label: 'Roles', value: escapeControls(roles) },
           ]}
         />
@@ -33,7 +33,7 @@ export function AccountPage() {
           <>
             {account.data.oidc ? (
               <p className="notice">
-                You sign in through {escapeControls(account.data.oidc)}: your password is changed there.
+                You sign in through {escapeControls(account.data.oidc)}. Change your password there.
               </p>
             ) : (
               <>

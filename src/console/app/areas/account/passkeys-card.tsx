@@ -15,7 +15,7 @@ export function PasskeysCard({ account, refused }: { account: Account; refused: 
     try {
       await addPasskey(name.trim())
       setName('')
-      toast({ tone: 'good', title: 'The passkey is added.' })
+      toast({ tone: 'good', title: 'Passkey added' })
       await queries.invalidateQueries({ queryKey: accountKey })
     } catch (error) {
       toastFault(error)
@@ -27,9 +27,7 @@ export function PasskeysCard({ account, refused }: { account: Account; refused: 
     <section className="card stack">
       <h2>Passkeys</h2>
       {account.passkeys.length === 0 ? (
-        <p className="quiet">
-          A passkey signs you in with a finger, a face or a PIN; nothing can be guessed or leaked.
-        </p>
+        <p className="quiet">Sign in with your fingerprint, face or PIN. A passkey cannot be guessed or phished.</p>
       ) : (
         <ul className="list">
           {account.passkeys.map((passkey) => (
@@ -38,15 +36,13 @@ export function PasskeysCard({ account, refused }: { account: Account; refused: 
                 <Outside text={passkey.name} />
               </span>
               <span className="small quiet">
-                last used <Time at={passkey.last_used_at} />
+                Last used <Time at={passkey.last_used_at} />
               </span>
               <Button
                 small
                 look="danger"
                 busy={busy}
-                onClick={() =>
-                  void send('/auth/account/passkeys/remove', { id: passkey.id }, 'The passkey is removed.')
-                }
+                onClick={() => void send('/auth/account/passkeys/remove', { id: passkey.id }, 'Passkey removed')}
               >
                 Remove
               </Button>
@@ -58,10 +54,10 @@ export function PasskeysCard({ account, refused }: { account: Account; refused: 
         <p className="notice notice-warning">{refused}</p>
       ) : (
         <form className="form stack" onSubmit={(event) => void add(event)}>
-          <TextField label="Name of the new passkey" hint="Such as the device it is on" value={name} onType={setName} />
+          <TextField label="Passkey name" hint="For example, the device it is on" value={name} onType={setName} />
           <div>
             <Button type="submit" busy={adding}>
-              Add a passkey
+              Add passkey
             </Button>
           </div>
         </form>

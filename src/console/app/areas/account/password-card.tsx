@@ -10,7 +10,7 @@ export function PasswordCard({ account }: { account: Account }) {
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     const body = account.has_password && current !== '' ? { current, next } : { next }
-    const answer = await send('/auth/account/password', body, 'The password is changed; other sessions have ended.')
+    const answer = await send('/auth/account/password', body, 'Password changed. Your other sessions were signed out.')
     if (answer === null) return
     setCurrent('')
     setNext('')
@@ -21,8 +21,8 @@ export function PasswordCard({ account }: { account: Account }) {
       <form className="form stack" onSubmit={(event) => void submit(event)}>
         {account.has_password ? (
           <TextField
-            label="Present password"
-            hint="Not needed within 15 minutes of signing in by link."
+            label="Current password"
+            hint="Not required within 15 minutes of signing in with a link."
             type="password"
             autoComplete="current-password"
             required={false}
@@ -32,7 +32,7 @@ export function PasswordCard({ account }: { account: Account }) {
         ) : null}
         <TextField
           label="New password"
-          hint="At least 12 characters; a sentence is easier to keep than a jumble."
+          hint="At least 12 characters. A passphrase is easier to remember."
           type="password"
           autoComplete="new-password"
           value={next}

@@ -6,7 +6,7 @@ export default function QrCode({ text }: { text: string }) {
   const dots = data.flatMap((line, y) => line.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : [])))
   return (
     <svg className="qr-code" viewBox={`0 0 ${size} ${size}`} shapeRendering="crispEdges" role="img">
-      <title>QR code for the authenticator; its secret stands beside it</title>
+      <title>QR code for the authenticator app. The secret is also shown as text.</title>
       <rect width={size} height={size} fill="#fff" />
       <path d={dots.join('')} fill="#000" />
     </svg>

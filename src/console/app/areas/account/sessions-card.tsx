@@ -1,6 +1,13 @@
 import { Browser, Button, Time } from '../../parts/index.ts'
 import { type Account, useAccountCall } from './account.ts'
 
+const methods: Record<string, string> = {
+  password: 'Password',
+  link: 'Sign-in link',
+  passkey: 'Passkey',
+  oidc: 'Identity provider',
+}
+
 export function SessionsCard({ account }: { account: Account }) {
   const { busy, send } = useAccountCall()
   return (
@@ -14,10 +21,10 @@ export function SessionsCard({ account }: { account: Account }) {
                 <Browser userAgent={session.user_agent} />
               </p>
               <p className="small quiet">
-                {session.current ? 'This one · ' : null}
-                {session.method ? `by ${session.method} · ` : null}
-                {session.address ? `from ${session.address} · ` : null}
-                seen <Time at={session.last_seen_at} />
+                {session.current ? 'Current session · ' : null}
+                {session.method ? `${methods[session.method] ?? session.method} · ` : null}
+                {session.address ? `${session.address} · ` : null}
+                Last seen <Time at={session.last_seen_at} />
               </p>
             </div>
             {session.current ? null : (
@@ -25,9 +32,9 @@ export function SessionsCard({ account }: { account: Account }) {
                 small
                 look="danger"
                 busy={busy}
-                onClick={() => void send('/auth/account/sessions/revoke', { id: session.id }, 'The session has ended.')}
+                onClick={() => void send('/auth/account/sessions/revoke', { id: session.id }, 'Session revoked')}
               >
-                End
+                Revoke
               </Button>
             )}
           </li>

@@ -14,8 +14,8 @@ export function TotpCard({ account }: { account: Account }) {
   const confirm = async (event: FormEvent) => {
     event.preventDefault()
     const [path, done] = account.totp
-      ? ['/auth/account/totp/remove', 'The authenticator is removed.']
-      : ['/auth/account/totp/confirm', 'The authenticator is set up: its code is asked for from now on.']
+      ? ['/auth/account/totp/remove', 'Authenticator removed']
+      : ['/auth/account/totp/confirm', 'Authenticator added. You will be asked for its code when you sign in.']
     if ((await send(path, { code: code.trim() }, done)) === null) return
     setBegun(null)
     setCode('')
@@ -30,7 +30,7 @@ export function TotpCard({ account }: { account: Account }) {
         <form className="form stack" onSubmit={(event) => void confirm(event)}>
           {begun === null ? null : <NewSecret {...begun} />}
           <TextField
-            label="Code that the authenticator shows"
+            label="Authenticator code"
             inputMode="numeric"
             autoComplete="one-time-code"
             value={code}
@@ -38,16 +38,16 @@ export function TotpCard({ account }: { account: Account }) {
           />
           <div>
             <Button look={account.totp ? 'danger' : 'primary'} type="submit" busy={busy}>
-              {account.totp ? 'Remove the authenticator' : 'Confirm'}
+              {account.totp ? 'Remove authenticator' : 'Confirm'}
             </Button>
           </div>
         </form>
       ) : (
         <div className="stack">
-          <p className="quiet">With it, a password alone lets nobody in.</p>
+          <p className="quiet">Requires a code as well as the password.</p>
           <div>
             <Button busy={busy} onClick={() => void begin()}>
-              Set up an authenticator
+              Set up authenticator
             </Button>
           </div>
         </div>
@@ -63,10 +63,10 @@ function NewSecret({ secret, uri }: { secret: string; uri: string }) {
         <QrCode text={uri} />
       </Suspense>
       <div className="stack-tight grow">
-        <p>Scan this with an authenticator, or enter its secret there. It is shown once.</p>
+        <p>Scan the code with your authenticator app or enter the secret there. It is shown only once.</p>
         <p className="row">
           <code className="breakable">{secret}</code>
-          <CopyButton bare text={secret} label="Copy the secret" />
+          <CopyButton bare text={secret} label="Copy secret" />
         </p>
       </div>
     </div>

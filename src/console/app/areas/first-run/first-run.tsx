@@ -25,29 +25,29 @@ export function FirstRun({ setUp }: { setUp: SetUp }) {
   return (
     <section className="first-run" aria-labelledby="first-run-title">
       <header className="row spread first-run-head">
-        <h2 id="first-run-title">{next === null ? 'Everything is set up' : 'Get to your first request'}</h2>
+        <h2 id="first-run-title">{next === null ? 'Setup complete' : 'Get to your first request'}</h2>
         <span className="quiet number">
           {count} of {Object.keys(done).length + 1}
         </span>
       </header>
       <ol>
         <Step title="Signed in" hint="" state="done" />
-        {step('provider', 'Add a provider', 'whose models the gateway leads to', <ProviderStep />)}
+        {step('provider', 'Add a provider', 'Where requests are sent', <ProviderStep />)}
         {step(
           'route',
           'Confirm a route',
-          "made for you from the provider's models",
+          "Suggested from the provider's models",
           <RouteStep providers={setUp.providers} />,
         )}
-        {step('key', 'Create a key', 'shown once', <KeyStep onKey={setKey} />)}
+        {step('key', 'Create a key', 'Shown only once', <KeyStep onKey={setKey} />)}
         {step('request', 'Send a request', 'curl · JavaScript · Python', <RequestStep secret={key} model={model} />)}
-        {step('see', 'See it here', 'this line ticks itself when it arrives', null)}
+        {step('see', 'See it here', 'Checked off when your first request arrives', null)}
       </ol>
       {setUp.requestId === null ? null : <Seen id={setUp.requestId} />}
       {key !== null && done.request ? (
         <div className="stack-tight first-run-foot">
-          <p>Your key, shown this once: it is gone when you leave this page.</p>
-          <Code text={key} label="Copy the key" />
+          <p>Your key is shown only once, until you leave this page.</p>
+          <Code text={key} label="Copy key" />
         </div>
       ) : null}
     </section>
@@ -64,7 +64,7 @@ function Seen({ id }: { id: string }) {
         search={keepScope}
         icon={<ArrowRight size={14} aria-hidden="true" />}
       >
-        Open the request
+        Open request
       </LinkButton>
       <Link to="/requests" search={keepScope}>
         All requests
@@ -74,9 +74,9 @@ function Seen({ id }: { id: string }) {
 }
 
 const signs = {
-  done: <Check size={16} aria-label="done" />,
-  next: <ArrowRight size={16} aria-label="next" />,
-  open: <Circle size={16} aria-label="open" />,
+  done: <Check size={16} aria-label="Done" />,
+  next: <ArrowRight size={16} aria-label="Next" />,
+  open: <Circle size={16} aria-label="To do" />,
 }
 
 interface StepProps {

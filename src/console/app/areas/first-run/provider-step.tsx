@@ -20,7 +20,7 @@ const choices: Choice[] = [
 export function ProviderStep() {
   const [chosen, setChosen] = useState<Choice | null>(null)
   const may = useMay('providers.add')
-  if (!may) return <p className="quiet">An administrator adds the provider.</p>
+  if (!may) return <p className="quiet">Ask an admin to add a provider.</p>
   return (
     <div className="stack">
       <div className="row">
@@ -38,7 +38,7 @@ export function ProviderStep() {
           operation="providers.add"
           input={{ name: 'demo', kind: 'demo' }}
           name="demo"
-          done="The demo provider is added: it answers without any network."
+          done="Demo provider added. It needs no network access."
         >
           Demo
         </OperationButton>
@@ -53,8 +53,8 @@ export function ProviderStep() {
           preset={{ name: chosen.name }}
           fields={chosen.fields}
           labels={{ baseUrl: 'Base URL' }}
-          hints={{ credential: 'Checked free of charge before it is stored, sealed, and never shown again' }}
-          submit={`Check and add ${chosen.title === 'Other' ? 'it' : chosen.title}`}
+          hints={{ credential: 'Checked with the provider, free of charge, then stored encrypted. Not shown again.' }}
+          submit={`Check and add ${chosen.title === 'Other' ? 'provider' : chosen.title}`}
           onDone={() => setChosen(null)}
           onCancel={() => setChosen(null)}
         />

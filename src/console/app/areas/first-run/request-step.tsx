@@ -9,14 +9,14 @@ export function RequestStep({ secret, model }: { secret: string | null; model: s
   return (
     <div className="stack">
       {secret === null ? (
-        <p className="quiet">The key was shown when it was made: put it in place of $SPGW_KEY.</p>
+        <p className="quiet">The key was shown when it was created. Replace $SPGW_KEY with it.</p>
       ) : (
         <div className="stack-tight">
-          <p>Your key, shown this once:</p>
-          <Code text={secret} label="Copy the key" />
+          <p>Your key, shown only once:</p>
+          <Code text={secret} label="Copy key" />
         </div>
       )}
-      <Snippets label="Ready code" snippets={firstSnippets(url, model, secret ?? '$SPGW_KEY')} />
+      <Snippets label="Code examples" snippets={firstSnippets(url, model, secret ?? '$SPGW_KEY')} />
     </div>
   )
 }

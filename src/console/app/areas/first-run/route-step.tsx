@@ -12,7 +12,7 @@ export function RouteStep({ providers }: { providers: SetUp['providers'] }) {
   const may = useMay('routes.add')
   const { project } = useHome('routes.add')
   if (provider === undefined) return null
-  if (!may) return <p className="quiet">An administrator adds the route.</p>
+  if (!may) return <p className="quiet">Ask an admin to add a route.</p>
   const names = provider.models.map(({ name }) => name)
   const favourite = favourites.map((form) => names.find((name) => form.test(name))).find((name) => name !== undefined)
   return (
@@ -22,8 +22,8 @@ export function RouteStep({ providers }: { providers: SetUp['providers'] }) {
       preset={{ model: favourite ?? names[0] ?? '', provider: provider.name }}
       fields={['model', 'provider']}
       suggestions={{ model: names, provider: providers.map(({ name }) => name) }}
-      hints={{ model: 'What applications ask for; * stands for any text' }}
-      submit="Add the route"
+      hints={{ model: 'The model name that clients send. * matches any text.' }}
+      submit="Add route"
       onDone={() => {}}
     />
   )

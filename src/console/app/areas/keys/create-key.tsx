@@ -19,8 +19,8 @@ export function CreateKey({ onDone, onCancel }: { onDone(made: CreatedKey): void
       folded={['policy', 'tags']}
       suggestions={{ policy: policies.data?.map(({ name }) => name) ?? [] }}
       hints={{
-        name: 'What uses it, such as ci or web: it stands on every record.',
-        expires: 'How long, such as 90d, or a time; empty: until it is revoked',
+        name: 'What uses the key, such as ci or web. Shown on every request.',
+        expires: 'A duration such as 90d, or a date and time. Leave empty for no expiry.',
       }}
       submit="Create key"
       onDone={(answer) => onDone(answer as CreatedKey)}

@@ -12,7 +12,7 @@ export function EndKey({ shown: key, onRemoved }: { shown: Key; onRemoved(): voi
   const used =
     day === null ? null : (
       <p>
-        It made <Count value={day.requests} /> {day.requests === 1 ? 'request' : 'requests'} in the last day.
+        Used for <Count value={day.requests} /> {day.requests === 1 ? 'request' : 'requests'} in the last 24 hours.
       </p>
     )
   return (
@@ -23,7 +23,7 @@ export function EndKey({ shown: key, onRemoved }: { shown: Key; onRemoved(): voi
           input={{ ...referenceTo(key), closeStreams }}
           name={key.name}
           icon={<Ban size={16} aria-hidden="true" />}
-          done={`Key ${key.name} is revoked`}
+          done={`Key "${key.name}" revoked`}
           consequence={
             <div className="stack-tight">
               {used}
@@ -33,7 +33,7 @@ export function EndKey({ shown: key, onRemoved }: { shown: Key; onRemoved(): voi
                   checked={closeStreams}
                   onChange={(event) => setCloseStreams(event.target.checked)}
                 />
-                End what is under way, too
+                Also stop requests in progress
               </label>
             </div>
           }
@@ -46,7 +46,7 @@ export function EndKey({ shown: key, onRemoved }: { shown: Key; onRemoved(): voi
         input={referenceTo(key)}
         name={key.name}
         icon={<Trash2 size={16} aria-hidden="true" />}
-        done={`Key ${key.name} is removed`}
+        done={`Key "${key.name}" removed`}
         onDone={onRemoved}
         consequence={used}
       >

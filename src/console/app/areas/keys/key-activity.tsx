@@ -20,7 +20,7 @@ export function KeyActivity({ shown: key }: { shown: Key }) {
   const usage = useUsageOf(key)
   const limits = usage?.limits ?? []
   return (
-    <Section title="Usage" actions={<span className="quiet">last day</span>}>
+    <Section title="Usage" actions={<span className="quiet">Last 24 hours</span>}>
       <RecordView
         entries={[
           { label: 'Requests', value: <Count value={day?.requests ?? 0} /> },
@@ -29,7 +29,7 @@ export function KeyActivity({ shown: key }: { shown: Key }) {
             label: 'Tokens',
             value: (
               <>
-                <Count value={day?.input ?? 0} /> in, <Count value={day?.output ?? 0} /> out
+                <Count value={day?.input ?? 0} /> input, <Count value={day?.output ?? 0} /> output
               </>
             ),
           },
@@ -44,7 +44,7 @@ export function KeyActivity({ shown: key }: { shown: Key }) {
       ) : (
         <p className="quiet">{usage === null ? '…' : `${noLimits(key.policy)}.`}</p>
       )}
-      <h3 className="sub-head">Last requests</h3>
+      <h3 className="sub-head">Recent requests</h3>
       <LastRequests shown={key} />
     </Section>
   )
@@ -64,7 +64,7 @@ function Used({ sum }: { sum: KeyUsage['today'] | null }) {
 function LastRequests({ shown: key }: { shown: Key }) {
   const { data } = useQuery(orpc.requests.list.queryOptions({ input: { key: key.id, limit: 6 } }))
   if (data === undefined) return null
-  if (data.length === 0) return <Empty title="It was not used yet">Its requests show here as soon as they end.</Empty>
+  if (data.length === 0) return <Empty title="Not used yet">Requests with this key appear here when they finish.</Empty>
   return (
     <>
       <ul className="list">
@@ -83,7 +83,7 @@ function LastRequests({ shown: key }: { shown: Key }) {
       </ul>
       <p className="below">
         <Link to="/requests" search={(before) => ({ ...keepScope(before), key: key.id })}>
-          All its requests
+          View all requests
         </Link>
       </p>
     </>

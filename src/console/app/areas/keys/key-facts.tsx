@@ -12,15 +12,15 @@ export function KeyFacts({ shown: key }: { shown: Key }) {
           { label: 'Key', value: <KeyMark lastFour={key.last_four} /> },
           { label: 'Scope', value: `${key.project}/${key.environment}` },
           { label: 'Last used', value: <Time at={key.last_used_at} /> },
-          { label: 'Expires', value: key.expires_at === null ? 'never' : <Time at={key.expires_at} /> },
+          { label: 'Expires', value: key.expires_at === null ? 'Never' : <Time at={key.expires_at} /> },
           ...(key.grace_ends_at === null
             ? []
             : [
                 {
-                  label: 'Secret before',
+                  label: 'Old secret',
                   value: (
                     <>
-                      works until <Time at={key.grace_ends_at} />
+                      Expires <Time at={key.grace_ends_at} />
                     </>
                   ),
                 },

@@ -33,8 +33,8 @@ export function KeyPage() {
       {keys.isPending ? <Loading /> : null}
       {keys.error ? <FaultNotice error={keys.error} onRetry={() => void keys.refetch()} /> : null}
       {keys.data === undefined ? null : (
-        <Empty title="There is no such key" action={above}>
-          It was removed; its records keep its name.
+        <Empty title="Key not found" action={above}>
+          It may have been removed. Its requests keep its name.
         </Empty>
       )}
     </Page>
@@ -60,7 +60,7 @@ function KeyView({ shown: key, above }: { shown: Key; above: ReactNode }) {
         <KeyFacts shown={key} />
         <KeyActivity shown={key} />
         {key.state === 'active' && rotated === null ? (
-          <Section title="Use it" wide>
+          <Section title="Use this key" wide>
             <KeySnippets scope={key} secret={null} />
           </Section>
         ) : null}
@@ -94,8 +94,8 @@ function Actions({ shown: key, onRotated }: { shown: Key; onRotated(rotated: Rot
       <Dialog open={panel === 'rotate'} title={`Rotate ${key.name}`} onClose={close}>
         <div className="stack">
           <p className="quiet">
-            The key gets a second secret, shown once. The first works until the grace ends, so that applications can
-            change over without a break.
+            Creates a new secret, shown only once. The old secret stays valid for the grace period, so that applications
+            can switch without interruption.
           </p>
           <OperationForm
             operation="keys.rotate"
@@ -130,7 +130,7 @@ function EditKey({ shown: key, onClose }: { shown: Key; onClose(): void }) {
       submit="Save"
       onCancel={onClose}
       onDone={() => {
-        toast({ tone: 'good', title: 'The key is changed' })
+        toast({ tone: 'good', title: 'Key updated' })
         onClose()
       }}
     />

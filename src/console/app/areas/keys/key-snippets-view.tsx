@@ -23,14 +23,15 @@ export function KeySnippets({ scope, secret }: KeySnippetsProps) {
       {allModels(models).length > 0 ? null : (
         <p className="notice notice-warning">
           <span>
-            No route of {scope.project}/{scope.environment} leads anywhere yet, so MODEL stands in for its name.{' '}
+            {scope.project}/{scope.environment} has no usable route yet. Replace MODEL with a model name, or add a route
+            first.{' '}
             <Link to="/routing" search={(before) => ({ ...keepScope(before), add: 'choose' })}>
-              Add a route
+              Add route
             </Link>
           </span>
         </p>
       )}
-      <Snippets label="Use it from" snippets={snippets} />
+      <Snippets label="Client" snippets={snippets} />
     </div>
   )
 }

@@ -28,7 +28,7 @@ export function KeysPage() {
     </Link>
   )
   return (
-    <Page title="Create a key" above={above}>
+    <Page title="Create key" above={above}>
       <CreateKey
         onCancel={toList}
         onDone={(key) => {
@@ -79,9 +79,9 @@ function KeyList({ made, onClose }: { made: CreatedKey | null; onClose(): void }
 
 function NoKey({ action }: { action: ReactNode }) {
   return (
-    <Empty title="No key here yet" action={action} command="spgw keys create --name ci">
-      Applications send a gateway key in place of a provider’s own. It is made for one project and one environment, and
-      shown once.
+    <Empty title="No keys yet" action={action} command="spgw keys create --name ci">
+      Applications use a gateway key instead of a provider’s own. A key belongs to one project and environment, and is
+      shown only once.
     </Empty>
   )
 }

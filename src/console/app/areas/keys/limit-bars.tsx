@@ -11,7 +11,7 @@ interface LimitBarsProps {
 
 /** A policy may well say which models are allowed, and nothing of how much. */
 export function noLimits(policy: string | null): string {
-  return policy === null ? 'No rate or budget limits' : `Policy ${escapeControls(policy)}; no rate or budget limits`
+  return policy === null ? 'No rate or budget limits' : `No rate or budget limits in policy ${escapeControls(policy)}`
 }
 
 /** Limits as small bars with their figures; the one nearest to its end first. */
@@ -40,7 +40,7 @@ function LimitBar({ limit, detailed }: { limit: UsedLimit; detailed: boolean }) 
         </span>
       </span>
       <meter
-        className={`meter meter-${share >= 1 ? 'full' : share >= 0.8 ? 'near' : 'well'}`}
+        className={`meter meter-${share >= 1 ? 'full' : share >= 0.8 ? 'near' : 'ok'}`}
         min={0}
         max={limit.limit}
         value={Math.min(limit.used, limit.limit)}
@@ -48,7 +48,7 @@ function LimitBar({ limit, detailed }: { limit: UsedLimit; detailed: boolean }) 
       />
       {detailed && limit.resets_at !== null ? (
         <span className="small quiet">
-          comes back <Time at={limit.resets_at} />
+          Resets <Time at={limit.resets_at} />
         </span>
       ) : null}
     </li>

@@ -19,7 +19,7 @@ export function ShownOnce({ made, graceEndsAt, onClose }: ShownOnceProps) {
     <section className="card shown-once" aria-labelledby="shown-once">
       <div className="row spread">
         <h2 id="shown-once" ref={title} tabIndex={-1}>
-          {graceEndsAt === undefined ? `Key ${made.name} is made` : `Key ${made.name} has a new secret`}
+          {graceEndsAt === undefined ? `Key "${made.name}" created` : `New secret for key "${made.name}"`}
         </h2>
         <span className="quiet">
           {made.project}/{made.environment}
@@ -32,7 +32,7 @@ export function ShownOnce({ made, graceEndsAt, onClose }: ShownOnceProps) {
       </div>
       <p className="row shown-once-warning">
         <TriangleAlert size={16} aria-hidden="true" />
-        Copy it now. It is stored as a hash, so nobody can show it again.
+        Copy it now. Only a hash is stored, so the key cannot be shown again.
       </p>
       <div className="shown-once-key">
         <code className="breakable grow" data-testid="secret">
@@ -42,11 +42,11 @@ export function ShownOnce({ made, graceEndsAt, onClose }: ShownOnceProps) {
       </div>
       {graceEndsAt ? (
         <p className="quiet">
-          The secret before works until <Time at={graceEndsAt} absolute /> (<Time at={graceEndsAt} />
-          ), so that applications can change over.
+          The old secret stays valid until <Time at={graceEndsAt} absolute /> (<Time at={graceEndsAt} />
+          ), so that applications can switch.
         </p>
       ) : null}
-      <h3>Use it</h3>
+      <h3>Use this key</h3>
       <KeySnippets scope={made} secret={made.key} />
       <div className="row form-actions">
         <Button onClick={onClose}>I have copied it</Button>

@@ -19,7 +19,7 @@ export function DangerForm({ operation, preset, onAnswer }: DangerFormProps) {
     const answer = await call(asked ?? {})
     if (answer !== null) onAnswer(answer)
   }
-  const verb = meta.summary.split(/[ ;,]/, 1)[0] ?? 'Do it'
+  const verb = meta.summary.split(/[ ;,]/, 1)[0] ?? 'Run'
   const first = meta.positional?.[0]
   const touched = first === undefined ? undefined : asked?.[first]
   return (

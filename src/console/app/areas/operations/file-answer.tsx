@@ -15,15 +15,15 @@ interface FileAnswerProps {
 export function FileAnswer({ operation, preset, name }: FileAnswerProps) {
   const ending = operation.name.startsWith('backup') ? 'backup' : 'jsonl'
   const { download, fault, start, stop } = useDownload(operation.path, datedName(name, ending))
-  const busy = download.state === 'preparing' || download.state === 'coming'
+  const busy = download.state === 'preparing' || download.state === 'receiving'
   return (
     <div className="stack">
       <InputForm operation={operation} preset={preset} fault={fault} onInput={(input) => void start(input)}>
         <Button look="primary" type="submit" busy={busy}>
-          Save as a file
+          Download
         </Button>
         <Button disabled={!busy} onClick={stop}>
-          Stop
+          Cancel
         </Button>
       </InputForm>
       <DownloadProgress download={download} />

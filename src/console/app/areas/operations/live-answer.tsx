@@ -42,7 +42,7 @@ export function LiveAnswer({ operation, preset, columns, idle }: LiveAnswerProps
     <div className="stack">
       <InputForm operation={operation} preset={preset} fault={fault} onInput={setInput}>
         <Button look="primary" type="submit" disabled={input !== null}>
-          {operation.meta.effect === 'read' ? 'Listen' : 'Do it'}
+          {operation.meta.effect === 'read' ? 'Start' : 'Run'}
         </Button>
         <Button disabled={input === null} onClick={() => setInput(null)}>
           Stop
@@ -55,7 +55,7 @@ export function LiveAnswer({ operation, preset, columns, idle }: LiveAnswerProps
         rows={rows}
         columns={shown}
         rowKey={({ key }) => String(key)}
-        empty={<p className="quiet">{input === null ? 'Nothing heard yet.' : idle}</p>}
+        empty={<p className="quiet">{input === null ? 'No events yet.' : idle}</p>}
       />
     </div>
   )

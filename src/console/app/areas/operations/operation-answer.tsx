@@ -29,10 +29,10 @@ export function OperationAnswer({ show, answer, name }: { show: Show; answer: un
   }
   const once = show.as === 'once' ? valueAt(answer, show.field) : undefined
   return (
-    <section className="stack" aria-label="Answer">
+    <section className="stack" aria-label="Result">
       {typeof once === 'string' ? (
         <>
-          <p>Shown once: copy it now.</p>
+          <p>Shown only once. Copy it now.</p>
           <Code text={once} />
         </>
       ) : null}

@@ -21,7 +21,7 @@ export function OperationPage() {
   if (operation === undefined)
     return (
       <Page title={name} above={above}>
-        <Empty title="There is no such operation." action={<Link to="/settings/operations">All operations</Link>} />
+        <Empty title="Operation not found" action={<Link to="/settings/operations">All operations</Link>} />
       </Page>
     )
   return (
@@ -39,7 +39,6 @@ function Operation({ operation }: { operation: DerivedOperation }) {
   const preset = Object.fromEntries(
     Object.entries(home).filter(([word]) => fields.some((field) => field.name === word)),
   )
-  const submit = meta.effect === 'read' ? 'Ask' : 'Do it'
   return (
     <div className="stack narrow">
       <p>{meta.summary}.</p>
@@ -49,13 +48,12 @@ function Operation({ operation }: { operation: DerivedOperation }) {
           key={`${home.project}/${home.environment}`}
           operation={operation}
           preset={preset}
-          submit={submit}
           onAnswer={setAnswer}
         />
       ) : (
         <p className="notice notice-warning">
-          This needs the role {meta.role}
-          {meta.reach === 'workspace' ? ' for the workspace' : ''}.
+          Requires the {meta.role} role
+          {meta.reach === 'workspace' ? ' for the whole workspace' : ''}.
         </p>
       )}
       {answer === null ? null : (
@@ -68,11 +66,10 @@ function Operation({ operation }: { operation: DerivedOperation }) {
 interface BodyProps {
   operation: DerivedOperation
   preset: Record<string, string>
-  submit: string
   onAnswer(answer: unknown): void
 }
 
-function OperationBody({ operation, preset, submit, onAnswer }: BodyProps) {
+function OperationBody({ operation, preset, onAnswer }: BodyProps) {
   const { meta, name } = operation
   if (meta.show.as === 'live')
     return (
@@ -80,10 +77,10 @@ function OperationBody({ operation, preset, submit, onAnswer }: BodyProps) {
         operation={operation}
         preset={preset}
         columns={meta.show.columns}
-        idle={meta.show.idle ?? 'Listening.'}
+        idle={meta.show.idle ?? 'Waiting for events.'}
       />
     )
   if (meta.show.as === 'file') return <FileAnswer operation={operation} preset={preset} name={meta.show.name} />
   if (meta.effect === 'danger') return <DangerForm operation={operation} preset={preset} onAnswer={onAnswer} />
-  return <OperationForm operation={name} preset={preset} submit={submit} onDone={onAnswer} />
+  return <OperationForm operation={name} preset={preset} submit="Run" onDone={onAnswer} />
 }

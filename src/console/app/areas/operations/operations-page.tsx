@@ -4,7 +4,7 @@ import { useMayCall } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Page } from '../../shell/page.tsx'
 
-const effects = { read: 'reads', write: 'changes', danger: 'dangerous' } as const
+const effects = { read: 'Read', write: 'Write', danger: 'Dangerous' } as const
 
 /** Every operation of the contract, by noun: what has no place of its own elsewhere is done here. */
 export function OperationsPage() {
@@ -12,7 +12,7 @@ export function OperationsPage() {
   const nouns = operationsByNoun(({ name }) => may(name))
   return (
     <Page title="All operations" above={<Link to="/settings">Settings</Link>}>
-      <p className="quiet">Everything that you may ask of the gateway, the same as on the command line.</p>
+      <p className="quiet">Every operation that you can run, the same as on the command line.</p>
       <div className="stack operations">
         {nouns.map(([noun, operations]) => (
           <section key={noun}>

@@ -34,7 +34,7 @@ export function GroupTable({ by, rows, window }: GroupTableProps) {
         columns={columnsOf(by, most)}
         rowKey={({ group }) => group}
         onOpen={open}
-        empty={<Empty title="No request in this span." command="spgw requests stats" />}
+        empty={<Empty title="No requests in this time range" command="spgw requests stats" />}
       />
     </section>
   )

@@ -12,6 +12,8 @@ const count = (value: number | null) => (value === null ? '–' : compact(value)
 const time = (value: number | null) => (value === null ? '–' : formatMilliseconds(value))
 const money = (value: number | null) => (value === null ? '–' : formatMoney(value))
 
+const tokens: Record<string, Read> = { Input: (point) => point.input, Output: (point) => point.output }
+
 /** Drawn anew only with other figures, however often the page around it is. */
 export const OverviewCharts = memo(Charts)
 
@@ -48,10 +50,10 @@ function Charts({ series }: { series: Series }) {
         {...common}
         title="Requests"
         look="bars"
-        series={lines('requests', (point) => point.requests)}
+        series={lines('Requests', (point) => point.requests)}
         write={count}
       />
-      <Chart {...common} title="Errors" look="bars" series={lines('errors', errors)} write={count} />
+      <Chart {...common} title="Errors" look="bars" series={lines('Errors', errors)} write={count} />
       <Chart {...common} title={grouped ? 'Latency p95' : 'Latency'} series={several(latency)} write={time} />
       <Chart
         {...common}
@@ -62,14 +64,10 @@ function Charts({ series }: { series: Series }) {
       <Chart
         {...common}
         title="Tokens"
-        series={
-          grouped
-            ? lines('tokens', (point) => point.input + point.output)
-            : several({ input: (point) => point.input, output: (point) => point.output })
-        }
+        series={grouped ? lines('Tokens', (point) => point.input + point.output) : several(tokens)}
         write={count}
       />
-      <Chart {...common} title="Spend" look="bars" series={lines('spend', (point) => point.usd)} write={money} />
+      <Chart {...common} title="Spend" look="bars" series={lines('Spend', (point) => point.usd)} write={money} />
     </div>
   )
 }

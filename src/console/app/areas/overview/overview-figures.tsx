@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { formatShare } from '../../../../admin/contract/show-value.ts'
 import type { admin } from '../../client/admin.ts'
 import type { Series } from '../../client/series.ts'
 import { Count, Duration, Missing, Money, Sparkline } from '../../parts/index.ts'
@@ -9,14 +10,14 @@ type Sum = Awaited<ReturnType<typeof admin.requests.stats>>[number]
 /** The whole span in a row of figures. */
 export function OverviewFigures({ sum, points }: { sum: Sum | undefined; points: Series['groups'] | undefined }) {
   const requests = sum?.requests ?? 0
-  const share = requests === 0 ? 0 : ((sum?.errors ?? 0) / requests) * 100
+  const share = requests === 0 ? 0 : (sum?.errors ?? 0) / requests
   const bars = sumByTime(points ?? [])
   const first: unknown = sum === undefined ? null : Reflect.get(sum, 'first_byte_p50_ms')
   return (
     <dl className="figures">
       <Figure
         title="Requests"
-        note={bars.length > 0 ? <Sparkline points={bars} label="Requests over the span" height={16} /> : null}
+        note={bars.length > 0 ? <Sparkline points={bars} label="Requests over time" height={16} /> : null}
       >
         <Count value={requests} />
       </Figure>
@@ -24,16 +25,16 @@ export function OverviewFigures({ sum, points }: { sum: Sum | undefined; points:
         title="Errors"
         note={`${(sum?.errors ?? 0).toLocaleString('en-US')} ${sum?.errors === 1 ? 'request' : 'requests'}`}
       >
-        {`${share === 0 ? '0' : share < 10 ? share.toFixed(1) : share.toFixed(0)} %`}
+        {formatShare(share)}
       </Figure>
       <Figure title="Latency p50" note={<Pair title="p95" ms={sum?.duration_p95_ms} />}>
         <Duration ms={sum?.duration_p50_ms} />
       </Figure>
-      <Figure title="Latency p99" note="of the whole request">
+      <Figure title="Latency p99" note="whole request">
         <Duration ms={sum?.duration_p99_ms} />
       </Figure>
-      <Figure title="First token p50" note="streamed answers">
-        {typeof first === 'number' ? <Duration ms={first} /> : <Missing meaning="not measured" />}
+      <Figure title="First token p50" note="streamed requests">
+        {typeof first === 'number' ? <Duration ms={first} /> : <Missing meaning="Not measured" />}
       </Figure>
       <Figure title="Tokens" note={<Tokens sum={sum} />}>
         <Large value={(sum?.input ?? 0) + (sum?.output ?? 0)} />
@@ -66,7 +67,7 @@ function Pair({ title, ms }: { title: string; ms: number | null | undefined }) {
 function Tokens({ sum }: { sum: Sum | undefined }) {
   return (
     <>
-      <Large value={sum?.input ?? 0} /> in · <Large value={sum?.output ?? 0} /> out
+      <Large value={sum?.input ?? 0} /> input · <Large value={sum?.output ?? 0} /> output
     </>
   )
 }
@@ -80,7 +81,7 @@ function PerThousand({ sum }: { sum: Sum | undefined }) {
   if (sum === undefined || sum.usd === null || sum.requests === 0) return null
   return (
     <>
-      <Money usd={(sum.usd / sum.requests) * 1000} /> for 1,000
+      <Money usd={(sum.usd / sum.requests) * 1000} /> per 1,000 requests
     </>
   )
 }

@@ -5,9 +5,9 @@ import { SpanChoice } from '../span-choice.tsx'
 import type { OverviewSearch } from './overview-search.ts'
 
 const spans = [
-  { since: '15m', title: 'Last 15 min' },
+  { since: '15m', title: 'Last 15 minutes' },
   { since: '1h', title: 'Last hour' },
-  { since: '24h', title: 'Last 24 h' },
+  { since: '24h', title: 'Last 24 hours' },
   { since: '7d', title: 'Last 7 days' },
   { since: '30d', title: 'Last 30 days' },
   { since: '90d', title: 'Last 90 days' },
@@ -33,11 +33,11 @@ export function OverviewTools({ search }: { search: OverviewSearch }) {
       ) : null}
       <select
         className="input"
-        aria-label="By"
+        aria-label="Group by"
         value={by ?? ''}
         onChange={(event) => change({ by: groupings.find((word) => word === event.target.value) })}
       >
-        <option value="">All together</option>
+        <option value="">No grouping</option>
         {groupings.map((word) => (
           <option key={word} value={word}>
             By {word}

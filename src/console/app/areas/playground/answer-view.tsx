@@ -7,16 +7,16 @@ import type { Answer } from './answer-state.ts'
 type View = 'text' | 'response' | 'request'
 
 const tabs: { value: View; title: string }[] = [
-  { value: 'text', title: 'Answer' },
+  { value: 'text', title: 'Response' },
   { value: 'response', title: 'Raw response' },
-  { value: 'request', title: 'As it was sent' },
+  { value: 'request', title: 'Raw request' },
 ]
 
 export function AnswerView({ answer, onContinue }: { answer: Answer; onContinue: (() => void) | null }) {
   const [view, setView] = useState<View>('text')
   const { begin, state, error } = answer
   return (
-    <section className="card" aria-label="Answer">
+    <section className="card" aria-label="Response">
       <div className="row spread card-head">
         <span className="row">
           {begin === null ? (
@@ -28,7 +28,7 @@ export function AnswerView({ answer, onContinue }: { answer: Answer; onContinue:
         </span>
         <span className="row number small">
           {answer.firstTextMs === null && answer.durationMs === null ? null : (
-            <span className="quiet">in this browser:</span>
+            <span className="quiet">Measured in this browser:</span>
           )}
           {answer.firstTextMs === null ? null : (
             <span>
@@ -44,10 +44,10 @@ export function AnswerView({ answer, onContinue }: { answer: Answer; onContinue:
       </div>
       {error === null ? null : (
         <p className="notice notice-bad" role="alert">
-          It broke off: {escapeControls(error)}
+          Response interrupted: {escapeControls(error)}
         </p>
       )}
-      <Tabs<View> label="What to show" tabs={tabs} value={view} onChange={setView}>
+      <Tabs<View> label="View" tabs={tabs} value={view} onChange={setView}>
         {view === 'text' ? <AnswerText answer={answer} onContinue={onContinue} /> : null}
         {view === 'response' ? <Raw head={headOf(answer)} body={answer.raw} /> : null}
         {view === 'request' ? <Raw head={`POST ${begin?.path ?? ''}`} body={begin?.request_body ?? ''} /> : null}
@@ -57,11 +57,11 @@ export function AnswerView({ answer, onContinue }: { answer: Answer; onContinue:
 }
 
 const words: Record<Answer['state'], string> = {
-  waiting: 'waiting for the first byte',
-  coming: 'comes',
-  ended: 'ended',
-  stopped: 'stopped by you',
-  failed: 'broke off',
+  waiting: 'Waiting for the first byte',
+  coming: 'Streaming',
+  ended: 'Completed',
+  stopped: 'Stopped by you',
+  failed: 'Interrupted',
 }
 
 /** A model may answer anything: lines stay, turning marks and escapes are written out. */
@@ -73,17 +73,17 @@ function AnswerText({ answer, onContinue }: { answer: Answer; onContinue: (() =>
     <div className="stack-tight">
       <div className="answer-text" aria-live="polite" aria-busy={state === 'coming'}>
         {text === '' ? (
-          <span className="quiet">{state === 'ended' ? 'No text came. The raw response has what did.' : '…'}</span>
+          <span className="quiet">{state === 'ended' ? 'The response has no text. See the raw response.' : '…'}</span>
         ) : (
           <bdi>{shown(text)}</bdi>
         )}
       </div>
       {text === '' || state === 'coming' ? null : (
         <div className="row">
-          <CopyButton text={text} label="Copy answer" />
+          <CopyButton text={text} label="Copy response" />
           {onContinue === null ? null : (
             <Button small icon={<Reply size={14} aria-hidden="true" />} onClick={onContinue}>
-              Go on with it
+              Continue conversation
             </Button>
           )}
         </div>
@@ -96,7 +96,7 @@ function Raw({ head, body }: { head: string; body: string }) {
   return (
     <div className="code">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard. */}
-      <section className="answer-raw" aria-label="Raw" tabIndex={0}>
+      <section className="answer-raw" aria-label="Raw content" tabIndex={0}>
         <pre>
           <code>
             {shown(head)}

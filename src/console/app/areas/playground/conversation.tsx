@@ -26,7 +26,7 @@ export function Conversation({ draft, onChange, onSend }: ConversationProps) {
     <div className="stack-tight">
       <div className="field">
         <label htmlFor={`${id}-system`}>
-          System <span className="quiet">(optional)</span>
+          System prompt <span className="quiet">(optional)</span>
         </label>
         <textarea
           id={`${id}-system`}
@@ -44,7 +44,7 @@ export function Conversation({ draft, onChange, onSend }: ConversationProps) {
             {turns.length > 1 ? (
               <IconButton
                 small
-                label={`Remove this message of the ${turn.role}`}
+                label={`Remove ${turn.role} message`}
                 icon={<X size={14} aria-hidden="true" />}
                 onClick={() => setTurns(turns.filter((one) => one.id !== turn.id))}
               />
@@ -64,7 +64,7 @@ export function Conversation({ draft, onChange, onSend }: ConversationProps) {
       ))}
       <div>
         <Button small icon={<Plus size={14} aria-hidden="true" />} onClick={add}>
-          Add a message
+          Add message
         </Button>
       </div>
     </div>

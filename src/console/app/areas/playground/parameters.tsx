@@ -2,6 +2,7 @@ import { useId } from 'react'
 import { type LaneName, laneNames } from '../../../../core/lane.ts'
 import type { ModelsByLane } from '../lane-models.ts'
 import type { Key } from '../outputs.ts'
+import { count } from '../units.ts'
 import type { Draft } from './playground-state.ts'
 
 export interface ParametersProps {
@@ -37,7 +38,7 @@ export function Parameters({ draft, onChange, models, usable }: ParametersProps)
       </div>
       <div className="field-triple">
         <NumberField
-          label="Most tokens"
+          label="Max tokens"
           value={draft.maxTokens}
           onText={(maxTokens) => onChange({ maxTokens, body: null })}
         />
@@ -52,7 +53,7 @@ export function Parameters({ draft, onChange, models, usable }: ParametersProps)
             checked={draft.streamed}
             onChange={(event) => onChange({ streamed: event.target.checked, body: null })}
           />
-          Streamed
+          Stream
         </label>
       </div>
     </>
@@ -80,8 +81,8 @@ function ModelField({ draft, onChange, models }: Omit<ParametersProps, 'usable'>
       </datalist>
       <p className="small quiet">
         {models[draft.lane].length === 0
-          ? `No route serves the ${laneTitles[draft.lane]} lane here yet.`
-          : `${models[draft.lane].length} known on this lane`}
+          ? `No route serves the ${laneTitles[draft.lane]} lane yet.`
+          : `${count(models[draft.lane].length, 'model')} available`}
       </p>
     </div>
   )
@@ -91,7 +92,7 @@ function KeyField({ draft, onChange, usable }: Omit<ParametersProps, 'models'>) 
   const id = useId()
   return (
     <div className="field">
-      <label htmlFor={`${id}-key`}>Counts as key</label>
+      <label htmlFor={`${id}-key`}>Send as key</label>
       <select
         id={`${id}-key`}
         className="input"
@@ -99,7 +100,7 @@ function KeyField({ draft, onChange, usable }: Omit<ParametersProps, 'models'>) 
         aria-describedby={`${id}-key-hint`}
         onChange={(event) => onChange({ key: event.target.value })}
       >
-        <option value="">none: only the scope’s policies</option>
+        <option value="">No key (only policies of the project and environment)</option>
         {usable.map((key) => (
           <option key={key.id} value={key.id}>
             {key.name} …{key.last_four}
@@ -107,7 +108,7 @@ function KeyField({ draft, onChange, usable }: Omit<ParametersProps, 'models'>) 
         ))}
       </select>
       <p id={`${id}-key-hint`} className="small quiet">
-        Keys are stored as hashes: the gateway lends it a secret for this one request.
+        Limits, policies and records apply as if this key had sent the request.
       </p>
     </div>
   )
@@ -124,7 +125,7 @@ function NumberField({ label, value, onText }: { label: string; value: string; o
         id={id}
         className="input"
         inputMode="decimal"
-        placeholder="as the provider does"
+        placeholder="Provider default"
         value={value}
         onChange={(event) => onText(event.target.value)}
       />

@@ -25,8 +25,8 @@ export function PlaygroundPage() {
       {may ? (
         <Playground />
       ) : (
-        <Empty title="Sending requests needs the role admin">
-          Requests that others sent are under Requests; what would happen to one, Routing explains.
+        <Empty title="Sending requests requires the admin role">
+          See Requests for what others have sent, and Routing for how a request would be routed.
         </Empty>
       )}
     </Page>
@@ -92,7 +92,7 @@ function Desk({ scope, onScope, models }: DeskProps) {
           <span className="small quiet">
             {why ?? (
               <>
-                <kbd>Ctrl</kbd> <kbd>Enter</kbd> sends. It is a real request, and costs what one costs.
+                <kbd>Ctrl</kbd> <kbd>Enter</kbd> to send. This is a real request with its usual cost.
               </>
             )}
           </span>
@@ -101,10 +101,10 @@ function Desk({ scope, onScope, models }: DeskProps) {
       <div className="stack playground-answer">
         {answer === null ? (
           <Empty
-            title="The answer comes here"
+            title="No response yet"
             command={`spgw requests send ${shellWord(draft.model || 'MODEL')} 'Say hello.'`}
           >
-            With the time to its first token, what was sent and received, and the request’s own record.
+            The response appears here, with its timing and its record.
           </Empty>
         ) : (
           <>

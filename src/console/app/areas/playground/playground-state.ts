@@ -57,13 +57,13 @@ export function pathOf(draft: Draft): string {
 /** Why it cannot be sent yet; null: it can. */
 export function obstacle(draft: Draft): string | null {
   if (draft.model.trim() === '') return 'Choose a model.'
-  if (draft.body !== null) return isJson(draft.body) ? null : 'The body is not JSON.'
-  if (draft.turns.every(({ text }) => text.trim() === '')) return 'Write a message.'
+  if (draft.body !== null) return isJson(draft.body) ? null : 'The body is not valid JSON.'
+  if (draft.turns.every(({ text }) => text.trim() === '')) return 'Enter a message.'
   for (const [name, text] of [
-    ['Most tokens', draft.maxTokens],
+    ['Max tokens', draft.maxTokens],
     ['Temperature', draft.temperature],
   ] as const)
-    if (text.trim() !== '' && numberOf(text) === null) return `${name} is not a number.`
+    if (text.trim() !== '' && numberOf(text) === null) return `${name} must be a number.`
   return null
 }
 

@@ -27,9 +27,9 @@ export function RawRequest({ draft, onChange }: { draft: Draft; onChange(part: P
         />
         {draft.body === null ? null : (
           <p className="row small">
-            Changed by hand: this is sent, and the fields above do not count.
+            Edited by hand. This body is sent, and the fields above are ignored.
             <Button small onClick={() => onChange({ body: null })}>
-              Back to the fields
+              Discard edits
             </Button>
           </p>
         )}

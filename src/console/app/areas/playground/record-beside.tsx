@@ -14,13 +14,13 @@ export function RecordBeside({ id }: { id: string }) {
   return (
     <section className="card" aria-label="Record">
       <div className="row spread card-head">
-        <h2>Its record</h2>
+        <h2>Request record</h2>
         <Link to="/requests/$id" params={{ id }} search={keepScope}>
-          Open it
+          Open request
         </Link>
       </div>
       <p className="small quiet">
-        Its times are the gateway's own. Those above are this browser's: its way there and back comes on top.
+        Times measured at the gateway. The times above are measured in this browser and include the network.
       </p>
       <ol className="happened">
         {describeRecord(record.data).map((sentence) => (
@@ -40,10 +40,10 @@ export function RecordBeside({ id }: { id: string }) {
             label: 'Tokens',
             value:
               tokens === null ? (
-                'not known'
+                'Unknown'
               ) : (
                 <>
-                  <Count value={tokens.input} /> in, <Count value={tokens.output} /> out
+                  <Count value={tokens.input} /> input, <Count value={tokens.output} /> output
                 </>
               ),
           },

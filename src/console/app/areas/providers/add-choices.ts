@@ -14,14 +14,14 @@ export interface AddChoice {
 const first = ['openai', 'anthropic', 'gemini', 'openai-compatible', 'azure-openai', 'bedrock', 'vertex', 'demo']
 
 const abouts: Record<string, string> = {
-  openai: 'GPT and the reasoning models, embeddings, moderation',
-  anthropic: 'Claude, over its own Messages format',
-  gemini: 'Gemini, over its own generateContent format',
-  'openai-compatible': "Any other vendor or server with OpenAI's format",
-  'azure-openai': 'Deployments of a resource, by key or service principal',
-  bedrock: "Anthropic's models, by access key or Bedrock key",
-  vertex: "Google's and Anthropic's models, by service account",
-  demo: 'Answers without a network or an account: to try everything',
+  openai: 'GPT and reasoning models, embeddings, moderation',
+  anthropic: 'Claude models, in the Messages format',
+  gemini: 'Gemini models, in the generateContent format',
+  'openai-compatible': 'Any vendor or server with an OpenAI-compatible API',
+  'azure-openai': 'Azure deployments, with an API key or service principal',
+  bedrock: 'Anthropic models on AWS, with an access key or Bedrock API key',
+  vertex: 'Google and Anthropic models, with a service account',
+  demo: 'Built-in test provider, no network or account needed',
 }
 
 /** The kinds in the order in which they are wanted, any new one behind. */
@@ -34,7 +34,7 @@ export function kindChoices(kinds: readonly ProviderKind[]): AddChoice[] {
       kind,
       preset: null,
       title: kind.presets.length > 0 ? 'Other' : kind.title,
-      about: abouts[kind.kind] ?? `Speaks ${kind.speaks.join(', ')}`,
+      about: abouts[kind.kind] ?? `Formats: ${kind.speaks.join(', ')}`,
     }))
 }
 

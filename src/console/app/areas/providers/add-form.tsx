@@ -9,6 +9,7 @@ import { type FormValues, inputOf, missingFields, valuesOf } from '../../parts/f
 import { Button, FormFault, toast, useOperation } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { Provider, ProviderKind } from '../outputs.ts'
+import { count } from '../units.ts'
 import { type AddChoice, freeName } from './add-choices.ts'
 import { CheckList } from './check-list.tsx'
 
@@ -82,7 +83,7 @@ function FilledForm({ choice, name, projects }: FilledFormProps) {
     const added = await call({ ...fixed, ...inputOf(fields, values, null) })
     if (added === null) return
     const made = added as Provider
-    toast({ tone: 'good', title: `Provider ${made.name} is added`, text: foundInWords(made) })
+    toast({ tone: 'good', title: `Provider "${made.name}" added`, text: foundInWords(made) })
     void navigate({ to: '/providers/$name', params: { name: made.name }, search: keepScope })
   }
   const draw = (field: (typeof fields)[number]) => (
@@ -109,7 +110,7 @@ function FilledForm({ choice, name, projects }: FilledFormProps) {
         {fault?.reason ? null : <FormFault fault={fault} shown={fields.map((field) => field.name)} />}
         <div className="row form-actions">
           <Button look="primary" type="submit" busy={busy}>
-            {checks ? 'Check and add' : 'Add'}
+            {checks ? 'Check and add' : 'Add provider'}
           </Button>
           <Button onClick={() => void navigate({ to: '/providers', search: keepScope })}>Cancel</Button>
         </div>
@@ -141,8 +142,8 @@ function CheckAside({ choice, checks, busy, fault, onBaseUrl }: CheckAsideProps)
     <aside className="stack beside-form">
       {choice.preset?.note ? <p className="notice">{choice.preset.note}</p> : null}
       {checks && (busy || fault?.reason) ? (
-        <section className="card" aria-label="Check of the provider">
-          <h2 className="card-head">{busy ? 'Checking' : 'The check failed; nothing is stored'}</h2>
+        <section className="card" aria-label="Provider check">
+          <h2 className="card-head">{busy ? 'Checking' : 'Check failed. Nothing was stored.'}</h2>
           <CheckList
             finding={busy || !fault ? null : { ok: false, reason: fault.reason, message: fault.message, models: null }}
             onBaseUrl={onBaseUrl}
@@ -150,8 +151,8 @@ function CheckAside({ choice, checks, busy, fault, onBaseUrl }: CheckAsideProps)
         </section>
       ) : checks ? (
         <p className="small quiet">
-          Before anything is stored the gateway asks the provider for its models: free, and it proves address and
-          credential.
+          Before storing anything, the gateway lists the provider’s models. This is free and verifies the base URL and
+          the credential.
         </p>
       ) : null}
     </aside>
@@ -182,30 +183,30 @@ function missingByKind(choice: AddChoice, values: FormValues): Record<string, st
   const lacking = ['credential', 'baseUrl', ...requiredSettings(choice)].filter(
     (field) => isNeeded(field, choice) && values[field] === '',
   )
-  return Object.fromEntries(lacking.map((field) => [field, 'This is needed.']))
+  return Object.fromEntries(lacking.map((field) => [field, 'Required']))
 }
 
 function credentialLabel({ title, credential_documents: documents }: ProviderKind): string {
-  return documents.length === 0 ? `API key of ${title}` : `Credential of ${title}`
+  return documents.length === 0 ? `${title} API key` : `${title} credential`
 }
 
 /** What may be pasted where one word is not all there is. */
 function credentialForms({ credential_word: word, credential_documents: documents }: ProviderKind): string {
   const forms = documents.map(({ title, members }) => `a ${title} as JSON (${members.join(', ')})`)
-  return forms.length === 0 ? '' : `${[...(word ? ['A key'] : []), ...forms].join(', or ')}. `
+  return forms.length === 0 ? '' : `${[...(word ? ['An API key'] : []), ...forms].join(', or ')}. `
 }
 
 function hintOf(field: string, { kind, preset }: AddChoice): string | undefined {
   if (field === 'credential')
-    return `${credentialForms(kind)}Sealed with the machine key; from then on only its last four characters show.`
+    return `${credentialForms(kind)}Stored encrypted with the machine key. Later, only its last four characters are shown.`
   if (field !== 'baseUrl') return undefined
   const usual = preset?.base_url ?? kind.default_base_url
   return usual === null
-    ? 'What the vendor’s own SDK would be given, such as http://127.0.0.1:8000/v1'
+    ? 'The base URL to give the vendor’s own SDK, such as http://127.0.0.1:8000/v1'
     : `Default: ${usual}`
 }
 
 function foundInWords({ state, models }: Provider): string {
-  if (state === 'unchecked') return 'It is not checked yet.'
-  return models.length === 1 ? 'It answers, with 1 model.' : `It answers, with ${models.length} models.`
+  if (state === 'unchecked') return 'Not checked yet.'
+  return `Check passed. ${count(models.length, 'model')} found.`
 }

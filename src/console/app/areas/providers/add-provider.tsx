@@ -17,7 +17,7 @@ export function AddProvider({ chosen }: { chosen: string }) {
     </Link>
   )
   return (
-    <Page title="Add a provider" above={above}>
+    <Page title="Add provider" above={above}>
       {kinds.isPending ? <Loading /> : null}
       {kinds.error ? <FaultNotice error={kinds.error} onRetry={() => void kinds.refetch()} /> : null}
       {kinds.data === undefined ? null : <Steps chosen={chosen} kinds={kinds.data} />}
@@ -31,10 +31,10 @@ function Steps({ chosen, kinds }: { chosen: string; kinds: readonly ProviderKind
   const choosesPreset = openKind !== undefined && openKind.presets.length > 0 && !chosen.endsWith('/own')
   return (
     <div className="stack">
-      <Choices label="Kind of provider" choices={kindChoices(kinds)} chosen={choice?.kind.kind ?? ''} />
+      <Choices label="Provider kind" choices={kindChoices(kinds)} chosen={choice?.kind.kind ?? ''} />
       {choice === null ? (
         <p className="quiet">
-          Choose what it is. On the command line: <Command text="spgw providers add --help" />
+          Choose a provider. On the command line: <Command text="spgw providers add --help" />
         </p>
       ) : null}
       {choice !== null && choice.kind.presets.length > 0 ? (
@@ -51,7 +51,13 @@ function Steps({ chosen, kinds }: { chosen: string; kinds: readonly ProviderKind
 }
 
 function ownServer(kind: ProviderKind): AddChoice {
-  return { word: `${kind.kind}/own`, kind, preset: null, title: 'Another one', about: 'by its base URL' }
+  return {
+    word: `${kind.kind}/own`,
+    kind,
+    preset: null,
+    title: 'Custom base URL',
+    about: 'Any OpenAI-compatible server',
+  }
 }
 
 interface ChoicesProps {

@@ -13,7 +13,7 @@ export interface CheckFinding {
   models: number | null
 }
 
-const titles = ['Reach the server', 'Find its API at the base URL', 'Have the credential accepted', 'Read its models']
+const titles = ['Connect to the server', 'Find the API at the base URL', 'Verify the credential', 'List the models']
 
 /** At which step a reason ends the check. Anything unknown is no failure of what came before it. */
 const failsAt: Record<string, number> = { unreachable: 0, wrong_url: 1, credential_rejected: 2, credential_sealed: 2 }
@@ -39,5 +39,5 @@ export function checkSteps(finding: CheckFinding | null): CheckStep[] {
 
 /** The base URL that the check found to be the right one; null: it says none. */
 export function suggestedBaseUrl(message: string): string | null {
-  return /answers at (\S+?): make that the base URL/.exec(message)?.[1] ?? null
+  return /The provider answers at (\S+?)[:.,;]?\s/.exec(message)?.[1] ?? null
 }

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Count, Duration, Outside, Sparkline, Time } from '../../parts/index.ts'
+import { stateInWords } from '../../parts/state-badge.tsx'
 import { keepScope } from '../../shell/keys.ts'
 import type { Provider } from '../outputs.ts'
 import { ProviderState } from './provider-state.tsx'
@@ -54,7 +55,7 @@ export function ProviderCard({ provider, kindTitle, traffic, routes }: ProviderC
         <span>Revision {provider.revision}</span>
         <span>{routesInWords(routes)}</span>
         <span>
-          {provider.state} since <Time at={provider.state_since ?? provider.created_at} />
+          {stateInWords(provider.state)} since <Time at={provider.state_since ?? provider.created_at} />
         </span>
       </p>
     </li>
@@ -80,6 +81,6 @@ export function hostOf(url: string): string {
 
 function routesInWords(models: readonly string[] | null): string {
   if (models === null) return '… routes'
-  if (models.length === 0) return 'no route leads here'
+  if (models.length === 0) return 'No routes'
   return models.length === 1 ? '1 route' : `${models.length} routes`
 }

@@ -20,15 +20,15 @@ export function ProviderCredentials({ provider }: { provider: Provider }) {
   return (
     <Section title="Credentials" actions={may ? add : undefined}>
       {credentials.length === 0 ? (
-        <Empty title="No credential" command={`spgw providers credentials add ${name} --credential-stdin`}>
-          Calls go out without one. Several form a pool: spread over, and rested one by one when one is limited.
+        <Empty title="No credentials" command={`spgw providers credentials add ${name} --credential-stdin`}>
+          Requests are sent without a credential. Add several to spread requests over them.
         </Empty>
       ) : (
         <ul className="list">
           {credentials.map((credential) => (
             <li key={credential.id} className="list-row">
               <span className="grow">
-                stored{endsIn(credential)}, added <Time at={credential.added_at} />
+                Stored{endsIn(credential)}, added <Time at={credential.added_at} />
               </span>
               {may ? (
                 <>
@@ -44,8 +44,8 @@ export function ProviderCredentials({ provider }: { provider: Provider }) {
       )}
       <p className="small quiet below">
         {credentials.length > 1
-          ? `A pool of ${credentials.length}: calls are spread over them, and one that is limited or refused rests.`
-          : 'A new one is checked with the provider before it takes the place of the old: no request is dropped.'}
+          ? `Requests are spread over these ${credentials.length} credentials. One that is rate-limited or rejected cools down.`
+          : 'A new credential is checked before it replaces the old one. No request is dropped.'}
       </p>
       <CredentialDialog provider={provider} asked={asked} onClose={() => setAsked(null)} />
     </Section>
@@ -75,12 +75,12 @@ function RemoveCredential({
       operation="providers.credentials.remove"
       input={{ name, credential: credential.id }}
       name={ending}
-      done="The credential is removed"
+      done="Credential removed"
       consequence={
         <p>
           {left === 0
-            ? 'It is the last one: calls then go out without any, and most providers refuse those.'
-            : `${left} of the pool ${left === 1 ? 'stays' : 'stay'} and ${left === 1 ? 'takes' : 'take'} its calls.`}
+            ? 'This is the last credential. Requests will be sent without one, and most providers reject those.'
+            : `The remaining ${left === 1 ? 'credential takes' : `${left} credentials take`} over its requests.`}
         </p>
       }
     >
@@ -98,13 +98,13 @@ interface CredentialDialogProps {
 function CredentialDialog({ provider: { name }, asked, onClose }: CredentialDialogProps) {
   const isNew = asked === 'add'
   const done = (word: string) => () => {
-    toast({ tone: 'good', title: `The credential is ${word}` })
+    toast({ tone: 'good', title: `Credential ${word}` })
     onClose()
   }
   return (
     <Dialog
       open={asked !== null}
-      title={isNew ? `Add a credential to ${name}` : `Replace a credential of ${name}`}
+      title={isNew ? `Add credential to ${name}` : `Replace credential of ${name}`}
       onClose={onClose}
     >
       {asked === null ? null : isNew ? (
@@ -125,7 +125,7 @@ function CredentialDialog({ provider: { name }, asked, onClose }: CredentialDial
           needed={['credential']}
           folded={['skipCheck']}
           labels={{ credential: 'New credential' }}
-          hints={{ credential: 'It keeps the place in the pool, and the objects that were made with it.' }}
+          hints={{ credential: 'Keeps its place in the pool and access to the objects created with it' }}
           submit="Check and replace"
           onDone={done('replaced')}
           onCancel={onClose}

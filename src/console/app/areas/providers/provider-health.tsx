@@ -8,9 +8,9 @@ import { type HealthSpan, healthSpans, readyShare } from './health-strip.ts'
 
 const hour = 3_600_000
 const windows = [
-  { since: '24h', title: 'Day', length: 24 * hour },
-  { since: '7d', title: 'Week', length: 7 * 24 * hour },
-  { since: '30d', title: 'Month', length: 30 * 24 * hour },
+  { since: '24h', title: '24 hours', length: 24 * hour },
+  { since: '7d', title: '7 days', length: 7 * 24 * hour },
+  { since: '30d', title: '30 days', length: 30 * 24 * hour },
 ] as const
 
 export function ProviderHealth({ provider }: { provider: Provider }) {
@@ -25,15 +25,15 @@ export function ProviderHealth({ provider }: { provider: Provider }) {
               <span className="row">
                 <StateBadge state={state} />
                 <span className="quiet">
-                  since <Time at={state_since ?? provider.created_at} />
-                  {active ? null : '; inactive, so it gets no traffic'}
+                  Since <Time at={state_since ?? provider.created_at} />
+                  {active ? null : '. Inactive, so no requests are sent to it'}
                 </span>
               </span>
             ),
           },
           { label: 'Last hour', value: <Count value={last_hour.requests} unit="requests" /> },
           { label: 'Errors', value: <Count value={last_hour.errors} /> },
-          { label: 'p95', value: <Duration ms={last_hour.duration_p95_ms} /> },
+          { label: 'Latency p95', value: <Duration ms={last_hour.duration_p95_ms} /> },
         ]}
       />
       {provider.base_url === null ? null : <HealthOverTime name={provider.name} />}
@@ -53,7 +53,7 @@ function HealthOverTime({ name }: { name: string }) {
       <div className="row spread">
         <span>{history.isPending ? null : sayShare(share)}</span>
         <fieldset className="segments">
-          <legend className="visually-hidden">Time shown</legend>
+          <legend className="visually-hidden">Time range</legend>
           {windows.map((one) => (
             <label key={one.since} className="segment">
               <input type="radio" name="health" checked={one.since === since} onChange={() => setSince(one.since)} />
@@ -100,7 +100,7 @@ function Changes({ spans, now }: { spans: readonly HealthSpan[]; now: number }) 
           <span className="quiet">
             {until === now ? (
               <>
-                since <Time at={new Date(since).toISOString()} />
+                Since <Time at={new Date(since).toISOString()} />
               </>
             ) : (
               <>
@@ -120,9 +120,9 @@ function Changes({ spans, now }: { spans: readonly HealthSpan[]; now: number }) 
 }
 
 function sayShare(share: number | null): string {
-  return share === null ? 'Nothing is known of this time.' : `Served ${percent(share)} of the time that is known`
+  return share === null ? 'No data for this time range' : `Available ${percent(share)} of the observed time`
 }
 
 function percent(share: number): string {
-  return share >= 0.99995 ? '100 %' : `${(Math.floor(share * 1000) / 10).toFixed(1)} %`
+  return share >= 0.99995 ? '100%' : `${(Math.floor(share * 1000) / 10).toFixed(1)}%`
 }

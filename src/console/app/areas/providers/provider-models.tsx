@@ -12,18 +12,18 @@ export function ProviderModels({ provider: { models, name } }: { provider: Provi
   const found = models.filter((model) => model.name.toLowerCase().includes(text.trim().toLowerCase()))
   const shown = all || text !== '' ? found.slice(0, 500) : found.slice(0, shownAtFirst)
   return (
-    <Section title="Models seen" actions={<span className="quiet number">{models.length}</span>}>
+    <Section title="Models" actions={<span className="quiet number">{models.length}</span>}>
       {models.length === 0 ? (
-        <Empty title="No model seen yet" command={`spgw providers check ${name}`}>
-          They are read from the provider’s own list by a check. Some servers have none; routes work all the same.
+        <Empty title="No models yet" command={`spgw providers check ${name}`}>
+          A check reads them from the provider’s model list. Some servers have no list; routes work without it.
         </Empty>
       ) : (
         <>
           {models.length > shownAtFirst ? (
             <input
               className="input filter below"
-              aria-label="Find a model"
-              placeholder="Find a model"
+              aria-label="Filter models"
+              placeholder="Filter models"
               value={text}
               onChange={(event) => setText(event.target.value)}
             />

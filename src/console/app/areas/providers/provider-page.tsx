@@ -82,9 +82,9 @@ function Failing({ provider }: { provider: Provider }) {
   return (
     <div className="notice notice-bad" role="alert">
       <div className="grow">
-        <p className="notice-title">It gets no traffic: the gateway found it failing.</p>
+        <p className="notice-title">Failing: no requests are sent to this provider.</p>
         <p>{provider.state_reason}</p>
-        <p className="small">It is asked again by itself, 30 s to 5 min apart, until it answers.</p>
+        <p className="small">The gateway checks it again every 30 s to 5 min until it recovers.</p>
       </div>
     </div>
   )
@@ -112,7 +112,7 @@ function Actions({ provider, routes, onEdit, onRemoved }: ActionsProps) {
         input={{ name }}
         name={name}
         icon={active ? <PowerOff size={16} aria-hidden="true" /> : <Power size={16} aria-hidden="true" />}
-        done={active ? `${name} gets no traffic any more` : `${name} gets traffic`}
+        done={active ? `Provider "${name}" deactivated` : `Provider "${name}" activated`}
       >
         {active ? 'Deactivate' : 'Activate'}
       </OperationButton>
@@ -121,7 +121,7 @@ function Actions({ provider, routes, onEdit, onRemoved }: ActionsProps) {
         input={{ name }}
         name={name}
         icon={<Trash2 size={16} aria-hidden="true" />}
-        done={`Provider ${name} is removed`}
+        done={`Provider "${name}" removed`}
         onDone={onRemoved}
         consequence={<RemovalConsequence provider={provider} routes={routes} />}
       >
@@ -133,13 +133,13 @@ function Actions({ provider, routes, onEdit, onRemoved }: ActionsProps) {
 
 function RemovalConsequence({ provider, routes }: { provider: Provider; routes: readonly Route[] }) {
   const { credentials, revision } = provider
-  const lost = `Lost for good: ${count(credentials.length, 'credential')} and ${count(revision, 'revision')}. Records keep its name.`
-  if (routes.length === 0) return <p>No route leads to it. {lost}</p>
+  const lost = `This permanently deletes ${count(credentials.length, 'credential')} and ${count(revision, 'revision')}. Requests keep its name.`
+  if (routes.length === 0) return <p>No route uses it. {lost}</p>
   return (
     <>
       <p className="notice notice-warning">
-        {count(routes.length, 'route')} {routes.length === 1 ? 'leads' : 'lead'} to it:{' '}
-        {routes.map(({ model }) => model).join(', ')}. While that is so, removing is refused.
+        Used by {count(routes.length, 'route')}: {routes.map(({ model }) => model).join(', ')}. Remove it from{' '}
+        {routes.length === 1 ? 'that route' : 'those routes'} first.
       </p>
       <p>{lost}</p>
     </>
@@ -162,7 +162,7 @@ function CheckNow({ provider }: { provider: Provider }) {
       <Button icon={<RefreshCw size={16} aria-hidden="true" />} busy={busy} onClick={() => void run()}>
         Check now
       </Button>
-      <Dialog open={open} title={`Check of ${provider.name}`} onClose={() => setOpen(false)}>
+      <Dialog open={open} title={`Check ${provider.name}`} onClose={() => setOpen(false)}>
         {fault === null ? (
           <>
             <CheckList finding={finding} />

@@ -33,7 +33,11 @@ export function ProviderRevisions({ provider }: { provider: Provider }) {
       ) : null}
       <Dialog
         open={compared !== null}
-        title={compared?.active ? `Revision ${compared.number}` : `Revision ${compared?.number} and the active one`}
+        title={
+          compared?.active
+            ? `Revision ${compared.number}`
+            : `Revision ${compared?.number} compared with the active revision`
+        }
         onClose={() => setCompared(null)}
       >
         {compared === null ? null : <Comparison revision={compared} others={sorted} active={active} />}
@@ -67,7 +71,7 @@ function RevisionRow({ revision, provider, onCompare }: RevisionRowProps) {
           operation="providers.rollback"
           input={{ name: provider.name, revision: number }}
           name={provider.name}
-          done={`Revision ${number} is the active one`}
+          done={`Revision ${number} is active`}
         >
           Make active
         </OperationButton>
@@ -92,11 +96,11 @@ function Comparison({ revision, others, active }: ComparisonProps) {
       <p className="quiet">
         {revision.active
           ? previous === undefined
-            ? 'The first one: all of it was set then.'
-            : `What it changed of revision ${previous.number}.`
-          : `What making it active would change of revision ${active?.number}.`}
+            ? 'The first revision. All values were set here.'
+            : `Changes since revision ${previous.number}.`
+          : `What would change from revision ${active?.number} if this revision became active.`}
       </p>
-      <DifferenceTable differences={differences} same="They are the same." />
+      <DifferenceTable differences={differences} same="No differences." />
     </div>
   )
 }

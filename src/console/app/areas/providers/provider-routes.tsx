@@ -8,18 +8,18 @@ import { shellWord } from '../shell-word.ts'
 export function ProviderRoutes({ provider, routes }: { provider: Provider; routes: readonly Route[] }) {
   const model = provider.models[0]?.name ?? 'MODEL'
   return (
-    <Section title="Routes that lead here" actions={<span className="quiet number">{routes.length}</span>}>
+    <Section title="Used by routes" actions={<span className="quiet number">{routes.length}</span>}>
       {routes.length === 0 ? (
         <Empty
-          title="No route leads here"
+          title="Not used by any route"
           action={
             <Link to="/routing" search={(before) => ({ ...keepScope(before), add: provider.name })}>
-              Add a route
+              Add route
             </Link>
           }
           command={`spgw routes add ${shellWord(model)} --provider ${provider.name}`}
         >
-          Without one no request reaches it.
+          Requests reach a provider only through a route.
         </Empty>
       ) : (
         <ul className="list">

@@ -15,7 +15,8 @@ export function ProviderSettings({ provider }: { provider: Provider }) {
 function entriesOf(provider: Provider): RecordEntry[] {
   const { kind, base_url, projects, settings, headers, timeouts, tags, created_at } = provider
   const kindEntry = { label: 'Kind', value: kind }
-  if (base_url === null) return [kindEntry, { label: 'More', value: 'Shown to those who see the whole workspace' }]
+  if (base_url === null)
+    return [kindEntry, { label: 'Other settings', value: 'Visible only with a role for the whole workspace' }]
   return [
     kindEntry,
     ...(kind === 'demo' ? [] : [{ label: 'Base URL', value: <Address url={base_url} /> }]),
@@ -23,8 +24,8 @@ function entriesOf(provider: Provider): RecordEntry[] {
       label: nameInWords(name),
       value: <Outside text={String(value)} />,
     })),
-    { label: 'Used by', value: projects === null ? 'all projects' : projects.join(', ') },
-    ...(kind === 'demo' ? [] : [{ label: 'Time limits', value: limitsInWords(timeouts) }]),
+    { label: 'Projects', value: projects === null ? 'All projects' : projects.join(', ') },
+    ...(kind === 'demo' ? [] : [{ label: 'Timeouts', value: limitsInWords(timeouts) }]),
     { label: 'Extra headers', value: <Pairs pairs={headers} /> },
     { label: 'Tags', value: <Pairs pairs={tags} /> },
     { label: 'Added', value: <Time at={created_at} /> },
@@ -67,5 +68,5 @@ export function limitsInWords(timeouts: Provider['timeouts']): string {
     const value = timeouts[name]
     return value === null ? [] : [`${words[name]} ${formatMilliseconds(value)}`]
   })
-  return own.length === 0 ? 'the gateway’s defaults' : `${own.join(', ')}; else the gateway’s defaults`
+  return own.length === 0 ? 'Gateway defaults' : `${own.join(', ')}; otherwise gateway defaults`
 }

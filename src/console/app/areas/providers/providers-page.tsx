@@ -46,9 +46,13 @@ function ProviderList() {
 
 function NoProvider({ action }: { action: ReactNode }) {
   return (
-    <Empty title="No provider yet" action={action} command="spgw providers add openai --kind openai --credential-stdin">
-      A provider is where requests go: OpenAI, Anthropic, Gemini, any server that speaks OpenAI's format, or the
-      built-in demo that needs no account.
+    <Empty
+      title="No providers yet"
+      action={action}
+      command="spgw providers add openai --kind openai --credential-stdin"
+    >
+      A provider is where requests are sent: OpenAI, Anthropic, Gemini, any OpenAI-compatible server, or the built-in
+      demo, which needs no account.
     </Empty>
   )
 }
@@ -63,7 +67,7 @@ function Cards({ providers }: { providers: readonly Provider[] }) {
   return (
     <>
       {providers.length > manyProviders ? <Filter text={text} onText={setText} shown={shown.length} /> : null}
-      {shown.length === 0 ? <p className="quiet">No provider has “{text}” in its name or kind.</p> : null}
+      {shown.length === 0 ? <p className="quiet">No provider matches “{text}”.</p> : null}
       <ul className="cards">
         {shown.map((provider) => (
           <ProviderCard
@@ -88,12 +92,12 @@ function Filter({ text, onText, shown }: { text: string; onText(text: string): v
   return (
     <div className="row">
       <label htmlFor={id} className="visually-hidden">
-        Find a provider
+        Filter providers
       </label>
       <input
         id={id}
         className="input filter"
-        placeholder="Find a provider"
+        placeholder="Filter providers"
         value={text}
         onChange={(event) => onText(event.target.value)}
       />

@@ -7,10 +7,12 @@ import { errorCodes } from '../../../../core/errors.ts'
 import { orpc } from '../../client/admin.ts'
 import { operationNamed } from '../../contract/operations.ts'
 import { Button, Menu } from '../../parts/index.ts'
+import { nameInWords } from '../../parts/record-view.tsx'
 import type { FilterName, RequestsSearch } from './requests-search.ts'
 
 const chipNames = ['key', 'model', 'provider', 'status', 'error', 'lane', 'route', 'state', 'tag', 'id'] as const
 type ChipName = (typeof chipNames)[number]
+const titleOf = (name: ChipName) => (name === 'id' ? 'Request ID' : nameInWords(name))
 
 /** What narrows the list, one chip each; they stand in the address. */
 export function FilterChips({ search }: { search: RequestsSearch }) {
@@ -20,21 +22,25 @@ export function FilterChips({ search }: { search: RequestsSearch }) {
     <div className="row filters">
       {set.map((name) => (
         <span key={name} className="chip">
-          <span className="quiet">{name}</span>
+          <span className="quiet">{titleOf(name)}</span>
           <bdi className="truncate">{escapeControls(search[name] ?? '')}</bdi>
-          <button type="button" aria-label={`Remove the filter ${name}`} onClick={() => change({ [name]: undefined })}>
+          <button
+            type="button"
+            aria-label={`Remove filter ${titleOf(name)}`}
+            onClick={() => change({ [name]: undefined })}
+          >
             <X size={12} aria-hidden="true" />
           </button>
         </span>
       ))}
       <Menu
-        label="Add a filter"
+        label="Add filter"
         align="start"
         className="button button-quiet button-small"
         button={
           <>
             <Plus size={14} aria-hidden="true" />
-            filter
+            Filter
           </>
         }
       >
@@ -53,7 +59,7 @@ export function FilterChips({ search }: { search: RequestsSearch }) {
           look="quiet"
           onClick={() => change(Object.fromEntries(set.map((name) => [name, undefined])) as RequestsSearch)}
         >
-          Clear
+          Clear filters
         </Button>
       ) : null}
     </div>
@@ -78,7 +84,7 @@ function FilterForm({ onDone }: { onDone(name: ChipName, value: string): void })
   }
   return (
     <form className="filter-form stack-tight" onSubmit={submit}>
-      <label htmlFor={`${id}-name`}>Filter</label>
+      <label htmlFor={`${id}-name`}>Field</label>
       <select
         id={`${id}-name`}
         className="input"
@@ -89,10 +95,12 @@ function FilterForm({ onDone }: { onDone(name: ChipName, value: string): void })
         }}
       >
         {chipNames.map((one) => (
-          <option key={one}>{one}</option>
+          <option key={one} value={one}>
+            {titleOf(one)}
+          </option>
         ))}
       </select>
-      <label htmlFor={`${id}-value`}>is</label>
+      <label htmlFor={`${id}-value`}>Value</label>
       <input
         id={`${id}-value`}
         className="input"
@@ -109,7 +117,7 @@ function FilterForm({ onDone }: { onDone(name: ChipName, value: string): void })
       </datalist>
       <p className="small quiet">{field?.description}</p>
       <Button look="primary" small type="submit">
-        Add
+        Apply
       </Button>
     </form>
   )

@@ -14,27 +14,27 @@ export function NoRequests({ search }: { search: RequestsSearch }) {
   if (filtered)
     return (
       <Empty
-        title="No request matches."
+        title="No matching requests"
         action={<Button onClick={clear}>Show all requests</Button>}
         command="spgw requests list"
       >
-        Loosen the filters, or widen the span of time.
+        Remove a filter or choose a longer time range.
       </Empty>
     )
   return (
     <Empty
-      title="No request in the last 24 hours."
+      title="No requests in the last 24 hours"
       action={
         <>
           <Link className="button button-primary" to="/" search={keepScope}>
-            Send the first one
+            Send your first request
           </Link>
           <Button onClick={() => change({ since: 'all' })}>Show all requests</Button>
         </>
       }
       command="spgw requests tail"
     >
-      Requests to {status?.gateway_url ?? 'the gateway'} show up here as they come, refused ones too.
+      Requests to {status?.gateway_url ?? 'the gateway'} appear here as they arrive, including rejected ones.
     </Empty>
   )
 }

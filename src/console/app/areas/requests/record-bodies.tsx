@@ -37,23 +37,23 @@ function Kept({ record, bodies, busy, onShow }: KeptProps) {
     return may ? (
       <div className="row">
         <Button icon={<Eye size={14} aria-hidden="true" />} busy={busy} onClick={onShow}>
-          Show what was said
+          Show bodies
         </Button>
-        <span className="small quiet">Each reading is audited.</span>
+        <span className="small quiet">Each view is recorded in the audit log.</span>
       </div>
     ) : (
-      <p className="quiet">They were kept. Reading them takes the role admin.</p>
+      <p className="quiet">Bodies were captured. Viewing them requires the admin role.</p>
     )
   const { request, answer } = bodies
   return (
     <div className="stack">
       {request === null ? null : (
-        <Body title={`Request: ${request.method} ${request.path}`} copy="Copy the request" body={request} />
+        <Body title={`Request: ${request.method} ${request.path}`} copy="Copy request" body={request} />
       )}
       {answer === null ? (
-        <p className="quiet">Nothing was answered.</p>
+        <p className="quiet">No response was sent.</p>
       ) : (
-        <Body title="Answer" copy="Copy the answer" body={answer} />
+        <Body title="Response" copy="Copy response" body={answer} />
       )}
     </div>
   )
@@ -80,11 +80,10 @@ function NotKept({ record }: { record: RequestRow }) {
 }
 
 function Body({ title, copy, body }: { title: string; copy: string; body: NonNullable<RequestBodies['answer']> }) {
-  const about = `${body.type ?? 'no type'}, ${formatValue(body.bytes, 'bytes', { now: 0, utc: true })}`
-  const notes = [
-    body.truncated ? 'only its beginning was kept' : '',
-    body.masked ? 'secrets or personal data were masked' : '',
-  ].filter((note) => note !== '')
+  const about = `${body.type ?? 'no content type'}, ${formatValue(body.bytes, 'bytes', { now: 0, utc: true })}`
+  const notes = [body.truncated ? 'truncated' : '', body.masked ? 'secrets or personal data masked' : ''].filter(
+    (note) => note !== '',
+  )
   return (
     <details className="fold" open>
       <summary className="breakable">
@@ -92,7 +91,7 @@ function Body({ title, copy, body }: { title: string; copy: string; body: NonNul
         <span className="small quiet">{escapeControls([about, ...notes].join(', '))}</span>
       </summary>
       {body.content === null ? (
-        <p className="quiet">It is no text, of which only type and size are kept.</p>
+        <p className="quiet">Not text. Only its type and size are kept.</p>
       ) : (
         <Code text={printable(body.content)} label={copy} />
       )}

@@ -35,14 +35,14 @@ export function RecordFacts({ record }: { record: RequestRow }) {
 function tokenEntries({ tokens, cost }: RequestRow) {
   const price = { label: 'Cost', value: <Money usd={cost?.usd} /> }
   const version = { label: 'Price version', value: <Outside text={cost?.price_version} /> }
-  if (tokens === null) return [{ label: 'Tokens', value: 'None counted' }, price, version]
+  if (tokens === null) return [{ label: 'Tokens', value: 'Not counted' }, price, version]
   return [
     { label: 'Input', value: <Count value={tokens.input} /> },
-    { label: 'of it cache read', value: <Count value={tokens.cache_read} /> },
-    { label: 'of it cache write', value: <Count value={tokens.cache_write} /> },
+    { label: 'Cache read', value: <Count value={tokens.cache_read} /> },
+    { label: 'Cache write', value: <Count value={tokens.cache_write} /> },
     { label: 'Output', value: <Count value={tokens.output} /> },
-    { label: 'of it reasoning', value: <Count value={tokens.reasoning} /> },
-    { label: 'Counted', value: tokens.source === 'reported' ? 'as the provider reported' : 'estimated' },
+    { label: 'Reasoning', value: <Count value={tokens.reasoning} /> },
+    { label: 'Source', value: tokens.source === 'reported' ? 'Provider' : 'Estimate' },
     price,
     version,
   ]
@@ -57,10 +57,10 @@ function clientEntries(record: RequestRow) {
     { label: 'User agent', value: <Outside text={record.client.user_agent} /> },
     { label: 'First byte', value: <Duration ms={record.first_byte_ms} /> },
     { label: 'Total', value: <Duration ms={record.duration_ms} /> },
-    { label: 'Request', value: <Bytes bytes={record.request_bytes} /> },
-    { label: 'Answer', value: <Bytes bytes={record.response_bytes} /> },
-    { label: 'Streamed', value: record.streamed ? 'yes' : 'no' },
-    { label: "Provider's request id", value: <Outside text={record.provider_request_id} /> },
+    { label: 'Request size', value: <Bytes bytes={record.request_bytes} /> },
+    { label: 'Response size', value: <Bytes bytes={record.response_bytes} /> },
+    { label: 'Streamed', value: record.streamed ? 'Yes' : 'No' },
+    { label: "Provider's request ID", value: <Outside text={record.provider_request_id} /> },
     { label: 'Tags', value: <Outside text={tags.join(', ')} /> },
   ]
 }

@@ -42,9 +42,9 @@ export function RecordPage() {
 function NoRecord({ id, error }: { id: string; error: unknown }) {
   if (faultOf(error).code !== 'not_found') return <FaultNotice error={error} />
   return (
-    <Empty title="There is no such request." command={`spgw requests show ${id}`}>
-      The id stands in the header <code>x-sp-request-id</code> of every answer. Records are kept as long as{' '}
-      <code>records.retention</code> says.
+    <Empty title="Request not found" command={`spgw requests show ${id}`}>
+      Every response has its request ID in the header <code>x-sp-request-id</code>. Records are kept for the time set in{' '}
+      <code>records.retention</code>.
     </Empty>
   )
 }
@@ -64,13 +64,13 @@ function Record({ record }: { record: RequestRow }) {
     >
       <p className="row record-about">
         <code className="breakable">{escapeControls(record.id)}</code>
-        <CopyButton bare text={record.id} label="Copy the id" />
+        <CopyButton bare text={record.id} label="Copy ID" />
         <span className="quiet">
-          <Time at={record.time} /> · {record.lane ?? 'no lane'} · <Outside text={record.operation} />
+          <Time at={record.time} /> · {record.lane ?? 'No lane'} · <Outside text={record.operation} />
         </span>
       </p>
       <section className="card">
-        <h2 className="card-head">Time line</h2>
+        <h2 className="card-head">Timeline</h2>
         <TimeLine record={record} />
       </section>
       <section className="card">
@@ -84,7 +84,7 @@ function Record({ record }: { record: RequestRow }) {
         </ol>
       </section>
       <div className="record-columns">
-        <RecordSignals title="Policy" signals={record.policy_signals} none="No policy looked at it." />
+        <RecordSignals title="Policy" signals={record.policy_signals} none="No policy applied." />
         <RecordSignals title="Routing" signals={record.routing_signals} none={sayUnrouted(record)} />
       </div>
       <RecordFacts record={record} />
@@ -94,4 +94,4 @@ function Record({ record }: { record: RequestRow }) {
 }
 
 const sayUnrouted = (record: Parameters<typeof isOwnAnswer>[0]) =>
-  isOwnAnswer(record) ? 'Nothing was routed: the gateway answered by itself.' : 'It did not get as far as routing.'
+  isOwnAnswer(record) ? 'Not routed. The gateway answered the request itself.' : 'The request ended before routing.'

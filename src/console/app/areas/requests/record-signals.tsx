@@ -3,10 +3,10 @@ import type { Signal } from '../../../../core/record.ts'
 import { StateBadge } from '../../parts/index.ts'
 
 const words: Record<Signal['verdict'], { word: string; tone: 'good' | 'warning' | 'bad' | 'quiet' | 'strong' }> = {
-  pass: { word: 'passes', tone: 'good' },
-  deny: { word: 'denies', tone: 'bad' },
-  flag: { word: 'notes', tone: 'warning' },
-  taken: { word: 'taken', tone: 'good' },
+  pass: { word: 'passed', tone: 'good' },
+  deny: { word: 'denied', tone: 'bad' },
+  flag: { word: 'flagged', tone: 'warning' },
+  taken: { word: 'used', tone: 'good' },
   skipped: { word: 'skipped', tone: 'quiet' },
   note: { word: 'note', tone: 'strong' },
 }

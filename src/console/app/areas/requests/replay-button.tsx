@@ -12,12 +12,12 @@ export function ReplayButton({ record }: { record: RequestRow }) {
     <>
       <Button
         icon={<RotateCw size={14} aria-hidden="true" />}
-        title="Sends the request again, where a policy kept it"
+        title="Send the captured request again"
         onClick={() => setOpen(true)}
       >
         Replay
       </Button>
-      <Dialog open={open} title="Send it again" onClose={() => setOpen(false)}>
+      <Dialog open={open} title="Replay request" onClose={() => setOpen(false)}>
         <Replay record={record} onClose={() => setOpen(false)} />
       </Dialog>
     </>

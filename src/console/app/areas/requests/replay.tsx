@@ -10,7 +10,7 @@ import { keepScope } from '../../shell/keys.ts'
 import { Loading } from '../../shell/page.tsx'
 
 type Outcome =
-  | { state: 'under way' }
+  | { state: 'in progress' }
   | { state: 'failed'; error: unknown }
   | { state: 'done'; event: ComparedEvent | null }
 type ComparedEvent = Extract<ReplayedEvent, { kind: 'compared' }>
@@ -21,7 +21,7 @@ export function Replay({ record, onClose }: { record: RequestRow; onClose(): voi
   const scope = { project: record.project ?? 'default', environment: record.environment ?? 'production' }
   const keys = useQuery(orpc.keys.list.queryOptions({ input: scope }))
   const follow = async (events: AsyncIterable<ReplayedEvent>) => {
-    setOutcome({ state: 'under way' })
+    setOutcome({ state: 'in progress' })
     try {
       setOutcome({ state: 'done', event: await lastOf(events) })
     } catch (error) {
@@ -37,15 +37,15 @@ export function Replay({ record, onClose }: { record: RequestRow; onClose(): voi
           fixed={{ id: record.id }}
           fields={record.model === null ? ['key', 'provider'] : ['key', 'model']}
           suggestions={{ key: keys.data?.map(({ name }) => name) ?? [] }}
-          submit="Send again"
+          submit="Replay"
           onCancel={onClose}
           // The operation's answer is a stream of its events.
           onDone={(answer) => void follow(answer as AsyncIterable<ReplayedEvent>)}
         />
       </div>
     )
-  if (outcome.state === 'under way') return <Loading />
-  return outcome.event === null ? <p>It was sent, but has no record.</p> : <Both event={outcome.event} />
+  if (outcome.state === 'in progress') return <Loading />
+  return outcome.event === null ? <p>The request was sent, but it has no record.</p> : <Both event={outcome.event} />
 }
 
 async function lastOf(events: AsyncIterable<ReplayedEvent>): Promise<ComparedEvent | null> {
@@ -63,15 +63,15 @@ const rows: readonly { title: string; tell(one: Compared): React.ReactNode }[] =
       </Link>
     ),
   },
-  { title: 'Status', tell: ({ status }) => status ?? 'none' },
+  { title: 'Status', tell: ({ status }) => status ?? 'None' },
   { title: 'Model', tell: ({ model }) => <Outside text={model} /> },
   {
-    title: 'Answered by',
+    title: 'Served by',
     tell: ({ provider, upstream_model }) => <Outside text={provider && `${provider}/${upstream_model ?? ''}`} />,
   },
   { title: 'First byte', tell: ({ first_byte_ms }) => <Duration ms={first_byte_ms} /> },
   { title: 'Total', tell: ({ duration_ms }) => <Duration ms={duration_ms} /> },
-  { title: 'Tokens', tell: ({ input, output }) => (input === null ? 'none' : `${input} in, ${output ?? 0} out`) },
+  { title: 'Tokens', tell: ({ input, output }) => (input === null ? 'None' : `${input} input, ${output ?? 0} output`) },
 ]
 
 function Both({ event: { before, after, text } }: { event: ComparedEvent }) {
@@ -81,9 +81,9 @@ function Both({ event: { before, after, text } }: { event: ComparedEvent }) {
       <table className="table">
         <thead>
           <tr>
-            <th scope="col">What</th>
-            <th scope="col">Before</th>
-            <th scope="col">Now</th>
+            <th scope="col">Field</th>
+            <th scope="col">Original</th>
+            <th scope="col">Replay</th>
           </tr>
         </thead>
         <tbody>
@@ -96,8 +96,11 @@ function Both({ event: { before, after, text } }: { event: ComparedEvent }) {
           ))}
         </tbody>
       </table>
-      {before.answer === after.answer ? null : <Answer title="Text before" text={before.answer} />}
-      <Answer title={before.answer === after.answer ? 'Text, the same both times' : 'Text now'} text={after.answer} />
+      {before.answer === after.answer ? null : <Answer title="Original response" text={before.answer} />}
+      <Answer
+        title={before.answer === after.answer ? 'Response (identical)' : 'Replayed response'}
+        text={after.answer}
+      />
     </div>
   )
 }
@@ -107,7 +110,7 @@ function Answer({ title, text }: { title: string; text: string | null }) {
   return (
     <section className="stack-tight">
       <h3>{title}</h3>
-      <Code text={text.split('\n').map(escapeControls).join('\n')} label="Copy the text" />
+      <Code text={text.split('\n').map(escapeControls).join('\n')} label="Copy text" />
     </section>
   )
 }

@@ -5,7 +5,7 @@ import { Duration, Id, Missing, Money, Outside, StateBadge, type TableColumn, Ti
 /** How a request stands: under way, its status with what was wrong, or cut by the gateway's own end. */
 export function RequestState({ row, short = false }: { row: RequestRow; short?: boolean }) {
   if (row.state === 'admitted')
-    return <StateBadge state={row.streamed ? 'streaming' : 'under way'} tone="strong" busy />
+    return <StateBadge state={row.streamed ? 'streaming' : 'in progress'} tone="strong" busy />
   if (row.state === 'interrupted') return <StateBadge state="interrupted" tone="bad" />
   const code = short ? null : (row.error?.code ?? null)
   const tries = row.attempts.length
@@ -52,7 +52,7 @@ function Tokens({ row }: { row: RequestRow }) {
   const view = { now: 0, utc: false }
   const text = `${formatValue(tokens.input, 'number', view)}→${row.state === 'admitted' ? '…' : formatValue(tokens.output, 'number', view)}`
   return (
-    <span className="number nowrap" title={tokens.source === 'estimated' ? 'estimated' : undefined}>
+    <span className="number nowrap" title={tokens.source === 'estimated' ? 'Estimated' : undefined}>
       {tokens.source === 'estimated' ? '≈' : ''}
       {text}
     </span>
@@ -89,7 +89,7 @@ export const requestColumns: TableColumn<RequestRow>[] = [
     wideOnly: true,
     cell: (row) => <Money usd={row.cost?.usd} />,
   },
-  { id: 'scope', title: 'Project', width: '160px', wideOnly: true, optional: true, cell: (row) => <Scope row={row} /> },
+  { id: 'scope', title: 'Scope', width: '160px', wideOnly: true, optional: true, cell: (row) => <Scope row={row} /> },
   { id: 'lane', title: 'Lane', width: '92px', wideOnly: true, optional: true, cell: (row) => row.lane ?? <Missing /> },
   {
     id: 'operation',
@@ -109,13 +109,13 @@ export const requestColumns: TableColumn<RequestRow>[] = [
   },
   {
     id: 'address',
-    title: 'From',
+    title: 'Client',
     width: '130px',
     wideOnly: true,
     optional: true,
     cell: (row) => <Outside text={row.client.address} />,
   },
-  { id: 'id', title: 'Id', width: '150px', wideOnly: true, optional: true, cell: (row) => <Id id={row.id} /> },
+  { id: 'id', title: 'ID', width: '150px', wideOnly: true, optional: true, cell: (row) => <Id id={row.id} /> },
 ]
 
 function Scope({ row }: { row: RequestRow }) {

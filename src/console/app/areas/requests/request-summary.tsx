@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { formatMilliseconds, formatMoney } from '../../../../admin/contract/show-value.ts'
+import { formatMilliseconds, formatMoney, formatShare } from '../../../../admin/contract/show-value.ts'
 import { orpc } from '../../client/admin.ts'
 import { readSeries, seriesKey } from '../../client/series.ts'
 import { findOperation } from '../../contract/operations.ts'
@@ -29,22 +29,18 @@ export function RequestSummary({ input }: { input: ListInput }) {
   const sum = stats.data?.[0]
   const bars = series.data?.groups[0]?.points.map(({ requests }) => requests) ?? []
   const count = sum?.requests ?? 0
-  const share = count === 0 ? 0 : ((sum?.errors ?? 0) / count) * 100
+  const share = count === 0 ? 0 : (sum?.errors ?? 0) / count
   // Nothing is shown that would move a moment later.
   if (stats.isPending || (hasSeries && series.isPending)) return <div className="summary-line" />
   return (
-    <div className="summary-line row" role="status" aria-label="Sums of the list">
-      {bars.length === 0 ? null : <Sparkline points={bars} label="Requests over the time shown" width={160} />}
+    <div className="summary-line row" role="status" aria-label="Summary">
+      {bars.length === 0 ? null : <Sparkline points={bars} label="Requests over time" width={160} />}
       <Sum text={count.toLocaleString('en-US')} unit={count === 1 ? 'request' : 'requests'} />
-      <Sum
-        text={`${share === 0 ? 0 : share.toFixed(share < 10 ? 1 : 0)} %`}
-        unit="errors"
-        tone={share >= 5 ? 'bad' : ''}
-      />
+      <Sum text={formatShare(share)} unit="errors" tone={share >= 0.05 ? 'bad' : ''} />
       <Sum text={duration(sum?.duration_p50_ms)} unit="p50" />
       <Sum text={duration(sum?.duration_p95_ms)} unit="p95" />
       {sum === undefined || sum.usd === null ? null : <Sum text={formatMoney(sum.usd)} unit="spent" />}
-      {inFlight === 0 ? null : <Sum text={inFlight.toLocaleString('en-US')} unit="under way" />}
+      {inFlight === 0 ? null : <Sum text={inFlight.toLocaleString('en-US')} unit="in progress" />}
     </div>
   )
 }

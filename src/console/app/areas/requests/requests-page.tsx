@@ -18,12 +18,12 @@ import type { RequestsSearch } from './requests-search.ts'
 const route = getRouteApi('/app/requests')
 const usualSpan = '24h'
 const spans = [
-  { since: '15m', title: 'Last 15 min' },
+  { since: '15m', title: 'Last 15 minutes' },
   { since: '1h', title: 'Last hour' },
-  { since: usualSpan, title: 'Last 24 h' },
+  { since: usualSpan, title: 'Last 24 hours' },
   { since: '7d', title: 'Last 7 days' },
   { since: '30d', title: 'Last 30 days' },
-  { since: 'all', title: 'All' },
+  { since: 'all', title: 'All time' },
 ] as const
 
 /** Every request, newest first, and new ones as they begin and end. */
@@ -107,8 +107,8 @@ function List({ feed, table, search }: ListProps) {
       onOpen={open}
       onEnd={feed.loadMore}
       tools={<FilterChips search={search} />}
-      empty={feed.pending ? <Loading what="Reading requests" /> : <NoRequests search={search} />}
-      foot={feed.loadingMore ? 'Reading older ones' : feed.hasMore ? undefined : 'That is all.'}
+      empty={feed.pending ? <Loading what="Loading requests" /> : <NoRequests search={search} />}
+      foot={feed.loadingMore ? 'Loading older requests' : feed.hasMore ? undefined : 'End of list'}
     />
   )
 }

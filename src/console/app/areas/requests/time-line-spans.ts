@@ -45,7 +45,7 @@ function endOf({ duration_ms, timeline, attempts }: RequestRecord): number {
 function gatewayLane({ timeline, attempts }: RequestRecord, totalMs: number): Lane {
   const admitted = timeline.find(({ event }) => event === 'admitted')?.at_ms
   const until = admitted ?? attempts[0]?.started_ms ?? totalMs
-  const note = admitted === undefined && attempts.length === 0 ? 'ended here' : 'received, admitted, planned'
+  const note = admitted === undefined && attempts.length === 0 ? 'Ended here' : 'Received, admitted, planned'
   return { key: 'gateway', name: 'Gateway', note, spans: spansOf([['admit', 0, until]]) }
 }
 
@@ -59,7 +59,7 @@ function attemptLane(attempt: AttemptRecord, index: number, totalMs: number): La
   return {
     key: `attempt-${index}`,
     name,
-    note: `attempt ${index + 1}: ${status === null ? '' : `${status} `}${outcome.replaceAll('_', ' ')}`,
+    note: `Attempt ${index + 1}: ${status === null ? '' : `${status} `}${outcome.replaceAll('_', ' ')}`,
     spans: failed
       ? spansOf([
           ['connect', start, connected ?? start],
@@ -76,7 +76,7 @@ function attemptLane(attempt: AttemptRecord, index: number, totalMs: number): La
 function answerLane({ first_byte_ms: first, timeline }: RequestRecord, totalMs: number): Lane | null {
   if (first === null) return null
   const last = timeline.findLast(({ event }) => event === 'last_byte' || event === 'done')?.at_ms ?? totalMs
-  return { key: 'answer', name: 'Client', note: 'answer', spans: spansOf([['answer', first, Math.max(first, last)]]) }
+  return { key: 'answer', name: 'Client', note: 'Response', spans: spansOf([['answer', first, Math.max(first, last)]]) }
 }
 
 function spansOf(parts: readonly [part: Span['part'], fromMs: number, toMs: number][]): Span[] {

@@ -5,7 +5,7 @@ import { drawTimeLine, type Lane, type Span, ticksOf } from './time-line-spans.t
 /** The request to scale: the gateway, each attempt with its parts, and the answer to the client. */
 export function TimeLine({ record }: { record: RequestRow }) {
   const { totalMs, lanes } = drawTimeLine(record)
-  if (totalMs <= 0) return <p className="quiet">It took no time that could be measured.</p>
+  if (totalMs <= 0) return <p className="quiet">Too short to measure.</p>
   return (
     <div className="time-line">
       <Axis totalMs={totalMs} />
@@ -77,12 +77,12 @@ function Bar({ span, totalMs }: { span: Span; totalMs: number }) {
 }
 
 const words: Record<Span['part'], string> = {
-  admit: 'admission',
-  connect: 'connecting',
-  wait: 'waiting for the first byte',
-  content: 'content',
-  failed: 'failed attempt',
-  answer: 'answer to the client',
+  admit: 'Admission',
+  connect: 'Connecting',
+  wait: 'Waiting for the first byte',
+  content: 'Content',
+  failed: 'Failed attempt',
+  answer: 'Response to the client',
 }
 
 function sayOf({ part, fromMs, toMs }: Span): string {

@@ -17,7 +17,7 @@ export function readBody(text: string): ReadBody {
     const model: unknown = Reflect.get(Object(body), 'model')
     return { model: typeof model === 'string' && model !== '' ? model : null, lane: laneOf(Object(body)), fault: null }
   } catch {
-    return { model: null, lane: null, fault: 'This is not JSON yet.' }
+    return { model: null, lane: null, fault: 'This is not valid JSON.' }
   }
 }
 

@@ -36,9 +36,9 @@ export function ExplainRoute({ route, model: sample }: { route: Route; model: st
   return (
     <div className="stack">
       <div className="field">
-        <label htmlFor={`${id}-key`}>As which key</label>
+        <label htmlFor={`${id}-key`}>Key</label>
         <select id={`${id}-key`} className="input" value={key} onChange={(event) => setKey(event.target.value)}>
-          <option value="">any key of the scope, without its own policy</option>
+          <option value="">Any key, without its own policy</option>
           {usable.map(({ id: keyId, name, environment, last_four }) => (
             <option key={keyId} value={keyId}>
               {name} …{last_four} ({environment})
@@ -96,7 +96,7 @@ function AskedFields({ read, asked, lane, body, onModel, onLane, onBody }: Asked
             disabled={read.lane !== null}
             onChange={(event) => onLane(event.target.value as LaneName | '')}
           >
-            <option value="">what the provider speaks</option>
+            <option value="">Automatic</option>
             {laneNames.map((name) => (
               <option key={name}>{name}</option>
             ))}
@@ -117,7 +117,7 @@ function AskedFields({ read, asked, lane, body, onModel, onLane, onBody }: Asked
           onChange={(event) => onBody(event.target.value)}
         />
         <p id={`${id}-body-hint`} className="small quiet">
-          {read.fault ?? 'Its model, and the lane that its form tells, are read here; it goes nowhere.'}
+          {read.fault ?? 'Paste a request body to read its model and lane. Nothing is sent.'}
         </p>
       </div>
     </>

@@ -14,12 +14,18 @@ export function explainSteps(explanation: Explanation): ExplainStep[] {
   return [...policySteps(explanation), routeStep(explanation), ...targetSteps(explanation), ...endSteps(explanation)]
 }
 
+const verdicts: Record<string, string> = { pass: 'passed', deny: 'denied', flag: 'flagged' }
+
 function policySteps({ key, policy_signals }: Explanation): ExplainStep[] {
   if (key === null) return []
-  if (policy_signals.length === 0)
-    return [step('policy', 'pass', 'good', `Key ${key.name}: no policy stands in the way.`)]
+  if (policy_signals.length === 0) return [step('policy', 'passed', 'good', `No policy restricts key ${key.name}.`)]
   return policy_signals.map(({ verdict, text }, index) =>
-    step(`policy-${index}`, verdict, verdict === 'deny' ? 'bad' : verdict === 'flag' ? 'warning' : 'good', text),
+    step(
+      `policy-${index}`,
+      verdicts[verdict] ?? verdict,
+      verdict === 'deny' ? 'bad' : verdict === 'flag' ? 'warning' : 'good',
+      text,
+    ),
   )
 }
 
@@ -31,8 +37,8 @@ function routeStep({ route, model, project, environment, lane }: Explanation): E
     'route',
     'matched',
     'good',
-    `${model} takes the route ${route.model} of ${own}.`,
-    `strategy ${route.strategy}, ${lane} lane`,
+    `${model} matches route ${route.model} in ${own}.`,
+    `Strategy: ${route.strategy}. Lane: ${lane}.`,
   )
 }
 
@@ -48,7 +54,7 @@ function targetSteps({ taken, skipped }: Explanation): ExplainStep[] {
       ),
     ),
     ...skipped.map(({ provider, upstream_model, reason }, index) =>
-      step(`skipped-${index}`, 'skipped', 'warning', `Leave out ${provider} with ${upstream_model}.`, reason),
+      step(`skipped-${index}`, 'skipped', 'warning', `Skip ${provider} with ${upstream_model}.`, reason),
     ),
   ]
 }
@@ -57,7 +63,7 @@ function endSteps({ error, note }: Explanation): ExplainStep[] {
   const end =
     error === null
       ? step('end', 'sent', 'good', 'The request would be sent.')
-      : step('end', error.code, 'bad', `The client would get: ${error.message}`)
+      : step('end', error.code, 'bad', `The client would receive: ${error.message}`)
   return note === null ? [end] : [end, step('note', 'note', 'strong', note)]
 }
 

@@ -32,7 +32,7 @@ export function RouteDrawing({ route, providers, explanation, traffic }: RouteDr
   return (
     <figure className="route-drawing" aria-label={`How requests for ${route.model} are routed`}>
       <div className="route-model">
-        <span className="small quiet">Client asks for</span>
+        <span className="small quiet">Requested model</span>
         <b className="breakable">
           <Outside text={route.model} />
         </b>
@@ -107,12 +107,12 @@ function Target({ target, place, route, provider, explanation, traffic, share, e
         </p>
       )}
       <p className="row small quiet route-target-facts">
-        <span>priority {target.priority}</span>
-        {route.strategy === 'weighted' ? <span>weight {target.weight}</span> : null}
-        {expected === null || share !== null ? null : <span>expects {percent(expected)}</span>}
+        <span>Priority {target.priority}</span>
+        {route.strategy === 'weighted' ? <span>Weight {target.weight}</span> : null}
+        {expected === null || share !== null ? null : <span>Expected share {percent(expected)}</span>}
       </p>
       <p className="row route-target-facts">
-        <span>{share === null ? 'no traffic in the last hour' : `${percent(share)} of the last hour`}</span>
+        <span>{share === null ? 'No traffic in the last hour' : `${percent(share)} of traffic in the last hour`}</span>
         {traffic === null || traffic.requests === 0 ? null : (
           <span className="quiet">
             <Count value={traffic.requests} unit="req" />
@@ -131,16 +131,16 @@ function Target({ target, place, route, provider, explanation, traffic, share, e
 
 export function percent(share: number): string {
   const value = share * 100
-  return value > 0 && value < 1 ? '< 1 %' : `${Math.round(value)} %`
+  return value > 0 && value < 1 ? '< 1%' : `${Math.round(value)}%`
 }
 
 const strategies: Record<string, string> = {
-  priority: 'the first that is ready',
-  weighted: 'shared out by weight',
-  latency: 'by priority: no figures on latency yet',
-  cost: 'by priority: no figures on cost yet',
+  priority: 'First ready target',
+  weighted: 'Split by weight',
+  latency: 'By priority (no latency data yet)',
+  cost: 'By priority (no cost data yet)',
 }
 
 export function strategyInWords({ strategy, targets }: Route): string {
-  return targets.length === 1 ? 'one target, no fallback' : (strategies[strategy] ?? strategy)
+  return targets.length === 1 ? 'Single target, no fallback' : (strategies[strategy] ?? strategy)
 }

@@ -54,7 +54,7 @@ export function RouteForm({ providers, route, provider, home, onDone, onCancel }
     event.preventDefault()
     const lacks = {
       ...(before === null ? missingFields(fields, values) : {}),
-      ...(writeRows(rows).length === 0 ? { targets: 'Choose a provider for at least one target.' } : {}),
+      ...(writeRows(rows).length === 0 ? { targets: 'Select a provider for at least one target.' } : {}),
     }
     setMissing(lacks)
     if (Object.keys(lacks).length > 0) return

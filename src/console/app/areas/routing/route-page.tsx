@@ -32,7 +32,7 @@ export function RoutePage() {
       {routes.isPending ? <Loading /> : null}
       {routes.error ? <FaultNotice error={routes.error} onRetry={() => void routes.refetch()} /> : null}
       {routes.data === undefined ? null : (
-        <Empty title="There is no such route" action={above}>
+        <Empty title="Route not found" action={above}>
           It may have been removed.
         </Empty>
       )}
@@ -71,7 +71,7 @@ function RouteView({ route, providers, above }: { route: Route; providers: reado
     >
       {explained.data !== undefined && !isThis && explained.data.route !== null ? (
         <p className="notice notice-warning">
-          Requests for {model} take another route, {explained.data.route.model}: it is the more exact one.
+          Requests for {model} use the more specific route {explained.data.route.model} instead.
         </p>
       ) : null}
       <OwnedNotice owned={route.owned} />
@@ -82,22 +82,22 @@ function RouteView({ route, providers, above }: { route: Route; providers: reado
         traffic={traffic.data ?? []}
       />
       <RouteSettings route={route} />
-      <Dialog open={panel === 'edit'} title={`Edit the route of ${route.model}`} onClose={close}>
+      <Dialog open={panel === 'edit'} title={`Edit route ${route.model}`} onClose={close}>
         <RouteForm
           providers={providers}
           route={route}
           home={{ project: route.project, environment: route.environment }}
           onCancel={close}
           onDone={() => {
-            toast({ tone: 'good', title: 'The route is changed' })
+            toast({ tone: 'good', title: 'Route updated' })
             close()
           }}
         />
       </Dialog>
-      <Dialog open={panel === 'test'} title="Test the route" onClose={close}>
+      <Dialog open={panel === 'test'} title="Test route" onClose={close}>
         <TryRoute route={route} model={model} />
       </Dialog>
-      <Drawer open={panel === 'explain'} title="Explain: what would happen" onClose={close}>
+      <Drawer open={panel === 'explain'} title="Explain routing" onClose={close}>
         <ExplainRoute route={route} model={model} />
       </Drawer>
     </Page>
@@ -126,7 +126,7 @@ function Actions({ route, onPanel }: { route: Route; onPanel(panel: Panel): void
             input={reference}
             name={route.model}
             icon={route.enabled ? <PowerOff size={16} aria-hidden="true" /> : <Power size={16} aria-hidden="true" />}
-            done={route.enabled ? 'The route is disabled' : 'The route is enabled'}
+            done={route.enabled ? `Route "${route.model}" disabled` : `Route "${route.model}" enabled`}
           >
             {route.enabled ? 'Disable' : 'Enable'}
           </OperationButton>
@@ -135,7 +135,7 @@ function Actions({ route, onPanel }: { route: Route; onPanel(panel: Panel): void
             input={reference}
             name={route.model}
             icon={<Trash2 size={16} aria-hidden="true" />}
-            done={`The route of ${route.model} is removed`}
+            done={`Route "${route.model}" removed`}
             onDone={() => void navigate({ to: '/routing', search: keepScope })}
             consequence={<RemovalConsequence route={route} />}
           >
@@ -152,8 +152,8 @@ function RemovalConsequence({ route }: { route: Route }) {
     route.environment === null ? `all environments of ${route.project}` : `${route.project}/${route.environment}`
   return (
     <p>
-      The route of <b>{route.model}</b> in {where}, with{' '}
-      {route.targets.length === 1 ? 'its target' : `its ${route.targets.length} targets`}. The providers stay.
+      Removes the route <b>{route.model}</b> in {where} with{' '}
+      {route.targets.length === 1 ? 'its target' : `its ${route.targets.length} targets`}. The providers are kept.
     </p>
   )
 }

@@ -11,13 +11,16 @@ export function RouteSettings({ route }: { route: Route }) {
       <RecordView
         entries={[
           { label: 'Strategy', value: strategy },
-          { label: 'Retries', value: `${retries} more on each target` },
+          { label: 'Retries', value: `${retries} per target` },
           {
-            label: 'Falls back on',
-            value: fallback_on.length === 0 ? 'the usual: 408, 425, 429, 5xx, no answer' : fallback_on.join(', '),
+            label: 'Fallback on',
+            value: fallback_on.length === 0 ? 'Default: 408, 425, 429, 5xx, no response' : fallback_on.join(', '),
           },
-          { label: 'Time limits', value: limitsInWords(timeouts) },
-          { label: 'Strict', value: strict ? 'yes: what cannot be carried is refused' : 'no' },
+          { label: 'Timeouts', value: limitsInWords(timeouts) },
+          {
+            label: 'Strict',
+            value: strict ? 'Yes, requests that would lose something in translation are rejected' : 'No',
+          },
           { label: 'Added', value: <Time at={created_at} /> },
         ]}
       />

@@ -71,11 +71,11 @@ function NoRoute({ action, provider }: { action: ReactNode; provider: Provider |
   const model = provider?.models[0]?.name ?? 'gpt-4o-mini'
   return (
     <Empty
-      title="No route here yet"
+      title="No routes yet"
       action={action}
       command={`spgw routes add ${shellWord(model)} --provider ${provider?.name ?? 'openai'}`}
     >
-      A route leads requests for a model, or for all models of a pattern, to one provider or several in turn.
+      A route sends requests for a model, or for all models that match a pattern, to one or more providers.
     </Empty>
   )
 }
@@ -164,14 +164,14 @@ function AddRoute({ provider }: { provider: string }) {
     </Link>
   )
   return (
-    <Page title="Add a route" above={above}>
+    <Page title="Add route" above={above}>
       {providers.error ? <FaultNotice error={providers.error} /> : null}
       {providers.data?.length === 0 ? (
         <Empty
-          title="A route needs a provider"
+          title="Add a provider first"
           action={
             <Link to="/providers" search={(before) => ({ ...keepScope(before), add: 'choose' })}>
-              Add a provider
+              Add provider
             </Link>
           }
           command="spgw providers add openai --kind openai --credential-stdin"
@@ -185,7 +185,7 @@ function AddRoute({ provider }: { provider: string }) {
           home={home}
           onCancel={() => void navigate({ to: '/routing', search: keepScope })}
           onDone={(route) => {
-            toast({ tone: 'good', title: 'The route is added', text: `Requests for ${route.model} now have a way.` })
+            toast({ tone: 'good', title: `Route "${route.model}" added` })
             void navigate({ to: '/routing/$route', params: { route: route.id }, search: keepScope })
           }}
         />

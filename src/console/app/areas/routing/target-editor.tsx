@@ -22,12 +22,12 @@ export function TargetEditor({ rows, onChange, providers, weighted }: TargetEdit
     const to = from + step
     if (to < 0 || to >= rows.length) return
     onChange(moveRow(rows, from, to))
-    if (said.current !== null) said.current.textContent = `Moved to place ${to + 1} of ${rows.length}`
+    if (said.current !== null) said.current.textContent = `Moved to position ${to + 1} of ${rows.length}`
     requestAnimationFrame(() => list.current?.querySelector<HTMLElement>(`[data-target="${key}"] select`)?.focus())
   }
   return (
     <fieldset className="field">
-      <legend>Targets, in the order in which they are tried</legend>
+      <legend>Targets, in the order they are tried</legend>
       <ol className="targets" ref={list}>
         {rows.map((row, index) => (
           <TargetFields
@@ -45,10 +45,10 @@ export function TargetEditor({ rows, onChange, providers, weighted }: TargetEdit
       </ol>
       <div className="row">
         <Button small icon={<Plus size={14} aria-hidden="true" />} onClick={() => onChange([...rows, newRow()])}>
-          Add a target
+          Add target
         </Button>
         <span className="small quiet">
-          <kbd>Alt</kbd> <kbd>↑</kbd> <kbd>↓</kbd> moves a target
+          <kbd>Alt</kbd> <kbd>↑</kbd> <kbd>↓</kbd> to move a target
         </span>
       </div>
       <p ref={said} className="visually-hidden" role="status" />
@@ -88,7 +88,7 @@ function TargetFields({ row, index, count, weighted, providers, onChange, onMove
         value={row.provider}
         onChange={(event) => onChange({ provider: event.target.value })}
       >
-        <option value="">Choose a provider</option>
+        <option value="">Select a provider</option>
         {providers.map((provider) => (
           <option key={provider.id} value={provider.name}>
             {provider.name}
@@ -98,8 +98,8 @@ function TargetFields({ row, index, count, weighted, providers, onChange, onMove
       </select>
       <input
         className="input"
-        aria-label={name('model at the provider')}
-        placeholder="same model name"
+        aria-label={name('upstream model')}
+        placeholder="Same model name"
         list={`${id}-models`}
         autoComplete="off"
         spellCheck={false}
@@ -115,7 +115,7 @@ function TargetFields({ row, index, count, weighted, providers, onChange, onMove
         <input
           className="input target-number"
           aria-label={name('weight')}
-          placeholder="weight 1"
+          placeholder="Weight 1"
           inputMode="numeric"
           value={row.weight}
           onChange={(event) => onChange({ weight: event.target.value })}

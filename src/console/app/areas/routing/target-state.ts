@@ -29,7 +29,7 @@ export function stateOfTarget(
   provider: Provider | undefined,
   explanation: Explanation | undefined,
 ): TargetState {
-  if (provider === undefined) return state('missing', 'there is no such provider')
+  if (provider === undefined) return state('missing', 'Provider not found')
   if (!provider.active) return state('inactive', null)
   const upstream = target.upstream_model ?? model
   const isThis = (other: { provider: string; upstream_model: string }) =>
@@ -42,7 +42,7 @@ export function stateOfTarget(
 
 function readSkipped(reason: string, provider: Provider): TargetState {
   if (/\bfailing\b/i.test(reason) || provider.state === 'failing') return failing(provider, reason)
-  if (/\brest/i.test(reason)) return state('resting', reason)
+  if (/\b(rest|cool)/i.test(reason)) return state('resting', reason)
   return state('skipped', reason)
 }
 

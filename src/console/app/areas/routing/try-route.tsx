@@ -20,7 +20,7 @@ export function TryRoute({ route, model: sample }: { route: Route; model: string
   }
   return (
     <form className="stack" onSubmit={(event) => void submit(event)}>
-      <p className="quiet">Sends “Say hello.” through the gateway, as a key of this scope would.</p>
+      <p className="quiet">Sends “Say hello.” through the gateway, as a key of this project and environment would.</p>
       <div className="field-pair">
         <div className="field">
           <label htmlFor={`${id}-model`}>Model</label>
@@ -34,7 +34,7 @@ export function TryRoute({ route, model: sample }: { route: Route; model: string
         <div className="field">
           <label htmlFor={`${id}-lane`}>Lane</label>
           <select id={`${id}-lane`} className="input" value={lane} onChange={(event) => setLane(event.target.value)}>
-            <option value="">what the provider speaks</option>
+            <option value="">Automatic</option>
             {laneNames.map((name) => (
               <option key={name}>{name}</option>
             ))}
@@ -43,7 +43,7 @@ export function TryRoute({ route, model: sample }: { route: Route; model: string
       </div>
       <div>
         <Button look="primary" type="submit" busy={busy}>
-          Send one request
+          Send test request
         </Button>
       </div>
       <FormFault fault={fault} shown={[]} />
@@ -58,7 +58,7 @@ function TrialResult({ trial }: { trial: Trial }) {
     <div className="stack-tight">
       <p className="row">
         <StateBadge state={ok ? 'ok' : 'failed'} />
-        <b>{ok ? 'It works.' : 'It does not work.'}</b>
+        <b>{ok ? 'The route works.' : 'The request failed.'}</b>
       </p>
       {error === null ? null : (
         <p className="breakable">
@@ -73,9 +73,9 @@ function TrialResult({ trial }: { trial: Trial }) {
             label: 'Served by',
             value: <Outside text={provider === null ? null : `${provider}, ${upstream_model ?? ''}`} />,
           },
-          { label: 'Took', value: <Duration ms={duration_ms} /> },
+          { label: 'Duration', value: <Duration ms={duration_ms} /> },
           {
-            label: 'Record',
+            label: 'Request',
             value: (
               <Link to="/requests/$id" params={{ id: request_id }} search={keepScope}>
                 <code>{request_id}</code>

@@ -21,7 +21,7 @@ function entriesInWords({ traffic, providers, ...status }: StatusOutput): Record
   const states = Object.entries(providers).filter(([, number]) => number > 0)
   return [
     { label: 'Started', value: <Time at={status.started_at} /> },
-    { label: 'Requests under way', value: <Count value={status.in_flight} /> },
+    { label: 'Requests in progress', value: <Count value={status.in_flight} /> },
     {
       label: 'Bodies in memory',
       value: (
@@ -31,7 +31,7 @@ function entriesInWords({ traffic, providers, ...status }: StatusOutput): Record
       ),
     },
     { label: 'Last minute', value: traffic === null ? <Missing meaning="unknown" /> : trafficInWords(traffic) },
-    { label: 'Providers', value: states.map(([state, number]) => `${number} ${state}`).join(', ') || 'none' },
+    { label: 'Providers', value: states.map(([state, number]) => `${number} ${state}`).join(', ') || 'None' },
     { label: 'Database', value: <Bytes bytes={status.database_bytes} /> },
     { label: 'Journal', value: <Bytes bytes={status.journal_bytes} /> },
     { label: 'Journal entries lost', value: <Count value={status.entries_lost} /> },
@@ -41,10 +41,10 @@ function entriesInWords({ traffic, providers, ...status }: StatusOutput): Record
 function trafficInWords(traffic: NonNullable<StatusOutput['traffic']>): string {
   const { requests_per_second, error_share, duration_p95_ms, usd_per_hour } = traffic
   return [
-    `${formatValue(requests_per_second, 'number', { now: 0, utc: false })} requests a second`,
+    `${formatValue(requests_per_second, 'number', { now: 0, utc: false })} requests per second`,
     ...(error_share === null ? [] : [`${formatShare(error_share)} errors`]),
-    ...(duration_p95_ms === null ? [] : [`95 of 100 within ${formatMilliseconds(duration_p95_ms)}`]),
-    ...(usd_per_hour === null ? [] : [`${formatMoney(usd_per_hour)} an hour`]),
+    ...(duration_p95_ms === null ? [] : [`p95 ${formatMilliseconds(duration_p95_ms)}`]),
+    ...(usd_per_hour === null ? [] : [`${formatMoney(usd_per_hour)} per hour`]),
   ].join(', ')
 }
 
@@ -63,10 +63,10 @@ export function About() {
           entries={[...entriesOf(status, [...inWords, 'version', 'degraded', 'set_aside']), ...entriesInWords(status)]}
         />
       </Section>
-      <Section title="For programs">
+      <Section title="API">
         <RecordView
           entries={[
-            { label: 'Operations', value: <a href="/api/openapi.json">/api/openapi.json</a> },
+            { label: 'OpenAPI document', value: <a href="/api/openapi.json">/api/openapi.json</a> },
             { label: 'Metrics', value: <a href="/metrics">/metrics</a> },
           ]}
         />

@@ -5,9 +5,9 @@ import { NounOperations } from './prices.tsx'
 export function Alerts() {
   return (
     <NounOperations noun="alerts">
-      <Empty title="No alerts here yet" command={`curl -s ${location.origin}/metrics`}>
-        Until they can be set, watch <code>/metrics</code> with Prometheus (<code>spgw_degraded</code>, the states of
-        the providers), or let a timer run <code>spgw doctor</code>: its exit status says whether something is wrong.
+      <Empty title="Alerts are not available yet" command={`curl -s ${location.origin}/metrics`}>
+        Watch <code>/metrics</code> with Prometheus (<code>spgw_degraded</code> and the provider states), or run{' '}
+        <code>spgw doctor</code> on a timer: its exit status reports problems.
       </Empty>
     </NounOperations>
   )

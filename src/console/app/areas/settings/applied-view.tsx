@@ -7,11 +7,11 @@ export function AppliedView({ applied }: { applied: Applied }) {
   return (
     <div className="notice notice-good below" role="status">
       <div className="grow stack-tight">
-        <p className="notice-title">{count(applied.changes.length, 'change')} made</p>
+        <p className="notice-title">{count(applied.changes.length, 'change')} applied</p>
         {applied.keys.map((key) => (
           <div key={key.id}>
             <p>
-              Key {key.name} of {key.project}/{key.environment}, shown this once:
+              Key {key.name} in {key.project}/{key.environment}, shown only once:
             </p>
             <Code text={key.key} />
           </div>

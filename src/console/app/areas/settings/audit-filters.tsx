@@ -9,9 +9,9 @@ export interface AuditFilterValues {
 }
 
 const fields = [
-  { name: 'operation', label: 'Operation', placeholder: 'keys, or keys.revoke' },
-  { name: 'resource', label: 'Resource', placeholder: 'name or id' },
-  { name: 'actor', label: 'Who', placeholder: 'operator or token' },
+  { name: 'operation', label: 'Operation', placeholder: 'keys or keys.revoke' },
+  { name: 'resource', label: 'Resource', placeholder: 'Name or ID' },
+  { name: 'actor', label: 'Actor', placeholder: 'Operator or token' },
   { name: 'since', label: 'Since', placeholder: '7d' },
 ] as const
 

@@ -10,14 +10,14 @@ export function AuditLine({ line }: { line: AuditEvent }) {
     <div className="stack">
       <RecordView
         entries={[
-          { label: 'When', value: <Time at={line.time} absolute /> },
-          { label: 'Who', value: <Outside text={line.actor} /> },
-          { label: 'Through', value: line.surface },
-          { label: 'From', value: <Outside text={line.address} /> },
+          { label: 'Time', value: <Time at={line.time} absolute /> },
+          { label: 'Actor', value: <Outside text={line.actor} /> },
+          { label: 'Surface', value: line.surface },
+          { label: 'Address', value: <Outside text={line.address} /> },
           { label: 'Resource', value: <Outside text={`${line.resource.kind} ${line.resource.name}`} /> },
           { label: 'Resource ID', value: <Id id={line.resource.id} /> },
           { label: 'Project', value: <Outside text={line.project} /> },
-          { label: 'Line', value: `${line.sequence}` },
+          { label: 'Entry number', value: `${line.sequence}` },
           { label: 'Hash', value: <code className="breakable small">{line.hash}</code> },
         ]}
       />
@@ -31,8 +31,8 @@ export function AuditLine({ line }: { line: AuditEvent }) {
 function Details({ line: { before, after } }: { line: AuditEvent }) {
   const differences = findDifferences(before ?? {}, after ?? {})
   if (isThere(before) && isThere(after))
-    return <DifferenceTable differences={differences} same="It changed nothing that is kept." />
-  if (differences.length === 0) return <p className="quiet">No more than that is kept.</p>
+    return <DifferenceTable differences={differences} same="No stored values changed." />
+  if (differences.length === 0) return <p className="quiet">No further details are stored.</p>
   const entries = differences.map((one) => ({
     label: placeInWords(one.place),
     value: <Outside text={one.after ?? one.before} />,
@@ -43,7 +43,7 @@ function Details({ line: { before, after } }: { line: AuditEvent }) {
 const isThere = (side: AuditEvent['before']) => side !== null && side !== undefined
 
 function titleOf({ operation, before, after }: AuditEvent): string {
-  if (findOperation(operation)?.meta.effect === 'read') return 'What was read'
-  if (!isThere(before)) return /\.(add|create)$/.test(operation) ? 'What was made' : 'What was done'
-  return isThere(after) ? 'What was changed' : 'What was removed'
+  if (findOperation(operation)?.meta.effect === 'read') return 'Details'
+  if (!isThere(before)) return /\.(add|create)$/.test(operation) ? 'Created' : 'Details'
+  return isThere(after) ? 'Changes' : 'Removed'
 }

@@ -28,7 +28,7 @@ type Verdict = Awaited<ReturnType<AdminClient['audit']['verify']>>
 
 const columns: TableColumn<AuditEvent>[] = [
   { id: 'time', title: 'Time', width: '110px', narrowWidth: '68px', cell: ({ time }) => <Time short at={time} /> },
-  { id: 'who', title: 'Who', width: '150px', narrowWidth: '32%', cell: ({ actor }) => <Outside text={actor} /> },
+  { id: 'who', title: 'Actor', width: '150px', narrowWidth: '32%', cell: ({ actor }) => <Outside text={actor} /> },
   {
     id: 'operation',
     title: 'Operation',
@@ -46,8 +46,14 @@ const columns: TableColumn<AuditEvent>[] = [
       </span>
     ),
   },
-  { id: 'surface', title: 'Through', width: '90px', wideOnly: true, cell: ({ surface }) => surface },
-  { id: 'address', title: 'From', width: '140px', wideOnly: true, cell: ({ address }) => <Outside text={address} /> },
+  { id: 'surface', title: 'Surface', width: '90px', wideOnly: true, cell: ({ surface }) => surface },
+  {
+    id: 'address',
+    title: 'Address',
+    width: '140px',
+    wideOnly: true,
+    cell: ({ address }) => <Outside text={address} />,
+  },
   { id: 'sequence', title: 'No.', width: '124px', number: true, wideOnly: true, cell: ({ sequence }) => sequence },
 ]
 
@@ -85,17 +91,17 @@ export function Audit() {
           rowKey={({ id }) => id}
           onOpen={setOpened}
           empty={
-            <Empty title="No line matches" command="spgw audit list">
-              Whatever is changed, on any surface, leaves a line here.
+            <Empty title="No matching entries" command="spgw audit list">
+              Every change, on any surface, is recorded here.
             </Empty>
           }
           foot={
             rows.length >= 100 && rows.length % 100 === 0 ? (
               <Button small busy={more.busy} onClick={() => void loadMore()}>
-                Older lines
+                Load older entries
               </Button>
             ) : (
-              'That is all.'
+              'End of list'
             )
           }
         />
@@ -124,11 +130,13 @@ function AuditTools({ input }: { input: object }) {
         <Button icon={<DownloadIcon size={16} aria-hidden="true" />} onClick={() => void start(input)}>
           Export
         </Button>
-        <span className="small quiet">Each line’s hash covers the one before: what is cut or altered shows.</span>
+        <span className="small quiet">
+          Each entry’s hash covers the previous one, so removed or altered entries are detected.
+        </span>
       </div>
       <FormFault fault={verify.fault ?? fault} shown={[]} />
       {verdict === null ? null : <VerdictNotice verdict={verdict} />}
-      {download.state === 'done' || download.state === 'resting' ? null : <DownloadProgress download={download} />}
+      {download.state === 'done' || download.state === 'idle' ? null : <DownloadProgress download={download} />}
     </div>
   )
 }
@@ -137,13 +145,11 @@ function VerdictNotice({ verdict }: { verdict: Verdict }) {
   return (
     <div className={`notice ${verdict.ok ? 'notice-good' : 'notice-bad'}`} role="status">
       <div className="grow">
-        <p className="notice-title">
-          {verdict.ok ? `All ${verdict.lines} lines stand as they were written.` : verdict.problem}
-        </p>
+        <p className="notice-title">{verdict.ok ? `All ${verdict.lines} entries are intact.` : verdict.problem}</p>
         {verdict.head === null ? null : (
           <p className="small">
-            The chain stands at line {verdict.head.sequence}, <code className="breakable">{verdict.head.hash}</code>.
-            Noted elsewhere, it proves later that nothing up to here was cut.
+            Latest entry: {verdict.head.sequence}, <code className="breakable">{verdict.head.hash}</code>. Keep this
+            hash elsewhere to prove later that no entry up to here was removed.
           </p>
         )}
       </div>

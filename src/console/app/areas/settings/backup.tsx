@@ -12,7 +12,7 @@ export function Backup() {
   const { fields } = operationNamed('backup')
   const [values, setValues] = useState<FormValues>(() => valuesOf(fields))
   const { download, fault, start, stop } = useDownload(['backup'], datedName('spgw-backup', 'backup'))
-  const busy = download.state === 'preparing' || download.state === 'coming'
+  const busy = download.state === 'preparing' || download.state === 'receiving'
   const submit = (event: FormEvent) => {
     event.preventDefault()
     void start(inputOf(fields, values, null))
@@ -20,7 +20,7 @@ export function Backup() {
   return (
     <>
       <p className="quiet">
-        A consistent copy of the running gateway. Credentials are in it sealed for the recovery key: make that first,
+        A consistent copy of the running gateway. Its credentials are sealed for the recovery key: create that first,
         under Seal.
       </p>
       <form className="stack form" onSubmit={submit}>
@@ -35,11 +35,11 @@ export function Backup() {
         <FormFault fault={fault} shown={[]} />
         <div className="row">
           <Button look="primary" type="submit" busy={busy} icon={<DownloadIcon size={16} aria-hidden="true" />}>
-            Take a backup
+            Download backup
           </Button>
           {busy ? (
             <Button icon={<Square size={16} aria-hidden="true" />} onClick={stop}>
-              Stop
+              Cancel
             </Button>
           ) : null}
         </div>
@@ -51,7 +51,7 @@ export function Backup() {
       </div>
       <DownloadProgress download={download} />
       {download.state === 'done' ? (
-        <Section title="What is in it">
+        <Section title="Contents">
           <RecordView
             entries={[
               ...entriesOf(download.summary),

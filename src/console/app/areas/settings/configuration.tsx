@@ -26,7 +26,7 @@ function ApplyFile() {
   const mayApply = useMay('apply') && plan !== null && plan.problems.length + plan.unset.length === 0
   const removes = plan?.changes.some(({ action }) => action === 'remove') === true
   return (
-    <Section title="Apply a file">
+    <Section title="Apply configuration">
       <form
         className="stack"
         onSubmit={(event) => {
@@ -43,7 +43,7 @@ function ApplyFile() {
             busy={file.planning}
             disabled={file.text.trim() === ''}
           >
-            Show the plan
+            Show plan
           </Button>
           {mayApply ? (
             <Button look="primary" busy={file.applying} onClick={() => file.ask(true)}>
@@ -56,7 +56,7 @@ function ApplyFile() {
       {file.applied === null ? null : <AppliedView applied={file.applied} />}
       <ConfirmDialog
         open={file.asking}
-        title="Apply the file"
+        title="Apply configuration"
         confirm="Apply"
         {...(removes ? { name: plan.owner } : {})}
         onConfirm={file.apply}
@@ -70,5 +70,5 @@ function ApplyFile() {
 
 function planInWords({ changes, owner }: Plan): string {
   const of = (action: string) => changes.filter((change) => change.action === action).length
-  return `${of('create')} made, ${of('change')} changed, ${of('remove')} removed. What the file names belongs to ${owner} from then on. No request is dropped.`
+  return `${of('create')} created, ${of('change')} changed, ${of('remove')} removed. Everything in the file will be managed by ${owner}. No request is dropped.`
 }

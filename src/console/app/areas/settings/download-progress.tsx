@@ -3,9 +3,9 @@ import type { Download } from './download.ts'
 
 export function DownloadProgress({ download }: { download: Download }) {
   const { state, stage, done, total } = download
-  if (state === 'resting') return null
+  if (state === 'idle') return null
   const share = total === null || total === 0 ? undefined : Math.min(1, done / total)
-  const figures = state === 'coming' ? `${formatBytes(done)} of ${formatBytes(total ?? done)}` : null
+  const figures = state === 'receiving' ? `${formatBytes(done)} of ${formatBytes(total ?? done)}` : null
   return (
     <div className="stack-tight" role="status">
       <p className="row spread">

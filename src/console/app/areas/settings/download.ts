@@ -10,7 +10,7 @@ type DownloadEvent =
   | { kind: 'end'; sha256: string }
 
 export interface Download {
-  state: 'resting' | 'preparing' | 'coming' | 'done'
+  state: 'idle' | 'preparing' | 'receiving' | 'done'
   /** What is being done, in a word or two. */
   stage: string
   done: number
@@ -20,17 +20,17 @@ export interface Download {
   sha256: string | null
 }
 
-const resting: Download = { state: 'resting', stage: '', done: 0, total: null, summary: null, sha256: null }
+const idle: Download = { state: 'idle', stage: '', done: 0, total: null, summary: null, sha256: null }
 
 /** Takes what an operation writes as a file, and hands it to the browser only when it came whole. */
 export function useDownload(path: readonly string[], fileName: string) {
-  const [download, setDownload] = useState(resting)
+  const [download, setDownload] = useState(idle)
   const [fault, setFault] = useState<Fault | null>(null)
   const under = useRef<AbortController | null>(null)
   useEffect(() => () => under.current?.abort(), [])
   const stop = () => {
     under.current?.abort()
-    setDownload(resting)
+    setDownload(idle)
   }
   const start = async (input: object) => {
     const own = new AbortController()
@@ -39,17 +39,17 @@ export function useDownload(path: readonly string[], fileName: string) {
     try {
       const events = (await callOperation(path, input, own.signal)) as AsyncIterable<DownloadEvent>
       const parts: Uint8Array<ArrayBuffer>[] = []
-      let now: Download = { ...resting, state: 'preparing', stage: 'Preparing' }
+      let now: Download = { ...idle, state: 'preparing', stage: 'Preparing' }
       for await (const event of events) {
         now = follow(now, event, parts)
         setDownload(now)
       }
-      if (now.state !== 'done') throw new Error('The file did not come whole; nothing was saved.')
+      if (now.state !== 'done') throw new Error('The download was incomplete, and nothing was saved.')
       save(new Blob(parts), fileName)
     } catch (error) {
       if (own.signal.aborted) return
       setFault(faultOf(error))
-      setDownload(resting)
+      setDownload(idle)
     }
   }
   return { download, fault, start, stop }
@@ -60,7 +60,7 @@ function follow(now: Download, event: DownloadEvent, parts: Uint8Array<ArrayBuff
     case 'progress':
       return { ...now, state: 'preparing', stage: event.stage, done: event.done, total: event.total }
     case 'begin':
-      return { ...now, state: 'coming', stage: 'Receiving', done: 0, total: event.bytes, summary: event.summary }
+      return { ...now, state: 'receiving', stage: 'Receiving', done: 0, total: event.bytes, summary: event.summary }
     case 'bytes': {
       const part = decode(event.base64)
       parts.push(part)

@@ -24,8 +24,8 @@ export function EnvironmentRow({ environment }: { environment: Environment }) {
           <Outside text={name} />
         </b>{' '}
         <span className="small quiet">
-          since <Time at={created_at} />
-          {defaults.map(([lane, provider]) => ` · ${lane} without a model: ${provider}`)}
+          Created <Time at={created_at} />
+          {defaults.map(([lane, provider]) => ` · Default for ${lane}: ${provider}`)}
         </span>
       </span>
       {may ? (
@@ -39,8 +39,8 @@ export function EnvironmentRow({ environment }: { environment: Environment }) {
           operation="environments.remove"
           input={{ name, project }}
           name={name}
-          done={`Environment ${name} is removed`}
-          consequence={<p>Of project {project}. While a key or a route stands in it, removing is refused.</p>}
+          done={`Environment "${name}" removed`}
+          consequence={<p>In project {project}. An environment with keys or routes cannot be removed.</p>}
         >
           Remove
         </OperationButton>
@@ -51,14 +51,14 @@ export function EnvironmentRow({ environment }: { environment: Environment }) {
           fixed={{ name, project }}
           initial={{ rename: name, defaultProviders: Object.fromEntries(defaults) }}
           hints={{
-            defaultProviders: `For calls without a model, such as files: lane (${laneNames.join(', ')}) and provider (${
+            defaultProviders: `For requests without a model, such as files. Name: a lane (${laneNames.join(', ')}). Value: a provider (${
               providers.data?.map((provider) => provider.name).join(', ') ?? '…'
             })`,
           }}
           submit="Save"
           onCancel={close}
           onDone={() => {
-            toast({ tone: 'good', title: 'The environment is changed' })
+            toast({ tone: 'good', title: 'Environment updated' })
             close()
           }}
         />

@@ -13,21 +13,22 @@ export function ExportFile() {
     if (exported !== null) setText(exported.text)
   }
   return (
-    <Section title="Write what stands">
+    <Section title="Export configuration">
       <div className="stack">
         <p className="quiet">
-          A file that apply takes: keys as hashes, so that a wiped gateway admits the same ones, and no credential.
+          A file to apply elsewhere. Keys are exported as hashes, so a new gateway accepts the same keys. Credentials
+          are not included.
         </p>
         <div className="row">
           <Button busy={busy} onClick={() => void write()}>
-            Write it
+            Export
           </Button>
           {text === null ? null : (
             <Button
               icon={<DownloadIcon size={16} aria-hidden="true" />}
               onClick={() => save(new Blob([text]), datedName('spgw', 'yaml'))}
             >
-              Save as a file
+              Download
             </Button>
           )}
         </div>

@@ -18,10 +18,10 @@ export function FileFields({ file }: { file: ConfigurationFile }) {
     <>
       <div className="field">
         <div className="row spread">
-          <label htmlFor={`${id}-text`}>File</label>
+          <label htmlFor={`${id}-text`}>Configuration file</label>
           <label className="button button-plain button-small upload">
             <FileUp size={14} aria-hidden="true" />
-            Choose a file
+            Choose file
             <input type="file" accept=".yaml,.yml,.json" onChange={(event) => void upload(event)} />
           </label>
         </div>
@@ -50,7 +50,7 @@ export function FileFields({ file }: { file: ConfigurationFile }) {
             checked={options.prune}
             onChange={(event) => setOptions({ ...options, prune: event.target.checked })}
           />
-          Remove what the file owned and names no more
+          Remove resources that are no longer in the file
         </label>
         <label className="check">
           <input
@@ -58,7 +58,7 @@ export function FileFields({ file }: { file: ConfigurationFile }) {
             checked={options.force}
             onChange={(event) => setOptions({ ...options, force: event.target.checked })}
           />
-          Take over what other files own
+          Take over resources that other files manage
         </label>
       </div>
     </>

@@ -23,19 +23,37 @@ export function OperatorButtons({ operator: { name, state }, onRoles, onLink }: 
       </Button>
       {state === 'active' ? (
         <Button small busy={busy} onClick={() => void link()}>
-          Link
+          Sign-in link
         </Button>
       ) : null}
       {state === 'active' ? (
-        <OperationButton small operation="operators.disable" input={{ name }} name={name} done={`${name} is disabled`}>
+        <OperationButton
+          small
+          operation="operators.disable"
+          input={{ name }}
+          name={name}
+          done={`Operator "${name}" disabled`}
+        >
           Disable
         </OperationButton>
       ) : (
-        <OperationButton small operation="operators.enable" input={{ name }} name={name} done={`${name} may sign in`}>
+        <OperationButton
+          small
+          operation="operators.enable"
+          input={{ name }}
+          name={name}
+          done={`Operator "${name}" enabled`}
+        >
           Enable
         </OperationButton>
       )}
-      <OperationButton small operation="operators.remove" input={{ name }} name={name} done={`${name} is removed`}>
+      <OperationButton
+        small
+        operation="operators.remove"
+        input={{ name }}
+        name={name}
+        done={`Operator "${name}" removed`}
+      >
         Remove
       </OperationButton>
     </>

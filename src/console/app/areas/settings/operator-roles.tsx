@@ -12,16 +12,17 @@ export function OperatorRoles({ operator, projects }: { operator: Operator; proj
   return (
     <div className="stack">
       {operator.grants.length === 0 ? (
-        <p className="quiet">No role: may sign in, and sees nothing.</p>
+        <p className="quiet">No role. Can sign in, but sees nothing.</p>
       ) : (
         <ul className="list" aria-label="Roles">
           {operator.grants.map((grant) => (
             <li key={grant.project ?? ''} className="list-row">
               <span className="grow">
-                <b>{grant.role}</b> {grant.project === null ? 'of the whole workspace' : `of project ${grant.project}`}
+                <b>{grant.role}</b>{' '}
+                {grant.project === null ? 'for the whole workspace' : `for project ${grant.project}`}
               </span>
               <Button small busy={busy} onClick={() => void take(grant)}>
-                Take away
+                Remove
               </Button>
             </li>
           ))}
@@ -29,7 +30,7 @@ export function OperatorRoles({ operator, projects }: { operator: Operator; proj
       )}
       <GiveRole operator={operator} projects={projects} />
       <details className="fold">
-        <summary>Names</summary>
+        <summary>Name</summary>
         <OperationForm
           operation="operators.edit"
           fixed={{ name: operator.name }}
@@ -51,8 +52,7 @@ function GiveRole({ operator, projects }: { operator: Operator; projects: readon
   const give = async (event: FormEvent) => {
     event.preventDefault()
     const where = project === '' ? {} : { projects: [project] }
-    if ((await call({ name: operator.name, role, ...where })) !== null)
-      toast({ tone: 'good', title: 'The roles are changed' })
+    if ((await call({ name: operator.name, role, ...where })) !== null) toast({ tone: 'good', title: 'Roles updated' })
   }
   return (
     <form className="stack-tight" onSubmit={(event) => void give(event)}>
@@ -66,17 +66,17 @@ function GiveRole({ operator, projects }: { operator: Operator; projects: readon
           </select>
         </div>
         <div className="field">
-          <label htmlFor={`${id}-project`}>For</label>
+          <label htmlFor={`${id}-project`}>Scope</label>
           <select
             id={`${id}-project`}
             className="input"
             value={project}
             onChange={(event) => setProject(event.target.value)}
           >
-            <option value="">the whole workspace</option>
+            <option value="">Whole workspace</option>
             {projects.map((name) => (
               <option key={name} value={name}>
-                project {name}
+                Project {name}
               </option>
             ))}
           </select>
@@ -85,7 +85,7 @@ function GiveRole({ operator, projects }: { operator: Operator; projects: readon
       <FormFault fault={fault} shown={[]} />
       <div>
         <Button look="primary" type="submit" busy={busy}>
-          Give role
+          Grant role
         </Button>
       </div>
     </form>

@@ -27,7 +27,8 @@ export function Operators() {
     <>
       <div className="row spread">
         <p className="quiet grow">
-          An owner may do everything, an admin all but hand out ownership and keys to the machine, a viewer only look.
+          Owners can do everything. Admins can do all but grant ownership and manage machine keys. Viewers can only
+          read.
         </p>
         {add}
       </div>
@@ -42,7 +43,7 @@ export function Operators() {
           rows={operators.data}
           columns={contractColumns<Operator>('operators.list', operators.data, {
             width: '292px',
-            change: { display_name: { title: 'Shown as' }, state: { width: '96px' } },
+            change: { display_name: { title: 'Display name' }, state: { width: '96px' } },
             buttons: may
               ? (operator) => (
                   <OperatorButtons operator={operator} onRoles={() => setEdited(operator)} onLink={setMade} />
@@ -50,16 +51,16 @@ export function Operators() {
               : undefined,
           })}
           rowKey={({ id }) => id}
-          empty={<Empty title="No operator yet" action={add} command="spgw operators add anna --role owner" />}
+          empty={<Empty title="No operators yet" action={add} command="spgw operators add anna --role owner" />}
         />
       )}
-      <Dialog open={adding} title="Add an operator" onClose={() => setAdding(false)}>
+      <Dialog open={adding} title="Add operator" onClose={() => setAdding(false)}>
         <OperationForm
           operation="operators.add"
           fields={['name', 'displayName', 'role']}
           folded={['projects', 'password']}
           suggestions={{ projects: projects.data?.map(({ name }) => name) ?? [] }}
-          hints={{ password: 'In place of a link. Leave it out, and a link is shown once that signs in.' }}
+          hints={{ password: 'Leave empty to get a one-time sign-in link instead' }}
           submit="Add operator"
           onCancel={() => setAdding(false)}
           onDone={(answer) => {
@@ -83,7 +84,7 @@ export function Operators() {
 function LinkOnce({ made, onClose }: { made: OperatorLink; onClose(): void }) {
   return (
     <SecretOnce title={`Sign-in link for ${made.name}`} secret={made.link ?? ''} onClose={onClose}>
-      Whoever opens it first is signed in as {made.name}, without a password or a code. Good once, until{' '}
+      The first person to open it is signed in as {made.name}, without a password or code. Valid once, until{' '}
       <Time at={made.expires_at} absolute />.
     </SecretOnce>
   )

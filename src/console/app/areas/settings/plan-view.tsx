@@ -1,5 +1,6 @@
 import { Minus, Pencil, Plus } from 'lucide-react'
 import { Outside } from '../../parts/index.ts'
+import { nameInWords } from '../../parts/record-view.tsx'
 import { DifferenceTable } from '../difference-table.tsx'
 import type { Plan } from '../outputs.ts'
 
@@ -30,14 +31,14 @@ export function PlanView({ plan }: { plan: Plan }) {
         </p>
       ))}
       {plan.changes.length === 0 && plan.problems.length === 0 ? (
-        <p className="notice notice-good">Nothing would change: the configuration says the same.</p>
+        <p className="notice notice-good">No changes. The configuration already matches the file.</p>
       ) : (
         <ol className="list">
           {plan.changes.map((change) => (
             <li key={`${change.kind}/${change.project}/${change.environment}/${change.name}`} className="plan-change">
               <details>
                 <summary className={`plan-${change.action}`}>
-                  {signs[change.action]} {change.action} {change.kind}{' '}
+                  {signs[change.action]} {nameInWords(change.action)} {change.kind}{' '}
                   <b>
                     <Outside text={change.name} />
                   </b>
@@ -55,7 +56,7 @@ export function PlanView({ plan }: { plan: Plan }) {
                     before: textOf(before),
                     after: textOf(after),
                   }))}
-                  same="No field of it changes."
+                  same="No field changes."
                 />
               </details>
             </li>

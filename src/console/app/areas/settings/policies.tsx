@@ -35,8 +35,8 @@ export function Policies() {
     <>
       <div className="row spread">
         <p className="quiet grow">
-          A policy is attached to the workspace, a project, an environment or a key. Where several hold, the strictest
-          counts.
+          A policy is attached to the workspace, a project, an environment or a key. Where several apply, the strictest
+          one wins.
         </p>
         {policies.data?.length === 0 ? null : add}
       </div>
@@ -58,7 +58,7 @@ export function Policies() {
           rowKey={({ id }) => id}
           empty={
             <Empty
-              title="No policy yet: nothing is limited"
+              title="No policies yet. Nothing is limited"
               action={add}
               command="spgw policies add small-models --allow-model 'gpt-4o-mini*' --attach project:default"
             />
@@ -67,7 +67,7 @@ export function Policies() {
       )}
       <Dialog
         open={edited !== null}
-        title={edited === 'new' || edited === null ? 'Add a policy' : `Edit ${edited.name}`}
+        title={edited === 'new' || edited === null ? 'Add policy' : `Edit ${edited.name}`}
         onClose={close}
       >
         {edited === null ? null : <PolicyForm policy={edited === 'new' ? null : edited} onClose={close} />}
@@ -95,12 +95,12 @@ function PolicyButtons({ policy, onEdit }: { policy: Policy; onEdit(): void }) {
         operation="policies.remove"
         input={{ name }}
         name={name}
-        done={`Policy ${name} is removed`}
+        done={`Policy "${name}" removed`}
         consequence={
           <p>
             {places.length === 0
-              ? 'It is attached to nothing, so nothing changes.'
-              : `It holds for ${places.length}: ${places.join(', ')}.`}
+              ? 'It is not attached to anything, so nothing changes.'
+              : `Applies to ${places.join(', ')}.`}
           </p>
         }
       >
@@ -114,10 +114,10 @@ function PolicyButtons({ policy, onEdit }: { policy: Policy; onEdit(): void }) {
 function PolicyForm({ policy, onClose }: { policy: Policy | null; onClose(): void }) {
   const attachments = useAttachments()
   const done = (answer: unknown) => {
-    toast({ tone: 'good', title: `Policy ${(answer as Policy).name} ${policy === null ? 'is added' : 'is changed'}` })
+    toast({ tone: 'good', title: `Policy "${(answer as Policy).name}" ${policy === null ? 'added' : 'updated'}` })
     onClose()
   }
-  const hints = { attach: `One a line, such as ${attachments.slice(0, 4).join(', ')}` }
+  const hints = { attach: `One per line, such as ${attachments.slice(0, 4).join(', ')}` }
   return policy === null ? (
     <OperationForm operation="policies.add" hints={hints} submit="Add policy" onDone={done} onCancel={onClose} />
   ) : (

@@ -9,9 +9,9 @@ import { keepScope } from '../../shell/keys.ts'
 export function Prices() {
   return (
     <NounOperations noun="prices">
-      <Empty title="No prices here yet" command="spgw requests stats --by model --since 30d">
-        Records carry a cost where a price for their model is known, with the version of the price that counted. Until
-        prices can be set, the cost stays open and no budget in USD is kept.
+      <Empty title="Prices are not available yet" command="spgw requests stats --by model --since 30d">
+        Requests show a cost where the price of their model is known, with the version of that price. Until prices can
+        be set, costs are unknown and budgets in USD are not enforced.
       </Empty>
     </NounOperations>
   )

@@ -28,7 +28,7 @@ export function Projects() {
     <>
       <div className="row spread">
         <p className="quiet">
-          Keys and routes stand in one environment of one project: what belongs to one is not seen by another.
+          Every key and route belongs to one environment of one project and is isolated from the others.
         </p>
         {may ? (
           <Button look="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setAdding(true)}>
@@ -38,7 +38,7 @@ export function Projects() {
       </div>
       {projects.isPending || environments.isPending ? <Loading /> : null}
       {projects.error ? <FaultNotice error={projects.error} onRetry={() => void projects.refetch()} /> : null}
-      {projects.data?.length === 0 ? <Empty title="No project yet" command="spgw projects add search" /> : null}
+      {projects.data?.length === 0 ? <Empty title="No projects yet" command="spgw projects add search" /> : null}
       {environments.error ? (
         <FaultNotice error={environments.error} onRetry={() => void environments.refetch()} />
       ) : null}
@@ -49,13 +49,13 @@ export function Projects() {
           environments={environments.data?.filter((one) => one.project === project.name) ?? []}
         />
       ))}
-      <Dialog open={adding} title="Add a project" onClose={close}>
+      <Dialog open={adding} title="Add project" onClose={close}>
         <OperationForm
           operation="projects.add"
           submit="Add project"
           onCancel={close}
           onDone={(answer) => {
-            toast({ tone: 'good', title: `Project ${(answer as Project).name} is added` })
+            toast({ tone: 'good', title: `Project "${(answer as Project).name}" added` })
             close()
           }}
         />
@@ -74,8 +74,8 @@ function ProjectSection({ project, environments }: { project: Project; environme
   return (
     <Section title={project.name} actions={<ProjectActions project={project} onPanel={setPanel} />}>
       {environments.length === 0 ? (
-        <Empty title="No environment" command={`spgw environments add production --project ${project.name}`}>
-          A project needs one for its keys and routes.
+        <Empty title="No environments" command={`spgw environments add production --project ${project.name}`}>
+          A project needs an environment for its keys and routes.
         </Empty>
       ) : (
         <ul className="list" aria-label={`Environments of ${project.name}`}>
@@ -84,18 +84,18 @@ function ProjectSection({ project, environments }: { project: Project; environme
           ))}
         </ul>
       )}
-      <Dialog open={panel === 'add'} title={`Add an environment to ${project.name}`} onClose={close}>
+      <Dialog open={panel === 'add'} title={`Add environment to ${project.name}`} onClose={close}>
         <OperationForm
           operation="environments.add"
           fixed={{ project: project.name }}
           submit="Add environment"
           onCancel={close}
-          onDone={done('The environment is added')}
+          onDone={done('Environment added')}
         />
       </Dialog>
-      <Dialog open={panel === 'rename'} title="Rename the project" onClose={close}>
+      <Dialog open={panel === 'rename'} title="Rename project" onClose={close}>
         <p className="quiet below">
-          Its records keep the name that they were written with: <Outside text={project.name} />.
+          Existing requests keep the current name: <Outside text={project.name} />.
         </p>
         <OperationForm
           operation="projects.edit"
@@ -104,7 +104,7 @@ function ProjectSection({ project, environments }: { project: Project; environme
           fields={['rename']}
           submit="Rename"
           onCancel={close}
-          onDone={done('The project is renamed')}
+          onDone={done('Project renamed')}
         />
       </Dialog>
     </Section>
@@ -138,11 +138,11 @@ function ProjectActions({ project, onPanel }: ProjectActionsProps) {
           operation="projects.remove"
           input={{ name: project.name }}
           name={project.name}
-          done={`Project ${project.name} is removed`}
+          done={`Project "${project.name}" removed`}
           consequence={
             <p>
-              Its environments go with it: {project.environments.join(', ') || 'none'}. While a key or a route stands in
-              one of them, removing is refused.
+              Also removes its environments: {project.environments.join(', ') || 'none'}. A project with keys or routes
+              cannot be removed.
             </p>
           }
         >

@@ -23,9 +23,9 @@ export function Seal() {
   return (
     <>
       {made === null ? null : (
-        <SecretOnce title="The recovery key" secret={made.recovery_key} onClose={() => setMade(null)}>
-          Print it, and keep it where neither the backups nor this machine are: without it no credential of a backup
-          opens.
+        <SecretOnce title="Recovery key created" secret={made.recovery_key} onClose={() => setMade(null)}>
+          Print it and keep it apart from the backups and this machine. Without it, the credentials in a backup cannot
+          be opened.
         </SecretOnce>
       )}
       {toDo === null ? null : <p className="notice notice-warning">{toDo}</p>}
@@ -37,10 +37,10 @@ export function Seal() {
               operation="seal.rotate"
               input={{}}
               name={seal.key_id}
-              done="Everything is sealed anew"
+              done="Machine key rotated"
               onDone={(answer) => setToDo((answer as { to_do: string }).to_do)}
               consequence={
-                <p>{count(seal.sealed, 'credential')} will be sealed anew, all or none. No request is dropped.</p>
+                <p>{count(seal.sealed, 'credential')} will be sealed again, all or none. No request is dropped.</p>
               }
             >
               Rotate
@@ -63,19 +63,19 @@ export function Seal() {
                 void status.refetch()
               }}
             >
-              {seal.recovery_key_id === null ? 'Make one' : 'Make a new one'}
+              {seal.recovery_key_id === null ? 'Create recovery key' : 'Replace recovery key'}
             </OperationButton>
           ) : null
         }
       >
         {seal.recovery_key_id === null ? (
           <div className="row">
-            <StateBadge state="none yet" tone="warning" />
-            <p className="grow">Backups hold no credential that another machine could open.</p>
+            <StateBadge state="not created" tone="warning" />
+            <p className="grow">No other machine can open the credentials in a backup.</p>
           </div>
         ) : (
           <p>
-            Backups are made for <code>{seal.recovery_key_id}</code>.
+            Backups are sealed for <code>{seal.recovery_key_id}</code>.
           </p>
         )}
       </Section>
@@ -89,20 +89,20 @@ function MachineKey({ seal }: { seal: SealStatus }) {
     <RecordView
       entries={[
         { label: 'Key', value: <code>{key_id}</code> },
-        { label: 'From', value: <code className="breakable">{source}</code> },
+        { label: 'Source', value: <code className="breakable">{source}</code> },
         ...(to_replace === null
           ? []
-          : [{ label: 'Has yet to replace', value: <code className="breakable">{to_replace}</code> }]),
+          : [{ label: 'Still to replace', value: <code className="breakable">{to_replace}</code> }]),
         { label: 'Format', value: format },
-        { label: 'Seals', value: count(sealed, 'credential') },
+        { label: 'Sealed', value: count(sealed, 'credential') },
         {
-          label: 'Opens them all',
+          label: 'All readable',
           value:
             broken.length === 0 ? (
               <StateBadge state="yes" tone="good" />
             ) : (
               <>
-                <StateBadge state={`${broken.length} do not open`} tone="bad" /> {broken.join(', ')}
+                <StateBadge state={`${broken.length} unreadable`} tone="bad" /> {broken.join(', ')}
               </>
             ),
         },

@@ -17,7 +17,7 @@ export function SecretOnce({ title, secret, children, onClose }: SecretOnceProps
       <h2>{title}</h2>
       <p className="row shown-once-warning">
         <TriangleAlert size={16} aria-hidden="true" />
-        Shown this once: copy it now.
+        Shown only once. Copy it now.
       </p>
       <div className="shown-once-key">
         <code className="breakable grow" data-testid="secret">

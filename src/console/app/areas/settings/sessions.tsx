@@ -13,7 +13,7 @@ export function Sessions() {
   const may = useMay('sessions.revoke')
   return (
     <>
-      <p className="quiet">Everybody who is signed in to this console. Ending a session signs out at once.</p>
+      <p className="quiet">Everyone who is signed in to this console. Revoking a session signs it out at once.</p>
       {sessions.isPending ? <Loading /> : null}
       {sessions.error ? <FaultNotice error={sessions.error} onRetry={() => void sessions.refetch()} /> : null}
       {sessions.data === undefined ? null : (
@@ -35,16 +35,16 @@ export function Sessions() {
                     operation="sessions.revoke"
                     input={{ id }}
                     name={operator}
-                    done={`A session of ${operator} is ended`}
+                    done={`Session of ${operator} revoked`}
                     onDone={() => void sessions.refetch()}
                   >
-                    End
+                    Revoke
                   </OperationButton>
                 )
               : undefined,
           })}
           rowKey={({ id }) => id}
-          empty={<p className="quiet">Nobody is signed in.</p>}
+          empty={<p className="quiet">No active sessions.</p>}
         />
       )}
     </>

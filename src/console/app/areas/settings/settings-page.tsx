@@ -35,9 +35,9 @@ export function SettingsPage() {
         </nav>
         <div className="settings-body stack">
           {chosen === undefined ? (
-            <Empty title="There is no such section" />
+            <Empty title="Page not found" />
           ) : !offered ? (
-            <Empty title="This is not for your role">An owner can give you another one.</Empty>
+            <Empty title="Your role does not allow this">Ask an owner for access.</Empty>
           ) : (
             <Suspense fallback={<Loading />}>
               <chosen.View />
@@ -97,7 +97,7 @@ function Contents() {
               All operations
             </Link>
           </h2>
-          <p className="quiet">Every operation of the contract, with a form drawn from it</p>
+          <p className="quiet">Every operation, with a form to run it</p>
         </li>
       </ul>
     </Page>

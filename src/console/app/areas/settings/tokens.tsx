@@ -35,17 +35,15 @@ export function Tokens() {
   return (
     <>
       <div className="row spread">
-        <p className="quiet grow">
-          A token calls the operations as an operator would, with a role and an end of its own.
-        </p>
+        <p className="quiet grow">A token runs operations as an operator would, with its own role and expiry.</p>
         {tokens.data?.length === 0 ? null : create}
       </div>
       {made === null ? null : (
-        <SecretOnce title={`Token ${made.name} is made`} secret={made.token} onClose={() => setMade(null)}>
+        <SecretOnce title={`Token "${made.name}" created`} secret={made.token} onClose={() => setMade(null)}>
           <div className="stack-tight">
             <p>
-              It is {made.role} of {made.project === null ? 'the whole workspace' : `project ${made.project}`}. Every
-              command works with it from elsewhere:
+              Role: {made.role} for {made.project === null ? 'the whole workspace' : `project ${made.project}`}. Use it
+              to run any command from another machine:
             </p>
             <Code text={`SPGW_TOKEN=${made.token} spgw --remote ${location.origin} status`} />
           </div>
@@ -63,10 +61,10 @@ export function Tokens() {
             buttons: may ? (token) => <TokenButtons token={token} /> : undefined,
           })}
           rowKey={({ id }) => id}
-          empty={<Empty title="No API token yet" action={create} command="spgw tokens create deploy --role admin" />}
+          empty={<Empty title="No API tokens yet" action={create} command="spgw tokens create deploy --role admin" />}
         />
       )}
-      <Dialog open={creating} title="Create an API token" onClose={() => setCreating(false)}>
+      <Dialog open={creating} title="Create API token" onClose={() => setCreating(false)}>
         <OperationForm
           operation="tokens.create"
           suggestions={{
@@ -89,11 +87,11 @@ function TokenButtons({ token: { name, state } }: { token: Token }) {
   return (
     <>
       {state === 'active' ? (
-        <OperationButton small operation="tokens.revoke" input={{ name }} name={name} done={`Token ${name} is revoked`}>
+        <OperationButton small operation="tokens.revoke" input={{ name }} name={name} done={`Token "${name}" revoked`}>
           Revoke
         </OperationButton>
       ) : null}
-      <OperationButton small operation="tokens.remove" input={{ name }} name={name} done={`Token ${name} is removed`}>
+      <OperationButton small operation="tokens.remove" input={{ name }} name={name} done={`Token "${name}" removed`}>
         Remove
       </OperationButton>
     </>

@@ -76,7 +76,7 @@ export function useConfigurationFile(): ConfigurationFile {
     async apply() {
       const done = (await make.call({ ...input, expect: plan?.expect })) as Applied | null
       if (done === null) return
-      toast({ tone: 'good', title: `${count(done.changes.length, 'change')} made` })
+      toast({ tone: 'good', title: `${count(done.changes.length, 'change')} applied` })
       setApplied(done)
       setPlan(null)
     },

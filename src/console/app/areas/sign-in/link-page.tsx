@@ -31,13 +31,13 @@ export function LinkPage() {
     }
   }
   return (
-    <SignInFrame title="Sign in by link">
+    <SignInFrame title="Sign in with a link">
       {error === null ? (
-        <p>This link signs you in once, on this browser.</p>
+        <p>This link signs you in once, in this browser.</p>
       ) : (
         <>
           <SignInFault error={error} />
-          <p className="small quiet">A new one, on the gateway's machine:</p>
+          <p className="small quiet">To get a new link, run this on the gateway’s machine:</p>
           <Command text="spgw console link" />
         </>
       )}

@@ -24,7 +24,7 @@ export async function addPasskey(name: string): Promise<void> {
 /** What browsers say of it is for those who write pages. */
 function explain(error: unknown): never {
   const name = error instanceof Error ? error.name : ''
-  if (name === 'NotAllowedError') throw new Error('The passkey was not used: it was cancelled, or took too long.')
-  if (name === 'InvalidStateError') throw new Error('This device has a passkey for this console already.')
+  if (name === 'NotAllowedError') throw new Error('The passkey request was cancelled or timed out.')
+  if (name === 'InvalidStateError') throw new Error('This device already has a passkey for this console.')
   throw error
 }

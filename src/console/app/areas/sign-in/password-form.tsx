@@ -56,7 +56,7 @@ function CodeField({ code, onType }: { code: string; onType(code: string): void 
   return (
     <TextField
       place={place}
-      label="Code of your authenticator"
+      label="Authenticator code"
       name="code"
       autoComplete="one-time-code"
       inputMode="numeric"

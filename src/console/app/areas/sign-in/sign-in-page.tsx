@@ -45,7 +45,7 @@ export function SignInPage() {
       {fault === null ? null : <FaultNotice error={fault} />}
       {ended ? (
         <p className="notice" role="status">
-          Your session has ended. Sign in to go on where you were.
+          Your session has ended. Sign in to continue.
         </p>
       ) : null}
       <PasswordForm />
@@ -74,7 +74,7 @@ function safeNext(next: string | undefined): string {
 function NoWayIn() {
   return (
     <div className="sign-in-help small quiet stack-tight">
-      <p>No password yet, or locked out? On the gateway's machine:</p>
+      <p>No password yet, or locked out? Run this on the gateway’s machine:</p>
       <Command text="spgw console link" />
     </div>
   )
@@ -87,7 +87,7 @@ function Refused({ reason }: { reason: string }) {
       <div className="notice notice-warning">
         <p>{escapeControls(reason)}</p>
       </div>
-      <p>Set HTTPS up, or lead the console's port to your own machine:</p>
+      <p>Set up HTTPS, or forward the console’s port to your machine:</p>
       <Command text={`ssh -L ${port}:localhost:${port} ${location.hostname}`} />
       <p className="small quiet">
         Then open <code>http://localhost:{port}</code>
