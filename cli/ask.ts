@@ -55,7 +55,7 @@ function makesNew(operation: Operation): boolean {
 async function askField(field: Field, io: Io, names: () => Promise<readonly string[]>): Promise<unknown> {
   const text = field.prompt ?? (field.description || field.flag)
   const isNeeded = field.required || field.instead !== undefined
-  const question = isNeeded ? text : `${text} (Enter for none)`
+  const question = isNeeded ? text : `${text} (optional)`
   if (field.secret) return (await io.prompter.askHidden(question)).trim() || undefined
   if (field.shape === 'boolean') return io.prompter.confirm(question)
   if (field.choices !== null && field.shape !== 'list') return io.prompter.choose(text, field.choices)
@@ -73,7 +73,7 @@ async function fetchSecret(field: Field, source: Source, io: Io): Promise<string
   const secret = value.trim()
   if (secret !== '') return secret
   const place = source.from === 'stdin' ? 'Standard input' : `The variable ${source.name}`
-  throw usageFault(`${place} holds no ${field.flag}.`, `Give it through --${field.flag}-stdin or --${field.flag}-env.`)
+  throw usageFault(`${place} contains no ${field.flag}.`, `Use --${field.flag}-stdin or --${field.flag}-env.`)
 }
 
 async function readSource(field: Field, source: Source, io: Io): Promise<string> {
@@ -103,14 +103,14 @@ export async function confirmDanger(
 ): Promise<void> {
   if (operation.meta.effect !== 'danger' || yes) return
   const consequence = fillIn(operation.meta.confirm ?? `${operation.meta.summary}.`, input)
-  if (!canAsk(io)) throw usageFault(`Not done without --yes: ${consequence}`, 'Add --yes if that is what you want.')
+  if (!canAsk(io)) throw usageFault(`Confirmation required: ${consequence}`, 'Add --yes to confirm.')
   const name = input[operation.meta.positional?.at(-1) ?? '']
   await io.stderr.write(`${consequence}\n`)
   const agreed =
     typeof name === 'string'
-      ? (await io.prompter.ask(`Type ${name} to go on`, { required: false })).trim() === name
-      : await io.prompter.confirm('Go on?')
-  if (!agreed) throw new CommandFault('Nothing was changed.', 'Run it again to decide anew.', exitStatus.failed)
+      ? (await io.prompter.ask(`Type ${name} to confirm`, { required: false })).trim() === name
+      : await io.prompter.confirm('Continue?')
+  if (!agreed) throw new CommandFault('Nothing was changed.', 'Run the command again to confirm it.', exitStatus.failed)
 }
 
 /** Fills `{field}` from the input. */

@@ -39,8 +39,8 @@ export function buildCommand(
 
 /** The file is this command line's own business; the gateway sends bytes, wherever it runs. */
 function declareFile(command: Command, { name, ending }: { name: string; ending: string }): void {
-  command.argument('[file]', `where to write it (default: ${name}-TIME.${ending}, here)`)
-  command.option('--force', 'write over a file that exists')
+  command.argument('[file]', `File to write (default: ${name}-TIME.${ending} in the current directory)`)
+  command.option('--force', 'Overwrite an existing file')
 }
 
 function readFile(path: unknown, options: Record<string, unknown>): FileTarget {

@@ -26,7 +26,7 @@ async function expand(path: string): Promise<string[]> {
   const found = await stat(path).catch((error: unknown) => refuse(path, error))
   if (!found.isDirectory()) return [path]
   const names = (await readdir(path)).filter((name) => endings.test(name)).sort()
-  if (names.length === 0) throw usageFault(`${path} has no file *.yaml, *.yml or *.json.`, 'Name the file itself.')
+  if (names.length === 0) throw usageFault(`${path} contains no *.yaml, *.yml or *.json file.`, 'Name the file itself.')
   return names.map((name) => join(path, name))
 }
 
@@ -36,8 +36,8 @@ async function read(path: string): Promise<string> {
 
 function refuse(path: string, error: unknown): never {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-  if (code === 'ENOENT') throw usageFault(`There is no file ${path}.`, 'Name a file, or a directory of such.')
-  throw usageFault(`${path} cannot be read (${code}).`, 'Name a file that you may read.')
+  if (code === 'ENOENT') throw usageFault(`${path} does not exist.`, 'Name a file or a directory of files.')
+  throw usageFault(`${path} cannot be read (${code}).`, 'Check the permissions of the file.')
 }
 
 function findVariables(texts: readonly string[], { environment }: Io): Record<string, string> {

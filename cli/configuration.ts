@@ -85,11 +85,11 @@ async function apply({ gateway, input, settings, io }: Situation): Promise<numbe
 }
 
 function refuseProblems({ problems }: Plan): void {
-  refuseAll(problems, 'Nothing was changed. Mend the files, and look again: spgw diff -f FILE')
+  refuseAll(problems, 'Nothing was changed. Fix the files, then check them: spgw diff -f FILE')
 }
 
 function refuseUnset({ unset }: Plan): void {
-  refuseAll(unset, 'Nothing was changed. Export it where the command runs, and apply again.')
+  refuseAll(unset, 'Nothing was changed. Set the variables in this shell and apply again.')
 }
 
 /** All of them have to be mended, so all are shown. */
@@ -105,14 +105,14 @@ async function agree({ changes, owner }: Plan, { yes }: GlobalOptions, io: Io): 
   const count = countChanges(changes, toDo)
   if (!canAsk(io))
     throw usageFault(
-      `Not applied without --yes: ${count}.`,
-      'Add --yes to apply it; spgw diff -f FILE shows it and applies nothing.',
+      `Confirmation required: ${count}.`,
+      'Add --yes to apply. To see the changes only: spgw diff -f FILE',
     )
   const removes = changes.some(({ action }) => action === 'remove')
   const agreed = removes
-    ? (await io.prompter.ask(`Type ${owner} to apply this`, { required: false })).trim() === owner
-    : await io.prompter.confirm('Apply this?')
-  if (!agreed) throw new CommandFault('Nothing was changed.', 'Run it again to decide anew.', exitStatus.failed)
+    ? (await io.prompter.ask(`Type ${owner} to confirm`, { required: false })).trim() === owner
+    : await io.prompter.confirm('Apply these changes?')
+  if (!agreed) throw new CommandFault('Nothing was changed.', 'Run the command again to confirm it.', exitStatus.failed)
 }
 
 async function showApplied(applied: Applied, settings: GlobalOptions, io: Io): Promise<void> {
@@ -123,13 +123,14 @@ async function showApplied(applied: Applied, settings: GlobalOptions, io: Io): P
     await io.stderr.write(`Applied: ${countChanges(changes, done)}.${asked}\n`)
   }
   if (keys.length === 0) return
-  await io.stderr.write('New keys, shown only now:\n')
+  await io.stderr.write('New keys, shown only once:\n')
   for (const { project, environment, name, key } of keys)
     await io.stdout.write(`${project}/${environment}/${name} ${key}\n`)
 }
 
 async function writeExport({ gateway, input, settings, io }: Situation): Promise<number> {
-  if (settings.output === 'csv') throw usageFault('A configuration is no table.', 'Write it as it is, or with --json.')
+  if (settings.output === 'csv')
+    throw usageFault('A configuration cannot be written as CSV.', 'Leave --output out for YAML, or use --json.')
   const { text, document } = (await gateway.call(['export'], input)) as { text: string; document: object }
   const isJson = settings.output === 'json'
   await io.stdout.write(isJson ? await renderDocument('json', undefined, document) : text)

@@ -11,11 +11,7 @@ export function connectGateway(surroundings: Surroundings, version: string, surf
     if (remote !== null) return openCaller({ destination: remote, version, surface, waitMs: 0, lostHint, onDegraded })
     const place = findSocket(dataDir, surroundings, files)
     if (place === null) {
-      throw new CommandFault(
-        'There is no data directory to look in.',
-        'Name it with --data-dir.',
-        exitStatus.notRunning,
-      )
+      throw new CommandFault('No data directory was found.', 'Set it with --data-dir.', exitStatus.notRunning)
     }
     const destination = { kind: 'socket', path: place.socketPath } as const
     return openCaller({
@@ -39,8 +35,8 @@ export function waitAsLong(waitMs: number, startedInMs: number): number {
 function lostHint(path: readonly string[]): string {
   const operation = catalog.find(({ name }) => name === path.join('.'))
   if (operation === undefined || operation.meta.effect === 'read')
-    return 'Look whether it runs (spgw status), then ask again.'
-  return `It may be done or not. Once the gateway runs (spgw status), its audit says: spgw audit list --operation ${path[0]}`
+    return 'Check that the gateway is running (spgw status), then try again.'
+  return `The change may or may not have been made. When the gateway is running again, check: spgw audit list --operation ${path[0]}`
 }
 
 /** The file system as `socket-path.ts` asks it. */

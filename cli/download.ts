@@ -89,12 +89,12 @@ async function receive(
       return confirm(begin, done, hash.digest('hex'), event.sha256)
     }
   }
-  throw new CommandFault('The gateway stopped before all was sent.', 'See its log, and try again.')
+  throw new CommandFault('The gateway stopped before the file was complete.', "See the gateway's log, then try again.")
 }
 
 function refusePlace(part: string, error: unknown): never {
   const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-  throw new CommandFault(`${part} cannot be written (${reason}).`, 'Name a file in a directory that you may write to.')
+  throw new CommandFault(`${part} cannot be written (${reason}).`, 'Name a file in a directory that you can write to.')
 }
 
 async function append(file: FileHandle, hash: Hash, { base64 = '' }: Event): Promise<number> {
@@ -107,7 +107,7 @@ async function append(file: FileHandle, hash: Hash, { base64 = '' }: Event): Pro
 function confirm(begin: Event, bytes: number, found: string, sha256: string | undefined): Received {
   if (sha256 === found && (begin.bytes === null || begin.bytes === bytes))
     return { summary: begin.summary ?? {}, bytes, sha256 }
-  throw new CommandFault('What arrived is not what the gateway sent.', 'Try again.')
+  throw new CommandFault('The received file does not match what the gateway sent.', 'Try again.')
 }
 
 async function compare(path: string, bytes: number, sha256: string, progress: Progress): Promise<void> {
@@ -119,12 +119,19 @@ async function compare(path: string, bytes: number, sha256: string, progress: Pr
     progress.show('verifying', done, bytes)
   }
   if (done === bytes && hash.digest('hex') === sha256) return
-  throw new CommandFault('What was written cannot be read back.', 'Look after the disk, and write it elsewhere.')
+  throw new CommandFault(
+    'The file on disk does not match what was written.',
+    'Check the disk, or write to another one.',
+  )
 }
 
 function refuseExisting(path: string, force: boolean): void {
   if (force || !existsSync(path)) return
-  throw new CommandFault(`${path} exists already.`, 'Name another file, or add --force.', exitStatus.refused)
+  throw new CommandFault(
+    `${path} already exists.`,
+    'Name another file, or overwrite it with --force.',
+    exitStatus.refused,
+  )
 }
 
 async function syncDirectory(path: string): Promise<void> {

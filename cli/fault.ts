@@ -48,7 +48,9 @@ export function reportFault(error: unknown): FaultReport {
   const status =
     numberIn(error, 'exitStatus') ?? (name === 'GatewayNotRunning' ? exitStatus.notRunning : exitStatus.failed)
   const hint =
-    textIn(error, 'hint') ?? systemHints[textIn(error, 'code') ?? ''] ?? 'Run it again with --verbose for the details.'
+    textIn(error, 'hint') ??
+    systemHints[textIn(error, 'code') ?? ''] ??
+    'Run the command again with --verbose for details.'
   // Wrong settings come as a list of places, all of which have to be mended.
   const cause = Array.isArray(Reflect.get(Object(error), 'problems')) ? message : firstLine(message)
   return { status, cause, hint, details: describeChain(error) }
@@ -56,13 +58,13 @@ export function reportFault(error: unknown): FaultReport {
 
 /** What the operating system refuses, by its code. */
 const systemHints: Record<string, string> = {
-  EACCES: 'Run it as the user that it belongs to, or as root. spgw doctor says more.',
-  EPERM: 'Run it as the user that it belongs to, or as root. spgw doctor says more.',
-  EROFS: 'Its disk can only be read: mount it to be written, or name another place.',
-  ENOENT: 'Name a file or directory that is there.',
-  ENOSPC: 'Its disk is full: make room there.',
-  EDQUOT: 'The quota of that disk is used up: make room there.',
-  EMFILE: 'Too many files are open: raise the limit (ulimit -n, or LimitNOFILE= of the service).',
+  EACCES: 'Run the command as the owner of the file, or as root. spgw doctor says more.',
+  EPERM: 'Run the command as the owner of the file, or as root. spgw doctor says more.',
+  EROFS: 'The disk is read-only: mount it read-write, or use another path.',
+  ENOENT: 'Check the path of the file or directory.',
+  ENOSPC: 'The disk is full: free some space.',
+  EDQUOT: 'The disk quota is used up: free some space.',
+  EMFILE: 'Too many open files: raise the limit (ulimit -n, or LimitNOFILE= of the service).',
 }
 
 const answerStatus: Record<string, number> = {
@@ -99,7 +101,7 @@ function reportAnswer(error: Answer): FaultReport {
   return {
     status: answerStatus[code] ?? httpStatus[error.status] ?? exitStatus.failed,
     cause: firstLine(error.message),
-    hint: textIn(error.data, 'hint') ?? 'Run it again with --verbose for the details.',
+    hint: textIn(error.data, 'hint') ?? 'Run the command again with --verbose for details.',
     details: `${error.code} (${error.status})\n${JSON.stringify(error.data ?? null, null, 2)}`,
   }
 }
@@ -111,7 +113,7 @@ function describeChain(error: unknown): string {
 }
 
 function firstLine(text: string): string {
-  return text.split('\n', 1)[0] || 'Something failed without saying what.'
+  return text.split('\n', 1)[0] || 'Unknown error.'
 }
 
 function textIn(holder: unknown, key: string): string | null {

@@ -51,9 +51,9 @@ function secretOptions(field: Field): Option[] {
   return [
     new Option(
       `--${field.flag}-stdin`,
-      `${describeField(field)}; read from standard input (hidden question on a terminal)`,
+      `${describeField(field)}; read from standard input, or asked for on a terminal`,
     ),
-    new Option(`--${field.flag}-env <variable>`, 'the same, from an environment variable'),
+    new Option(`--${field.flag}-env <variable>`, 'Same, from an environment variable'),
     // Declared only to be refused with a hint: arguments are seen in process lists and shell histories.
     new Option(`--${field.flag} [value]`).hideHelp(),
   ]
@@ -111,11 +111,11 @@ function readSecretSource(field: Field, options: Record<string, unknown>, parsed
   const name = camelCase(field.flag)
   const hint = `Use --${field.flag}-stdin or --${field.flag}-env VARIABLE.`
   if (options[name] !== undefined) {
-    throw usageFault(`--${field.flag} takes no value on the command line, where others could read it.`, hint)
+    throw usageFault(`--${field.flag} takes no value: other users could see it on the command line.`, hint)
   }
   const variable = options[`${name}Env`]
   if (typeof variable === 'string' && options[`${name}Stdin`] === true) {
-    throw usageFault(`--${field.flag}-stdin and --${field.flag}-env are both given.`, 'Leave one of them out.')
+    throw usageFault(`--${field.flag}-stdin and --${field.flag}-env cannot be used together.`, 'Remove one of them.')
   }
   if (typeof variable === 'string') parsed.secrets[field.name] = { from: 'variable', name: variable }
   else if (options[`${name}Stdin`] === true) parsed.secrets[field.name] = { from: 'stdin' }
@@ -144,7 +144,7 @@ function readMany(field: Field, label: string, texts: readonly string[]): unknow
 
 function readPair(label: string, text: string): [string, string] {
   const at = text.indexOf('=')
-  if (at < 1) throw usageFault(`${label} ${text} is not of the form K=V.`, `Write it as ${label} NAME=VALUE.`)
+  if (at < 1) throw usageFault(`${label} ${text} is not in the form NAME=VALUE.`, `Write it as ${label} NAME=VALUE.`)
   return [text.slice(0, at), text.slice(at + 1)]
 }
 

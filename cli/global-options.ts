@@ -30,21 +30,21 @@ const group = 'Global options:'
 const inScope = '(default: $SPGW_%, else '
 
 const table: readonly [flags: string, description: string][] = [
-  ['-p, --project <name>', `project ${inScope.replace('%', 'PROJECT')}default)`],
-  ['-e, --environment <name>', `environment ${inScope.replace('%', 'ENVIRONMENT')}production)`],
-  ['--output <form>', `how to print the result: ${outputForms.join(', ')}`],
-  ['--json', 'short for --output json'],
-  ['--utc', 'absolute times'],
-  ['-y, --yes', 'answer yes to what would be asked'],
-  ['--columns <list>', 'columns of a table or of CSV, by name: name,state'],
-  ['--no-color', 'no colour (also: NO_COLOR)'],
-  ['--data-dir <path>', 'data directory of the gateway (default: $SPGW_DATA_DIR, else ~/.local/state/spgw)'],
-  ['--remote <url>', 'console of a gateway elsewhere, with an API token (default: $SPGW_REMOTE)'],
-  ['--token-env <variable>', 'where the API token is (default: SPGW_TOKEN)'],
-  ['--token-stdin', 'read the API token from standard input'],
-  ['--insecure', 'send the token without encryption, to a host that is not this one'],
-  ['--no-wait', 'do not wait for a gateway that is starting'],
-  ['--verbose', 'say more about an error'],
+  ['-p, --project <name>', `Project ${inScope.replace('%', 'PROJECT')}default)`],
+  ['-e, --environment <name>', `Environment ${inScope.replace('%', 'ENVIRONMENT')}production)`],
+  ['--output <form>', `Output format: ${outputForms.join(', ')}`],
+  ['--json', 'Same as --output json'],
+  ['--utc', 'Show absolute times, in UTC'],
+  ['-y, --yes', 'Skip questions and confirm everything'],
+  ['--columns <list>', 'Columns of a table or of CSV, by name: name,state'],
+  ['--no-color', 'Disable colour (also: NO_COLOR)'],
+  ['--data-dir <path>', 'Data directory of the gateway (default: $SPGW_DATA_DIR, else ~/.local/state/spgw)'],
+  ['--remote <url>', 'Console URL of a remote gateway; requires an API token (default: $SPGW_REMOTE)'],
+  ['--token-env <variable>', 'Environment variable with the API token (default: SPGW_TOKEN)'],
+  ['--token-stdin', 'Read the API token from standard input'],
+  ['--insecure', 'Allow an unencrypted connection to a remote host'],
+  ['--no-wait', 'Do not wait for a gateway that is starting'],
+  ['--verbose', 'Show details of an error'],
 ]
 
 /** As commander writes them. */
@@ -79,7 +79,7 @@ export function addGlobalOptions(command: Command, scope: readonly string[]): vo
     const isHidden = name in onlyWhere && !scope.includes(onlyWhere[name] ?? '')
     command.addOption(option.hideHelp(isHidden).helpGroup(group))
   }
-  command.addHelpOption(new Option('-h, --help', 'show this help').helpGroup(group))
+  command.addHelpOption(new Option('-h, --help', 'Show help').helpGroup(group))
 }
 
 function declares(command: Command, option: Option): boolean {
@@ -108,11 +108,11 @@ function readOutputForm(values: Record<string, unknown>): OutputForm {
   const named = values.output
   const form = outputForms.find((known) => known === named)
   if (named !== undefined && form === undefined) {
-    throw usageFault(`--output ${String(named)} is not a form of output.`, `Use one of ${outputForms.join(', ')}.`)
+    throw usageFault(`--output ${String(named)} is not an output format.`, `Use one of ${outputForms.join(', ')}.`)
   }
   if (values.json !== true) return form ?? 'table'
   if (form !== undefined && form !== 'json') {
-    throw usageFault(`--json and --output ${form} contradict each other.`, 'Leave one of them out.')
+    throw usageFault(`--json and --output ${form} cannot be used together.`, 'Remove one of them.')
   }
   return 'json'
 }

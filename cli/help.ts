@@ -92,7 +92,7 @@ function causeOf(code: string, message: string, command: Command): string {
 }
 
 function placeOf(command: Command): string {
-  return command.parent === null ? '' : ` of ${pathOf(command)}`
+  return command.parent === null ? '' : ` for ${pathOf(command)}`
 }
 
 /** `spgw providers add` */

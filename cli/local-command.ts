@@ -60,7 +60,7 @@ export function buildLocal(
     if (options.remote !== undefined && local.reachesGateway !== true) {
       throw usageFault(
         `${local.name} works on this machine only.`,
-        'Leave --remote out, or run it where the gateway is.',
+        'Remove --remote, or run the command on the machine of the gateway.',
       )
     }
     const named = given.map((argument, place): [string, unknown] => {

@@ -25,7 +25,7 @@ export async function buildProgram(
   const program = createCommand('spgw', device)
     .description('A self-hosted gateway to model providers.')
     .usage('<command> [flags]')
-    .version(version, '--version', 'show the version')
+    .version(version, '--version', 'Show the version')
     .enablePositionalOptions()
   addGlobalOptions(program, ['project', 'environment', 'columns', 'top'])
   for (const command of local) {

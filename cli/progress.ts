@@ -38,12 +38,12 @@ export function openProgress(io: { stderr: Pick<Output, 'isTerminal' | 'write'> 
   }
 }
 
-/** `copying    ██████████░░░░░░░░░░░░░░  42 %  1.3 MB of 3.1 MB` */
+/** `copying    ██████████░░░░░░░░░░░░░░  42%  1.3 MB of 3.1 MB` */
 export function renderBar(stage: string, bytes: number, total: number | null): string {
   if (total === null || total === 0) return `${stage.padEnd(10)} ${formatBytes(bytes)}`
   const share = Math.min(1, bytes / total)
   const full = Math.round(share * width)
   const bar = '█'.repeat(full) + '░'.repeat(width - full)
   const percent = String(Math.floor(share * 100)).padStart(3)
-  return `${stage.padEnd(10)} ${bar} ${percent} %  ${formatBytes(bytes)} of ${formatBytes(total)}`
+  return `${stage.padEnd(10)} ${bar} ${percent}%  ${formatBytes(bytes)} of ${formatBytes(total)}`
 }

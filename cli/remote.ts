@@ -16,13 +16,13 @@ type Settings = Pick<GlobalOptions, 'remote' | 'dataDir' | 'tokenEnv' | 'tokenSt
 export async function chooseRemote(settings: Settings, io: Io): Promise<Remote | null> {
   const { remote, dataDir } = settings
   if (remote !== null && dataDir !== null) {
-    throw usageFault('--remote and --data-dir contradict each other.', 'Leave one of them out.')
+    throw usageFault('--remote and --data-dir cannot be used together.', 'Remove one of them.')
   }
   const named = remote ?? (dataDir === null ? io.environment.SPGW_REMOTE : undefined)
   if (!named) return null
   const url = readUrl(named, settings.insecure)
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    await io.stderr.write(`The API token and all answers travel unencrypted to ${url.host}.\n`)
+    await io.stderr.write(`Warning: the API token and all responses are sent unencrypted to ${url.host}.\n`)
   }
   return { kind: 'remote', url, token: await readToken(settings, io) }
 }
@@ -30,15 +30,18 @@ export async function chooseRemote(settings: Settings, io: Io): Promise<Remote |
 function readUrl(text: string, insecure: boolean): URL {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw usageFault(`${text} is not the address of a console.`, 'Write it like https://gateway.example.com.')
+    throw usageFault(`${text} is not the URL of a console.`, 'Write it like https://gateway.example.com.')
   }
   if (url.username !== '' || url.password !== '') {
-    throw usageFault('--remote takes no credential within the address.', 'Give the API token with $SPGW_TOKEN.')
+    throw usageFault(
+      'The URL of --remote must not contain a user name or password.',
+      'Set the API token in $SPGW_TOKEN.',
+    )
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname) && !insecure) {
     throw usageFault(
-      `http://${url.host} would show the API token to everybody on the way.`,
-      'Use https://, a tunnel to this machine, or --insecure on a network that nobody else uses.',
+      `http://${url.host} would send the API token unencrypted.`,
+      'Use https://, an SSH tunnel, or --insecure on a trusted network.',
     )
   }
   // The address as a browser shows it is good enough: operations stand below the origin.
@@ -54,19 +57,22 @@ function isLoopback(host: string): boolean {
 
 async function readToken({ tokenEnv, tokenStdin }: Settings, io: Io): Promise<string> {
   if (tokenEnv !== null && tokenStdin) {
-    throw usageFault('--token-env and --token-stdin are both given.', 'Leave one of them out.')
+    throw usageFault('--token-env and --token-stdin cannot be used together.', 'Remove one of them.')
   }
   const token = (await fetchToken(tokenEnv, tokenStdin, io)).trim()
   if (token === '') {
     const place = tokenStdin ? 'Standard input' : `The variable ${tokenEnv ?? 'SPGW_TOKEN'}`
     throw usageFault(
-      `--remote needs an API token. ${place} holds none.`,
-      'Put one into $SPGW_TOKEN, or say where it is with --token-env or --token-stdin.',
+      `--remote requires an API token. ${place} contains none.`,
+      'Set $SPGW_TOKEN, or use --token-env or --token-stdin.',
     )
   }
   // Anything else cannot stand in a header, and is not worth sending.
   if (!/^spt_[0-9A-Za-z]+$/.test(token)) {
-    throw usageFault('That is no API token: they begin with spt_.', 'Gateway keys (sp_live_) are for model requests.')
+    throw usageFault(
+      'This is not an API token: API tokens begin with spt_.',
+      'Gateway keys (sp_live_) are for model requests.',
+    )
   }
   return token
 }

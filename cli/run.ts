@@ -139,5 +139,8 @@ function asRows(answer: unknown): AsyncIterable<unknown> {
   if (typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer) {
     return answer as AsyncIterable<unknown>
   }
-  throw new CommandFault('The gateway answered with no stream.', 'Check that gateway and spgw are of one version.')
+  throw new CommandFault(
+    'The gateway did not return a stream.',
+    'Check that the gateway and this spgw have the same version.',
+  )
 }

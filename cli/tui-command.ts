@@ -34,13 +34,13 @@ export interface TuiDependencies {
 export function makeTuiCommand(dependencies: TuiDependencies): LocalCommand {
   return {
     name: 'tui',
-    summary: 'See and run the gateway on the whole terminal, live',
+    summary: 'Open the full-screen terminal interface',
     options: [],
     examples: ['tui', 'tui --project search --environment staging'],
     reachesGateway: true,
     async run(_options, io, settings) {
       if (!io.stdin.isTerminal || !io.stdout.isTerminal) {
-        throw usageFault('spgw tui needs a terminal.', 'In a script, use the other commands: spgw --help.')
+        throw usageFault('spgw tui needs a terminal.', 'In a script, use the other commands (spgw --help).')
       }
       return dependencies.start(await prepare(dependencies, io, settings))
     },

@@ -17,7 +17,7 @@ export function drawSteps(status: unknown, hasRequests: boolean, look: Look): st
     if (done) return look.paint('quiet', `  ✓ ${text}`)
     return place === next ? `  ▸ ${look.paint('strong', text)}   ${how}` : `  ○ ${text}`
   })
-  return [look.paint('strong', 'Get to your first request'), ...lines]
+  return [look.paint('strong', 'Getting started'), ...lines]
 }
 
 function gatewayUrl(status: unknown): string {

@@ -51,7 +51,10 @@ export function makeLook({ colour, utc }: Style, width: number, now: number): Lo
 }
 
 function tooSmall({ columns, rows }: Size): string[] {
-  return wrap(`This terminal is ${columns}×${rows}. It has to be ${least.columns}×${least.rows} at least.`, columns)
+  return wrap(
+    `The terminal is too small: ${columns}×${rows}. It must be at least ${least.columns}×${least.rows}.`,
+    columns,
+  )
 }
 
 function draw(session: Session, { columns, rows }: Size, look: Look): string[] {
@@ -84,8 +87,8 @@ function drawHead(session: Session, columns: number, look: Look): string {
 
 function drawLight(session: Session, look: Look): string[] {
   const { state } = session.link
-  if (state.kind === 'connecting') return [look.paint('quiet', '○ looking for the gateway')]
-  if (state.kind === 'absent') return [look.paint('bad', '○ no gateway, looking again')]
+  if (state.kind === 'connecting') return [look.paint('quiet', '○ connecting')]
+  if (state.kind === 'absent') return [look.paint('bad', '○ not connected, retrying')]
   const { status } = session
   const parts = sickParts(session)
   const sick = parts.length === 0 ? [] : [look.paint('warning', `▲ degraded: ${parts.join(', ')}`)]
@@ -131,7 +134,7 @@ function drawBody(session: Session, place: Place): string[] {
       ...wrap(cause, place.width),
       ...wrap(hint, place.width),
       '',
-      place.look.paint('quiet', 'Looked for again every second.'),
+      place.look.paint('quiet', 'Retrying every second.'),
     ]
   }
   try {
@@ -139,7 +142,7 @@ function drawBody(session: Session, place: Place): string[] {
   } catch (error) {
     // An answer of another version may have another form: the rest stays of use.
     const said = error instanceof Error ? error.message : String(error)
-    return [place.look.paint('bad', 'This cannot be shown.'), ...wrap(said, place.width).slice(0, 8)]
+    return [place.look.paint('bad', 'Cannot show this.'), ...wrap(said, place.width).slice(0, 8)]
   }
 }
 

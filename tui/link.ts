@@ -56,7 +56,7 @@ export class Link {
     while (!signal.aborted && !this.#stop.signal.aborted) {
       try {
         const rows = await this.call(operation, input, signal)
-        if (!isStream(rows)) throw new TypeError('The gateway answered with no stream.')
+        if (!isStream(rows)) throw new TypeError('The gateway did not return a stream.')
         for await (const row of rows) {
           if (signal.aborted) return
           take(row)

@@ -198,7 +198,7 @@ const fileField: Field = {
   required: false,
   nullable: false,
   fallback: undefined,
-  description: 'Where to write it, on this machine (default: a name with the time, here)',
+  description: 'Path on this machine (default: a name with the time, in the current directory)',
   prompt: null,
   secret: false,
   syntax: null,
@@ -215,7 +215,7 @@ function askForFile(host: Host, wish: Wish): void {
       const rows = await host.link.call(operation, input, signal)
       if (typeof rows === 'object' && rows !== null && Symbol.asyncIterator in rows)
         return rows as AsyncIterable<unknown>
-      throw new TypeError('The gateway answered with no stream.')
+      throw new TypeError('The gateway did not return a stream.')
     }
     const output = await host.save(
       show.as === 'file' ? nameFile(show, input) : { name: operation.name, ending: 'out' },

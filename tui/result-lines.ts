@@ -36,13 +36,13 @@ interface Problem {
 
 export function readPlan(output: unknown): Plan {
   const { problems, ...plan } = output as Plan & { problems: readonly Problem[] }
-  refuseAll(problems, 'Nothing was changed. Mend the files.')
+  refuseAll(problems, 'Nothing was changed. Fix the files.')
   return plan
 }
 
 /** A plan that can be looked at, and not carried out. */
 export function refuseUnset({ unset }: Plan): void {
-  refuseAll(unset, 'Nothing was changed. Set it where spgw tui is started.')
+  refuseAll(unset, 'Nothing was changed. Set the variables and start spgw tui again.')
 }
 
 function refuseAll(problems: readonly Problem[], hint: string): void {
@@ -58,7 +58,7 @@ export function planLines(plan: ShownPlan, { paint }: Look): string[] {
 function renderApplied(output: unknown, look: Look & { width: number }): string {
   const applied = output as ShownPlan
   const keys = valueAt(output, 'keys')
-  const made = Array.isArray(keys) && keys.length > 0 ? ['', 'New keys, shown only now:', ...keys.map(keyLine)] : []
+  const made = Array.isArray(keys) && keys.length > 0 ? ['', 'New keys, shown only once:', ...keys.map(keyLine)] : []
   const text = applied.changes.length === 0 ? 'Nothing to change.' : `Applied: ${countChanges(applied.changes, done)}.`
   return [text, '', ...planLines(applied, look), ...made].join('\n')
 }

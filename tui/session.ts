@@ -230,7 +230,7 @@ export class Session implements Host {
 
   copy(text: string, what: string): void {
     this.#parts.copy(text)
-    this.tell('good', `Copied ${what}, if this terminal lets programs copy (OSC 52).`)
+    this.tell('good', `Copied ${what}, if the terminal supports that (OSC 52).`)
   }
 }
 

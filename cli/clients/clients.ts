@@ -41,7 +41,7 @@ const keyVariable = 'SPGW_KEY'
 /** Sources: each client's own documentation, as of November 2026; which URL each wants was tried with the clients themselves. */
 export const clients: Record<ClientName, Client> = {
   'claude-code': {
-    note: 'Start claude anew; /status shows the base URL.',
+    note: 'Restart claude; /status shows the base URL.',
     files: ({ gatewayUrl, key, model }, { home, environment }) => [
       {
         path: join(environment.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json'),
@@ -57,7 +57,7 @@ export const clients: Record<ClientName, Client> = {
     ],
   },
   codex: {
-    note: 'Start codex anew. It reads the key from the variable SPGW_KEY, which stands in its .env.',
+    note: 'Restart codex. It reads the key from SPGW_KEY in its .env file.',
     files({ gatewayUrl, key, model }, { home, environment }) {
       const directory = environment.CODEX_HOME || join(home, '.codex')
       const values = { name: 'spgw', base_url: `${gatewayUrl}/v1`, env_key: keyVariable, wire_api: 'responses' }
@@ -73,7 +73,7 @@ export const clients: Record<ClientName, Client> = {
     },
   },
   'gemini-cli': {
-    note: 'Start gemini anew. Outside of folders that it trusts it reads none of this: GEMINI_CLI_TRUST_WORKSPACE=true, or say so when it asks.',
+    note: 'Restart gemini. It ignores these settings in folders that it does not trust: set GEMINI_CLI_TRUST_WORKSPACE=true, or trust the folder when it asks.',
     files({ gatewayUrl, key, model }, { home }) {
       const directory = join(home, '.gemini')
       const variables = {

@@ -3,17 +3,17 @@ import { clientNames } from './client-names.ts'
 
 export const connectCommand: LocalCommand = {
   name: 'connect',
-  summary: 'Point a client at the gateway: print its settings, or write them with --write',
-  arguments: [{ name: 'client', description: 'Which client', choices: clientNames }],
+  summary: 'Connect a client to the gateway: print its settings, or write them with --write',
+  arguments: [{ name: 'client', description: 'Client', choices: clientNames }],
   options: [
-    { flags: '--write', description: 'Change the settings of the client; what stood there is kept beside them' },
-    { flags: '--model <name>', description: 'Model that the client is to ask for (default: its own choice)' },
+    { flags: '--write', description: 'Write the settings of the client and keep a backup of the old ones' },
+    { flags: '--model <name>', description: 'Model for the client to use (default: its own choice)' },
     { flags: '--key-env <variable>', description: 'Take the gateway key from an environment variable' },
     { flags: '--key-stdin', description: 'Read the gateway key from standard input' },
-    { flags: '--create-key <name>', description: 'Create a gateway key of this name for it' },
+    { flags: '--create-key <name>', description: 'Create a gateway key with this name for the client' },
     {
       flags: '--url <url>',
-      description: 'Address of the gateway as the client sees it (default: asked of the gateway)',
+      description: 'URL of the gateway as the client sees it (default: as the gateway reports it)',
     },
   ],
   examples: [

@@ -46,7 +46,7 @@ function readSource(options: Record<string, unknown>, write: boolean): Source {
   ]
   const [way] = ways
   if (ways.length > 1) {
-    throw usageFault('--key-env, --key-stdin and --create-key contradict each other.', 'Leave all but one of them out.')
+    throw usageFault('--key-env, --key-stdin and --create-key cannot be used together.', 'Use only one of them.')
   }
   if (way === undefined && write) {
     throw usageFault('--write needs a gateway key.', 'Use --create-key NAME, --key-env VARIABLE or --key-stdin.')
@@ -60,9 +60,9 @@ async function fetchKey(source: Source, io: Io): Promise<string | null> {
   const text = source.from === 'variable' ? (io.environment[source.name] ?? '') : await readStdin(io)
   const key = text.trim()
   const place = source.from === 'variable' ? `The variable ${source.name}` : 'Standard input'
-  if (key === '') throw usageFault(`${place} holds no gateway key.`, 'Make one: --create-key NAME.')
+  if (key === '') throw usageFault(`${place} contains no gateway key.`, 'Create one with --create-key NAME.')
   if (keyForm(key) === 'valid') return key
-  throw usageFault(`${place} holds no gateway key, or one with a typing mistake.`, 'They begin with sp_live_.')
+  throw usageFault(`${place} contains no valid gateway key.`, 'Gateway keys begin with sp_live_.')
 }
 
 function readStdin(io: Io): Promise<string> {
@@ -88,7 +88,7 @@ async function findUrl(named: unknown, gateway: () => Promise<Gateway>): Promise
   const url =
     typeof named === 'string' ? named : String(valueAt(await (await gateway()).call(['status'], {}), 'gateway_url'))
   if (!URL.canParse(url) || !/^https?:\/\/[^\s"'\\]+$/.test(url)) {
-    throw usageFault(`${url} is not the address of a gateway.`, 'Write it like http://127.0.0.1:8787.')
+    throw usageFault(`${url} is not the URL of a gateway.`, 'Write it like http://127.0.0.1:8787.')
   }
   return url.replace(/\/+$/, '')
 }
@@ -97,11 +97,11 @@ async function findUrl(named: unknown, gateway: () => Promise<Gateway>): Promise
 function readModel(named: unknown): string | null {
   if (typeof named !== 'string') return null
   if (/^[\w./:@+-]+$/.test(named)) return named
-  throw usageFault(`${named} is not the name of a model.`, 'Use the name that a route has.')
+  throw usageFault(`${named} is not a valid model name.`, 'Use the model name of a route.')
 }
 
 function placesOf({ environment, here }: Io) {
   const home = environment.HOME || environment.USERPROFILE
-  if (!home) throw usageFault('This user has no home, where clients keep their settings.', 'Set HOME.')
+  if (!home) throw usageFault('This user has no home directory, where clients keep their settings.', 'Set HOME.')
   return { home, here: here(), environment }
 }

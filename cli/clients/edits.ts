@@ -23,8 +23,8 @@ function parseJson(text: string | null, path: string): Json {
     // Said below, as what is no object.
   }
   throw new CommandFault(
-    `${path} is not plain JSON, so it was not touched.`,
-    'Without --write what belongs there is printed: put it in by hand.',
+    `${path} is not plain JSON, so it was not changed.`,
+    'Run the command without --write and add what it prints by hand.',
   )
 }
 

@@ -52,7 +52,7 @@ export async function changeFiles({ filesWith, given, makeKey, note, yes }: Orde
   for (const { path, before, after } of changed) {
     await io.stderr.write(`${showDiff(path, before ?? '', after, given, paint)}\n`)
   }
-  if (!yes && canAsk(io) && !(await io.prompter.confirm('Write this?'))) {
+  if (!yes && canAsk(io) && !(await io.prompter.confirm('Write these changes?'))) {
     await io.stderr.write('Nothing was changed.\n')
     return exitStatus.failed
   }
@@ -80,7 +80,7 @@ async function writeOne({ path, edit, holdsKey }: FileChange, io: Io): Promise<v
   const text = edit(await readSettings(path), path)
   const stamp = new Date(io.now()).toISOString().replace(/[-:]/g, '').slice(0, 15)
   const kept = await replaceFile(path, text, { secret: holdsKey, stamp })
-  const more = kept === null ? '' : `; what stood there is in ${kept}`
+  const more = kept === null ? '' : `; the old settings are in ${kept}`
   await io.stderr.write(`Wrote ${path}${more}.\n`)
 }
 

@@ -4,8 +4,8 @@ const shells = ['bash', 'zsh', 'fish'] as const
 
 export const completionCommand: LocalCommand = {
   name: 'completion',
-  summary: 'Print the script that lets a shell complete commands, flags and names',
-  arguments: [{ name: 'shell', description: 'Which shell', choices: shells }],
+  summary: 'Print a shell script that completes commands, flags and names',
+  arguments: [{ name: 'shell', description: 'Shell', choices: shells }],
   options: [],
   examples: [
     'completion bash > ~/.local/share/bash-completion/completions/spgw',

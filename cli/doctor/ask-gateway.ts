@@ -46,19 +46,22 @@ export async function examineGateway(
 
 /** By the reason, as the gateway words it (docs/troubleshooting.md has all). Requests go on being served in each case. */
 const remedies: readonly [reason: RegExp, remedy: string][] = [
-  [/locked/, 'End what holds it (fuser spgw.db names it): a backup tool, an SQLite shell. For backups: spgw backup.'],
-  [/full|ENOSPC|EDQUOT/, 'Make room on its disk; what waits is written then.'],
-  [/read-only|EROFS|EIO|failed to/, "Look at the disk and the system's log, and mount it to be written again."],
-  [/EFBIG/, 'Lift the limit on the size of files (ulimit -f, or LimitFSIZE= of the service), and start it again.'],
-  [/permission|EACCES/, 'Give it back to the user of the gateway: chown -R USER DIRECTORY.'],
-  [/made anew/, 'Nothing has to be done; find out who deleted it.'],
-  [/rescued/, 'Stop the gateway, move the rescued file to spgw.db, and start it again.'],
-  [/damaged/, 'Stop the gateway, keep its journal, and restore a backup: spgw restore FILE --force.'],
+  [
+    /locked/,
+    'Stop the program that holds the lock, such as a backup tool or an SQLite shell (fuser spgw.db shows it). For backups: spgw backup',
+  ],
+  [/full|ENOSPC|EDQUOT/, 'Free some disk space; waiting records are then written.'],
+  [/read-only|EROFS|EIO|failed to/, 'Check the disk and the system log, then mount the disk read-write again.'],
+  [/EFBIG/, 'Raise the file size limit (ulimit -f, or LimitFSIZE= of the service) and restart the gateway.'],
+  [/permission|EACCES/, "Give the files back to the gateway's user: chown -R USER DIRECTORY"],
+  [/made anew/, 'No action is needed, but find out what deleted it.'],
+  [/rescued/, 'Stop the gateway, move the rescued file to spgw.db and start the gateway again.'],
+  [/damaged/, 'Stop the gateway, keep its journal and restore a backup: spgw restore FILE --force'],
 ]
 
 function adviseDegraded(reason: string): string {
   const known = remedies.find(([pattern]) => pattern.test(reason))
-  return known?.[1] ?? "Requests go on being served; the gateway's log says more."
+  return known?.[1] ?? "Requests are still served; see the gateway's log for details."
 }
 
 function judgeStatus(status: unknown, version: string): Finding[] {
@@ -68,10 +71,10 @@ function judgeStatus(status: unknown, version: string): Finding[] {
   const lost = Number(valueAt(status, 'entries_lost'))
   return [
     theirs === version
-      ? well('gateway', `spgw ${theirs} serves at ${place}`)
+      ? well('gateway', `spgw ${theirs} is running at ${place}`)
       : warn(
           'gateway',
-          `spgw ${theirs} serves at ${place}, this is ${version}`,
+          `spgw ${theirs} is running at ${place}, but this executable is ${version}`,
           'Restart the gateway with this executable.',
         ),
     ...(Array.isArray(degraded) ? degraded : []).map((part) =>
@@ -85,8 +88,8 @@ function judgeStatus(status: unknown, version: string): Finding[] {
       ? [
           warn(
             'records',
-            `${lost} entries were lost since the start`,
-            'See docs/troubleshooting.md, and the log of that time.',
+            `${lost} journal entries lost since the gateway started`,
+            'See docs/troubleshooting.md and the log of that time.',
           ),
         ]
       : []),
@@ -95,9 +98,7 @@ function judgeStatus(status: unknown, version: string): Finding[] {
 
 function judgeProviders(providers: readonly unknown[]): Finding[] {
   if (providers.length === 0) {
-    return [
-      warn('providers', 'there is none yet', 'Add one: spgw providers add openai --kind openai --credential-stdin'),
-    ]
+    return [warn('providers', 'none yet', 'Add one: spgw providers add openai --kind openai --credential-stdin')]
   }
   const active = providers.filter((provider) => valueAt(provider, 'active') === true)
   const bad = active.flatMap(judgeProvider)
@@ -107,9 +108,9 @@ function judgeProviders(providers: readonly unknown[]): Finding[] {
 function judgeProvider(provider: unknown): Finding[] {
   const name = String(valueAt(provider, 'name'))
   const state = valueAt(provider, 'state')
-  const look = `Look again: spgw providers check ${name}`
+  const look = `Check it again: spgw providers check ${name}`
   if (state === 'failing') {
-    const reason = valueAt(provider, 'state_reason') ?? 'no reason was given'
+    const reason = valueAt(provider, 'state_reason') ?? 'no reason given'
     const remedy = String(reason).includes('credential')
       ? `Replace its credential: spgw providers edit ${name} --credential-stdin`
       : look
@@ -120,18 +121,18 @@ function judgeProvider(provider: unknown): Finding[] {
 
 function judgeRoutes(routes: readonly unknown[], providers: readonly unknown[]): Finding[] {
   if (routes.length === 0) {
-    return [warn('routes', 'there is none yet', 'Add one: spgw routes add MODEL --provider NAME')]
+    return [warn('routes', 'none yet', 'Add one: spgw routes add MODEL --provider NAME')]
   }
   const usable = providers
     .filter((provider) => valueAt(provider, 'active') === true && valueAt(provider, 'state') !== 'failing')
     .map((provider) => valueAt(provider, 'name'))
   const enabled = routes.filter((route) => valueAt(route, 'enabled') === true)
   const dead = enabled.filter((route) => !namesOf(route).some((name) => usable.includes(name)))
-  if (dead.length === 0) return [well('routes', `${enabled.length} enabled, each with a provider that can be used`)]
+  if (dead.length === 0) return [well('routes', `${enabled.length} enabled, each with a usable provider`)]
   return dead.map((route) => {
     const model = String(valueAt(route, 'model'))
     const message = `${model} in ${valueAt(route, 'project')} has no provider that is active and ready`
-    return complain('routes', message, `See why, target by target: spgw routes explain ${model}`)
+    return complain('routes', message, `See why: spgw routes explain ${model}`)
   })
 }
 
@@ -142,7 +143,7 @@ function namesOf(route: unknown): unknown[] {
 
 function judgeKeys(keys: readonly unknown[], now: number): Finding[] {
   const active = keys.filter((key) => valueAt(key, 'state') === 'active')
-  if (keys.length === 0) return [warn('keys', 'there is none yet', 'Create one: spgw keys create --name NAME')]
+  if (keys.length === 0) return [warn('keys', 'none yet', 'Create one: spgw keys create --name NAME')]
   const worn = keys.flatMap((key) => judgeKey(key, now))
   return worn.length > 0 ? worn : [well('keys', `${active.length} active, none about to expire`)]
 }
@@ -150,7 +151,7 @@ function judgeKeys(keys: readonly unknown[], now: number): Finding[] {
 function judgeKey(key: unknown, now: number): Finding[] {
   const name = String(valueAt(key, 'name'))
   const until = Date.parse(String(valueAt(key, 'expires_at')))
-  const prolong = `Prolong it: spgw keys edit ${name} --expires 90d, or remove it.`
+  const prolong = `Extend it: spgw keys edit ${name} --expires 90d, or remove it.`
   if (valueAt(key, 'state') === 'expired') return [warn('keys', `${name} has expired`, prolong)]
   if (valueAt(key, 'state') !== 'active' || Number.isNaN(until) || until - now > soonMs) return []
   const days = Math.max(1, Math.ceil((until - now) / dayMs))

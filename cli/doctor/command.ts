@@ -8,7 +8,7 @@ import type { DoctorParts } from './parts.ts'
 export function makeDoctorCommand(parts: DoctorParts): LocalCommand {
   return {
     name: 'doctor',
-    summary: 'Look at every part of the gateway, and say how to mend what is wrong',
+    summary: 'Check every part of the gateway and show how to fix problems',
     options: [{ flags: '--config <file>', description: 'Settings file (default: config.yaml in the data directory)' }],
     examples: ['doctor', 'doctor --json', 'doctor --data-dir /var/lib/spgw'],
     async run(options, io, settings, gateway) {
@@ -48,5 +48,5 @@ function summarise(findings: readonly Finding[]): string {
     return amount === 0 ? [] : [`${amount} ${word}${amount === 1 ? '' : 's'}`]
   }
   const parts = [...count('problem', 'problem'), ...count('warning', 'warning')]
-  return parts.length === 0 ? 'All is well.' : `${parts.join(', ')}.`
+  return parts.length === 0 ? 'No problems found.' : `${parts.join(', ')}.`
 }

@@ -39,7 +39,7 @@ async function askGateway(
   try {
     const gateway = await reach()
     const status = await askStatus(gateway)
-    if (status === null) return { processId, findings: [warn('gateway', 'none is running', remedy)] }
+    if (status === null) return { processId, findings: [warn('gateway', 'not running', remedy)] }
     processId = Number(Reflect.get(Object(status), 'process_id')) || null
     return { processId, findings: await examineGateway(gateway, status, version, now) }
   } catch (error) {
@@ -47,8 +47,8 @@ async function askGateway(
     // That it is not for this user says nothing of the gateway.
     const isForbidden = error instanceof Error && error.name === 'SocketForbidden'
     const finding = isForbidden
-      ? complain('gateway', `it was not asked: ${cause}`, hint)
-      : complain('gateway', `it does not answer as it should: ${cause}`, 'See its log, and start it again.')
+      ? complain('gateway', `cannot connect: ${cause}`, hint)
+      : complain('gateway', `no valid answer: ${cause}`, "See the gateway's log and restart it.")
     return { processId, findings: [finding] }
   }
 }

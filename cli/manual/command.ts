@@ -11,8 +11,10 @@ export interface Manual {
 export function makeManCommand(manual: Manual): LocalCommand {
   return {
     name: 'man',
-    summary: 'Print the manual page, or write all manual pages into a directory',
-    arguments: [{ name: 'directory', description: 'Where to write them; made if it is not there', optional: true }],
+    summary: 'Print the manual page, or write all manual pages to a directory',
+    arguments: [
+      { name: 'directory', description: 'Directory to write to; created if it does not exist', optional: true },
+    ],
     options: [],
     examples: ['man | man -l -', 'man /usr/local/share/man/man1'],
     async run({ directory }, io) {
@@ -26,7 +28,7 @@ export function makeManCommand(manual: Manual): LocalCommand {
       const { mkdir, writeFile } = await import('node:fs/promises')
       await mkdir(directory, { recursive: true })
       for (const { file, text } of pages) await writeFile(join(directory, file), text)
-      await io.stderr.write(`Wrote ${pages.length} manual pages into ${directory}.\n`)
+      await io.stderr.write(`Wrote ${pages.length} manual pages to ${directory}.\n`)
       return 0
     },
   }

@@ -62,14 +62,14 @@ function describeOperation(operation: Operation): CommandEntry {
   const arguments_ = positional.flatMap((name) => fields.filter((field) => field.name === name))
   const flags = fields.filter(({ name }) => !positional.includes(name)).flatMap(optionsOf)
   const file = meta.show.as === 'file'
-  const force = new Option('--force', 'write over a file that exists')
+  const force = new Option('--force', 'Overwrite an existing file')
   return {
     path,
     summary: meta.summary,
     usage: [...(file ? ['[file]'] : positional.map((name) => argumentTerm(name, fields))), '[flags]'].join(' '),
     aliases: aliasesOf(operation),
     arguments: [
-      ...(file ? [{ term: 'file', meaning: 'where to write it' }] : []),
+      ...(file ? [{ term: 'file', meaning: 'File to write' }] : []),
       ...arguments_.map((field) => ({ term: field.flag, meaning: describeField(field) })),
     ],
     flags: [...flags, ...(file ? [force] : [])]

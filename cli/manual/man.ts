@@ -34,9 +34,9 @@ function writeMain(
     '.RI [ flags ]',
     '.SH COMMANDS',
     ...single.flatMap(writeCommand),
-    '.SH AREAS',
+    '.SH COMMAND GROUPS',
     ...areas.flatMap((area) => ['.TP', `.B ${troffText(area)}`, `See \\fBspgw\\-${troffText(area)}\\fP(1).`]),
-    '.SH FLAGS OF EVERY COMMAND',
+    '.SH GLOBAL FLAGS',
     ...globals.flatMap(writeTerm),
     '.SH EXIT STATUS',
     ...exitStatuses.flatMap(([status, meaning]) => ['.TP', `.B ${status}`, protect(meaning)]),
@@ -57,7 +57,7 @@ function writeArea(area: string, commands: readonly CommandEntry[], version: str
     '.SH COMMANDS',
     ...commands.flatMap(writeCommand),
     '.SH SEE ALSO',
-    '\\fBspgw\\fP(1) has the flags that every command takes.',
+    '\\fBspgw\\fP(1) lists the global flags.',
     '',
   ].join('\n')
 }
@@ -82,7 +82,7 @@ function writeCommand({
 }: CommandEntry): string[] {
   return [
     `.SS spgw ${troffText(path.join(' '))} ${troffText(usage)}`,
-    protect(`${summary}.${isDangerous ? ' Asks first; --yes answers.' : ''}`),
+    protect(`${summary}.${isDangerous ? ' Asks for confirmation; --yes skips it.' : ''}`),
     ...given.flatMap(writeTerm),
     ...flags.flatMap(writeTerm),
     ...(examples.length === 0

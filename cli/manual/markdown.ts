@@ -6,7 +6,7 @@ export function writeCommandReference(commands: readonly CommandEntry[], globals
   return [
     '# Commands',
     '',
-    'Everything that `spgw --help` tells, on one page. This page is made from the contract by `npm run reference`.',
+    'All commands on one page, as `spgw --help` shows them. Generated from the contract by `npm run reference`.',
     '',
     '## Exit status',
     '',
@@ -14,7 +14,7 @@ export function writeCommandReference(commands: readonly CommandEntry[], globals
     '|---|---|',
     ...exitStatuses.map(([status, meaning]) => `| ${status} | ${meaning} |`),
     '',
-    '## Flags of every command',
+    '## Global flags',
     '',
     ...writeTerms('flag', globals),
     ...areas.flatMap((area) => writeArea(area, commands)),
@@ -22,26 +22,26 @@ export function writeCommandReference(commands: readonly CommandEntry[], globals
 }
 
 export const exitStatuses: readonly [status: number, meaning: string][] = [
-  [0, 'done'],
-  [1, 'failed, or a check that says no'],
-  [2, 'wrong usage'],
-  [3, 'no gateway answers'],
+  [0, 'success'],
+  [1, 'failure, or a check that failed'],
+  [2, 'usage error'],
+  [3, 'gateway not running'],
   [4, 'not found'],
-  [5, 'refused'],
-  [130, 'interrupted with Ctrl-C at a question'],
+  [5, 'rejected: not allowed, or in conflict'],
+  [130, 'interrupted with Ctrl-C at a prompt'],
 ]
 
 function writeArea(area: string, commands: readonly CommandEntry[]): string[] {
   const own = commands.filter(({ path }) => (area === '' ? path.length === 1 : path.length > 1 && path[0] === area))
-  return [area === '' ? '## Commands of one word' : `## ${area}`, '', ...own.flatMap(writeCommand)]
+  return [area === '' ? '## Commands without a group' : `## ${area}`, '', ...own.flatMap(writeCommand)]
 }
 
 function writeCommand(command: CommandEntry): string[] {
   const { path, summary, usage, aliases, arguments: given, flags, examples, role, isDangerous } = command
   const line = ['spgw', ...path].join(' ')
   const notes = [
-    role === null ? 'On the machine itself.' : `Role: ${role}.`,
-    ...(isDangerous ? ['Asks first; `--yes` answers.'] : []),
+    role === null ? 'Runs locally.' : `Role: ${role}.`,
+    ...(isDangerous ? ['Asks for confirmation; `--yes` skips it.'] : []),
     ...(aliases.length === 0 ? [] : [`Also: ${aliases.map((alias) => `\`${alias}\``).join(', ')}.`]),
   ]
   return [

@@ -54,12 +54,12 @@ async function printEnd(event: unknown, told: Told, io: Io): Promise<void> {
   if (told.refusal !== '') await io.stderr.write(`${printable(told.refusal.trim())}\n`)
   if (typeof error === 'string') {
     told.ok = false
-    await io.stderr.write(`The answer broke off: ${escapeControls(error)}\n`)
+    await io.stderr.write(`The response was cut off: ${escapeControls(error)}\n`)
   }
   const first = valueAt(event, 'first_text_ms')
   const began = typeof first === 'number' ? `first text after ${formatMilliseconds(first)}, ` : ''
   const took = formatMilliseconds(Number(valueAt(event, 'duration_ms')))
-  await io.stderr.write(`${began}ended after ${took}. See: spgw requests show ${told.requestId}\n`)
+  await io.stderr.write(`${began}finished after ${took}. See: spgw requests show ${told.requestId}\n`)
 }
 
 /** A model may answer anything: its lines are kept, escape sequences in them are shown, not obeyed. */

@@ -16,9 +16,9 @@ export function renderAuditLine(output: unknown, view: View): string {
     '',
     ...describeChange(line, view),
     '',
-    `${view.paint('quiet', 'Line')}     ${sequence}, ${escapeControls(line.id)}`,
-    `${view.paint('quiet', 'Follows')}  ${previous_hash}`,
-    `${view.paint('quiet', 'Hash')}     ${hash}`,
+    `${view.paint('quiet', 'Entry')}          ${sequence}, ${escapeControls(line.id)}`,
+    `${view.paint('quiet', 'Previous hash')}  ${previous_hash}`,
+    `${view.paint('quiet', 'Hash')}           ${hash}`,
   ]
   return `${lines.join('\n')}\n`
 }
@@ -29,7 +29,7 @@ function describeDeed({ operation, resource, project, actor, surface, address, t
   const age = formatValue(time, 'age', view)
   return [
     `${view.paint('strong', operation)}  ${escapeControls(`${resource.kind} ${resource.name}${of}`)}`,
-    escapeControls(`by ${actor} through ${surface}${from}, ${age} (${time})`),
+    escapeControls(`by ${actor} via ${surface}${from}, ${age} (${time})`),
   ]
 }
 
@@ -43,7 +43,7 @@ function describeChange({ before, after }: Line, view: View): string[] {
   const differs = (field: string) => JSON.stringify(old.get(field) ?? null) !== JSON.stringify(now.get(field) ?? null)
   const isChange = old.size > 0 && now.size > 0
   const shown = isChange ? fields.filter(differs) : fields
-  if (shown.length === 0) return ['Nothing of what is kept here changed.']
+  if (shown.length === 0) return ['No recorded value changed.']
   const width = Math.max(...shown.map((field) => textWidth(escapeControls(field))))
   const heading = isChange ? 'Changed' : now.size > 0 ? 'After' : 'Before'
   const rows = shown.map((field) => {

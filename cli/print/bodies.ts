@@ -19,7 +19,7 @@ export function renderBodies(output: unknown, record: RequestRecord, view: View)
   const { request, answer } = bodiesShape.parse(found)
   return [
     request === null ? '' : renderBody(`Request  ${request.method} ${request.path}`, request, view),
-    answer === null ? '' : renderBody('Answer', answer, view),
+    answer === null ? '' : renderBody('Response', answer, view),
   ]
 }
 
@@ -32,8 +32,8 @@ function renderBody(title: string, body: Body, view: View): string {
 function describeBody({ type, bytes, truncated, masked, content }: Body): string {
   const size = formatValue(bytes, 'bytes', { now: 0, utc: true })
   const notes = [
-    content === null ? 'not kept: no text' : '',
-    truncated ? 'only its beginning was kept' : '',
+    content === null ? 'not stored: not text' : '',
+    truncated ? 'truncated' : '',
     masked ? 'secrets or personal data masked' : '',
   ]
   return escapeControls([type ?? 'no type', size, ...notes].filter((note) => note !== '').join(', '))

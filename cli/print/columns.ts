@@ -13,7 +13,7 @@ export function pickColumns(
   row: unknown,
 ): readonly Column[] {
   if (named === null) return columns
-  if (named.length === 0) throw usageFault('--columns names no column.', `Use some of ${listNames(columns)}.`)
+  if (named.length === 0) throw usageFault('--columns is empty.', `Choose from ${listNames(columns)}.`)
   return named.map((name) => pickColumn(columns, name, row))
 }
 
@@ -26,8 +26,8 @@ function pickColumn(columns: readonly Column[], name: string, row: unknown): Col
     return { field, title: name.toUpperCase(), format: guessFormat(field.split('.').at(-1) ?? field) }
   }
   const near = closestName(normalise(name), columns.map(nameOf))
-  const hint = near === null ? `Use some of ${listNames(columns)}.` : `Did you mean ${near}?`
-  throw usageFault(`There is no column ${name}.`, hint)
+  const hint = near === null ? `Choose from ${listNames(columns)}.` : `Did you mean ${near}?`
+  throw usageFault(`Unknown column ${name}.`, hint)
 }
 
 /** `LAST USED` → `last-used` */

@@ -41,9 +41,9 @@ function describeTargets({ taken, skipped }: Explanation, view: View): string[] 
 function describeVerdict({ error, key, policy_signals, note }: Explanation, view: View): string[] {
   const lines: string[] = []
   if (error !== null) {
-    lines.push(`${view.paint('bad', 'Would be refused')}: ${error.code}. ${escapeControls(error.message)}`)
+    lines.push(`${view.paint('bad', 'Would be rejected')}: ${error.code}. ${escapeControls(error.message)}`)
   } else {
-    const asked = key === null ? ' (no policy looked at: name a key with --key)' : ` for key ${key.name}`
+    const asked = key === null ? ' (policies not checked; use --key to name a key)' : ` for key ${key.name}`
     lines.push(`${view.paint('good', 'Would be sent')}${asked}.`)
   }
   for (const signal of policy_signals) lines.push(`  ${signal.verdict.padEnd(5)} ${escapeControls(signal.text)}`)

@@ -23,12 +23,12 @@ export async function printLive(
   })
   try {
     let rows = (await open(stop.signal))[Symbol.asyncIterator]()
-    if (idle !== undefined && io.stderr.isTerminal) await io.stderr.write(`${idle} Ctrl-C ends it.\n`)
+    if (idle !== undefined && io.stderr.isTerminal) await io.stderr.write(`${idle} Press Ctrl-C to stop.\n`)
     const render = rowRenderer(pickColumns(columns, settings.columns, undefined), settings, io)
     for (;;) {
       const next = await Promise.race([rows.next(), stopped]).catch(whenBehind)
       if (next === null) {
-        await io.stderr.write('Note: This is read too slowly: some that came meanwhile are not shown.\n')
+        await io.stderr.write('Note: the output is read too slowly, so some rows are not shown.\n')
         rows = (await open(stop.signal))[Symbol.asyncIterator]()
         continue
       }

@@ -11,7 +11,7 @@ export async function printOnce(
   io: Io,
 ): Promise<void> {
   const secret = valueAt(output, field)
-  if (secret === null) return io.stderr.write('Done. There is no link: the password that was given is the way in.\n')
+  if (secret === null) return io.stderr.write('Done. No link was created: sign in with the password that was set.\n')
   if (typeof secret !== 'string') throw new Error(`The answer holds no ${field}.`)
   await io.stdout.write(`${secret}\n`)
   await io.stderr.write(note === undefined ? await renderNote(output, gateway) : await fillNote(note, gateway))
@@ -23,7 +23,7 @@ export async function printOnce(
 /** The console's own address where the note has a place for it. */
 async function fillNote(note: string, gateway: Gateway): Promise<string> {
   const url = note.includes(consolePlace) ? await urlOf(gateway, 'console_url') : null
-  return `${url === null ? note : note.replace(consolePlace, url)}\n`
+  return `${url === null ? note : note.replaceAll(consolePlace, url)}\n`
 }
 
 const consolePlace = '<console URL>'
@@ -36,8 +36,8 @@ async function renderNote(output: unknown, gateway: Gateway): Promise<string> {
       ? ` Project ${project}, environment ${environment}.`
       : ''
   const url = await urlOf(gateway, 'gateway_url')
-  if (url === null) return `Shown once.${scope}\n`
-  return `Shown once.${scope} Try it:\n  curl ${url}/v1/models -H "Authorization: Bearer $KEY"\n`
+  if (url === null) return `Shown only once.${scope}\n`
+  return `Shown only once.${scope} Try it:\n  curl ${url}/v1/models -H "Authorization: Bearer $KEY"\n`
 }
 
 /** Only for the note: the key is made and printed already, so a failure here must not look like one of the command. */

@@ -71,8 +71,8 @@ function showValue(value: unknown): string {
 function renderMarks({ owner, adopted, released }: ShownPlan): string[] {
   const fields = (count: number) => (count === 1 ? '1 field' : `${count} fields`)
   return [
-    ...(adopted === 0 ? [] : [`${fields(adopted)} will belong to the files of ${owner} as they are.`]),
-    ...(released === 0 ? [] : [`${fields(released)} will belong to nobody's files any more.`]),
+    ...(adopted === 0 ? [] : [`${fields(adopted)} will be managed by the files of ${owner}, unchanged.`]),
+    ...(released === 0 ? [] : [`${fields(released)} will no longer be managed by files.`]),
   ]
 }
 

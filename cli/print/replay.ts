@@ -28,7 +28,7 @@ export async function printReplay(
       if (event.kind === 'begin') await io.stderr.write(`Sent again as ${event.request_id}.\n`)
       if (event.kind === 'end' && event.error !== null) {
         ok = false
-        await io.stderr.write(`The answer broke off: ${escapeControls(event.error)}\n`)
+        await io.stderr.write(`The response was cut off: ${escapeControls(event.error)}\n`)
       }
       if (event.kind !== 'compared') continue
       await prepareWidths(event)
@@ -50,10 +50,7 @@ function renderCompared(before: Compared, now: Compared, view: View): string {
     row('request', ({ request_id }) => request_id),
     row('status', ({ status }) => String(status ?? absent)),
     row('model', ({ model }) => model ?? absent),
-    row(
-      'answered by',
-      ({ provider, upstream_model }) => [provider, upstream_model].filter(Boolean).join('/') || absent,
-    ),
+    row('provider', ({ provider, upstream_model }) => [provider, upstream_model].filter(Boolean).join('/') || absent),
     row('first byte', ({ first_byte_ms }) => duration(first_byte_ms)),
     row('time', ({ duration_ms }) => duration(duration_ms)),
     row('tokens', ({ input, output }) => (input === null ? absent : `${input} in, ${output ?? 0} out`)),
@@ -62,12 +59,12 @@ function renderCompared(before: Compared, now: Compared, view: View): string {
 }
 
 function renderTexts(before: string | null, now: string | null, view: View): string {
-  if (before === now) return `${view.paint('strong', 'Text, the same both times')}\n${printable(now)}`
+  if (before === now) return `${view.paint('strong', 'Text, identical')}\n${printable(now)}`
   return `${view.paint('strong', 'Text before')}\n${printable(before)}\n${view.paint('strong', 'Text now')}\n${printable(now)}`
 }
 
 /** A model may answer anything: its lines are kept, escape sequences in them are shown, not obeyed. */
 function printable(text: string | null): string {
-  const lines = (text ?? 'not kept').split('\n').map((line) => `  ${escapeControls(line)}`.trimEnd())
+  const lines = (text ?? 'not stored').split('\n').map((line) => `  ${escapeControls(line)}`.trimEnd())
   return `${lines.join('\n')}\n`
 }

@@ -22,7 +22,7 @@ export function renderRequest(output: unknown, view: View): string {
   const record = recordShape.parse(output)
   const parts = [
     renderHead(record, view),
-    section('Time line', renderTimeline(record, view), view),
+    section('Timeline', renderTimeline(record, view), view),
     section(
       'What happened',
       describeRecord(record).flatMap((text) => wrapSentence(escapeControls(text), view)),
@@ -34,7 +34,7 @@ export function renderRequest(output: unknown, view: View): string {
       view,
     ),
     section('Tokens and cost', renderTokens(record), view),
-    section('Exchange', renderExchange(record), view),
+    section('Transfer', renderExchange(record), view),
     ...renderBodies(output, record, view),
   ]
   return parts.filter((part) => part !== '').join('\n')
@@ -72,9 +72,9 @@ function renderHead(record: RequestRecord, view: View): string {
   return `${lines.join('\n')}\n`
 }
 
-/** `200`, `429 rate_limited`, `still under way`, `interrupted`. */
+/** `200`, `429 rate_limited`, `in progress`, `interrupted`. */
 function describeStatus({ state, status, error }: RequestRecord): string {
-  if (state === 'admitted') return 'still under way'
+  if (state === 'admitted') return 'in progress'
   const words = [status === null ? '' : String(status), error?.code ?? '', state === 'interrupted' ? 'interrupted' : '']
   return words.filter((word) => word !== '').join(' ') || 'no status'
 }
@@ -99,9 +99,9 @@ function renderTokens({ tokens, cost }: RequestRecord): string[] {
       const some = amounts.filter(([amount]) => amount > 0).map(([amount, what]) => `${count(amount)} ${what}`)
       return some.length === 0 ? '' : ` (${some.join(', ')})`
     }
-    const cached = parts([tokens.cache_read, 'from cache'], [tokens.cache_write, 'written to it'])
+    const cached = parts([tokens.cache_read, 'cache read'], [tokens.cache_write, 'cache write'])
     lines.push(`${count(tokens.input)} in${cached}`)
-    lines.push(`${count(tokens.output)} out${parts([tokens.reasoning, 'for reasoning'])}, ${tokens.source}`)
+    lines.push(`${count(tokens.output)} out${parts([tokens.reasoning, 'reasoning'])}, ${tokens.source}`)
   }
   if (cost !== null) lines.push(`${formatMoney(cost.usd)}, prices ${cost.price_version}`)
   else if (tokens !== null) lines.push('No price for this model.')
@@ -110,13 +110,13 @@ function renderTokens({ tokens, cost }: RequestRecord): string[] {
 
 function renderExchange(record: RequestRecord): string[] {
   const bytes = (amount: number) => formatValue(amount, 'bytes', { now: 0, utc: true })
-  const lines = [`${bytes(record.request_bytes)} received, ${bytes(record.response_bytes)} answered`]
+  const lines = [`${bytes(record.request_bytes)} received, ${bytes(record.response_bytes)} sent`]
   const { address, user_agent } = record.client
   if (address !== null || user_agent !== null) {
     lines.push(escapeControls(`client ${[address, user_agent].filter((part) => part !== null).join(', ')}`))
   }
   if (record.provider_request_id !== null) {
-    lines.push(escapeControls(`provider's own request id ${record.provider_request_id}`))
+    lines.push(escapeControls(`provider request ID ${record.provider_request_id}`))
   }
   const tags = Object.entries(record.tags)
   if (tags.length > 0) lines.push(escapeControls(`tags ${tags.map(([name, value]) => `${name}=${value}`).join(', ')}`))

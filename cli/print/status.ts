@@ -35,16 +35,16 @@ export function renderStatus(output: unknown, view: View): string {
 
 function describeHealth({ version, degraded }: Status, view: View): string[] {
   const name = view.paint('strong', `spgw ${escapeControls(version)}`)
-  if (degraded.length === 0) return [`${name}  ${view.paint('good', '● serving')}`]
+  if (degraded.length === 0) return [`${name}  ${view.paint('good', '● healthy')}`]
   const parts = degraded.map(({ part, since, reason }) => {
     const ago = formatValue(since, 'age', view)
     return `  ${view.paint('warning', part)}  since ${ago}: ${escapeControls(reason)}`
   })
-  return [`${name}  ${view.paint('warning', '▲ serving, degraded')}`, ...parts]
+  return [`${name}  ${view.paint('warning', '▲ degraded, still serving')}`, ...parts]
 }
 
 function describeProcess({ started_at, process_id, workers }: Status, view: View): string {
-  const threads = workers === 1 ? '1 data-plane thread' : `${workers} data-plane threads`
+  const threads = workers === 1 ? '1 worker thread' : `${workers} worker threads`
   return `since ${formatValue(started_at, 'age', view)}, process ${process_id}, ${threads}`
 }
 
@@ -63,14 +63,16 @@ function describeTraffic({ traffic, in_flight, held_bytes, requests_since_start 
     ...now,
     ...(in_flight === null ? [] : [`${number(in_flight)} in flight`]),
     ...describeHeld(held_bytes),
-    ...(requests_since_start === null ? [] : [`${number(requests_since_start)} since the start`]),
+    ...(requests_since_start === null ? [] : [`${number(requests_since_start)} since start`]),
   ]
   return parts.length === 0 ? absent : parts.join('   ')
 }
 
 /** Worth a word only where large bodies are held. */
 function describeHeld(bytes: number | null): string[] {
-  return bytes === null || !(bytes > 0) ? [] : [`${formatValue(bytes, 'bytes', { now: 0, utc: true })} of bodies held`]
+  return bytes === null || !(bytes > 0)
+    ? []
+    : [`${formatValue(bytes, 'bytes', { now: 0, utc: true })} of request bodies in memory`]
 }
 
 function perSecond(rate: number): string {

@@ -147,15 +147,15 @@ describe('captured bodies', () => {
   })
 
   it.each<[string, Partial<RequestRecord>, RegExp, RegExp]>([
-    ['without a policy', {}, /^No policy had/, /--capture full --attach key:ci$/],
+    ['without a policy', {}, /^No policy captured/, /--capture full --attach key:ci$/],
     [
       'where one keeps none',
       { policy_signals: [signal('none')] },
       /^p keeps it: none/,
       /policies edit p --capture full$/,
     ],
-    ['before the end', { state: 'admitted', policy_signals: [signal('full')] }, /still under way/, /ended/],
-    ['after their time', { policy_signals: [signal('full')] }, /not there any more/, /records\.bodies_retention/],
+    ['before the end', { state: 'admitted', policy_signals: [signal('full')] }, /still in progress/, /finished/],
+    ['after their time', { policy_signals: [signal('full')] }, /have been deleted/, /records\.bodies_retention/],
     ['where they were lost', { policy_signals: [signal('full'), lost] }, /^The bodies were not kept: x/, /spgw status/],
   ])('say why they are not there %s', (_, change, reason, hint) => {
     const told = whyNoBodies(sampleRecord(change))

@@ -164,7 +164,7 @@ describe('the request record', () => {
       'Matched route gpt-4o-* in default/production.',
       'Skipped local (llama): failing since 14:02 UTC: unreachable.',
       'Tried openai: 429 after 210 ms, asked to wait 20 s.',
-      'Fell back to azure (eu), which answered after 300 ms.',
+      'Fell back to azure (eu), which responded after 300 ms.',
       'The model has no price.',
       'Lost in translation: seed.',
       'Ended with 200 after 1.6 s.',
@@ -187,9 +187,9 @@ describe('the request record', () => {
       tried({ outcome: 'passed', status: 503, started_ms: 280, ended_ms: 290, message: 'answered 503' }),
     ]
     expect(describeRecord(sampleRecord({ model: 'gpt-4o', attempts })).slice(0, -1)).toEqual([
-      'Tried openai: no answer after 20 ms (The provider could not be reached: connection refused).',
-      'Tried openai again: given up after 10 ms.',
-      'Waited 250 ms and tried openai again: 503 after 10 ms; its answer was passed on.',
+      'Tried openai: no response after 20 ms (The provider could not be reached: connection refused).',
+      'Tried openai again: cancelled after 10 ms.',
+      'Waited 250 ms and tried openai again: 503 after 10 ms; its response was passed on.',
     ])
   })
 
@@ -197,21 +197,21 @@ describe('the request record', () => {
     const error = { code: 'invalid_key', origin: 'client', message: 'This key was revoked.' } as const
     const signal = { rule: 'key', verdict: 'deny', text: error.message } as const
     expect(describeRecord(sampleRecord({ status: 401, error, policy_signals: [signal], duration_ms: 1 }))).toEqual([
-      'Ended with 401 invalid_key after 1 ms, the fault of the client: This key was revoked.',
+      'Ended with 401 invalid_key after 1 ms. Cause: client. This key was revoked.',
     ])
   })
 
   it('says whose fault an end was, and that some have none yet', () => {
     const error = { code: 'rate_limited', origin: 'policy', message: 'Too many requests.' } as const
     expect(describeRecord(sampleRecord({ status: 429, error, duration_ms: 1 })).at(-1)).toBe(
-      'Ended with 429 rate_limited after 1 ms, the fault of the policy: Too many requests.',
+      'Ended with 429 rate_limited after 1 ms. Cause: policy. Too many requests.',
     )
-    expect(describeRecord(sampleRecord({ state: 'admitted' })).at(-1)).toBe('Still under way.')
+    expect(describeRecord(sampleRecord({ state: 'admitted' })).at(-1)).toBe('In progress.')
     expect(describeRecord(sampleRecord({ state: 'interrupted' })).at(-1)).toMatch(/^Interrupted/)
   })
 
   it('says that the gateway answered by itself, but not of a refusal', () => {
-    const own = 'The gateway answered by itself; no provider was asked.'
+    const own = 'The gateway answered the request itself; no provider was called.'
     expect(describeRecord(sampleRecord({ status: 200, duration_ms: 1, attempts: [], provider: null }))).toEqual([
       own,
       'Ended with 200 after 1 ms.',

@@ -119,7 +119,7 @@ it('refuses to replay what nobody has kept, and says what to do', async () => {
   }
   expect(await refusal(replay(record.id))).toMatchObject({
     code: 'refused',
-    message: `${record.id} cannot be sent again. No policy had the bodies kept.`,
+    message: `${record.id} cannot be sent again. No policy captured the bodies.`,
   })
   expect(await refusal(replay('req_unknown'))).toMatchObject({ code: 'not_found' })
 })

@@ -28,23 +28,23 @@ const line = {
 
 it('shows who did what, and only what differs', () => {
   expect(renderAuditLine(line, view)).toBe(`routes.edit  route gpt-4o of project search
-by anna through console from 10.0.0.7, 3 s ago (${line.time})
+by anna via console from 10.0.0.7, 3 s ago (${line.time})
 
 Changed
   retries            1 → 2
   timeouts.total_ms  – → 1 min
   tags.team          – → \\u001b[31m
 
-Line     7, aud_01kj0000000000000000000000
-Follows  ${'a'.repeat(64)}
-Hash     ${'b'.repeat(64)}
+Entry          7, aud_01kj0000000000000000000000
+Previous hash  ${'a'.repeat(64)}
+Hash           ${'b'.repeat(64)}
 `)
 })
 
 it.each([
   [{ ...line, before: null }, 'After\n  model'],
   [{ ...line, after: null }, 'Before\n  model'],
-  [{ ...line, before: null, after: null }, 'Nothing of what is kept here changed.'],
+  [{ ...line, before: null, after: null }, 'No recorded value changed.'],
   [{ ...line, after: 'a word', before: null }, 'After\n  value  a word'],
 ])('shows what there is: %#', (output, text) => {
   expect(renderAuditLine(output, view)).toContain(text)

@@ -176,11 +176,11 @@ describe('connect', () => {
   it.each([
     [['nobody'], 'Use one of claude-code'],
     [['codex', '--write'], '--write needs a gateway key.'],
-    [['codex', '--key-env', 'NONE'], 'The variable NONE holds no gateway key.'],
-    [['codex', '--key-env', 'HOME'], 'They begin with sp_live_.'],
-    [['codex', '--key-env', 'KEY', '--key-stdin'], 'contradict'],
-    [['codex', '--model', 'a"b'], 'is not the name of a model'],
-    [['codex', '--url', 'here'], 'is not the address of a gateway'],
+    [['codex', '--key-env', 'NONE'], 'The variable NONE contains no gateway key.'],
+    [['codex', '--key-env', 'HOME'], 'Gateway keys begin with sp_live_.'],
+    [['codex', '--key-env', 'KEY', '--key-stdin'], 'cannot be used together'],
+    [['codex', '--model', 'a"b'], 'is not a valid model name'],
+    [['codex', '--url', 'here'], 'is not the URL of a gateway'],
   ])('%j is wrong usage', async (argv, words) => {
     const { status, io } = await connect(argv, '/nowhere')
     expect([status, io.err()]).toEqual([2, expect.stringContaining(words)])

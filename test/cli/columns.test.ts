@@ -43,7 +43,10 @@ describe('--columns', () => {
       status: 2,
       err: expect.stringContaining('Did you mean state?'),
     })
-    expect(await list('--columns', ' , ')).toMatchObject({ status: 2, err: expect.stringContaining('names no column') })
+    expect(await list('--columns', ' , ')).toMatchObject({
+      status: 2,
+      err: expect.stringContaining('--columns is empty'),
+    })
   })
 
   it('holds for rows that come one by one', async () => {

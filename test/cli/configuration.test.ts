@@ -57,7 +57,7 @@ describe('diff', () => {
   ~ change route gpt-4o in default/production
     retries  1 → 3
   - remove policy old\\u001b[2J
-2 fields will belong to the files of platform as they are.
+2 fields will be managed by the files of platform, unchanged.
 Note: a note.
 `)
     expect(calls[0]?.[1]).toMatchObject({ variables: { ONE: 'sk-canary' } })
@@ -91,7 +91,7 @@ Note: a note.
     expect(await runLine(['diff', '-f', file], { gateway })).toMatchObject({ status: 0 })
     const applied = await runLine(['apply', '-f', file, '--yes'], { gateway })
     expect([applied.status, applied.calls.map(([name]) => name)]).toEqual([2, ['diff']])
-    expect(applied.io.err()).toContain(`a.yaml:1:1: ${message}\nNothing was changed. Export it`)
+    expect(applied.io.err()).toContain(`a.yaml:1:1: ${message}\nNothing was changed. Set the variables`)
   })
 
   it('says all mistakes with their places, and what is missing', async () => {
@@ -113,7 +113,7 @@ describe('apply', () => {
   it('asks on a terminal, and sends what was shown', async () => {
     const gateway = gatewayOf(planOf(change))
     const agreed = await runLine(['apply', '-f', file, '--skip-check'], { gateway, terminal, answers: [true] })
-    expect([agreed.status, agreed.io.questions]).toEqual([0, ['Apply this?']])
+    expect([agreed.status, agreed.io.questions]).toEqual([0, ['Apply these changes?']])
     expect(agreed.calls.map(([name]) => name)).toEqual(['diff', 'apply'])
     expect(agreed.calls[1]?.[1]).toMatchObject({ expect: { 'key ci': 'abc' }, skipCheck: true })
     expect(agreed.calls[0]?.[1]).not.toHaveProperty('skipCheck')

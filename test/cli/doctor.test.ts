@@ -46,7 +46,7 @@ function examine(scene: Scene, argv: readonly string[] = [], more: RunOptions = 
 describe('doctor', () => {
   it('ends with 0 when all is well, and looks where the other commands would', async () => {
     const { status: code, io, asked, connected } = await examine({})
-    expect([code, io.err()]).toEqual([0, 'All is well.\n'])
+    expect([code, io.err()]).toEqual([0, 'No problems found.\n'])
     expect(io.out()).toContain('✓ ok       disk       77 GB free\n')
     expect(asked).toEqual([expect.objectContaining({ dataDirectory: '/found', processId: 7, file: null })])
     expect(connected).toEqual([{ dataDir: '/found', waitMs: 0, remote: null }])
@@ -84,7 +84,7 @@ describe('doctor', () => {
       'degraded since noon: locked',
       1,
     ],
-    ['lost entries', { status: { ...status, entries_lost: 3 } }, '3 entries were lost', 0],
+    ['lost entries', { status: { ...status, entries_lost: 3 } }, '3 journal entries lost', 0],
     ['another version', { status: { ...status, version: '0.2.0' } }, 'Restart the gateway', 0],
     [
       'what the machine says',
@@ -100,11 +100,11 @@ describe('doctor', () => {
 
   it.each([
     ['another process holds the database locked (SQLITE_BUSY)', 'fuser spgw.db'],
-    ['the disk is full (ENOSPC)', 'Make room'],
+    ['the disk is full (ENOSPC)', 'Free some disk space'],
     ['no permission to write to the journal directory (EACCES)', 'chown'],
-    ['the journal directory was deleted; it is made anew, with what was in it', 'Nothing has to be done'],
+    ['the journal directory was deleted; it is made anew, with what was in it', 'No action is needed'],
     ['the database file was deleted; what it held is in spgw.db.rescued-1', 'move the rescued file'],
-    ['something new', 'log says more'],
+    ['something new', 'log for details'],
   ])('tells what to do when %s', async (reason, remedy) => {
     const ran = await examine({ status: { ...status, degraded: [{ part: 'store', since: 'noon', reason }] } })
     expect(ran.io.out()).toContain(remedy)

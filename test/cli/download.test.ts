@@ -97,9 +97,9 @@ describe('a download', () => {
 describe('a bar', () => {
   it('says how far it is, and how much when nobody knows the whole', () => {
     expect(renderBar('copying', 500_000, 1_000_000)).toBe(
-      `copying    ${'█'.repeat(12)}${'░'.repeat(12)}  50 %  500 KB of 1.0 MB`,
+      `copying    ${'█'.repeat(12)}${'░'.repeat(12)}  50%  500 KB of 1.0 MB`,
     )
     expect(renderBar('copying', 500_000, null)).toBe('copying    500 KB')
-    expect(renderBar('copying', 3, 2)).toContain('100 %')
+    expect(renderBar('copying', 3, 2)).toContain('100%')
   })
 })

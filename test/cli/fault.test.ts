@@ -5,9 +5,9 @@ import { SocketForbidden } from '../../src/admin/client-fault.ts'
 const ofSystem = (code: string) => Object.assign(new Error(`${code}: no, open '/d/spgw.db'`), { code })
 
 it.each([
-  [ofSystem('EACCES'), exitStatus.failed, /as the user that it belongs to/],
-  [ofSystem('ENOSPC'), exitStatus.failed, /make room/],
-  [ofSystem('ENOENT'), exitStatus.failed, /that is there/],
+  [ofSystem('EACCES'), exitStatus.failed, /as the owner of the file/],
+  [ofSystem('ENOSPC'), exitStatus.failed, /free some space/],
+  [ofSystem('ENOENT'), exitStatus.failed, /Check the path/],
   [ofSystem('EINVAL'), exitStatus.failed, /--verbose/],
   [new SocketForbidden('/d/admin.sock', null), exitStatus.refused, /admin\.socket_group/],
   [new Error('two\nlines'), exitStatus.failed, /--verbose/],

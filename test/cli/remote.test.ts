@@ -30,7 +30,7 @@ describe('the gateway that is meant', () => {
     expect((await choose({ remote: 'https://a.example.com' }, { environment }).chosen)?.url.host).toBe('a.example.com')
     expect((await choose({}, { environment }).chosen)?.url.host).toBe('b.example.com')
     expect(await choose({ dataDir: '/d' }, { environment }).chosen).toBeNull()
-    await expect(choose({ remote: 'https://a', dataDir: '/d' }).chosen).rejects.toThrow('contradict')
+    await expect(choose({ remote: 'https://a', dataDir: '/d' }).chosen).rejects.toThrow('cannot be used together')
   })
 
   it.each([['http://localhost:8788'], ['http://127.0.0.2:1'], ['http://[::1]:8788'], ['https://far.example.com']])(
@@ -43,8 +43,12 @@ describe('the gateway that is meant', () => {
   )
 
   it('is not spoken to without encryption, but for --insecure, which says so', async () => {
-    await expect(choose({ remote: 'http://far.example.com' }).chosen).rejects.toThrow('would show the API token')
-    await expect(choose({ remote: 'http://127.0.0.1.example.com' }).chosen).rejects.toThrow('would show the API token')
+    await expect(choose({ remote: 'http://far.example.com' }).chosen).rejects.toThrow(
+      'would send the API token unencrypted',
+    )
+    await expect(choose({ remote: 'http://127.0.0.1.example.com' }).chosen).rejects.toThrow(
+      'would send the API token unencrypted',
+    )
     const { io, chosen } = choose({ remote: 'http://far.example.com', insecure: true })
     expect(await chosen).not.toBeNull()
     expect(io.err()).toContain('unencrypted to far.example.com')
@@ -61,10 +65,12 @@ describe('the gateway that is meant', () => {
     const piped = { remote, tokenStdin: true }
     expect((await choose(piped, { stdin: `${token}\n` }).chosen)?.token).toBe(token)
     expect((await choose(piped, { terminal: true, answers: [token] }).chosen)?.token).toBe(token)
-    await expect(choose({ remote }, { environment: {} }).chosen).rejects.toThrow('The variable SPGW_TOKEN holds none')
-    await expect(choose(piped, { stdin: '' }).chosen).rejects.toThrow('Standard input holds none')
+    await expect(choose({ remote }, { environment: {} }).chosen).rejects.toThrow(
+      'The variable SPGW_TOKEN contains none',
+    )
+    await expect(choose(piped, { stdin: '' }).chosen).rejects.toThrow('Standard input contains none')
     await expect(choose({ remote }, { environment: { SPGW_TOKEN: 'sp_live_x' } }).chosen).rejects.toThrow(
-      'no API token',
+      'not an API token',
     )
     await expect(choose({ ...piped, ...named }).chosen).rejects.toThrow('both given')
   })

@@ -98,9 +98,9 @@ describe('wrong usage ends with 2, before anything is asked of the gateway', () 
     [['routes', 'add', 'm', '--provider', ''], '--provider must not be empty.'],
     [['keys', 'create', '--name', 'Not A Slug'], '--name must be at most 63 lower-case letters'],
     [['keys', 'rotate', 'ci', '--grace', '5'], 'a duration such as'],
-    [['providers', 'add', 'x', '--kind', 'openai', '--header', 'novalue'], 'is not of the form K=V'],
+    [['providers', 'add', 'x', '--kind', 'openai', '--header', 'novalue'], 'is not in the form NAME=VALUE'],
     [['keys', 'list', '--output', 'xml'], 'Use one of table, json, yaml, csv.'],
-    [['keys', 'list', '--json', '--output', 'csv'], 'contradict'],
+    [['keys', 'list', '--json', '--output', 'csv'], 'cannot be used together'],
     [['keys', 'create'], 'keys create needs --name.'],
     [['keys', 'show'], 'needs the argument KEY.'],
     [['providers', 'credentials', 'add', 'x'], 'needs --credential-stdin or --credential-env.'],
@@ -133,7 +133,7 @@ describe('secrets', () => {
     const empty = await runLine([...add, '--credential-env', 'KEY'], { gateway: addProvider })
     expect([empty.status, empty.io.err()]).toEqual([
       2,
-      expect.stringContaining('The variable KEY holds no credential.'),
+      expect.stringContaining('The variable KEY contains no credential.'),
     ])
   })
 
@@ -162,7 +162,7 @@ describe('questions', () => {
       answers: ['openai', 'openai', ''],
       gateway: { ...addProvider, 'providers.kinds': () => [{ kind: 'openai' }, { kind: 'demo' }] },
     })
-    expect(ran.io.questions).toEqual(['Name', 'Kind [openai|demo]', 'hidden: Credential (Enter for none)'])
+    expect(ran.io.questions).toEqual(['Name', 'Kind [openai|demo]', 'hidden: Credential (optional)'])
     expect(ran.calls.at(-1)).toEqual(['providers.add', { name: 'openai', kind: 'openai' }])
   })
 
@@ -221,7 +221,7 @@ describe('a key shown once', () => {
     const { status, io } = await runLine(['keys', 'create', '--name', 'ci'], { gateway })
     expect([status, io.out()]).toEqual([0, 'sp_live_x\n'])
     expect(io.err()).toBe(
-      'Shown once. Project default, environment production. Try it:\n' +
+      'Shown only once. Project default, environment production. Try it:\n' +
         '  curl http://127.0.0.1:8787/v1/models -H "Authorization: Bearer $KEY"\n',
     )
   })

@@ -40,7 +40,7 @@ describe('status', () => {
     const degraded = [{ part: 'store', since: '2026-03-01T11:50:00Z', reason: 'the disk is full\u001b[2J' }]
     const text = await show({ degraded, set_aside: ['a'], entries_lost: 2 })
     const lines = text.split('\n')
-    expect(lines[0]).toContain('serving, degraded')
+    expect(lines[0]).toContain('degraded, still serving')
     expect(lines[1]).toBe('  store  since 10 min ago: the disk is full\\u001b[2J')
     expect(text).toMatch(/records .*, 2 lost\nset aside {2}/)
   })
@@ -50,8 +50,8 @@ describe('status', () => {
     const quiet = { requests_per_second: 0, error_share: null, duration_p95_ms: null, usd_per_hour: null }
     expect(await show(unknown)).toMatch(/traffic +–\n/)
     expect(await show({ traffic: quiet })).toMatch(/traffic +0\.0 req\/s {3}3 in flight/)
-    expect(await show({ held_bytes: 41_000_000 })).toContain('3 in flight   41 MB of bodies held   18,204')
-    expect(await show({ held_bytes: null })).not.toContain('held')
+    expect(await show({ held_bytes: 41_000_000 })).toContain('3 in flight   41 MB of request bodies in memory   18,204')
+    expect(await show({ held_bytes: null })).not.toContain('in memory')
     expect(await show({ console_url: null, records_stored_at: null })).toContain('not stored yet')
   })
 

@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser)('the bodies of a request (needs chromium)', () => {
     await signIn(page, gateway)
     await page.goto(`${gateway.consoleUrl}/requests/${before}`)
     const bodies = page.getByRole('region', { name: 'Bodies' })
-    await bodies.getByText('No policy had the bodies kept.').waitFor()
+    await bodies.getByText('No policy captured the bodies.').waitFor()
 
     await page.goto(`${gateway.consoleUrl}/requests/${id}`)
     await bodies.getByRole('button', { name: 'Show bodies' }).click()

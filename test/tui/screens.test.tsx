@@ -57,7 +57,7 @@ describe('a list', () => {
     await driven.press('2')
     const shown = await driven.see('No providers yet.')
     expect(shown).toContain('spgw providers add NAME --kind KIND')
-    expect(shown).toContain('Here: press a.')
+    expect(shown).toContain('Press a to add one here.')
     expect(shown.split('\n').at(-1)).toMatch(/^a add {2}m menu {2}q quit/)
   })
 
@@ -95,7 +95,7 @@ it('says when what it shows is old', async () => {
   await driven.see('openai')
   sick = true
   await driven.press('r')
-  expect(await driven.see('Not fresh: The store is not well.')).toContain('openai')
+  expect(await driven.see('Out of date: The store is not well.')).toContain('openai')
 })
 
 describe('requests', () => {
@@ -145,7 +145,7 @@ describe('requests', () => {
     await driven.press('5')
     await driven.see('gpt-4o-mini')
     await driven.press('enter')
-    const shown = await driven.see('Time line')
+    const shown = await driven.see('Timeline')
     expect(shown).toContain(record.id)
     expect(shown).toMatch(/received +0 ms +│/)
     expect(shown).toContain('What happened')
@@ -207,7 +207,7 @@ describe('requests', () => {
     await driven.press('5', 'f')
     await driven.see('Status')
     await driven.press('down', 'down', 'down', 'down', 'down', '=4xx', 'ctrl-s')
-    await driven.see('only status 4xx')
+    await driven.see('filters: status 4xx')
     expect(driven.calls.findLast(({ path }) => path === 'requests.tail')?.input).toEqual({ status: '4xx' })
   })
 })
@@ -291,7 +291,7 @@ describe('what the terminal can', () => {
 
   it('is told to grow when it is too small', () => {
     driven = drive()
-    expect(driven.text(30, 8)).toContain('This terminal is 30×8.')
+    expect(driven.text(30, 8)).toContain('The terminal is too small:')
   })
 
   it('is filled to its last row by ink', async () => {
@@ -313,7 +313,7 @@ describe('the project and environment', () => {
     ]
     driven = drive({ 'environments.list': environments })
     await driven.press('4', 's')
-    expect(await driven.see('search/staging')).toContain('looked at now')
+    expect(await driven.see('search/staging')).toContain('current')
     await driven.press('down', 'enter')
     expect(await driven.see('spgw  search/staging')).toContain('[4 Keys]')
     const asked = driven.calls.findLast(({ path }) => path === 'keys.list')
@@ -331,7 +331,7 @@ describe('the first line', () => {
     const traffic = { requests_per_second: 12.4, error_share: 0.002, duration_p95_ms: 1800, usd_per_hour: 0.42 }
     const status = { traffic, degraded: [] }
     driven = drive({ watch: () => streamOf([{ configuration: 1, status }]) })
-    expect(await driven.see('12 req/s')).toContain('● 12 req/s  0.2 % err  p95 1.8 s  $0.42/h')
+    expect(await driven.see('12 req/s')).toContain('● 12 req/s  0.2% err  p95 1.8 s  $0.42/h')
     expect(driven.calls.filter(({ path }) => path === 'status' || path === 'watch')).toHaveLength(1)
   })
 

@@ -49,7 +49,7 @@ export class ConfirmScreen implements Screen {
     const consequence = wrap(fillIn(said, { ...this.#danger.input, ...this.#named() }), width - 4)
     const facts = subject === undefined ? [] : pairs(this.#facts(look), look)
     const { before, under, after } = windowOf(this.#line, Math.max(10, width - this.#name.length - 24))
-    const typed = `${look.paint('quiet', 'Type')} ${look.paint('strong', this.#name)} ${look.paint('quiet', 'to go on:')} ${before}${look.cursor(under)}${after}`
+    const typed = `${look.paint('quiet', 'Type')} ${look.paint('strong', this.#name)} ${look.paint('quiet', 'to confirm:')} ${before}${look.cursor(under)}${after}`
     return [
       '',
       ...consequence.map((line) => look.paint('bad', line)),
@@ -60,7 +60,7 @@ export class ConfirmScreen implements Screen {
       ...this.#danger.switches.map((field, place) => this.#switch(field, place, look)),
       ...(this.#danger.switches.length === 0 ? [] : ['']),
       typed,
-      ...(this.#wrong ? ['', look.paint('warning', `That is not ${this.#name}. Nothing was changed.`)] : []),
+      ...(this.#wrong ? ['', look.paint('warning', `That does not match ${this.#name}. Nothing was changed.`)] : []),
     ].map((line) => clip(`  ${line}`, width))
   }
 
@@ -91,10 +91,10 @@ export class ConfirmScreen implements Screen {
       this.#danger.switches.length === 0
         ? []
         : [
-            ['tab', 'switches'],
-            ['space', 'yes or no'],
+            ['tab', 'options'],
+            ['space', 'toggle'],
           ]
-    return [['enter', 'go on'], ...more, ['esc', 'leave it']]
+    return [['enter', 'confirm'], ...more, ['esc', 'cancel']]
   }
 
   paste(text: string): void {

@@ -122,7 +122,7 @@ export class FormScreen implements Screen {
   }
 
   hints(): Hint[] {
-    if (this.#busy) return [['esc', 'leave it']]
+    if (this.#busy) return [['esc', 'leave']]
     return [
       ['↑↓', 'field'],
       ['enter', 'next'],
@@ -222,7 +222,7 @@ export class FormScreen implements Screen {
 
   /** Puts the entry's value into the input; gives what is wrong with it. */
   #read({ field, line, before }: Entry, input: Record<string, unknown>): string | null {
-    if (field.required && line.text.trim() === '') return `${labelOf(field)} is needed.`
+    if (field.required && line.text.trim() === '') return `${labelOf(field)} is required.`
     if (line.text === before || (before === '' && line.text === startText(field))) return null
     try {
       const value = readText(field, line.text, before)
@@ -281,14 +281,14 @@ function secretText(line: Line, selected: boolean, look: Look): string {
 }
 
 function formOf(field: Field): string {
-  if (field.secret) return 'Nothing of it is shown'
-  if (field.shape === 'boolean') return 'Space switches'
-  if (field.syntax === 'files') return 'Several are separated by commas'
-  if (field.shape === 'pairs') return 'Written NAME=VALUE, separated by commas'
+  if (field.secret) return 'Hidden while you type'
+  if (field.shape === 'boolean') return 'Space toggles it'
+  if (field.syntax === 'files') return 'Separate several with commas'
+  if (field.shape === 'pairs') return 'NAME=VALUE, separated by commas'
   if (field.syntax === 'target') return 'PROVIDER[:MODEL][,weight=N][,priority=N], separated by spaces'
-  if (field.shape === 'list') return 'Several are separated by commas'
-  if (field.syntax === 'duration') return 'Written like 250ms, 5s, 30m'
-  if (field.syntax === 'size') return 'Written like 64KB, 100MB'
+  if (field.shape === 'list') return 'Separate several with commas'
+  if (field.syntax === 'duration') return 'For example 250ms, 5s or 30m'
+  if (field.syntax === 'size') return 'For example 64KB or 100MB'
   return ''
 }
 

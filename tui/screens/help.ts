@@ -4,28 +4,28 @@ import { Pager } from '../pager.ts'
 import type { Hint, Place, Screen } from '../screen.ts'
 
 const everywhere: readonly Hint[] = [
-  ['1 … 6, tab', 'another tab'],
-  ['↑ ↓ j k', 'move; pgup pgdn g G further'],
-  ['enter →', 'open; once more for all the room'],
+  ['1 … 6, tab', 'switch tabs'],
+  ['↑ ↓ j k', 'move; pgup pgdn g G move further'],
+  ['enter →', 'open; press again for full width'],
   ['esc ←', 'back'],
   ['a e x', 'add, edit, remove'],
-  ['m', 'menu: everything that can be done'],
-  ['/', 'filter rows; in Requests also a req_ id'],
-  ['f', 'in Requests: only some, chosen at the gateway'],
+  ['m', 'menu of all actions'],
+  ['/', 'filter rows; in Requests also find a req_ ID'],
+  ['f', 'in Requests: filters applied by the gateway'],
   ['p', 'in Requests: pause'],
-  ['y', 'copy the id'],
-  ['b', 'in a request: what was said, where it was kept'],
-  ['r', 'read again'],
-  ['s', 'another project and environment'],
-  ['ctrl-z', 'to the shell; fg comes back'],
+  ['y', 'copy the ID'],
+  ['b', 'in a request: show bodies, if they were captured'],
+  ['r', 'refresh'],
+  ['s', 'choose project and environment'],
+  ['ctrl-z', 'suspend; fg resumes'],
   ['q ctrl-c', 'quit'],
 ]
 const writing: readonly Hint[] = [
-  ['↑ ↓ tab', 'another field'],
-  ['← →', 'in the text, or the next of the names'],
-  ['space', 'switches a yes or no'],
-  ['ctrl-u ctrl-w', 'clear the line, the word'],
-  ['ctrl-s', 'done'],
+  ['↑ ↓ tab', 'move between fields'],
+  ['← →', 'move in the text, or choose another value'],
+  ['space', 'toggle'],
+  ['ctrl-u ctrl-w', 'clear the line or the word'],
+  ['ctrl-s', 'submit'],
 ]
 
 /** Every key. */
@@ -50,7 +50,7 @@ export class HelpScreen implements Screen {
         look.paint('strong', 'In a form'),
         ...pairs(writing, look),
         '',
-        'A light is never told by colour alone: ● answers, ○ does not. Without colour: NO_COLOR=1 spgw tui.',
+        '● connected  ○ not connected. To disable colour: NO_COLOR=1 spgw tui',
       ],
       place,
     )

@@ -91,7 +91,7 @@ export class ListScreen implements Screen {
     if (!this.#measured) this.#layout.measure(this.#shown, look)
     this.#measured = true
     const { report } = this.#loaded
-    const old = report === null ? [] : [look.paint('warning', `Not fresh: ${report.cause}`)]
+    const old = report === null ? [] : [look.paint('warning', `Out of date: ${report.cause}`)]
     const filter = [...old, ...this.#filter.draw(this.#shown.length, this.rows.length, look)]
     this.#height = Math.max(1, height - 1 - filter.length)
     this.#selection = moveIn(this.#selection, 0, this.#shown.length, this.#height)
@@ -114,15 +114,15 @@ export class ListScreen implements Screen {
     const { show } = this.list.meta
     const text = show.as === 'table' ? show.empty : 'Nothing.'
     const maker = this.#maker()
-    const key = maker === null ? [] : ['', `Here: press ${look.paint('strong', 'a')}.`]
+    const key = maker === null ? [] : ['', `Press ${look.paint('strong', 'a')} to add one here.`]
     return ['', ...wrap(text, width - 2), ...key].map((line) => clip(`  ${line}`, width))
   }
 
   hints(): Hint[] {
     if (this.#filter.typing)
       return [
-        ['enter', 'keep the filter'],
-        ['esc', 'drop it'],
+        ['enter', 'apply'],
+        ['esc', 'clear'],
       ]
     const own = this.#detail.hints()
     if (own !== null) return own

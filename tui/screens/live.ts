@@ -149,7 +149,7 @@ export class LiveScreen implements Screen {
       light,
       `${count} shown`,
       ...(waiting > 0 ? [look.paint('strong', `${waiting} new: g`)] : []),
-      ...(given.length > 0 ? [`only ${given.join(', ')}`] : []),
+      ...(given.length > 0 ? [`filters: ${given.join(', ')}`] : []),
     ]
     return [words.join(look.paint('quiet', '  ·  ')), ...this.#filter.draw(count, this.#flow.kept, look)]
   }
@@ -162,24 +162,24 @@ export class LiveScreen implements Screen {
   #drawEmpty(width: number): string[] {
     if (!this.#seeded) return ['  Loading…']
     const show = this.#list?.meta.show
-    const text = show?.as === 'table' ? show.empty : 'Nothing came yet.'
+    const text = show?.as === 'table' ? show.empty : 'No data yet.'
     return wrap(text, width - 2).map((line) => `  ${line}`)
   }
 
   hints(): Hint[] {
     if (this.#filter.typing)
       return [
-        ['enter', 'keep, or open a req_ id'],
-        ['esc', 'drop it'],
+        ['enter', 'apply, or open a req_ ID'],
+        ['esc', 'clear'],
       ]
     const own = this.#detail.hints()
     if (own !== null) return own
     return [
       ['↑↓', 'move'],
       ['enter', this.#detail.isOpen ? 'full' : 'open'],
-      ['p', this.#paused ? 'go on' : 'pause'],
+      ['p', this.#paused ? 'resume' : 'pause'],
       ['/', 'filter'],
-      ['f', 'only…'],
+      ['f', 'filters…'],
       ['m', 'menu'],
       ...(this.#detail.isOpen ? ([['esc', 'close']] as Hint[]) : []),
     ]
@@ -265,13 +265,13 @@ export class LiveScreen implements Screen {
         hidden: [],
         subject,
         start: {},
-        button: 'Show only these',
+        button: 'Apply',
         known: (field) => this.#host.known(field),
         changed: () => this.#host.changed(),
         complete: async (input) => input,
         submit: (input) => this.#restart({ ...input }),
       },
-      'Only',
+      'Filters',
     )
     this.#host.push(form)
   }

@@ -51,11 +51,11 @@ export class OnceScreen implements Screen {
       '',
       ...secret.map((part) => look.paint('strong', part)),
       '',
-      ...wrap(this.#note ?? `Shown once.${this.#scope}`, width - 4),
+      ...wrap(this.#note ?? `Shown only once.${this.#scope}`, width - 4),
       ...this.#example(),
       '',
-      `${look.paint('strong', 'c')} copies it, where this terminal lets programs do that (OSC 52).`,
-      ...(this.#asked ? ['', look.paint('warning', 'It cannot be shown again. Press esc once more to leave.')] : []),
+      `${look.paint('strong', 'c')} copies it, if the terminal supports that (OSC 52).`,
+      ...(this.#asked ? ['', look.paint('warning', 'It cannot be shown again. Press esc again to close.')] : []),
     ]
       .flatMap((line) => wrapStyled(line, width - 4))
       .map((line) => clip(`  ${line}`, width))
@@ -69,7 +69,7 @@ export class OnceScreen implements Screen {
   hints(): Hint[] {
     return [
       ['c', 'copy'],
-      ['esc', 'I have it'],
+      ['esc', 'close'],
     ]
   }
 

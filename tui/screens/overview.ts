@@ -95,13 +95,15 @@ export class OverviewScreen implements Screen {
     const since = formatValue(valueAt(status, 'started_at'), 'age', look)
     const started = look.utc ? `since ${since}` : `started ${since}`
     const well =
-      parts.length === 0 ? look.paint('good', '● well') : look.paint('warning', `▲ degraded: ${String(parts.length)}`)
+      parts.length === 0
+        ? look.paint('good', '● healthy')
+        : look.paint('warning', `▲ degraded: ${String(parts.length)}`)
     const bytes = numberAt(status, 'database_bytes')
     const data = `${String(valueAt(status, 'data_directory'))}${bytes === null ? '' : `, ${formatBytes(bytes)}`}`
     const flight = formatValue(numberAt(status, 'in_flight') ?? 0, 'number', look)
     const rows: [string, string][] = [
       ['Gateway', `${well}, ${started}, ${flight} in flight, spgw ${String(valueAt(status, 'version'))}`],
-      ['Requests to', escapeControls(String(valueAt(status, 'gateway_url')))],
+      ['Gateway URL', escapeControls(String(valueAt(status, 'gateway_url')))],
       ['Console', escapeControls(String(valueAt(status, 'console_url') ?? 'off'))],
       ...(width >= 70 ? [['Data', escapeControls(data)] as [string, string]] : []),
     ]
@@ -160,7 +162,7 @@ export class OverviewScreen implements Screen {
       ['↑↓', 'scroll'],
       ['/', 'find a request'],
       ['s', 'project'],
-      ['r', 'read again'],
+      ['r', 'refresh'],
     ]
   }
 

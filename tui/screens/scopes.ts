@@ -22,7 +22,7 @@ export function openScopes(host: Host, choose: (scope: Scope) => void): Screen {
       const here = !host.scope.all && project === host.scope.project && environment === host.scope.environment
       return {
         label: `${project}/${environment}`,
-        detail: here ? 'looked at now' : '',
+        detail: here ? 'current' : '',
         run: () => choose({ project, environment, all: false }),
       }
     })

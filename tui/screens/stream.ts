@@ -38,7 +38,7 @@ export class StreamScreen implements Screen {
       const rows = await this.#host.link.call(operation, input, this.#stop.signal)
       if (typeof rows !== 'object' || rows === null || !(Symbol.asyncIterator in rows)) return
       for await (const row of rows as AsyncIterable<unknown>) this.#take(row)
-      this.#ended = 'Ended.'
+      this.#ended = 'Finished.'
     } catch (error) {
       if (this.#stop.signal.aborted) return
       const { cause, hint } = reportFault(error)

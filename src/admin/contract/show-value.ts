@@ -144,11 +144,11 @@ function joinUnits(large: number, largeUnit: string, small: number, smallUnit: s
   return small === 0 ? `${large} ${largeUnit}` : `${large} ${largeUnit} ${small} ${smallUnit}`
 }
 
-/** `0.4 %`, `38 %`, `< 0.1 %` */
+/** `0.4%`, `38%`, `< 0.1%` */
 export function formatShare(share: number): string {
   const percent = share * 100
-  if (percent > 0 && percent < 0.1) return '< 0.1 %'
-  return `${percent >= 10 || percent === 0 ? Math.round(percent) : percent.toFixed(1)} %`
+  if (percent > 0 && percent < 0.1) return '< 0.1%'
+  return `${percent >= 10 || percent === 0 ? Math.round(percent) : percent.toFixed(1)}%`
 }
 
 /** As many digits as it needs to be non-zero: `$1.94`, `$0.0001`. */

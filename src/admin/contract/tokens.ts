@@ -50,7 +50,7 @@ export const tokens = {
     show: {
       as: 'once',
       field: 'token',
-      note: 'Shown only once. Use it as SPGW_TOKEN with spgw --remote CONSOLE_URL, or send it to CONSOLE_URL/api as Authorization: Bearer TOKEN.',
+      note: 'Shown only once. Use it as SPGW_TOKEN with spgw --remote <console URL>, or send it to <console URL>/api as Authorization: Bearer TOKEN.',
     },
     positional: ['name'],
     aliases: ['add'],

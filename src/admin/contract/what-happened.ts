@@ -54,14 +54,14 @@ function outcomeOf(attempt: AttemptRecord): string {
   const after = (moment: number | null) => (moment === null ? '' : ` after ${describeDuration(moment - start)}`)
   switch (outcome) {
     case 'answered':
-      return `, which answered${after(first ?? end)}`
+      return `, which responded${after(first ?? end)}`
     case 'started':
-      return ', which has not answered yet'
+      return ', which has not responded yet'
     case 'aborted':
-      return `: given up${after(end)}`
+      return `: cancelled${after(end)}`
     default: {
-      const passed = outcome === 'passed' ? '; its answer was passed on' : ''
-      return `: ${status ?? 'no answer'}${after(end)}${describeReason(attempt)}${passed}`
+      const passed = outcome === 'passed' ? '; its response was passed on' : ''
+      return `: ${status ?? 'no response'}${after(end)}${describeReason(attempt)}${passed}`
     }
   }
 }
@@ -81,7 +81,7 @@ function describeLosses(record: RequestRecord): string[] {
 
 /** The model list and the like, which no provider is asked for. */
 function describeOwnAnswer(record: RequestRecord): string[] {
-  return isOwnAnswer(record) ? ['The gateway answered by itself; no provider was asked.'] : []
+  return isOwnAnswer(record) ? ['The gateway answered the request itself; no provider was called.'] : []
 }
 
 /** What a batch used is told of without an attempt as well, and names its provider. */
@@ -91,11 +91,11 @@ export function isOwnAnswer({ state, status, error, attempts, provider }: Reques
 }
 
 function describeEnd(record: RequestRecord): string {
-  if (record.state === 'admitted') return 'Still under way.'
-  if (record.state === 'interrupted') return 'Interrupted: the gateway stopped before it ended.'
+  if (record.state === 'admitted') return 'In progress.'
+  if (record.state === 'interrupted') return 'Interrupted: the gateway stopped before the request finished.'
   const took = record.duration_ms === null ? '' : ` after ${describeDuration(record.duration_ms)}`
   if (record.error === null) return `Ended with ${record.status ?? 'no status'}${took}.`
-  return `Ended with ${record.status ?? 'no status'} ${record.error.code}${took}, the fault of the ${record.error.origin}: ${close(record.error.message)}`
+  return `Ended with ${record.status ?? 'no status'} ${record.error.code}${took}. Cause: ${record.error.origin}. ${close(record.error.message)}`
 }
 
 /** `210 ms`, `1.2 s`, `2 min 5 s`. */

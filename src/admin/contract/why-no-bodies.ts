@@ -9,18 +9,18 @@ export function whyNoBodies(record: Pick<RequestRecord, 'state' | 'key' | 'polic
   const lost = said.find(({ data }) => data === undefined)
   const policy = said.find(({ data }) => data !== undefined)
   const attach = record.key === null ? 'workspace' : `key:${record.key.name}`
-  if (lost !== undefined) return { reason: lost.text, hint: 'See spgw status for what is wrong with the gateway.' }
+  if (lost !== undefined) return { reason: lost.text, hint: 'See spgw status for the state of the gateway.' }
   if (policy === undefined)
     return {
-      reason: 'No policy had the bodies kept.',
-      hint: `For requests to come: spgw policies add NAME --capture full --attach ${attach}`,
+      reason: 'No policy captured the bodies.',
+      hint: `To capture them from now on: spgw policies add NAME --capture full --attach ${attach}`,
     }
   if (policy.data?.capture === 'none')
-    return { reason: policy.text, hint: `To have them kept: spgw policies edit ${policy.data.policy} --capture full` }
+    return { reason: policy.text, hint: `To capture them: spgw policies edit ${policy.data.policy} --capture full` }
   if (record.state === 'admitted')
-    return { reason: 'The request is still under way.', hint: 'Its bodies are there when it has ended.' }
+    return { reason: 'The request is still in progress.', hint: 'Its bodies are available when it has finished.' }
   return {
-    reason: 'The bodies are not there any more.',
+    reason: 'The bodies have been deleted.',
     hint: 'They are kept for as long as records.bodies_retention says, 7 days by default.',
   }
 }
