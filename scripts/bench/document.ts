@@ -16,5 +16,5 @@ export async function writeDocument(name: 'bench' | 'soak', title: string, table
 
 /** Prose in docs/ keeps to 120 characters a line; tables do not. */
 function foldLines(text: string): string {
-  return text.startsWith('|') ? text : text.replace(/(.{1,120})(?:\s+|$)/g, '$1\n').trimEnd()
+  return text.startsWith('|') ? text : text.replace(/(?=.{121})(.{1,120}) +/g, '$1\n')
 }

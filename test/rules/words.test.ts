@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest'
+import { parseModule, readModules } from './checks/modules.ts'
+import { type BannedWord, findInNames, findInTexts, readWording } from './checks/words.ts'
+
+/** A word that the code shall not use, and how often it still stands: that may only become less. */
+interface Ban extends BannedWord {
+  standing: number
+}
+
+const ban = (words: string, instead: string, standing = 0): Ban => ({ words: words.split(' | '), instead, standing })
+
+const bannedNames: Ban[] = [
+  ban('sick | sickness', 'unhealthy, degraded', 15),
+  ban('mend | mends | mended', 'fix, repair', 2),
+  ban('gone', 'disconnected, aborted', 14),
+  ban('dying', 'crashing', 4),
+  ban('last words', 'crash shutdown', 4),
+  ban('fleet', 'worker pool', 3),
+  ban('lead back | leads back', 'rewrite URLs', 2),
+  ban('splice', 'patch', 8),
+  ban('patience', 'stall-aware timeout', 15),
+  ban('stranger | strangers', 'unauthenticated client', 2),
+  ban('further', 'additional', 18),
+  ban('lacks', 'unsupported', 9),
+  ban('speaks', 'formats', 10),
+  ban('rests | resting', 'cooldown', 30),
+  ban('way out', 'egress', 5),
+  ban('late', 'lazy, deferred, background', 22),
+  ban('tell | tells | told', 'notify, created', 69),
+  ban('lend | lends | lent', 'lease', 11),
+  ban('weapon | shelf', 'kill hook', 2),
+  ban('buy | buys | bought | sell | sells | sold | sale', 'fetch, issue', 12),
+  ban('desk', 'lookup', 6),
+  ban('finding | findings', 'diagnostic', 29),
+  ban('examine | examines', 'check', 27),
+  ban('judge | judges', 'classify, evaluate, validate', 41),
+  ban('heartbeat | heartbeats', 'keep-alive', 10),
+  ban('door | doors', 'listener', 12),
+  ban('visit | visits | premises', 'request guard', 30),
+  ban('goodbye', 'close codes', 3),
+  ban('pulse', 'ping', 8),
+  ban('wish | wishes', 'run', 18),
+  ban('give back', 'trim, release', 7),
+]
+
+const bannedTexts: Ban[] = [
+  ban('sick | sickness', 'unhealthy, degraded'),
+  ban('mend | mends | mended', 'fix', 13),
+  ban('stranger | strangers', 'unauthenticated client'),
+  ban('rests | resting', 'cooling down', 16),
+  ban('left alone', 'paused', 1),
+  ban('heartbeat | heartbeats', 'keep-alive'),
+  ban('under way', 'in progress', 12),
+  ban('what stands', 'what exists', 2),
+  ban('is to be had | are to be had', 'is available'),
+  ban('all together', 'no grouping', 1),
+  ban('leads? here', 'used by', 3),
+  ban('this is needed', 'required', 3),
+  ban('one a line', 'one per line', 3),
+  ban('prolong', 'extend', 1),
+  ban('anew', 'again', 20),
+  ban('whoever', 'the operator, the client', 5),
+  ban('lets? nobody', 'requires', 1),
+  ban('the fault of', 'cause', 1),
+  ban(String.raw`\d+ %`, '43%', 3),
+]
+
+describe('banned words', () => {
+  const planted = (text: string, path = 'src/core/planted.ts') => [readWording(parseModule(path, text))]
+
+  it.each([
+    ['a variable', 'const sickParts = []'],
+    ['a part of a pattern', 'const { parts: sickParts = 1 } = x'],
+    ['a function', 'function findSickParts() {}'],
+    ['a parameter', 'const f = ([sickPart]) => sickPart'],
+    ['a method', 'class A { sick() {} }'],
+    ['a property of a class', 'class A { private sick = 1 }'],
+    ['a property of a type', 'interface A { isSick: boolean }'],
+    ['a type', 'type SickPart = string'],
+    ['a class', 'class SICKPart {}'],
+  ])('are seen in the name of %s', (_what, text) => {
+    expect(findInNames(planted(text), ban('sick', 'unhealthy'))).toEqual([
+      expect.stringMatching(/^src\/core\/planted\.ts:1: .*sick/),
+    ])
+  })
+
+  it('are seen in the name of a file, and as two words', () => {
+    expect(findInNames(planted('', 'src/core/sick-parts.ts'), ban('sick', 'unhealthy'))).toHaveLength(1)
+    expect(findInNames(planted('const way_outOf = 1'), ban('way out', 'egress'))).toHaveLength(1)
+  })
+
+  it.each([
+    ['a string', "say('The store is sick.')"],
+    ['a template', 'say(`$' + '{name} is sick`)'],
+    ['JSX', 'const a = <p>The store is sick</p>'],
+    ['an attribute', 'const a = <p title="A sick store" />'],
+  ])('are seen in %s', (_what, text) => {
+    expect(findInTexts(planted(text, 'src/console/app/planted.tsx'), ban('sick', 'unhealthy'))).toHaveLength(1)
+  })
+
+  it('are let alone in comments, in other words, where a name of somebody else is used, and in imports', () => {
+    const text = [
+      "import { sick } from './sick.ts' // sick",
+      "const homesickness = list.sick('homesick')",
+      'const { sick: unhealthy } = answer',
+    ]
+    expect(findInNames(planted(text.join('\n')), ban('sick', 'unhealthy'))).toEqual([])
+    expect(findInTexts(planted(text.join('\n')), ban('sick', 'unhealthy'))).toEqual([])
+  })
+})
+
+describe('the code', () => {
+  const wordings = readModules('src', 'cli', 'tui', 'scripts').map(readWording)
+
+  it.each(bannedNames.map((one) => [one.words.join(', '), one.instead, one] as const))(
+    'has no name with %s (use: %s)',
+    (_words, _instead, one) => {
+      const found = findInNames(wordings, one)
+      expect(found.length > one.standing ? found : []).toEqual([])
+    },
+  )
+
+  it.each(bannedTexts.map((one) => [one.words.join(', '), one.instead, one] as const))(
+    'has no text for people with %s (use: %s)',
+    (_words, _instead, one) => {
+      const found = findInTexts(wordings, one)
+      expect(found.length > one.standing ? found : []).toEqual([])
+    },
+  )
+})
