@@ -33,7 +33,7 @@ const unreadable = fault(
 export function sealSecrets(gateway: Gateway, exchange: Exchange, answer: Answer): Buffer | Fault {
   const { gated, provider, credentialIndex } = answer
   const { endpoint } = exchange.match!
-  const minted = gated.kind === 'whole' ? (exchange.lane!.sockets?.minted(gated.body) ?? null) : null
+  const minted = gated.kind === 'whole' ? (endpoint.readClientToken?.(gated.body) ?? null) : null
   if (minted === null || endpoint.mints === undefined || gated.kind !== 'whole') return unreadable
   const place = {
     keyId: exchange.key!.id,

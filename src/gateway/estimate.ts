@@ -1,9 +1,6 @@
 import type { TokenUsage } from '../core/record.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Calls that are not counted in tokens. */
-const uncounted = ['count_tokens', 'moderations']
-
 /** A token for four bytes of request: what English text comes to. Never more than an estimate. */
 export function estimateInput(exchange: Exchange): number {
   return Math.ceil(exchange.body.length / 4)
@@ -14,7 +11,7 @@ export function estimateInput(exchange: Exchange): number {
  * allows; none where the client sets no limit.
  */
 export function estimateHold(exchange: Exchange): TokenUsage | null {
-  if (uncounted.includes(exchange.match?.endpoint.operation ?? '')) return null
+  if (exchange.match?.endpoint.usesTokens === false) return null
   return {
     input: estimateInput(exchange),
     output: exchange.inspection?.outputLimit ?? 0,

@@ -16,7 +16,7 @@ export class EventFlow extends AnswerFlow {
   readonly #objects: StreamedObjects | null = streamedObjects(this.gateway, this.exchange, this.answer)
 
   /** Its events may hold URLs that a client would follow. */
-  readonly #leads = this.exchange.lane!.objects.leads(this.exchange.match!)
+  readonly #leads = this.exchange.match!.endpoint.answersHoldUrls
 
   event(event: StreamEvent, reading: EventReading): void {
     const { clean } = this.answer

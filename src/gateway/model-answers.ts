@@ -14,7 +14,7 @@ export async function answerModels(gateway: Gateway, exchange: Exchange): Promis
   const lane = exchange.lane!
   const match = exchange.match!
   if (match.endpoint.served === 'model-list')
-    return answer(gateway, exchange, lane.renderModels(match, models, exchange.query))
+    return answer(gateway, exchange, lane.renderModels(models, exchange.query))
   const wanted = match.pathModel
   const model = models.find(({ name }) => name === wanted)
   if (model === undefined)
@@ -23,7 +23,7 @@ export async function answerModels(gateway: Gateway, exchange: Exchange): Promis
       exchange,
       fault('model_not_found', `There is no model ${JSON.stringify(wanted)} for this key.`),
     )
-  return answer(gateway, exchange, lane.renderModel(match, model))
+  return answer(gateway, exchange, lane.renderModel(model))
 }
 
 function modelsFor(gateway: Gateway, exchange: Exchange): ListedModel[] {

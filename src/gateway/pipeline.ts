@@ -143,11 +143,14 @@ async function inspectWhole(exchange: Exchange): Promise<Fault | null> {
   const plain = inspect(exchange)
   if (plain !== null) return plain
   const said = { contentType: exchange.header('content-type') ?? '', meant: exchange.clientSecret?.model ?? null }
-  return keepInspection(exchange, await exchange.lane!.inspectWhole!(exchange.inspection!, exchange.body, said))
+  return keepInspection(
+    exchange,
+    await exchange.match!.endpoint.inspectWhole!(exchange.inspection!, exchange.body, said),
+  )
 }
 
 function inspect(exchange: Exchange): Fault | null {
-  return keepInspection(exchange, exchange.lane!.inspect(exchange.match!, exchange.query, exchange.body))
+  return keepInspection(exchange, exchange.match!.endpoint.inspect(exchange.match!, exchange.query, exchange.body))
 }
 
 export function keepInspection(exchange: Exchange, found: Inspection | Fault): Fault | null {

@@ -18,7 +18,7 @@ export async function receiveUpload(
   form: 'multipart' | 'bytes',
 ): Promise<Inspection | Fault | null> {
   const fields: FormFields =
-    form === 'bytes' ? { needed: [], early: [], read: [] } : exchange.lane!.formFields(exchange.match!)
+    form === 'bytes' ? { needed: [], early: [], read: [] } : exchange.match!.endpoint.formFields
   const scanner = openScanner(exchange, fields)
   if (scanner !== null && 'code' in scanner) return scanner
   const { policies } = gateway.model.configuration
@@ -33,7 +33,7 @@ export async function receiveUpload(
   await upload.hold()
   exchange.whenGone(null)
   if (exchange.stopped) return null
-  return exchange.lane!.inspectForm(exchange.match!, exchange.query, upload.fields)
+  return exchange.match!.endpoint.inspectForm(exchange.match!, exchange.query, upload.fields)
 }
 
 async function watchInput(gateway: Gateway, exchange: Exchange): Promise<InputWatch | null> {

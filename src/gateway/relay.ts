@@ -87,7 +87,7 @@ function readObjects(gateway: Gateway, exchange: Exchange, answer: Answer, body:
   const match = exchange.match!
   if (match.endpoint.whole === true) noteCall(exchange, answer)
   else if (match.endpoint.object !== null) return noteAnswer(gateway, exchange, answer, body)
-  return exchange.lane!.objects.leads(match) ? leadBack(gateway, exchange, answer, body) : body
+  return match.endpoint.answersHoldUrls ? leadBack(gateway, exchange, answer, body) : body
 }
 
 function writeHead(

@@ -109,7 +109,7 @@ function startCall(
   if (readAsJson(exchange)) own.push(['content-type', 'application/json'])
   // Whether a form asks for a stream may come late in it, so the answer's type tells.
   const framing = inspection.framing ?? (exchange.upload === null ? null : match.endpoint.stream)
-  const reader = lane.reader(match, framing === inspection.framing ? inspection : { ...inspection, framing }, change)
+  const reader = match.endpoint.reader(framing === inspection.framing ? inspection : { ...inspection, framing }, change)
   const call = new Call({
     deadlines: gateway.deadlines,
     limits,
@@ -173,7 +173,7 @@ function splice(gateway: Gateway, exchange: Exchange, provider: LiveProvider, ch
   const lane = exchange.lane!
   const body = lane.splice(exchange.body, exchange.inspection!, change)
   if (exchange.pin === null) return body
-  const restored = lane.objects.restoreUrls(exchange.match!, body, laneUrls(gateway, exchange, provider))
+  const restored = lane.objects.restoreUrls(body, laneUrls(gateway, exchange, provider))
   if (restored !== body) noteSplice(exchange, "URLs of this gateway's in the body were made the provider's again.")
   return restored
 }

@@ -22,14 +22,6 @@ export interface Lane {
   endpoints: readonly Endpoint[]
   /** Finds the endpoint for a path below the lane's prefix (still percent-encoded, no query). Null: the lane's 404. */
   match(method: string, path: string): Match | null
-  /** Reads `model` and `stream` (and what usage needs) without reserialising. */
-  inspect(match: Match, query: string, body: Buffer): Inspection | Fault
-  /** Of a form: what must be known of it before it may go up. */
-  formFields(match: Match): FormFields
-  /** As `inspect`, for a body that passes as a stream: a form, with the fields that were found in time, or bytes, with none. */
-  inspectForm(match: Match, query: string, fields: readonly FormField[]): Inspection | Fault
-  /** Of a body that is read `whole`: `plain` is what `inspect` says of it. Left out where no endpoint has such. */
-  inspectWhole?(plain: Inspection, body: Buffer, said: Said): Promise<Inspection | Fault>
   /** The body to send when the route renames the model or usage must be asked for; the same buffer when neither. */
   splice(body: Buffer, inspection: Inspection, change: BodyChange): Buffer
   /** Path and query below the provider's origin or base URL, with the model renamed where it stands in the path. */
@@ -47,14 +39,10 @@ export interface Lane {
   endMark: boolean
   /** Sent on a silent stream between events; null where the lane's SDKs do not bear one. */
   heartbeat(match: Match): Buffer | null
-  /** A fresh reader of one answer. */
-  reader(match: Match, inspection: Inspection, change: BodyChange): AnswerReader
   objects: LaneObjects
-  /** null: it has none. */
-  sockets: LaneSockets | null
   /** The lane's own list of models, and one model's entry. */
-  renderModels(match: Match, models: ListedModel[], query: string): Buffer
-  renderModel(match: Match, model: ListedModel): Buffer
+  renderModels(models: ListedModel[], query: string): Buffer
+  renderModel(model: ListedModel): Buffer
 }
 
 /** What stands beside a body that is read whole in whatever form it has. */
@@ -84,6 +72,8 @@ export interface Endpoint {
   /** Shape of a streamed answer; null where the endpoint never streams. Gemini's `alt` overrides it: see `Inspection.framing`. */
   stream: Framing | null
   object: ObjectUse | null
+  /** Whether the provider charges it in tokens: only then are they estimated. */
+  usesTokens: boolean
   /** What it begins passes between client and provider, past the gateway: served only where the operator allows that. */
   media?: 'webrtc'
   /** Its body is small and read whole, whatever its form. */
@@ -103,6 +93,33 @@ export interface Endpoint {
   mints?: 'client-secret' | 'auth-token'
   /** Whoever has such a token needs no key here. */
   opensWith?: 'client-secret' | 'auth-token'
+  /** Reads `model` and `stream` (and what usage needs) without reserialising. */
+  inspect(match: Match, query: string, body: Buffer): Inspection | Fault
+  /** The fields of a form that must be known before it is sent on. */
+  formFields: FormFields
+  /** As `inspect`, for a body that passes as a stream: a form, with the fields that were found in time, or bytes, with none. */
+  inspectForm(match: Match, query: string, fields: readonly FormField[]): Inspection | Fault
+  /** Where the body is read whole: `head` is what `inspect` returned. */
+  inspectWhole?(head: Inspection, body: Buffer, said: Said): Promise<Inspection | Fault>
+  /** A new reader for one answer. */
+  reader(inspection: Inspection, change: BodyChange): AnswerReader
+  /**
+   * Objects that the query and the JSON body refer to; the one in the path is not among them. The body has been scanned, and all of it
+   * is read again: pass an empty one where the inspection says that it names no object.
+   */
+  references(query: string, body: Buffer): readonly Reference[] | Fault
+  /** The same for the fields that were found in a form. */
+  formReferences(fields: readonly FormField[]): readonly ObjectName[]
+  /** Objects that exist at the provider according to a whole 2xx answer, which is given parsed: those it created and those it shows. */
+  createdObjects(match: Match, inspection: Inspection, answer: unknown): readonly ToldObject[]
+  /** Where an answer may show how background work ended (`brings: 'end'`): the ended work, with its usage. */
+  endedWork(answer: unknown): readonly EndedWork[]
+  /** Whether answers, or the events of a stream, may hold URLs that a client follows with its credential. */
+  answersHoldUrls: boolean
+  /** Where `mints` is set: the credentials in an answer; null when it holds none that is known. */
+  readClientToken?(answer: Buffer): Minted | null
+  /** null: no WebSocket. */
+  socket: EndpointSocket | null
 }
 
 export type BodyForm = 'json' | 'multipart' | 'bytes'
@@ -172,36 +189,20 @@ export interface BodyChange {
 
 /** What a lane knows of objects that live at the provider. Source: wire/lanes.md, sections 1.4–1.5, 2.4–2.5, 3.4–3.6. */
 export interface LaneObjects {
-  /**
-   * Those that the call refers to besides the one in its path: in its query and its JSON body, which has been scanned. It reads the
-   * whole body: the caller gives an empty one where the inspection says that it names nothing.
-   */
-  references(match: Match, query: string, body: Buffer): Reference[] | Fault
-  /** Those that a form refers to, from the fields that `Lane.formFields` calls early; left out where no form of the lane has any. */
-  formReferences?(match: Match, fields: readonly FormField[]): ObjectName[]
-  /**
-   * Those that a 2xx answer tells of: made by this call, or by the provider on behalf of an object that the caller has
-   * (a batch's output file). `answer` is parsed JSON, or the answer's id as the reader of a stream saw it (`{ id }`).
-   */
-  told(match: Match, inspection: Inspection, answer: unknown): ToldObject[]
   /** One line of a batch's results, as an endpoint that `brings` them gives it; null: it tells of no usage. Left out where none does. */
   readResult?(line: Buffer): ResultUsage | null
-  /** What an endpoint that brings their `end` shows of work that has ended, with usage. Left out where none does. */
-  readEnd?(match: Match, answer: unknown): readonly EndedWork[]
   /** A list's answer taken apart; null when it is no list as the protocol has them. */
   page(match: Match, body: Buffer): ObjectPage | null
   /** The page with only these of its items, each byte for byte as it was; `more`: whether the list goes on behind them. */
   writePage(match: Match, body: Buffer, page: ObjectPage, kept: readonly number[], more: boolean): Buffer
   /** The query that asks for what comes behind this page; null: nothing does. */
-  nextPage(match: Match, query: string, page: ObjectPage): string | null
+  nextPage(query: string, page: ObjectPage): string | null
   /** In the provider's own words: there is no such object. `requestId`: for bodies that name the request. */
   notFound(match: Match, name: ObjectName, requestId: string): RenderedError
   /** URLs and file URIs in a request that this gateway gave out, as the provider knows them; the same buffer when there are none. */
-  restoreUrls(match: Match, body: Buffer, urls: LaneUrls): Buffer
-  /** Whether answers of the call, or its stream's events, may hold such. */
-  leads(match: Match): boolean
+  restoreUrls(body: Buffer, urls: LaneUrls): Buffer
   /** URLs in an answer that a client follows with its credential, as they lead back here; the same buffer when there are none. */
-  rewriteUrls(match: Match, body: Buffer, urls: LaneUrls): Buffer
+  rewriteUrls(body: Buffer, urls: LaneUrls): Buffer
 }
 
 export interface ResultUsage {
@@ -319,25 +320,24 @@ export interface BodyReading {
 }
 
 /**
- * What a lane must say about its WebSockets. Frames pass as they came: what is read here is read beside them, and only a
- * model's name is ever changed. A lane without WebSockets has none of this. Source: wire/lanes.md, sections 1.3 and 3.3.
+ * What an endpoint must say about its WebSocket. Frames pass as they came: what is read here is read beside them, and only a
+ * model's name is ever changed. Source: wire/lanes.md, sections 1.3 and 3.3.
  */
-export interface LaneSockets {
-  /** What the handshake asks for. `model` is null where no query names it: see `opensWithFrame`. `meant`: what the client's token was made for. */
+export interface EndpointSocket {
+  /**
+   * What the handshake asks for. `meant`: the model that the client's token was made for. Where the endpoint's model is in the `body`,
+   * the first frame names it, and no provider is dialled until it comes.
+   */
   handshake(match: Match, query: string, meant: string | null): Inspection | Fault
-  /** What an endpoint's answer that mints a credential holds of it; null: nothing that is known. */
-  minted(body: Buffer): Minted | null
-  /** The first frame says which model is meant, and so which provider: until it comes none is dialled. */
-  opensWithFrame(match: Match): boolean
   /**
    * What a client's frame asks for; null: nothing that anybody here must know. A fault: it does not go up, as nothing does that is not
    * read here as the provider will read it. No lane's protocol has raw sound: binary frames are JSON too.
    */
-  ask(match: Match, frame: Buffer): FrameAsk | Fault | null
-  /** A fresh reader of what a provider sends on one connection. */
-  reader(match: Match): SocketReader
+  ask(frame: Buffer): FrameAsk | Fault | null
+  /** A new reader of what a provider sends on one connection. */
+  reader(): SocketReader
   /** The frame that tells a client of a fault; null where the protocol has none and only the closing frame can tell. */
-  errorFrame(match: Match, fault: Fault, requestId: string): Buffer | null
+  errorFrame(fault: Fault, requestId: string): Buffer | null
 }
 
 export interface Minted {
@@ -380,4 +380,10 @@ export interface SocketReading {
   /** Objects that this connection knows from here on, kept or not. */
   named: readonly ObjectName[]
   error: StreamedError | null
+}
+
+/** What a line of a batch's input file names. */
+export interface InputLine {
+  models: readonly string[]
+  objects: readonly ObjectName[]
 }

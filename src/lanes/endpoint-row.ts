@@ -1,10 +1,22 @@
-import type { ObjectType } from '../core/stored-object.ts'
+import type { ObjectName, ObjectType } from '../core/stored-object.ts'
 import type { BodyForm, Endpoint, ObjectUse } from './contract.ts'
 
 type Call = `${Endpoint['method']} /${string}`
 
-/** One endpoint; unless `more` says otherwise it names no model, takes nothing, and the provider answers in JSON. */
-export function row(operation: string, call: Call, more: Partial<Endpoint> = {}): Endpoint {
+/** What a row may say; it leaves out what is usual. */
+export type RowFacts = Partial<Omit<Endpoint, 'operation' | 'method' | 'path'>>
+
+/** How an endpoint of a lane is read when its row does not say otherwise. */
+export type UsualReading = Pick<Endpoint, 'inspect' | 'formFields' | 'inspectForm' | 'reader' | 'createdObjects'> &
+  RowFacts
+
+type Row = (operation: string, call: Call, facts?: RowFacts) => Endpoint
+
+/**
+ * One endpoint. Unless the facts say otherwise it names no model, has no request body, and the provider answers in JSON. Every member
+ * is always set, so that all rows have one shape in memory.
+ */
+export function makeRow(operation: string, call: Call, usual: UsualReading, facts: RowFacts): Endpoint {
   const [method, path] = call.split(' ') as [Endpoint['method'], string]
   return {
     operation,
@@ -16,13 +28,40 @@ export function row(operation: string, call: Call, more: Partial<Endpoint> = {})
     gives: 'json',
     stream: null,
     object: null,
-    ...more,
+    usesTokens: true,
+    media: undefined,
+    whole: undefined,
+    brings: undefined,
+    carries: undefined,
+    why: undefined,
+    resumedAs: undefined,
+    mints: undefined,
+    opensWith: undefined,
+    inspectWhole: undefined,
+    references: () => none,
+    formReferences: () => none,
+    endedWork: () => [],
+    answersHoldUrls: false,
+    readClientToken: undefined,
+    socket: null,
+    ...usual,
+    ...facts,
   }
 }
 
-/** Nobody answers these, at any method, at the path and below it. */
-export function refuse(operation: string, path: `/${string}`, why: string): Endpoint[] {
+const none: readonly ObjectName[] = []
+
+/** Rejected by the gateway at any method, at the path and below it. */
+export function refuse(row: Row, operation: string, path: `/${string}`, why: string): Endpoint[] {
   return ([path, `${path}/*`] as const).map((form) => row(operation, `ANY ${form}`, { served: 'nobody', why }))
+}
+
+/** The models that a key may use, which the gateway answers from its snapshot. */
+export function modelRows(row: Row, list: `/${string}`, entry: `/${string}`): Endpoint[] {
+  return [
+    row('models.list', `GET ${list}`, { served: 'model-list' }),
+    row('models.get', `GET ${entry}`, { served: 'model-entry', model: 'path' }),
+  ]
 }
 
 export const json: readonly BodyForm[] = ['json']

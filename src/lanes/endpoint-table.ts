@@ -7,19 +7,6 @@ export interface PathForms {
   object: string
 }
 
-/** The models that a key may use: the gateway answers from its snapshot. */
-export function modelList(path: string): Endpoint {
-  return own('models.list', path, 'model-list', 'none')
-}
-
-export function modelEntry(path: string): Endpoint {
-  return own('models.get', path, 'model-entry', 'path')
-}
-
-function own(operation: string, path: string, served: Endpoint['served'], model: Endpoint['model']): Endpoint {
-  return { operation, method: 'GET', path, model, served, takes: [], gives: 'json', stream: null, object: null }
-}
-
 export type Matcher = (method: string, path: string) => Match | null
 
 /** Builds the look-up: fixed paths by map, the others in the order of the table. A path listed twice is a mistake. */

@@ -1,4 +1,5 @@
 import { skipSpace, skipValue } from '../core/json-scan.ts'
+import type { StreamEvent } from './contract.ts'
 import { readValue } from './json-value.ts'
 
 const colon = 0x3a
@@ -34,4 +35,12 @@ export function readLastMember(data: Buffer, quotedName: string): unknown {
     if (end > 0) return readValue(data, { start, end })
   }
   return undefined
+}
+
+const namedType = /"type"\s*:\s*"([a-z_.]+)"/
+
+/** The SSE name, else the first `type` in the data: vendors that leave the name out write it first. */
+export function eventType(event: StreamEvent): string {
+  if (event.name !== '') return event.name
+  return namedType.exec(event.data.toString('latin1', 0, 4096))?.[1] ?? ''
 }

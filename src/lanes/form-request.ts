@@ -1,15 +1,19 @@
 import { type Fault, fault } from '../core/errors.ts'
-import type { FormField, FormFields, Inspection, Match } from './contract.ts'
-import { plainInspection } from './plain-inspection.ts'
+import type { Endpoint, FormField, FormFields, Inspection, Match } from './contract.ts'
 import { forwardedQuery } from './query.ts'
+import { plainInspection } from './request-body.ts'
 
 /** As long as the longest that a vendor takes (see `readEndUser`). */
 const endUserCharacters = 256
 
 /** What every lane needs of a form: the model where the call names one, whether it streams, and for whom. */
-export function usualFormFields({ endpoint }: Match, early: readonly string[] = []): FormFields {
-  const named = endpoint.model === 'body' || endpoint.model === 'body-optional'
-  const read = endpoint.stream === null ? [] : ['stream']
+export function usualFormFields(
+  model: Endpoint['model'],
+  stream: Endpoint['stream'],
+  early: readonly string[] = [],
+): FormFields {
+  const named = model === 'body' || model === 'body-optional'
+  const read = stream === null ? [] : ['stream']
   return { needed: named ? ['model'] : [], early, read: named ? [...read, 'user'] : read }
 }
 

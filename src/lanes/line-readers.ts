@@ -1,6 +1,6 @@
 import type { LaneName } from '../core/lane.ts'
+import type { InputLine } from './contract.ts'
 import { readLine as readGeminiLine } from './gemini/input-lines.ts'
-import type { InputLine } from './input-lines.ts'
 import { readLine as readOpenaiLine } from './openai/objects/input-lines.ts'
 
 /** Says what a line of a batch's input file names; or half a sentence, why that cannot be known. */

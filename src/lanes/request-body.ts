@@ -1,7 +1,24 @@
 import { type Fault, fault } from '../core/errors.ts'
 import { type Member, type ObjectScan, type Span, scanObject } from '../core/json-scan.ts'
 import type { NameWatch } from '../core/watched-names.ts'
+import type { BodyChange, Inspection } from './contract.ts'
 import { isCount, readValue } from './json-value.ts'
+
+/** Of a request that says nothing but its model and its query; a lane fills in what it finds. A fresh one each time. */
+export function plainInspection(model: string | null, query: string): Inspection {
+  return {
+    model,
+    streamed: false,
+    framing: null,
+    query,
+    modelSpans: [],
+    endUser: null,
+    outputLimit: null,
+    stores: false,
+    mayRefer: true,
+    usageSplice: null,
+  }
+}
 
 export type ScannedObject = Extract<ObjectScan, { ok: true }>
 
@@ -132,6 +149,23 @@ export interface Edit {
 export interface ByteEdit {
   span: Span
   text: string | Buffer
+}
+
+/** The body as the provider is to get it: models renamed where they are to be, and usage asked for. */
+export function spliceBody(body: Buffer, inspection: Inspection, change: BodyChange): Buffer {
+  const edits: Edit[] = []
+  if (change.renameTo !== null) rename(inspection.modelSpans, change.renameTo, edits)
+  for (const [index, { name, spans }] of (inspection.further ?? []).entries()) {
+    const to = change.furtherTo?.[index] ?? name
+    if (to !== name) rename(spans, to, edits)
+  }
+  if (change.askForUsage && inspection.usageSplice !== null) edits.push(inspection.usageSplice)
+  return applyEdits(body, edits)
+}
+
+function rename(spans: readonly Span[], name: string, edits: Edit[]): void {
+  const text = JSON.stringify(name)
+  for (const span of spans) edits.push({ span, text })
 }
 
 /** The body with each span replaced; the same buffer when there is nothing to replace. Spans do not overlap. */

@@ -9,9 +9,9 @@ function open(target: string, body = '{"model":"m","stream":true}'): AnswerReade
   const lane = findLane(path)
   const match = lane?.match('POST', path.slice(lane.prefix.length)) ?? null
   if (lane === null || match === null) throw new Error(target)
-  const inspection = lane.inspect(match, query, Buffer.from(body))
+  const inspection = match.endpoint.inspect(match, query, Buffer.from(body))
   if (isFault(inspection)) throw new Error(inspection.message)
-  return lane.reader(match, inspection, { renameTo: null, askForUsage: true })
+  return match.endpoint.reader(inspection, { renameTo: null, askForUsage: true })
 }
 
 const tokens = (input: number, output: number, more = {}) => ({

@@ -10,9 +10,9 @@ function open(lane: Lane, call: string, body: object | null, query = ''): { read
   const match = lane.match(method, path)
   if (match === null) throw new Error(call)
   const bytes = body === null ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body))
-  const found = lane.inspect(match, query, bytes)
+  const found = match.endpoint.inspect(match, query, bytes)
   if (isFault(found)) throw new Error(found.message)
-  return { match, reader: lane.reader(match, found, { renameTo: null, askForUsage: false }) }
+  return { match, reader: match.endpoint.reader(found, { renameTo: null, askForUsage: false }) }
 }
 
 /** What the reader makes of each event of a stream. */

@@ -4,7 +4,7 @@ import { gemini } from '../../src/lanes/gemini/lane.ts'
 function inspect(verb: string, query: string, body = '{}') {
   const match = gemini.match('POST', `/v1beta/models/g:${verb}`)
   if (match === null) throw new Error(`no endpoint for ${verb}`)
-  return gemini.inspect(match, query, Buffer.from(body))
+  return match.endpoint.inspect(match, query, Buffer.from(body))
 }
 
 describe('the form of an answer on the Gemini lane', () => {

@@ -70,8 +70,8 @@ describe.each(calls)('a body of %s %s', (method, path, all) => {
     fc.assert(
       fc.property(fc.array(fc.tuple(writtenName, value), { minLength: 1, maxLength: 4 }), (members) => {
         const body = Buffer.from(`{"model":"m",${members.map((pair) => pair.join(':')).join(',')}}`)
-        const found = lane.inspect(match, '', body)
-        const named = lane.objects.references(match, '', body)
+        const found = match.endpoint.inspect(match, '', body)
+        const named = match.endpoint.references('', body)
         if ('code' in found || 'code' in named || named.length === 0) return
         naming++
         expect(found.mayRefer).toBe(true)
@@ -85,6 +85,6 @@ describe.each(calls)('a body of %s %s', (method, path, all) => {
     const body = Buffer.from(
       JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'say "file_id": "a" \n' }] }),
     )
-    expect(lane.inspect(match, '', body)).toMatchObject({ mayRefer: false })
+    expect(match.endpoint.inspect(match, '', body)).toMatchObject({ mayRefer: false })
   })
 })

@@ -19,15 +19,15 @@ function call(path: string) {
 }
 
 function list(path: string, query = ''): Record<string, unknown> {
-  const { lane, match } = call(path)
-  return JSON.parse(lane.renderModels(match, models, query).toString()) as Record<string, unknown>
+  const { lane } = call(path)
+  return JSON.parse(lane.renderModels(models, query).toString()) as Record<string, unknown>
 }
 
 function entry(path: string): unknown {
   const { lane, match } = call(path)
   const model = models.find(({ name }) => name === match.pathModel)
   if (model === undefined) throw new Error(`no ${match.pathModel}`)
-  return JSON.parse(lane.renderModel(match, model).toString())
+  return JSON.parse(lane.renderModel(model).toString())
 }
 
 const names = (page: unknown, member: string) => (page as Record<string, string>[]).map((model) => model[member])

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anthropic } from '../../src/lanes/anthropic/lane.ts'
-import type { Match } from '../../src/lanes/contract.ts'
+import type { Inspection, Match } from '../../src/lanes/contract.ts'
 import { isFault } from '../../src/lanes/request-body.ts'
 
 const { objects } = anthropic
@@ -16,7 +16,7 @@ function match(call: string): Match {
 
 function references(call: string, body: unknown): string[] {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  const found = objects.references(match(call), '', Buffer.from(text))
+  const found = match(call).endpoint.references('', Buffer.from(text))
   return 'code' in found ? [found.code] : found.map(({ type, id }) => `${type} ${id}`)
 }
 
@@ -68,7 +68,7 @@ describe('references', () => {
 
 describe('told', () => {
   const told = (call: string, answer: unknown, stores = true) =>
-    objects.told(match(call), { stores } as Parameters<typeof objects.told>[1], answer)
+    match(call).endpoint.createdObjects(match(call), { stores } as Inspection, answer)
 
   it.each([
     ['POST /v1/messages/batches', 'batch'],
@@ -81,7 +81,7 @@ describe('told', () => {
 
   it('keeps no message without a thread', () => {
     const stores = (body: string) => {
-      const found = anthropic.inspect(match(messages), '', Buffer.from(body))
+      const found = match(messages).endpoint.inspect(match(messages), '', Buffer.from(body))
       return isFault(found) ? found : found.stores
     }
     expect(stores('{"model":"m"}')).toBe(false)
@@ -102,9 +102,9 @@ describe('what tools leave', () => {
     },
   }
   const open = (body: string) => {
-    const found = anthropic.inspect(match(messages), '', Buffer.from(body))
+    const found = match(messages).endpoint.inspect(match(messages), '', Buffer.from(body))
     if (isFault(found)) throw new Error(found.message)
-    return anthropic.reader(match(messages), found, { renameTo: null, askForUsage: false })
+    return match(messages).endpoint.reader(found, { renameTo: null, askForUsage: false })
   }
   const left = [
     { type: 'container', id: 'container_1' },
@@ -133,7 +133,11 @@ describe('what tools leave', () => {
 
 describe('batches', () => {
   const inspect = (body: unknown) =>
-    anthropic.inspect(match('POST /v1/messages/batches'), '', Buffer.from(JSON.stringify(body)))
+    match('POST /v1/messages/batches').endpoint.inspect(
+      match('POST /v1/messages/batches'),
+      '',
+      Buffer.from(JSON.stringify(body)),
+    )
   const requests = (...models: unknown[]) => ({ requests: models.map((model) => ({ params: { model } })) })
 
   it('have the one model of all their requests, and it is renamed in each', () => {
@@ -179,7 +183,7 @@ describe('lists', () => {
     ['?before_id=x&limit=3', '?limit=3&before_id=a'],
   ])('goes on from %j with %j', (query, expected) => {
     const body = list(['a', 'b', 'c'], '"has_more": true')
-    expect(objects.nextPage(listing, query, objects.page(listing, body)!)).toBe(expected)
+    expect(objects.nextPage(query, objects.page(listing, body)!)).toBe(expected)
   })
 
   it('goes on by token where the answer has one', () => {
@@ -187,14 +191,14 @@ describe('lists', () => {
     const body = list(['a', 'b'], '"next_page": "p+2"')
     const page = objects.page(files, body)!
     expect(page).toMatchObject({ more: true, token: 'p+2' })
-    expect(objects.nextPage(files, '?page=p1&limit=2', page)).toBe('?limit=2&page=p%2B2')
-    expect(objects.nextPage(files, '?page_token=p1', page)).toBe('?page_token=p%2B2')
+    expect(objects.nextPage('?page=p1&limit=2', page)).toBe('?limit=2&page=p%2B2')
+    expect(objects.nextPage('?page_token=p1', page)).toBe('?page_token=p%2B2')
     const written = objects.writePage(files, body, { ...page, token: 'other' }, [1], true).toString()
     expect(JSON.parse(written)).toEqual({ data: [{ id: 'b', n: 1.5 }], next_page: 'other' })
     expect(objects.writePage(files, body, page, [1], false).toString()).toContain('"next_page": null')
     const last = objects.page(files, list(['a'], '"next_page": null'))!
     expect(last.more).toBe(false)
-    expect(objects.nextPage(files, '', last)).toBeNull()
+    expect(objects.nextPage('', last)).toBeNull()
   })
 
   it('is none where the answer is none', () => {
@@ -203,7 +207,7 @@ describe('lists', () => {
 })
 
 describe('URLs', () => {
-  const rewrite = (body: string) => objects.rewriteUrls(match('GET /v1/messages/batches'), Buffer.from(body), urls)
+  const rewrite = (body: string) => objects.rewriteUrls(Buffer.from(body), urls)
 
   it('leads results back here, whatever host they are at', () => {
     for (const host of ['https://api.anthropic.com', 'https://other.example/base'])
@@ -239,7 +243,7 @@ describe('URLs', () => {
       '{"text":"\\"results_url\\": \\"https://api.anthropic.com/v1/messages/batches/b1/results\\""}',
     ]) {
       const bytes = Buffer.from(body)
-      expect(objects.rewriteUrls(match('GET /v1/messages/batches'), bytes, urls)).toBe(bytes)
+      expect(objects.rewriteUrls(bytes, urls)).toBe(bytes)
     }
   })
 

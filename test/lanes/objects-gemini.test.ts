@@ -17,7 +17,7 @@ function match(call: string): Match {
 }
 
 function inspect(call: string, body: unknown = {}, query = ''): Inspection {
-  const found = gemini.inspect(match(call), query, Buffer.from(JSON.stringify(body)))
+  const found = match(call).endpoint.inspect(match(call), query, Buffer.from(JSON.stringify(body)))
   if (isFault(found)) throw new Error(found.message)
   return found
 }
@@ -48,7 +48,7 @@ describe('names', () => {
 
 describe('references', () => {
   const named = (call: string, body: unknown) => {
-    const found = objects.references(match(call), '', Buffer.from(JSON.stringify(body)))
+    const found = match(call).endpoint.references('', Buffer.from(JSON.stringify(body)))
     return 'code' in found ? [found.code] : found.map(({ type, id }) => `${type} ${id}`).sort()
   }
   const part = (more: object) => ({ contents: [{ parts: [more] }] })
@@ -126,7 +126,9 @@ describe('references', () => {
 
 describe('told', () => {
   const told = (call: string, answer: unknown, inspection = inspect(call)) =>
-    objects.told(match(call), inspection, answer).map(({ type, id }) => `${type} ${id}`)
+    match(call)
+      .endpoint.createdObjects(match(call), inspection, answer)
+      .map(({ type, id }) => `${type} ${id}`)
   const video = { video: { uri: 'https://generativelanguage.googleapis.com/v1beta/files/v:download?alt=media' } }
 
   it.each([
@@ -175,7 +177,7 @@ describe('told', () => {
 
   it.each(['constructor/x', '__proto__/x', 'toString/x'])('nothing of %s, which is in no collection', (name) => {
     const call = 'POST /v1beta/models/g:batchGenerateContent'
-    expect(objects.told(match(call), inspect(call), { name })).toEqual([])
+    expect(match(call).endpoint.createdObjects(match(call), inspect(call), { name })).toEqual([])
   })
 
   it('keeps no interaction that is not to be stored', () => {
@@ -194,7 +196,7 @@ describe('lists', () => {
     expect(objects.writePage(listing, body, page, [1], false).toString()).toBe(
       '{"files": [{"name":"files/b","n":1.0}], "nextPageToken": ""}',
     )
-    expect(objects.nextPage(listing, '?page_token=p1&pageSize=2', page)).toBe('?pageSize=2&pageToken=p%202')
+    expect(objects.nextPage('?page_token=p1&pageSize=2', page)).toBe('?pageSize=2&pageToken=p%202')
   })
 
   it('of which nothing is the caller’s looks like that of an account without any', () => {
@@ -204,7 +206,7 @@ describe('lists', () => {
   it('is empty where the provider leaves the list out', () => {
     const page = objects.page(listing, Buffer.from('{}'))!
     expect(page).toEqual({ items: [], more: false, token: null })
-    expect(objects.nextPage(listing, '', page)).toBeNull()
+    expect(objects.nextPage('', page)).toBeNull()
   })
 
   it.each([
@@ -254,7 +256,7 @@ describe('URIs that are not exactly a file’s', () => {
     `${urls.lane}//v1beta//files/aaa`,
   ])('%s names what nobody has', (fileUri) => {
     const body = Buffer.from(JSON.stringify({ contents: [{ parts: [{ fileData: { fileUri } }] }] }))
-    expect(objects.references(match('POST /v1beta/models/m:generateContent'), '', body)).toEqual([
+    expect(match('POST /v1beta/models/m:generateContent').endpoint.references('', body)).toEqual([
       { type: 'file', id: fileUri },
     ])
   })
@@ -267,12 +269,11 @@ describe('URIs that are not exactly a file’s', () => {
     'data:text/plain,files/f',
   ])('%s is a page of the web', (fileUri) => {
     const body = Buffer.from(JSON.stringify({ contents: [{ parts: [{ fileData: { fileUri } }] }] }))
-    expect(objects.references(match('POST /v1beta/models/m:generateContent'), '', body)).toEqual([])
+    expect(match('POST /v1beta/models/m:generateContent').endpoint.references('', body)).toEqual([])
   })
 })
 
 describe('URLs', () => {
-  const file = match('GET /v1beta/files/a')
   const answer = Buffer.from(
     JSON.stringify({
       uri: `${urls.provider}/v1beta/files/a`,
@@ -284,7 +285,7 @@ describe('URLs', () => {
   )
 
   it('leads files back here, and nothing else', () => {
-    const written = objects.rewriteUrls(file, answer, urls)
+    const written = objects.rewriteUrls(answer, urls)
     expect(JSON.parse(written.toString())).toEqual({
       uri: `${urls.lane}/v1beta/files/a`,
       downloadUri: `${urls.lane}/download/v1beta/files/a:download?alt=media`,
@@ -292,7 +293,7 @@ describe('URLs', () => {
       web: { uri: 'https://vertexaisearch.cloud.google.com/grounding-api-redirect/x' },
       page: { uri: `${urls.provider}/$discovery/rest` },
     })
-    expect(objects.restoreUrls(file, written, urls)).toEqual(answer)
+    expect(objects.restoreUrls(written, urls)).toEqual(answer)
   })
 
   it('leads files and videos of other hosts back here too, or nowhere', () => {
@@ -307,7 +308,7 @@ describe('URLs', () => {
       known: { video: { uri: 'https://generativelanguage.googleapis.com/v' } },
       groundingMetadata: { web: { uri: `${evil}/page` }, video: { uri: `${evil}/cited` } },
     }
-    expect(JSON.parse(objects.rewriteUrls(file, Buffer.from(JSON.stringify(answered)), urls).toString())).toEqual({
+    expect(JSON.parse(objects.rewriteUrls(Buffer.from(JSON.stringify(answered)), urls).toString())).toEqual({
       ...answered,
       file: {
         name: 'files/a',
@@ -323,15 +324,15 @@ describe('URLs', () => {
 
   it('sees through an escaped name', () => {
     const body = Buffer.from('{"name":"files/a","\\u0075r\\u0069":"https://evil.example/x"}')
-    expect(JSON.parse(objects.rewriteUrls(file, body, urls).toString())).toMatchObject({
+    expect(JSON.parse(objects.rewriteUrls(body, urls).toString())).toMatchObject({
       uri: `${urls.lane}/v1beta/files/a`,
     })
   })
 
   it('is the same buffer when there is nothing to lead', () => {
     const body = Buffer.from('{"fileUri":"https://youtu.be/x"}')
-    expect(objects.rewriteUrls(file, body, urls)).toBe(body)
-    expect(objects.restoreUrls(file, body, urls)).toBe(body)
+    expect(objects.rewriteUrls(body, urls)).toBe(body)
+    expect(objects.restoreUrls(body, urls)).toBe(body)
   })
 })
 

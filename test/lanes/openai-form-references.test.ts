@@ -5,13 +5,13 @@ import { openai } from '../../src/lanes/openai/lane.ts'
 /** What a call with this one part refers to, or what is wrong with its form. */
 function read(path: string, name: string, value: string, more = ''): string[] {
   const match = openai.match('POST', path)!
-  const { needed, early, read } = openai.formFields(match)
+  const { needed, early, read } = match.endpoint.formFields
   const scanner = new FormScanner('b', [...needed, ...early, ...read])
   const head = `--b\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n`
   scanner.push(Buffer.from(`${head}${value}\r\n--b--\r\n`))
   scanner.end()
   if (scanner.wrong !== null) return [scanner.wrong]
-  return openai.objects.formReferences!(match, scanner.fields).map(({ type, id }) => `${type} ${id}`)
+  return match.endpoint.formReferences(scanner.fields).map(({ type, id }) => `${type} ${id}`)
 }
 
 describe('a field of a form', () => {
@@ -60,6 +60,6 @@ describe('a field of a form', () => {
     const match = openai.match('POST', '/videos')!
     const value = '[{"id":"a","id":"b"},{"ID":"c","File_Id":["d"]}]'
     const fields = [{ name: 'characters', value, start: 0, end: 0 }]
-    expect(openai.objects.formReferences!(match, fields).map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd'])
+    expect(match.endpoint.formReferences(fields).map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd'])
   })
 })

@@ -16,14 +16,14 @@ function find(call: string): Match {
 }
 
 function inspect(call: string, body: string): Inspection {
-  const found = openai.inspect(find(call), '', Buffer.from(body))
+  const found = find(call).endpoint.inspect(find(call), '', Buffer.from(body))
   if (isFault(found)) throw new Error(found.message)
   return found
 }
 
 const short = (names: readonly ObjectName[] | Fault) =>
   'code' in names ? [names.code] : names.map(({ type, id }) => `${type} ${id}`).sort()
-const refer = (call: string, body: string) => short(objects.references(find(call), '', Buffer.from(body)))
+const refer = (call: string, body: string) => short(find(call).endpoint.references('', Buffer.from(body)))
 
 const chat = 'POST /chat/completions'
 const responses = 'POST /responses'
@@ -154,14 +154,14 @@ describe('references', () => {
     const run = 'POST /evals/eval_1/runs'
     const source = (type: string) => Buffer.from(`{"data_source":{"type":"responses","source":{"type":"${type}"}}}`)
     for (const type of ['responses', 'stored_completions', 'logs'])
-      expect(openai.inspect(find(run), '', source(type))).toMatchObject({ code: 'invalid_request' })
-    expect(openai.inspect(find(run), '', source('file_content'))).toMatchObject({ model: null })
+      expect(find(run).endpoint.inspect(find(run), '', source(type))).toMatchObject({ code: 'invalid_request' })
+    expect(find(run).endpoint.inspect(find(run), '', source('file_content'))).toMatchObject({ model: null })
   })
 })
 
 describe('told', () => {
   const tell = (call: string, body: string, answer: unknown) =>
-    short(objects.told(find(call), inspect(call, body), answer))
+    short(find(call).endpoint.createdObjects(find(call), inspect(call, body), answer))
 
   const output = [
     { type: 'message', id: 'msg_1', content: [{ annotations: [{ container_id: 'cntr_1', file_id: 'cfile_1' }] }] },
@@ -220,7 +220,7 @@ describe('a stream of a response', () => {
   }
   const added = (id: string) => event('response.output_item.added', { item: { type: 'message', id } })
   const read = (body: string, ...events: StreamEvent[]) => {
-    const reader = openai.reader(find(responses), inspect(responses, body), { renameTo: null, askForUsage: false })
+    const reader = find(responses).endpoint.reader(inspect(responses, body), { renameTo: null, askForUsage: false })
     for (const one of events) reader.event(one)
     return short(reader.seen().objects)
   }
@@ -283,10 +283,10 @@ describe('pages', () => {
   })
 
   it('go on behind the last item of the provider’s', () => {
-    expect(objects.nextPage(match, '?limit=3&order=desc', page)).toBe('?limit=3&order=desc&after=c')
-    expect(objects.nextPage(match, '?after=x', page)).toBe('?after=c')
-    expect(objects.nextPage(match, '?before=x', page)).toBe('?before=a')
-    expect(objects.nextPage(match, '', { ...page, more: false })).toBeNull()
+    expect(objects.nextPage('?limit=3&order=desc', page)).toBe('?limit=3&order=desc&after=c')
+    expect(objects.nextPage('?after=x', page)).toBe('?after=c')
+    expect(objects.nextPage('?before=x', page)).toBe('?before=a')
+    expect(objects.nextPage('', { ...page, more: false })).toBeNull()
   })
 })
 

@@ -27,8 +27,8 @@ describe('a reference in other letters', () => {
     [batch, '{"batch":{"inputConfig":{"FILE_NAME":"files/f"}}}', 'file files/f'],
     ['POST /v1/gemini/v1beta/interactions', '{"Previous_Interaction_ID":"i"}', 'interaction i'],
   ])('of %s %s', (call, body, expected) => {
-    const { lane, match } = find(call)
-    const found = lane.objects.references(match, '', Buffer.from(body))
+    const { match } = find(call)
+    const found = match.endpoint.references('', Buffer.from(body))
     expect('code' in found ? [] : found.map(({ type, id }) => `${type} ${id}`)).toEqual([expected])
   })
 })
@@ -57,8 +57,8 @@ describe('a name that decides', () => {
     [session, '{"session":{"model":"a","audio":{"Input":{"transcription":{"model":"b"}}}}}', 'input'],
     [session, '{"model":"a","\u017fession":{"model":"b"}}', 'session'],
   ])('is refused in other letters: %s %s', (call, body, param) => {
-    const { lane, match } = find(call)
-    const found = lane.inspect(match, '', Buffer.from(body))
+    const { match } = find(call)
+    const found = match.endpoint.inspect(match, '', Buffer.from(body))
     expect(found).toMatchObject({ code: 'invalid_request', param })
     expect(isFault(found) && found.message).toContain(`must be written \`${param}\``)
   })
@@ -76,8 +76,8 @@ describe('a name that decides', () => {
   it.each(['Model=b&model=a', 'model=a&deployment=b', 'intent=transcription&MODEL=b', 'call_id=c&%6Dodel%20=b'])(
     'is refused in the query of a handshake: %s',
     (query) => {
-      const { lane, match } = find('SOCKET /v1/realtime')
-      expect(lane.sockets!.handshake(match, `?${query}`, null)).toMatchObject({
+      const { match } = find('SOCKET /v1/realtime')
+      expect(match.endpoint.socket!.handshake(match, `?${query}`, null)).toMatchObject({
         code: 'invalid_request',
         param: 'model',
       })
@@ -99,7 +99,7 @@ describe('a name that decides', () => {
       'model',
     ],
   ])('is refused in a frame of %s: %s', (path, frame, param) => {
-    const { lane, match } = find(`SOCKET ${path}`)
-    expect(lane.sockets!.ask(match, Buffer.from(frame))).toMatchObject({ code: 'invalid_request', param })
+    const { match } = find(`SOCKET ${path}`)
+    expect(match.endpoint.socket!.ask(Buffer.from(frame))).toMatchObject({ code: 'invalid_request', param })
   })
 })

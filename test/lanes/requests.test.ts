@@ -15,7 +15,7 @@ function find(call: string): { lane: Lane; match: Match | null; query: string } 
 function inspect(call: string, body = '') {
   const { lane, match, query } = find(call)
   if (match === null) throw new Error(`no endpoint for ${call}`)
-  const result = lane.inspect(match, query, Buffer.from(body))
+  const result = match.endpoint.inspect(match, query, Buffer.from(body))
   return { lane, match, result }
 }
 
@@ -193,8 +193,8 @@ describe('inspect', () => {
     ['?alt=sse&key=sp_live_x&%6bey=y&access_token=z&q=%20+', '?alt=sse&q=%20+'],
     ['monkey=1&keys=2', '?monkey=1&keys=2'],
   ])('sends the query %j on as %j', (query, expected) => {
-    const { lane, match } = accepted(chat, '{"model":"m"}')
-    expect(lane.inspect(match, query, Buffer.from('{"model":"m"}'))).toMatchObject({ query: expected })
+    const { match } = accepted(chat, '{"model":"m"}')
+    expect(match.endpoint.inspect(match, query, Buffer.from('{"model":"m"}'))).toMatchObject({ query: expected })
   })
 })
 

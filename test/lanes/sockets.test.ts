@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Lane, LaneSockets, Match } from '../../src/lanes/contract.ts'
+import type { EndpointSocket, Lane } from '../../src/lanes/contract.ts'
 import { gemini } from '../../src/lanes/gemini/lane.ts'
 import { openai } from '../../src/lanes/openai/lane.ts'
 
@@ -12,10 +12,10 @@ const rows: readonly [Lane, string][] = [
   [gemini, live],
 ]
 
-function open([lane, path]: [Lane, string]): { sockets: LaneSockets; match: Match } {
-  const match = lane.match('SOCKET', path)
-  if (match === null || lane.sockets === null) throw new Error(`no WebSocket at ${path}`)
-  return { sockets: lane.sockets, match }
+function open([lane, path]: [Lane, string]): EndpointSocket {
+  const socket = lane.match('SOCKET', path)?.endpoint.socket ?? null
+  if (socket === null) throw new Error(`no WebSocket at ${path}`)
+  return socket
 }
 
 const types = ['response.create', 'session.update', 'session.start', 'response.done', 'response.completed', 'error']
@@ -40,13 +40,13 @@ const frame = fc.oneof(
 )
 
 describe.each(rows.map((row) => [`${row[0].name} ${row[1]}`, row] as const))('%s', (_name, row) => {
-  const { sockets, match } = open(row)
+  const socket = open(row)
 
   it('bears any frame, from either side', () => {
-    const reader = sockets.reader(match)
+    const reader = socket.reader()
     fc.assert(
       fc.property(frame, (bytes) => {
-        const ask = sockets.ask(match, bytes)
+        const ask = socket.ask(bytes)
         if (ask !== null && !('code' in ask))
           for (const { name, spans } of [...(ask.model === null ? [] : [ask.model]), ...ask.further])
             for (const { start, end } of spans)
@@ -58,40 +58,44 @@ describe.each(rows.map((row) => [`${row[0].name} ${row[1]}`, row] as const))('%s
       { numRuns: 500 },
     )
   })
+})
 
-  it('minted nothing where nothing is understood', () => {
-    fc.assert(
-      fc.property(frame, (bytes) => {
-        const minted = sockets.minted(bytes)
-        if (minted !== null) expect(minted.secrets).not.toContain('')
-      }),
-    )
-  })
+it.each([
+  [openai, '/realtime/client_secrets'],
+  [gemini, '/v1beta/auth_tokens'],
+] as const)('finds no credential in an answer that is not understood', (lane, path) => {
+  const { readClientToken } = lane.match('POST', path)!.endpoint
+  fc.assert(
+    fc.property(frame, (bytes) => {
+      const minted = readClientToken!(bytes)
+      if (minted !== null) expect(minted.secrets).not.toContain('')
+    }),
+  )
 })
 
 it('knows the model of a session and of its parts apart', () => {
-  const { sockets, match } = open([openai, '/live/sessions'])
+  const socket = open([openai, '/live/sessions'])
   const session = { model: 'a', delegation: { type: 'responses', responses: { model: 'b' } }, tools: [{ model: 'c' }] }
-  expect(sockets.ask(match, Buffer.from(JSON.stringify({ type: 'session.start', session })))).toMatchObject({
+  expect(socket.ask(Buffer.from(JSON.stringify({ type: 'session.start', session })))).toMatchObject({
     model: { name: 'a' },
     further: [{ name: 'b' }],
   })
   const two = '{"type":"session.start","session":{"model":"a","model":"b"}}'
-  expect(sockets.ask(match, Buffer.from(two))).toMatchObject({ code: 'invalid_request' })
+  expect(socket.ask(Buffer.from(two))).toMatchObject({ code: 'invalid_request' })
 })
 
 it('looks for models of a session no deeper than anybody reads them', () => {
-  const { sockets, match } = open([openai, '/live/sessions'])
+  const socket = open([openai, '/live/sessions'])
   const nested = (depth: number) => `${'{"audio":'.repeat(depth)}{"model":"b"}${'}'.repeat(depth)}`
   const ask = (depth: number) =>
-    sockets.ask(match, Buffer.from(`{"type":"session.start","session":{"model":"a","input":${nested(depth)}}}`))
+    socket.ask(Buffer.from(`{"type":"session.start","session":{"model":"a","input":${nested(depth)}}}`))
   expect(ask(3)).toMatchObject({ model: { name: 'a' }, further: [{ name: 'b' }] })
   expect(ask(1000)).toMatchObject({ model: { name: 'a' }, further: [] })
 })
 
 it('adds up what Live reports, by delegated answers too', () => {
-  const { sockets, match } = open([openai, '/live/sessions'])
-  const reader = sockets.reader(match)
+  const socket = open([openai, '/live/sessions'])
+  const reader = socket.reader()
   const tell = (value: object) => reader.frame(Buffer.from(JSON.stringify(value)))
   expect(tell({ type: 'session.started', session: { id: 'sess_1' } }).told).toEqual([
     { type: 'live_session', id: 'sess_1' },
@@ -103,22 +107,22 @@ it('adds up what Live reports, by delegated answers too', () => {
 })
 
 it('looks no further into frames of sound, and into any that may name an object', () => {
-  const { sockets, match } = open([openai, '/realtime'])
-  const ask = (value: object) => sockets.ask(match, Buffer.from(JSON.stringify(value)))
+  const socket = open([openai, '/realtime'])
+  const ask = (value: object) => socket.ask(Buffer.from(JSON.stringify(value)))
   expect(ask({ type: 'input_audio_buffer.append', audio: 'AAAA' })).toBeNull()
   expect(ask({ type: 'x', deep: [{ voice: { id: 'voice_1' } }] })).toMatchObject({ opens: false, model: null })
   expect(ask({ type: 'x', session: { model: 'a' } })).toMatchObject({ opens: false, model: { name: 'a' } })
   const talk = open([gemini, live])
-  const say = (value: object) => talk.sockets.ask(talk.match, Buffer.from(JSON.stringify(value)))
+  const say = (value: object) => talk.ask(Buffer.from(JSON.stringify(value)))
   expect(say({ realtimeInput: { audio: { data: 'AAAA', mimeType: 'audio/pcm' } } })).toBeNull()
   expect(say({ clientContent: { turns: [] }, setup: null })).toBeNull()
   expect(say({ clientContent: { turns: [{ fileUri: 'x' }] } })).toMatchObject({ opens: false, model: null })
 })
 
 it('looks for models only as deep as anybody reads them, however deep setups stand in setups', () => {
-  const { sockets, match } = open([gemini, live])
+  const socket = open([gemini, live])
   const ask = (depth: number) =>
-    sockets.ask(match, Buffer.from(`${'{"setup":'.repeat(depth)}{"model":"models/m"}${'}'.repeat(depth)}`))
+    socket.ask(Buffer.from(`${'{"setup":'.repeat(depth)}{"model":"models/m"}${'}'.repeat(depth)}`))
   expect(ask(1)).toMatchObject({ opens: true, model: { name: 'm' } })
   expect(ask(2)).toMatchObject({ opens: true, model: { name: 'm' } })
   expect(ask(9000)).toMatchObject({ opens: true, model: null })

@@ -41,9 +41,9 @@ function openCall(call: string, body: Buffer): { match: Match; inspection: Inspe
   const lane = findLane(path)
   const match = lane?.match(method, path.slice(lane.prefix.length)) ?? null
   if (lane === null || match === null) throw new Error(`no endpoint for ${call}`)
-  const inspection = lane.inspect(match, query, body)
+  const inspection = match.endpoint.inspect(match, query, body)
   if (isFault(inspection)) throw new Error(inspection.message)
-  return { match, inspection, reader: lane.reader(match, inspection, { renameTo: null, askForUsage: true }) }
+  return { match, inspection, reader: match.endpoint.reader(inspection, { renameTo: null, askForUsage: true }) }
 }
 
 const files = readdirSync(folder).filter((file) => file.endsWith('.txt'))

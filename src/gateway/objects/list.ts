@@ -146,7 +146,7 @@ function goOn(exchange: Exchange, walk: Walk, page: ObjectPage, kept: number): S
   const { places, index, cursor } = walk
   if (places[index] === undefined) return null
   const rest = walk.rest === null ? null : walk.rest - kept
-  const query = rest !== null && rest <= 0 ? null : exchange.lane!.objects.nextPage(exchange.match!, walk.query, page)
+  const query = rest !== null && rest <= 0 ? null : exchange.lane!.objects.nextPage(walk.query, page)
   if (query !== null) return { index, query, rest }
   const next = cursor?.backwards ? undefined : places[index + 1]
   return next === undefined ? null : { index: index + 1, query: withoutCursor(walk.asked, cursor), rest: next.count }

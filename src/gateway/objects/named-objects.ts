@@ -8,14 +8,14 @@ const noBody = Buffer.alloc(0)
 /** What the call names: in its path, and in its query and body as the lane reads them. */
 export function namedObjects(exchange: Exchange): readonly Reference[] | Fault {
   const match = exchange.match!
-  const { objects } = exchange.lane!
+  const { endpoint } = match
   const { upload } = exchange
   const inside =
     upload === null
-      ? objects.references(match, exchange.inspection!.query, exchange.inspection!.mayRefer ? exchange.body : noBody)
-      : (objects.formReferences?.(match, upload.fields) ?? none)
+      ? endpoint.references(exchange.inspection!.query, exchange.inspection!.mayRefer ? exchange.body : noBody)
+      : endpoint.formReferences(upload.fields)
   if ('code' in inside) return inside
-  const { object } = match.endpoint
+  const { object } = endpoint
   if (match.object !== null && object !== null) return [{ type: object.type, id: match.object }, ...inside]
   return inside.length === 0 ? none : inside
 }

@@ -9,8 +9,6 @@ import type { Answer } from '../judge.ts'
 import { type BatchResults, listedResults } from './batch-results.ts'
 import { laneUrls } from './lane-urls.ts'
 
-const none: readonly EndedWork[] = []
-
 /**
  * What a whole 2xx answer says of objects is put on the exchange, for the journal; returns the body with the URLs in it
  * that a client would follow leading here.
@@ -23,20 +21,20 @@ export function noteAnswer(gateway: Gateway, exchange: Exchange, answer: Answer,
     return body
   }
   if (!mayTell(match, exchange.inspection!)) return body
-  const { objects } = exchange.lane!
+  const { endpoint } = match
   const parsed = parse(body)
   const input = exchange.input?.taken() ?? null
   noteMade(exchange, answer, [
-    ...withInput(objects.told(match, exchange.inspection!, parsed), input),
+    ...withInput(endpoint.createdObjects(match, exchange.inspection!, parsed), input),
     ...answer.call.reader.seen().objects,
   ])
-  if (match.endpoint.brings === 'end') noteEnded(exchange, answer, objects.readEnd?.(match, parsed) ?? none)
+  if (endpoint.brings === 'end') noteEnded(exchange, answer, endpoint.endedWork(parsed))
   return leadBack(gateway, exchange, answer, body)
 }
 
 /** The body, or an event's data, with the URLs in it that a client would follow leading here. */
 export function leadBack(gateway: Gateway, exchange: Exchange, { provider }: Answer, body: Buffer): Buffer {
-  const rewritten = exchange.lane!.objects.rewriteUrls(exchange.match!, body, laneUrls(gateway, exchange, provider))
+  const rewritten = exchange.lane!.objects.rewriteUrls(body, laneUrls(gateway, exchange, provider))
   if (rewritten !== body && !exchange.routingSignals.includes(urlsLedBack)) exchange.routingSignals.push(urlsLedBack)
   return rewritten
 }
@@ -49,8 +47,8 @@ const urlsLedBack: Signal = Object.freeze({
 
 /** Whether an answer that cannot be read must not pass: a client would carry its key to the URLs in it. */
 export function needsReading(exchange: Exchange): boolean {
-  const { lane, match, inspection } = exchange
-  return match!.endpoint.gives === 'json' && mayTell(match!, inspection!) && lane!.objects.leads(match!)
+  const { match, inspection } = exchange
+  return match!.endpoint.gives === 'json' && mayTell(match!, inspection!) && match!.endpoint.answersHoldUrls
 }
 
 /** An answer whose bytes pass unread: too large, too full, compressed, or of a shape that says nothing. */
@@ -102,8 +100,8 @@ export class StreamedObjects {
     const { responseId } = this.#answer.call.reader.seen()
     if (responseId === null) return
     this.#told = true
-    const { lane, match, inspection } = this.#exchange
-    this.#journal(lane!.objects.told(match!, inspection!, { id: responseId }))
+    const { match, inspection } = this.#exchange
+    this.#journal(match!.endpoint.createdObjects(match!, inspection!, { id: responseId }))
   }
 
   /** Before the end is journaled. */

@@ -103,7 +103,7 @@ export class Bridge {
   tell(reason: Fault): void {
     const { exchange, client } = this.#options
     if (this.#over) return
-    const frame = exchange.lane!.sockets!.errorFrame(exchange.match!, reason, exchange.id)
+    const frame = exchange.match!.endpoint.socket!.errorFrame(reason, exchange.id)
     if (frame === null) return void this.finish(ended(reason))
     this.#send(client, frame)
   }
@@ -131,7 +131,7 @@ export class Bridge {
 
   #sendFault(reason: Fault): void {
     const { exchange, client } = this.#options
-    const frame = exchange.lane!.sockets!.errorFrame(exchange.match!, reason, exchange.id)
+    const frame = exchange.match!.endpoint.socket!.errorFrame(reason, exchange.id)
     if (frame !== null) this.#send(client, frame)
   }
 

@@ -43,8 +43,8 @@ export class FramesUp {
   }
 
   look(frame: Frame, bridge: Bridge): Frame | null | Promise<Frame | null> {
-    const { lane, match } = this.#exchange
-    const ask = lane!.sockets!.ask(match!, frame.bytes)
+    const { match } = this.#exchange
+    const ask = match!.endpoint.socket!.ask(frame.bytes)
     if (ask !== null && 'code' in ask) return this.#refuse(ask, bridge)
     if (this.#provider === null) return this.#open(ask, frame, bridge)
     if (ask === null) return frame
@@ -108,7 +108,7 @@ export class FramesUp {
   /** What the frame refers to and this connection has not seen made. */
   #unknown({ bodyOf, own }: FrameAsk, frame: Frame): readonly ObjectName[] | Fault {
     if (bodyOf === null) return none
-    const found = this.#exchange.lane!.objects.references(bodyOf, '', frame.bytes)
+    const found = bodyOf.endpoint.references('', frame.bytes)
     if ('code' in found) return found
     return found.filter((name) => !own.includes(name.type) && !this.#down.knows(name))
   }

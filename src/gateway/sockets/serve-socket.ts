@@ -28,7 +28,7 @@ export async function serveSocket(gateway: Gateway, exchange: Exchange, upgrade:
   if (refused !== null) return refuse(gateway, exchange, refused)
   skipCapture(exchange, effectivePolicy(gateway.model.configuration.policies, exchange.key!).capture)
   if (!((await checkObjects(gateway, exchange)) ?? true)) return
-  if (exchange.lane!.sockets!.opensWithFrame(exchange.match!)) return pass(gateway, exchange, upgrade, null)
+  if (exchange.match!.endpoint.model === 'body') return pass(gateway, exchange, upgrade, null)
 
   const opened = await openProvider(gateway, exchange)
   switch (opened.kind) {
@@ -44,11 +44,11 @@ export async function serveSocket(gateway: Gateway, exchange: Exchange, upgrade:
 }
 
 function read(exchange: Exchange): Fault | null {
-  const { sockets } = exchange.lane!
-  if (sockets === null) return fault('unknown_path')
+  const { socket } = exchange.match!.endpoint
+  if (socket === null) return fault('unknown_path')
   return keepInspection(
     exchange,
-    sockets.handshake(exchange.match!, exchange.query, exchange.clientSecret?.model ?? null),
+    socket.handshake(exchange.match!, exchange.query, exchange.clientSecret?.model ?? null),
   )
 }
 
@@ -63,7 +63,7 @@ async function pass(
     provider?.peer.terminate()
     return settle(gateway, exchange, { status: errorTable.internal.status, error: clientClosed, tokens: null })
   }
-  const reader = exchange.lane!.sockets!.reader(exchange.match!)
+  const reader = exchange.match!.endpoint.socket!.reader()
   const down = new FramesDown(gateway, exchange, reader)
   const up = new FramesUp(gateway, exchange, down)
   if (provider !== null) up.standsWith(provider)

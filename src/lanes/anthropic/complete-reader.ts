@@ -1,7 +1,7 @@
 import type { TokenUsage } from '../../core/record.ts'
 import { BaseReader, ordinary } from '../base-reader.ts'
 import type { EventReading, StreamEvent } from '../contract.ts'
-import { eventType } from '../event-type.ts'
+import { eventType } from '../event-search.ts'
 import { asText, type JsonObject, parseObject } from '../json-value.ts'
 import { readStreamedError } from './errors.ts'
 

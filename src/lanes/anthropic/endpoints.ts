@@ -1,18 +1,133 @@
-import type { Endpoint } from '../contract.ts'
-import { modelEntry, modelList } from '../endpoint-table.ts'
-import { batches } from './endpoints/batches.ts'
-import { files } from './endpoints/files.ts'
-import { messages } from './endpoints/messages.ts'
-import { refused } from './endpoints/refused.ts'
+import type { AnswerReader, Endpoint, Inspection } from '../contract.ts'
+import {
+  forgets,
+  json,
+  lists,
+  makeRow,
+  makes,
+  modelRows,
+  multipart,
+  type RowFacts,
+  refuse as refuseAt,
+  uses,
+} from '../endpoint-row.ts'
+import { inspectFormFields, usualFormFields } from '../form-request.ts'
+import { type AnswerShape, WholeReader } from '../whole-reader.ts'
+import { CompleteReader } from './complete-reader.ts'
+import { inspectBatch, inspectCall, inspectHead, inspectMessages } from './inspection.ts'
+import { MessagesReader } from './messages-reader.ts'
+import { createdMessage, createdObject, findReferences } from './objects.ts'
 
-/** Source: wire/lanes.md, section 2.3. The SDKs append their own `/v1` to the lane's prefix. A row each, by family. */
+/** A row of this lane. */
+function row(operation: string, call: Parameters<typeof makeRow>[1], facts: RowFacts = {}): Endpoint {
+  const { model = 'none', stream = null, takes = [], object = null } = facts
+  const hasJson = takes.includes('json')
+  const usual = {
+    inspect: hasJson ? inspectCall : inspectHead,
+    formFields: usualFormFields(model, stream),
+    inspectForm: inspectFormFields,
+    reader: readWhole,
+    ...(hasJson ? { references: findReferences } : {}),
+    createdObjects: createdObject,
+    answersHoldUrls: object?.type === 'batch',
+  }
+  return makeRow(operation, call, usual, facts)
+}
+
+function refuse(operation: string, path: `/${string}`, why: string): Endpoint[] {
+  return refuseAt(row, operation, path, why)
+}
+
+/** Counting tokens uses none: its `input_tokens` are an answer, not a cost. */
+const shape: AnswerShape = { model: 'model', id: 'id', usage: 'usage', readUsage: () => null }
+
+function readWhole(): AnswerReader {
+  return new WholeReader(shape)
+}
+
+function readMessages({ framing }: Inspection): AnswerReader {
+  return new MessagesReader(framing)
+}
+
+function readComplete({ framing }: Inspection): AnswerReader {
+  return new CompleteReader(framing)
+}
+
+const batch = uses('batch')
+
+const skill = uses('skill')
+
+const account =
+  "administration of the provider's account belongs to its operator and is not offered through a gateway key"
+const agents = "the provider's hosted agents act with the account's own vaults and environments, which no project owns"
+const profiles = "user profiles are the account's own, and their links lead to the provider's pages, past the gateway"
+
+/** Source: wire/lanes.md, section 2.3. The SDKs append their own `/v1` to the lane's prefix. */
 export const endpoints: readonly Endpoint[] = [
-  ...messages,
-  ...batches,
-  ...files,
-  modelList('/v1/models'),
-  modelEntry('/v1/models/{model}'),
-  ...refused,
+  // `messages` keeps a conversation at the provider where the body has a `thread`.
+  row('messages', 'POST /v1/messages', {
+    model: 'body',
+    takes: json,
+    stream: 'sse',
+    object: makes('thread'),
+    inspect: inspectMessages,
+    reader: readMessages,
+    createdObjects: createdMessage,
+  }),
+  row('count_tokens', 'POST /v1/messages/count_tokens', { model: 'body', takes: json, usesTokens: false }),
+  // Deprecated, and gone from the newest SDK.
+  row('complete', 'POST /v1/complete', { model: 'body', takes: json, stream: 'sse', reader: readComplete }),
+
+  // The SDKs find the results by `results_url`, which leads back here (wire/lanes.md, 2.5).
+  row('batches.create', 'POST /v1/messages/batches', {
+    model: 'body-optional',
+    takes: json,
+    object: makes('batch'),
+    inspect: inspectBatch,
+  }),
+  row('batches.list', 'GET /v1/messages/batches', { object: lists('batch') }),
+  row('batches.get', 'GET /v1/messages/batches/{object}', { object: batch }),
+  row('batches.delete', 'DELETE /v1/messages/batches/{object}', { object: forgets('batch') }),
+  row('batches.cancel', 'POST /v1/messages/batches/{object}/cancel', { object: batch }),
+  row('batches.results', 'GET /v1/messages/batches/{object}/results', {
+    gives: 'lines',
+    object: batch,
+    brings: 'results',
+  }),
+
+  // Files and skills; a version belongs to its skill.
+  row('files.create', 'POST /v1/files', { takes: multipart, object: makes('file') }),
+  row('files.list', 'GET /v1/files', { object: lists('file') }),
+  row('files.get', 'GET /v1/files/{object}', { object: uses('file') }),
+  row('files.delete', 'DELETE /v1/files/{object}', { object: forgets('file') }),
+  row('files.content', 'GET /v1/files/{object}/content', { gives: 'bytes', object: uses('file') }),
+
+  row('skills.create', 'POST /v1/skills', { takes: multipart, object: makes('skill') }),
+  row('skills.list', 'GET /v1/skills', { object: lists('skill') }),
+  row('skills.get', 'GET /v1/skills/{object}', { object: skill }),
+  row('skills.delete', 'DELETE /v1/skills/{object}', { object: forgets('skill') }),
+  row('skills.versions.create', 'POST /v1/skills/{object}/versions', { takes: multipart, object: skill }),
+  row('skills.versions.list', 'GET /v1/skills/{object}/versions', { object: skill }),
+  row('skills.versions.get', 'GET /v1/skills/{object}/versions/{release}', { object: skill }),
+  row('skills.versions.delete', 'DELETE /v1/skills/{object}/versions/{release}', { object: skill }),
+  row('skills.versions.content', 'GET /v1/skills/{object}/versions/{release}/content', {
+    gives: 'bytes',
+    object: skill,
+  }),
+
+  ...modelRows(row, '/v1/models', '/v1/models/{model}'),
+
+  ...refuse('organizations', '/v1/organizations', account),
+  ...refuse('tunnels', '/v1/tunnels', account),
+  ...refuse('user_profiles', '/v1/user_profiles', profiles),
+  ...refuse('agents', '/v1/agents', agents),
+  ...refuse('sessions', '/v1/sessions', agents),
+  ...refuse('environments', '/v1/environments', agents),
+  ...refuse('deployments', '/v1/deployments', agents),
+  ...refuse('deployments', '/v1/deployment_runs', agents),
+  ...refuse('vaults', '/v1/vaults', agents),
+  ...refuse('memory_stores', '/v1/memory_stores', agents),
+  ...refuse('dreams', '/v1/dreams', agents),
 ]
 
 /**

@@ -2,10 +2,10 @@ import type { TokenUsage } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import { BaseReader, ordinary } from '../base-reader.ts'
 import type { BodyReading, EventReading, StreamEvent } from '../contract.ts'
-import { eventType } from '../event-type.ts'
+import { eventType } from '../event-search.ts'
 import { asObject, asText, type JsonObject, parseObject } from '../json-value.ts'
+import { readContainer, readToolFiles } from './created-objects.ts'
 import { readStreamedError } from './errors.ts'
-import { readContainer, readToolFiles } from './made-objects.ts'
 import { MessageUsage } from './usage.ts'
 
 /** No real answer has more. */

@@ -1,35 +1,29 @@
 import type { Fault } from '../../core/errors.ts'
-import type { ObjectName } from '../../core/stored-object.ts'
+import type { ObjectName, ObjectType } from '../../core/stored-object.ts'
 import { WatchedNames } from '../../core/watched-names.ts'
-import type { LaneObjects, Match, RenderedError } from '../contract.ts'
+import type { Inspection, LaneObjects, Match, ObjectPage, RenderedError } from '../contract.ts'
+import { walkMembers } from '../json-tree.ts'
 import { asObject, asText } from '../json-value.ts'
-import { walkMembers } from '../json-walk.ts'
-import { nextPage, page, writePage } from './pages.ts'
+import { readAround, scanList, writeList } from '../list-page.ts'
+import { readQuery, writeQuery } from '../query.ts'
 import { rewriteUrls } from './urls.ts'
 import { readResult } from './usage.ts'
 
 /** Objects at Anthropic. Source: wire/lanes.md, sections 2.3 to 2.5. */
 export const objects: LaneObjects = {
-  references: (match, _query, body) => (mayRefer(match, body) ? findReferences(body) : none),
-  told,
   readResult,
   page: ({ endpoint }, body) => (endpoint.object === null ? null : page(endpoint.object.type, body)),
   writePage: (_match, body, { token }, kept, more) => writePage(body, token, kept, more),
-  nextPage: (_match, query, { items, more, token }) => (more ? nextPage(query, items, token) : null),
+  nextPage: (query, { items, more, token }) => (more ? nextPage(query, items, token) : null),
   notFound,
   // No body of a request has one.
-  restoreUrls: (_match, body) => body,
-  leads: ({ endpoint }) => endpoint.object?.type === 'batch',
-  rewriteUrls: (_match, body, urls) => rewriteUrls(body, urls),
+  restoreUrls: (body) => body,
+  rewriteUrls,
 }
 
-const none: ObjectName[] = []
+const none: readonly ObjectName[] = []
 /** What `findReferences` goes by. */
 export const referringNames = new WatchedNames(['file_id', 'container', 'skill_id', 'previous_message_id'])
-
-function mayRefer({ endpoint }: Match, body: Buffer): boolean {
-  return endpoint.takes.includes('json') && body.length > 0
-}
 
 /** Below these stand the client's own names: what its tools take, and what they were called with. */
 const foreign = new Set(['input', 'input_schema', 'metadata', 'properties'])
@@ -40,7 +34,8 @@ const repeated = 'citations'
  * `file_id` in every block that has one, `container` by name or as an object, the custom skills in it, and the conversation
  * that a `thread` goes on with; in each request of a batch too. Anthropic's own skills have bare names (`xlsx`).
  */
-function findReferences(body: Buffer): ObjectName[] | Fault {
+export function findReferences(_query: string, body: Buffer): readonly ObjectName[] | Fault {
+  if (body.length === 0) return none
   const found: ObjectName[] = []
   const wrong = walkMembers(body, {
     enter: (name) => !foreign.has(name) && name !== repeated,
@@ -60,15 +55,19 @@ function holdsRequest(parent: string): boolean {
   return parent === '' || parent === 'params'
 }
 
-/**
- * Whatever this lane makes says its id in the same place. A message without a thread is told of as well where tools may have
- * left something: nobody but the caller could name it, and the provider knows no such thread.
- */
-function told({ endpoint }: Match, { stores }: { stores: boolean }, answer: unknown): ObjectName[] {
+/** Whatever this lane makes says its id in the same place. */
+export function createdObject({ endpoint }: Match, _inspection: Inspection, answer: unknown): readonly ObjectName[] {
   const { object } = endpoint
   const id = asText(asObject(answer)?.id)
-  if (object?.effect !== 'make' || id === null || (endpoint.operation === 'messages' && !stores)) return none
-  return [{ type: object.type, id }]
+  return object?.effect !== 'make' || id === null ? none : [{ type: object.type, id }]
+}
+
+/**
+ * A message without a thread is reported as well where tools may have left something: nobody but the caller could name it, and the
+ * provider knows no such thread.
+ */
+export function createdMessage(match: Match, inspection: Inspection, answer: unknown): readonly ObjectName[] {
+  return inspection.stores ? createdObject(match, inspection, answer) : none
 }
 
 /** The real texts are not known but for their type. [K] */
@@ -85,4 +84,43 @@ function notFound(_match: Match, { type, id }: ObjectName, requestId: string): R
   const message = texts[type]?.(id) ?? `Not found: ${id}`
   const body = { type: 'error', error: { type: 'not_found_error', message }, request_id: requestId }
   return { status: 404, headers: [['content-type', 'application/json']], body: Buffer.from(JSON.stringify(body)) }
+}
+
+/**
+ * Two ways to page: by the ids at a page's ends (`has_more`, `first_id`, `last_id`), or by a token (`next_page`). Older
+ * versions of one list page the other way, so the answer says which it is. Source: wire/lanes.md, section 2.4.
+ */
+const around = ['has_more', 'first_id', 'last_id', 'next_page']
+
+export function page(type: ObjectType, body: Buffer): ObjectPage | null {
+  const list = scanList(body, 'data', 'id', around)
+  if (list === null) return null
+  const next = readAround(body, list, 'next_page')
+  const token = typeof next === 'string' && next !== '' ? next : null
+  return {
+    items: list.elements.map(({ name, span }) => ({ name: { type, id: name }, span })),
+    more: token !== null || readAround(body, list, 'has_more') === true,
+    token,
+  }
+}
+
+export function writePage(body: Buffer, token: string | null, kept: readonly number[], more: boolean): Buffer {
+  const list = scanList(body, 'data', 'id', around)
+  if (list === null) return body
+  const names = kept.map((index) => list.elements[index]?.name)
+  return writeList(body, list, kept, {
+    has_more: more,
+    first_id: names[0] ?? null,
+    last_id: names.at(-1) ?? null,
+    next_page: more ? token : null,
+  })
+}
+
+/** Pages go the way that the client's first question went. */
+export function nextPage(query: string, items: readonly { name: ObjectName }[], token: string | null): string | null {
+  const asked = readQuery(query)
+  if (token !== null) return writeQuery(query, asked.has('page_token') ? 'page_token' : 'page', token)
+  const backwards = asked.has('before_id')
+  const end = backwards ? items[0] : items.at(-1)
+  return end === undefined ? null : writeQuery(query, backwards ? 'before_id' : 'after_id', end.name.id)
 }

@@ -1,15 +1,22 @@
-import type { EndedWork, Match, ResultUsage } from '../contract.ts'
+import type { EndedWork, ResultUsage } from '../contract.ts'
 import { asArray, asCount, asObject, asText, type JsonObject, parseObject } from '../json-value.ts'
-import { modelName } from './endpoints.ts'
 import { readInteractionUsage } from './interactions-reader.ts'
+import { modelName } from './names.ts'
 import { readGenerateUsage } from './usage.ts'
 
-/** Batches answer within themselves where they were asked so; interactions may go on in the background. */
-export function readEnd({ endpoint: { object } }: Match, answer: unknown): readonly EndedWork[] {
+/** Batches answer within themselves where they were asked so. */
+export function endedBatch(answer: unknown): readonly EndedWork[] {
+  return readBatch(answer)
+}
+
+export function endedBatches(answer: unknown): readonly EndedWork[] {
+  return asArray(asObject(answer)?.operations).flatMap(readBatch)
+}
+
+/** An interaction may go on in the background. */
+export function endedInteraction(answer: unknown): readonly EndedWork[] {
   const body = asObject(answer)
-  if (body === null) return []
-  if (object?.type !== 'batch') return readInteraction(body)
-  return object.effect === 'list' ? asArray(body.operations).flatMap(readBatch) : readBatch(body)
+  return body === null ? [] : readInteraction(body)
 }
 
 /** A line of a batch's results: `{key, response}` or `{key, error}`. Source: wire/lanes.md, section 3.3; lines of embeddings [K]. */

@@ -1,8 +1,8 @@
 import { scanObject } from '../../core/json-scan.ts'
-import type { InputLine } from '../input-lines.ts'
+import type { InputLine } from '../contract.ts'
 import { readValue } from '../json-value.ts'
 import { refuseOdd } from '../request-body.ts'
-import { modelName } from './endpoints.ts'
+import { modelName } from './names.ts'
 import { namedIn } from './references.ts'
 
 /** A line of a batch's input file: `{key, request}`. Source: wire/lanes.md, section 3.3. */

@@ -1,30 +1,17 @@
-import type { Fault } from '../../core/errors.ts'
+import { type Fault, fault } from '../../core/errors.ts'
 import { type Member, scanObject } from '../../core/json-scan.ts'
-import type { Inspection, Match } from '../contract.ts'
+import type { Endpoint, Inspection, Match } from '../contract.ts'
 import { readValue } from '../json-value.ts'
-import { plainInspection } from '../plain-inspection.ts'
-import { forwardedQuery, readQuery } from '../query.ts'
-import { isFault, readModel, readOutputLimit, readStream, scanBody } from '../request-body.ts'
-import { plainMediaQuery, readAlt, refuseForm } from './answer-form.ts'
-import { modelName } from './endpoints.ts'
-import { findModelSpans, modelHolders } from './model-spans.ts'
+import { forwardedQuery, readQuery, writeQuery } from '../query.ts'
+import { isFault, plainInspection, readModel, readOutputLimit, readStream, scanBody } from '../request-body.ts'
+import { findModelSpans, type ModelWays, modelHolders } from './model-spans.ts'
+import { modelName } from './names.ts'
 import { referringNames } from './references.ts'
-import { inspectSetup } from './setup-frame.ts'
 
 /** Both JSON spellings are taken (wire/lanes.md, section 3.2). */
 const generationConfigs = ['generationConfig', 'generation_config']
 const outputLimits = ['maxOutputTokens', 'max_output_tokens']
 const choices = ['candidateCount', 'candidate_count']
-
-export function inspect(match: Match, query: string, body: Buffer): Inspection | Fault {
-  const { endpoint } = match
-  const found = inspectHead(match, query)
-  if (isFault(found) || !endpoint.takes.includes('json')) return found
-  // The start of an upload may come with nothing to say about the file.
-  if (body.length === 0 && endpoint.model === 'none') return found
-  if (endpoint.mints !== undefined) return inspectSetup(found, body)
-  return endpoint.model === 'path' ? inspectNamed(match, found, body) : inspectBody(match, found, body)
-}
 
 /** All that is known without a body. */
 export function inspectHead(match: Match, query: string): Inspection | Fault {
@@ -49,20 +36,29 @@ function framingOf({ endpoint }: Match, query: string): Inspection['framing'] {
   return readAlt(query) === 'sse' ? 'sse' : endpoint.stream
 }
 
-/** The model is in the path, and may stand in the body again. */
-function inspectNamed(match: Match, found: Inspection, body: Buffer): Inspection | Fault {
-  const watch = { names: referringNames, seen: false }
-  const scan = scanBody(body, [...generationConfigs, ...modelHolders(match)], watch)
-  if (isFault(scan)) return scan
-  const modelSpans = findModelSpans(match, body, scan.members)
-  if (isFault(modelSpans)) return modelSpans
-  return { ...found, modelSpans, outputLimit: readConfiguredLimit(body, scan.members), mayRefer: watch.seen }
+/** The model is in the path; `ways` lead to where a body names it again. */
+export function inspectNamed(ways: ModelWays = []): Endpoint['inspect'] {
+  const wanted = [...generationConfigs, ...modelHolders(ways)]
+  return (match, query, body) => {
+    const found = inspectHead(match, query)
+    if (isFault(found)) return found
+    const watch = { names: referringNames, seen: false }
+    const scan = scanBody(body, wanted, watch)
+    if (isFault(scan)) return scan
+    const modelSpans = findModelSpans(ways, match.pathModel ?? '', body, scan.members)
+    if (isFault(modelSpans)) return modelSpans
+    return { ...found, modelSpans, outputLimit: readConfiguredLimit(body, scan.members), mayRefer: watch.seen }
+  }
 }
 
 /** The model is in the body, with or without `models/`; or an interaction is with an agent, and names none. */
-function inspectBody({ endpoint }: Match, found: Inspection, body: Buffer): Inspection | Fault {
+export function inspectBody(match: Match, query: string, body: Buffer): Inspection | Fault {
+  const { endpoint } = match
+  const found = inspectHead(match, query)
+  // The start of an upload may come with nothing to say about the file.
+  if (isFault(found) || (body.length === 0 && endpoint.model === 'none')) return found
   const watch = { names: referringNames, seen: false }
-  const scan = scanBody(body, ['model', 'stream', 'store', ...generationConfigs], watch)
+  const scan = scanBody(body, wantedOfBody, watch)
   if (isFault(scan)) return scan
   const { members } = scan
   const stores = found.stores && !members.some((member) => member.name === 'store' && readValue(body, member) === false)
@@ -76,6 +72,7 @@ function inspectBody({ endpoint }: Match, found: Inspection, body: Buffer): Insp
   return streamed ? { ...read, streamed, framing: 'sse' } : read
 }
 
+const wantedOfBody = ['model', 'stream', 'store', ...generationConfigs]
 const noModel = { model: null, spans: [] }
 
 function readConfiguredLimit(body: Buffer, members: readonly Member[]): number | null {
@@ -83,4 +80,47 @@ function readConfiguredLimit(body: Buffer, members: readonly Member[]): number |
   if (configuration === undefined) return null
   const within = scanObject(body, [...outputLimits, ...choices], configuration)
   return within.ok ? readOutputLimit(body, within.members, outputLimits, choices) : null
+}
+
+/** Each also has Google's other spelling, with a `$`. */
+const spellings = (name: string) => [name, `$${name}`]
+
+/** `sse`, `json`, or null where the query leaves it to the endpoint. `refuseForm` has seen to it that it is one of them. */
+export function readAlt(query: string): string | null {
+  const parameters = readQuery(query)
+  return spellings('alt').flatMap((name) => parameters.getAll(name))[0] ?? null
+}
+
+/**
+ * Google lets the query change the form of an answer: to protobuf or a script (`alt`, `callback`), or to a part of it
+ * (`fields`). Such an answer would look broken and be held against the provider, or come without its usage.
+ */
+export function refuseForm(endpoint: Endpoint, query: string): Fault | null {
+  const parameters = readQuery(query)
+  for (const name of [...spellings('fields'), ...spellings('callback')]) {
+    if (parameters.has(name)) return refuse(name, `The query parameter ${name} is not accepted; leave it out.`)
+  }
+  const forms = new Set(spellings('alt').flatMap((name) => parameters.getAll(name)))
+  const known = knownForms(endpoint)
+  if (forms.size > 1) return refuse('alt', 'The query names two values of alt; send one.')
+  if ([...forms].every((form) => known.includes(form))) return null
+  return refuse('alt', `The query parameter alt may be ${known.join(' or ')} here.`)
+}
+
+function knownForms({ stream, gives }: Endpoint): string[] {
+  if (gives === 'bytes') return ['media', 'json']
+  return stream === null ? ['json'] : ['json', 'sse']
+}
+
+/**
+ * The SDKs take the id out of a file's URI only where that begins with https; of any other they make a path and ask for
+ * `?alt=media:download&alt=media`.
+ */
+export function plainMediaQuery(query: string): string {
+  const forms = readQuery(query).getAll('alt')
+  return forms.some((form) => form.startsWith('media:')) ? writeQuery(query, 'alt', 'media') : query
+}
+
+function refuse(param: string, message: string): Fault {
+  return fault('invalid_request', message, { param })
 }

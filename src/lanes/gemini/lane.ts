@@ -1,16 +1,11 @@
-import type { AnswerReader, BodyChange, Inspection, Lane, Match } from '../contract.ts'
+import type { BodyChange, Inspection, Lane, ListedModel, Match } from '../contract.ts'
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
+import { readPageSize, readQuery } from '../query.ts'
 import { applyEdits } from '../request-body.ts'
-import { WholeReader } from '../whole-reader.ts'
-import { endpoints, modelName, pathForms, resourceName } from './endpoints.ts'
+import { endpoints, pathForms } from './endpoints.ts'
 import { renderError, streamError } from './errors.ts'
-import { GenerateReader } from './generate-reader.ts'
-import { inspect, inspectHead } from './inspection.ts'
-import { InteractionsReader } from './interactions-reader.ts'
-import { renderModel, renderModels } from './models.ts'
+import { modelName, resourceName } from './names.ts'
 import { objects } from './objects.ts'
-import { geminiSockets } from './sockets.ts'
-import { readGenerateUsage } from './usage.ts'
 
 const findEndpoint = compileEndpoints(endpoints, pathForms)
 
@@ -20,10 +15,6 @@ export const gemini: Lane = {
   prefix: '/v1/gemini',
   endpoints,
   match,
-  inspect,
-  // No form here says what must be known: the model is in the path, and a file comes with its own description.
-  formFields: () => ({ needed: [], early: [], read: [] }),
-  inspectForm: (match, query) => inspectHead(match, query),
   splice,
   upstreamPath,
   renderError,
@@ -32,11 +23,9 @@ export const gemini: Lane = {
   endMark: false,
   // Its SDKs bear no comment, no name and no extra chunk (wire/streaming.md, section 0).
   heartbeat: () => null,
-  reader,
   objects,
-  sockets: geminiSockets(() => match('POST', '/v1beta/models/any:generateContent')),
-  renderModels: (_match, models, query) => renderModels(models, query),
-  renderModel: (_match, model) => renderModel(model),
+  renderModels,
+  renderModel,
 }
 
 function match(method: string, path: string): Match | null {
@@ -88,11 +77,40 @@ function upstreamPath(match: Match, inspection: Inspection, upstreamModel: strin
   return path + inspection.query
 }
 
-function reader({ endpoint }: Match, { framing }: Inspection): AnswerReader {
-  const { operation, object } = endpoint
-  if (operation === 'generate') return new GenerateReader(framing)
-  if (endpoint.stream !== null) return new InteractionsReader(framing, object?.effect === 'make')
-  // Counting tokens uses none; embeddings report usage only in newer versions.
-  const readUsage = operation === 'embed' ? readGenerateUsage : () => null
-  return new WholeReader({ model: 'modelVersion', id: 'responseId', usage: 'usageMetadata', readUsage })
+function entry(model: ListedModel) {
+  return {
+    name: resourceName(model.name),
+    displayName: model.name,
+    ...(model.contextTokens === null ? {} : { inputTokenLimit: model.contextTokens }),
+    ...(model.outputTokens === null ? {} : { outputTokenLimit: model.outputTokens }),
+    supportedGenerationMethods: supportedMethods(model.name),
+  }
+}
+
+/** Clients filter their menus by this member, so it must not be missing; only the name tells the two families apart. */
+function supportedMethods(name: string): string[] {
+  return name.includes('embed')
+    ? ['embedContent', 'batchEmbedContents', 'countTokens']
+    : ['generateContent', 'streamGenerateContent', 'countTokens']
+}
+
+/** Pages by `pageSize`, `pageToken` (both spellings). Source: wire/lanes.md, section 3.5. An unknown token starts anew. */
+export function renderModels(models: readonly ListedModel[], query: string): Buffer {
+  const parameters = readQuery(query)
+  const size = readPageSize(parameters.get('pageSize') ?? parameters.get('page_size'), 50, 1000)
+  const last = parameters.get('pageToken') ?? parameters.get('page_token')
+  const first = last === null ? 0 : models.findIndex((model) => pageToken(model) === last) + 1
+  const page = models.slice(first, first + size)
+  const end = page.at(-1)
+  const more = end !== undefined && first + page.length < models.length
+  return Buffer.from(JSON.stringify({ models: page.map(entry), ...(more ? { nextPageToken: pageToken(end) } : {}) }))
+}
+
+/** The page's last model, so that a list that changes in between neither repeats nor skips. */
+function pageToken(model: ListedModel): string {
+  return Buffer.from(model.name).toString('base64url')
+}
+
+export function renderModel(model: ListedModel): Buffer {
+  return Buffer.from(JSON.stringify(entry(model)))
 }

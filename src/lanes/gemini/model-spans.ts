@@ -1,9 +1,8 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { type Member, maximumElements, type Span, scanElements, scanObject } from '../../core/json-scan.ts'
-import type { Match } from '../contract.ts'
 import { readValue } from '../json-value.ts'
 import { refuseOdd } from '../request-body.ts'
-import { modelName } from './endpoints.ts'
+import { modelName } from './names.ts'
 
 const foreignModel = fault(
   'invalid_request',
@@ -11,37 +10,36 @@ const foreignModel = fault(
   { param: 'model' },
 )
 
-/** Ways to the objects in which a body names the model of its path again, arrays on the way not counted; both JSON spellings (3.2). */
+type Step = readonly string[]
+
+/** Ways to the objects in which a body names the model of its path again, arrays on the way not counted. */
+export type ModelWays = readonly (readonly Step[])[]
+
+/** Both JSON spellings (wire/lanes.md, 3.2). */
 const asked = [['requests'], ['generateContentRequest', 'generate_content_request']]
 const batched = [['inputConfig', 'input_config'], ['requests'], ['requests'], ['request']]
 
-type Step = readonly string[]
-
-/** By the verb that the path ends with. Source: wire/lanes.md, section 3.3. */
-const ways: Readonly<Record<string, readonly (readonly Step[])[]>> = {
-  batchEmbedContents: asked.map((step) => [step]),
-  countTokens: asked.map((step) => [step]),
-  batchGenerateContent: [[['batch']], [['batch'], ...batched]],
-  asyncBatchEmbedContent: [[['batch']], [['batch'], ...batched]],
-}
-
-function waysOf({ endpoint }: Match): readonly (readonly Step[])[] {
-  return ways[endpoint.path.slice(endpoint.path.lastIndexOf(':') + 1)] ?? []
-}
+/** Source: wire/lanes.md, section 3.3. */
+export const waysInCalls: ModelWays = asked.map((step) => [step])
+export const waysInBatches: ModelWays = [[['batch']], [['batch'], ...batched]]
 
 /** Members of the body in which the model may be named a second time. */
-export function modelHolders(match: Match): readonly string[] {
-  return waysOf(match).flatMap(([first]) => first ?? [])
+export function modelHolders(ways: ModelWays): readonly string[] {
+  return ways.flatMap(([first]) => first ?? [])
 }
 
 /**
  * Where the body repeats the model of the path. Another name is refused, as Google does for batches: only that of the
  * path was looked at by policy and routing.
  */
-export function findModelSpans(match: Match, body: Buffer, members: readonly Member[]): Span[] | Fault {
-  const model = match.pathModel ?? ''
+export function findModelSpans(
+  ways: ModelWays,
+  model: string,
+  body: Buffer,
+  members: readonly Member[],
+): Span[] | Fault {
   const seen: Seen = { wrong: null }
-  const objects = waysOf(match).flatMap(([first = [], ...rest]) =>
+  const objects = ways.flatMap(([first = [], ...rest]) =>
     descend(body, members.filter(({ name }) => first.includes(name)).flatMap(asObjects(body, seen)), rest, seen),
   )
   if (seen.wrong !== null) return seen.wrong

@@ -1,6 +1,21 @@
 import { createHash } from 'node:crypto'
 import type { ObjectName, ObjectType } from '../../core/stored-object.ts'
 
+/** A model's resource name: `models/x` unless the name says another collection. */
+export function resourceName(model: string): string {
+  return model.startsWith('models/') || model.startsWith('tunedModels/') ? model : `models/${model}`
+}
+
+/**
+ * What people call the model: without `models/`; a tuned model keeps its collection. Null: no name. Segments that a
+ * server on the way might resolve would let a name mean another than the one that was checked.
+ */
+export function modelName(resource: string): string | null {
+  const name = resource.replace(/^(?:models\/)+/, '')
+  const segments = name.split('/')
+  return segments.some((segment) => segment === '' || segment === '.' || segment === '..') ? null : name
+}
+
 const collections: ReadonlyMap<string, ObjectType> = new Map([
   ['batches', 'batch'],
   ['cachedContents', 'cached_content'],

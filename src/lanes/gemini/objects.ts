@@ -1,20 +1,14 @@
-import type { ObjectName, ObjectType, ToldObject } from '../../core/stored-object.ts'
-import type { Inspection, LaneObjects, Match, RenderedError } from '../contract.ts'
-import { asArray, asObject, asText, type JsonObject } from '../json-value.ts'
+import type { ObjectName, ObjectType } from '../../core/stored-object.ts'
+import type { LaneObjects, Match, RenderedError } from '../contract.ts'
+import { asText } from '../json-value.ts'
 import { insertMember, readAround, scanList, writeList } from '../list-page.ts'
 import { writeQuery } from '../query.ts'
-import { readEnd, readResult } from './ended.ts'
-import { readMade } from './made-objects.ts'
-import { nameObject } from './names.ts'
-import { findReferences } from './references.ts'
+import { readResult } from './ended.ts'
 import { restoreUrls, rewriteUrls } from './urls.ts'
 
 /** Objects at Google; their ids are resource names. Source: wire/lanes.md, sections 3.3 to 3.6. */
 export const objects: LaneObjects = {
-  references: findReferences,
-  told,
   readResult,
-  readEnd,
   page(match, body) {
     const array = arrayOf(match)
     const list = array === null ? null : scanList(body, array, 'name', pageTokens)
@@ -34,17 +28,11 @@ export const objects: LaneObjects = {
     const written = writeList(body, list, kept, { nextPageToken: next })
     return next !== '' && !list.around.has('nextPageToken') ? insertMember(written, 'nextPageToken', next) : written
   },
-  nextPage: (_match, query, { token }) =>
-    token === null ? null : writeQuery(query, 'pageToken', token, ['page_token']),
+  nextPage: (query, { token }) => (token === null ? null : writeQuery(query, 'pageToken', token, ['page_token'])),
   notFound,
-  restoreUrls: (_match, body, urls) => restoreUrls(body, urls),
-  leads: ({ endpoint }) =>
-    endpoint.operation === 'generate' || (endpoint.object !== null && !bare.has(endpoint.object.type)),
-  rewriteUrls: (_match, body, urls) => rewriteUrls(body, urls),
+  restoreUrls,
+  rewriteUrls,
 }
-
-/** What tells of these has no place for a file. */
-const bare: ReadonlySet<ObjectType> = new Set(['cached_content', 'tuned_model'])
 
 const pageTokens = ['nextPageToken']
 const nothing = Buffer.from('{}')
@@ -59,38 +47,6 @@ const arrays: Partial<Record<ObjectType, string>> = {
 
 function arrayOf({ endpoint }: Match): string | null {
   return endpoint.object?.effect === 'list' ? (arrays[endpoint.object.type] ?? null) : null
-}
-
-/** By what it calls itself: `file.name`, else `name`, else (an interaction that is kept) `id`; and all that stands in it. */
-function told({ endpoint }: Match, { stores }: Inspection, answer: unknown): ToldObject[] {
-  const root = asObject(answer)
-  const { object } = endpoint
-  if (root === null || object === null) return []
-  // Of lists only batches say more than what they list.
-  if (object.effect === 'list') return object.type === 'batch' ? asArray(root.operations).flatMap(tellBatch) : []
-  if (object.type === 'batch') return [...namedOnce(root, object), ...tellBatch(root)]
-  const own = endpoint.operation === 'interactions' && !stores ? null : ownName(root, object.type)
-  const made = readMade(root)
-  return own === null ? made : [own, ...made]
-}
-
-function namedOnce(root: JsonObject, { type }: { type: ObjectType }): ObjectName[] {
-  const own = ownName(root, type)
-  return own === null ? [] : [own]
-}
-
-/** Of the files that it tells of, those are its results. */
-function tellBatch(value: unknown): ToldObject[] {
-  const batch = asObject(value)
-  const batchId = asText(batch?.name)
-  return batch === null || batchId === null ? [] : readMade(batch).map((made) => ({ ...made, batchId }))
-}
-
-function ownName(root: JsonObject, type: ObjectType): ObjectName | null {
-  const name = asText(asObject(root.file)?.name) ?? asText(root.name)
-  if (name !== null) return nameObject(name)
-  const id = asText(root.id)
-  return id === null || type !== 'interaction' ? null : { type, id }
 }
 
 /** Google does not tell "not yours" from "not there". Source: wire/errors.md, section 3; the texts beside the file's are [K]. */

@@ -1,8 +1,8 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import { WatchedNames } from '../../core/watched-names.ts'
-import type { Match, Reference } from '../contract.ts'
-import { walkMembers } from '../json-walk.ts'
+import type { Reference } from '../contract.ts'
+import { walkMembers } from '../json-tree.ts'
 import { fileName, fileReference, nameHandle } from './names.ts'
 
 type Reading = (text: string) => ObjectName | null
@@ -52,13 +52,16 @@ const foreign = new Set([
   'response_schema',
 ])
 
-const none: ObjectName[] = []
+const none: readonly Reference[] = []
 /** In a batch these name the file of its requests. */
 const inputs = new Set(['filename', 'file_name'])
 
-export function findReferences({ endpoint }: Match, _query: string, body: Buffer): Reference[] | Fault {
-  if (!endpoint.takes.includes('json') || body.length === 0) return none
-  return namedIn(body, endpoint.operation === 'batches.create')
+export function findReferences(_query: string, body: Buffer): readonly Reference[] | Fault {
+  return body.length === 0 ? none : namedIn(body, false)
+}
+
+export function findBatchReferences(_query: string, body: Buffer): readonly Reference[] | Fault {
+  return body.length === 0 ? none : namedIn(body, true)
 }
 
 /** What holds the `handle` of a session of the Live API that is to go on. */

@@ -1,10 +1,11 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { type Span, scanObject } from '../../core/json-scan.ts'
-import { scanFrame } from '../client-frame.ts'
 import type { FrameAsk, Inspection, Match, NamedModel } from '../contract.ts'
+import { scanFrame } from '../frames.ts'
 import { readValue } from '../json-value.ts'
 import { isFault, refuseOdd } from '../request-body.ts'
-import { modelName } from './endpoints.ts'
+import { inspectHead } from './inspection.ts'
+import { modelName } from './names.ts'
 import { referringNames } from './references.ts'
 
 /** A message is one of these. Source: `LiveClientMessage` and `LiveMusicClientMessage` of `@google/genai` 3, in both JSON spellings. */
@@ -23,7 +24,7 @@ const messages = [
 ]
 
 /** The first frame, in text or binary, is `{"setup": {"model": "models/…"}}`; any may name an object. */
-export function askMessage(frame: Buffer, bodyOf: () => Match | null): FrameAsk | Fault | null {
+export function askMessage(frame: Buffer, bodyOf: Match): FrameAsk | Fault | null {
   const watch = { names: referringNames, seen: false }
   const members = scanFrame(frame, messages, watch)
   if ('code' in members) return members
@@ -34,9 +35,7 @@ export function askMessage(frame: Buffer, bodyOf: () => Match | null): FrameAsk 
   if (setup.length === 0 && !watch.seen) return null
   const model = readModels(frame, setup)
   if (model !== null && isFault(model)) return model
-  const call = watch.seen ? bodyOf() : null
-  if (watch.seen && call === null) throw new Error('The lane has no call that its frames could be the body of.')
-  return { opens: setup.length > 0, model, further: [], bodyOf: call, own: [] }
+  return { opens: setup.length > 0, model, further: [], bodyOf: watch.seen ? bodyOf : null, own: [] }
 }
 
 const startOfNull = 0x6e
@@ -44,7 +43,9 @@ const startOfNull = 0x6e
 const setups = ['bidiGenerateContentSetup', 'bidi_generate_content_setup']
 
 /** The body that asks for a token may hold the setup that the token is good for. */
-export function inspectSetup(found: Inspection, body: Buffer): Inspection | Fault {
+export function inspectSetup(match: Match, query: string, body: Buffer): Inspection | Fault {
+  const found = inspectHead(match, query)
+  if (isFault(found)) return found
   const scan = scanObject(body, setups)
   const model = scan.ok ? (refuseOdd(body, scan) ?? readModels(body, scan.members)) : null
   if (model === null) return found

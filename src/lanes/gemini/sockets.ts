@@ -1,11 +1,11 @@
 import { scanObject } from '../../core/json-scan.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
-import type { LaneSockets, Match, Minted, SocketReader, SocketReading } from '../contract.ts'
+import type { EndpointSocket, Match, Minted, SocketReader, SocketReading } from '../contract.ts'
+import { plainReading } from '../frames.ts'
 import { asObject, asText, parseObject, readValue } from '../json-value.ts'
-import { plainInspection } from '../plain-inspection.ts'
-import { plainReading } from '../plain-reading.ts'
 import { forwardedQuery } from '../query.ts'
+import { plainInspection } from '../request-body.ts'
 import { addUsage } from '../usage-sum.ts'
 import { readStreamedError } from './errors.ts'
 import { nameHandle } from './names.ts'
@@ -13,12 +13,10 @@ import { askMessage } from './setup-frame.ts'
 import { readLiveUsage } from './usage.ts'
 
 /** `bodyOf`: the call whose body names objects as frames do. */
-export function geminiSockets(bodyOf: () => Match | null): LaneSockets {
+export function liveSocket(bodyOf: Match): EndpointSocket {
   return {
     handshake: (_match, query, meant) => ({ ...plainInspection(meant, forwardedQuery(query)), streamed: true }),
-    minted,
-    opensWithFrame: () => true,
-    ask: (_match, frame) => askMessage(frame, bodyOf),
+    ask: (frame) => askMessage(frame, bodyOf),
     reader: () => new LiveReader(),
     // The vendor's own end is a closing frame with a reason; its SDKs know no frame for a fault.
     errorFrame: () => null,
@@ -26,7 +24,7 @@ export function geminiSockets(bodyOf: () => Match | null): LaneSockets {
 }
 
 /** The token is the name of what was made; the provider says no time when it ends, but for what was asked. */
-function minted(body: Buffer): Minted | null {
+export function readAuthToken(body: Buffer): Minted | null {
   const answer = parseObject(body)
   const name = asText(answer?.name)
   const expiresAt = Date.parse(asText(answer?.expireTime) ?? '')

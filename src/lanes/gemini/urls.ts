@@ -1,7 +1,7 @@
 import type { LaneUrls } from '../contract.ts'
 import { asObject, type JsonObject, parseObject } from '../json-value.ts'
 import { editMembers, editTexts } from '../text-members.ts'
-import { others } from './made-objects.ts'
+import { others } from './created-objects.ts'
 import { isGoogle } from './names.ts'
 
 /** Members in which the URI of a file stands, both spellings. Source: wire/lanes.md, section 3.6. */

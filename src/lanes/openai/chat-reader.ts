@@ -6,7 +6,7 @@ import type { EventReading, Framing, StreamEvent } from '../contract.ts'
 import { findMember, readLastMember } from '../event-search.ts'
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../json-value.ts'
 import { readStreamedError } from './errors.ts'
-import { tellChat } from './objects/told.ts'
+import { tellChat } from './objects/created-objects.ts'
 import { readChatUsage } from './usage.ts'
 
 const doneMark = Buffer.from('[DONE]')

@@ -1,28 +1,51 @@
 import type { Endpoint } from '../contract.ts'
-import { modelEntry, modelList } from '../endpoint-table.ts'
-import { assistants } from './endpoints/assistants.ts'
-import { calls } from './endpoints/calls.ts'
-import { files } from './endpoints/files.ts'
-import { generation } from './endpoints/generation.ts'
+import { modelRows } from '../endpoint-row.ts'
+import { compileEndpoints, type Matcher } from '../endpoint-table.ts'
 import { media } from './endpoints/media.ts'
-import { refused } from './endpoints/refused.ts'
-import { responses } from './endpoints/responses.ts'
-import { sockets } from './endpoints/sockets.ts'
-import { stores } from './endpoints/stores.ts'
-import { training } from './endpoints/training.ts'
+import { generation, responses } from './endpoints/models.ts'
+import { calls, sockets } from './endpoints/realtime.ts'
+import { refuse, row } from './endpoints/row.ts'
+import { files, stores } from './endpoints/stores.ts'
+import { assistants, training } from './endpoints/training.ts'
+
+const account =
+  "administration of the provider's account belongs to its operator and is not offered through a gateway key"
+const agents =
+  "the provider's hosted agents act with the account's own vaults, schedules and environments, which no project owns"
+const webhooks = "the provider's webhooks tell of the whole account, which no project owns"
+const permissions = "sharing a checkpoint between the account's own projects needs the provider's admin key"
+
+/** Source: wire/lanes.md, section 1.3 (admin and hosted families). */
+export const refused: readonly Endpoint[] = [
+  ...refuse('organization', '/organization', account),
+  ...refuse('projects', '/projects', account),
+  ...refuse('safety', '/safety', account),
+  ...refuse('webhooks', '/webhook_endpoints', webhooks),
+  ...refuse('webhooks', '/webhook_event_types', webhooks),
+  ...refuse('agents', '/agents', agents),
+  ...refuse('vaults', '/vaults', agents),
+  ...refuse('chatkit', '/chatkit', agents),
+  ...refuse('fine_tuning.permissions', '/fine_tuning/checkpoints', permissions),
+]
 
 /** Source: wire/lanes.md, section 1.3. A row each, by family. */
 export const endpoints: readonly Endpoint[] = [
   ...generation,
   ...responses,
   ...media,
-  ...files,
+  ...files(findEndpoint),
   ...stores,
   ...training,
   ...assistants,
   ...sockets,
   ...calls,
-  modelList('/models'),
-  modelEntry('/models/{model}'),
+  ...modelRows(row, '/models', '/models/{model}'),
   ...refused,
 ]
+
+export const matchEndpoint: Matcher = compileEndpoints(endpoints, { model: '.+', version: '', object: '[^/]+' })
+
+/** For rows that name others of the table. */
+function findEndpoint(...call: Parameters<Matcher>): ReturnType<Matcher> {
+  return matchEndpoint(...call)
+}

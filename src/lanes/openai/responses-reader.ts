@@ -2,11 +2,10 @@ import type { TokenUsage } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
 import type { EventReading, Framing, StreamEvent } from '../contract.ts'
-import { readLastMember } from '../event-search.ts'
-import { eventType } from '../event-type.ts'
+import { eventType, readLastMember } from '../event-search.ts'
 import { asObject, asText, isCount, type JsonObject, parseObject } from '../json-value.ts'
 import { readStreamedError } from './errors.ts'
-import { tellResponse } from './objects/told.ts'
+import { tellResponse } from './objects/created-objects.ts'
 import { readResponsesUsage } from './usage.ts'
 
 /** No real answer has more. */

@@ -1,11 +1,11 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { type Member, type Span, scanObject } from '../../core/json-scan.ts'
 import type { ObjectType } from '../../core/stored-object.ts'
-import { readType, scanFrame } from '../client-frame.ts'
 import type { FrameAsk, Match, NamedModel } from '../contract.ts'
+import { readType, scanFrame } from '../frames.ts'
 import { asText, readValue } from '../json-value.ts'
 import { isFault, readModel, refuseOdd } from '../request-body.ts'
-import { watchReferences } from './objects/references.ts'
+import { responseNames } from './objects/references.ts'
 
 /** The type of a provider's frame: '' for what has none. Sound is skipped, never parsed. */
 export function frameType(frame: Buffer): string {
@@ -48,12 +48,12 @@ interface ReadFrame {
 }
 
 function readFrame(frame: Buffer, wanted: readonly string[], call: Match): ReadFrame | Fault {
-  const watch = watchReferences(call)
+  const watch = { names: responseNames, seen: false }
   const members = scanFrame(frame, wanted, watch)
   if ('code' in members) return members
   const type = readType(frame, members)
   if (typeof type !== 'string') return type
-  return { type, members, bodyOf: watch?.seen === false ? null : call }
+  return { type, members, bodyOf: watch.seen ? call : null }
 }
 
 /** Members of a session below which another model may be named. */

@@ -1,11 +1,11 @@
 import type { TokenUsage } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { SocketReader, SocketReading } from '../contract.ts'
+import { plainReading } from '../frames.ts'
 import { asCount, asObject, asText, isCount, type JsonObject, parseObject } from '../json-value.ts'
-import { plainReading } from '../plain-reading.ts'
 import { addUsage } from '../usage-sum.ts'
 import { readStreamedError } from './errors.ts'
-import { tellResponse } from './objects/told.ts'
+import { tellResponse } from './objects/created-objects.ts'
 import { frameType } from './socket-frames.ts'
 import { readResponsesUsage } from './usage.ts'
 

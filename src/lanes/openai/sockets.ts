@@ -1,36 +1,44 @@
 import { errorTable, type Fault, fault } from '../../core/errors.ts'
 import { quote } from '../../core/quote.ts'
+import type { ObjectType } from '../../core/stored-object.ts'
 import { foldName } from '../../core/watched-names.ts'
-import type { Inspection, LaneSockets, Match, Minted } from '../contract.ts'
+import type { EndpointSocket, Inspection, Match, Minted } from '../contract.ts'
 import { asObject, asText, isCount, parseObject } from '../json-value.ts'
-import { plainInspection } from '../plain-inspection.ts'
 import { forwardedQuery } from '../query.ts'
-import { isFault } from '../request-body.ts'
+import { isFault, plainInspection } from '../request-body.ts'
 import { renderError } from './errors.ts'
 import { askResponse, askSession, readSession } from './socket-frames.ts'
 import { OpenaiSocketReader } from './socket-reader.ts'
 
-/** `bodyOf`: the call that a `response.create` is the body of; the other frames name objects as it does. */
-export function openaiSockets(bodyOf: () => Match | null): LaneSockets {
-  // Looked for once: sound comes fifty times a second.
-  let call: Match | null = null
-  const body = () => (call ??= known(bodyOf()))
+/** `create`: the call of which a `response.create` is the body. */
+export function responsesSocket(create: Match): EndpointSocket {
   return {
     handshake,
-    minted,
-    opensWithFrame: ({ endpoint }) => endpoint.model === 'body',
-    ask: ({ endpoint }, frame) =>
-      endpoint.operation === 'responses.socket'
-        ? askResponse(frame, body())
-        : askSession(frame, body(), endpoint.operation === 'realtime' ? ['item'] : []),
-    reader: ({ endpoint }) => new OpenaiSocketReader(endpoint.operation === 'responses.socket'),
-    errorFrame,
+    ask: (frame) => askResponse(frame, create),
+    reader: () => new OpenaiSocketReader(true),
+    // Responses gives its `error` event the status, Realtime and Live an id.
+    errorFrame: (reason) =>
+      eventOf({ type: 'error', status: errorTable[reason.code].status, error: renderedError(reason) }),
   }
 }
 
-function known(call: Match | null): Match {
-  if (call === null) throw new Error('The lane has no call that its frames could be the body of.')
-  return call
+/** `create`: the call that names objects as the frames do. `own`: types of objects that live within one connection. */
+export function sessionSocket(create: Match, own: readonly ObjectType[]): EndpointSocket {
+  return {
+    handshake,
+    ask: (frame) => askSession(frame, create, own),
+    reader: () => new OpenaiSocketReader(false),
+    errorFrame: (reason, requestId) =>
+      eventOf({ type: 'error', event_id: `event_${requestId}`, error: renderedError(reason) }),
+  }
+}
+
+function eventOf(event: object): Buffer {
+  return Buffer.from(JSON.stringify(event))
+}
+
+function renderedError(reason: Fault): unknown {
+  return parseObject(renderError(reason).body)?.error
 }
 
 function handshake({ endpoint }: Match, query: string, meant: string | null): Inspection | Fault {
@@ -77,18 +85,8 @@ export function socketPath({ endpoint, path }: Match, { query, model }: Inspecti
   return `${path}?model=${encodeURIComponent(upstreamModel)}${query === '' ? '' : `&${query.slice(1)}`}`
 }
 
-/** The `error` event of each protocol: Responses gives it the status, Realtime and Live an id. */
-function errorFrame({ endpoint }: Match, reason: Fault, requestId: string): Buffer {
-  const { error } = JSON.parse(renderError(reason).body.toString()) as { error: object }
-  const event =
-    endpoint.operation === 'responses.socket'
-      ? { type: 'error', status: errorTable[reason.code].status, error }
-      : { type: 'error', event_id: `event_${requestId}`, error }
-  return Buffer.from(JSON.stringify(event))
-}
-
 /** Source: the answer types of the vendor's SDK, old and new. */
-function minted(body: Buffer): Minted | null {
+export function readClientSecret(body: Buffer): Minted | null {
   const answer = parseObject(body)
   if (answer === null) return null
   const holders = [answer, asObject(answer.client_secret), asObject(asObject(answer.session)?.client_secret)]

@@ -1,22 +1,62 @@
 import type { Endpoint } from '../../contract.ts'
-import { forgets, json, jsonOrMultipart, lists, makes, multipart, row, uses } from '../../endpoint-row.ts'
+import { forgets, json, jsonOrMultipart, lists, makes, multipart, uses } from '../../endpoint-row.ts'
+import { asksForEvents, inspectJson } from '../inspection.ts'
+import { createdBeside } from '../objects/created-objects.ts'
+import { findNoReferences } from '../objects/references.ts'
+import { readAudio, readCounted, readImages } from '../readers.ts'
+import { row } from './row.ts'
+
+const video = { video: 'video' } as const
 
 /** Images, audio, voices, videos. Source: wire/lanes.md, section 1.3. */
 export const media: readonly Endpoint[] = [
-  row('images.generations', 'POST /images/generations', { model: 'body-optional', takes: json, stream: 'sse' }),
-  row('images.edits', 'POST /images/edits', { model: 'body-optional', takes: jsonOrMultipart, stream: 'sse' }),
-  row('images.variations', 'POST /images/variations', { model: 'body-optional', takes: multipart }),
+  row('images.generations', 'POST /images/generations', {
+    model: 'body-optional',
+    takes: json,
+    stream: 'sse',
+    reader: readImages,
+    references: findNoReferences,
+  }),
+  row('images.edits', 'POST /images/edits', {
+    model: 'body-optional',
+    takes: jsonOrMultipart,
+    stream: 'sse',
+    reader: readImages,
+    formObjects: { image: 'file', mask: 'file' },
+  }),
+  row('images.variations', 'POST /images/variations', {
+    model: 'body-optional',
+    takes: multipart,
+    reader: readCounted,
+  }),
   row('content_provenance_checks', 'POST /content_provenance_checks', { takes: multipart }),
 
-  row('audio.speech', 'POST /audio/speech', { model: 'body', takes: json, gives: 'bytes', stream: 'sse' }),
+  row('audio.speech', 'POST /audio/speech', {
+    model: 'body',
+    takes: json,
+    gives: 'bytes',
+    stream: 'sse',
+    inspect: inspectJson({ readStream: asksForEvents }),
+    reader: readAudio,
+  }),
   row('audio.transcriptions', 'POST /audio/transcriptions', {
     model: 'body',
     takes: multipart,
     gives: 'json-or-text',
     stream: 'sse',
+    reader: readAudio,
   }),
-  row('audio.translations', 'POST /audio/translations', { model: 'body', takes: multipart, gives: 'json-or-text' }),
-  row('voices.create', 'POST /audio/voices', { takes: multipart, object: makes('voice') }),
+  row('audio.translations', 'POST /audio/translations', {
+    model: 'body',
+    takes: multipart,
+    gives: 'json-or-text',
+    reader: readAudio,
+  }),
+  row('voices.create', 'POST /audio/voices', {
+    takes: multipart,
+    object: makes('voice'),
+    formObjects: { consent: 'voice_consent' },
+  }),
   row('voices.delete', 'DELETE /audio/voices/{object}', { object: forgets('voice') }),
   row('voice_consents.create', 'POST /audio/voice_consents', { takes: multipart, object: makes('voice_consent') }),
   row('voice_consents.list', 'GET /audio/voice_consents', { object: lists('voice_consent') }),
@@ -24,14 +64,31 @@ export const media: readonly Endpoint[] = [
   row('voice_consents.update', 'POST /audio/voice_consents/{object}', { takes: json, object: uses('voice_consent') }),
   row('voice_consents.delete', 'DELETE /audio/voice_consents/{object}', { object: forgets('voice_consent') }),
 
-  row('videos.create', 'POST /videos', { model: 'body-optional', takes: jsonOrMultipart, object: makes('video') }),
+  row('videos.create', 'POST /videos', {
+    model: 'body-optional',
+    takes: jsonOrMultipart,
+    object: makes('video'),
+    formObjects: { input_reference: 'file', characters: 'character', character_ids: 'character' },
+  }),
   row('videos.list', 'GET /videos', { object: lists('video') }),
-  row('videos.edits', 'POST /videos/edits', { takes: jsonOrMultipart, object: makes('video') }),
-  row('videos.extensions', 'POST /videos/extensions', { takes: jsonOrMultipart, object: makes('video') }),
-  row('videos.characters.create', 'POST /videos/characters', { takes: multipart, object: makes('character') }),
+  row('videos.edits', 'POST /videos/edits', { takes: jsonOrMultipart, object: makes('video'), formObjects: video }),
+  row('videos.extensions', 'POST /videos/extensions', {
+    takes: jsonOrMultipart,
+    object: makes('video'),
+    formObjects: video,
+  }),
+  row('videos.characters.create', 'POST /videos/characters', {
+    takes: multipart,
+    object: makes('character'),
+    formObjects: video,
+  }),
   row('videos.characters.get', 'GET /videos/characters/{object}', { object: uses('character') }),
   row('videos.get', 'GET /videos/{object}', { object: uses('video') }),
   row('videos.delete', 'DELETE /videos/{object}', { object: forgets('video') }),
   row('videos.content', 'GET /videos/{object}/content', { gives: 'bytes', object: uses('video') }),
-  row('videos.remix', 'POST /videos/{object}/remix', { takes: jsonOrMultipart, object: uses('video') }),
+  row('videos.remix', 'POST /videos/{object}/remix', {
+    takes: jsonOrMultipart,
+    object: uses('video'),
+    createdObjects: createdBeside,
+  }),
 ]

@@ -1,5 +1,36 @@
 import type { Endpoint } from '../../contract.ts'
-import { forgets, json, jsonOrMultipart, lists, makes, row, uses } from '../../endpoint-row.ts'
+import { forgets, json, jsonOrMultipart, lists, makes, multipart, uses } from '../../endpoint-row.ts'
+import type { Matcher } from '../../endpoint-table.ts'
+import { inspectJson } from '../inspection.ts'
+import { refuseParts, refuseUnserved } from '../objects/batch-call.ts'
+import { row } from './row.ts'
+
+/** Files, uploads and batches. A batch names one of the lane's endpoints, which `match` finds. Source: wire/lanes.md, section 1.3. */
+export const files = (match: Matcher): readonly Endpoint[] => [
+  row('files.create', 'POST /files', { takes: multipart, object: makes('file'), carries: 'input' }),
+  row('files.list', 'GET /files', { object: lists('file') }),
+  row('files.get', 'GET /files/{object}', { object: uses('file') }),
+  row('files.delete', 'DELETE /files/{object}', { object: forgets('file') }),
+  row('files.content', 'GET /files/{object}/content', { gives: 'bytes', object: uses('file'), brings: 'results' }),
+
+  row('uploads.create', 'POST /uploads', {
+    takes: json,
+    object: makes('upload'),
+    inspect: inspectJson({ validate: refuseParts }),
+  }),
+  row('uploads.parts', 'POST /uploads/{object}/parts', { takes: multipart, object: uses('upload') }),
+  row('uploads.complete', 'POST /uploads/{object}/complete', { takes: json, object: uses('upload') }),
+  row('uploads.cancel', 'POST /uploads/{object}/cancel', { object: uses('upload') }),
+
+  row('batches.create', 'POST /batches', {
+    takes: json,
+    object: makes('batch'),
+    inspect: inspectJson({ validate: refuseUnserved(match) }),
+  }),
+  row('batches.list', 'GET /batches', { object: lists('batch') }),
+  row('batches.get', 'GET /batches/{object}', { object: uses('batch') }),
+  row('batches.cancel', 'POST /batches/{object}/cancel', { object: uses('batch') }),
+]
 
 /** Vector stores, containers and skills; what is inside one belongs to whoever has it. Source: wire/lanes.md, section 1.3. */
 export const stores: readonly Endpoint[] = [
@@ -33,6 +64,7 @@ export const stores: readonly Endpoint[] = [
   row('containers.files.create', 'POST /containers/{object}/files', {
     takes: jsonOrMultipart,
     object: uses('container'),
+    formObjects: { file_id: 'file' },
   }),
   row('containers.files.list', 'GET /containers/{object}/files', { object: uses('container') }),
   row('containers.files.get', 'GET /containers/{object}/files/{file}', { object: uses('container') }),

@@ -1,5 +1,64 @@
 import type { Endpoint } from '../../contract.ts'
-import { forgets, json, lists, makes, row, uses } from '../../endpoint-row.ts'
+import { forgets, json, lists, makes, uses } from '../../endpoint-row.ts'
+import { inspectJson } from '../inspection.ts'
+import { refuseWideSource } from '../objects/batch-call.ts'
+import { createdThread } from '../objects/created-objects.ts'
+import { endedEvalRun, endedEvalRuns, endedThreadRun, endedThreadRuns } from '../objects/ended.ts'
+import { readRun, readThreadAndRun } from '../readers.ts'
+import { row } from './row.ts'
+
+const thread = uses('thread')
+const ended = { brings: 'end', endedWork: endedThreadRun } as const
+
+/** The vendor's former way to keep state, which its SDKs still have. Source: wire/lanes.md, section 1.3. */
+export const assistants: readonly Endpoint[] = [
+  row('assistants.create', 'POST /assistants', { model: 'body', takes: json, object: makes('assistant') }),
+  row('assistants.list', 'GET /assistants', { object: lists('assistant') }),
+  row('assistants.get', 'GET /assistants/{object}', { object: uses('assistant') }),
+  row('assistants.update', 'POST /assistants/{object}', {
+    model: 'body-optional',
+    takes: json,
+    object: uses('assistant'),
+  }),
+  row('assistants.delete', 'DELETE /assistants/{object}', { object: forgets('assistant') }),
+
+  row('threads.create', 'POST /threads', { takes: json, object: makes('thread') }),
+  row('threads.run', 'POST /threads/runs', {
+    model: 'body-optional',
+    takes: json,
+    stream: 'sse',
+    object: makes('thread'),
+    reader: readThreadAndRun,
+    createdObjects: createdThread,
+  }),
+  row('threads.get', 'GET /threads/{object}', { object: thread }),
+  row('threads.update', 'POST /threads/{object}', { takes: json, object: thread }),
+  row('threads.delete', 'DELETE /threads/{object}', { object: forgets('thread') }),
+  row('threads.messages.create', 'POST /threads/{object}/messages', { takes: json, object: thread }),
+  row('threads.messages.list', 'GET /threads/{object}/messages', { object: thread }),
+  row('threads.messages.get', 'GET /threads/{object}/messages/{message}', { object: thread }),
+  row('threads.messages.update', 'POST /threads/{object}/messages/{message}', { takes: json, object: thread }),
+  row('threads.messages.delete', 'DELETE /threads/{object}/messages/{message}', { object: thread }),
+  row('threads.runs.create', 'POST /threads/{object}/runs', {
+    model: 'body-optional',
+    takes: json,
+    stream: 'sse',
+    object: thread,
+    reader: readRun,
+  }),
+  row('threads.runs.list', 'GET /threads/{object}/runs', { object: thread, brings: 'end', endedWork: endedThreadRuns }),
+  row('threads.runs.get', 'GET /threads/{object}/runs/{run}', { object: thread, ...ended }),
+  row('threads.runs.update', 'POST /threads/{object}/runs/{run}', { takes: json, object: thread }),
+  row('threads.runs.cancel', 'POST /threads/{object}/runs/{run}/cancel', { object: thread, ...ended }),
+  row('threads.runs.submit', 'POST /threads/{object}/runs/{run}/submit_tool_outputs', {
+    takes: json,
+    stream: 'sse',
+    object: thread,
+    reader: readRun,
+  }),
+  row('threads.runs.steps', 'GET /threads/{object}/runs/{run}/steps', { object: thread }),
+  row('threads.runs.step', 'GET /threads/{object}/runs/{run}/steps/{step}', { object: thread }),
+]
 
 /** Fine-tuning, graders and evals. Source: wire/lanes.md, section 1.3. */
 export const training: readonly Endpoint[] = [
@@ -24,9 +83,21 @@ export const training: readonly Endpoint[] = [
   row('evals.get', 'GET /evals/{object}', { object: uses('eval') }),
   row('evals.update', 'POST /evals/{object}', { takes: json, object: uses('eval') }),
   row('evals.delete', 'DELETE /evals/{object}', { object: forgets('eval') }),
-  row('evals.runs.create', 'POST /evals/{object}/runs', { takes: json, object: uses('eval') }),
-  row('evals.runs.list', 'GET /evals/{object}/runs', { object: uses('eval'), brings: 'end' }),
-  row('evals.runs.get', 'GET /evals/{object}/runs/{run}', { object: uses('eval'), brings: 'end' }),
+  row('evals.runs.create', 'POST /evals/{object}/runs', {
+    takes: json,
+    object: uses('eval'),
+    inspect: inspectJson({ validate: refuseWideSource }),
+  }),
+  row('evals.runs.list', 'GET /evals/{object}/runs', {
+    object: uses('eval'),
+    brings: 'end',
+    endedWork: endedEvalRuns,
+  }),
+  row('evals.runs.get', 'GET /evals/{object}/runs/{run}', {
+    object: uses('eval'),
+    brings: 'end',
+    endedWork: endedEvalRun,
+  }),
   // The current SDK cancels below `/cancel`, the one before it with a bare POST.
   row('evals.runs.cancel', 'POST /evals/{object}/runs/{run}/cancel', { object: uses('eval') }),
   row('evals.runs.cancel', 'POST /evals/{object}/runs/{run}', { object: uses('eval') }),

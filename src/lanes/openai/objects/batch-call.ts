@@ -1,6 +1,8 @@
 import { type Fault, fault } from '../../../core/errors.ts'
-import { scanObject } from '../../../core/json-scan.ts'
-import type { Lane, Match } from '../../contract.ts'
+import { type Member, scanObject } from '../../../core/json-scan.ts'
+import type { Match } from '../../contract.ts'
+import type { Matcher } from '../../endpoint-table.ts'
+import { JsonMembers, type JsonTree, readTree, tooManyValues } from '../../json-tree.ts'
 import { readValue } from '../../json-value.ts'
 import { refuseOdd } from '../../request-body.ts'
 
@@ -8,7 +10,7 @@ import { refuseOdd } from '../../request-body.ts'
  * What a batch's `endpoint` or a line's `url` means: a call of the lane that names its model in a JSON body; null: none such. One vendor
  * writes it without the version.
  */
-export function findCall(url: unknown, { match }: Pick<Lane, 'match'>): Match | null {
+export function findCall(url: unknown, match: Matcher): Match | null {
   if (typeof url !== 'string') return null
   const found = match('POST', url.replace(/^\/v1(?=\/)/, ''))
   if (found === null) return null
@@ -16,6 +18,20 @@ export function findCall(url: unknown, { match }: Pick<Lane, 'match'>): Match | 
   const asks = (model === 'body' || model === 'body-optional') && takes.includes('json') && found.object === null
   return served === 'provider' && asks && media === undefined ? found : null
 }
+
+/** A batch may ask for no more than its client could. `match` finds the lane's endpoints. */
+export function refuseUnserved(match: Matcher): (body: Buffer, members: readonly Member[]) => Fault | null {
+  return (body, members) => {
+    const named = members.filter(({ name }) => name === 'endpoint')
+    return named.every((member) => findCall(readValue(body, member), match) !== null) ? null : unserved
+  }
+}
+
+const unserved = fault(
+  'invalid_request',
+  '`endpoint` is nothing that this lane serves in batches; write it like /v1/responses.',
+  { param: 'endpoint' },
+)
 
 /** What is uploaded in parts cannot be read as it passes, so that no batch could be made of it: better said before the parts are sent. */
 export function refuseParts(body: Buffer): Fault | null {
@@ -31,3 +47,28 @@ const inParts = fault(
   'A file for batches is read line by line while it passes, which its parts, in any order, do not allow: upload it in one call, as a form to /v1/files with the purpose `batch`.',
   { param: 'purpose' },
 )
+
+/** Sources of an eval's run that draw on all that the account has stored, whoever made it. */
+const wideTypes = new Set(['stored_completions', 'responses', 'logs'])
+
+/** The provider has no way to limit such a source to one project's answers, so it would show those of others. */
+export function refuseWideSource(body: Buffer): Fault | null {
+  const tree = readTree(body)
+  if (tree === null) return tooManyValues
+  const waiting: JsonTree[] = [tree.root]
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    if (Array.isArray(value)) for (const element of value) waiting.push(element)
+    if (!(value instanceof JsonMembers)) continue
+    for (const { name, value: member } of value.entries) {
+      waiting.push(member)
+      const types = name === 'source' && member instanceof JsonMembers ? member.texts('type') : []
+      if (types.some((type) => wideTypes.has(type)))
+        return fault(
+          'invalid_request',
+          'This source draws on everything that the account has stored, which other projects share; give the items in the body or in a file.',
+          { param: 'data_source.source.type' },
+        )
+    }
+  }
+  return null
+}

@@ -1,29 +1,53 @@
-import type { EndedWork, Match } from '../../contract.ts'
+import type { EndedWork } from '../../contract.ts'
 import { asArray, asCount, asObject, asText, type JsonObject } from '../../json-value.ts'
 import { readUsage } from '../usage.ts'
 
-/** What goes on behind its call says at its end what it used: a response in the background, the run of an eval or of a thread. */
-export function readEnd({ endpoint }: Match, answer: unknown): readonly EndedWork[] {
-  const body = asObject(answer)
-  const shown = endpoint.operation.endsWith('.runs.list') ? asArray(body?.data) : [body]
-  return shown.flatMap((value) => {
-    const work = asObject(value)
-    const id = asText(work?.id)
-    if (work === null || id === null || !endings.has(String(work.status))) return []
-    if (endpoint.object?.type === 'eval') return [readRun(id, work)]
-    return readOne(endpoint.object?.type === 'thread' ? 'thread_run' : 'response', id, work)
-  })
+type Read = (id: string, work: JsonObject) => readonly EndedWork[]
+
+/** A response in the background, at its end. */
+export function endedResponse(answer: unknown): readonly EndedWork[] {
+  return readEnded(answer, readResponse)
+}
+
+export function endedThreadRun(answer: unknown): readonly EndedWork[] {
+  return readEnded(answer, readThreadRun)
+}
+
+export function endedThreadRuns(answer: unknown): readonly EndedWork[] {
+  return asArray(asObject(answer)?.data).flatMap(endedThreadRun)
+}
+
+export function endedEvalRun(answer: unknown): readonly EndedWork[] {
+  return readEnded(answer, readEvalRun)
+}
+
+export function endedEvalRuns(answer: unknown): readonly EndedWork[] {
+  return asArray(asObject(answer)?.data).flatMap(endedEvalRun)
+}
+
+function readEnded(answer: unknown, read: Read): readonly EndedWork[] {
+  const work = asObject(answer)
+  const id = asText(work?.id)
+  return work === null || id === null || !endings.has(String(work.status)) ? [] : read(id, work)
 }
 
 const endings = new Set(['completed', 'incomplete', 'failed', 'cancelled', 'canceled', 'expired'])
 
-function readOne(type: EndedWork['type'], id: string, { model, usage }: JsonObject): EndedWork[] {
+function readResponse(id: string, work: JsonObject): EndedWork[] {
+  return readUsed('response', id, work)
+}
+
+function readThreadRun(id: string, work: JsonObject): EndedWork[] {
+  return readUsed('thread_run', id, work)
+}
+
+function readUsed(type: EndedWork['type'], id: string, { model, usage }: JsonObject): EndedWork[] {
   const tokens = readUsage(usage)
   return tokens === null ? [] : [{ type, id, sums: [{ model: asText(model), lines: 1, tokens }] }]
 }
 
 /** Source: the SDK's `RunRetrieveResponse.PerModelUsage`. */
-function readRun(id: string, { per_model_usage }: JsonObject): EndedWork {
+function readEvalRun(id: string, { per_model_usage }: JsonObject): EndedWork[] {
   const sums = asArray(per_model_usage).flatMap((value) => {
     const used = asObject(value)
     if (used === null) return []
@@ -37,5 +61,5 @@ function readRun(id: string, { per_model_usage }: JsonObject): EndedWork {
     }
     return [{ model: asText(used.model_name), lines: asCount(used.invocation_count), tokens }]
   })
-  return { type: 'eval_run', id, sums }
+  return [{ type: 'eval_run', id, sums }]
 }

@@ -2,13 +2,11 @@ import type { Fault } from '../../../core/errors.ts'
 import { scanObject } from '../../../core/json-scan.ts'
 import { quote } from '../../../core/quote.ts'
 import type { ObjectName } from '../../../core/stored-object.ts'
-import type { Match } from '../../contract.ts'
-import type { InputLine } from '../../input-lines.ts'
+import type { InputLine, Match } from '../../contract.ts'
 import { readValue } from '../../json-value.ts'
 import { refuseOdd } from '../../request-body.ts'
-import { openai } from '../lane.ts'
+import { matchEndpoint } from '../endpoints.ts'
 import { findCall } from './batch-call.ts'
-import { references } from './references.ts'
 
 /** Of vendors whose lines leave it to the batch. */
 const unsaid = ['/v1/chat/completions', '/v1/responses']
@@ -27,7 +25,7 @@ export function readLine(line: Buffer): InputLine | string {
   const asked = line.subarray(body.start, body.end)
   const found: { models: string[]; objects: ObjectName[] } = { models: [], objects: [] }
   for (const url of said.length === 0 ? unsaid : said) {
-    const match = findCall(url, openai)
+    const match = findCall(url, matchEndpoint)
     if (match === null)
       return `its url is nothing that this lane serves in batches: ${quote(String(url).slice(0, urlCharacters))}`
     const wrong = readCall(match, asked, found)
@@ -39,9 +37,9 @@ export function readLine(line: Buffer): InputLine | string {
 const urlCharacters = 100
 
 function readCall(match: Match, body: Buffer, found: { models: string[]; objects: ObjectName[] }): Fault | null {
-  const inspection = openai.inspect(match, '', body)
+  const inspection = match.endpoint.inspect(match, '', body)
   if ('code' in inspection) return inspection
-  const objects = inspection.mayRefer ? references(match, body) : []
+  const objects = inspection.mayRefer ? match.endpoint.references('', body) : []
   if ('code' in objects) return objects
   if (inspection.model !== null) found.models.push(inspection.model)
   found.objects.push(...objects)

@@ -1,7 +1,7 @@
 import type { Fault } from '../../../core/errors.ts'
 import type { ObjectName, ObjectType } from '../../../core/stored-object.ts'
-import { type NameWatch, WatchedNames } from '../../../core/watched-names.ts'
-import type { Match, Reference } from '../../contract.ts'
+import { WatchedNames } from '../../../core/watched-names.ts'
+import type { Endpoint, Reference } from '../../contract.ts'
 import { JsonMembers, type JsonTree, longText, readTree, tooManyValues } from '../../json-tree.ts'
 
 /**
@@ -55,27 +55,33 @@ const opaque: ReadonlySet<string> = new Set([
   'results',
 ])
 
-/** Of the endpoints whose bodies may be large and mostly name nothing. */
-const watched: Readonly<Record<string, WatchedNames>> = {
-  chat: new WatchedNames(['file_id', 'audio']),
-  responses: new WatchedNames([...named.keys(), 'id']),
-}
-/** Endpoints whose requests have no place for a reference. */
-const without = new Set(['completions', 'embeddings', 'moderations', 'decisions', 'images.generations'])
+/** For chat, whose bodies may be large and mostly refer to nothing. */
+export const chatNames = new WatchedNames(['file_id', 'audio'])
+/** The same for responses. */
+export const responseNames = new WatchedNames([...named.keys(), 'id'])
 
-/** For the scan of a body; null: it is read whatever stands in it. */
-export function watchReferences({ endpoint }: Match): NameWatch | null {
-  const names = watched[endpoint.operation]
-  return names === undefined ? null : { names, seen: false }
+const none: readonly Reference[] = []
+
+/** For endpoints whose requests have no place for a reference. */
+export function findNoReferences(): readonly Reference[] {
+  return none
 }
 
-export function references({ endpoint }: Match, body: Buffer): Reference[] | Fault {
-  const { operation } = endpoint
-  if (body.length === 0 || without.has(operation)) return []
+export function findReferences(_query: string, body: Buffer): readonly Reference[] | Fault {
+  return referencesIn(body, false)
+}
+
+/** A message may repeat what the model once said aloud, by the id of the audio. */
+export function findChatReferences(_query: string, body: Buffer): readonly Reference[] | Fault {
+  return referencesIn(body, true)
+}
+
+function referencesIn(body: Buffer, withAudio: boolean): readonly Reference[] | Fault {
+  if (body.length === 0) return none
   const tree = readTree(body)
   if (tree === null) return tooManyValues
   const found = new Map<string, Reference>()
-  for (const name of collect(tree.root, operation)) {
+  for (const name of collect(tree.root, withAudio)) {
     const key = `${name.type}\n${name.id}`
     if (name.input === true || !found.has(key)) found.set(key, name)
   }
@@ -83,12 +89,12 @@ export function references({ endpoint }: Match, body: Buffer): Reference[] | Fau
 }
 
 /** Whoever listens in on a call names it in the handshake. */
-export function queryReferences(query: string): ObjectName[] {
+export function findQueryReferences(query: string): ObjectName[] {
   const ids = new URLSearchParams(query).getAll('call_id')
   return [...new Set(ids)].map((id) => ({ type: 'call', id }))
 }
 
-function* collect(root: JsonTree, operation: string): Generator<Reference> {
+function* collect(root: JsonTree, withAudio: boolean): Generator<Reference> {
   const waiting: JsonTree[] = [root]
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     if (Array.isArray(value)) for (const element of value) waiting.push(element)
@@ -101,8 +107,7 @@ function* collect(root: JsonTree, operation: string): Generator<Reference> {
       if (name === 'input' || name === 'items') yield* items(member)
       // Kept in the vendor's dashboard; elsewhere a prompt is a text.
       if (name === 'prompt' && member instanceof JsonMembers) yield* namedBy('prompt', member)
-      // A message that says again what the model once said aloud.
-      if (name === 'audio' && operation === 'chat') yield* namedBy('item', member, isAudioId)
+      if (name === 'audio' && withAudio) yield* namedBy('item', member, isAudioId)
       // The client gives these their names.
       if (written === 'variables' && member instanceof JsonMembers)
         for (const { value: each } of member.entries) waiting.push(each)
@@ -157,5 +162,44 @@ function brings(item: JsonMembers, name: string): boolean {
   return (
     item.has(name) &&
     item.values(name).every((value) => value === longText || (typeof value === 'string' && value !== ''))
+  )
+}
+
+/** Fields of a form that name an object, by what their names begin with: SDKs and clients spell the rest in many ways. */
+export type FormObjects = Readonly<Record<string, ObjectType>>
+
+/** In the form of `FormFields.early`. */
+export function referringFields(objects: FormObjects): string[] {
+  return Object.keys(objects).map((root) => `${root}*`)
+}
+
+export function formReferences(objects: FormObjects): Endpoint['formReferences'] {
+  const types = new Map(Object.entries(objects))
+  return (fields) =>
+    fields.flatMap(({ name, value }) => {
+      const type = types.get(/^[^[.]*/.exec(name)?.[0] ?? '')
+      return type === undefined ? [] : readIds(value).map((id) => ({ type, id }))
+    })
+}
+
+/** The value itself, or where it is JSON what that refers to. */
+function readIds(value: string): string[] {
+  const text = value.trim()
+  if (!/^[[{"]/.test(text)) return text === '' ? [] : [value]
+  try {
+    JSON.parse(text)
+    return idsIn(readTree(Buffer.from(text))?.root ?? null)
+  } catch {
+    return [value]
+  }
+}
+
+/** A field holds 4 KiB at most, which bounds the depth. */
+function idsIn(value: JsonTree): string[] {
+  if (typeof value === 'string') return value === '' ? [] : [value]
+  if (Array.isArray(value)) return value.flatMap(idsIn)
+  if (!(value instanceof JsonMembers)) return []
+  return value.entries.flatMap(({ name, value: member }) =>
+    typeof member === 'string' && name !== 'id' && name !== 'file_id' ? [] : idsIn(member),
   )
 }

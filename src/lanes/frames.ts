@@ -1,6 +1,7 @@
 import { type Fault, fault } from '../core/errors.ts'
 import { type Member, scanObject } from '../core/json-scan.ts'
 import type { NameWatch } from '../core/watched-names.ts'
+import type { SocketReading } from './contract.ts'
 import { readValue } from './json-value.ts'
 import { refuseOdd } from './request-body.ts'
 
@@ -37,3 +38,6 @@ export function readType(frame: Buffer, members: readonly Member[]): string | Fa
 function badType(message: string): Fault {
   return fault('invalid_request', message, { param: 'type' })
 }
+
+/** Of a frame that tells nothing. */
+export const plainReading: SocketReading = { told: [], named: [], error: null }

@@ -1,5 +1,5 @@
 import type { ObjectName, ObjectType, ToldObject } from '../../../core/stored-object.ts'
-import type { Inspection, Match } from '../../contract.ts'
+import type { Endpoint, Inspection } from '../../contract.ts'
 import { asArray, asObject, asText, type JsonObject } from '../../json-value.ts'
 
 type Teller = (answer: JsonObject, stores: boolean) => ToldObject[]
@@ -17,15 +17,45 @@ const tellers: Readonly<Partial<Record<ObjectType, Teller>>> = {
   ],
 }
 
-export function told(match: Match, inspection: Inspection, answer: unknown): ToldObject[] {
-  const { object, operation } = match.endpoint
+type Answered = Parameters<Endpoint['createdObjects']>
+
+export function createdObjects(...answered: Answered): readonly ToldObject[] {
+  return readAnswer(answered, false, ownId)
+}
+
+/** Of a call about one object that creates another of its type. */
+export function createdBeside(...answered: Answered): readonly ToldObject[] {
+  return readAnswer(answered, true, ownId)
+}
+
+/** A session stands beside its way. */
+export function createdSession(...answered: Answered): readonly ToldObject[] {
+  return readAnswer(answered, true, ({ session }) => asObject(session)?.id)
+}
+
+/** A run is answered with itself, and names its thread; streamed, the thread is all that is told of. */
+export function createdThread(...answered: Answered): readonly ToldObject[] {
+  return readAnswer(answered, false, ({ id, thread_id }) => thread_id ?? id)
+}
+
+function ownId({ id }: JsonObject): unknown {
+  return id
+}
+
+/** `always`: it creates an object, whatever the call has to do with the object in its path. */
+function readAnswer(
+  [match, inspection, answer]: Answered,
+  always: boolean,
+  idOf: (answer: JsonObject) => unknown,
+): readonly ToldObject[] {
+  const { object } = match.endpoint
   const body = asObject(answer)
   if (object === null || body === null || object.effect === 'forget') return []
   if (object.effect === 'list') return asArray(body.data).flatMap((item) => tellOf(object.type, item, true))
   // What is there to be looked at has been stored.
   const found = tellOf(object.type, body, inspection.stores || object.effect === 'use')
-  const made = object.effect === 'make' || operation === 'videos.remix' || operation === 'live.fork'
-  if (made && keeps(object.type, body, inspection)) found.unshift(...named(object.type, madeId(operation, body)))
+  const creates = always || object.effect === 'make'
+  if (creates && keeps(object.type, body, inspection)) found.unshift(...named(object.type, idOf(body)))
   return found.filter(({ id }) => id !== match.object)
 }
 
@@ -45,12 +75,6 @@ function tellBatch({ id, output_file_id, error_file_id }: JsonObject): ToldObjec
 function keeps(type: ObjectType, answer: JsonObject, { stores }: Inspection): boolean {
   if (type === 'response') return stores && answer.store !== false
   return type !== 'chat_completion' || stores
-}
-
-/** A run is answered with itself, and names its thread; streamed, the thread is all that is told of. A session stands beside its way. */
-function madeId(operation: string, answer: JsonObject): unknown {
-  if (operation.startsWith('live.')) return asObject(answer.session)?.id
-  return operation === 'threads.run' ? (answer.thread_id ?? answer.id) : answer.id
 }
 
 /** A stored answer has an id for each of its items; and a container lives on by itself, whether the response is stored or not. */

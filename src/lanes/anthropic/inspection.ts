@@ -1,0 +1,96 @@
+import type { Fault } from '../../core/errors.ts'
+import { type Member, scanObject } from '../../core/json-scan.ts'
+import type { Inspection, Match } from '../contract.ts'
+import { forwardedQuery } from '../query.ts'
+import {
+  isFault,
+  plainInspection,
+  readEndUser,
+  readModel,
+  readOutputLimit,
+  readStream,
+  type ScannedObject,
+  scanBody,
+} from '../request-body.ts'
+import { readBatchModels } from './batch-models.ts'
+import { referringNames } from './objects.ts'
+
+const outputLimits = ['max_tokens', 'max_tokens_to_sample']
+const wanted = ['model', 'stream', 'metadata', 'thread', 'tools', 'requests', ...outputLimits]
+
+/** Model and query, for endpoints without a JSON body. */
+export function inspectHead(match: Match, query: string): Inspection {
+  const plain = plainInspection(match.pathModel, forwardedQuery(query))
+  plain.stores = match.endpoint.object?.effect === 'make'
+  return plain
+}
+
+/** A call that names its model in the body and leaves nothing at the provider. */
+export function inspectCall(match: Match, query: string, body: Buffer): Inspection | Fault {
+  const read = scanCall(match, query, body)
+  return isFault(read) ? read : readCall(match, read, body, false)
+}
+
+export function inspectMessages(match: Match, query: string, body: Buffer): Inspection | Fault {
+  const read = scanCall(match, query, body)
+  return isFault(read) ? read : readCall(match, read, body, leavesSomething(body, read.members))
+}
+
+/** A batch may name several models. */
+export function inspectBatch(match: Match, query: string, body: Buffer): Inspection | Fault {
+  const read = scanCall(match, query, body)
+  if (isFault(read)) return read
+  const named = readBatchModels(body, read.members)
+  if (isFault(named)) return named
+  const [first, ...further] = named
+  const found = { ...read.plain, model: first?.name ?? null, modelSpans: first?.spans ?? [] }
+  return further.length === 0 ? found : { ...found, further }
+}
+
+interface ScannedCall {
+  plain: Inspection
+  members: ScannedObject['members']
+}
+
+function scanCall(match: Match, query: string, body: Buffer): ScannedCall | Fault {
+  const watch = { names: referringNames, seen: false }
+  const scan = scanBody(body, wanted, watch)
+  if (isFault(scan)) return scan
+  const plain = inspectHead(match, query)
+  plain.mayRefer = watch.seen
+  return { plain, members: scan.members }
+}
+
+function readCall(
+  { endpoint }: Match,
+  { plain, members }: ScannedCall,
+  body: Buffer,
+  stores: boolean,
+): Inspection | Fault {
+  const named = readModel(body, members, false)
+  if (isFault(named)) return named
+  const endUser = readMetadataUser(body, members)
+  const outputLimit = readOutputLimit(body, members, outputLimits, [])
+  const found = { ...plain, model: named.model, modelSpans: named.spans, endUser, outputLimit, stores }
+  if (endpoint.stream === null) return found
+  const streamed = readStream(body, members)
+  if (typeof streamed !== 'boolean') return streamed
+  return streamed ? { ...found, streamed, framing: 'sse' } : found
+}
+
+const codeTool = Buffer.from('"code_execution_')
+
+/** A conversation that is kept, or a tool that runs code: its container and the files in it live on by themselves. */
+function leavesSomething(body: Buffer, members: readonly Member[]): boolean {
+  return members.some(
+    ({ name, start, end }) => name === 'thread' || (name === 'tools' && body.subarray(start, end).includes(codeTool)),
+  )
+}
+
+/** `metadata.user_id` */
+function readMetadataUser(body: Buffer, members: readonly Member[]): string | null {
+  const metadata = members.find((member) => member.name === 'metadata')
+  if (metadata === undefined) return null
+  const within = scanObject(body, ['user_id'], metadata)
+  return within.ok ? readEndUser(body, within.members, ['user_id']) : null
+}

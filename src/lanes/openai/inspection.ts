@@ -1,0 +1,172 @@
+import { type Fault, fault } from '../../core/errors.ts'
+import { type Member, scanObject } from '../../core/json-scan.ts'
+import type { WatchedNames } from '../../core/watched-names.ts'
+import type { Endpoint, FormField, Inspection, Match } from '../contract.ts'
+import { inspectFormFields } from '../form-request.ts'
+import { readValue } from '../json-value.ts'
+import { forwardedQuery, readQuery } from '../query.ts'
+import {
+  type Edit,
+  isFault,
+  plainInspection,
+  readEndUser,
+  readModel,
+  readOutputLimit,
+  readStream,
+  refuseOdd,
+  scanBody,
+} from '../request-body.ts'
+import { inspectSession } from './sockets.ts'
+
+/**
+ * What to write into a streamed chat or completions body so that the provider reports usage; null when the client asked
+ * for it itself, or wrote something that only the provider may judge. Of a repeated key the last counts, as in every parser we know.
+ */
+export function askForUsage(body: Buffer, root: { start: number }, members: readonly Member[]): Edit | Fault | null {
+  const options = members.findLast((member) => member.name === 'stream_options')
+  if (options === undefined) return insert(root.start + 1, '"stream_options":{"include_usage":true},')
+  if (body[options.start] === 0x6e) return replace(options, '{"include_usage":true}')
+  const inside = scanObject(body, ['include_usage'], options)
+  if (!inside.ok) return null
+  const odd = refuseOdd(body, inside)
+  if (odd !== null) return odd
+  const asked = inside.members.at(-1)
+  if (asked === undefined)
+    return insert(inside.start + 1, inside.empty ? '"include_usage":true' : '"include_usage":true,')
+  const value = readValue(body, asked)
+  return value === false || value === null ? replace(asked, 'true') : null
+}
+
+function insert(at: number, text: string): Edit {
+  return { span: { start: at, end: at }, text }
+}
+
+function replace(member: Member, text: string): Edit {
+  return { span: { start: member.start, end: member.end }, text }
+}
+
+/** Of its members for the end user, the one that is called like the tag first. */
+const endUserNames = ['user', 'safety_identifier']
+const outputLimits = ['max_tokens', 'max_completion_tokens', 'max_output_tokens']
+const choices = ['n']
+const wanted = [
+  'model',
+  'stream',
+  'stream_options',
+  'store',
+  'audio',
+  'stream_format',
+  'endpoint',
+  ...endUserNames,
+  ...outputLimits,
+  ...choices,
+]
+
+/** Where the JSON body of an endpoint is read in a way of its own. */
+export interface BodyRules {
+  /** Names that refer to objects; null: the body is read for references whatever is in it. */
+  watch?: WatchedNames
+  /** Rejects what this endpoint may not be asked for. */
+  validate?(body: Buffer, members: readonly Member[]): Fault | null
+  /** Whether what the endpoint creates is kept at the provider. */
+  isStored?(body: Buffer, members: readonly Member[]): boolean
+  /** Whether the answer comes as a stream. */
+  readStream?(body: Buffer, members: readonly Member[]): boolean | Fault
+  /** A stream reports its usage only where the request asks for it. */
+  asksForUsage?: true
+}
+
+/** Model and query, for endpoints whose body says nothing that counts here, or that have none. */
+export function inspectHead(match: Match, query: string): Inspection {
+  const plain = plainInspection(match.pathModel, forwardedQuery(query))
+  plain.stores = match.endpoint.object?.effect === 'make'
+  return plain
+}
+
+/** A stored answer comes as a stream when the query says so. */
+export function inspectReplay(match: Match, query: string): Inspection {
+  const plain = inspectHead(match, query)
+  const streamed = readQuery(plain.query).get('stream') === 'true'
+  return streamed ? { ...plain, streamed, framing: 'sse' } : plain
+}
+
+export function inspectForm(match: Match, query: string, fields: readonly FormField[]): Inspection | Fault {
+  const found = inspectFormFields(match, query, fields)
+  return isFault(found) ? found : { ...found, stores: match.endpoint.object?.effect === 'make' }
+}
+
+export function inspectJson(rules: BodyRules = {}): Endpoint['inspect'] {
+  return (match, query, body) => {
+    const plain = inspectHead(match, query)
+    return hasNothingToRead(match, body) ? plain : inspectBody(match.endpoint, plain, body, rules)
+  }
+}
+
+/** Nothing to say is nothing to read, where no model must be named. */
+function hasNothingToRead({ endpoint }: Match, body: Buffer): boolean {
+  return body.length === 0 && endpoint.model === 'none'
+}
+
+function inspectBody(endpoint: Endpoint, plain: Inspection, body: Buffer, rules: BodyRules): Inspection | Fault {
+  const watch = rules.watch === undefined ? null : { names: rules.watch, seen: false }
+  const scan = scanBody(body, wanted, watch)
+  if (isFault(scan)) return scan
+  const { members } = scan
+  const rejected = rules.validate?.(body, members) ?? null
+  if (rejected !== null) return rejected
+  const named = endpoint.model === 'none' ? noModel : readModel(body, members, endpoint.model === 'body-optional')
+  if (isFault(named)) return named
+  const found: Inspection = {
+    ...plain,
+    model: named.model,
+    modelSpans: named.spans,
+    endUser: readEndUser(body, members, endUserNames),
+    outputLimit: readOutputLimit(body, members, outputLimits, choices),
+    stores: plain.stores && (rules.isStored?.(body, members) ?? true),
+    mayRefer: watch === null || watch.seen,
+  }
+  if (endpoint.stream === null) return found
+  const streamed = (rules.readStream ?? readStream)(body, members)
+  if (typeof streamed !== 'boolean') return streamed
+  if (!streamed) return found
+  const usageSplice = rules.asksForUsage === true ? askForUsage(body, scan, members) : null
+  if (usageSplice !== null && isFault(usageSplice)) return usageSplice
+  return { ...found, streamed, framing: 'sse', usageSplice }
+}
+
+const noModel = { model: null, spans: [] }
+
+/** A body that sets up a session, which may name models at several places. */
+export function inspectSessionBody(match: Match, query: string, body: Buffer): Inspection | Fault {
+  const plain = inspectHead(match, query)
+  if (hasNothingToRead(match, body)) return plain
+  const scan = scanBody(body, wanted)
+  if (isFault(scan)) return scan
+  const session = inspectSession(plain, body)
+  return !isFault(session) && session.model === null && match.endpoint.model === 'body' ? noModelNamed : session
+}
+
+const noModelNamed = fault('invalid_request', '`session.model` is missing; name the model in the session.', {
+  param: 'session.model',
+})
+
+/** Speech comes as events when the body says so, else as sound. */
+export function asksForEvents(body: Buffer, members: readonly Member[]): boolean {
+  return members.some((member) => member.name === 'stream_format' && readValue(body, member) === 'sse')
+}
+
+/** A completion is stored when its body says so; what the model says aloud is kept either way. */
+export function isCompletionStored(body: Buffer, members: readonly Member[]): boolean {
+  return members.some(({ name, start }) => (name === 'store' && body[start] === startOfTrue) || name === 'audio')
+}
+
+/** A response is stored unless its body says no. A container that it makes lives on by itself either way. */
+export function isResponseStored(body: Buffer, members: readonly Member[]): boolean {
+  const refuses = members.some(({ name, start }) => name === 'store' && body[start] === startOfFalse)
+  return !refuses || body.includes(codeTool) || body.includes(shellTool)
+}
+
+const startOfTrue = 0x74
+const startOfFalse = 0x66
+const codeTool = Buffer.from('"code_interpreter"')
+const shellTool = Buffer.from('"shell"')

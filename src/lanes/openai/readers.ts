@@ -1,0 +1,62 @@
+import type { AnswerReader, BodyChange, BodyReading, Inspection } from '../contract.ts'
+import { type AnswerShape, WholeReader } from '../whole-reader.ts'
+import { ChatReader } from './chat-reader.ts'
+import { MediaReader } from './media-reader.ts'
+import { ResponsesReader } from './responses-reader.ts'
+import { ThreadsReader } from './threads-reader.ts'
+import { readUsage } from './usage.ts'
+
+const shape: AnswerShape = { model: 'model', id: 'id', usage: '', readUsage }
+const countedShape: AnswerShape = { ...shape, usage: 'usage' }
+
+/** For answers that need not be JSON: bytes, plain text, or nothing at all. JSON is read where it comes. */
+class AnyReader extends WholeReader {
+  override body(bytes: Buffer): BodyReading {
+    super.body(bytes)
+    return { wrong: null }
+  }
+}
+
+/** An answer whose usage is not counted: there is none, or what is shown was counted when it was made. */
+export function readWhole(): AnswerReader {
+  return new WholeReader(shape)
+}
+
+export function readAny(): AnswerReader {
+  return new AnyReader(shape)
+}
+
+export function readCounted(): AnswerReader {
+  return new WholeReader(countedShape)
+}
+
+/** Images as JSON. */
+export function readImages({ framing }: Inspection): AnswerReader {
+  return framing === null ? new WholeReader(countedShape) : new MediaReader(framing)
+}
+
+/** Speech as bytes, transcripts as JSON or text. */
+export function readAudio({ framing }: Inspection): AnswerReader {
+  return framing === null ? new AnyReader(countedShape) : new MediaReader(framing)
+}
+
+export function readChat({ framing, usageSplice }: Inspection, { askForUsage }: BodyChange): AnswerReader {
+  return new ChatReader(framing, askForUsage && usageSplice !== null)
+}
+
+export function readResponse({ framing, stores }: Inspection): AnswerReader {
+  return new ResponsesReader(framing, stores ? 'stored-too' : 'made')
+}
+
+export function readStoredResponse({ framing }: Inspection): AnswerReader {
+  return new ResponsesReader(framing, 'replayed')
+}
+
+export function readRun({ framing }: Inspection): AnswerReader {
+  return framing === null ? readWhole() : new ThreadsReader(framing, false)
+}
+
+/** The call creates the thread of the run too. */
+export function readThreadAndRun({ framing }: Inspection): AnswerReader {
+  return framing === null ? readWhole() : new ThreadsReader(framing, true)
+}
