@@ -78,7 +78,7 @@ export const endpoints: readonly Endpoint[] = [
   // Deprecated, and gone from the newest SDK.
   row('complete', 'POST /v1/complete', { model: 'body', takes: json, stream: 'sse', reader: readComplete }),
 
-  // The SDKs find the results by `results_url`, which leads back here (wire/lanes.md, 2.5).
+  // The SDKs find the results by `results_url`, which leads back here (wire/lanes.md, section 2.5).
   row('batches.create', 'POST /v1/messages/batches', {
     model: 'body-optional',
     takes: json,

@@ -151,7 +151,7 @@ export const endpoints: readonly Endpoint[] = [
   row('operations.get', 'GET /{version}/fileSearchStores/{name}/operations/{object}', { object: operation }),
   row('operations.get', 'GET /{version}/fileSearchStores/{name}/upload/operations/{object}', { object: operation }),
 
-  // Files come up in several ways at one path: `start` of a resumable upload and mere metadata as JSON, bytes and multipart in one call (wire/lanes.md, 3.4).
+  // Files come up in several ways at one path: `start` of a resumable upload and mere metadata as JSON, bytes and multipart in one call (wire/lanes.md, section 3.4).
   row('files.create', 'POST /upload/{version}/files', {
     takes: ['json', 'multipart', 'bytes'],
     object: makes('file'),

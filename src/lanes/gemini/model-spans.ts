@@ -15,7 +15,7 @@ type Step = readonly string[]
 /** Ways to the objects in which a body names the model of its path again, arrays on the way not counted. */
 export type ModelWays = readonly (readonly Step[])[]
 
-/** Both JSON spellings (wire/lanes.md, 3.2). */
+/** Both JSON spellings (wire/lanes.md, section 3.2). */
 const asked = [['requests'], ['generateContentRequest', 'generate_content_request']]
 const batched = [['inputConfig', 'input_config'], ['requests'], ['requests'], ['request']]
 
