@@ -12,6 +12,24 @@ export const leaveOutHttp2: Plugin = {
   },
 }
 
+/**
+ * undici brings the core of its fetch along, 63 KB, for bodies of type FormData. A thread sends buffers and streams only, so the question
+ * whether a body is such a form always has the answer no.
+ */
+export const leaveOutFetch: Plugin = {
+  name: 'leave-out-fetch',
+  setup(build) {
+    const stubs: Readonly<Record<string, string>> = {
+      'fetch/body.js': "module.exports = { extractBody() { throw new Error('left out of the bundle') } }",
+      'fetch/formdata.js': 'module.exports = {}',
+      'webidl/index.js': 'module.exports = { webidl: { is: { FormData: () => false } } }',
+    }
+    build.onLoad({ filter: /undici\/lib\/web\/(fetch\/(body|formdata)|webidl\/index)\.js$/ }, ({ path }) => ({
+      contents: stubs[path.replace(/^.*\/web\//, '')] ?? '',
+    }))
+  },
+}
+
 /** Proxies are spoken to in HTTP: what speaks SOCKS is never asked for (src/config/proxies.ts, `checkProxy`). */
 export const leaveOutSocks: Plugin = {
   name: 'leave-out-socks',

@@ -6,6 +6,7 @@ import { bundleConsole } from './bundle-console.ts'
 import {
   deriveCatalog,
   keepSmallZodApart,
+  leaveOutFetch,
   leaveOutHttp2,
   leaveOutInkDevtools,
   leaveOutLocales,
@@ -52,7 +53,7 @@ export async function bundle(outputDirectory: string, options: BundleOptions = {
   const [program, ofThreads, consolePage] = await Promise.all([
     bundleProgram(common),
     // A thread is one script: the packaged executable starts it from its text.
-    build({ ...common, entryPoints: threads, format: 'cjs' }),
+    build({ ...common, entryPoints: threads, format: 'cjs', plugins: [...common.plugins, leaveOutFetch] }),
     bundleConsole(join(outputDirectory, 'console')),
   ])
   await writeFile(join(outputDirectory, 'package.json'), `${JSON.stringify({ name: 'spgw', bin: 'main.js' })}\n`)

@@ -33,7 +33,7 @@ export interface Gateway {
   health: Health
   counters: Counters
   /** Which lanes a provider kind answers without translation. */
-  speaks(kind: string): readonly LaneName[]
+  formatsOf(kind: string): readonly LaneName[]
   /** Whether a provider kind has such a call (`messages`) in the lanes that it speaks. */
   serves(kind: string, operation: string): boolean
   refusals: RefusalFlood

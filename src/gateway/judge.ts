@@ -172,7 +172,7 @@ function judgeRetry(judging: Judge, result: Result, answer: Answer, retryAfterMs
   health.recordSuccess(slot, result.entry, Date.now())
   const others = result.provider.credentials.length > 1
   const restMs = Math.min(Math.max(retryAfterMs ?? limitRestMs, shortestRestMs), longestRestMs)
-  if (others) health.restCredential(slot, result.credentialIndex, Date.now() + restMs)
+  if (others) health.coolDownCredential(slot, result.credentialIndex, Date.now() + restMs)
   return failed(
     judging.route,
     { ...failure, next: others && hasMore(judging, result) ? 'credential' : 'retry' },
@@ -193,7 +193,7 @@ function restCredential(judging: Judge, result: Result, meaning: Meaning, status
     : `the provider's account is out of quota (${status})`
   health.abandon(slot, result.entry)
   if (rejected) health.rejectCredential(slot, result.credentialIndex, poolSize(result), now)
-  else health.restCredential(slot, result.credentialIndex, now + quotaRestMs)
+  else health.coolDownCredential(slot, result.credentialIndex, now + quotaRestMs)
   report({
     type: rejected ? 'credential-rejected' : 'quota-exhausted',
     providerId: id,

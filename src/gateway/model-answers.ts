@@ -33,7 +33,7 @@ function modelsFor(gateway: Gateway, exchange: Exchange): ListedModel[] {
   const lane = exchange.lane!.name
   const { projectId, environmentId } = key
   const maySee = (model: string) => mayUseModel(policy, model)
-  return visibleModels({ lane, projectId, environmentId, speaks: gateway.speaks, maySee }, routes).map(
+  return visibleModels({ lane, projectId, environmentId, formatsOf: gateway.formatsOf, maySee }, routes).map(
     ({ name, providerKind, contextTokens, outputTokens, routeId }) => ({
       name,
       owner: providerKind,

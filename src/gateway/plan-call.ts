@@ -32,7 +32,7 @@ export function planModel(
       environmentId: exchange.key!.environmentId,
       providerName: exchange.header('x-sp-provider'),
       pin,
-      speaks: gateway.speaks,
+      formatsOf: gateway.formatsOf,
       operation: exchange.match!.endpoint.operation,
       serves: gateway.serves,
       health: (slot, credentials) => gateway.health.view(slot, exchange.receivedAt, credentials),

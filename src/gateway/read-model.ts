@@ -1,9 +1,9 @@
 import { Secret } from '../core/secret.ts'
 import { type CompiledPolicies, compilePolicies } from '../policy/admit.ts'
-import type { ProviderKind, WayOut } from '../providers/contract.ts'
+import type { EgressOptions, ProviderKind } from '../providers/contract.ts'
 import { openCredential } from '../providers/credential.ts'
+import { egressOf } from '../providers/egress.ts'
 import { findKind } from '../providers/index.ts'
-import { wayOutOf } from '../providers/way-out.ts'
 import { type CompiledRoutes, compileRoutes } from '../routing/plan.ts'
 import type { BodyKey } from '../sealing/body-seal.ts'
 import { ClientTokens } from '../sealing/client-token.ts'
@@ -17,7 +17,7 @@ export interface LiveProvider {
   /** null: the client certificate alone says who calls. */
   credentials: readonly (Secret | null)[]
   /** How the network is reached, by credential; null for nearly all: the usual way. */
-  ways: readonly (WayOut | null)[] | null
+  egress: readonly (EgressOptions | null)[] | null
 }
 
 /** The configuration compiled for one thread; replaced whole, so that a request sees one version from end to end. */
@@ -72,13 +72,13 @@ function compileConfiguration(snapshot: ConfigurationSnapshot): LiveConfiguratio
     if (kind === null) throw new Error(`provider ${row.name} is of the unknown kind ${row.kind}`)
     const opened = row.credentials.map(({ value }) => openCredential(new Secret(value)))
     const identities = opened.length === 0 ? [null] : opened.map(({ identity }) => identity)
-    const ways = identities.map((identity) => wayOutOf(row.settings, identity))
+    const egress = identities.map((identity) => egressOf(row.settings, identity))
     // The clear text stays nowhere but inside the Secret.
     providers.set(row.id, {
       row: { ...row, credentials: row.credentials.map(({ id }) => ({ id, value: '' })) },
       kind,
       credentials: opened.map(({ own }) => own),
-      ways: ways.every((way) => way === null) ? null : ways,
+      egress: egress.every((options) => options === null) ? null : egress,
     })
   }
   const rows = [...providers.values()].map(({ row }) => row)

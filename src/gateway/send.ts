@@ -77,7 +77,7 @@ function pickPinned(gateway: Gateway, { attempts }: Exchange, provider: LiveProv
   const credential = provider.credentials[index]
   if (credential === undefined) return null
   const { slot } = provider.row
-  const rests = attempts.length === 0 && gateway.health.restsCredential(slot, index, Date.now())
+  const rests = attempts.length === 0 && gateway.health.isCoolingDown(slot, index, Date.now())
   return rests ? null : { index, credential }
 }
 
@@ -99,7 +99,7 @@ function startCall(
   const change: BodyChange = {
     renameTo:
       inspection.model !== null && candidate.upstreamModel !== inspection.model ? candidate.upstreamModel : null,
-    askForUsage: inspection.usageSplice !== null && !kind.lacks(row).includes('stream_options'),
+    askForUsage: inspection.usageSplice !== null && !kind.unsupported(row).includes('stream_options'),
   }
   if (candidate.further !== undefined) change.furtherTo = candidate.further
   noteSplices(exchange, row.name, change)
@@ -129,10 +129,19 @@ function startCall(
   if (exchange.upload !== null) body = sendUpload(exchange, call, change.renameTo, limits.betweenChunks, headers)
   else if (match.endpoint.takes.length > 0) body = splice(gateway, exchange, provider, change)
   if (isDownload(match.endpoint)) passRange(exchange.request.rawHeaders, headers)
-  const way = provider.ways === null ? null : provider.ways[index]
+  const egress = provider.egress === null ? null : provider.egress[index]
   const { memory } = exchange
   const lent = memory !== null && Buffer.isBuffer(body) && memory.holds(body) ? memory : null
-  const request = { method: match.endpoint.method, origin, path, headers, body, lent, connectMs: limits.connect, way }
+  const request = {
+    method: match.endpoint.method,
+    origin,
+    path,
+    headers,
+    body,
+    lent,
+    connectMs: limits.connect,
+    egress,
+  }
   call.begin(transportFor(gateway, exchange, provider, candidate, credential).send(request, call))
   exchange.provider = row.name
   exchange.upstreamModel = candidate.upstreamModel
@@ -156,15 +165,15 @@ function transportFor(
   credential: Secret | null,
 ): Transport {
   const transport = kind.transport ?? exchange.handshake ?? gateway.transport
-  if (kind.through === undefined) return transport
-  return kind.through(transport, {
+  if (kind.wrapTransport === undefined) return transport
+  return kind.wrapTransport(transport, {
     provider: row,
     lane: exchange.lane!.name,
     operation: exchange.match!.endpoint.operation,
     model: candidate.upstreamModel,
     streamed: exchange.inspection!.streamed,
     credential,
-    note: (text) => noteSplice(exchange, text),
+    recordChange: (text) => noteSplice(exchange, text),
   })
 }
 

@@ -48,7 +48,7 @@ const gateway: Gateway = {
   transport,
   health: attachHealth(start.healthMemory, start.column),
   counters,
-  speaks: (kind) => findKind(kind)?.speaks ?? [],
+  formatsOf: (kind) => findKind(kind)?.formats ?? [],
   serves: (kind, operation) => findKind(kind)?.serves?.includes(operation) ?? true,
   exchanges: new LiveList(),
   connections: new LiveList(),

@@ -1,5 +1,5 @@
-import type { OutboundRequest, ResponseSink, Transport, TransportFault, WayOut } from './contract.ts'
-import { Postponed } from './late-sending.ts'
+import type { EgressOptions, OutboundRequest, ResponseSink, Transport, TransportFault } from './contract.ts'
+import { PendingSending } from './deferred-sending.ts'
 import { fetchWhole, type WholeAnswer, type WholeLimits } from './whole-answer.ts'
 import { baseUrlProblem, joinBaseUrl } from './wire/base-url.ts'
 import { asCount, asObject, asString, parseJson } from './wire/json.ts'
@@ -11,7 +11,7 @@ export type Ask = (request: OutboundRequest) => Promise<WholeAnswer>
 export interface TokenSource {
   /** Tells sources apart; holds secrets. */
   key: string
-  /** Buys one, with as many calls as that takes: `askForToken` makes the last of them. May throw `TokenRefused`. */
+  /** Buys one, with as many calls as that takes: `askForToken` makes the last of them. May throw `TokenRejected`. */
   sale(ask: Ask): Promise<Sale>
   /** The answer to the client's call where the token endpoint refuses the credential: a 401 in the lane's shape. */
   refusal(reason: string): { headers: string[]; body: Buffer }
@@ -21,7 +21,7 @@ export interface TokenSource {
 export type Sale = { token: string; lifeSeconds: number | null } | { refused: string } | { fault: TransportFault }
 
 /** The credential cannot be used; the message is half a sentence for operators, and holds no secret. */
-export class TokenRefused extends Error {}
+export class TokenRejected extends Error {}
 
 type Outcome = { token: string } | { refused: string } | { fault: TransportFault }
 
@@ -52,7 +52,7 @@ export function withToken(transport: Transport, source: TokenSource, fresh = fal
   }
 }
 
-class TokenCall extends Postponed implements ResponseSink {
+class TokenCall extends PendingSending implements ResponseSink {
   readonly #transport: Transport
   readonly #source: TokenSource
   readonly #request: OutboundRequest
@@ -70,9 +70,9 @@ class TokenCall extends Postponed implements ResponseSink {
   }
 
   async begin(): Promise<void> {
-    const { way = null } = this.#request
-    const found = takeKept(this.#transport, this.#source, way, Date.now())
-    const outcome: Outcome = found === null ? await buy(this.#transport, this.#source, way) : { token: found }
+    const { egress = null } = this.#request
+    const found = takeKept(this.#transport, this.#source, egress, Date.now())
+    const outcome: Outcome = found === null ? await buy(this.#transport, this.#source, egress) : { token: found }
     if (this.aborted || !('token' in outcome)) dropBody(this.#request.body)
     if (this.aborted) return
     if ('fault' in outcome) return this.#sink.onError(outcome.fault)
@@ -130,37 +130,37 @@ function dropBody(body: OutboundRequest['body']): void {
   if (body !== null && !Buffer.isBuffer(body)) body.destroy()
 }
 
-function takeKept(transport: Transport, source: TokenSource, way: WayOut | null, now: number): string | null {
+function takeKept(transport: Transport, source: TokenSource, egress: EgressOptions | null, now: number): string | null {
   const found = kept.get(source.key)
   if (found === undefined || now >= found.endsAt) return null
-  if (now >= found.renewAt) void buy(transport, source, way)
+  if (now >= found.renewAt) void buy(transport, source, egress)
   return found.token
 }
 
-function buy(transport: Transport, source: TokenSource, way: WayOut | null): Promise<Outcome> {
+function buy(transport: Transport, source: TokenSource, egress: EgressOptions | null): Promise<Outcome> {
   const running = buying.get(source.key)
   if (running !== undefined) return running
-  const bought = buyOne(transport, source, way).finally(() => buying.delete(source.key))
+  const bought = buyOne(transport, source, egress).finally(() => buying.delete(source.key))
   buying.set(source.key, bought)
   return bought
 }
 
 /** Where the token is sold the provider's own way leads too. */
-async function buyOne(transport: Transport, source: TokenSource, way: WayOut | null): Promise<Outcome> {
-  const ask: Ask = (request) => fetchWhole(transport, { way, ...request }, limits)
+async function buyOne(transport: Transport, source: TokenSource, egress: EgressOptions | null): Promise<Outcome> {
+  const ask: Ask = (request) => fetchWhole(transport, { egress, ...request }, limits)
   try {
     const sold = await source.sale(ask)
     return 'token' in sold ? { token: keep(source.key, sold.token, sold.lifeSeconds) } : sold
   } catch (error) {
-    if (error instanceof TokenRefused) return { refused: error.message }
+    if (error instanceof TokenRejected) return { refused: error.message }
     throw error
   }
 }
 
-/** Where a credential says that tokens are sold. Throws `TokenRefused`. */
+/** Where a credential says that tokens are sold. Throws `TokenRejected`. */
 export function readAddress(url: string, path = ''): { origin: string; path: string } {
   if (baseUrlProblem(url) !== null)
-    throw new TokenRefused('the address of its token endpoint is no URL of http or https')
+    throw new TokenRejected('the address of its token endpoint is no URL of http or https')
   return joinBaseUrl(url, path)
 }
 

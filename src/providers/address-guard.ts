@@ -58,7 +58,7 @@ function listNets(four: readonly [string, number][], six: readonly [string, numb
 }
 
 /** `address`: as a resolver or a URL gives it, with a zone or without. */
-export function judgeAddress(address: string): AddressKind {
+export function classifyAddress(address: string): AddressKind {
   const bare = address.replace(/%.*$/, '')
   const family = isIP(bare) === 6 ? 'ipv6' : 'ipv4'
   // Loopback as IPv4-compatible would be in `::/104`; the one address of it that is used is ::1.
@@ -108,14 +108,14 @@ export interface HostRule {
 }
 
 /** `hostname`: as `URL` gives it, so that other spellings of an address (decimal, octal, short) are resolved already. */
-export function judgeHost(hostname: string, allowPrivate: boolean): HostRule {
+export function evaluateHost(hostname: string, allowPrivate: boolean): HostRule {
   const name = hostname
     .toLowerCase()
     .replace(/^\[|\]$/g, '')
     .replace(/\.$/, '')
   if (forbiddenNames.test(name)) return { refused: refusal('forbidden'), mayBePrivate: false }
   if (isIP(name) === 0) return { refused: null, mayBePrivate: allowPrivate || localName.test(name) }
-  const kind = judgeAddress(name)
+  const kind = classifyAddress(name)
   return { refused: kind === 'forbidden' ? refusal(kind) : null, mayBePrivate: true }
 }
 

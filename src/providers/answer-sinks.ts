@@ -1,7 +1,7 @@
 import type { ResponseSink, TransportFault } from './contract.ts'
 
 /** Hands everything on; what a kind changes of an answer is a class on top. */
-export class PassingSink implements ResponseSink {
+export class ForwardingSink implements ResponseSink {
   protected readonly sink: ResponseSink
 
   constructor(sink: ResponseSink) {
@@ -33,7 +33,7 @@ export class PassingSink implements ResponseSink {
 const wholeLimit = 1024 * 1024
 
 /** Gathers whole answers that `choose` wants, and hands on what it makes of them. */
-export class RewritingSink extends PassingSink {
+export class RewritingSink extends ForwardingSink {
   readonly #choose: (status: number, headers: readonly string[]) => ((body: Buffer) => Buffer) | null
   #rewrite: ((body: Buffer) => Buffer) | null = null
   #head: { status: number; headers: string[] } | null = null

@@ -1,5 +1,5 @@
 import type { ListedProviderModel, ProviderKind } from './contract.ts'
-import { wayOutSettings } from './way-out.ts'
+import { egressSettings } from './egress.ts'
 import { joinBaseUrl, replacePath, splitBaseUrl } from './wire/base-url.ts'
 import { readModelList, readName } from './wire/check-reading.ts'
 import { asCount, type JsonObject } from './wire/json.ts'
@@ -9,10 +9,12 @@ import { classifyStatus } from './wire/status.ts'
 export const anthropic: ProviderKind = {
   kind: 'anthropic',
   title: 'Anthropic',
-  speaks: ['anthropic'],
+  description: 'Claude, over its own Messages format',
+  formats: ['anthropic'],
   defaultBaseUrl: 'https://api.anthropic.com',
   credential: 'required',
-  settings: wayOutSettings,
+  settings: egressSettings,
+  imports: { names: ['anthropic'], keyVariable: 'ANTHROPIC_API_KEY', models: /^claude-/ },
   address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),
   headers: (_provider, _lane, credential) => (credential ? [['x-api-key', credential.reveal()]] : []),
   // Without one the provider answers 400; the client's own version is never touched (product.md section 2).
@@ -26,7 +28,7 @@ export const anthropic: ProviderKind = {
     otherSpelling,
   },
   transport: null,
-  lacks: () => [],
+  unsupported: () => [],
 }
 
 function readModel(entry: JsonObject): ListedProviderModel | null {

@@ -1,10 +1,10 @@
-import { withToken } from './access-token.ts'
-import { entraToken } from './azure/entra-token.ts'
+import { askForToken, readAddress, type TokenSource, withToken } from './access-token.ts'
 import type { CallContext, ProviderKind, ProviderTarget, Transport } from './contract.ts'
-import { readDocument } from './credential.ts'
-import { wayOutSettings } from './way-out.ts'
+import { readJsonCredential, textOf } from './credential.ts'
+import { egressSettings } from './egress.ts'
 import { joinBaseUrl, splitBaseUrl } from './wire/base-url.ts'
 import { checkPassed } from './wire/check-reading.ts'
+import type { JsonObject } from './wire/json.ts'
 import { openaiCheck, readOpenaiError } from './wire/openai-format.ts'
 import { azureRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
@@ -16,17 +16,19 @@ import { classifyStatus } from './wire/status.ts'
 export const azureOpenai: ProviderKind = {
   kind: 'azure-openai',
   title: 'Azure OpenAI',
-  speaks: ['openai'],
+  description: 'Deployments of a resource, by key or service principal',
+  formats: ['openai'],
   defaultBaseUrl: '',
   credential: 'required',
-  documents: [{ title: "service principal's secret", members: ['tenant_id', 'client_id', 'client_secret'] }],
+  jsonCredentials: [{ title: "service principal's secret", members: ['tenant_id', 'client_id', 'client_secret'] }],
   settings: {
     api_version: {
       description:
         'API version: a date such as 2024-10-21 (calls deployments by path), or `preview` (default: the v1 API)',
     },
-    ...wayOutSettings,
+    ...egressSettings,
   },
+  imports: { names: ['azure', 'azure_text', 'azure-openai'] },
   address: (provider, _lane, path) => {
     const { origin, path: full } = joinBaseUrl(
       rootOf(provider.baseUrl),
@@ -37,7 +39,7 @@ export const azureOpenai: ProviderKind = {
     return { origin, path: `${full}${full.includes('?') ? '&' : '?'}api-version=${encodeURIComponent(version)}` }
   },
   headers: (_provider, _lane, credential) =>
-    credential && readDocument(credential) === null ? [['api-key', credential.reveal()]] : [],
+    credential && readJsonCredential(credential) === null ? [['api-key', credential.reveal()]] : [],
   classify: (_lane, answer, body) => classifyStatus(answer, body, (status, error) => readOpenaiError(status, error)),
   scrub: (body) => scrubWith(azureRules, body),
   check: {
@@ -55,10 +57,10 @@ export const azureOpenai: ProviderKind = {
     otherSpelling: () => null,
   },
   transport: null,
-  lacks: () => [],
-  through(transport, call) {
+  unsupported: () => [],
+  wrapTransport(transport, call) {
     const placed = isDated(call.provider) && call.model !== '' ? inDeployment(transport, call) : transport
-    const document = call.credential && readDocument(call.credential)
+    const document = call.credential && readJsonCredential(call.credential)
     return document ? withToken(placed, entraToken(document), call.operation === 'check') : placed
   },
 }
@@ -86,16 +88,54 @@ const deployed = new Set([
   '/images/edits',
 ])
 
-function inDeployment(transport: Transport, { model, note }: CallContext): Transport {
+function inDeployment(transport: Transport, { model, recordChange }: CallContext): Transport {
   return {
     send(request, sink) {
       const [before = '', rest = ''] = request.path.split(/\/openai(?=\/)(.*)/s)
       if (!deployed.has(rest.split('?')[0] ?? '')) return transport.send(request, sink)
-      note('The deployment was put into the path (dated API version).')
+      recordChange('The deployment was put into the path (dated API version).')
       return transport.send(
         { ...request, path: `${before}/openai/deployments/${encodeURIComponent(model)}${rest}` },
         sink,
       )
+    },
+  }
+}
+
+const publicAuthority = 'https://login.microsoftonline.com'
+const publicScope = 'https://cognitiveservices.azure.com/.default'
+
+/**
+ * Client credentials of a service principal at Entra ID. Other clouds than the public one name theirs in the document:
+ * `authority` and `scope`. They stand beside the secret, since that goes where they say.
+ */
+export function entraToken(document: JsonObject): TokenSource {
+  const text = (member: string) => textOf(document, member)
+  const authority = text('authority') || publicAuthority
+  const form = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: text('client_id'),
+    client_secret: text('client_secret'),
+    scope: text('scope') || publicScope,
+  }).toString()
+  const tenant = encodeURIComponent(text('tenant_id'))
+  return {
+    key: `${authority} ${tenant} ${form}`,
+    sale: async (ask) =>
+      askForToken(ask, {
+        method: 'POST',
+        ...readAddress(authority, `/${tenant}/oauth2/v2.0/token`),
+        headers: ['content-type', 'application/x-www-form-urlencoded', 'accept', 'application/json'],
+        body: Buffer.from(form),
+        connectMs: 5000,
+      }),
+    refusal: (reason) => {
+      const error = {
+        message: `Entra ID refused the service principal (${reason}).`,
+        type: 'invalid_request_error',
+        code: '401',
+      }
+      return { headers: ['content-type', 'application/json'], body: Buffer.from(JSON.stringify({ error })) }
     },
   }
 }

@@ -1,12 +1,13 @@
-import { classifyBedrock } from './bedrock/meaning.ts'
-import { readFoundationModels } from './bedrock/models.ts'
 import { prepareCall } from './bedrock/prepare.ts'
-import type { ProviderKind } from './contract.ts'
-import { readDocument } from './credential.ts'
-import { sendLate } from './late-sending.ts'
-import { wayOutSettings } from './way-out.ts'
+import type { AnswerHead, CheckResult, Meaning, ProviderKind } from './contract.ts'
+import { readJsonCredential } from './credential.ts'
+import { sendDeferred } from './deferred-sending.ts'
+import { egressSettings } from './egress.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
+import { checkFailed, checkPassed, readModelList } from './wire/check-reading.ts'
+import { asObject, asString, parseJson } from './wire/json.ts'
 import { bedrockRules, scrubWith } from './wire/scrub.ts'
+import { classifyStatus } from './wire/status.ts'
 
 /**
  * Anthropic's models on Amazon Bedrock: InvokeModel, InvokeModelWithResponseStream and CountTokens, each in the Anthropic
@@ -15,22 +16,27 @@ import { bedrockRules, scrubWith } from './wire/scrub.ts'
 export const bedrock: ProviderKind = {
   kind: 'bedrock',
   title: 'Amazon Bedrock (Anthropic models)',
-  speaks: ['anthropic'],
+  description: "Anthropic's models, by access key or Bedrock key",
+  formats: ['anthropic'],
   serves: ['messages', 'count_tokens'],
   defaultBaseUrl: 'https://bedrock-runtime.{region}.amazonaws.com',
-  usualBaseUrl: ({ region }) =>
+  baseUrlFor: ({ region }) =>
     typeof region !== 'string'
       ? ''
       : `https://bedrock-runtime.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`,
   credential: 'required',
-  documents: [{ title: 'access key', members: ['access_key_id', 'secret_access_key'] }],
+  jsonCredentials: [{ title: 'access key', members: ['access_key_id', 'secret_access_key'] }],
   settings: {
     region: { description: 'Region to call and to sign calls for', required: true },
-    ...wayOutSettings,
+    ...egressSettings,
+  },
+  imports: {
+    names: ['bedrock'],
+    serves: { models: /(^|[.:/])anthropic\.|^arn:|^\*$/, vendors: "Anthropic's" },
   },
   address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),
   headers: (_provider, _lane, credential) =>
-    credential && readDocument(credential) === null ? [['authorization', `Bearer ${credential.reveal()}`]] : [],
+    credential && readJsonCredential(credential) === null ? [['authorization', `Bearer ${credential.reveal()}`]] : [],
   classify: (_lane, answer, body) => classifyBedrock(answer, body),
   scrub: (body) => scrubWith(bedrockRules, body),
   check: {
@@ -40,8 +46,45 @@ export const bedrock: ProviderKind = {
     otherSpelling: () => null,
   },
   transport: null,
-  lacks: () => [],
-  through: (transport, call) => ({
-    send: (request, sink) => sendLate(transport, sink, prepareCall(request, sink, call)),
+  unsupported: () => [],
+  wrapTransport: (transport, call) => ({
+    send: (request, sink) => sendDeferred(transport, sink, prepareCall(request, sink, call)),
   }),
+}
+
+/** What is certain about the credential; any other 403 may be about the one model. */
+const refused = new Set([
+  'UnrecognizedClientException',
+  'InvalidSignatureException',
+  'ExpiredTokenException',
+  'InvalidClientTokenId',
+  'IncompleteSignatureException',
+  'MissingAuthenticationTokenException',
+])
+
+/** The exception's name stands in a header, behind it sometimes the address of its model. */
+function classifyBedrock(answer: AnswerHead, body: Buffer): Meaning {
+  const type = (answer.headers.get('x-amzn-errortype') ?? '').split(':')[0] ?? ''
+  return classifyStatus(answer, body, (status) => {
+    if (refused.has(type)) return { verdict: 'credential-rejected' }
+    // ModelErrorException: the model itself failed, not the request.
+    return status === 424 ? { verdict: 'retry', retryAfterMs: null } : null
+  })
+}
+
+/** ListFoundationModels. A caller that may not list is told from one that is not let in by the words alone. */
+function readFoundationModels(status: number, body: Buffer): CheckResult {
+  const whole = asObject(parseJson(body))
+  const message = asString(whole?.message) || asString(whole?.Message)
+  if (status === 403 && /not authorized to perform/i.test(message)) {
+    return checkPassed([], 'Bedrock knows the credential, but it may not list models; name them in routes.')
+  }
+  if (status === 403) {
+    const why = /expired/i.test(message) ? 'it has expired' : 'check key, secret and region'
+    return checkFailed('credential_rejected', `Bedrock refused the credential: ${why}.`)
+  }
+  return readModelList(status, body, 'modelSummaries', (entry) => {
+    const name = asString(entry.modelId)
+    return name === '' ? null : { name, contextTokens: null, outputTokens: null }
+  })
 }

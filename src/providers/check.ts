@@ -3,14 +3,14 @@ import type { Secret } from '../core/secret.ts'
 import type {
   CheckPlan,
   CheckResult,
+  EgressOptions,
   ProviderKind,
   ProviderTarget,
   Transport,
   TransportFault,
-  WayOut,
 } from './contract.ts'
 import { openCredential } from './credential.ts'
-import { wayOutOf } from './way-out.ts'
+import { egressOf } from './egress.ts'
 import { fetchWhole, type WholeLimits } from './whole-answer.ts'
 import { baseUrlProblem } from './wire/base-url.ts'
 import { checkFailed, checkPassed } from './wire/check-reading.ts'
@@ -29,8 +29,8 @@ export async function checkProvider(
   limits: WholeLimits = checkLimits,
 ): Promise<CheckResult> {
   const opened = credential && openCredential(credential)
-  const way = wayOutOf(target.settings, opened?.identity ?? null)
-  const caller = { kind, credential: opened?.own ?? null, given: credential !== null, transport, limits, way }
+  const egress = egressOf(target.settings, opened?.identity ?? null)
+  const caller = { kind, credential: opened?.own ?? null, given: credential !== null, transport, limits, egress }
   const plan = kind.check
   if (!plan) return checkPassed([...(kind.fixedModels ?? [])], 'Built in: there is nothing to check.')
   const problem = addressProblem(kind, target)
@@ -63,11 +63,11 @@ interface Caller {
   given: boolean
   transport: Transport
   limits: WholeLimits
-  way: WayOut | null
+  egress: EgressOptions | null
 }
 
 async function ask(caller: Caller, plan: CheckPlan, target: ProviderTarget): Promise<CheckResult> {
-  const { kind, credential, limits, way } = caller
+  const { kind, credential, limits, egress } = caller
   const lane = firstLane(kind)
   const address = kind.address(target, lane, plan.path)
   const headers = ['accept', 'application/json', 'accept-encoding', 'identity']
@@ -79,10 +79,10 @@ async function ask(caller: Caller, plan: CheckPlan, target: ProviderTarget): Pro
     headers,
     body: null,
     connectMs: Math.min(5000, limits.milliseconds),
-    way,
+    egress,
   }
-  const call = { provider: target, lane, operation: 'check', model: '', streamed: false, credential, note() {} }
-  const transport = kind.through?.(caller.transport, call) ?? caller.transport
+  const call = { provider: target, lane, operation: 'check', model: '', streamed: false, credential, recordChange() {} }
+  const transport = kind.wrapTransport?.(caller.transport, call) ?? caller.transport
   const answer = await fetchWhole(transport, request, limits)
   switch (answer.outcome) {
     case 'answered':
@@ -123,5 +123,5 @@ function unreachable(fault: TransportFault): string {
 }
 
 function firstLane(kind: ProviderKind): LaneName {
-  return kind.speaks[0] ?? 'openai'
+  return kind.formats[0] ?? 'openai'
 }

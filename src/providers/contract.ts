@@ -1,84 +1,108 @@
 import type { Readable } from 'node:stream'
 import type { LaneName } from '../core/lane.ts'
 import type { Secret } from '../core/secret.ts'
+import type { Preset } from './presets.ts'
 
-/** What a provider kind must say. One file a kind; what differs between vendors of one kind is a preset row. */
+/**
+ * A provider kind. Everything that the gateway knows about it is in the kind's one file: the admin contract, the console's forms,
+ * `spgw import` and the reference pages derive from it. Differences between vendors of one kind are rows in `presets.ts`.
+ */
 export interface ProviderKind {
   kind: string
   title: string
-  /** Lanes whose format it speaks natively. */
-  speaks: readonly LaneName[]
+  /** One line for forms: what one gets with it. */
+  description: string
+  /** The lanes whose format the provider takes as it is. */
+  formats: readonly LaneName[]
   /** The only operations of those lanes that it has; absent: all. */
   serves?: readonly string[]
   /** As it is shown, with settings in braces (`https://{region}.example`); '' where the operator must give one. */
   defaultBaseUrl: string
-  /** The base URL where the operator gives none, if it follows from the settings; '' where they do not say it. Absent: `defaultBaseUrl`. */
-  usualBaseUrl?(settings: Readonly<Record<string, unknown>>): string
+  /** The base URL that follows from the settings; '' where they do not determine it. Absent: `defaultBaseUrl`. */
+  baseUrlFor?(settings: Settings): string
   credential: 'required' | 'optional' | 'none'
-  /** Credentials that are a JSON document instead of one word; absent: there are none. */
-  documents?: readonly CredentialDocument[]
-  /** False: only a document is a credential. */
-  word?: false
-  /** The kind's own settings by name, as data: the schema that checks them is no business of a data-plane thread. */
+  /** False: an API key is no credential, only JSON is. */
+  apiKey?: false
+  /** Credentials in JSON form; absent: the kind has none. */
+  jsonCredentials?: readonly JsonCredential[]
+  /** The kind's own settings by name, as data: data-plane threads do not load the schemas that check them. */
   settings: Readonly<Record<string, KindSetting>>
+  /** Known vendors and servers of the kind: values of its setting `preset`. */
+  presets?: readonly Preset[]
+  /** How configuration files of other gateways name the kind. Absent: `spgw import` does not know it. */
+  imports?: ImportNames
   /** Where a call goes. `path` is what the lane's `upstreamPath` gave, query included. Source: contract.md rule 1. */
   address(provider: ProviderTarget, lane: LaneName, path: string): { origin: string; path: string }
   /** Headers that authenticate and identify; they replace any of the same name from the client. */
   headers(provider: ProviderTarget, lane: LaneName, credential: Secret | null): [string, string][]
-  /** Headers sent only where the client sent none of that name. */
+  /** Headers that are sent only when the client sent none of that name. */
   defaults?: readonly (readonly [string, string])[]
-  /** What a status (and, for errors, the body's first 64 KiB) means. Source: contract.md rule 3. */
+  /** What a status (and, for errors, the first 64 KiB of the body) means. Source: contract.md rule 3. */
   classify(lane: LaneName, answer: AnswerHead, body: Buffer): Meaning
   /** Removes account, project and organisation ids from an error body; the same buffer when there are none. */
   scrub(body: Buffer): Buffer
-  /** The free request that proves address and credential, and lists models. Null: nothing to check (demo). */
+  /** The free request that proves address and credential, and lists models. Null: there is nothing to check (demo). */
   check: CheckPlan | null
-  /** What it can serve, where there is no list to ask for (demo). */
+  /** Its models, where there is no list to ask for (demo). */
   fixedModels?: readonly ListedProviderModel[]
   /** Answers in the process instead of over the network (demo). */
   transport: Transport | null
   /**
    * For kinds whose calls need more than an address and headers: a token, a signature, another body, another framing of the
-   * answer. Gives the transport that this one call goes through; what it does to the request it says to `note`. Absent:
-   * nothing stands between.
+   * answer. Returns the transport for this one call, and reports each change of the request to `call.recordChange`.
    */
-  through?(transport: Transport, call: CallContext): Transport
-  /** Body features that a vendor does not know (`stream_options`), from its preset. */
-  lacks(provider: ProviderTarget): readonly 'stream_options'[]
+  wrapTransport?(transport: Transport, call: CallContext): Transport
+  /** Body features that the vendor rejects (`stream_options`), from its preset. */
+  unsupported(provider: ProviderTarget): readonly 'stream_options'[]
 }
 
-export interface CredentialDocument {
-  /** What it is, in words: `service account key`. */
+export type Settings = Readonly<Record<string, unknown>>
+
+export interface JsonCredential {
+  /** `service account key` */
   title: string
-  /** Its members, all texts, that must be there. */
+  /** Members that must be there, all strings. */
   members: readonly string[]
-  /** What its member `type` says, where that tells it from another. */
+  /** The value of its member `type`, where that tells it from another. */
   type?: string
-  /** What is wrong with it besides, in a sentence; null: nothing. */
-  judge?(document: Readonly<Record<string, unknown>>): string | null
+  /** What else is wrong with it, in a sentence; null: nothing. */
+  validate?(document: Settings): string | null
+}
+
+/** What `spgw import` needs to recognise a provider of the kind in the files of LiteLLM and Portkey. */
+export interface ImportNames {
+  /** The vendor names that they use for it. */
+  names: readonly string[]
+  /** The environment variable in which they look for the API key when the file names none. */
+  keyVariable?: string
+  /** Names of models that belong to the vendor even where a file does not name it. */
+  models?: RegExp
+  /** Where the kind serves the models of some vendors only: their names, and whose they are. */
+  serves?: { models: RegExp; vendors: string }
+  /** The kind stands for any server of its format, so that the file must say where it is. */
+  needsAddress?: true
 }
 
 /** One call as its kind may want to know it. */
 export interface CallContext {
   provider: ProviderTarget
   lane: LaneName
-  /** The endpoint's word (`messages`), or `check`. */
+  /** The operation's name (`messages`), or `check`. */
   operation: string
-  /** The provider's name for the model; '' where the call names none. */
+  /** The provider's name for the model; '' when the call names none. */
   model: string
   streamed: boolean
   credential: Secret | null
-  /** A sentence for the record about what was changed. */
-  note(text: string): void
+  /** Puts a sentence about a change of the request on the request record. */
+  recordChange(text: string): void
 }
 
-/** A text that may be left out, or a switch. */
+/** An optional text, or a switch. */
 export interface KindSetting {
   description: string
   type?: 'boolean'
-  /** It may not be left out. */
   required?: true
-  /** The only values that it takes; absent: any text but the empty one. */
+  /** The only values that it takes; absent: any text that is not empty. */
   choices?: readonly string[]
 }
 
@@ -96,14 +120,14 @@ export interface AnswerHead {
 
 export type Meaning =
   | { verdict: 'answer' }
-  /** Worth another attempt here or elsewhere; `retryAfterMs` as the provider asked. */
+  /** Worth another attempt, here or at another target; `retryAfterMs` as the provider asked. */
   | { verdict: 'retry'; retryAfterMs: number | null }
-  /** The stored credential is refused. */
+  /** The provider rejects the stored credential. */
   | { verdict: 'credential-rejected' }
-  /** 403 outside an object's own endpoint: passes, and starts the free check. */
+  /** A 403 that may be about the credential: it goes to the client, and starts the free check. */
   | { verdict: 'credential-doubtful' }
   | { verdict: 'quota-exhausted' }
-  /** The caller's own mistake: passes byte for byte. */
+  /** The caller's own mistake: goes to the client byte for byte. */
   | { verdict: 'caller' }
 
 export interface CheckPlan {
@@ -111,7 +135,7 @@ export interface CheckPlan {
   /** Below the base URL. */
   path: string
   read(status: number, body: Buffer, provider: ProviderTarget): CheckResult
-  /** The base URL as it was probably meant (version segment added or taken away); null when there is nothing to guess. */
+  /** The base URL that the operator probably meant (version segment added or removed); null: no guess. */
   otherSpelling(baseUrl: string): string | null
 }
 
@@ -119,7 +143,7 @@ export interface CheckResult {
   ok: boolean
   /** `credential_rejected`, `unreachable`, `wrong_url`, `unexpected`; null when ok. */
   reason: string | null
-  /** A sentence for the operator: what was found and what to do. */
+  /** For the operator: what was found and what to do. */
   message: string
   models: ListedProviderModel[]
 }
@@ -130,20 +154,20 @@ export interface ListedProviderModel {
   outputTokens: number | null
 }
 
-/** One call out. `connectMs` bounds the time to a usable connection; all other limits belong to the caller. */
+/** One outbound call. `connectMs` bounds the time to a usable connection; all other limits belong to the caller. */
 export interface OutboundRequest {
   method: string
   origin: string
   path: string
   /** Name, value, name, value, … */
   headers: string[]
-  /** A stream goes up as it comes, in chunks unless `headers` say `content-length`; it is destroyed when nobody takes any more of it. */
+  /** A stream is sent as it comes, chunked unless `headers` have a `content-length`; it is destroyed when nobody reads on. */
   body: Buffer | Readable | null
   /** Whose memory `body` is; null or absent: the garbage collector's. */
   lent?: LentBody | null
   connectMs: number
-  /** null or absent: the usual way. */
-  way?: WayOut | null
+  /** null or absent: the defaults. */
+  egress?: EgressOptions | null
 }
 
 /** Memory that serves again. */
@@ -154,18 +178,18 @@ export interface LentBody {
   sent(): void
 }
 
-/** How the network is reached for one provider configuration, where that differs from the usual. */
-export interface WayOut {
-  /** Tells ways apart; holds secrets. */
+/** How one provider configuration reaches the network, where that differs from the defaults. */
+export interface EgressOptions {
+  /** Identifies the options among others; holds secrets. */
   key: string
-  /** URL of a proxy, or `direct`; null: as the environment says. */
+  /** URL of a proxy, or `direct`; null: what the environment says. */
   proxy: string | null
-  /** Authorities that are believed besides the system's, PEM. */
+  /** Certificate authorities that are trusted besides the system's, PEM. */
   authorities: string | null
   identity: ClientIdentity | null
-  /** The provider's name may lead to a private address. */
+  /** The provider's host name may resolve to a private address. */
   allowPrivate: boolean
-  /** It leads to the metadata service of the machine's cloud, and nowhere else. */
+  /** The connection goes to the metadata service of the machine's cloud, and nowhere else. */
   metadata?: true
 }
 
@@ -177,7 +201,7 @@ export interface ClientIdentity {
 
 /** Data may still come after `pause()` when the provider has already ended its side. */
 export interface ResponseSink {
-  /** The connection stands and the request is being written. May be called before `send` returns; nothing else is. */
+  /** The connection is open and the request is being written. The only method that may be called before `send` returns. */
   onConnected(): void
   /** `headers`: name, value, name, value, … as received, names in lower case. */
   onHead(status: number, headers: string[]): void
@@ -188,13 +212,13 @@ export interface ResponseSink {
 }
 
 export interface TransportFault {
-  /** `refused`: nobody was asked, since no connection may lead there. `client-certificate`: it wants one, or another. */
+  /** `refused`: the gateway does not connect to that address. `client-certificate`: the provider wants one, or another. */
   kind: 'connect-timeout' | 'unreachable' | 'refused' | 'tls' | 'client-certificate' | 'reset' | 'protocol'
-  /** A sentence: what happened, without host credentials; safe for records. */
+  /** What happened, in a sentence without credentials; safe for records. */
   message: string
 }
 
-/** A call under way. All methods may be called at any time, also twice. */
+/** A call in progress. All methods may be called at any time, and more than once. */
 export interface Sending {
   abort(): void
   pause(): void

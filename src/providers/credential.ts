@@ -14,7 +14,7 @@ export interface OpenedCredential {
  * `client_key` (PEM), and `credential` where the kind's own is one word.
  */
 export function openCredential(stored: Secret): OpenedCredential {
-  const document = readDocument(stored)
+  const document = readJsonCredential(stored)
   if (document === null) return { own: stored, identity: null }
   const { client_certificate: certificate, client_key: key, credential, ...own } = document
   if (certificate === undefined) return { own: stored, identity: null }
@@ -24,7 +24,7 @@ export function openCredential(stored: Secret): OpenedCredential {
 }
 
 /** The members of a credential that is a document; null for one word. */
-export function readDocument(credential: Secret): JsonObject | null {
+export function readJsonCredential(credential: Secret): JsonObject | null {
   const text = credential.reveal()
   return text.startsWith('{') ? (asObject(parseJson(Buffer.from(text))) ?? null) : null
 }
@@ -44,15 +44,15 @@ export function credentialProblem(kind: ProviderKind, stored: Secret): { problem
   if (own === null) return null
   const hint = `It takes ${describeForms(kind)}.`
   if (!own.reveal().startsWith('{'))
-    return kind.word === false ? { problem: `One word is no credential of the kind ${kind.kind}.`, hint } : null
-  const document = readDocument(own)
+    return kind.apiKey === false ? { problem: `One word is no credential of the kind ${kind.kind}.`, hint } : null
+  const document = readJsonCredential(own)
   if (document === null) return { problem: 'The credential begins like JSON and is none.', hint }
   const type = textOf(document, 'type')
-  const fits = kind.documents?.find(
+  const fits = kind.jsonCredentials?.find(
     (form) => form.members.every((member) => textOf(document, member) !== '') && (form.type ?? type) === type,
   )
   if (fits !== undefined) {
-    const problem = fits.judge?.(document) ?? null
+    const problem = fits.validate?.(document) ?? null
     return problem === null ? null : { problem, hint }
   }
   const what = type === '' ? 'This document' : `A document of the type ${JSON.stringify(type)}`
@@ -66,7 +66,7 @@ function identityProblem({ certificate, key }: ClientIdentity): string | null {
     : 'The client certificate has no PEM key beside it.'
 }
 
-function describeForms({ word, documents = [] }: ProviderKind): string {
-  const forms = documents.map(({ title, members }) => `a ${title} (JSON with ${members.join(', ')})`)
-  return [...(word === false ? [] : ['one word']), ...forms].join(', or ')
+function describeForms({ apiKey, jsonCredentials = [] }: ProviderKind): string {
+  const forms = jsonCredentials.map(({ title, members }) => `a ${title} (JSON with ${members.join(', ')})`)
+  return [...(apiKey === false ? [] : ['one word']), ...forms].join(', or ')
 }

@@ -1,6 +1,6 @@
 import type { ProviderKind, Transport } from './contract.ts'
+import { sendDeferred } from './deferred-sending.ts'
 import { demoModels } from './demo/behaviour.ts'
-import { sendLate } from './late-sending.ts'
 import { classifyStatus } from './wire/status.ts'
 
 let player: Transport | null = null
@@ -13,7 +13,7 @@ const transport: Transport = {
       player ??= createDemoTransport()
       return { request, sink }
     })
-    return sendLate({ send: (...call) => player!.send(...call) }, sink, loading)
+    return sendDeferred({ send: (...call) => player!.send(...call) }, sink, loading)
   },
 }
 
@@ -21,7 +21,8 @@ const transport: Transport = {
 export const demo: ProviderKind = {
   kind: 'demo',
   title: 'Demo (built in)',
-  speaks: ['openai', 'anthropic', 'gemini'],
+  description: 'Answers without a network or an account: to try everything',
+  formats: ['openai', 'anthropic', 'gemini'],
   defaultBaseUrl: 'demo:',
   credential: 'none',
   settings: {},
@@ -32,5 +33,5 @@ export const demo: ProviderKind = {
   check: null,
   fixedModels: demoModels,
   transport,
-  lacks: () => [],
+  unsupported: () => [],
 }

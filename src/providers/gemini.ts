@@ -1,5 +1,5 @@
 import type { ListedProviderModel, Meaning, ProviderKind } from './contract.ts'
-import { wayOutSettings } from './way-out.ts'
+import { egressSettings } from './egress.ts'
 import { joinBaseUrl, replacePath, splitBaseUrl } from './wire/base-url.ts'
 import { readModelList } from './wire/check-reading.ts'
 import { asCount, asString, type JsonObject } from './wire/json.ts'
@@ -9,10 +9,12 @@ import { classifyStatus, type ErrorBody } from './wire/status.ts'
 export const gemini: ProviderKind = {
   kind: 'gemini',
   title: 'Google Gemini',
-  speaks: ['gemini'],
+  description: 'Gemini, over its own generateContent format',
+  formats: ['gemini'],
   defaultBaseUrl: 'https://generativelanguage.googleapis.com',
   credential: 'required',
-  settings: wayOutSettings,
+  settings: egressSettings,
+  imports: { names: ['gemini', 'google'], keyVariable: 'GEMINI_API_KEY', models: /^gemini-/ },
   address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),
   headers: (_provider, _lane, credential) => (credential ? [['x-goog-api-key', credential.reveal()]] : []),
   classify: (_lane, answer, body) => classifyStatus(answer, body, readGeminiError),
@@ -24,7 +26,7 @@ export const gemini: ProviderKind = {
     otherSpelling,
   },
   transport: null,
-  lacks: () => [],
+  unsupported: () => [],
 }
 
 /** Google says 400, not 401, to a key that it does not know (wire/errors.md section 3). */

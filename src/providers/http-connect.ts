@@ -1,11 +1,11 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import type { SecureContext } from 'node:tls'
-import { judgeAddress, judgeHost, metadataOrigin, refusal } from './address-guard.ts'
-import type { WayOut } from './contract.ts'
+import { classifyAddress, evaluateHost, metadataOrigin, refusal } from './address-guard.ts'
+import type { EgressOptions } from './contract.ts'
 
 /** A call that nobody may be asked with. Its message is the gateway's own. */
-export class CallRefused extends Error {
-  readonly code = 'SPGW_CALL_REFUSED'
+export class DestinationRejected extends Error {
+  readonly code = 'SPGW_DESTINATION_REJECTED'
 }
 
 type Lookup = (hostname: string, options: LookupOptions, callback: LookupCallback) => void
@@ -19,19 +19,19 @@ export interface ConnectOptions {
 
 /**
  * For sockets to an origin. An address is looked at where the connection is made, so that a name cannot lead to one address
- * when it is checked and to another when it is called. Throws `CallRefused` for an address that stands in the origin.
+ * when it is checked and to another when it is called. Throws `DestinationRejected` for an address that stands in the origin.
  */
-export function connectOptions(origin: string, way: WayOut | null, anywhere: boolean): ConnectOptions {
+export function connectOptions(origin: string, egress: EgressOptions | null, anywhere: boolean): ConnectOptions {
   // The one address that is meant, where the operator chose the machine's own identity.
-  if (way?.metadata && origin === metadataOrigin) return { lookup: lookupPublic }
-  const rule = judgeHost(new URL(origin).hostname, anywhere || (way?.allowPrivate ?? false))
-  if (rule.refused !== null) throw new CallRefused(rule.refused)
-  return { lookup: rule.mayBePrivate ? lookupWithPrivate : lookupPublic, ...trustOf(way) }
+  if (egress?.metadata && origin === metadataOrigin) return { lookup: lookupPublic }
+  const rule = evaluateHost(new URL(origin).hostname, anywhere || (egress?.allowPrivate ?? false))
+  if (rule.refused !== null) throw new DestinationRejected(rule.refused)
+  return { lookup: rule.mayBePrivate ? lookupWithPrivate : lookupPublic, ...trustOf(egress) }
 }
 
-/** Whom a connection believes, and who it says it is. Throws `CallRefused` for what is no PEM. */
-export function trustOf(way: WayOut | null): { secureContext?: SecureContext } {
-  const { identity = null, authorities = null } = way ?? {}
+/** Whom a connection believes, and who it says it is. Throws `DestinationRejected` for what is no PEM. */
+export function trustOf(egress: EgressOptions | null): { secureContext?: SecureContext } {
+  const { identity = null, authorities = null } = egress ?? {}
   if (identity === null && authorities === null) return {}
   const tls = process.getBuiltinModule('node:tls')
   try {
@@ -43,7 +43,9 @@ export function trustOf(way: WayOut | null): { secureContext?: SecureContext } {
     return { secureContext }
   } catch {
     // The reason is not told: it may quote the key.
-    throw new CallRefused("The provider's own authorities, or the client certificate with its key, cannot be used.")
+    throw new DestinationRejected(
+      "The provider's own authorities, or the client certificate with its key, cannot be used.",
+    )
   }
 }
 
@@ -54,10 +56,10 @@ function guardLookup(hostname: string, options: LookupOptions, mayBePrivate: boo
   lookup(hostname, options, (error: Error | null, found: string | LookupAddress[], family?: number) => {
     if (error !== null) return callback(error, found, family)
     const addresses = typeof found === 'string' ? [found] : found.map(({ address }) => address)
-    const kinds = addresses.map(judgeAddress)
+    const kinds = addresses.map(classifyAddress)
     // One bad address is enough: whoever mixes them has something in mind.
-    if (kinds.includes('forbidden')) return callback(new CallRefused(refusal('forbidden')), [])
-    if (!mayBePrivate && kinds.includes('private')) return callback(new CallRefused(refusal('private')), [])
+    if (kinds.includes('forbidden')) return callback(new DestinationRejected(refusal('forbidden')), [])
+    if (!mayBePrivate && kinds.includes('private')) return callback(new DestinationRejected(refusal('private')), [])
     callback(null, found, family)
   })
 }

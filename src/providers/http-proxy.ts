@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici'
-import { judgeHost } from './address-guard.ts'
-import type { WayOut } from './contract.ts'
-import { CallRefused, connectOptions, trustOf } from './http-connect.ts'
+import { evaluateHost } from './address-guard.ts'
+import type { EgressOptions } from './contract.ts'
+import { connectOptions, DestinationRejected, trustOf } from './http-connect.ts'
 import type { ChosenProxy } from './proxy-choice.ts'
 
 type Options = Dispatcher.DispatchOptions
@@ -19,14 +19,14 @@ export class ProxiedOrigin implements Dispatching {
   readonly #origin: string
   readonly #agent: Promise<Dispatching>
 
-  /** `limits`: what a pool without a proxy has of them. Throws `CallRefused`. */
-  constructor(origin: string, proxy: ChosenProxy, way: WayOut | null, limits: Record<string, unknown>) {
+  /** `limits`: what a pool without a proxy has of them. Throws `DestinationRejected`. */
+  constructor(origin: string, proxy: ChosenProxy, egress: EgressOptions | null, limits: Record<string, unknown>) {
     // The name is resolved beyond the proxy: only what stands in it can be judged here.
-    const { refused } = judgeHost(new URL(origin).hostname, true)
-    if (refused !== null) throw new CallRefused(refused)
+    const { refused } = evaluateHost(new URL(origin).hostname, true)
+    if (refused !== null) throw new DestinationRejected(refused)
     this.#origin = origin
-    const proxyTls = connectOptions(proxy.url, way, proxy.trusted)
-    this.#agent = openAgent({ ...limits, uri: proxy.url, proxyTls, requestTls: trustOf(way) })
+    const proxyTls = connectOptions(proxy.url, egress, proxy.trusted)
+    this.#agent = openAgent({ ...limits, uri: proxy.url, proxyTls, requestTls: trustOf(egress) })
   }
 
   dispatch(options: Options, handler: Handler): void {

@@ -5,8 +5,16 @@ import buildConnectorOf from 'undici/lib/core/connect.js'
 // Not undici's index: it holds fetch, caches and mocks, which every thread would carry.
 import PoolClass from 'undici/lib/dispatcher/pool.js'
 import { afterRunning } from '../core/running-time.ts'
-import type { LentBody, OutboundRequest, ResponseSink, Sending, Transport, TransportFault, WayOut } from './contract.ts'
-import { CallRefused, connectOptions } from './http-connect.ts'
+import type {
+  EgressOptions,
+  LentBody,
+  OutboundRequest,
+  ResponseSink,
+  Sending,
+  Transport,
+  TransportFault,
+} from './contract.ts'
+import { connectOptions, DestinationRejected } from './http-connect.ts'
 import { type Dispatching, ProxiedOrigin } from './http-proxy.ts'
 import { chooseProxy, type Proxies } from './proxy-choice.ts'
 import { describeTransportError } from './transport-error.ts'
@@ -46,8 +54,8 @@ export function createHttpTransport(options: HttpTransportOptions = {}): Transpo
   const usual: Pools = new Map()
   const ways = new Map<string, Pools>()
 
-  function poolsOf(way: WayOut): Pools {
-    const known = ways.get(way.key)
+  function poolsOf(egress: EgressOptions): Pools {
+    const known = ways.get(egress.key)
     if (known !== undefined) return known
     const [oldest] = ways.size >= wayLimit ? ways.keys() : []
     if (oldest !== undefined) {
@@ -55,12 +63,12 @@ export function createHttpTransport(options: HttpTransportOptions = {}): Transpo
       ways.delete(oldest)
     }
     const pools: Pools = new Map()
-    ways.set(way.key, pools)
+    ways.set(egress.key, pools)
     return pools
   }
 
-  /** Throws `CallRefused`. */
-  function openPool(pools: Pools, { origin, connectMs, way = null }: OutboundRequest): Dispatching {
+  /** Throws `DestinationRejected`. */
+  function openPool(pools: Pools, { origin, connectMs, egress = null }: OutboundRequest): Dispatching {
     const limits = {
       connections: options.connections ?? null,
       pipelining: 1,
@@ -72,10 +80,10 @@ export function createHttpTransport(options: HttpTransportOptions = {}): Transpo
       keepAliveMaxTimeout: maxIdleMs,
       maxHeaderSize: options.maxHeaderSize ?? 64 * 1024,
     }
-    const proxy = chooseProxy(origin, way, options.proxies ?? null)
+    const proxy = chooseProxy(origin, egress, options.proxies ?? null)
     const pool = proxy
-      ? new ProxiedOrigin(origin, proxy, way, limits)
-      : new PoolClass(origin, { ...limits, connect: connectTo(origin, way, limits.connectTimeout, options) })
+      ? new ProxiedOrigin(origin, proxy, egress, limits)
+      : new PoolClass(origin, { ...limits, connect: connectTo(origin, egress, limits.connectTimeout, options) })
     const sameLimit = pools.get(connectMs)
     if (sameLimit) sameLimit.set(origin, pool)
     else pools.set(connectMs, new Map([[origin, pool]]))
@@ -84,14 +92,14 @@ export function createHttpTransport(options: HttpTransportOptions = {}): Transpo
 
   return {
     send(request, sink) {
-      const pools = request.way ? poolsOf(request.way) : usual
+      const pools = request.egress ? poolsOf(request.egress) : usual
       const call = new Call(sink)
       const known = pools.get(request.connectMs)?.get(request.origin)
       if (known !== undefined) return call.start(known, request)
       try {
         return call.start(openPool(pools, request), request)
       } catch (error) {
-        if (error instanceof CallRefused) return call.refuse(error)
+        if (error instanceof DestinationRejected) return call.refuse(error)
         throw error
       }
     },
@@ -108,11 +116,11 @@ function poolsIn(pools: Pools | undefined): Dispatching[] {
 
 function connectTo(
   origin: string,
-  way: WayOut | null,
+  egress: EgressOptions | null,
   timeout: number,
   { trusted, oneself }: HttpTransportOptions,
 ): buildConnector.connector {
-  const options = { ...connectOptions(origin, way, oneself ?? false), allowH2: false, timeout }
+  const options = { ...connectOptions(origin, egress, oneself ?? false), allowH2: false, timeout }
   return heedAlerts(buildConnectorOf(trusted === undefined ? options : { ...options, ...trustOnly(trusted) }))
 }
 
@@ -152,7 +160,7 @@ class Call implements Dispatcher.DispatchHandler, Sending {
   }
 
   /** Where no connection may lead; the caller must first get its `Sending`. */
-  refuse(error: CallRefused): this {
+  refuse(error: DestinationRejected): this {
     queueMicrotask(() => this.fail(describeTransportError(error, false)))
     return this
   }

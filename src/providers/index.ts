@@ -1,14 +1,15 @@
 import { anthropic } from './anthropic.ts'
 import { azureOpenai } from './azure-openai.ts'
 import { bedrock } from './bedrock.ts'
-import type { ProviderKind } from './contract.ts'
+import type { ProviderKind, Settings } from './contract.ts'
 import { demo } from './demo.ts'
 import { gemini } from './gemini.ts'
 import { openai } from './openai.ts'
 import { openaiCompatible } from './openai-compatible.ts'
-import { findPreset } from './presets.ts'
+import type { Preset } from './presets.ts'
 import { vertex } from './vertex.ts'
 
+/** In the order in which people are offered them. */
 export const providerKinds: readonly ProviderKind[] = [
   openai,
   anthropic,
@@ -26,7 +27,7 @@ export function findKind(name: string): ProviderKind | null {
   return byName.get(name) ?? null
 }
 
-/** Throws on a name that stands twice: better no start than half of the traffic through the wrong kind. */
+/** Throws on a duplicate name: better no start than half of the traffic through the wrong kind. */
 export function indexKinds(kinds: readonly ProviderKind[]): ReadonlyMap<string, ProviderKind> {
   const index = new Map<string, ProviderKind>()
   for (const kind of kinds) {
@@ -36,14 +37,17 @@ export function indexKinds(kinds: readonly ProviderKind[]): ReadonlyMap<string, 
   return index
 }
 
-type Settings = Readonly<Record<string, unknown>>
+/** The preset that a provider's settings name; null when they name none. */
+export function findPreset({ presets }: ProviderKind, settings: Settings): Preset | null {
+  return presets?.find(({ name }) => name === settings.preset) ?? null
+}
 
 /** The base URL to store when the operator gives none; '' when one must be given. */
 export function defaultBaseUrl(kind: ProviderKind, settings: Settings): string {
-  return kind.usualBaseUrl?.(settings) ?? kind.defaultBaseUrl
+  return kind.baseUrlFor?.(settings) ?? kind.defaultBaseUrl
 }
 
 /** Whether this configuration needs a credential; a preset is more exact than its kind. */
 export function credentialNeed(kind: ProviderKind, settings: Settings): ProviderKind['credential'] {
-  return findPreset(settings)?.credential ?? kind.credential
+  return findPreset(kind, settings)?.credential ?? kind.credential
 }

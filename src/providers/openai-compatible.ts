@@ -1,35 +1,45 @@
-import type { ProviderKind } from './contract.ts'
-import { findPreset, presets } from './presets.ts'
-import { wayOutSettings } from './way-out.ts'
+import type { ProviderKind, Settings } from './contract.ts'
+import { egressSettings } from './egress.ts'
+import { type Preset, presets } from './presets.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
 import { openaiCheck, readOpenaiError } from './wire/openai-format.ts'
 import { openaiRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
 
-const exhausted = presets.flatMap((preset) => preset.exhausted)
+export const openaiCompatible = makeOpenaiCompatible(presets)
 
-/** Any server with OpenAI's API. What differs between vendors is their row in `presets.ts`. */
-export const openaiCompatible: ProviderKind = {
-  kind: 'openai-compatible',
-  title: 'OpenAI-compatible server',
-  speaks: ['openai'],
-  defaultBaseUrl: '',
-  usualBaseUrl: (settings) => findPreset(settings)?.baseUrl ?? '',
-  credential: 'optional',
-  settings: {
-    preset: {
-      description: 'Known server or vendor, which sets the base URL and what it does not support',
-      choices: presets.map(({ name }) => name),
+/** Any server with OpenAI's API. All that differs between vendors is their row in `presets.ts`. */
+export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {
+  const byName = new Map(rows.map((preset) => [preset.name, preset]))
+  const exhausted = rows.flatMap((preset) => preset.exhausted)
+  const find = ({ preset }: Settings) => (typeof preset === 'string' ? byName.get(preset) : undefined)
+  return {
+    kind: 'openai-compatible',
+    title: 'OpenAI-compatible server',
+    description: "Any other vendor or server with OpenAI's format",
+    formats: ['openai'],
+    defaultBaseUrl: '',
+    baseUrlFor: (settings) => find(settings)?.baseUrl ?? '',
+    credential: 'optional',
+    settings: {
+      preset: {
+        description: 'Known server or vendor, which sets the base URL and what it does not support',
+        choices: rows.map(({ name }) => name),
+      },
+      ...egressSettings,
     },
-    ...wayOutSettings,
-  },
-  address: (provider, _lane, path) =>
-    joinBaseUrl(provider.baseUrl || (findPreset(provider.settings)?.baseUrl ?? ''), path),
-  headers: (_provider, _lane, credential) => (credential ? [['authorization', `Bearer ${credential.reveal()}`]] : []),
-  classify: (_lane, answer, body) =>
-    classifyStatus(answer, body, (status, error) => readOpenaiError(status, error, exhausted)),
-  scrub: (body) => scrubWith(openaiRules, body),
-  check: openaiCheck((own) => findPreset(own)?.listsModels !== false),
-  transport: null,
-  lacks: (provider) => findPreset(provider.settings)?.lacks ?? [],
+    presets: rows,
+    imports: {
+      names: ['custom_openai', 'openai_like', 'litellm_proxy', 'llamafile', 'xinference', 'custom-host'],
+      needsAddress: true,
+    },
+    address: ({ baseUrl, settings }, _lane, path) => joinBaseUrl(baseUrl || (find(settings)?.baseUrl ?? ''), path),
+    headers: (_provider, _lane, credential) => (credential ? [['authorization', `Bearer ${credential.reveal()}`]] : []),
+    classify: (_lane, answer, body) =>
+      classifyStatus(answer, body, (status, error) => readOpenaiError(status, error, exhausted)),
+    scrub: (body) => scrubWith(openaiRules, body),
+    check: openaiCheck((settings) => find(settings)?.listsModels !== false),
+    transport: null,
+    unsupported: ({ settings }) => find(settings)?.unsupported ?? [],
+  }
 }

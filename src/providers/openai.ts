@@ -1,5 +1,5 @@
 import type { ProviderKind } from './contract.ts'
-import { wayOutSettings } from './way-out.ts'
+import { egressSettings } from './egress.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
 import { openaiCheck, readOpenaiError } from './wire/openai-format.ts'
 import { openaiRules, scrubWith } from './wire/scrub.ts'
@@ -8,13 +8,19 @@ import { classifyStatus } from './wire/status.ts'
 export const openai: ProviderKind = {
   kind: 'openai',
   title: 'OpenAI',
-  speaks: ['openai'],
+  description: 'GPT and the reasoning models, embeddings, moderation',
+  formats: ['openai'],
   defaultBaseUrl: 'https://api.openai.com/v1',
   credential: 'required',
   settings: {
     organization: { description: 'Organisation to bill calls to' },
     project: { description: 'Project to bill calls to' },
-    ...wayOutSettings,
+    ...egressSettings,
+  },
+  imports: {
+    names: ['openai', 'text-completion-openai', 'open-ai'],
+    keyVariable: 'OPENAI_API_KEY',
+    models: /^(gpt-|o[134](-|$)|chatgpt-|text-embedding-|dall-e|whisper|tts-|omni-moderation)/,
   },
   address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),
   headers(provider, _lane, credential) {
@@ -29,5 +35,5 @@ export const openai: ProviderKind = {
   scrub: (body) => scrubWith(openaiRules, body),
   check: openaiCheck(() => true),
   transport: null,
-  lacks: () => [],
+  unsupported: () => [],
 }

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import type { WayOut } from './contract.ts'
+import type { EgressOptions } from './contract.ts'
 
 /** What the environment says of proxies, by the scheme of what is called. */
 export interface Proxies {
@@ -16,8 +16,8 @@ export interface ChosenProxy {
 }
 
 /** Through whom an origin is called; null: nobody. */
-export function chooseProxy(origin: string, way: WayOut | null, proxies: Proxies | null): ChosenProxy | null {
-  const own = way?.proxy ?? null
+export function chooseProxy(origin: string, egress: EgressOptions | null, proxies: Proxies | null): ChosenProxy | null {
+  const own = egress?.proxy ?? null
   if (own !== null) return own === 'direct' ? null : { url: own, trusted: false }
   if (proxies === null) return null
   const url = new URL(origin)

@@ -62,7 +62,7 @@ export function describeTransportError(error: Error, connected: boolean): Transp
     return { kind: 'tls', message: `The TLS handshake with the provider failed${code ? ` (${code})` : ''}.` }
   }
   if (code.startsWith('HPE_')) return { kind: 'protocol', message: `The provider's answer is not HTTP/1.1 (${code}).` }
-  if (code === 'SPGW_CALL_REFUSED') return { kind: 'refused', message: error.message }
+  if (code === 'SPGW_DESTINATION_REJECTED') return { kind: 'refused', message: error.message }
   // A proxy that does not open the tunnel says so by a status, which undici puts into words.
   const answered = /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(error.message)?.[1]
   if (answered !== undefined) return { kind: 'unreachable', message: `The proxy refused the connection (${answered}).` }

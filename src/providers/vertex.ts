@@ -1,14 +1,16 @@
-import { withToken } from './access-token.ts'
-import type { ProviderKind } from './contract.ts'
-import { readDocument } from './credential.ts'
-import { googleToken } from './vertex/account-token.ts'
-import { judgeExternalAccount } from './vertex/judge-external-account.ts'
-import { readPublisherModels } from './vertex/models.ts'
+import type { LaneName } from '../core/lane.ts'
+import { type TokenSource, withToken } from './access-token.ts'
+import type { CheckResult, ProviderKind, ProviderTarget } from './contract.ts'
+import { readJsonCredential } from './credential.ts'
+import { egressSettings } from './egress.ts'
+import { validateExternalAccount } from './vertex/machine-identity.ts'
 import { adaptVertex } from './vertex/request.ts'
-import { wayOutSettings } from './way-out.ts'
+import { renderAnthropicError } from './wire/anthropic-hosted.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
+import { checkFailed, checkPassed, readModelList } from './wire/check-reading.ts'
+import { asString, type JsonObject } from './wire/json.ts'
 import { scrubWith, vertexRules } from './wire/scrub.ts'
-import { classifyStatus } from './wire/status.ts'
+import { classifyStatus, readErrorBody } from './wire/status.ts'
 
 /**
  * Google's and Anthropic's models on Vertex AI: the Gemini lane calls the first, the Anthropic lane the second. Source: the
@@ -17,29 +19,34 @@ import { classifyStatus } from './wire/status.ts'
 export const vertex: ProviderKind = {
   kind: 'vertex',
   title: 'Google Vertex AI',
-  speaks: ['gemini', 'anthropic'],
+  description: "Google's and Anthropic's models, by service account",
+  formats: ['gemini', 'anthropic'],
   serves: ['generate', 'count_tokens', 'messages'],
   defaultBaseUrl: 'https://{location}-aiplatform.googleapis.com',
-  usualBaseUrl: ({ location }) => (typeof location === 'string' ? hostOf(location) : ''),
+  baseUrlFor: ({ location }) => (typeof location === 'string' ? hostOf(location) : ''),
   credential: 'required',
-  documents: [
+  jsonCredentials: [
     { title: 'service account key', members: ['client_email', 'private_key'] },
     {
       title: 'workload identity configuration',
       type: 'external_account',
       members: ['audience', 'subject_token_type', 'token_url'],
-      judge: judgeExternalAccount,
+      validate: validateExternalAccount,
     },
     { title: "choice of the machine's own service account", type: 'gce_metadata', members: ['type'] },
   ],
-  word: false,
+  apiKey: false,
   settings: {
     project: { description: 'Project of the models (default: the project in the credential)' },
     location: {
       description: 'Location of the models: a region such as europe-west4, `us`, `eu` or `global`',
       required: true,
     },
-    ...wayOutSettings,
+    ...egressSettings,
+  },
+  imports: {
+    names: ['vertex_ai', 'vertex_ai_beta', 'vertex-ai'],
+    serves: { models: /^(gemini|claude|text-embedding|imagen|veo)|^\*$/, vendors: "Google's and Anthropic's" },
   },
   address: (provider, _lane, path) => joinBaseUrl(provider.baseUrl, path),
   headers: () => [],
@@ -52,9 +59,9 @@ export const vertex: ProviderKind = {
     otherSpelling: () => null,
   },
   transport: null,
-  lacks: () => [],
-  through(transport, call) {
-    const document = call.credential && readDocument(call.credential)
+  unsupported: () => [],
+  wrapTransport(transport, call) {
+    const document = call.credential && readJsonCredential(call.credential)
     const open =
       document === null
         ? transport
@@ -67,4 +74,42 @@ function hostOf(location: string): string {
   if (location === 'global') return 'https://aiplatform.googleapis.com'
   const region = location === 'us' || location === 'eu' ? `aiplatform.${location}.rep` : `${location}-aiplatform`
   return `https://${region}.googleapis.com`
+}
+
+/** How the gateway's own answer begins when Google rejects a credential. */
+const credentialRejected = "Google's credential was refused"
+
+/** Tokens for a stored credential of any of the kinds that Google has. */
+function googleToken(document: JsonObject, provider: ProviderTarget, lane: LaneName): TokenSource {
+  return {
+    key: `google ${provider.baseUrl} ${'authorities' in provider.settings} ${JSON.stringify(provider.settings.proxy)} ${JSON.stringify(document)}`,
+    // Loaded with the first sale: it is of use to nobody else.
+    sale: async (ask) => (await import('./vertex/google-token.ts')).sellToken(document, ask, provider),
+    refusal(reason) {
+      const message = `${credentialRejected} (${reason}).`
+      const google = { error: { code: 401, message, status: 'UNAUTHENTICATED' } }
+      const body =
+        lane === 'anthropic'
+          ? renderAnthropicError('authentication_error', message)
+          : Buffer.from(JSON.stringify(google))
+      return { headers: ['content-type', 'application/json'], body }
+    },
+  }
+}
+
+/** The list of Google's models. A token was bought before it was asked for, so the service account is known whatever it may do. */
+function readPublisherModels(status: number, body: Buffer): CheckResult {
+  const { reason, message } = readErrorBody(body)
+  // The gateway's own words, which say more than that it was refused.
+  if (status === 401 && message.startsWith(credentialRejected)) return checkFailed('credential_rejected', message)
+  if (status === 403 && reason === 'SERVICE_DISABLED') {
+    return checkFailed('unexpected', 'The Vertex AI API is off in the project; enable aiplatform.googleapis.com.')
+  }
+  if (status === 403 && /publisherModels/i.test(message)) {
+    return checkPassed([], 'Google knows the service account, but it may not list models; name them in routes.')
+  }
+  return readModelList(status, body, 'publisherModels', (entry) => {
+    const name = asString(entry.name).replace(/^.*\//, '')
+    return name === '' ? null : { name, contextTokens: null, outputTokens: null }
+  })
 }

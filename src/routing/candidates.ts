@@ -30,7 +30,7 @@ export interface Skipped {
   /** Epoch milliseconds at which it may take requests again, where that is known. */
   until: number | null
   /** What it speaks, where it is known. */
-  speaks: readonly LaneName[]
+  formats: readonly LaneName[]
 }
 
 /** What of a query decides whether a target can take it. */
@@ -38,7 +38,7 @@ export interface TargetQuery {
   lane: LaneName
   projectId: string
   /** The lanes whose format a provider kind speaks; none for an unknown kind. */
-  speaks(kind: string): readonly LaneName[]
+  formatsOf(kind: string): readonly LaneName[]
   /** The endpoint's word; null: any call of the lane. */
   operation: string | null
   serves(kind: string, operation: string): boolean
@@ -48,21 +48,23 @@ export interface TargetQuery {
   health(slot: number, credentials: number): HealthView
 }
 
-export type Judgement = { taken: Candidate } | { skipped: Skipped }
+export type Evaluation = { taken: Candidate } | { skipped: Skipped }
 
 /** Whether one target can take the call, and why. */
-export function judgeTarget(
+export function evaluateTarget(
   query: TargetQuery,
   { target, provider }: CompiledTarget,
   upstreamModel: string,
-): Judgement {
+): Evaluation {
   if (provider === null) {
     const reason = 'no such provider'
-    return { skipped: { provider: target.providerId, upstreamModel, reason, code: 'missing', until: null, speaks: [] } }
+    return {
+      skipped: { provider: target.providerId, upstreamModel, reason, code: 'missing', until: null, formats: [] },
+    }
   }
-  const speaks = query.speaks(provider.kind)
-  const obstacle = findObstacle(query, provider, speaks)
-  if ('code' in obstacle) return { skipped: { provider: provider.name, upstreamModel, speaks, ...obstacle } }
+  const formats = query.formatsOf(provider.kind)
+  const obstacle = findObstacle(query, provider, formats)
+  if ('code' in obstacle) return { skipped: { provider: provider.name, upstreamModel, formats, ...obstacle } }
   return { taken: { provider, upstreamModel, target, reason: obstacle.ready } }
 }
 
@@ -72,13 +74,13 @@ type Obstacle = Pick<Skipped, 'code' | 'reason' | 'until'>
 function findObstacle(
   query: TargetQuery,
   provider: SnapshotProvider,
-  speaks: readonly LaneName[],
+  formats: readonly LaneName[],
 ): Obstacle | { ready: string } {
   if (provider.projects !== null && !provider.projects.includes(query.projectId)) {
     return { code: 'limited', reason: 'limited to other projects', until: null }
   }
-  if (!speaks.includes(query.lane)) {
-    const format = speaks.length === 0 ? 'no format of a lane' : speaks.join(' and ')
+  if (!formats.includes(query.lane)) {
+    const format = formats.length === 0 ? 'no format of a lane' : formats.join(' and ')
     return { code: 'format', reason: `speaks ${format}, the lane needs ${query.lane}`, until: null }
   }
   if (query.operation !== null && !query.serves(provider.kind, query.operation)) {

@@ -40,11 +40,11 @@ export interface Health {
   /** Forgets everything about the slot: after a good check, a new revision, or when a new provider takes it. */
   markReady(slot: number): void
   /** The credential is left out until then. Never shortens a rest. */
-  restCredential(slot: number, index: number, until: number): void
+  coolDownCredential(slot: number, index: number, until: number): void
   /** The provider refused this credential of `count`. True: none is left, and the provider is failing from now on. */
   rejectCredential(slot: number, index: number, count: number, now: number): boolean
   /** Whether that one rests or was refused. */
-  restsCredential(slot: number, index: number, now: number): boolean
+  isCoolingDown(slot: number, index: number, now: number): boolean
   /** The next credential in turn that does not rest; null when all do. `count` is at least 1. */
   pickCredential(slot: number, count: number, now: number): number | null
 }
@@ -92,13 +92,13 @@ export function attachHealth(buffer: SharedArrayBuffer, thread: number | null = 
       breaker.close(slot)
       Atomics.store(words, slot * rowWords + failingSince, 0n)
     },
-    restCredential: (slot, index, until) => pool.rest(slot, index, until),
+    coolDownCredential: (slot, index, until) => pool.rest(slot, index, until),
     rejectCredential(slot, index, count, now) {
       const none = pool.reject(slot, index, count)
       if (none) markFailing(slot, now)
       return none
     },
-    restsCredential: (slot, index, now) => pool.rests(slot, index, now),
+    isCoolingDown: (slot, index, now) => pool.rests(slot, index, now),
     pickCredential: (slot, count, now) => pool.pick(slot, count, now),
   }
 }

@@ -4,7 +4,7 @@ import type { ObjectPlace } from '../core/stored-object.ts'
 import type { SnapshotProvider, SnapshotRoute } from '../store/snapshot.ts'
 import {
   type Candidate,
-  judgeTarget,
+  evaluateTarget,
   skippedSignal,
   type TargetQuery,
   takenSignal,
@@ -43,7 +43,7 @@ export function findPinned(query: PinnedQuery, compiled: CompiledRoutes, pin: Pi
   const routed = query.model === null ? null : findTarget(query, query.model, compiled, pin)
   if (routed !== null) signals.push(routed.found.matched)
   const target = routed?.target ?? { providerId: provider.id, upstreamModel: null, weight: 1, priority: 0 }
-  const judgement = judgeTarget(query, { target, provider, upstream: null }, routed?.name ?? query.model ?? '')
+  const judgement = evaluateTarget(query, { target, provider, upstream: null }, routed?.name ?? query.model ?? '')
   if ('skipped' in judgement) {
     signals.push(skippedSignal(judgement.skipped))
     return refuse(pin, signals, `${where} is not active and ready`)

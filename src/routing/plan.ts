@@ -4,7 +4,7 @@ import type { Signal } from '../core/record.ts'
 import type { SnapshotProvider, SnapshotRoute } from '../store/snapshot.ts'
 import {
   type Candidate,
-  judgeTarget,
+  evaluateTarget,
   type Skipped,
   skippedSignal,
   type TargetQuery,
@@ -98,7 +98,7 @@ function planModel(query: PlanQuery, model: string, compiled: CompiledRoutes): P
   }
   signals.push(found.matched)
   if (query.providerName !== null) signals.push(headerIgnored)
-  const judged = judgeTargets(query, found.targets, ({ upstream }) => upstreamName(found.pattern, upstream, model))
+  const judged = evaluateTargets(query, found.targets, ({ upstream }) => upstreamName(found.pattern, upstream, model))
   const { ordered, signal } = orderCandidates(found.route.strategy, judged.candidates, query.random)
   if (signal !== null && ordered.length > 1) signals.push(signal)
   return conclude(query, found.route, { candidates: ordered, skipped: judged.skipped }, signals)
@@ -111,7 +111,7 @@ function planWithoutModel(query: PlanQuery, compiled: CompiledRoutes): Plan {
     return { fault, route: null, candidates: [], skipped: [], signals, operatorNote: null }
   }
   const target = { providerId: choice.provider.id, upstreamModel: null, weight: 1, priority: 0 }
-  const judged = judgeTargets(query, [{ target, provider: choice.provider, upstream: null }], () => '')
+  const judged = evaluateTargets(query, [{ target, provider: choice.provider, upstream: null }], () => '')
   return conclude(query, null, judged, choice.signals)
 }
 
@@ -128,14 +128,14 @@ interface Judged {
   skipped: Skipped[]
 }
 
-function judgeTargets(
+function evaluateTargets(
   query: PlanQuery,
   targets: readonly CompiledTarget[],
   nameFor: (target: CompiledTarget) => string,
 ): Judged {
   const judged: Judged = { candidates: [], skipped: [] }
   for (const target of targets) {
-    const judgement = judgeTarget(query, target, nameFor(target))
+    const judgement = evaluateTarget(query, target, nameFor(target))
     if ('taken' in judgement) judged.candidates.push(judgement.taken)
     else judged.skipped.push(judgement.skipped)
   }

@@ -37,7 +37,7 @@ function findPool(query: ChoiceQuery, compiled: CompiledRoutes): SnapshotProvide
 }
 
 function fits(query: ChoiceQuery, { kind, projects }: SnapshotProvider): boolean {
-  if (!query.speaks(kind).includes(query.lane)) return false
+  if (!query.formatsOf(kind).includes(query.lane)) return false
   if (query.operation !== null && !query.serves(kind, query.operation)) return false
   return projects === null || projects.includes(query.projectId)
 }

@@ -15,7 +15,7 @@ interface VisibleModel {
 
 interface ModelsQuery extends Scope {
   lane: LaneName
-  speaks(kind: string): readonly LaneName[]
+  formatsOf(kind: string): readonly LaneName[]
   /** Whether the key's policies let it see a model of that name; unset: all. */
   maySee?(model: string): boolean
 }
@@ -54,7 +54,7 @@ function namesOf(query: ModelsQuery, { route, pattern, targets }: CompiledRoute)
 }
 
 function canServe(query: ModelsQuery, provider: SnapshotProvider | null): provider is SnapshotProvider {
-  if (!provider?.active || !query.speaks(provider.kind).includes(query.lane)) return false
+  if (!provider?.active || !query.formatsOf(provider.kind).includes(query.lane)) return false
   return provider.projects === null || provider.projects.includes(query.projectId)
 }
 

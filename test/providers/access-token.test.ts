@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { askForToken, TokenRefused, type TokenSource, withToken } from '../../src/providers/access-token.ts'
-import { entraToken } from '../../src/providers/azure/entra-token.ts'
+import { askForToken, TokenRejected, type TokenSource, withToken } from '../../src/providers/access-token.ts'
+import { entraToken } from '../../src/providers/azure-openai.ts'
 import type { OutboundRequest, ResponseSink, Transport } from '../../src/providers/contract.ts'
 import { RecordingSink } from './recording-sink.ts'
 
@@ -95,7 +95,7 @@ describe('an access token', () => {
     const { source, transport, call, sales } = open(sold)
     const sink = new RecordingSink()
     const sale = async () => {
-      throw new TokenRefused('its token file cannot be read: ENOENT')
+      throw new TokenRejected('its token file cannot be read: ENOENT')
     }
     withToken(transport, { ...source, sale }).send({ ...call, path: '/call' }, sink)
     await sink.seen('over')
@@ -104,7 +104,7 @@ describe('an access token', () => {
 
   it('that is sold at no URL is refused', async () => {
     const never = () => Promise.reject(new Error('It was asked for.'))
-    await expect(entraToken({ authority: 'login.microsoftonline.us' }).sale(never)).rejects.toThrow(TokenRefused)
+    await expect(entraToken({ authority: 'login.microsoftonline.us' }).sale(never)).rejects.toThrow(TokenRejected)
   })
 
   it('that is said again in a header is not passed', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { judgeAddress, judgeHost } from '../../src/providers/address-guard.ts'
+import { classifyAddress, evaluateHost } from '../../src/providers/address-guard.ts'
 import { chooseProxy } from '../../src/providers/proxy-choice.ts'
 
 const hostOf = (url: string) => new URL(url).hostname
@@ -57,7 +57,7 @@ describe('an address', () => {
     ['255.255.255.255', 'forbidden'],
     ['ff02::1', 'forbidden'],
   ])('%s is %s', (address, kind) => {
-    expect(judgeAddress(address)).toBe(kind)
+    expect(classifyAddress(address)).toBe(kind)
   })
 })
 
@@ -74,7 +74,7 @@ describe('the host of a URL', () => {
     'http://METADATA.google.internal./',
     'http://metadata/',
   ])('%s is never called, whatever is allowed', (url) => {
-    expect(judgeHost(hostOf(url), true).refused).toMatch(/never called/)
+    expect(evaluateHost(hostOf(url), true).refused).toMatch(/never called/)
   })
 
   it.each([
@@ -87,11 +87,11 @@ describe('the host of a URL', () => {
     ['https://api.example.com/v1', false],
     ['https://llm.example.com/v1', false],
   ])('%s may lead to a private address: %s', (url, mayBePrivate) => {
-    expect(judgeHost(hostOf(url), false)).toEqual({ refused: null, mayBePrivate })
+    expect(evaluateHost(hostOf(url), false)).toEqual({ refused: null, mayBePrivate })
   })
 
   it('may lead to a private address once that is allowed', () => {
-    expect(judgeHost('llm.example.com', true)).toEqual({ refused: null, mayBePrivate: true })
+    expect(evaluateHost('llm.example.com', true)).toEqual({ refused: null, mayBePrivate: true })
   })
 })
 
@@ -131,11 +131,11 @@ describe('the proxy of a call', () => {
   })
 
   it("is the provider's own where it has one", () => {
-    const way = { key: '', proxy: 'http://own:3', authorities: null, identity: null, allowPrivate: false }
-    expect(chooseProxy('https://h.example', way, { ...proxies, except: '*' })).toEqual({
+    const egress = { key: '', proxy: 'http://own:3', authorities: null, identity: null, allowPrivate: false }
+    expect(chooseProxy('https://h.example', egress, { ...proxies, except: '*' })).toEqual({
       url: 'http://own:3',
       trusted: false,
     })
-    expect(chooseProxy('https://h.example', { ...way, proxy: 'direct' }, proxies)).toBeNull()
+    expect(chooseProxy('https://h.example', { ...egress, proxy: 'direct' }, proxies)).toBeNull()
   })
 })

@@ -71,9 +71,9 @@ describe.each(providerKinds.map((kind) => [kind.kind, kind] as const))('provider
   })
 
   it('speaks a lane, and addresses it below its base URL', () => {
-    expect(kind.speaks.length).toBeGreaterThan(0)
-    for (const lane of kind.speaks) expect(laneNames).toContain(lane)
-    const address = kind.address(target(kind), kind.speaks[0] ?? 'openai', '/x/y?z=1')
+    expect(kind.formats.length).toBeGreaterThan(0)
+    for (const lane of kind.formats) expect(laneNames).toContain(lane)
+    const address = kind.address(target(kind), kind.formats[0] ?? 'openai', '/x/y?z=1')
     expect(address.path.endsWith('/x/y?z=1')).toBe(true)
     expect(address.origin).not.toMatch(/\/$/)
   })
@@ -83,7 +83,7 @@ describe.each(providerKinds.map((kind) => [kind.kind, kind] as const))('provider
     const holding = kind
       .headers(target(kind), 'openai', credential)
       .filter(([, value]) => value.includes('key-under-test'))
-    expect(holding).toHaveLength(kind.credential === 'none' || kind.word === false ? 0 : 1)
+    expect(holding).toHaveLength(kind.credential === 'none' || kind.apiKey === false ? 0 : 1)
     expect(kind.headers(target(kind), 'openai', null)).toEqual([])
     for (const [header] of holding) expect(header).toBe(header.toLowerCase())
   })
@@ -103,7 +103,7 @@ describe('the list of kinds', () => {
       if (!kind) throw new Error(name)
       const { origin, path: full } = kind.address(
         target(kind, baseUrl === undefined ? {} : { baseUrl }),
-        kind.speaks[0] ?? 'openai',
+        kind.formats[0] ?? 'openai',
         path,
       )
       return origin + full
@@ -150,7 +150,7 @@ describe('presets', () => {
   })
 
   it('says what a vendor lacks', () => {
-    expect(kind?.lacks({ name: 'one', baseUrl: '', settings: { preset: 'mistral' } })).toEqual(['stream_options'])
-    expect(kind?.lacks({ name: 'one', baseUrl: '', settings: {} })).toEqual([])
+    expect(kind?.unsupported({ name: 'one', baseUrl: '', settings: { preset: 'mistral' } })).toEqual(['stream_options'])
+    expect(kind?.unsupported({ name: 'one', baseUrl: '', settings: {} })).toEqual([])
   })
 })

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
 import type { ProviderKind } from '../../src/providers/contract.ts'
 import { credentialProblem, openCredential } from '../../src/providers/credential.ts'
+import { egressOf } from '../../src/providers/egress.ts'
 import { findKind } from '../../src/providers/index.ts'
-import { wayOutOf } from '../../src/providers/way-out.ts'
 
 const pem = {
   client_certificate: '-----BEGIN CERTIFICATE-----\nA\n-----END CERTIFICATE-----',
@@ -43,20 +43,20 @@ describe('a stored credential', () => {
 
 describe('the way out of a provider', () => {
   it('is the usual one, null, unless something is said', () => {
-    expect(wayOutOf({}, null)).toBeNull()
-    expect(wayOutOf({ organization: 'org-1', allow_private: false }, null)).toBeNull()
+    expect(egressOf({}, null)).toBeNull()
+    expect(egressOf({ organization: 'org-1', allow_private: false }, null)).toBeNull()
   })
 
   it('has one key for one way, and another for each other', () => {
     const keys = [
-      wayOutOf({ proxy: 'direct' }, null),
-      wayOutOf({ proxy: 'http://p:1' }, null),
-      wayOutOf({ authorities: 'A' }, null),
-      wayOutOf({ allow_private: true }, null),
-      wayOutOf({}, identity),
-      wayOutOf({}, { ...identity, key: 'other' }),
-    ].map((way) => way?.key)
+      egressOf({ proxy: 'direct' }, null),
+      egressOf({ proxy: 'http://p:1' }, null),
+      egressOf({ authorities: 'A' }, null),
+      egressOf({ allow_private: true }, null),
+      egressOf({}, identity),
+      egressOf({}, { ...identity, key: 'other' }),
+    ].map((options) => options?.key)
     expect(new Set(keys).size).toBe(keys.length)
-    expect(wayOutOf({ proxy: 'http://p:1' }, null)?.key).toBe(keys[1])
+    expect(egressOf({ proxy: 'http://p:1' }, null)?.key).toBe(keys[1])
   })
 })

@@ -6,7 +6,7 @@ import { Secret } from '../../src/core/secret.ts'
 import type { OutboundRequest, ProviderTarget, Transport } from '../../src/providers/contract.ts'
 import { credentialProblem } from '../../src/providers/credential.ts'
 import { createHttpTransport } from '../../src/providers/http.ts'
-import { machineWay } from '../../src/providers/vertex/machine-way.ts'
+import { metadataService } from '../../src/providers/vertex/machine-identity.ts'
 import { vertex } from '../../src/providers/vertex.ts'
 import { MockProvider } from '../support/mock-provider.ts'
 import { location, MockVertex, project } from '../support/mock-vertex.ts'
@@ -46,7 +46,7 @@ async function call(credential: string, change: Partial<ProviderTarget> = {}, tr
     streamed: false,
   } as const
   const path = '/v1/models/gemini-3.8-flash:generateContent'
-  vertex.through!(transport, { ...context, credential: new Secret(credential), note() {} }).send(
+  vertex.wrapTransport!(transport, { ...context, credential: new Secret(credential), recordChange() {} }).send(
     {
       method: 'POST',
       ...vertex.address(provider, 'gemini', path),
@@ -93,12 +93,12 @@ describe('a workload', () => {
   })
 
   it.each([
-    [{ baseUrl: 'https://aiplatform.googleapis.com.evil.example' }, /elsewhere than to Google/],
-    [{ baseUrl: 'http://aiplatform.googleapis.com' }, /elsewhere than to Google/],
-    [{ settings: { project, location, authorities: 'PEM' } }, /own authorities/],
+    [{ baseUrl: 'https://aiplatform.googleapis.com.evil.example' }, /not one of Google's/],
+    [{ baseUrl: 'http://aiplatform.googleapis.com' }, /not one of Google's/],
+    [{ settings: { project, location, authorities: 'PEM' } }, /own certificate authorities/],
     [{ settings: { location } }, /no project/],
     // It would read what passes, and this machine is not what it leads to.
-    [{ settings: { project, location, proxy: 'http://127.0.0.1:9' } }, /proxy in clear/],
+    [{ settings: { project, location, proxy: 'http://127.0.0.1:9' } }, /proxy without TLS/],
   ])('does not say who it is to %j', async (change, words) => {
     const seen: OutboundRequest[] = []
     const transport: Transport = {
@@ -123,7 +123,7 @@ describe('a machine of Google', () => {
     const asked: OutboundRequest[] = []
     const transport: Transport = {
       send(request, sink) {
-        if (request.origin !== machineWay.origin) return network.send(request, sink)
+        if (request.origin !== metadataService.origin) return network.send(request, sink)
         asked.push(request)
         format.tokens.add('ya29.of-the-machine')
         queueMicrotask(() => {
@@ -141,19 +141,19 @@ describe('a machine of Google', () => {
         method: 'GET',
         path: expect.stringMatching(/^\/computeMetadata\/v1\/instance\/service-accounts\/default\/token\?scopes=/),
         headers: ['metadata-flavor', 'Google'],
-        way: machineWay.way,
+        egress: metadataService.egress,
       },
     ])
   })
 
   it.each([
     ['http://169.254.169.254', null],
-    ['http://169.254.169.254:8080', machineWay.way],
-    ['http://169.254.170.2', machineWay.way],
-    ['http://metadata.google.internal', machineWay.way],
-  ])('%s is not called', async (origin, way) => {
+    ['http://169.254.169.254:8080', metadataService.egress],
+    ['http://169.254.170.2', metadataService.egress],
+    ['http://metadata.google.internal', metadataService.egress],
+  ])('%s is not called', async (origin, egress) => {
     const sink = new RecordingSink()
-    network.send({ method: 'GET', origin, path: '/', headers: [], body: null, connectMs: 500, way }, sink)
+    network.send({ method: 'GET', origin, path: '/', headers: [], body: null, connectMs: 500, egress }, sink)
     await sink.seen('over')
     expect(sink.fault).toMatchObject({ kind: 'refused' })
   })
@@ -173,8 +173,11 @@ describe('a document of the type external_account', () => {
     [{ credential_source: {} }, /neither a file nor a url/],
     [{ credential_source: undefined }, /no credential_source/],
     [{ subject_token_type: 'urn:ietf:params:oauth:token-type:saml2' }, /subject_token_type/],
-    [{ token_url: 'https://sts.evil.example/token' }, /elsewhere than to Google/],
-    [{ service_account_impersonation_url: 'https://iamcredentials.googleapis.com.evil.example/' }, /elsewhere/],
+    [{ token_url: 'https://sts.evil.example/token' }, /token_url is not one of Google's/],
+    [
+      { service_account_impersonation_url: 'https://iamcredentials.googleapis.com.evil.example/' },
+      /impersonation_url is not one of Google's/,
+    ],
     [{ audience: '' }, /no credential of the kind vertex/],
   ])('with %j is judged when it is given', (change, problem) => {
     if (problem === null) expect(given(change)).toBeNull()

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { egressOf } from '../../src/providers/egress.ts'
 import { createHttpTransport } from '../../src/providers/http.ts'
-import { wayOutOf } from '../../src/providers/way-out.ts'
 import { RecordingSink } from './recording-sink.ts'
 
 /** What the name server says next; the last answer stays. */
@@ -38,9 +38,9 @@ beforeEach(() => {
 
 async function call(transport: ReturnType<typeof createHttpTransport>, host: string, allowed: boolean) {
   const sink = new RecordingSink()
-  const way = wayOutOf({ allow_private: allowed }, null)
+  const egress = egressOf({ allow_private: allowed }, null)
   const origin = `http://${host}:${port}`
-  transport.send({ method: 'GET', origin, path: '/', headers: [], body: null, connectMs: 2000, way }, sink)
+  transport.send({ method: 'GET', origin, path: '/', headers: [], body: null, connectMs: 2000, egress }, sink)
   await sink.seen('over')
   return sink.fault === null ? sink.text : sink.fault.message
 }

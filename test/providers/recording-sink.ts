@@ -10,29 +10,29 @@ export class RecordingSink implements ResponseSink {
   #waiting: { event: string; resolve: () => void }[] = []
 
   onConnected(): void {
-    this.#note('connected')
+    this.#recordChange('connected')
   }
 
   onHead(status: number, headers: string[]): void {
     this.status = status
     this.headers = headers
-    this.#note('head')
+    this.#recordChange('head')
   }
 
   onData(chunk: Buffer): void {
     this.chunks.push(chunk)
-    this.#note('data')
+    this.#recordChange('data')
   }
 
   onEnd(): void {
-    this.#note('end')
-    this.#note('over')
+    this.#recordChange('end')
+    this.#recordChange('over')
   }
 
   onError(fault: TransportFault): void {
     this.fault = fault
-    this.#note('error')
-    this.#note('over')
+    this.#recordChange('error')
+    this.#recordChange('over')
   }
 
   get text(): string {
@@ -45,7 +45,7 @@ export class RecordingSink implements ResponseSink {
     return new Promise((resolve) => this.#waiting.push({ event, resolve }))
   }
 
-  #note(event: string): void {
+  #recordChange(event: string): void {
     this.events.push(event)
     for (const waiter of this.#waiting) if (waiter.event === event) waiter.resolve()
   }

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocketServer } from 'ws'
+import { egressOf } from '../../src/providers/egress.ts'
 import type { Proxies } from '../../src/providers/proxy-choice.ts'
 import { Handshake } from '../../src/providers/socket.ts'
-import { wayOutOf } from '../../src/providers/way-out.ts'
 import { hasOpenssl, makeCertificate } from '../support/certificate.ts'
 import { RecordingSink } from './recording-sink.ts'
 
@@ -39,8 +39,8 @@ function greeting(server: http.Server): http.Server {
 async function dial(origin: string, settings: Record<string, unknown> = {}, proxies: Proxies | null = null) {
   const handshake = new Handshake(1000, [], proxies)
   const sink = new RecordingSink()
-  const way = wayOutOf(settings, null)
-  const request = { method: 'SOCKET', origin, path: '/x', headers: ['a', 'b'], body: null, connectMs: 2000, way }
+  const egress = egressOf(settings, null)
+  const request = { method: 'SOCKET', origin, path: '/x', headers: ['a', 'b'], body: null, connectMs: 2000, egress }
   const sending = handshake.send(request, sink)
   return { handshake, sink, sending }
 }

@@ -30,7 +30,7 @@ function winner(routes: SnapshotRoute[], model: string): string | null {
   const compiled = compileRoutes(makeConfiguration({ providers: [makeProvider('one')], routes }))
   const query = { model, projectId: 'prj_a', environmentId: 'env_a1', providerName: null, lane: 'openai' as const }
   const ports = {
-    speaks: () => ['openai' as const],
+    formatsOf: () => ['openai' as const],
     operation: null,
     serves: () => true,
     health: () => ({ state: 'ready' as const }),

@@ -21,7 +21,7 @@ function ask(parts: Partial<PlanQuery> = {}): PlanQuery {
     projectId: 'prj_a',
     environmentId: 'env_a1',
     providerName: null,
-    speaks: (kind) => formats[kind] ?? [],
+    formatsOf: (kind) => formats[kind] ?? [],
     operation: 'chat',
     serves: (kind, operation) => kind !== 'bedrock' || operation === 'messages',
     health: () => ({ state: 'ready' }),

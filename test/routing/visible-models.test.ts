@@ -29,7 +29,7 @@ function list(
 ) {
   const compiled = compileRoutes(makeConfiguration({ providers, routes }))
   const scope = { projectId: 'prj_a', environmentId: 'env_a1' }
-  return visibleModels({ lane: 'openai', speaks: (kind) => formats[kind] ?? [], ...scope, ...parts }, compiled)
+  return visibleModels({ lane: 'openai', formatsOf: (kind) => formats[kind] ?? [], ...scope, ...parts }, compiled)
 }
 
 const names = (...input: Parameters<typeof list>) => list(...input).map(({ name }) => name)

@@ -72,6 +72,8 @@ export const checkShape = z.object({
 export const kindShape = z.object({
   kind: z.string(),
   title: z.string(),
+  /** One line for forms: what one gets with it. */
+  description: z.string(),
   speaks: z.array(laneName),
   /** null: the operator must give one. A word in braces stands for the setting of that name. */
   default_base_url: z.string().nullable(),

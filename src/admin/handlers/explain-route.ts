@@ -79,7 +79,7 @@ export function planFor(
         providerName: null,
         operation: null,
         serves: () => true,
-        speaks: (kind) => context.kinds.find((one) => one.kind === kind)?.speaks ?? [],
+        formatsOf: (kind) => context.kinds.find((one) => one.kind === kind)?.formats ?? [],
         health: (slot, credentials) => context.runtime.health(slot, credentials),
         now: Date.now(),
         random: Math.random,

@@ -1,7 +1,7 @@
 import { newId } from '../../core/ids.ts'
 import { Secret } from '../../core/secret.ts'
 import type { CheckResult, ProviderKind } from '../../providers/contract.ts'
-import { credentialProblem, openCredential, readDocument, textOf } from '../../providers/credential.ts'
+import { credentialProblem, openCredential, readJsonCredential, textOf } from '../../providers/credential.ts'
 import type { Provider, SealedCredential } from '../../store/api.ts'
 import type { ProviderModel, Readiness } from '../../store/snapshot.ts'
 import type { AdminContext } from './context.ts'
@@ -83,7 +83,7 @@ const credentialIdentity = (providerId: string, id: string) => `credential:${pro
 /** Of a short credential nothing is shown: four characters would be too much of it. A document shows what it is known by. */
 export function lastFour(credential: Secret): string {
   const { own } = openCredential(credential)
-  const document = own && readDocument(own)
+  const document = own && readJsonCredential(own)
   const known = document && Object.keys(document).find((member) => /^(access_key|private_key|client)_id$/.test(member))
   const text = document === null ? (own?.reveal() ?? '') : textOf(document, known ?? '')
   return text.length >= 12 ? text.slice(-4) : ''

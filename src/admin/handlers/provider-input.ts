@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { z } from 'zod'
 import { closestNames } from '../../core/closest-names.ts'
-import { judgeHost } from '../../providers/address-guard.ts'
+import { evaluateHost } from '../../providers/address-guard.ts'
 import type { ProviderKind } from '../../providers/contract.ts'
 import { defaultBaseUrl } from '../../providers/index.ts'
 import type { ProviderRevision } from '../../store/api.ts'
@@ -56,7 +56,7 @@ function checkProxy(settings: Settings): Settings {
       'The address of the proxy carries a credential.',
       `${hint} One with a password goes into HTTPS_PROXY.`,
     )
-  const { refused } = judgeHost(url.hostname, true)
+  const { refused } = evaluateHost(url.hostname, true)
   if (refused !== null) throw invalid(refused, hint)
   return settings
 }
@@ -129,7 +129,7 @@ export function readBaseUrl(kind: ProviderKind, settings: Settings, text: string
   if (url.username !== '' || url.password !== '')
     throw invalid('The base URL carries a credential.', 'Take it out, and give it with --credential-stdin.')
   if (url.hash !== '') throw invalid('The base URL has a fragment (#…).', 'Take it out.')
-  const { refused } = judgeHost(url.hostname, true)
+  const { refused } = evaluateHost(url.hostname, true)
   if (refused !== null) throw invalid(refused, "Give the provider's own address.")
   return given.replace(/\/+$/, '')
 }

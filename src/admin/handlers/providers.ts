@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Preset, presets } from '../../providers/presets.ts'
+import type { Preset } from '../../providers/presets.ts'
 import { addProvider } from './add-provider.ts'
 import { audited } from './audited.ts'
 import { operations } from './base.ts'
@@ -108,14 +108,18 @@ export const providers = {
     context.kinds.map((kind) => ({
       kind: kind.kind,
       title: kind.title,
-      speaks: [...kind.speaks],
+      description: kind.description,
+      speaks: [...kind.formats],
       default_base_url: kind.defaultBaseUrl === '' ? null : kind.defaultBaseUrl,
       credential: kind.credential,
-      credential_word: kind.credential !== 'none' && kind.word !== false,
-      credential_documents: (kind.documents ?? []).map(({ title, members }) => ({ title, members: [...members] })),
+      credential_word: kind.credential !== 'none' && kind.apiKey !== false,
+      credential_documents: (kind.jsonCredentials ?? []).map(({ title, members }) => ({
+        title,
+        members: [...members],
+      })),
       settings: { ...z.toJSONSchema(kindSchema(kind)) },
       own_settings: ownSettings(kind).map(({ setting, field, flag }) => ({ setting, field, flag })),
-      presets: kind.settings.preset === undefined ? [] : presets.map(showPreset),
+      presets: (kind.presets ?? []).map(showPreset),
     })),
   ),
   credentials,

@@ -57,7 +57,7 @@ function refused(reason: Fault): Ownership {
 /** The same words may be an id at a provider of another lane: that is another object. A provider that was removed has none. */
 function isUsable(gateway: Gateway, exchange: Exchange, { providerId }: StoredObject): boolean {
   const provider = gateway.model.configuration.providers.get(providerId)
-  return provider !== undefined && gateway.speaks(provider.row.kind).includes(exchange.lane!.name)
+  return provider !== undefined && gateway.formatsOf(provider.row.kind).includes(exchange.lane!.name)
 }
 
 export function isIn(scope: ObjectScope, object: StoredObject): boolean {

@@ -98,7 +98,7 @@ async function beginWalk(gateway: Gateway, exchange: Exchange, type: ObjectType)
 function isAsked(gateway: Gateway, exchange: Exchange, providerId: string): boolean {
   const provider = gateway.model.configuration.providers.get(providerId)
   const wanted = exchange.header('x-sp-provider')
-  if (provider === undefined || !gateway.speaks(provider.row.kind).includes(exchange.lane!.name)) return false
+  if (provider === undefined || !gateway.formatsOf(provider.row.kind).includes(exchange.lane!.name)) return false
   return wanted === null || wanted === provider.row.name
 }
 

@@ -1,4 +1,4 @@
-import { PassingSink, withoutHeaders } from '../answer-sinks.ts'
+import { ForwardingSink, withoutHeaders } from '../answer-sinks.ts'
 import type { ResponseSink } from '../contract.ts'
 import { renderAnthropicError } from '../wire/anthropic-hosted.ts'
 import { asObject, asString, parseJson } from '../wire/json.ts'
@@ -21,7 +21,7 @@ export interface MessageDecoder {
  * Takes the messages of `application/vnd.amazon.eventstream` apart and hands on the Anthropic events in them, as the
  * lane's SSE. An exception in the stream becomes the lane's error event.
  */
-export class EventStreamSink extends PassingSink {
+export class EventStreamSink extends ForwardingSink {
   readonly #decoder: MessageDecoder
   #framed = false
   #over = false

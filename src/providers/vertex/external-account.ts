@@ -1,9 +1,9 @@
-import { type Ask, readAddress, TokenRefused } from '../access-token.ts'
+import { type Ask, readAddress, TokenRejected } from '../access-token.ts'
 import type { OutboundRequest } from '../contract.ts'
 import { textOf } from '../credential.ts'
 import { baseUrlProblem } from '../wire/base-url.ts'
 import { asObject, asString, type JsonObject, parseJson } from '../wire/json.ts'
-import { machineWay } from './machine-way.ts'
+import { metadataService } from './machine-identity.ts'
 
 /** Signed tokens alone: whatever else a file may hold is never sent anywhere. */
 const signedToken = /^[\w-]+\.[\w-]+\.[\w-]+$/
@@ -11,7 +11,7 @@ const largestToken = 64 * 1024
 /** The only other address of the machine's cloud that may be asked: Azure's, for its identity. */
 const azureIdentity = '/metadata/identity/oauth2/token'
 
-/** The token by which the workload's own surroundings say who it is. Throws `TokenRefused`. */
+/** The token by which the workload's own surroundings say who it is. Throws `TokenRejected`. */
 export async function readSubjectToken(document: JsonObject, ask: Ask): Promise<string> {
   const source = asObject(document.credential_source) ?? {}
   const file = asString(source.file)
@@ -20,7 +20,7 @@ export async function readSubjectToken(document: JsonObject, ask: Ask): Promise<
   const member = asString(format?.subject_token_field_name)
   const token = format?.type === 'json' ? asString(asObject(parseJson(Buffer.from(text)))?.[member]) : text.trim()
   if (!signedToken.test(token))
-    throw new TokenRefused(`what its ${file === '' ? 'url' : 'file'} gives is no signed token`)
+    throw new TokenRejected(`what its ${file === '' ? 'url' : 'file'} gives is no signed token`)
   return token
 }
 
@@ -33,23 +33,24 @@ async function readTokenFile(path: string): Promise<string> {
     return buffer.toString('utf8', 0, bytesRead)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    throw new TokenRefused(`its token file cannot be read: ${code}`)
+    throw new TokenRejected(`its token file cannot be read: ${code}`)
   }
 }
 
 async function askForText(source: JsonObject, ask: Ask): Promise<string> {
   const url = URL.parse(asString(source.url))
   if (url === null || baseUrlProblem(url.href) !== null)
-    throw new TokenRefused('its credential_source.url is no URL of http or https')
+    throw new TokenRejected('its credential_source.url is no URL of http or https')
   const headers = Object.entries(asObject(source.headers) ?? {}).flatMap(([name, value]) => [
     name.toLowerCase(),
     asString(value),
   ])
-  const way = url.origin === machineWay.origin && url.pathname === azureIdentity ? { way: machineWay.way } : {}
+  const egress =
+    url.origin === metadataService.origin && url.pathname === azureIdentity ? { egress: metadataService.egress } : {}
   const place = { origin: url.origin, path: url.pathname + url.search }
-  const answer = await ask({ method: 'GET', ...place, headers, body: null, connectMs: 5000, ...way })
+  const answer = await ask({ method: 'GET', ...place, headers, body: null, connectMs: 5000, ...egress })
   if (answer.outcome !== 'answered' || answer.status !== 200)
-    throw new TokenRefused(`its credential_source.url gave no token${'status' in answer ? ` (${answer.status})` : ''}`)
+    throw new TokenRejected(`its credential_source.url gave no token${'status' in answer ? ` (${answer.status})` : ''}`)
   return answer.body.toString()
 }
 

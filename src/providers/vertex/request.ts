@@ -46,11 +46,11 @@ function anthropicTail({ operation, model, streamed }: CallContext): string {
 }
 
 /** A count names its model in the body; a message in the path. */
-function anthropicBody(body: Buffer, { operation, note }: CallContext): Buffer {
+function anthropicBody(body: Buffer, { operation, recordChange }: CallContext): Buffer {
   if (operation === 'count_tokens') {
-    note('anthropic_version was put into the body (Vertex).')
+    recordChange('anthropic_version was put into the body (Vertex).')
     return changeMembers(body, [], { anthropic_version: version })
   }
-  note('model was moved from the body into the path, and anthropic_version was put in (Vertex).')
+  recordChange('model was moved from the body into the path, and anthropic_version was put in (Vertex).')
   return changeMembers(body, ['model'], { anthropic_version: version })
 }

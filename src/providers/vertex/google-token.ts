@@ -1,15 +1,14 @@
-import { type Ask, askForToken, readAddress, type Sale, TokenRefused } from '../access-token.ts'
+import { type Ask, askForToken, readAddress, type Sale, TokenRejected } from '../access-token.ts'
 import type { ProviderTarget } from '../contract.ts'
 import { textOf } from '../credential.ts'
 import { asObject, asString, type JsonObject, parseJson } from '../wire/json.ts'
 import { exchangeRequest, impersonateRequest, readSubjectToken } from './external-account.ts'
-import { judgeExternalAccount } from './judge-external-account.ts'
-import { judgeTarget, machineWay } from './machine-way.ts'
+import { machineIdentityProblem, metadataService, validateExternalAccount } from './machine-identity.ts'
 
 const publicEndpoint = 'https://oauth2.googleapis.com/token'
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
 
-/** Buys a token with a credential of any of the kinds that Google has. Throws `TokenRefused`. */
+/** Buys a token with a credential of any of the kinds that Google has. Throws `TokenRejected`. */
 export function sellToken(document: JsonObject, ask: Ask, provider: ProviderTarget): Promise<Sale> {
   const sell = sellers[textOf(document, 'type')] ?? sellToAccount
   return sell(document, ask, provider)
@@ -20,20 +19,20 @@ type Sell = (document: JsonObject, ask: Ask, provider: ProviderTarget) => Promis
 const sellers: Readonly<Record<string, Sell>> = {
   async external_account(document, ask, provider) {
     const urls = [textOf(document, 'token_url'), textOf(document, 'service_account_impersonation_url')]
-    const problem = judgeTarget(provider, urls) ?? judgeExternalAccount(document)
-    if (problem !== null) throw new TokenRefused(problem)
+    const problem = machineIdentityProblem(provider, urls) ?? validateExternalAccount(document)
+    if (problem !== null) throw new TokenRejected(problem)
     const subject = await readSubjectToken(document, ask)
     const exchanged = await askForToken(ask, exchangeRequest(document, subject, scope))
     const next = 'token' in exchanged ? impersonateRequest(document, exchanged.token, scope) : null
     return next === null ? exchanged : askForToken(ask, next, readImpersonated)
   },
   async gce_metadata(document, ask, provider) {
-    const problem = judgeTarget(provider)
-    if (problem !== null) throw new TokenRefused(problem)
+    const problem = machineIdentityProblem(provider)
+    if (problem !== null) throw new TokenRejected(problem)
     const account = encodeURIComponent(textOf(document, 'service_account') || 'default')
     const path = `/computeMetadata/v1/instance/service-accounts/${account}/token?scopes=${encodeURIComponent(scope)}`
     const headers = ['metadata-flavor', 'Google']
-    return askForToken(ask, { method: 'GET', ...machineWay, path, headers, body: null, connectMs: 2000 })
+    return askForToken(ask, { method: 'GET', ...metadataService, path, headers, body: null, connectMs: 2000 })
   },
 }
 
@@ -49,7 +48,7 @@ async function sellToAccount(document: JsonObject, ask: Ask): Promise<Sale> {
   const endpoint = textOf(document, 'token_uri') || publicEndpoint
   const assertion = await signAssertion(document, endpoint).catch(() => null)
   // The reason is not told: it may quote the key.
-  if (assertion === null) throw new TokenRefused('its private key cannot be used')
+  if (assertion === null) throw new TokenRejected('its private key cannot be used')
   const form = new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion })
   return askForToken(ask, {
     method: 'POST',

@@ -9,10 +9,10 @@ import type { TLSSocket } from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
 import { checkProvider } from '../../src/providers/check.ts'
-import type { OutboundRequest, WayOut } from '../../src/providers/contract.ts'
+import type { EgressOptions, OutboundRequest } from '../../src/providers/contract.ts'
+import { egressOf } from '../../src/providers/egress.ts'
 import { createHttpTransport, type HttpTransportOptions } from '../../src/providers/http.ts'
 import { openai } from '../../src/providers/openai.ts'
-import { wayOutOf } from '../../src/providers/way-out.ts'
 import { hasOpenssl, makeCertificate, type TestCertificate } from '../support/certificate.ts'
 import { RecordingSink } from './recording-sink.ts'
 
@@ -37,7 +37,7 @@ async function listen(server: net.Server): Promise<number> {
 
 async function send(
   origin: string,
-  way: WayOut | null,
+  egress: EgressOptions | null,
   options: HttpTransportOptions = {},
   more: Partial<OutboundRequest> = {},
 ) {
@@ -45,7 +45,7 @@ async function send(
   closers.push(() => transport.close())
   const sink = new RecordingSink()
   const headers = ['x-list', 'a', 'x-list', 'b']
-  transport.send({ method: 'GET', origin, path: '/x?y=1', headers, body: null, connectMs: 2000, way, ...more }, sink)
+  transport.send({ method: 'GET', origin, path: '/x?y=1', headers, body: null, connectMs: 2000, egress, ...more }, sink)
   await sink.seen('over')
   return sink
 }
@@ -82,7 +82,7 @@ describe('where a call may not lead', () => {
   it.each(['http://169.254.169.254', 'http://[fe80::1]', 'http://metadata.google.internal', 'http://2852039166'])(
     'is never %s',
     async (origin) => {
-      const sink = await send(origin, wayOutOf({ allow_private: true }, null))
+      const sink = await send(origin, egressOf({ allow_private: true }, null))
       expect(sink.fault?.kind).toBe('refused')
       expect(sink.fault?.message).toMatch(/never called/)
       expect(sink.events).toEqual(['error', 'over'])
@@ -106,7 +106,7 @@ describe('a proxy', () => {
   it('is given the whole URL of a plain call, with every header', async () => {
     const proxy = await startProxy()
     const port = await listen(http.createServer(echo))
-    const sink = await send(`http://127.0.0.1:${port}`, wayOutOf({ proxy: proxy.url }, null))
+    const sink = await send(`http://127.0.0.1:${port}`, egressOf({ proxy: proxy.url }, null))
     expect(sink.text).toBe('GET /x?y=1 a, b')
     expect(proxy.asked).toEqual([`GET http://127.0.0.1:${port}/x?y=1`])
   })
@@ -123,19 +123,19 @@ describe('a proxy', () => {
 
   it('that refuses is named for it', async () => {
     const proxy = await startProxy('gate:secret')
-    const sink = await send('https://provider.invalid', wayOutOf({ proxy: proxy.url }, null))
+    const sink = await send('https://provider.invalid', egressOf({ proxy: proxy.url }, null))
     expect(sink.fault).toEqual({ kind: 'unreachable', message: 'The proxy refused the connection (407).' })
   })
 
   it('does not open the way to metadata', async () => {
     const proxy = await startProxy()
-    const sink = await send('http://169.254.169.254', wayOutOf({ proxy: proxy.url }, null))
+    const sink = await send('http://169.254.169.254', egressOf({ proxy: proxy.url }, null))
     expect(sink.fault?.kind).toBe('refused')
     expect(proxy.asked).toEqual([])
   })
 
   it('is itself held to the rules of an address', async () => {
-    const sink = await send('https://provider.invalid', wayOutOf({ proxy: 'http://169.254.169.254:3128' }, null))
+    const sink = await send('https://provider.invalid', egressOf({ proxy: 'http://169.254.169.254:3128' }, null))
     expect(sink.fault?.kind).toBe('refused')
   })
 })
@@ -165,14 +165,14 @@ describe.skipIf(!hasOpenssl)('trust (needs openssl)', () => {
     const port = await start()
     const unknown = await send(`https://localhost:${port}`, null)
     expect(unknown.fault?.kind).toBe('tls')
-    const known = await send(`https://localhost:${port}`, wayOutOf({ authorities: server.pem }, null))
+    const known = await send(`https://localhost:${port}`, egressOf({ authorities: server.pem }, null))
     expect(known.text).toBe('hello nobody')
   })
 
   it('shows the client certificate to who asks for it', async () => {
     const port = await start({ requestCert: true, ca: client.pem })
     const origin = `https://localhost:${port}`
-    const sink = await send(origin, wayOutOf({ authorities: server.pem }, identity()))
+    const sink = await send(origin, egressOf({ authorities: server.pem }, identity()))
     expect(sink.text).toBe('hello client.example')
   })
 
@@ -182,9 +182,9 @@ describe.skipIf(!hasOpenssl)('trust (needs openssl)', () => {
   ] as const)('is missed by name in %s', async (version, message) => {
     const port = await start({ requestCert: true, ca: client.pem, minVersion: version, maxVersion: version })
     const origin = `https://localhost:${port}`
-    const way = wayOutOf({ authorities: server.pem }, null)
+    const egress = egressOf({ authorities: server.pem }, null)
     for (const more of [{}, { method: 'POST', body: Buffer.alloc(200_000) }]) {
-      const { fault } = await send(origin, way, {}, more)
+      const { fault } = await send(origin, egress, {}, more)
       expect(fault).toEqual({ kind: 'client-certificate', message: expect.stringMatching(message) })
     }
     const settings = { authorities: server.pem }
@@ -197,8 +197,8 @@ describe.skipIf(!hasOpenssl)('trust (needs openssl)', () => {
   it('holds beyond a proxy too', async () => {
     const proxy = await startProxy()
     const port = await start({ requestCert: true, ca: client.pem })
-    const way = wayOutOf({ authorities: server.pem, proxy: proxy.url }, identity())
-    const sink = await send(`https://localhost:${port}`, way)
+    const egress = egressOf({ authorities: server.pem, proxy: proxy.url }, identity())
+    const sink = await send(`https://localhost:${port}`, egress)
     expect(sink.text).toBe('hello client.example')
     expect(proxy.asked).toEqual([`CONNECT localhost:${port}`])
   })
@@ -209,8 +209,8 @@ describe.skipIf(!hasOpenssl)('trust (needs openssl)', () => {
       http.get(`http://127.0.0.1:${port}${new URL(request.url ?? '').pathname}`, (answer) => answer.pipe(response))
     })
     const at = { proxy: `https://localhost:${await listen(proxy)}` }
-    expect((await send('http://provider.invalid', wayOutOf(at, null))).fault?.kind).toBe('tls')
-    const sink = await send('http://provider.invalid', wayOutOf({ ...at, authorities: server.pem }, null))
+    expect((await send('http://provider.invalid', egressOf(at, null))).fault?.kind).toBe('tls')
+    const sink = await send('http://provider.invalid', egressOf({ ...at, authorities: server.pem }, null))
     expect(sink.text).toMatch(/^GET \/x /)
   })
 
@@ -220,7 +220,7 @@ describe.skipIf(!hasOpenssl)('trust (needs openssl)', () => {
     closers.push(() => transport.close())
     const broken = new RecordingSink()
     const call = { method: 'GET', origin: 'https://localhost:1', path: '/', headers: [], body: null, connectMs: 2000 }
-    transport.send({ ...call, way: wayOutOf({}, { ...identity(), key: 'nonsense' }) }, broken)
+    transport.send({ ...call, egress: egressOf({}, { ...identity(), key: 'nonsense' }) }, broken)
     await broken.seen('over')
     expect(broken.fault?.kind).toBe('refused')
     expect(broken.fault?.message).not.toContain('nonsense')
@@ -235,13 +235,13 @@ describe.skipIf(!hasOpenssl)('trust (needs openssl)', () => {
     const transport = createHttpTransport()
     closers.push(() => transport.close())
     const seen: string[] = []
-    for (const way of [
-      wayOutOf({ authorities: server.pem }, identity()),
-      wayOutOf({ authorities: server.pem }, null),
+    for (const egress of [
+      egressOf({ authorities: server.pem }, identity()),
+      egressOf({ authorities: server.pem }, null),
     ]) {
       const sink = new RecordingSink()
       const origin = `https://localhost:${port}`
-      transport.send({ method: 'GET', origin, path: '/', headers: [], body: null, connectMs: 2000, way }, sink)
+      transport.send({ method: 'GET', origin, path: '/', headers: [], body: null, connectMs: 2000, egress }, sink)
       await sink.seen('over')
       seen.push(sink.text)
     }

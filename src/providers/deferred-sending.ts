@@ -8,14 +8,14 @@ export type Prepared =
   | { fault: TransportFault }
 
 /** A call that is sent once it is ready: a token fetched, a signature made. Must not be rejected. */
-export function sendLate(transport: Transport, sink: ResponseSink, prepare: Promise<Prepared>): Sending {
-  const late = new LateSending()
+export function sendDeferred(transport: Transport, sink: ResponseSink, prepare: Promise<Prepared>): Sending {
+  const late = new DeferredSending()
   void prepare.then((prepared) => late.begin(transport, sink, prepared))
   return late
 }
 
 /** A call that may be abandoned or paused before it has begun. */
-export class Postponed implements Sending {
+export class PendingSending implements Sending {
   #sending: Sending | null = null
   #paused = false
   protected aborted = false
@@ -46,7 +46,7 @@ export class Postponed implements Sending {
   }
 }
 
-class LateSending extends Postponed {
+class DeferredSending extends PendingSending {
   begin(transport: Transport, sink: ResponseSink, prepared: Prepared): void {
     if (this.aborted) return
     if ('fault' in prepared) return sink.onError(prepared.fault)
