@@ -6,14 +6,15 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadSettings } from '../../src/config/load.ts'
 import { hasProgram } from '../support/executable.ts'
 
-const scripts = join(import.meta.dirname, '../../scripts')
+const root = join(import.meta.dirname, '../..')
+const examples = join(root, 'examples/systemd')
 const units = ['spgw.service', 'spgw-hardened.service']
 
 type Directive = [section: string, name: string, value: string]
 
 function parse(unit: string): Directive[] {
   let section = ''
-  return readFileSync(join(scripts, unit), 'utf8')
+  return readFileSync(join(examples, unit), 'utf8')
     .split('\n')
     .flatMap((line): Directive[] => {
       section = /^\[(\w+)\]$/.exec(line)?.[1] ?? section
@@ -62,7 +63,7 @@ describe.each(units)('%s', (unit) => {
       return spawnSync('systemd-analyze', ['verify', ...flags, join(directory, unit)], { encoding: 'utf8' })
     }
     // The executable need not be installed where the unit looks for it.
-    const text = readFileSync(join(scripts, unit), 'utf8').replace('/usr/local/bin/spgw', '/bin/true')
+    const text = readFileSync(join(examples, unit), 'utf8').replace('/usr/local/bin/spgw', '/bin/true')
     expect(verify(text)).toMatchObject({ stderr: '', status: 0 })
     expect(verify(text.replace('KillMode', 'KilMode')).stderr).toContain("Unknown key 'KilMode'")
   })
@@ -70,6 +71,6 @@ describe.each(units)('%s', (unit) => {
 
 it('hands the hardened unit its machine key under the name by which it is looked for', () => {
   const [name = ''] = valueIn('spgw-hardened.service', 'LoadCredential')?.split(':') ?? []
-  expect(readFileSync(join(scripts, '../src/sealing/machine-key.ts'), 'utf8')).toContain(`'${name}'`)
+  expect(readFileSync(join(root, 'src/sealing/machine-key.ts'), 'utf8')).toContain(`'${name}'`)
   expect(valueIn('spgw-hardened.service', 'DynamicUser')).toBe('yes')
 })
