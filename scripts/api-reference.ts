@@ -20,12 +20,13 @@ interface Schema {
 
 const intro = `# Admin API
 
-Every operation is a POST with a JSON object to the console's address, as \`Authorization: Bearer spt_…\` with an API token.
-The same stands, for programs, in the console's \`/api/openapi.json\`. What an operation is for people (its command, its flags)
-is in [cli.md](cli.md). A failed call answers \`{"code", "status", "message", "data": {"hint"}}\`: \`invalid\` 400, \`refused\` 403,
-\`not_found\` 404, \`conflict\` 409, \`degraded\` 503. A stream is server-sent events whose \`data\` is one JSON document each.
+Every operation is a POST with a JSON object to the console's address, authenticated by an API token as
+\`Authorization: Bearer spt_…\`. The console's \`/api/openapi.json\` describes the same operations for programs, and
+[cli.md](cli.md) the commands and their flags. A failed call returns
+\`{"code", "status", "message", "data": {"hint"}}\`: \`invalid\` 400, \`refused\` 403, \`not_found\` 404, \`conflict\` 409,
+\`degraded\` 503. A stream consists of server-sent events whose \`data\` is one JSON document each.
 
-This page is made from the contract by \`npm run reference\`.
+This page is generated from the contract by \`npm run reference\`.
 `
 
 /** `docs/reference/api.md`, made from the OpenAPI document of the contract. */

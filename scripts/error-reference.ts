@@ -5,7 +5,7 @@ const origins = {
   policy: 'a policy',
   gateway: 'the gateway',
   provider: 'the provider',
-  network: 'the way to the provider',
+  network: 'the network',
 } as const
 
 /** `docs/reference/errors.md`, made from the one table of errors. */
@@ -13,19 +13,19 @@ export function errorReference(): string {
   return [
     '# Errors',
     '',
-    'Every answer carries `x-sp-request-id`; `spgw requests show ID` tells what happened. An error of the gateway also',
-    'carries its code in `x-sp-error` and whose fault it is in `x-sp-error-origin`, in the body shape of the lane, so that',
-    'each SDK raises its usual exception. Where the table says *no* under *retry*, the answer has `x-should-retry: false`,',
-    'and SDKs do not repeat the request.',
+    'Every answer has the header `x-sp-request-id`; `spgw requests show ID` explains what happened. Errors of the gateway',
+    'also have their code in `x-sp-error` and their origin in `x-sp-error-origin`. Their body has the shape of the lane, so',
+    'that each SDK raises its usual exception. Where the table says *no* under *retry*, the answer has',
+    '`x-should-retry: false`, and SDKs do not retry the request.',
     '',
-    '| code | status | lies with | retry | what to do |',
+    '| code | status | cause | retry | what to do |',
     '|---|---|---|---|---|',
     ...errorCodes.map(row),
     '',
-    'Other errors of a provider pass through as they are, with `x-sp-error: provider_error`, after the retries and fallbacks',
-    'of the route. A client that hangs up before its answer is complete is on record as `client_closed` (499).',
+    'All other provider errors pass through unchanged, with `x-sp-error: provider_error`, after the retries and fallbacks of',
+    'the route. If a client disconnects before its answer is complete, the record shows `client_closed` (499).',
     '',
-    'This page is made from `src/core/errors.ts` by `npm run reference`.',
+    'This page is generated from `src/core/errors.ts` by `npm run reference`.',
     '',
   ].join('\n')
 }

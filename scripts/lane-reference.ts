@@ -3,11 +3,11 @@ import { lanes } from '../src/lanes/index.ts'
 
 const intro = `# Lanes
 
-What each lane answers, endpoint by endpoint, as its SDKs call it. Paths are below the lane's prefix; \`{object}\` is the id of an
-object that lives at the provider and belongs to the project and environment that made it: a call that names one goes to the
-very credential that holds it, and finds nothing where it belongs to somebody else. Lists show the scope's own. Whatever else stands in
-braces belongs to that object. The model's name, where a call has one, is what routes and policies go by; a call without one goes to the
-provider of the object, else to the environment's default.
+Every endpoint of each lane, as the official SDKs call it. Paths are relative to the lane's prefix. \`{object}\` is the id of
+an object that is stored at the provider and belongs to the project and environment that created it: a call that names
+one goes to the credential that holds it, and any other project or environment gets "not found". Lists show only the
+scope's own objects. Other names in braces are parts of that object. Routes and policies apply to the model that a call
+names; a call without a model goes to the provider of the object, otherwise to the environment's default provider.
 `
 
 const names = { openai: 'OpenAI', anthropic: 'Anthropic', gemini: 'Gemini' } as const
@@ -18,7 +18,7 @@ export function laneReference(): string {
   return [
     intro,
     ...sorted.map(writeLane),
-    'This page is made from the endpoint tables by `npm run reference`.',
+    'This page is generated from the endpoint tables by `npm run reference`.',
     '',
   ].join('\n')
 }
@@ -29,7 +29,7 @@ function writeLane(lane: Lane): string {
   return [
     `## ${names[lane.name]}, \`${lane.prefix}\``,
     '',
-    '| call | on record as | takes | gives | model | object |',
+    '| call | operation | request | response | model | object |',
     '|---|---|---|---|---|---|',
     ...served.flatMap((endpoint) => [endpoint, ...further(endpoint)].map(writeRow)),
     '',
@@ -57,7 +57,7 @@ function writeRow(endpoint: Endpoint): string {
   return `| ${cells.join(' | ')} |`
 }
 
-const effects = { make: 'made', list: 'listed', use: 'used', forget: 'deleted' } as const
+const effects = { make: 'created', list: 'listed', use: 'used', forget: 'deleted' } as const
 const forms = { json: 'JSON', multipart: 'a form', bytes: 'bytes' } as const
 const models = {
   body: 'in the body',

@@ -36,11 +36,11 @@ const rows = {
   object_not_found: {
     status: 404,
     origin: 'client',
-    hint: 'Check the id; a key reaches only what its own project and environment made through this gateway, or an operator adopted for them.',
+    hint: 'Check the id: a key can only use objects that its own project and environment created through this gateway, or that an operator adopted for them.',
   },
   unknown_path: { status: 404, origin: 'client', hint: 'Check the base URL and the path.' },
   policy_denied: { status: 403, origin: 'policy', hint: 'A policy does not allow this request; ask the operator.' },
-  rate_limited: { status: 429, origin: 'policy', hint: 'Wait as long as retry-after says, then send it again.' },
+  rate_limited: { status: 429, origin: 'policy', hint: 'Wait for the time in retry-after, then try again.' },
   budget_exceeded: {
     status: 429,
     origin: 'policy',
@@ -48,21 +48,21 @@ const rows = {
     final: true,
   },
   request_too_large: { status: 413, origin: 'client', hint: 'Send a smaller body.' },
-  invalid_request: { status: 400, origin: 'client', hint: 'Mend the request body.' },
+  invalid_request: { status: 400, origin: 'client', hint: 'Correct the request body.' },
   not_translatable: {
     status: 400,
     origin: 'gateway',
-    hint: 'Call the lane of the format that the provider speaks, or route the model to another provider.',
+    hint: 'Call the lane whose format the provider supports, or route the model to another provider.',
   },
   provider_not_ready: {
     status: 503,
     origin: 'gateway',
-    hint: 'No provider of this route is active and ready; the operator sees the reason under Providers.',
+    hint: 'No provider of this route is active and ready; the operator can see the reason under Providers.',
   },
   object_index_unavailable: {
     status: 503,
     origin: 'gateway',
-    hint: 'The gateway cannot look up now whose the object is; try again.',
+    hint: 'The gateway cannot look up the owner of the object at the moment; try again.',
   },
   provider_credential_rejected: {
     status: 502,
@@ -79,14 +79,18 @@ const rows = {
   provider_bad_response: {
     status: 502,
     origin: 'provider',
-    hint: "The provider's answer was not what it promised; try again.",
+    hint: "The provider's answer was malformed or incomplete; try again.",
   },
   overloaded: {
     status: 503,
     origin: 'gateway',
-    hint: 'The gateway is shedding load; wait as long as retry-after says.',
+    hint: 'The gateway is shedding load; wait for the time in retry-after, then try again.',
   },
-  internal: { status: 500, origin: 'gateway', hint: 'A fault of the gateway; give the operator the request id.' },
+  internal: {
+    status: 500,
+    origin: 'gateway',
+    hint: 'An error in the gateway itself; give the operator the request id.',
+  },
   provider_unspecified: {
     status: 400,
     origin: 'client',
@@ -95,7 +99,7 @@ const rows = {
   provider_quota_exhausted: {
     status: 503,
     origin: 'provider',
-    hint: "The provider's account is out of quota or credit; the operator must top it up.",
+    hint: "The provider's account is out of quota or credit; the operator must add credit.",
     final: true,
   },
 } satisfies Record<string, ErrorRow>
