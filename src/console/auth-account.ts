@@ -8,14 +8,14 @@ const forSignedIn = (method: AuthRoute['method'], handle: AuthRoute['handle']): 
   handle,
 })
 
-/** What the signed-in do with their own ways in. */
+/** Operators manage their own passwords, authenticators, passkeys and sessions. */
 export const accountRoutes: Record<string, AuthRoute> = {
   '/auth/account': forSignedIn('GET', showAccount),
   '/auth/account/password': forSignedIn('POST', changePassword),
   '/auth/account/totp': forSignedIn('POST', beginTotp),
   '/auth/account/totp/confirm': forSignedIn('POST', confirmTotp),
   '/auth/account/totp/remove': forSignedIn('POST', removeTotp),
-  '/auth/account/passkeys/options': forSignedIn('POST', offerNewPasskey),
+  '/auth/account/passkeys/options': forSignedIn('POST', createRegistrationOptions),
   '/auth/account/passkeys': forSignedIn('POST', addPasskey),
   '/auth/account/passkeys/remove': forSignedIn('POST', removePasskey),
   '/auth/account/sessions/revoke': forSignedIn('POST', revokeSession),
@@ -54,8 +54,8 @@ async function showAccount(call: AuthCall): Promise<AuthAnswer> {
 }
 
 async function changePassword(call: AuthCall): Promise<AuthAnswer> {
-  const { account, body, visit } = call
-  await account.changePassword(sessionOf(call), optionalText(body, 'current'), textField(body, 'next'), visit)
+  const { account, body, source } = call
+  await account.changePassword(sessionOf(call), optionalText(body, 'current'), textField(body, 'next'), source)
   return {}
 }
 
@@ -64,16 +64,16 @@ async function beginTotp(call: AuthCall): Promise<AuthAnswer> {
 }
 
 async function confirmTotp(call: AuthCall): Promise<AuthAnswer> {
-  await call.account.confirmTotp(sessionOf(call), textField(call.body, 'code', 20), call.visit)
+  await call.account.confirmTotp(sessionOf(call), textField(call.body, 'code', 20), call.source)
   return {}
 }
 
 async function removeTotp(call: AuthCall): Promise<AuthAnswer> {
-  await call.account.removeTotp(sessionOf(call), textField(call.body, 'code', 20), call.visit)
+  await call.account.removeTotp(sessionOf(call), textField(call.body, 'code', 20), call.source)
   return {}
 }
 
-async function offerNewPasskey(call: AuthCall): Promise<AuthAnswer> {
+async function createRegistrationOptions(call: AuthCall): Promise<AuthAnswer> {
   const passkeys = await call.late.passkeys()
   return { value: await passkeys.newOptions(sessionOf(call), siteOf(call)) }
 }

@@ -5,41 +5,41 @@ import { type PasskeySite, passkeySite } from '../sign-in/passkey-site.ts'
 import { SignInRefused } from '../sign-in/refusal.ts'
 import type { Begun, Operator, SessionOfOperator } from '../sign-in/sessions.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
-import type { Visit } from './visit.ts'
+import type { RequestSource } from './request-guard.ts'
 
-/** What stands behind the routes below `/auth/`. */
-export interface Desk {
+/** What the routes below `/auth/` work with. */
+export interface AuthContext {
   signIn: SignIn
   account: Account
   late: LateParts
-  /** null: none is set up. */
+  /** null: none is configured. */
   oidc: OidcSettings | null
   version: string
 }
 
-export interface AuthCall extends Desk {
-  visit: Visit
+export interface AuthCall extends AuthContext {
+  source: RequestSource
   session: SessionOfOperator | null
   body: Record<string, unknown>
-  /** With its query. */
+  /** Path and query. */
   url: string
-  /** The cookie of the console with this word in its name. */
+  /** The console's cookie with this word in its name. */
   cookie(word: string): string | null
 }
 
 export interface AuthAnswer {
   value?: object
   begun?: Begun
-  /** The browser forgets its session. */
+  /** Removes the session cookie. */
   ended?: true
   cookies?: string[]
-  /** Where the browser goes on. */
+  /** Redirects the browser. */
   location?: string
 }
 
 export interface AuthRoute {
   method: 'GET' | 'POST'
-  /** Only for whoever is signed in. */
+  /** Requires a session. */
   signedIn: boolean
   handle(call: AuthCall): Promise<AuthAnswer>
 }
@@ -50,9 +50,9 @@ export function sessionOf({ session }: AuthCall): SessionOfOperator {
   return session
 }
 
-export function siteOf({ visit }: AuthCall): PasskeySite {
-  const site = passkeySite(visit.origin, visit.openness)
-  if ('refused' in site) throw new SignInRefused('refused', site.refused, 'Sign in in another way.')
+export function siteOf({ source }: AuthCall): PasskeySite {
+  const site = passkeySite(source.origin, source.insecureReason)
+  if ('refused' in site) throw new SignInRefused('refused', site.refused, 'Sign in another way.')
   return site
 }
 

@@ -2,110 +2,110 @@ import type { IncomingMessage } from 'node:http'
 import { SignInRefused, signInStatus } from '../sign-in/refusal.ts'
 import { absoluteMs, type Begun, type SessionOfOperator } from '../sign-in/sessions.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
-import { json, type Reply } from './answer.ts'
 import { accountRoutes } from './auth-account.ts'
-import { entryRoutes } from './auth-entry.ts'
-import type { AuthAnswer, AuthCall, AuthRoute, Desk } from './auth-route.ts'
+import type { AuthAnswer, AuthCall, AuthContext, AuthRoute } from './auth-route.ts'
+import { signInRoutes } from './auth-sign-in.ts'
 import { cookieName, readCookie, writeCookie } from './cookies.ts'
 import { readJsonBody } from './read-body.ts'
-import { type Premises, refuseForeign, sendsJson, type Visit } from './visit.ts'
+import { jsonReply, type Reply } from './reply.ts'
+import { type GuardSettings, type RequestSource, rejectCrossSite, sendsJson } from './request-guard.ts'
 
-const routes: Record<string, AuthRoute> = { ...entryRoutes, ...accountRoutes }
+const routes: Record<string, AuthRoute> = { ...signInRoutes, ...accountRoutes }
 
-export interface AuthParts extends Desk {
-  premises: Premises
-  /** Whoever has something open is looked at again. */
+export interface AuthParts extends AuthContext {
+  guardSettings: GuardSettings
+  /** Checks again whether open calls may go on. */
   recheck(): Promise<void>
 }
 
-/** `/auth/…`: how people come in, and what they come in with. */
+/** `/auth/…`: signing in and out, and the operator's own account. */
 export async function replyAuth(
   request: IncomingMessage,
   path: string,
-  visit: Visit,
+  source: RequestSource,
   parts: AuthParts,
 ): Promise<Reply> {
   try {
     const route = Object.hasOwn(routes, path) ? routes[path] : undefined
-    if (route === undefined) throw new SignInRefused('not_found', 'There is nothing here.', 'Reload the page.')
+    if (route === undefined) throw new SignInRefused('not_found', 'Not found.', 'Reload the page.')
     if (route.method !== readMethod(request))
-      return { ...json(405, described('invalid', `Use ${route.method}.`, '')), headers: { allow: route.method } }
-    if (route.method === 'POST') refuseForged(request, visit, parts.premises)
-    const session = await findVisitor(request, visit, parts.signIn)
+      return { ...jsonReply(405, errorBody('invalid', `Use ${route.method}.`, '')), headers: { allow: route.method } }
+    if (route.method === 'POST') rejectForged(request, source, parts.guardSettings)
+    const session = await findSession(request, source, parts.signIn)
     if (route.signedIn && session === null)
       throw new SignInRefused('not_signed_in', 'You are not signed in.', 'Sign in again.')
     const body = route.method === 'POST' ? await readJsonBody(request) : {}
     const call: AuthCall = {
       ...parts,
-      visit,
+      source,
       session,
       body,
       url: request.url ?? '',
-      cookie: (name) => readCookie(request, cookieName(visit.host, name)),
+      cookie: (name) => readCookie(request, cookieName(source.host, name)),
     }
     const answer = await route.handle(call)
-    // Whoever signs in again leaves nothing of the session before behind.
+    // Signing in again ends the old session.
     if (answer.begun !== undefined && session !== null) await parts.signIn.end(session)
     if (route.method === 'POST') await parts.recheck()
-    return replyWith(answer, visit)
+    return replyWith(answer, source)
   } catch (error) {
-    return replyRefused(error)
+    return replyError(error)
   }
 }
 
-/** The session whose cookie came along; null: there is none that is good. */
-export async function findVisitor(
+/** The valid session of the request's cookie, or null. */
+export async function findSession(
   request: IncomingMessage,
-  visit: Visit,
+  source: RequestSource,
   signIn: SignIn,
 ): Promise<SessionOfOperator | null> {
-  const token = readCookie(request, cookieName(visit.host))
+  const token = readCookie(request, cookieName(source.host))
   return token === null ? null : await signIn.find(token)
 }
 
-/** Signing somebody in, or out, is not for other pages either. */
-function refuseForged(request: IncomingMessage, visit: Visit, premises: Premises): void {
-  const foreign = refuseForeign(request, visit, premises)
-  if (foreign !== null) throw new SignInRefused('refused', foreign, 'Open the console itself, and try again there.')
+/** Other sites must not sign anybody in or out (login CSRF). */
+function rejectForged(request: IncomingMessage, source: RequestSource, guardSettings: GuardSettings): void {
+  const foreign = rejectCrossSite(request, source, guardSettings)
+  if (foreign !== null) throw new SignInRefused('refused', foreign, 'Open the console and try again there.')
   if (!sendsJson(request))
-    throw new SignInRefused('invalid', 'What is sent here is JSON.', 'Send content-type: application/json')
+    throw new SignInRefused('invalid', 'The request body must be JSON.', 'Send content-type: application/json')
 }
 
 function readMethod({ method }: IncomingMessage): string {
   return method === 'HEAD' ? 'GET' : (method ?? '')
 }
 
-function replyWith(answer: AuthAnswer, visit: Visit): Reply {
+function replyWith(answer: AuthAnswer, source: RequestSource): Reply {
   const cookies = [...(answer.cookies ?? [])]
-  if (answer.begun !== undefined) cookies.push(sessionCookie(visit, answer.begun))
-  if (answer.ended === true) cookies.push(writeCookie(cookieName(visit.host), '', 0, 'Strict'))
+  if (answer.begun !== undefined) cookies.push(sessionCookie(source, answer.begun))
+  if (answer.ended === true) cookies.push(writeCookie(cookieName(source.host), '', 0, 'Strict'))
   const headers: Reply['headers'] = cookies.length === 0 ? {} : { 'set-cookie': cookies }
-  if (answer.location === undefined) return { ...json(200, answer.value ?? {}), headers }
-  return { ...json(303, {}), headers: { ...headers, location: answer.location } }
+  if (answer.location === undefined) return { ...jsonReply(200, answer.value ?? {}), headers }
+  return { ...jsonReply(303, {}), headers: { ...headers, location: answer.location } }
 }
 
-function sessionCookie({ host }: Visit, { token }: Begun): string {
+function sessionCookie({ host }: RequestSource, { token }: Begun): string {
   return writeCookie(cookieName(host), token, absoluteMs / 1000, 'Strict')
 }
 
-/** The store is sick, or its thread has just ended. */
+/** The store is unhealthy, or its thread has just ended. */
 export function isDegraded(error: unknown): boolean {
   return error instanceof Error && error.name === 'StoreDegraded'
 }
 
-/** What is no refusal is a fault, and somebody else's to tell. */
-function replyRefused(error: unknown): Reply {
+/** Unexpected errors are thrown on; the listener reports them. */
+function replyError(error: unknown): Reply {
   if (isDegraded(error))
-    return json(
+    return jsonReply(
       signInStatus.unavailable,
-      described('unavailable', 'The store does not answer.', 'Try again; see spgw status.'),
+      errorBody('unavailable', 'The store is not responding.', 'Try again. To find the cause: spgw status'),
     )
   if (!(error instanceof SignInRefused)) throw error
   const { code, message, hint, retryAfterSeconds } = error
-  const reply = json(signInStatus[code], described(code, message, hint))
+  const reply = jsonReply(signInStatus[code], errorBody(code, message, hint))
   return retryAfterSeconds === null ? reply : { ...reply, headers: { 'retry-after': String(retryAfterSeconds) } }
 }
 
-function described(code: string, message: string, hint: string): object {
+function errorBody(code: string, message: string, hint: string): object {
   return { code, message, hint }
 }

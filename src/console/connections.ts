@@ -2,24 +2,24 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { networkOf, plainAddress } from '../sign-in/network.ts'
 
-/** Connections of nobody who is known, from one network: a browser opens six, and several people may share an address. */
-const mostOfNetwork = 48
-/** Of everybody. */
-const mostOfAll = 512
+/** Unauthenticated connections from one network: a browser opens six, and several people may share an address. */
+const maxPerNetwork = 48
+/** In all. */
+const maxConnections = 512
 
 interface Connection {
   socket: Socket
   network: string
-  /** So many answers are being given to somebody who is signed in or has a token. */
-  known: number
+  /** Number of responses in progress to authenticated clients. */
+  authenticated: number
 }
 
 /**
- * Who is connected. Where there are too many, the one that has waited longest without anybody known behind it makes room:
- * so whoever holds connections open with half a head, or half a body, only loses his own.
+ * The open connections. Where there are too many, the oldest unauthenticated one is closed. So a client that holds
+ * connections open with incomplete requests only loses its own.
  */
 export class Connections {
-  /** By the other end, in the order in which they came; TLS has sockets of its own on the same one. */
+  /** By remote address and port, oldest first. The key is not the socket: TLS wraps it in another one. */
   readonly #open = new Map<string, Connection>()
   readonly #isProxy: (address: string) => boolean
 
@@ -27,37 +27,37 @@ export class Connections {
     this.#isProxy = isProxy
   }
 
-  take(socket: Socket): void {
+  accept(socket: Socket): void {
     const address = plainAddress(socket.remoteAddress)
     const network = networkOf(address)
-    const strangers = [...this.#open.values()].filter(({ known }) => known === 0)
-    const near = this.#isProxy(address) ? [] : strangers.filter((each) => each.network === network)
-    if (near.length >= mostOfNetwork) this.#drop(near[0])
-    else if (this.#open.size >= mostOfAll) {
-      if (strangers.length === 0) return void socket.destroy()
-      this.#drop(strangers[0])
+    const unauthenticated = [...this.#open.values()].filter(({ authenticated }) => authenticated === 0)
+    const near = this.#isProxy(address) ? [] : unauthenticated.filter((each) => each.network === network)
+    if (near.length >= maxPerNetwork) this.#drop(near[0])
+    else if (this.#open.size >= maxConnections) {
+      if (unauthenticated.length === 0) return void socket.destroy()
+      this.#drop(unauthenticated[0])
     }
-    const end = endOf(socket)
-    this.#open.set(end, { socket, network, known: 0 })
-    socket.once('close', () => this.#open.delete(end))
+    const key = keyOf(socket)
+    this.#open.set(key, { socket, network, authenticated: 0 })
+    socket.once('close', () => this.#open.delete(key))
   }
 
-  /** Somebody known is being answered. */
-  know(response: ServerResponse): void {
+  /** Protects the connection for as long as this response lasts. */
+  markAuthenticated(response: ServerResponse): void {
     const { socket } = response
-    const connection = socket === null ? undefined : this.#open.get(endOf(socket))
+    const connection = socket === null ? undefined : this.#open.get(keyOf(socket))
     if (connection === undefined) return
-    connection.known++
-    response.once('close', () => connection.known--)
+    connection.authenticated++
+    response.once('close', () => connection.authenticated--)
   }
 
   #drop(connection: Connection | undefined): void {
     if (connection === undefined) return
-    this.#open.delete(endOf(connection.socket))
+    this.#open.delete(keyOf(connection.socket))
     connection.socket.destroy()
   }
 }
 
-function endOf({ remoteAddress, remotePort }: Socket): string {
+function keyOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`
 }

@@ -1,76 +1,76 @@
 import type { ServerResponse } from 'node:http'
 
-/** Whoever has calls open: a session, or a token. */
-export interface Holder {
+/** The session or token behind open calls. */
+export interface CallHolder {
   key: string
-  /** Until when it may do what it does: milliseconds since the epoch, as far as is known. */
+  /** When its permission ends, as far as known: milliseconds since the epoch. */
   until: number
-  /** The same as it is now; 0: it may no longer. */
+  /** The current value of `until`; 0: no longer permitted. */
   recheck(): Promise<number>
 }
 
-interface Call {
-  holder: Holder
+interface LiveCall {
+  holder: CallHolder
   until: number
-  ending: AbortController
+  abort: AbortController
   response: ServerResponse
 }
 
-/** Of one holder; a browser opens six at most, and several pages may be open. */
-const mostOfOne = 48
-/** For what changes without anybody saying so here. */
+/** A browser opens six at most, and several pages may be open. */
+const maxPerHolder = 48
+/** For changes that nobody reports here. */
 const recheckEveryMs = 30_000
-/** How long a call that was told to end may take for its last words. */
-const lastWordsMs = 1000
+/** How long an aborted call may take to send its last event. */
+const abortGraceMs = 1000
 
-/** The calls that are open, so that they end when what they were let in with does. */
+/** Open calls: each ends when its session or token does. */
 export class LiveCalls {
-  readonly #calls = new Set<Call>()
+  readonly #calls = new Set<LiveCall>()
   #timer: NodeJS.Timeout | undefined
 
-  /** The signal fires when the call must end; null: this holder has too many open already. */
-  open(holder: Holder, response: ServerResponse): AbortSignal | null {
-    if ([...this.#calls].filter((call) => call.holder.key === holder.key).length >= mostOfOne) return null
-    const call = { holder, until: holder.until, ending: new AbortController(), response }
+  /** The signal fires when the call must end; null: this holder has too many open calls. */
+  open(holder: CallHolder, response: ServerResponse): AbortSignal | null {
+    if ([...this.#calls].filter((call) => call.holder.key === holder.key).length >= maxPerHolder) return null
+    const call = { holder, until: holder.until, abort: new AbortController(), response }
     this.#calls.add(call)
     response.once('close', () => this.#forget(call))
     this.#schedule()
-    return call.ending.signal
+    return call.abort.signal
   }
 
-  /** Ends what is no longer let in. A store that does not answer ends nothing before its time. */
+  /** Ends calls that are no longer permitted. If the store does not respond, calls go on until they expire. */
   async recheck(): Promise<void> {
     await Promise.all(
       [...this.#calls].map(async (call) => {
         call.until = await call.holder.recheck().catch(() => call.until)
-        if (call.until <= Date.now()) end(call)
+        if (call.until <= Date.now()) abortCall(call)
       }),
     )
     this.#schedule()
   }
 
   endAll(): void {
-    for (const call of this.#calls) end(call)
+    for (const call of this.#calls) abortCall(call)
   }
 
-  #forget(call: Call): void {
+  #forget(call: LiveCall): void {
     this.#calls.delete(call)
     if (this.#calls.size === 0) clearTimeout(this.#timer)
   }
 
-  /** The next look: in a while, or at the very moment when somebody's time is over. */
+  /** Rechecks after a while, or at the moment when the first call expires. */
   #schedule(): void {
     clearTimeout(this.#timer)
-    const running = [...this.#calls].filter(({ ending }) => !ending.signal.aborted)
+    const running = [...this.#calls].filter(({ abort }) => !abort.signal.aborted)
     if (running.length === 0) return
     const soonest = Math.min(...running.map(({ until }) => until - Date.now()))
     this.#timer = setTimeout(() => void this.recheck(), Math.max(1, Math.min(recheckEveryMs, soonest))).unref()
   }
 }
 
-function end({ ending, response }: Call): void {
-  if (ending.signal.aborted) return
-  ending.abort()
-  const timer = setTimeout(() => response.destroy(), lastWordsMs).unref()
+function abortCall({ abort, response }: LiveCall): void {
+  if (abort.signal.aborted) return
+  abort.abort()
+  const timer = setTimeout(() => response.destroy(), abortGraceMs).unref()
   response.once('close', () => clearTimeout(timer))
 }

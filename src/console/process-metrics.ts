@@ -2,12 +2,12 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Family } from './exposition.ts'
 import { gauge } from './metrics.ts'
 
-/** How often the event loop is looked at; Node counts the pause itself into what it reports. */
-const pauseMs = 20
+/** The sampling interval. Node includes it in the delays that it reports. */
+const samplingMs = 20
 
 /** The process and the control plane's event loop, under the names that Prometheus clients share. */
 export class ProcessMetrics {
-  readonly #delay = monitorEventLoopDelay({ resolution: pauseMs })
+  readonly #delay = monitorEventLoopDelay({ resolution: samplingMs })
 
   start(): void {
     this.#delay.enable()
@@ -31,20 +31,20 @@ export class ProcessMetrics {
       gauge('process_resident_memory_bytes', 'Resident memory of the whole process.', process.memoryUsage.rss()),
       gauge(
         'nodejs_heap_size_used_bytes',
-        "Heap in use of the control plane's thread.",
+        "Heap in use by the control plane's thread.",
         process.memoryUsage().heapUsed,
       ),
-      this.#delayed('p50', this.#delay.percentile(50)),
-      this.#delayed('p99', this.#delay.percentile(99)),
-      this.#delayed('max', this.#delay.max),
+      this.#lag('p50', this.#delay.percentile(50)),
+      this.#lag('p99', this.#delay.percentile(99)),
+      this.#lag('max', this.#delay.max),
     ]
     this.#delay.reset()
     return families
   }
 
-  #delayed(which: string, nanoseconds: number): Family {
+  #lag(which: string, nanoseconds: number): Family {
     const name = `nodejs_eventloop_lag_${which}_seconds`
-    const help = `Delay of the control plane's event loop since the scrape before, ${which}.`
-    return gauge(name, help, Math.max(0, nanoseconds / 1e9 - pauseMs / 1000))
+    const help = `Delay of the control plane's event loop since the last scrape, ${which}.`
+    return gauge(name, help, Math.max(0, nanoseconds / 1e9 - samplingMs / 1000))
   }
 }

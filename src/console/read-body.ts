@@ -1,18 +1,19 @@
 import type { IncomingMessage } from 'node:http'
 import { SignInRefused } from '../sign-in/refusal.ts'
 
-/** What signs somebody in is small; a passkey's answer is the largest, with some kilobytes. */
+/** Bodies are small; the largest, of a passkey, has a few kilobytes. */
 const maxBytes = 64 * 1024
 
-/** The client went away before it had sent what it began: nobody is left to answer, and nothing is wrong here. */
-export class BodyCut extends Error {
-  override readonly name = 'BodyCut'
+/** The client disconnected before it had sent the whole body. No response is needed. */
+export class ClientDisconnected extends Error {
+  override readonly name = 'ClientDisconnected'
 }
 
-/** The JSON object that was sent. Throws `SignInRefused` and `BodyCut`. */
+/** The request body, a JSON object. Throws `SignInRefused` and `ClientDisconnected`. */
 export async function readJsonBody(request: IncomingMessage): Promise<Record<string, unknown>> {
   const value = parse((await readBytes(request)).toString('utf8'))
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('The body is no JSON object.')
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalid('The body is not a JSON object.')
   return value as Record<string, unknown>
 }
 
@@ -26,8 +27,8 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
       chunks.push(chunk as Buffer)
     }
   } catch (error) {
-    // The stream's own faults are the connection's: reset, closed, or cut for being too slow.
-    throw error instanceof SignInRefused ? error : new BodyCut('the body was cut', { cause: error })
+    // Errors of the stream come from the connection: reset, closed, or timed out.
+    throw error instanceof SignInRefused ? error : new ClientDisconnected('the client disconnected', { cause: error })
   }
   return Buffer.concat(chunks)
 }
@@ -41,22 +42,22 @@ function parse(text: string): unknown {
   }
 }
 
-/** A field that must be there. */
+/** A required field. */
 export function textField(body: Record<string, unknown>, name: string, longest = 1024): string {
   const value = optionalText(body, name, longest)
   if (value === null) throw invalid(`${name} is missing.`)
   return value
 }
 
-/** null: left out, or empty. */
+/** null: missing or empty. */
 export function optionalText(body: Record<string, unknown>, name: string, longest = 1024): string | null {
   const value = body[name]
   if (value === undefined || value === null || value === '') return null
-  if (typeof value !== 'string') throw invalid(`${name} is no text.`)
+  if (typeof value !== 'string') throw invalid(`${name} must be text.`)
   if (value.length > longest) throw invalid(`${name} is too long.`)
   return value
 }
 
 function invalid(message: string): SignInRefused {
-  return new SignInRefused('invalid', message, 'Reload the page, and try again.')
+  return new SignInRefused('invalid', message, 'Reload the page and try again.')
 }

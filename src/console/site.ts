@@ -4,25 +4,24 @@ import { Account } from '../sign-in/account.ts'
 import { LateParts } from '../sign-in/late-parts.ts'
 import type { OidcSettings } from '../sign-in/oidc-settings.ts'
 import { SignIn, type SignInParts } from '../sign-in/sign-in.ts'
-import { refuseHost, send } from './answer.ts'
-import { answerApi } from './api.ts'
-import { AppFiles } from './app-files.ts'
+import { handleApi } from './api.ts'
+import { AppFiles, replyFile } from './app-files.ts'
 import { replyAuth } from './auth.ts'
 import { LiveCalls } from './live-calls.ts'
-import { replyFile } from './page.ts'
-import { type Premises, readVisit } from './visit.ts'
+import { rejectHost, sendReply } from './reply.ts'
+import { type GuardSettings, readSource } from './request-guard.ts'
 
 export interface SiteParts extends SignInParts {
   version: string
-  premises(): Premises
-  /** null: nobody signs in through an identity provider. */
+  guardSettings(): GuardSettings
+  /** null: no identity provider. */
   oidc(): OidcSettings | null
   dispatcher(): Promise<Dispatcher>
-  /** Who is being answered is known. */
-  know(response: ServerResponse): void
+  /** The response goes to an authenticated client. */
+  markAuthenticated(response: ServerResponse): void
 }
 
-/** All of the console but what machines read: the page, the ways in, the operations. Made when somebody first asks. */
+/** The page, sign-in and the operations; all but the metrics and the OpenAPI document. Created with the first request. */
 export class Site {
   readonly #parts: SiteParts
   readonly #signIn: SignIn
@@ -38,23 +37,23 @@ export class Site {
     this.#late = new LateParts(this.#signIn)
   }
 
-  async answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    const premises = this.#parts.premises()
-    const visit = readVisit(request, premises)
-    const { version, dispatcher, know } = this.#parts
-    const shared = { signIn: this.#signIn, premises, version }
+  async handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    const guardSettings = this.#parts.guardSettings()
+    const source = readSource(request, guardSettings)
+    const { version, dispatcher, markAuthenticated } = this.#parts
+    const shared = { signIn: this.#signIn, guardSettings, version }
     if (path === '/api' || path.startsWith('/api/'))
-      return await answerApi(request, response, visit, { ...shared, live: this.#live, dispatcher, know })
-    if (visit === null) return send(request, response, refuseHost(path))
+      return await handleApi(request, response, source, { ...shared, live: this.#live, dispatcher, markAuthenticated })
+    if (source === null) return sendReply(request, response, rejectHost(path))
     if (path.startsWith('/auth/')) {
-      const desk = { account: this.#account, late: this.#late, oidc: this.#parts.oidc() }
-      const parts = { ...shared, ...desk, recheck: () => this.#live.recheck() }
-      return send(request, response, await replyAuth(request, path, visit, parts))
+      const context = { account: this.#account, late: this.#late, oidc: this.#parts.oidc() }
+      const parts = { ...shared, ...context, recheck: () => this.#live.recheck() }
+      return sendReply(request, response, await replyAuth(request, path, source, parts))
     }
-    send(request, response, replyFile(request, path, this.#files))
+    sendReply(request, response, replyFile(request, path, this.#files))
   }
 
-  /** After a change of who may do what. */
+  /** After a change of permissions. */
   recheck(): Promise<void> {
     return this.#live.recheck()
   }

@@ -1,8 +1,69 @@
-import type { TrafficTally } from '../core/traffic-tally.ts'
-import { Counts, Durations, LabelValues } from './counts.ts'
-import type { Family } from './exposition.ts'
+import { type DurationTally, durationBounds, type TrafficTally } from '../core/traffic-tally.ts'
+import { type Family, type Sample, writeValue } from './exposition.ts'
 
-/** What has been served since the start: what the store thread adds up as it stores records, off the data plane. */
+/** More values of a label than this, and longer ones, are counted as `other`, so that clients cannot fill the memory. */
+const valueLimit = 200
+const lengthLimit = 200
+
+/** The values seen of one label, up to the limit. */
+class LabelValues {
+  readonly #seen = new Set<string>()
+
+  /** null becomes the empty value, which Prometheus treats as no label. */
+  name(value: string | null): string {
+    if (value === null || this.#seen.has(value)) return value ?? ''
+    if (this.#seen.size >= valueLimit || value.length > lengthLimit) return 'other'
+    this.#seen.add(value)
+    return value
+  }
+}
+
+/** A counter by its labels. */
+class Counts {
+  readonly #samples = new Map<string, { labels: Record<string, string>; value: number }>()
+
+  add(labels: Record<string, string>, amount = 1): void {
+    const key = JSON.stringify(Object.values(labels))
+    const found = this.#samples.get(key)
+    if (found === undefined) this.#samples.set(key, { labels, value: amount })
+    else found.value += amount
+  }
+
+  samples(): Sample[] {
+    return [...this.#samples.values()]
+  }
+}
+
+/** Durations by lane, in buckets. */
+class Durations {
+  readonly #byLane = new Map<string, { counts: number[]; sum: number }>()
+
+  add({ lane, counts, sum }: DurationTally): void {
+    const found = this.#byLane.get(lane)
+    if (found === undefined) this.#byLane.set(lane, { counts: [...counts], sum })
+    else {
+      found.counts = found.counts.map((count, bucket) => count + (counts[bucket] ?? 0))
+      found.sum += sum
+    }
+  }
+
+  samples(): (Sample & { suffix: string })[] {
+    return [...this.#byLane].flatMap(([lane, { counts, sum }]) => {
+      let below = 0
+      const buckets = [...durationBounds, Number.POSITIVE_INFINITY].map((bound, index) => {
+        below += counts[index] ?? 0
+        return { suffix: '_bucket', labels: { lane, le: writeValue(bound) }, value: below }
+      })
+      return [
+        ...buckets,
+        { suffix: '_sum', labels: { lane }, value: sum },
+        { suffix: '_count', labels: { lane }, value: below },
+      ]
+    })
+  }
+}
+
+/** Traffic since the start. The store thread sums it up while it stores records, off the data plane. */
 export class TrafficMetrics {
   readonly #providers = new LabelValues()
   readonly #models = new LabelValues()
@@ -39,13 +100,13 @@ export class TrafficMetrics {
       {
         name: 'spgw_errors_total',
         type: 'counter',
-        help: 'Settled request records that ended in an error, by its code and whose fault it was.',
+        help: 'Settled request records that ended in an error, by code and origin.',
         samples: this.#errors.samples(),
       },
       {
         name: 'spgw_tokens_total',
         type: 'counter',
-        help: "Tokens by provider, the provider's name of the model, and kind; input holds cached tokens, output holds reasoning.",
+        help: "Tokens by provider, the provider's model name, and kind. Input includes cached tokens, output includes reasoning.",
         samples: this.#tokens.samples(),
       },
       {
@@ -57,7 +118,7 @@ export class TrafficMetrics {
       {
         name: 'spgw_first_byte_seconds',
         type: 'histogram',
-        help: 'Time from receiving a request to the first byte of its answer, by lane.',
+        help: 'Time from receiving a request to the first byte of its response, by lane.',
         samples: this.#firstBytes.samples(),
       },
     ]

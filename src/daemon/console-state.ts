@@ -1,5 +1,5 @@
 import type { Runtime, RuntimeStatus } from '../admin/handlers/context.ts'
-import type { GatewayState, ProviderState } from '../console/gateway-state.ts'
+import type { GatewayState, ProviderState } from '../console/metrics.ts'
 import { partNames } from '../core/degraded.ts'
 import type { SnapshotProvider } from '../store/snapshot.ts'
 

@@ -1,6 +1,6 @@
 import { compareSettings } from '../config/compare.ts'
 import { logLevels, type Settings } from '../config/settings.ts'
-import type { ConsoleSettings } from '../console/door.ts'
+import type { ConsoleSettings } from '../console/listener.ts'
 import type { ServerCertificate } from '../gateway/messages.ts'
 import {
   announceCertificates,

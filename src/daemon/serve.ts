@@ -3,7 +3,7 @@ import { lateDispatcher } from '../admin/late-dispatcher.ts'
 import { type AdminServer, startAdminServer } from '../admin/server.ts'
 import type { Settings } from '../config/settings.ts'
 import { noteSocketPath } from '../config/socket-path.ts'
-import { type ConsoleDoor, startConsole } from '../console/door.ts'
+import { type ConsoleListener, startConsole } from '../console/listener.ts'
 import type { Secret } from '../core/secret.ts'
 import { claimPort } from '../gateway/server-address.ts'
 import { providerKinds } from '../providers/index.ts'
@@ -126,7 +126,7 @@ async function takeConsole(
   { settings, version, log }: ServeOptions,
   certificates: Certificates,
   begun: AsyncDisposableStack,
-): Promise<ConsoleDoor> {
+): Promise<ConsoleListener> {
   const { host, port } = settings.console
   const onFault = (error: unknown) => log.error('the console met a fault', { reason: describe(error) })
   const door = await startConsole({ ...consoleSettings(settings, certificates), host, port, version, onFault })
@@ -139,7 +139,7 @@ function openDoors(
   { store, keyring }: Foundation,
   control: ControlPlane,
   admin: AdminServer,
-  door: ConsoleDoor,
+  door: ConsoleListener,
 ): void {
   const runtime = control.runtime()
   const parts = {

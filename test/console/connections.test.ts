@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { ask } from './open-door.ts'
+import { ask } from './open-listener.ts'
 import { openSite } from './open-site.ts'
 
 /** Of the same network as whoever shares its address, and of no other. */
@@ -39,12 +39,12 @@ describe('connections that are held open', () => {
     ['half a head', halfHead],
     ['half a body', halfBody],
   ])('with %s keep nobody out', async (_name, begun) => {
-    const { door, url, headersOf, addOperator, enter } = await openSite()
+    const { listener, url, headersOf, addOperator, enter } = await openSite()
     const headers = headersOf(await enter(await addOperator('anna')))
     const stream = await openTail(url, headers, attacker)
     let ended = false
     stream.on('close', () => (ended = true)).resume()
-    const sockets = await holdOpen(door.port, 600, begun)
+    const sockets = await holdOpen(listener.port, 600, begun)
     for (const localAddress of ['127.0.0.1', attacker]) {
       const answer = await ask(`${url}/api/projects/list`, { method: 'POST', headers, localAddress, body: '{}' })
       expect(answer.status).toBe(200)
@@ -55,8 +55,8 @@ describe('connections that are held open', () => {
   })
 
   it('are let go soon', async () => {
-    const { door } = await openSite()
-    const [socket] = await holdOpen(door.port, 1, halfHead)
+    const { listener } = await openSite()
+    const [socket] = await holdOpen(listener.port, 1, halfHead)
     if (socket === undefined) throw new Error('there is no connection')
     // A byte now and then does not help.
     const timer = setInterval(() => socket.write('x'), 200)

@@ -1,10 +1,10 @@
 import { lateDispatcher } from '../../src/admin/late-dispatcher.ts'
-import type { ConsoleOptions } from '../../src/console/door.ts'
+import type { ConsoleOptions } from '../../src/console/listener.ts'
 import { mintLink } from '../../src/sign-in/links.ts'
 import type { Grant, Operator } from '../../src/store/operator-tables.ts'
 import { startTestGateway } from '../admin/gateway.ts'
 import { password, sampleOperator } from '../sign-in/sample-operator.ts'
-import { type Answer, ask, sampleState, startDoor } from './open-door.ts'
+import { type Answer, ask, sampleState, startListener } from './open-listener.ts'
 
 export { password }
 /** The cookie that an answer sets, or forgets. */
@@ -15,13 +15,13 @@ export const cookieOf = (answer: Answer) => (cookiesOf(answer)[0] ?? '').split('
 export async function openSite(options: Partial<ConsoleOptions> = {}) {
   const gateway = await startTestGateway()
   const { store, keyring } = gateway.parts
-  const door = await startDoor(options)
-  const dispatcher = lateDispatcher({ ...gateway.parts, onWrite: () => door.recheck() })
-  door.open({ state: async () => sampleState(), openApi: async () => ({}), signIn: { store, keyring }, dispatcher })
-  const origin = `http://localhost:${door.port}`
-  const url = `http://127.0.0.1:${door.port}`
+  const listener = await startListener(options)
+  const dispatcher = lateDispatcher({ ...gateway.parts, onWrite: () => listener.recheck() })
+  listener.open({ state: async () => sampleState(), openApi: async () => ({}), signIn: { store, keyring }, dispatcher })
+  const origin = `http://localhost:${listener.port}`
+  const url = `http://127.0.0.1:${listener.port}`
   const headersOf = (cookie: string) => ({
-    host: `localhost:${door.port}`,
+    host: `localhost:${listener.port}`,
     origin,
     'sec-fetch-site': 'same-origin',
     'content-type': 'application/json',
@@ -37,5 +37,5 @@ export async function openSite(options: Partial<ConsoleOptions> = {}) {
     const { path } = await mintLink(store, id)
     return cookieOf(await post('/auth/link', { token: path.replace('/link/', '') }))
   }
-  return { ...gateway, door, origin, url, headersOf, post, get, addOperator, enter }
+  return { ...gateway, listener, origin, url, headersOf, post, get, addOperator, enter }
 }

@@ -3,8 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { AppFiles } from '../../src/console/app-files.ts'
-import { replyFile } from '../../src/console/page.ts'
+import { AppFiles, replyFile } from '../../src/console/app-files.ts'
 
 function makeFiles(): AppFiles {
   const directory = mkdtempSync(join(tmpdir(), 'spgw-page-'))

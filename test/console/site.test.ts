@@ -7,17 +7,19 @@ import { newId } from '../../src/core/ids.ts'
 import { hashToken } from '../../src/sign-in/token.ts'
 import type { ApiToken } from '../../src/store/token-tables.ts'
 import { sampleRecord } from '../support/sample-record.ts'
-import { ask } from './open-door.ts'
+import { ask } from './open-listener.ts'
 import { cookieOf, cookiesOf, openSite, password } from './open-site.ts'
 
 describe('signing in', () => {
   it('gives a cookie that no script, no other site and no other host gets', async () => {
-    const { post, get, addOperator, door } = await openSite()
+    const { post, get, addOperator, listener } = await openSite()
     const { id } = await addOperator('anna')
     const answer = await post('/auth/password', { name: 'anna', password })
     expect(cookiesOf(answer)).toEqual([
       expect.stringMatching(
-        new RegExp(`^__Host-spgw-${door.port}=[\\w-]{43}; Path=/; Max-Age=2592000; HttpOnly; Secure; SameSite=Strict$`),
+        new RegExp(
+          `^__Host-spgw-${listener.port}=[\\w-]{43}; Path=/; Max-Age=2592000; HttpOnly; Secure; SameSite=Strict$`,
+        ),
       ),
     ])
     expect(JSON.parse(answer.body)).toEqual({
@@ -51,16 +53,16 @@ describe('signing in', () => {
   })
 
   it('that is cut off in its body is no fault', async () => {
-    const { door, get, headersOf } = await openSite()
+    const { listener, get, headersOf } = await openSite()
     const head = Object.entries({ ...headersOf(''), 'content-length': '100' }).map(
       ([name, value]) => `${name}: ${value}`,
     )
-    const socket = connect(door.port, '127.0.0.1')
+    const socket = connect(listener.port, '127.0.0.1')
     const closed = once(socket, 'close')
     socket.resume().end(['POST /auth/password HTTP/1.1', ...head, '', '{"name":'].join('\r\n'))
     await closed
     expect((await get('/auth/state')).status).toBe(200)
-    expect(door.faults).toEqual([])
+    expect(listener.faults).toEqual([])
   })
 
   it('is refused where others read along', async () => {
@@ -108,10 +110,10 @@ describe('signing in', () => {
     ['too much', JSON.stringify({ name: 'a'.repeat(70_000) })],
     ['nothing', ''],
   ])('refuses %s', async (_what, body) => {
-    const { url, headersOf, door } = await openSite()
+    const { url, headersOf, listener } = await openSite()
     const answer = await ask(`${url}/auth/password`, { method: 'POST', headers: headersOf(''), body })
     expect([answer.status, JSON.parse(answer.body).code]).toEqual([400, 'invalid'])
-    expect(door.faults).toEqual([])
+    expect(listener.faults).toEqual([])
   })
 })
 
@@ -132,7 +134,7 @@ describe('what another page makes a browser send', () => {
     const link = await post('/auth/link', { token: 'x' }, '', headers)
     for (const { status, body } of [call, out, link]) {
       expect(status).toBeGreaterThanOrEqual(400)
-      expect(body).toMatch(/page|JSON/)
+      expect(body).toMatch(/Another site|no Origin header|must be JSON/)
     }
     expect(await store.projects.find('planted')).toBeNull()
     expect(await store.sessions.list(null, new Date().toISOString())).toHaveLength(1)
@@ -243,7 +245,7 @@ describe('an operation', () => {
     const site = await openSite()
     const tail = await openTail(site, await site.enter(await site.addOperator('anna')))
     await expect.poll(site.tailing).toBe(1)
-    await site.door.close()
+    await site.listener.close()
     // With its last words, and not because the connection was cut.
     expect(await tail.ended).toBe(true)
   })
@@ -342,13 +344,13 @@ describe('an API token', () => {
 
 describe('a store that does not answer', () => {
   it('lets nobody in, and says so', async () => {
-    const { post, get, addOperator, enter, store, door } = await openSite()
+    const { post, get, addOperator, enter, store, listener } = await openSite()
     const cookie = await enter(await addOperator('anna'))
     await store.close()
     const call = await post('/api/projects/list', {}, cookie)
     expect([call.status, JSON.parse(call.body).code]).toEqual([503, 'degraded'])
     const state = await get('/auth/state', cookie)
     expect([state.status, JSON.parse(state.body).code]).toEqual([503, 'unavailable'])
-    expect(door.faults).toEqual([])
+    expect(listener.faults).toEqual([])
   })
 })

@@ -8,9 +8,9 @@ import { openSite } from './open-site.ts'
 
 it.skipIf(!hasOpenssl)('over HTTPS one signs in by the address that was reached, too (needs openssl)', async () => {
   const made = makeCertificate(temporaryDirectory(), 'console.example.com')
-  const { door, store } = await openSite({ certificate: { cert: made.pem, key: readFileSync(made.key, 'utf8') } })
-  const origin = `https://127.0.0.1:${door.port}`
-  expect(door.url).toBe(`https://localhost:${door.port}`)
+  const { listener, store } = await openSite({ certificate: { cert: made.pem, key: readFileSync(made.key, 'utf8') } })
+  const origin = `https://127.0.0.1:${listener.port}`
+  expect(listener.url).toBe(`https://localhost:${listener.port}`)
   const { path } = await mintLink(store, null)
   const post = (from: string) =>
     new Promise<{ status: number; cookie: string }>((resolve, reject) => {

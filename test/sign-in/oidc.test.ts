@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
 import { mapRoles, type OidcSettings } from '../../src/sign-in/oidc-settings.ts'
-import { ask } from '../console/open-door.ts'
+import { ask } from '../console/open-listener.ts'
 import { cookieOf, cookiesOf, openSite } from '../console/open-site.ts'
 import { oidcClient, passProvider, startIdentityProvider } from '../support/identity-provider.ts'
 
@@ -31,7 +31,7 @@ async function openWithProvider() {
   /** As the provider's page sends the browser back: by a link of another site. */
   const comeBack = (to: string, cookie: string) => {
     const { pathname, search } = new URL(to)
-    const headers = { host: `localhost:${site.door.port}`, 'sec-fetch-site': 'cross-site', cookie }
+    const headers = { host: `localhost:${site.listener.port}`, 'sec-fetch-site': 'cross-site', cookie }
     return ask(site.url + pathname + search, { headers })
   }
   const signIn = async (name: string) => {
@@ -117,7 +117,7 @@ describe('an identity provider', () => {
   })
 
   it('that does not answer is said not to', async () => {
-    const { get, door } = await openSite({
+    const { get, listener } = await openSite({
       oidc: {
         issuer: 'http://127.0.0.1:1',
         clientId: 'spgw',
@@ -130,7 +130,7 @@ describe('an identity provider', () => {
     })
     const answer = await get('/auth/oidc')
     expect([answer.status, JSON.parse(answer.body).code]).toEqual([503, 'unavailable'])
-    expect(door.faults).toHaveLength(1)
+    expect(listener.faults).toHaveLength(1)
   })
 })
 

@@ -83,10 +83,10 @@ describe('a passkey', () => {
   it.each([{}, { id: 7 }, { id: 'x', response: {} }, { id: 'constructor', response: { clientDataJSON: '!' } }])(
     'is not %j',
     async (answer) => {
-      const { post, cookie, door } = await openWithPasskey()
+      const { post, cookie, listener } = await openWithPasskey()
       expect((await post('/auth/passkey', answer)).status).toBe(401)
       expect((await post('/auth/account/passkeys', answer, cookie)).status).toBe(401)
-      expect(door.faults).toEqual([])
+      expect(listener.faults).toEqual([])
     },
   )
 })

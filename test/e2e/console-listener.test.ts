@@ -33,7 +33,7 @@ async function chat(key: string, model: string): Promise<string> {
   return id
 }
 
-describe('the console’s door of the executable', () => {
+describe('the console’s listener of the executable', () => {
   it('stands on the first line, and in the status', async () => {
     expect(stage.gateway.stderr()).toMatch(
       /^spgw \S+ {2}gateway http:\S+ {3}console http:\/\/localhost:[1-9]\d* {3}data /,

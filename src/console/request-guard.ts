@@ -2,51 +2,51 @@ import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { plainAddress } from '../sign-in/network.ts'
 import { cutUserAgent, type Place } from '../sign-in/place.ts'
-import { namesLoopback, splitHost } from './access.ts'
+import { isLoopbackName, splitHost } from './access.ts'
 
-/** What a request says about where it came from and what it takes the console for. */
-export interface Visit extends Place {
-  /** As the client named it, with its port. */
+/** Where a request came from, and the address under which it reached the console. */
+export interface RequestSource extends Place {
+  /** The `Host` header, in lower case, with the port. */
   host: string
-  /** Why nobody signs in over this connection; null: it is private. */
-  openness: string | null
+  /** Why nobody can sign in over this connection; null: it is private. */
+  insecureReason: string | null
 }
 
-export interface Premises {
-  /** As operators see the console; null: they see what was bound. */
+export interface GuardSettings {
+  /** The console's public URL; null: it is reached at the bound address. */
   url: string | null
   isTls: boolean
-  /** Whose `x-forwarded-for` is believed. */
+  /** Proxies whose `x-forwarded-for` is trusted. */
   trustedProxies: readonly string[]
 }
 
 /**
- * null: the host's name is none of the console's. A page elsewhere can have its own name lead here, and would then be of
- * one origin with the console.
+ * null: the `Host` is not one of the console's. A web page can point its own host name to this address (DNS rebinding)
+ * and would then share an origin with the console.
  */
-export function readVisit(request: IncomingMessage, premises: Premises): Visit | null {
+export function readSource(request: IncomingMessage, guardSettings: GuardSettings): RequestSource | null {
   const { socket, headers } = request
   const host = (headers.host ?? '').toLowerCase()
   const name = splitHost(host)
-  const configured = premises.url === null ? null : new URL(premises.url)
+  const configured = guardSettings.url === null ? null : new URL(guardSettings.url)
   const isConfigured = configured !== null && configured.host === host
-  if (!isConfigured && !namesLoopback(host) && !isSameAddress(name, socket.localAddress ?? '')) return null
-  const origin = isConfigured ? configured.origin : `${premises.isTls ? 'https' : 'http'}://${host}`
+  if (!isConfigured && !isLoopbackName(host) && !isSameAddress(name, socket.localAddress ?? '')) return null
+  const origin = isConfigured ? configured.origin : `${guardSettings.isTls ? 'https' : 'http'}://${host}`
   return {
     host,
     origin,
-    openness: isPrivate(origin, host) ? null : whyOpen,
-    address: clientAddress(request, premises.trustedProxies),
+    insecureReason: isPrivate(origin, host) ? null : notPrivate,
+    address: clientAddress(request, guardSettings.trustedProxies),
     userAgent: cutUserAgent(headers['user-agent'] ?? ''),
   }
 }
 
-const whyOpen =
-  'This connection is neither HTTPS nor local, so everybody on the way could read along; browsers keep no sign-in on it.'
+const notPrivate =
+  'This connection is neither HTTPS nor local: others on the network could read it, and browsers keep no session on it.'
 
-/** Where browsers keep `Secure` cookies and offer passkeys. */
+/** Browsers keep `Secure` cookies and offer passkeys only here. */
 function isPrivate(origin: string, host: string): boolean {
-  return origin.startsWith('https://') || namesLoopback(host)
+  return origin.startsWith('https://') || isLoopbackName(host)
 }
 
 function isSameAddress(name: string, local: string): boolean {
@@ -63,7 +63,7 @@ export function clientAddress({ socket, headers }: IncomingMessage, proxies: rea
   return chain.findLast((address) => isIP(address) !== 0 && !trusts(trusted, address)) ?? remote
 }
 
-/** Whether it speaks for others, who may be many. */
+/** Whether the address is a trusted proxy, behind which there may be many clients. */
 export function isProxy(address: string, proxies: readonly string[]): boolean {
   return proxies.length > 0 && trusts(readProxies(proxies), address)
 }
@@ -84,13 +84,17 @@ function trusts(list: BlockList, address: string): boolean {
   return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** Whether the request is the console's own page's, and no other page's that made a browser send it. null: it is. */
-export function refuseForeign({ headers }: IncomingMessage, { origin }: Visit, premises: Premises): string | null {
-  const own = [origin, ...(premises.url === null ? [] : [new URL(premises.url).origin])]
-  if (headers.origin === undefined) return 'It does not say which page sent it.'
-  if (!own.includes(headers.origin)) return 'Another page sent it.'
+/** null: the console's own page sent the request; else why it is rejected as cross-site. */
+export function rejectCrossSite(
+  { headers }: IncomingMessage,
+  { origin }: RequestSource,
+  guardSettings: GuardSettings,
+): string | null {
+  const own = [origin, ...(guardSettings.url === null ? [] : [new URL(guardSettings.url).origin])]
+  if (headers.origin === undefined) return 'The request has no Origin header.'
+  if (!own.includes(headers.origin)) return 'Another site sent the request.'
   const site = headers['sec-fetch-site']
-  return site === undefined || site === 'same-origin' ? null : 'Another page sent it.'
+  return site === undefined || site === 'same-origin' ? null : 'Another site sent the request.'
 }
 
 export function sendsJson({ headers }: IncomingMessage): boolean {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { Secret } from '../../src/core/secret.ts'
-import { ask, openDoor, sampleState, startDoor, unasked } from './open-door.ts'
+import { ask, openListener, sampleState, startListener, unasked } from './open-listener.ts'
 
 const portOf = (url: string) => Number(new URL(url).port)
 
@@ -10,8 +10,8 @@ describe('every answer', () => {
   it.each(['/', '/metrics', '/api/openapi.json', '/api/keys/list', '/assets/nowhere.js', '/auth/nowhere'])(
     'of %s is guarded',
     async (path) => {
-      const door = await openDoor()
-      const { headers } = await ask(door.url + path)
+      const listener = await openListener()
+      const { headers } = await ask(listener.url + path)
       expect(headers).toMatchObject({
         // The page, where it was built, is asked about anew each time.
         'cache-control': path === '/' ? expect.stringMatching(/^no-(store|cache)$/) : 'no-store',
@@ -32,9 +32,9 @@ describe('every answer', () => {
     ['/assets/nowhere.js', 404],
     ['/favicon.ico', 404],
   ])('of %s has status %i, to HEAD as to GET', async (path, status) => {
-    const door = await openDoor()
-    const got = await ask(door.url + path)
-    const head = await ask(door.url + path, { method: 'HEAD' })
+    const listener = await openListener()
+    const got = await ask(listener.url + path)
+    const head = await ask(listener.url + path, { method: 'HEAD' })
     expect([got.status, head.status]).toEqual([status, status])
     expect(Number(got.headers['content-length'])).toBe(Buffer.byteLength(got.body))
     expect(head.body).toBe('')
@@ -42,14 +42,14 @@ describe('every answer', () => {
   })
 
   it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('refuses %s', async (method) => {
-    const door = await openDoor()
-    const answer = await ask(`${door.url}/metrics`, { method })
+    const listener = await openListener()
+    const answer = await ask(`${listener.url}/metrics`, { method })
     expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, HEAD'])
   })
 
   it('reads no body, however large it is said to be', async () => {
-    const door = await openDoor()
-    const socket = connect(portOf(door.url), '127.0.0.1')
+    const listener = await openListener()
+    const socket = connect(portOf(listener.url), '127.0.0.1')
     socket.write(
       'POST /metrics HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 99999999999\r\n\r\nabc',
     )
@@ -61,23 +61,23 @@ describe('every answer', () => {
   })
 
   it('refuses a head that is too large', async () => {
-    const door = await openDoor()
-    const { status } = await ask(door.url, { headers: { 'x-filler': 'a'.repeat(20_000) } })
+    const listener = await openListener()
+    const { status } = await ask(listener.url, { headers: { 'x-filler': 'a'.repeat(20_000) } })
     expect(status).toBe(431)
   })
 
   it('waits for the gateway', async () => {
-    const door = await startDoor()
-    const early = await ask(`${door.url}/metrics`)
+    const listener = await startListener()
+    const early = await ask(`${listener.url}/metrics`)
     expect([early.status, early.headers['retry-after']]).toEqual([503, '1'])
   })
 
   it('tells of a fault without saying what it was', async () => {
-    const door = await startDoor()
-    door.open({ state: () => Promise.reject(new Error('the inside')), openApi: async () => ({}), ...unasked })
-    const { status, body } = await ask(`${door.url}/metrics`)
+    const listener = await startListener()
+    listener.open({ state: () => Promise.reject(new Error('the inside')), openApi: async () => ({}), ...unasked })
+    const { status, body } = await ask(`${listener.url}/metrics`)
     expect([status, body]).toEqual([500, expect.not.stringContaining('inside')])
-    expect(door.faults).toEqual([new Error('the inside')])
+    expect(listener.faults).toEqual([new Error('the inside')])
   })
 })
 
@@ -87,7 +87,7 @@ describe('the address', () => {
     await once(holder, 'listening')
     const address = holder.address()
     const port = typeof address === 'object' && address !== null ? address.port : 0
-    await expect(startDoor({ port })).rejects.toMatchObject({
+    await expect(startListener({ port })).rejects.toMatchObject({
       message: `the console cannot listen on 127.0.0.1:${port}: it is in use`,
       hint: expect.stringContaining('--console-listen'),
     })
@@ -95,13 +95,13 @@ describe('the address', () => {
   })
 
   it('is shown as one that answers, where it listens on all', async () => {
-    const { url } = await openDoor(sampleState(), { host: '0.0.0.0' })
+    const { url } = await openListener(sampleState(), { host: '0.0.0.0' })
     expect(url).toBe(`http://localhost:${portOf(url)}`)
     expect((await ask(`${url}/metrics`)).status).toBe(200)
   })
 
   it('is shown as operators see it', async () => {
-    expect((await openDoor(sampleState(), { url: 'https://console.example.com' })).url).toBe(
+    expect((await openListener(sampleState(), { url: 'https://console.example.com' })).url).toBe(
       'https://console.example.com',
     )
   })
@@ -111,8 +111,8 @@ describe('the API', () => {
   it.each(['GET', 'POST', 'DELETE'])(
     'refuses %s of a stranger as a client of the contract reads it',
     async (method) => {
-      const door = await openDoor()
-      const { status, headers, body } = await ask(`${door.url}/api/keys/create`, { method })
+      const listener = await openListener()
+      const { status, headers, body } = await ask(`${listener.url}/api/keys/create`, { method })
       expect([status, headers['content-type']]).toEqual([401, 'application/json'])
       expect(JSON.parse(body)).toEqual({
         defined: false,
@@ -125,14 +125,14 @@ describe('the API', () => {
   )
 
   it('describes itself to anybody who means it, and to no page of another name', async () => {
-    const door = await openDoor(sampleState(), { url: 'https://console.example.com' })
-    const bound = `http://localhost:${door.port}/api/openapi.json`
+    const listener = await openListener(sampleState(), { url: 'https://console.example.com' })
+    const bound = `http://localhost:${listener.port}/api/openapi.json`
     const asked = async (host: string) => ask(bound, { headers: { host } })
-    for (const host of ['console.example.com', `localhost:${door.port}`, `127.0.0.1:${door.port}`]) {
+    for (const host of ['console.example.com', `localhost:${listener.port}`, `127.0.0.1:${listener.port}`]) {
       const { status, body } = await asked(host)
       expect([host, status, JSON.parse(body)]).toEqual([host, 200, { openapi: '3.1.1' }])
     }
-    const foreign = await asked(`rebound.example.com:${door.port}`)
+    const foreign = await asked(`rebound.example.com:${listener.port}`)
     expect([foreign.status, JSON.parse(foreign.body)]).toEqual([421, expect.objectContaining({ code: 'refused' })])
     expect(foreign.body).not.toContain('openapi')
   })
@@ -140,8 +140,8 @@ describe('the API', () => {
 
 describe('metrics', () => {
   it('are for this machine when there is no token', async () => {
-    const door = await openDoor()
-    const answer = await ask(`${door.url}/metrics`)
+    const listener = await openListener()
+    const answer = await ask(`${listener.url}/metrics`)
     expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
     const lines = answer.body.split('\n')
     expect(lines).toEqual(
@@ -171,20 +171,20 @@ describe('metrics', () => {
     ['a proxy', { host: 'localhost', 'x-forwarded-for': '203.0.113.9' }],
     ['a proxy of the standard', { host: 'localhost', forwarded: 'for=203.0.113.9' }],
   ])('are refused to %s', async (_who, headers) => {
-    const door = await openDoor()
-    const metrics = await ask(`${door.url}/metrics`, { headers })
+    const listener = await openListener()
+    const metrics = await ask(`${listener.url}/metrics`, { headers })
     expect([metrics.status, metrics.body]).toEqual([403, expect.stringContaining('console.metrics_token')])
   })
 
   it.each(['localhost', 'LOCALHOST:8788', '127.0.0.1', '127.9.9.9:1', '[::1]:8788'])('answer to %s', async (host) => {
-    const door = await openDoor()
-    expect((await ask(`${door.url}/metrics`, { headers: { host } })).status).toBe(200)
+    const listener = await openListener()
+    expect((await ask(`${listener.url}/metrics`, { headers: { host } })).status).toBe(200)
   })
 
   it('are for whoever has the token, when there is one', async () => {
-    const door = await openDoor(sampleState(), { metricsToken: new Secret('the token') })
+    const listener = await openListener(sampleState(), { metricsToken: new Secret('the token') })
     const asWith = (authorization?: string) =>
-      ask(`${door.url}/metrics`, { headers: { host: 'gateway.example', ...(authorization && { authorization }) } })
+      ask(`${listener.url}/metrics`, { headers: { host: 'gateway.example', ...(authorization && { authorization }) } })
     const refused = await Promise.all([
       asWith(),
       asWith('Bearer the'),

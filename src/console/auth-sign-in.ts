@@ -7,21 +7,21 @@ import { sessionOf, showOperator, siteOf } from './auth-route.ts'
 import { cookieName, writeCookie } from './cookies.ts'
 import { optionalText, textField } from './read-body.ts'
 
-/** The ways in and out. */
-export const entryRoutes: Record<string, AuthRoute> = {
+/** Signing in and out. */
+export const signInRoutes: Record<string, AuthRoute> = {
   '/auth/state': { method: 'GET', signedIn: false, handle: showState },
   '/auth/password': { method: 'POST', signedIn: false, handle: signInWithPassword },
   '/auth/link': { method: 'POST', signedIn: false, handle: signInWithLink },
-  '/auth/passkey/options': { method: 'POST', signedIn: false, handle: offerPasskey },
+  '/auth/passkey/options': { method: 'POST', signedIn: false, handle: createPasskeyOptions },
   '/auth/passkey': { method: 'POST', signedIn: false, handle: signInWithPasskey },
-  '/auth/oidc': { method: 'GET', signedIn: false, handle: leaveForProvider },
-  '/auth/oidc/callback': { method: 'GET', signedIn: false, handle: returnFromProvider },
+  '/auth/oidc': { method: 'GET', signedIn: false, handle: beginOidc },
+  '/auth/oidc/callback': { method: 'GET', signedIn: false, handle: finishOidc },
   '/auth/sign-out': { method: 'POST', signedIn: true, handle: signOut },
 }
 
-/** For the page before and after: who is signed in, and how one can. */
-async function showState({ session, visit, version, oidc }: AuthCall): Promise<AuthAnswer> {
-  const site = passkeySite(visit.origin, visit.openness)
+/** Who is signed in, and which methods of signing in are offered. */
+async function showState({ session, source, version, oidc }: AuthCall): Promise<AuthAnswer> {
+  const site = passkeySite(source.origin, source.insecureReason)
   const refused = 'refused' in site ? site.refused : null
   return {
     value: {
@@ -29,53 +29,53 @@ async function showState({ session, visit, version, oidc }: AuthCall): Promise<A
       operator: session === null ? null : showOperator(session.operator),
       methods: { password: true, passkey: refused === null, oidc: oidc === null ? null : { name: oidc.name } },
       passkey_refused: refused,
-      sign_in_refused: visit.openness,
+      sign_in_refused: source.insecureReason,
     },
   }
 }
 
-async function signInWithPassword({ signIn, visit, body }: AuthCall): Promise<AuthAnswer> {
-  refuseOpen(visit)
+async function signInWithPassword({ signIn, source, body }: AuthCall): Promise<AuthAnswer> {
+  rejectInsecure(source)
   const input = {
     name: textField(body, 'name', 100),
     password: textField(body, 'password'),
     code: optionalText(body, 'code', 20),
   }
-  return welcome(await signIn.withPassword(input, visit))
+  return welcome(await signIn.withPassword(input, source))
 }
 
-async function signInWithLink({ signIn, visit, body }: AuthCall): Promise<AuthAnswer> {
-  refuseOpen(visit)
-  return welcome(await signIn.withLink(textField(body, 'token', 100), visit))
+async function signInWithLink({ signIn, source, body }: AuthCall): Promise<AuthAnswer> {
+  rejectInsecure(source)
+  return welcome(await signIn.withLink(textField(body, 'token', 100), source))
 }
 
-async function offerPasskey(call: AuthCall): Promise<AuthAnswer> {
+async function createPasskeyOptions(call: AuthCall): Promise<AuthAnswer> {
   const passkeys = await call.late.passkeys()
   return { value: await passkeys.signInOptions(siteOf(call)) }
 }
 
 async function signInWithPasskey(call: AuthCall): Promise<AuthAnswer> {
   const passkeys = await call.late.passkeys()
-  return welcome(await passkeys.signIn(call.body, siteOf(call), call.visit))
+  return welcome(await passkeys.signIn(call.body, siteOf(call), call.source))
 }
 
 const oidcCookie = 'oidc'
 
-async function leaveForProvider(call: AuthCall): Promise<AuthAnswer> {
-  refuseOpen(call.visit)
+async function beginOidc(call: AuthCall): Promise<AuthAnswer> {
+  rejectInsecure(call.source)
   const { token, url } = await (await providerOf(call)).begin(callbackOf(call))
-  // Not `Strict`: the browser comes back by a link on another site's page.
-  const cookie = writeCookie(cookieName(call.visit.host, oidcCookie), token, oidcMinutes * 60, 'Lax')
+  // Not `Strict`: the browser returns from another site.
+  const cookie = writeCookie(cookieName(call.source.host, oidcCookie), token, oidcMinutes * 60, 'Lax')
   return { cookies: [cookie], location: url }
 }
 
-/** A browser stands here, and not the page: so refusals go to the page, as words in its address. */
-async function returnFromProvider(call: AuthCall): Promise<AuthAnswer> {
-  const forget = writeCookie(cookieName(call.visit.host, oidcCookie), '', 0, 'Lax')
+/** This request is a navigation, not a call by the page: errors reach the page as query parameters. */
+async function finishOidc(call: AuthCall): Promise<AuthAnswer> {
+  const forget = writeCookie(cookieName(call.source.host, oidcCookie), '', 0, 'Lax')
   try {
     const provider = await providerOf(call)
     const query = call.url.split('?', 2)[1] ?? ''
-    const begun = await provider.finish(call.cookie(oidcCookie) ?? '', query, call.visit)
+    const begun = await provider.finish(call.cookie(oidcCookie) ?? '', query, call.source)
     return { begun, cookies: [forget], location: '/' }
   } catch (error) {
     if (!(error instanceof SignInRefused)) throw error
@@ -85,12 +85,12 @@ async function returnFromProvider(call: AuthCall): Promise<AuthAnswer> {
 
 async function providerOf({ late, oidc }: AuthCall) {
   if (oidc === null)
-    throw new SignInRefused('not_found', 'No identity provider is set up.', 'Set console.oidc in config.yaml.')
+    throw new SignInRefused('not_found', 'No identity provider is configured.', 'Set console.oidc in config.yaml.')
   return await late.oidc(oidc)
 }
 
-function callbackOf({ visit }: AuthCall): string {
-  return `${visit.origin}/auth/oidc/callback`
+function callbackOf({ source }: AuthCall): string {
+  return `${source.origin}/auth/oidc/callback`
 }
 
 async function signOut(call: AuthCall): Promise<AuthAnswer> {
@@ -102,10 +102,10 @@ function welcome(begun: Begun): AuthAnswer {
   return { begun, value: { operator: showOperator(begun.operator) } }
 }
 
-/** Before anything is looked at: what was typed here has been read by others already. */
-function refuseOpen({ openness }: AuthCall['visit']): void {
-  if (openness === null) return
+/** Checked first: others on the network may already have read what was typed. */
+function rejectInsecure({ insecureReason }: AuthCall['source']): void {
+  if (insecureReason === null) return
   const hint =
-    'Set console.tls, or put a proxy with HTTPS before it and set console.url; ssh -L 8788:localhost:8788 HOST makes it local.'
-  throw new SignInRefused('refused', openness, hint)
+    'Set console.tls, or put an HTTPS proxy in front and set console.url. For local access: ssh -L 8788:localhost:8788 HOST'
+  throw new SignInRefused('refused', insecureReason, hint)
 }

@@ -1,7 +1,12 @@
 import http from 'node:http'
 import { onTestFinished } from 'vitest'
-import { type ConsoleDoor, type ConsoleOptions, type ConsoleParts, startConsole } from '../../src/console/door.ts'
-import type { GatewayState } from '../../src/console/gateway-state.ts'
+import {
+  type ConsoleListener,
+  type ConsoleOptions,
+  type ConsoleParts,
+  startConsole,
+} from '../../src/console/listener.ts'
+import type { GatewayState } from '../../src/console/metrics.ts'
 
 export function sampleState(change: Partial<GatewayState> = {}): GatewayState {
   return {
@@ -26,14 +31,14 @@ export function sampleState(change: Partial<GatewayState> = {}): GatewayState {
   }
 }
 
-export interface OpenDoor extends ConsoleDoor {
+export interface TestListener extends ConsoleListener {
   faults: unknown[]
 }
 
 /** Listening, but open only once `open` is called. */
-export async function startDoor(options: Partial<ConsoleOptions> = {}): Promise<OpenDoor> {
+export async function startListener(options: Partial<ConsoleOptions> = {}): Promise<TestListener> {
   const faults: unknown[] = []
-  const door = await startConsole({
+  const listener = await startConsole({
     host: '127.0.0.1',
     port: 0,
     url: null,
@@ -45,8 +50,8 @@ export async function startDoor(options: Partial<ConsoleOptions> = {}): Promise<
     onFault: (error) => faults.push(error),
     ...options,
   })
-  onTestFinished(() => door.close())
-  return { ...door, faults }
+  onTestFinished(() => listener.close())
+  return { ...listener, faults }
 }
 
 /** For what comes in where nobody can sign in: a call of its parts is a fault. */
@@ -62,10 +67,10 @@ function fail(): never {
   throw new Error('nothing here is asked for')
 }
 
-export async function openDoor(state: GatewayState = sampleState(), options: Partial<ConsoleOptions> = {}) {
-  const door = await startDoor(options)
-  door.open({ state: async () => state, openApi: async () => ({ openapi: '3.1.1' }), ...unasked })
-  return door
+export async function openListener(state: GatewayState = sampleState(), options: Partial<ConsoleOptions> = {}) {
+  const listener = await startListener(options)
+  listener.open({ state: async () => state, openApi: async () => ({ openapi: '3.1.1' }), ...unasked })
+  return listener
 }
 
 export interface Answer {

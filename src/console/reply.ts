@@ -10,10 +10,10 @@ export interface Reply {
 const plain = 'text/plain; charset=utf-8'
 
 /**
- * Nothing of the console is kept, framed, sniffed, or told of elsewhere. What its page loads is its own, and nothing is
+ * Responses are not cached, framed or sniffed, and send no referrer. The page loads only its own files and has nothing
  * inline; `data:` is for its icon.
  */
-export const guards = {
+export const securityHeaders = {
   'cache-control': 'no-store',
   'content-security-policy': [
     "default-src 'none'",
@@ -34,32 +34,32 @@ export const guards = {
   'x-frame-options': 'DENY',
 }
 
-export function text(status: number, sentence: string): Reply {
+export function textReply(status: number, sentence: string): Reply {
   return { status, type: plain, body: `${sentence}\n` }
 }
 
-export function json(status: number, value: object): Reply {
+export function jsonReply(status: number, value: object): Reply {
   return { status, type: 'application/json', body: `${JSON.stringify(value)}\n` }
 }
 
-/** In the shape of an operation's error, so that a client of the contract reads it; but none of the contract's codes. */
-export function apiRefusal(status: number, code: string, message: string, hint: string): Reply {
-  return json(status, { defined: false, code, status, message, data: { hint } })
+/** In the shape of an operation's error, so that contract clients can read it, but with codes outside the contract. */
+export function apiError(status: number, code: string, message: string, hint: string): Reply {
+  return jsonReply(status, { defined: false, code, status, message, data: { hint } })
 }
 
-/** The host's name is none of the console's (`visit.ts`). */
-export function refuseHost(path: string): Reply {
-  const cause = 'The console does not answer to this name.'
-  const hint = 'Open it by the address that spgw serve shows, or set console.url to the one that you use.'
-  return /^\/(auth|api)\//.test(path) ? apiRefusal(421, 'refused', cause, hint) : text(421, `${cause} ${hint}`)
+/** The `Host` is not one of the console's (`request-guard.ts`). */
+export function rejectHost(path: string): Reply {
+  const cause = 'The console is not served under this host name.'
+  const hint = 'Open it at the address that spgw serve prints, or set console.url to the address that you use.'
+  return /^\/(auth|api)\//.test(path) ? apiError(421, 'refused', cause, hint) : textReply(421, `${cause} ${hint}`)
 }
 
-export function send(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
+export function sendReply(request: IncomingMessage, response: ServerResponse, reply: Reply): void {
   const bytes = Buffer.from(reply.body)
-  // A body that came along and was not read: only the end of the connection stops it.
+  // Only closing the connection stops a request body that was not read.
   const hasBody = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined
   response.writeHead(reply.status, {
-    ...guards,
+    ...securityHeaders,
     ...reply.headers,
     'content-type': reply.type,
     'content-length': bytes.length,
