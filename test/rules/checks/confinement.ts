@@ -10,7 +10,7 @@ const networkFiles = [
   'src/admin/server',
   'src/admin/client',
   'src/admin/socket-',
-  'src/console/door',
+  'src/console/listener',
   'src/console/app/client/http',
 ]
 const networkModules = ['http', 'https', 'http2', 'net', 'tls', 'dgram', 'dns', 'undici', 'ws']

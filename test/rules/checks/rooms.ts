@@ -45,7 +45,7 @@ const allowed: Record<string, readonly string[]> = {
   'admin/server': ['admin/contract', 'admin/handlers', 'core'],
   'admin/client': ['admin/contract', 'core'],
   'console/app': ['admin/contract', 'admin/client', 'core'],
-  'console/door': ['admin/server', 'core', 'sign-in'],
+  'console/listener': ['admin/server', 'core', 'sign-in'],
   cli: ['admin/contract', 'admin/client', 'core'],
   // Both are faces of a terminal: how a field is read and a record drawn is said once, on the command line.
   tui: ['admin/contract', 'admin/client', 'core', 'cli'],
@@ -67,7 +67,7 @@ const rooms: readonly [prefix: string, room: string][] = [
   ['src/admin/socket-transport', 'admin/client'],
   ['src/admin/', 'admin/server'],
   ['src/console/app/', 'console/app'],
-  ['src/console/', 'console/door'],
+  ['src/console/', 'console/listener'],
   ['cli/', 'cli'],
   ['tui/', 'tui'],
 ]
