@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { placeInWords } from '../../../src/console/app/areas/difference-words.ts'
-import { findDifferences } from '../../../src/console/app/areas/differences.ts'
+import { findDifferences, placeInWords } from '../../../src/console/app/areas/differences.ts'
 import { allModels, matchesPattern, modelsByLane } from '../../../src/console/app/areas/lane-models.ts'
 import { checkSteps, suggestedBaseUrl } from '../../../src/console/app/areas/providers/check-steps.ts'
 import { healthSpans, readyShare } from '../../../src/console/app/areas/providers/health-strip.ts'
@@ -9,7 +8,7 @@ import { drawLines, expectedShares, pictureHeight } from '../../../src/console/a
 import { moveRow, newRow, rowsOf, writeRows } from '../../../src/console/app/areas/routing/target-rows.ts'
 import { trafficOf } from '../../../src/console/app/areas/routing/target-traffic.ts'
 import { variablesIn } from '../../../src/console/app/areas/settings/configuration-file.ts'
-import { projectsOfPolicy } from '../../../src/console/app/areas/settings/policy-places.ts'
+import { projectsOfPolicy } from '../../../src/console/app/areas/settings/policy-fields.ts'
 import { describeSpan } from '../../../src/console/app/areas/span-words.ts'
 import { browserInWords } from '../../../src/console/app/parts/browser.ts'
 

@@ -1,6 +1,5 @@
 import { Outside } from '../parts/index.ts'
-import { placeInWords } from './difference-words.ts'
-import type { Difference } from './differences.ts'
+import { type Difference, placeInWords } from './differences.ts'
 
 /** What was, and what is: told by words and signs, not by colour alone. */
 export function DifferenceTable({ differences, same }: { differences: readonly Difference[]; same: string }) {

@@ -49,3 +49,15 @@ export function matchesPattern(pattern: string, name: string): boolean {
 export function allModels(byLane: ModelsByLane): string[] {
   return [...new Set(laneNames.flatMap((lane) => byLane[lane]))].sort()
 }
+
+/** A model that a client could ask for on this route: of a pattern, one that a target's provider has. */
+export function sampleModel(
+  { model, targets }: Pick<Route, 'model' | 'targets'>,
+  providers: readonly Provider[],
+): string {
+  if (!model.includes('*')) return model
+  const names = targets.flatMap(
+    ({ provider }) => providers.find(({ name }) => name === provider)?.models.map(({ name }) => name) ?? [],
+  )
+  return names.find((name) => matchesPattern(model, name)) ?? model.replace('*', 'x')
+}

@@ -1,6 +1,6 @@
 import { FileText } from 'lucide-react'
 import { Outside } from '../parts/index.ts'
-import { placeInWords } from './difference-words.ts'
+import { placeInWords } from './differences.ts'
 
 /** What a configuration file owns is refused elsewhere: said before somebody fills in a form for nothing. */
 export function OwnedNotice({ owned }: { owned: Readonly<Record<string, string>> }) {

@@ -5,7 +5,6 @@ import { pause } from '../client/follow.ts'
 import { keepStream } from '../client/live-stream.ts'
 import { queries, refreshConfiguration, refreshMissed, sessionKey } from '../client/queries.ts'
 import { findOperation } from '../contract/operations.ts'
-import { type Live, readLive, setLive, subscribeLive } from './live-store.ts'
 import type { StatusOutput } from './status-output.ts'
 
 const pollMs = 5000
@@ -77,4 +76,35 @@ function hasChanged(before: Live, configuration: number | null, status: StatusOu
   if (configuration !== null) return configuration !== before.configuration
   const sums = (of: StatusOutput | null) => JSON.stringify([of?.providers, of?.routes, of?.keys])
   return sums(before.status) !== sums(status)
+}
+
+export type LiveState = 'receiving' | 'degraded' | 'disconnected'
+
+export interface Live {
+  state: LiveState
+  /** What is degraded, or why nothing is heard. */
+  reason: string | null
+  /** The gateway's status as heard last. */
+  status: StatusOutput | null
+  /** Goes up with every change of configuration; null: the gateway does not tell. */
+  configuration: number | null
+}
+
+type Listener = () => void
+
+let live: Live = { state: 'disconnected', reason: 'Connecting', status: null, configuration: null }
+const listeners = new Set<Listener>()
+
+export function readLive(): Live {
+  return live
+}
+
+export function subscribeLive(listener: Listener): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+export function setLive(next: Live): void {
+  live = next
+  for (const listener of listeners) listener()
 }

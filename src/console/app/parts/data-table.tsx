@@ -1,8 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, type ReactNode, type Ref, useEffect, useImperativeHandle, useRef } from 'react'
 import { ScrollRegion } from './scroll-region.tsx'
-import type { TableColumn } from './table-column.ts'
-import { ColumnChoice, useColumnChoice } from './table-columns.tsx'
+import { ColumnChoice, type TableColumn, useColumnChoice } from './table-columns.tsx'
 import { useRowKeys } from './table-keys.ts'
 
 export interface TableHandle {

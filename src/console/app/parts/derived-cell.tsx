@@ -11,7 +11,7 @@ import {
 } from '../../../admin/contract/show-value.ts'
 import { CopyButton } from './copy-button.tsx'
 import { StateBadge } from './state-badge.tsx'
-import type { TableColumn } from './table-column.ts'
+import type { TableColumn } from './table-columns.tsx'
 import { Id, Missing, Time } from './values.tsx'
 
 const numeric = ['number', 'bytes', 'duration', 'money']

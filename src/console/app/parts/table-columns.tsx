@@ -1,7 +1,6 @@
 import { Columns3 } from 'lucide-react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Menu } from './menu.tsx'
-import type { TableColumn } from './table-column.ts'
 
 export interface ColumnChoiceState<Row> {
   all: readonly TableColumn<Row>[]
@@ -58,4 +57,21 @@ export function ColumnChoice<Row>({ choice }: { choice: ColumnChoiceState<Row> }
       )}
     </Menu>
   )
+}
+
+export interface TableColumn<Row> {
+  id: string
+  title: string
+  /** The same where there is little room. */
+  narrowTitle?: string
+  cell(row: Row): ReactNode
+  /** Numbers stand at the end, with figures of one width. */
+  number?: boolean
+  /** A CSS length. Columns without one share what is left. */
+  width?: string
+  narrowWidth?: string
+  /** Not shown until somebody chooses it. */
+  optional?: boolean
+  /** Left out where there is little room (under 700 px). */
+  wideOnly?: boolean
 }

@@ -2,8 +2,8 @@ import { createRootRoute, createRoute, redirect } from '@tanstack/react-router'
 import { queries } from '../client/queries.ts'
 import type { ScopeSearch } from '../session/scope.ts'
 import { sessionQuery } from '../session/session.ts'
+import { textIn } from './address.ts'
 import { Layout } from './layout.tsx'
-import { textIn } from './search-words.ts'
 
 export const rootRoute = createRootRoute()
 

@@ -1,11 +1,10 @@
 import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { useLiveConnection } from '../live/live.ts'
+import { useLive, useLiveConnection } from '../live/live.ts'
 import { Toasts } from '../parts/toasts.tsx'
 import { hasLeft, useSession } from '../session/session.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { useShortcuts } from './keys.ts'
-import { LiveLight } from './live-light.tsx'
 import { Rail } from './rail.tsx'
 import { ScopeSwitch } from './scope-switch.tsx'
 import { SearchBox } from './search-box.tsx'
@@ -67,4 +66,19 @@ function useFocusOnArrival() {
     before.current = path
   }, [path])
   return main
+}
+
+const words = { receiving: 'Live', degraded: 'Degraded', disconnected: 'Reconnecting' } as const
+
+/** Whether what is on the page is what is going on: a sign, a word, and the reason on hover and for screen readers. */
+export function LiveLight() {
+  const { state, reason } = useLive()
+  const explained = reason === null ? 'Changes and requests appear as they happen.' : reason
+  return (
+    <span className={`live-light live-${state}`} role="status" title={explained}>
+      <span className="live-mark" aria-hidden="true" />
+      <span className="live-word">{words[state]}</span>
+      <span className="visually-hidden">{explained}</span>
+    </span>
+  )
 }

@@ -3,10 +3,7 @@ import { ArrowRight, Check, Circle } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { Code, LinkButton } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
-import { KeyStep } from './key-step.tsx'
-import { ProviderStep } from './provider-step.tsx'
-import { RequestStep } from './request-step.tsx'
-import { RouteStep } from './route-step.tsx'
+import { KeyStep, ProviderStep, RequestStep, RouteStep } from './first-run-steps.tsx'
 import type { SetUp, StepName } from './steps.ts'
 
 /** The way to the first request; each step ticks itself off, whoever does it and on whichever surface. */

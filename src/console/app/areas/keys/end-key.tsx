@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Count, OperationButton } from '../../parts/index.ts'
 import type { Key } from '../outputs.ts'
 import { useLastDay } from './key-activity.tsx'
-import { referenceTo } from './key-reference.ts'
+import { referenceTo } from './key-words.tsx'
 
 /** Revoke ends it and keeps it in the list; remove takes it out. */
 export function EndKey({ shown: key, onRemoved }: { shown: Key; onRemoved(): void }) {

@@ -13,9 +13,8 @@ import { Section } from '../section.tsx'
 import { EndKey } from './end-key.tsx'
 import { KeyActivity } from './key-activity.tsx'
 import { KeyFacts } from './key-facts.tsx'
-import { referenceTo } from './key-reference.ts'
 import { KeySnippets } from './key-snippets-view.tsx'
-import { KeyState } from './key-words.tsx'
+import { KeyState, referenceTo } from './key-words.tsx'
 import { ShownOnce } from './shown-once.tsx'
 
 export function KeyPage() {

@@ -10,3 +10,8 @@ export function KeyState({ state, grace_ends_at }: Pick<Key, 'state' | 'grace_en
   if (state === 'active' && grace_ends_at !== null) return <StateBadge state="rotating" tone="good" />
   return <StateBadge state={state} />
 }
+
+/** Names a key wherever it stands. */
+export function referenceTo({ id, project, environment }: Key): Record<string, unknown> {
+  return { key: id, project, environment }
+}

@@ -2,12 +2,13 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { DerivedOperation } from '../../contract/derived.ts'
 import { commandOf, findOperation } from '../../contract/operations.ts'
-import { Command, Empty, OperationForm } from '../../parts/index.ts'
+import { Button, Command, ConfirmDialog, Empty, OperationForm, useOperation } from '../../parts/index.ts'
+import { fillIn, titleOf } from '../../parts/operation-button.tsx'
 import { useMay } from '../../session/session.ts'
 import { Page } from '../../shell/page.tsx'
+import { DownloadProgress, datedName, useDownload } from '../settings/download.tsx'
 import { useHome } from '../use-home.ts'
-import { DangerForm } from './danger-form.tsx'
-import { FileAnswer } from './file-answer.tsx'
+import { InputForm } from './input-form.tsx'
 import { LiveAnswer } from './live-answer.tsx'
 import { OperationAnswer } from './operation-answer.tsx'
 
@@ -83,4 +84,70 @@ function OperationBody({ operation, preset, onAnswer }: BodyProps) {
   if (meta.show.as === 'file') return <FileAnswer operation={operation} preset={preset} name={meta.show.name} />
   if (meta.effect === 'danger') return <DangerForm operation={operation} preset={preset} onAnswer={onAnswer} />
   return <OperationForm operation={name} preset={preset} submit="Run" onDone={onAnswer} />
+}
+
+interface DangerFormProps {
+  operation: DerivedOperation
+  preset: Record<string, string>
+  onAnswer(answer: unknown): void
+}
+
+/** Asks before it does what cannot be taken back. */
+export function DangerForm({ operation, preset, onAnswer }: DangerFormProps) {
+  const { meta, name } = operation
+  const [asked, setAsked] = useState<Record<string, unknown> | null>(null)
+  const { call, fault } = useOperation(name)
+  const run = async () => {
+    const answer = await call(asked ?? {})
+    if (answer !== null) onAnswer(answer)
+  }
+  const verb = meta.summary.split(/[ ;,]/, 1)[0] ?? 'Run'
+  const first = meta.positional?.[0]
+  const touched = first === undefined ? undefined : asked?.[first]
+  return (
+    <>
+      <InputForm operation={operation} preset={preset} fault={fault} onInput={setAsked}>
+        <Button look="danger" type="submit">
+          {verb}
+        </Button>
+      </InputForm>
+      <ConfirmDialog
+        open={asked !== null}
+        title={titleOf(meta.summary)}
+        confirm={verb}
+        {...(typeof touched === 'string' ? { name: touched } : {})}
+        onConfirm={run}
+        onClose={() => setAsked(null)}
+      >
+        <p>{fillIn(meta.confirm ?? meta.summary, asked ?? {})}</p>
+      </ConfirmDialog>
+    </>
+  )
+}
+
+interface FileAnswerProps {
+  operation: DerivedOperation
+  preset: Record<string, string>
+  /** What the file is called, before the time. */
+  name: string
+}
+
+/** An answer that is a file: it is saved when it has come whole. */
+export function FileAnswer({ operation, preset, name }: FileAnswerProps) {
+  const ending = operation.name.startsWith('backup') ? 'backup' : 'jsonl'
+  const { download, fault, start, stop } = useDownload(operation.path, datedName(name, ending))
+  const busy = download.state === 'preparing' || download.state === 'receiving'
+  return (
+    <div className="stack">
+      <InputForm operation={operation} preset={preset} fault={fault} onInput={(input) => void start(input)}>
+        <Button look="primary" type="submit" busy={busy}>
+          Download
+        </Button>
+        <Button disabled={!busy} onClick={stop}>
+          Cancel
+        </Button>
+      </InputForm>
+      <DownloadProgress download={download} />
+    </div>
+  )
 }

@@ -1,11 +1,14 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { CircleAlert } from 'lucide-react'
 import { useState } from 'react'
+import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { orpc } from '../../client/admin.ts'
 import { readSeries, seriesKey } from '../../client/series.ts'
 import { findOperation } from '../../contract/operations.ts'
+import { useLive } from '../../live/live.ts'
 import { useTraffic } from '../../live/traffic.ts'
-import { FaultNotice } from '../../parts/index.ts'
+import { FaultNotice, Time } from '../../parts/index.ts'
 import { useScope } from '../../session/scope.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import { FirstRun } from '../first-run/first-run.tsx'
@@ -15,7 +18,6 @@ import { OverviewCharts } from './overview-charts.tsx'
 import { OverviewFigures } from './overview-figures.tsx'
 import type { OverviewSearch } from './overview-search.ts'
 import { OverviewTools } from './overview-tools.tsx'
-import { PartsNotice } from './parts-notice.tsx'
 
 const route = getRouteApi('/app/')
 export const usualSpan = '24h'
@@ -75,5 +77,23 @@ function Traffic({ search }: { search: OverviewSearch }) {
         </>
       )}
     </>
+  )
+}
+
+/** What is not well with the gateway itself, before anything else. */
+export function PartsNotice() {
+  const { status } = useLive()
+  if (status === null || status.degraded.length === 0) return null
+  return (
+    <div className="notice notice-warning" role="alert">
+      <CircleAlert size={16} aria-hidden="true" />
+      <ul className="stack-tight">
+        {status.degraded.map(({ part, reason, since }) => (
+          <li key={part}>
+            <span className="notice-title">Degraded: {part}</span>, since <Time at={since} />: {escapeControls(reason)}
+          </li>
+        ))}
+      </ul>
+    </div>
   )
 }

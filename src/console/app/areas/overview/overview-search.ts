@@ -1,4 +1,4 @@
-import { textIn } from '../../shell/search-words.ts'
+import { textIn } from '../../shell/address.ts'
 
 /** What the overview shows, as its address says it. */
 export interface OverviewSearch {

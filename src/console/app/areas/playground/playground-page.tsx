@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Send, Square } from 'lucide-react'
-import { type FormEvent, useEffect, useState } from 'react'
+import { type FormEvent, useEffect, useId, useState } from 'react'
 import { orpc } from '../../client/admin.ts'
-import { Button, Empty, FormFault } from '../../parts/index.ts'
+import { Button, CopyButton, Empty, FormFault } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import { useScopeModels } from '../keys/use-key-models.ts'
@@ -13,8 +13,7 @@ import { useHome } from '../use-home.ts'
 import { AnswerView } from './answer-view.tsx'
 import { Conversation } from './conversation.tsx'
 import { Parameters } from './parameters.tsx'
-import { bodyOf, continueDraft, type Draft, firstDraft, firstLane, obstacle } from './playground-state.ts'
-import { RawRequest } from './raw-request.tsx'
+import { bodyOf, continueDraft, type Draft, firstDraft, firstLane, obstacle, pathOf } from './playground-state.ts'
 import { RecordBeside } from './record-beside.tsx'
 import { useAnswer } from './use-answer.ts'
 
@@ -123,4 +122,40 @@ function Desk({ scope, onScope, models }: DeskProps) {
 function startDraft(models: ModelsByLane): Draft {
   const lane = firstLane(models)
   return { ...firstDraft, lane, model: models[lane][0] ?? '' }
+}
+
+/** What will be sent, as it is. Changed by hand it is sent so, and the controls above no longer count. */
+export function RawRequest({ draft, onChange }: { draft: Draft; onChange(part: Partial<Draft>): void }) {
+  const id = useId()
+  const body = bodyOf(draft)
+  return (
+    <details className="fold">
+      <summary>Raw request</summary>
+      <div className="stack-tight below">
+        <div className="row spread">
+          <code className="breakable grow">POST {pathOf(draft)}</code>
+          <CopyButton text={body} label="Copy body" />
+        </div>
+        <label htmlFor={id} className="visually-hidden">
+          Body
+        </label>
+        <textarea
+          id={id}
+          className="input mono"
+          rows={Math.min(18, body.split('\n').length + 1)}
+          spellCheck={false}
+          value={body}
+          onChange={(event) => onChange({ body: event.target.value })}
+        />
+        {draft.body === null ? null : (
+          <p className="row small">
+            Edited by hand. This body is sent, and the fields above are ignored.
+            <Button small onClick={() => onChange({ body: null })}>
+              Discard edits
+            </Button>
+          </p>
+        )}
+      </div>
+    </details>
+  )
 }

@@ -1,11 +1,11 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { Count, Duration, Outside, Sparkline, Time } from '../../parts/index.ts'
+import { orpc } from '../../client/admin.ts'
+import { Count, Duration, Outside, Sparkline, StateBadge, Time } from '../../parts/index.ts'
 import { stateInWords } from '../../parts/state-badge.tsx'
 import { keepScope } from '../../shell/keys.ts'
 import type { Provider } from '../outputs.ts'
-import { ProviderState } from './provider-state.tsx'
-import type { Traffic } from './traffic.ts'
 
 /** Sixty minutes without a request. */
 const quietHour: readonly number[] = Array.from({ length: 60 }, () => 0)
@@ -83,4 +83,33 @@ function routesInWords(models: readonly string[] | null): string {
   if (models === null) return '… routes'
   if (models.length === 0) return 'No routes'
   return models.length === 1 ? '1 route' : `${models.length} routes`
+}
+
+type Found = Pick<Provider, 'active' | 'state' | 'state_reason'>
+
+/** The operator's switch first: what takes no traffic is inactive, whatever was found of it. */
+export function ProviderState({ provider, reason = false }: { provider: Found; reason?: boolean }) {
+  if (!provider.active) return <StateBadge state="inactive" />
+  return <StateBadge state={provider.state} reason={reason ? provider.state_reason : null} />
+}
+
+export interface Traffic {
+  requests: number[]
+  errors: number
+}
+
+const input = { since: '1h', step: '1m', by: 'provider' } as const
+
+/** Requests of the last hour by provider, minute by minute. */
+export function useTraffic(): ReadonlyMap<string, Traffic> {
+  const { data } = useQuery({ ...orpc.requests.series.queryOptions({ input }), refetchInterval: 60_000 })
+  return new Map(
+    (data?.groups ?? []).map(({ group, points }) => [
+      group,
+      {
+        requests: points.map(({ requests }) => requests),
+        errors: points.reduce((sum, { errors }) => sum + errors, 0),
+      },
+    ]),
+  )
 }

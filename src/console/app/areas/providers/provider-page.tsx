@@ -10,16 +10,15 @@ import { Loading, Page } from '../../shell/page.tsx'
 import type { Check, Provider, Route } from '../outputs.ts'
 import { OwnedNotice } from '../owned-notice.tsx'
 import { count } from '../units.ts'
-import { CheckList } from './check-list.tsx'
+import { CheckList, PoolCheck } from './check-list.tsx'
 import { EditProvider } from './edit-provider.tsx'
-import { PoolCheck } from './pool-check.tsx'
+import { ProviderState } from './provider-card.tsx'
 import { ProviderCredentials } from './provider-credentials.tsx'
 import { ProviderHealth } from './provider-health.tsx'
 import { ProviderModels } from './provider-models.tsx'
 import { ProviderRevisions } from './provider-revisions.tsx'
 import { ProviderRoutes } from './provider-routes.tsx'
 import { ProviderSettings } from './provider-settings.tsx'
-import { ProviderState } from './provider-state.tsx'
 
 export function ProviderPage() {
   const { name } = useParams({ from: '/app/providers/$name' })

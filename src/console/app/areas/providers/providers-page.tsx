@@ -9,8 +9,7 @@ import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import type { Provider, Route } from '../outputs.ts'
 import { AddProvider } from './add-provider.tsx'
-import { ProviderCard } from './provider-card.tsx'
-import { useTraffic } from './traffic.ts'
+import { ProviderCard, useTraffic } from './provider-card.tsx'
 
 /** Beyond so many somebody looks for one by its name. */
 const manyProviders = 8

@@ -1,4 +1,6 @@
 import { Link } from '@tanstack/react-router'
+import { CircleAlert } from 'lucide-react'
+import { describeMissing } from '../../../../core/degraded.ts'
 import { useLive } from '../../live/live.ts'
 import { Button, Empty } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
@@ -36,5 +38,18 @@ export function NoRequests({ search }: { search: RequestsSearch }) {
     >
       Requests to {status?.gateway_url ?? 'the gateway'} appear here as they arrive, including rejected ones.
     </Empty>
+  )
+}
+
+/** Only while it is so: the list looks whole without what waits. */
+export function MissingRecords() {
+  const { status } = useLive()
+  const missing = describeMissing(status?.degraded.map(({ part }) => part) ?? [])
+  if (missing === null) return null
+  return (
+    <div className="notice notice-warning" role="alert">
+      <CircleAlert size={16} aria-hidden="true" />
+      <p>{missing}</p>
+    </div>
   )
 }

@@ -1,15 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { KeyRound, Waypoints } from 'lucide-react'
+import { KeyRound, Lightbulb, Waypoints } from 'lucide-react'
+import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
 import { useLive } from '../../live/live.ts'
 import type { RequestRow } from '../../live/status-output.ts'
-import { Button, CopyButton } from '../../parts/index.ts'
+import { Button, CopyButton, Drawer, FaultNotice } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
-import { bodiesQuery } from './bodies-query.ts'
+import { Loading } from '../../shell/page.tsx'
+import { Steps } from '../routing/explain-route.tsx'
 import { curlAgain, curlOf } from './curl.ts'
-import { ExplainNow } from './explain-now.tsx'
-import { ReplayButton } from './replay-button.tsx'
+import { bodiesQuery } from './record-bodies.tsx'
+import { ReplayButton } from './replay.tsx'
 
 export function RecordActions({ record }: { record: RequestRow }) {
   const { status } = useLive()
@@ -56,4 +58,28 @@ function OpenRoute({ record }: { record: RequestRow }) {
       Open route
     </Link>
   )
+}
+
+/** What would happen to a request like this one at this moment; nothing is sent. */
+export function ExplainNow({ record }: { record: RequestRow }) {
+  const [open, setOpen] = useState(false)
+  const { model, project, environment, key, lane } = record
+  if (model === null || project === null || environment === null) return null
+  const input = { model, project, environment, ...(key && { key: key.id }), ...(lane && { lane }) }
+  return (
+    <>
+      <Button icon={<Lightbulb size={14} aria-hidden="true" />} onClick={() => setOpen(true)}>
+        Explain now
+      </Button>
+      <Drawer open={open} title="What would happen now" onClose={() => setOpen(false)}>
+        <Explanation input={input} />
+      </Drawer>
+    </>
+  )
+}
+
+function Explanation({ input }: { input: { model: string; project: string; environment: string } }) {
+  const explained = useQuery({ ...orpc.routes.explain.queryOptions({ input }), staleTime: 0 })
+  if (explained.error !== null) return <FaultNotice error={explained.error} />
+  return explained.data === undefined ? <Loading /> : <Steps explanation={explained.data} />
 }

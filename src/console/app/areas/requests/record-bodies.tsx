@@ -3,11 +3,11 @@ import { Eye } from 'lucide-react'
 import { escapeControls, formatValue } from '../../../../admin/contract/show-value.ts'
 import { whyNoBodies } from '../../../../admin/contract/why-no-bodies.ts'
 import { indentJson } from '../../../../core/indent-json.ts'
+import { orpc } from '../../client/admin.ts'
 import type { RequestRow } from '../../live/status-output.ts'
 import { Button, Code, Command, FaultNotice } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import type { RequestBodies } from '../outputs.ts'
-import { bodiesQuery } from './bodies-query.ts'
 
 /** What was said, where a policy had it kept: for admins, and only when they ask for it. */
 export function RecordBodies({ record }: { record: RequestRow }) {
@@ -106,3 +106,10 @@ function printable(content: string): string {
     .map(escapeControls)
     .join('\n')
 }
+
+/** What was asked and answered; each reading is audited, so that it is read when somebody asks for it, once. */
+export const bodiesQuery = (id: string) => ({
+  ...orpc.requests.show.queryOptions({ input: { id, bodies: true } }),
+  enabled: false,
+  staleTime: Number.POSITIVE_INFINITY,
+})

@@ -1,11 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { RotateCw } from 'lucide-react'
 import { useState } from 'react'
 import type { Compared, ReplayedEvent } from '../../../../admin/contract/request-replay.ts'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { orpc } from '../../client/admin.ts'
 import type { RequestRow } from '../../live/status-output.ts'
-import { Code, Duration, FaultNotice, OperationForm, Outside } from '../../parts/index.ts'
+import { Button, Code, Dialog, Duration, FaultNotice, OperationForm, Outside } from '../../parts/index.ts'
+import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading } from '../../shell/page.tsx'
 
@@ -112,5 +114,24 @@ function Answer({ title, text }: { title: string; text: string | null }) {
       <h3>{title}</h3>
       <Code text={text.split('\n').map(escapeControls).join('\n')} label="Copy text" />
     </section>
+  )
+}
+
+export function ReplayButton({ record }: { record: RequestRow }) {
+  const [open, setOpen] = useState(false)
+  if (!useMay('requests.replay', record.project)) return null
+  return (
+    <>
+      <Button
+        icon={<RotateCw size={14} aria-hidden="true" />}
+        title="Send the captured request again"
+        onClick={() => setOpen(true)}
+      >
+        Replay
+      </Button>
+      <Dialog open={open} title="Replay request" onClose={() => setOpen(false)}>
+        <Replay record={record} onClose={() => setOpen(false)} />
+      </Dialog>
+    </>
   )
 }

@@ -1,4 +1,4 @@
-import { textIn } from '../../shell/search-words.ts'
+import { textIn } from '../../shell/address.ts'
 
 /** The filters of `requests list`, in the address, so that a link shows the same list. */
 export const filterNames = [

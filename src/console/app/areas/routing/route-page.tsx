@@ -3,17 +3,29 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { FlaskConical, Lightbulb, Pencil, Power, PowerOff, Trash2 } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { orpc } from '../../client/admin.ts'
-import { Button, Dialog, Drawer, Empty, FaultNotice, OperationButton, StateBadge, toast } from '../../parts/index.ts'
+import {
+  Button,
+  Dialog,
+  Drawer,
+  Empty,
+  FaultNotice,
+  OperationButton,
+  RecordView,
+  StateBadge,
+  Time,
+  toast,
+} from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
+import { sampleModel } from '../lane-models.ts'
 import type { Provider, Route } from '../outputs.ts'
 import { OwnedNotice } from '../owned-notice.tsx'
+import { limitsInWords } from '../providers/provider-settings.tsx'
+import { Section } from '../section.tsx'
 import { ExplainRoute } from './explain-route.tsx'
 import { RouteDrawing } from './route-drawing.tsx'
 import { RouteForm, referenceTo } from './route-form.tsx'
-import { RouteSettings } from './route-settings.tsx'
-import { sampleModel } from './sample-model.ts'
 import { TryRoute } from './try-route.tsx'
 
 export function RoutePage() {
@@ -155,5 +167,30 @@ function RemovalConsequence({ route }: { route: Route }) {
       Removes the route <b>{route.model}</b> in {where} with{' '}
       {route.targets.length === 1 ? 'its target' : `its ${route.targets.length} targets`}. The providers are kept.
     </p>
+  )
+}
+
+/** What the record says of itself already stands in the picture; the rest is here. */
+export function RouteSettings({ route }: { route: Route }) {
+  const { retries, fallback_on, timeouts, strict, created_at, strategy } = route
+  return (
+    <Section title="Settings">
+      <RecordView
+        entries={[
+          { label: 'Strategy', value: strategy },
+          { label: 'Retries', value: `${retries} per target` },
+          {
+            label: 'Fallback on',
+            value: fallback_on.length === 0 ? 'Default: 408, 425, 429, 5xx, no response' : fallback_on.join(', '),
+          },
+          { label: 'Timeouts', value: limitsInWords(timeouts) },
+          {
+            label: 'Strict',
+            value: strict ? 'Yes, requests that would lose something in translation are rejected' : 'No',
+          },
+          { label: 'Added', value: <Time at={created_at} /> },
+        ]}
+      />
+    </Section>
   )
 }

@@ -1,8 +1,7 @@
 import { findOperation } from '../../contract/operations.ts'
 import { Id, Outside, RecordView, Time } from '../../parts/index.ts'
 import { DifferenceTable } from '../difference-table.tsx'
-import { placeInWords } from '../difference-words.ts'
-import { findDifferences } from '../differences.ts'
+import { findDifferences, placeInWords } from '../differences.ts'
 import type { AuditEvent } from '../outputs.ts'
 
 export function AuditLine({ line }: { line: AuditEvent }) {

@@ -21,8 +21,7 @@ import { Loading } from '../../shell/page.tsx'
 import type { AuditEvent } from '../outputs.ts'
 import { AuditFilters, type AuditFilterValues } from './audit-filters.tsx'
 import { AuditLine } from './audit-line.tsx'
-import { datedName, useDownload } from './download.ts'
-import { DownloadProgress } from './download-progress.tsx'
+import { DownloadProgress, datedName, useDownload } from './download.tsx'
 
 type Verdict = Awaited<ReturnType<AdminClient['audit']['verify']>>
 

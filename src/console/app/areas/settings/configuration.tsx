@@ -1,12 +1,13 @@
-import { Button, ConfirmDialog, FormFault } from '../../parts/index.ts'
+import { DownloadIcon } from 'lucide-react'
+import { useState } from 'react'
+import { Button, Code, ConfirmDialog, FormFault, useOperation } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
-import type { Plan } from '../outputs.ts'
+import type { Exported, Plan } from '../outputs.ts'
 import { Section } from '../section.tsx'
 import { count } from '../units.ts'
-import { AppliedView } from './applied-view.tsx'
-import { ExportFile } from './export-file.tsx'
+import { datedName, save } from './download.tsx'
 import { FileFields } from './file-fields.tsx'
-import { PlanView } from './plan-view.tsx'
+import { AppliedView, PlanView } from './plan-view.tsx'
 import { useConfigurationFile } from './use-configuration-file.ts'
 
 /** The same as `spgw diff`, `apply` and `export`: the plan is always seen before anything is done. */
@@ -71,4 +72,38 @@ function ApplyFile() {
 function planInWords({ changes, owner }: Plan): string {
   const of = (action: string) => changes.filter((change) => change.action === action).length
   return `${of('create')} created, ${of('change')} changed, ${of('remove')} removed. Everything in the file will be managed by ${owner}. No request is dropped.`
+}
+
+export function ExportFile() {
+  const { call, busy, fault } = useOperation('export')
+  const [text, setText] = useState<string | null>(null)
+  const write = async () => {
+    const exported = (await call({})) as Exported | null
+    if (exported !== null) setText(exported.text)
+  }
+  return (
+    <Section title="Export configuration">
+      <div className="stack">
+        <p className="quiet">
+          A file to apply elsewhere. Keys are exported as hashes, so a new gateway accepts the same keys. Credentials
+          are not included.
+        </p>
+        <div className="row">
+          <Button busy={busy} onClick={() => void write()}>
+            Export
+          </Button>
+          {text === null ? null : (
+            <Button
+              icon={<DownloadIcon size={16} aria-hidden="true" />}
+              onClick={() => save(new Blob([text]), datedName('spgw', 'yaml'))}
+            >
+              Download
+            </Button>
+          )}
+        </div>
+        <FormFault fault={fault} shown={[]} />
+        {text === null ? null : <Code text={text} />}
+      </div>
+    </Section>
+  )
 }

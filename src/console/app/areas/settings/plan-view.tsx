@@ -1,8 +1,9 @@
 import { Minus, Pencil, Plus } from 'lucide-react'
-import { Outside } from '../../parts/index.ts'
+import { Code, Outside } from '../../parts/index.ts'
 import { nameInWords } from '../../parts/record-view.tsx'
 import { DifferenceTable } from '../difference-table.tsx'
-import type { Plan } from '../outputs.ts'
+import type { Applied, Plan } from '../outputs.ts'
+import { count } from '../units.ts'
 
 const signs = {
   create: <Plus size={14} aria-hidden="true" />,
@@ -71,4 +72,23 @@ function textOf(value: unknown): string | null {
   if (value === null || value === undefined) return null
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(', ')
   return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** What was done; keys that were made new are shown here, and nowhere else. */
+export function AppliedView({ applied }: { applied: Applied }) {
+  return (
+    <div className="notice notice-good below" role="status">
+      <div className="grow stack-tight">
+        <p className="notice-title">{count(applied.changes.length, 'change')} applied</p>
+        {applied.keys.map((key) => (
+          <div key={key.id}>
+            <p>
+              Key {key.name} in {key.project}/{key.environment}, shown only once:
+            </p>
+            <Code text={key.key} />
+          </div>
+        ))}
+      </div>
+    </div>
+  )
 }

@@ -16,8 +16,7 @@ import { useMay, useMayCall } from '../../session/session.ts'
 import { Loading } from '../../shell/page.tsx'
 import type { Policy } from '../outputs.ts'
 import { contractColumns } from './contract-columns.tsx'
-import { inputOfPolicy } from './policy-input.ts'
-import { projectsOfPolicy } from './policy-places.ts'
+import { inputOfPolicy, projectsOfPolicy } from './policy-fields.ts'
 
 export function Policies() {
   const policies = useQuery(orpc.policies.list.queryOptions({ input: {} }))

@@ -4,7 +4,6 @@ import { faultOf } from '../../client/fault.ts'
 import { AuthFault, callAuth } from '../../client/http.ts'
 import { Button } from '../../parts/index.ts'
 import { refreshSession } from '../../session/session.ts'
-import { useCountdown } from './countdown.ts'
 import { TextField } from './text-field.tsx'
 
 /** Name and password; the code of an authenticator only when the gateway asks for it. */
@@ -76,4 +75,15 @@ export function SignInFault({ error, waitSeconds = 0 }: { error: unknown; waitSe
       </div>
     </div>
   )
+}
+
+/** Seconds that are left, and how to begin with some. */
+export function useCountdown(): [left: number, begin: (seconds: number) => void] {
+  const [left, setLeft] = useState(0)
+  useEffect(() => {
+    if (left <= 0) return
+    const timer = setTimeout(() => setLeft(left - 1), 1000)
+    return () => clearTimeout(timer)
+  }, [left])
+  return [left, (seconds) => setLeft(Math.ceil(seconds))]
 }

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { textIn } from '../../shell/address.ts'
 import { rootRoute } from '../../shell/app-route.ts'
-import { textIn } from '../../shell/search-words.ts'
 
 export interface SignInSearch {
   /** Where to go afterwards. */

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
+import { formatBytes } from '../../../../admin/contract/show-value.ts'
 import { callOperation } from '../../client/admin.ts'
 import { type Fault, faultOf } from '../../client/fault.ts'
 
@@ -88,4 +89,22 @@ export function save(content: Blob, name: string): void {
 /** `spgw-backup-2026-01-31T12-00-00Z.backup` */
 export function datedName(name: string, ending: string): string {
   return `${name}-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}Z.${ending}`
+}
+
+export function DownloadProgress({ download }: { download: Download }) {
+  const { state, stage, done, total } = download
+  if (state === 'idle') return null
+  const share = total === null || total === 0 ? undefined : Math.min(1, done / total)
+  const figures = state === 'receiving' ? `${formatBytes(done)} of ${formatBytes(total ?? done)}` : null
+  return (
+    <div className="stack-tight" role="status">
+      <p className="row spread">
+        <span>{stage}</span>
+        <span className="number quiet">{figures}</span>
+      </p>
+      {state === 'done' ? null : (
+        <progress className="progress" aria-label={stage} {...(share !== undefined && { value: share })} />
+      )}
+    </div>
+  )
 }
