@@ -9,9 +9,9 @@ import { applyTheme, readTheme } from './session/theme.ts'
 
 applyTheme(readTheme())
 
-const place = document.querySelector('#app')
-if (place === null) throw new Error('the page has no place for the app')
-createRoot(place).render(
+const root = document.querySelector('#app')
+if (root === null) throw new Error('the page has no element #app')
+createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
       <RouterProvider router={router} />

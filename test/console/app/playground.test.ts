@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { noAnswer, readEvent } from '../../../src/console/app/areas/playground/answer-state.ts'
+import { applyEvent, emptyResponse } from '../../../src/console/app/areas/playground/playground-response.ts'
 import {
+  blockedReason,
   bodyOf,
   continueDraft,
   firstDraft,
   firstLane,
-  obstacle,
   pathOf,
 } from '../../../src/console/app/areas/playground/playground-state.ts'
 
@@ -27,11 +27,11 @@ describe('what the playground would send', () => {
   })
 
   it('says what is in the way', () => {
-    expect(obstacle(draft)).toBeNull()
-    expect(obstacle(firstDraft)).toBe('Choose a model.')
-    expect(obstacle({ ...draft, temperature: 'warm' })).toBe('Temperature must be a number.')
-    expect(obstacle({ ...draft, turns: [{ id: 1, role: 'user', text: ' ' }] })).toBe('Enter a message.')
-    expect(obstacle({ ...draft, body: '{' })).toBe('The body is not valid JSON.')
+    expect(blockedReason(draft)).toBeNull()
+    expect(blockedReason(firstDraft)).toBe('Choose a model.')
+    expect(blockedReason({ ...draft, temperature: 'warm' })).toBe('Temperature must be a number.')
+    expect(blockedReason({ ...draft, turns: [{ id: 1, role: 'user', text: ' ' }] })).toBe('Enter a message.')
+    expect(blockedReason({ ...draft, body: '{' })).toBe('The body is not valid JSON.')
   })
 
   it('goes on with the answer', () => {
@@ -69,10 +69,10 @@ describe('an answer as it comes', () => {
       { kind: 'part' as const, at_ms: 9, text: 'Hel', raw: 'a' },
       { kind: 'part' as const, at_ms: 12, text: 'lo', raw: 'b' },
     ]
-    const coming = [begin, ...parts].reduce(readEvent, noAnswer)
+    const coming = [begin, ...parts].reduce(applyEvent, emptyResponse)
     expect(coming).toMatchObject({ state: 'coming', text: 'Hello', raw: 'data: {}\n\nab', firstTextMs: 9 })
     const end = { kind: 'end' as const, duration_ms: 20, first_text_ms: 9, error: null, text: null }
-    expect(readEvent(coming, end)).toMatchObject({ state: 'ended', durationMs: 20, error: null })
-    expect(readEvent(coming, { ...end, error: 'reset' })).toMatchObject({ state: 'failed', error: 'reset' })
+    expect(applyEvent(coming, end)).toMatchObject({ state: 'ended', durationMs: 20, error: null })
+    expect(applyEvent(coming, { ...end, error: 'reset' })).toMatchObject({ state: 'failed', error: 'reset' })
   })
 })

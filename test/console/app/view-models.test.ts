@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findDifferences, placeInWords } from '../../../src/console/app/areas/differences.ts'
+import { findDifferences, pathInWords } from '../../../src/console/app/areas/differences.ts'
 import { allModels, matchesPattern, modelsByLane } from '../../../src/console/app/areas/lane-models.ts'
 import { checkSteps, suggestedBaseUrl } from '../../../src/console/app/areas/providers/check-steps.ts'
 import { healthSpans, readyShare } from '../../../src/console/app/areas/providers/health-strip.ts'
@@ -9,43 +9,43 @@ import { moveRow, newRow, rowsOf, writeRows } from '../../../src/console/app/are
 import { trafficOf } from '../../../src/console/app/areas/routing/target-traffic.ts'
 import { variablesIn } from '../../../src/console/app/areas/settings/configuration-file.ts'
 import { projectsOfPolicy } from '../../../src/console/app/areas/settings/policy-fields.ts'
-import { describeSpan } from '../../../src/console/app/areas/span-words.ts'
-import { browserInWords } from '../../../src/console/app/parts/browser.ts'
+import { describeTimeRange } from '../../../src/console/app/areas/time-range.ts'
+import { describeBrowser } from '../../../src/console/app/parts/browser.ts'
 
 describe('differences of two answers', () => {
   it('are the leaves that differ, with what was and what is', () => {
     const before = { base_url: 'a', headers: { x: '1', y: '2' }, timeouts: { total_ms: null }, projects: ['a'] }
     const after = { base_url: 'b', headers: { x: '1' }, timeouts: { total_ms: 5 }, projects: ['a', 'b'] }
     expect(findDifferences(before, after)).toEqual([
-      { place: 'base_url', before: 'a', after: 'b' },
-      { place: 'headers.y', before: '2', after: null },
-      { place: 'projects', before: 'a', after: 'a, b' },
-      { place: 'timeouts.total_ms', before: null, after: '5 ms' },
+      { path: 'base_url', before: 'a', after: 'b' },
+      { path: 'headers.y', before: '2', after: null },
+      { path: 'projects', before: 'a', after: 'a, b' },
+      { path: 'timeouts.total_ms', before: null, after: '5 ms' },
     ])
   })
 
   it('know items of a list by their names, and leave out what always differs', () => {
     const of = (last: string) => ({ number: 1, credentials: [{ id: 'cre_1', last_four: last, added_at: last }] })
     expect(findDifferences(of('a'), of('b'), ['number', 'added_at'])).toEqual([
-      { place: 'credentials[cre_1].last_four', before: 'a', after: 'b' },
+      { path: 'credentials[cre_1].last_four', before: 'a', after: 'b' },
     ])
     expect(findDifferences(of('a'), of('a'))).toEqual([])
   })
 
   it('have places that a person can read', () => {
-    expect(placeInWords('timeouts.total_ms')).toBe('Timeouts, total')
-    expect(placeInWords('base_url')).toBe('Base URL')
-    expect(placeInWords('id')).toBe('ID')
-    expect(placeInWords('credentials[cre_01m7zj73cmyxbve5d6deqfyj36].last_four')).toBe('Credentials …fyj36, last four')
-    expect(placeInWords('targets[openai].weight')).toBe('Targets openai, weight')
+    expect(pathInWords('timeouts.total_ms')).toBe('Timeouts, total')
+    expect(pathInWords('base_url')).toBe('Base URL')
+    expect(pathInWords('id')).toBe('ID')
+    expect(pathInWords('credentials[cre_01m7zj73cmyxbve5d6deqfyj36].last_four')).toBe('Credentials …fyj36, last four')
+    expect(pathInWords('targets[openai].weight')).toBe('Targets openai, weight')
   })
 })
 
 describe('a span of time that is none of the usual', () => {
   it('is told with its unit', () => {
-    expect(describeSpan('2m', undefined)).toBe('Last 2 min')
-    expect(describeSpan('36h', undefined)).toBe('Last 36 h')
-    expect(describeSpan('2026-11-20T10:00:00', '2026-11-21T12:30:00')).toBe('20 Nov, 10:00 – 21 Nov, 12:30')
+    expect(describeTimeRange('2m', undefined)).toBe('Last 2 min')
+    expect(describeTimeRange('36h', undefined)).toBe('Last 36 h')
+    expect(describeTimeRange('2026-11-20T10:00:00', '2026-11-21T12:30:00')).toBe('20 Nov, 10:00 – 21 Nov, 12:30')
   })
 })
 
@@ -285,6 +285,6 @@ describe('a browser', () => {
     ['Mozilla/5.0 (Android 16; Mobile; rv:145.0) Gecko/145.0 Firefox/145.0', 'Firefox 145 on Android'],
     ['curl/8.15.0', 'curl/8.15.0'],
   ])('%s', (userAgent, words) => {
-    expect(browserInWords(userAgent)).toBe(words)
+    expect(describeBrowser(userAgent)).toBe(words)
   })
 })

@@ -1,5 +1,5 @@
-import { Outside } from '../parts/index.ts'
-import { type Difference, placeInWords } from './differences.ts'
+import { UntrustedText } from '../parts/index.ts'
+import { type Difference, pathInWords } from './differences.ts'
 
 /** What was, and what is: told by words and signs, not by colour alone. */
 export function DifferenceTable({ differences, same }: { differences: readonly Difference[]; same: string }) {
@@ -14,15 +14,15 @@ export function DifferenceTable({ differences, same }: { differences: readonly D
         </tr>
       </thead>
       <tbody>
-        {differences.map(({ place, before, after }) => (
-          <tr key={place}>
-            <th scope="row">{placeInWords(place)}</th>
+        {differences.map(({ path, before, after }) => (
+          <tr key={path}>
+            <th scope="row">{pathInWords(path)}</th>
             <td className="difference-before">
               {before === null ? (
                 <span className="quiet">Not set</span>
               ) : (
                 <del>
-                  <Outside text={before} />
+                  <UntrustedText text={before} />
                 </del>
               )}
             </td>
@@ -31,7 +31,7 @@ export function DifferenceTable({ differences, same }: { differences: readonly D
                 <span className="quiet">Not set</span>
               ) : (
                 <ins>
-                  <Outside text={after} />
+                  <UntrustedText text={after} />
                 </ins>
               )}
             </td>

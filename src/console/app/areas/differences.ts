@@ -1,9 +1,9 @@
 import { formatValue, guessFormat, withoutUnit } from '../../../admin/contract/show-value.ts'
 
-/** One place where two things differ. `before` or `after` is null where it was not there. */
+/** One field that differs. `before` or `after` is null where the field is missing. */
 export interface Difference {
   /** `timeouts.total_ms` */
-  place: string
+  path: string
   before: string | null
   after: string | null
 }
@@ -12,15 +12,15 @@ export interface Difference {
 export function findDifferences(before: unknown, after: unknown, leaveOut: readonly string[] = []): Difference[] {
   const left = new Map(flatten(before, '', leaveOut))
   const right = new Map(flatten(after, '', leaveOut))
-  return [...new Set([...left.keys(), ...right.keys()])].flatMap((place) => {
-    const was = left.get(place) ?? null
-    const is = right.get(place) ?? null
-    return was === is ? [] : [{ place, before: was, after: is }]
+  return [...new Set([...left.keys(), ...right.keys()])].flatMap((path) => {
+    const was = left.get(path) ?? null
+    const is = right.get(path) ?? null
+    return was === is ? [] : [{ path, before: was, after: is }]
   })
 }
 
-/** Leaves with their paths. A list of words is one leaf; of objects, each by its name or place. */
-function flatten(value: unknown, path: string, leaveOut: readonly string[]): [place: string, text: string][] {
+/** Leaves with their paths. A list of words is one leaf; items that are objects go by their name or index. */
+function flatten(value: unknown, path: string, leaveOut: readonly string[]): [path: string, text: string][] {
   if (value === null || value === undefined || value === '') return []
   if (Array.isArray(value)) return flattenList(value, path, leaveOut)
   if (typeof value === 'number') return [[path, withUnit(value, path)]]
@@ -30,7 +30,7 @@ function flatten(value: unknown, path: string, leaveOut: readonly string[]): [pl
     .flatMap(([name, inner]) => flatten(inner, path === '' ? name : `${path}.${name}`, leaveOut))
 }
 
-/** In words the place says no unit any more (`timeouts.first_byte_ms`): the figure does. */
+/** The readable path drops the unit (`timeouts.first_byte_ms`), so the value shows it. */
 function withUnit(value: number, path: string): string {
   const field = path.slice(path.lastIndexOf('.') + 1)
   return formatValue(value, guessFormat(field), { now: 0, utc: true })
@@ -51,8 +51,8 @@ function nameOf(item: unknown): string | null {
 }
 
 /** `timeouts.total_ms` → `Timeouts, total`, `credentials[cre_01m7zj73].last_four` → `Credentials …7zj73, last four`. */
-export function placeInWords(place: string): string {
-  const words = place
+export function pathInWords(path: string): string {
+  const words = path
     .replace(/\[[a-z]{3}_\w*(\w{5})\]/g, ' …$1')
     .replace(/\[([^\]]*)\]/g, ' $1')
     .split('.')

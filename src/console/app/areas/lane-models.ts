@@ -28,8 +28,8 @@ export function modelsByLane(
     for (const { provider: name } of route.targets) {
       const provider = providers.find((one) => one.name === name)
       if (provider === undefined || !provider.active) continue
-      const speaks = kinds.find(({ kind }) => kind === provider.kind)?.speaks ?? []
-      for (const lane of speaks) for (const model of namesOf(route.model, provider)) found[lane].add(model)
+      const formats = kinds.find(({ kind }) => kind === provider.kind)?.speaks ?? []
+      for (const lane of formats) for (const model of namesOf(route.model, provider)) found[lane].add(model)
     }
   return { openai: [...found.openai], anthropic: [...found.anthropic], gemini: [...found.gemini] }
 }

@@ -1,11 +1,11 @@
 import { formatDuration } from '../../../core/units.ts'
 
 /** A duration as the contract reads it back, with nothing lost. */
-export function inUnits(milliseconds: number | null): string | null {
+export function durationText(milliseconds: number | null): string | null {
   return milliseconds === null ? null : formatDuration(milliseconds)
 }
 
 /** `1 route`, `3 routes`. */
-export function count(number: number, noun: string): string {
+export function pluralize(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
 }

@@ -10,7 +10,7 @@ export const admin: AdminClient = linkAdminClient(contractRouter(), {
   transport: { fetch: send, url: new URL('/api', location.origin).href },
   version: 'console',
   surface: 'console',
-  onVersion: noteVersion,
+  onVersion: checkVersion,
 })
 
 /** For react-query: `useQuery(orpc.keys.list.queryOptions({ input: {} }))`. */
@@ -26,20 +26,20 @@ async function send(request: Request): Promise<Response> {
 let version: string | null = null
 
 /** A page that was open while the gateway was replaced belongs to the one before. */
-function noteVersion(heard: string): void {
-  if (version !== null && version !== heard)
+function checkVersion(current: string): void {
+  if (version !== null && version !== current)
     toast({
       tone: 'plain',
-      title: `The gateway is now at version ${heard}`,
+      title: `The gateway is now at version ${current}`,
       text: 'Reload the page to get the matching console.',
     })
-  version = heard
+  version = current
 }
 
 /** Calls an operation whose name is known at run time only. */
 export async function callOperation(path: readonly string[], input: object, signal?: AbortSignal): Promise<unknown> {
-  let place: unknown = admin
-  for (const word of path) place = Reflect.get(Object(place), word)
-  if (typeof place !== 'function') throw new Error(`there is no operation ${path.join('.')}`)
-  return place(input, signal === undefined ? {} : { signal })
+  let node: unknown = admin
+  for (const word of path) node = Reflect.get(Object(node), word)
+  if (typeof node !== 'function') throw new Error(`there is no operation ${path.join('.')}`)
+  return node(input, signal === undefined ? {} : { signal })
 }

@@ -1,18 +1,18 @@
 import { faultOf } from './fault.ts'
-import { follow, type LiveStream } from './follow.ts'
+import { followStream, type StreamOptions } from './follow-stream.ts'
 
 /**
  * One connection for what several windows of a browser listen to: whoever has the lock holds it, and tells the others.
  * A browser opens six connections to a host over HTTP/1.1, for all of its windows together.
  */
-export async function shareStream<Item>(stream: LiveStream<Item>, signal: AbortSignal): Promise<void> {
+export async function shareStream<Item>(stream: StreamOptions<Item>, signal: AbortSignal): Promise<void> {
   const channel = new Channel(stream, signal)
   await hold(stream.name, { signal }, async () => {
-    const told = channel.begin()
-    if (stream.kind === 'events') return await inSlot(told, signal)
+    const stream = channel.lead()
+    if (stream.kind === 'events') return await inSlot(stream, signal)
     // Somebody else had it until now.
-    if (channel.heard) told.returned()
-    await follow(told, signal)
+    if (channel.received) stream.onGap()
+    await followStream(stream, signal)
   }).catch(() => {
     // Left before it was one's turn.
   })
@@ -28,13 +28,13 @@ type Message<Item> =
 
 /** To the other windows, and from the one that holds the connection. */
 class Channel<Item> {
-  heard = false
-  readonly #stream: LiveStream<Item>
+  received = false
+  readonly #stream: StreamOptions<Item>
   readonly #channel: BroadcastChannel
   #holds = false
   #last: Message<Item> | null = null
 
-  constructor(stream: LiveStream<Item>, signal: AbortSignal) {
+  constructor(stream: StreamOptions<Item>, signal: AbortSignal) {
     this.#stream = stream
     this.#channel = new BroadcastChannel(`spgw ${stream.name}`)
     this.#channel.onmessage = ({ data }: MessageEvent<Message<Item>>) => this.#take(data)
@@ -43,23 +43,23 @@ class Channel<Item> {
   }
 
   /** From now on this window holds the connection: what it hears goes to all. */
-  begin(): LiveStream<Item> {
+  lead(): StreamOptions<Item> {
     this.#holds = true
-    const { open, hear, lose, returned, ...rest } = this.#stream
+    const { open, onItem, onLost, onGap, ...rest } = this.#stream
     return {
       ...rest,
       open,
-      hear: (item) => {
+      onItem: (item) => {
         this.#tell({ kind: 'item', item })
-        hear(item)
+        onItem(item)
       },
-      lose: (error) => {
+      onLost: (error) => {
         this.#tell({ kind: 'lost', message: faultOf(error).message })
-        return lose?.(error) ?? true
+        return onLost?.(error) ?? true
       },
-      returned: () => {
+      onGap: () => {
         this.#tell({ kind: 'gap' })
-        returned()
+        onGap()
       },
     }
   }
@@ -71,10 +71,10 @@ class Channel<Item> {
       if (this.#holds && known !== null) this.#channel.postMessage(known)
       return
     }
-    this.heard = true
-    if (message.kind === 'item') this.#stream.hear(message.item)
-    else if (message.kind === 'gap') this.#stream.returned()
-    else this.#stream.lose?.(new Error(message.message))
+    this.received = true
+    if (message.kind === 'item') this.#stream.onItem(message.item)
+    else if (message.kind === 'gap') this.#stream.onGap()
+    else this.#stream.onLost?.(new Error(message.message))
   }
 
   #tell(message: Message<Item>): void {
@@ -88,19 +88,19 @@ const slots = [0, 1, 2]
 const rereadMs = 5000
 
 /** Where all are taken, one reads anew until there is one. */
-async function inSlot<Item>(stream: LiveStream<Item>, signal: AbortSignal): Promise<void> {
+async function inSlot<Item>(stream: StreamOptions<Item>, signal: AbortSignal): Promise<void> {
   for (const slot of slots) {
     const had = await hold(`connection ${slot}`, { ifAvailable: true }, async (lock) => {
-      if (lock !== null) await follow(stream, signal)
+      if (lock !== null) await followStream(stream, signal)
       return lock !== null
     })
     if (had) return
   }
-  const timer = setInterval(() => stream.returned(), rereadMs)
+  const timer = setInterval(() => stream.onGap(), rereadMs)
   try {
     await hold(`connection ${stream.name.length % slots.length}`, { signal }, async () => {
       clearInterval(timer)
-      await follow(stream, signal)
+      await followStream(stream, signal)
     })
   } finally {
     clearInterval(timer)

@@ -22,12 +22,12 @@ export function operationNamed(name: string): DerivedOperation {
 export function contractRouter(): AnyContractRouter {
   const router: Record<string, unknown> = {}
   for (const { path } of operations) {
-    let place = router
+    let node = router
     for (const word of path.slice(0, -1)) {
-      place[word] ??= {}
-      place = place[word] as Record<string, unknown>
+      node[word] ??= {}
+      node = node[word] as Record<string, unknown>
     }
-    place[path.at(-1) ?? ''] = { '~orpc': { errorMap: {}, meta: {}, route: {} } }
+    node[path.at(-1) ?? ''] = { '~orpc': { errorMap: {}, meta: {}, route: {} } }
   }
   return router as AnyContractRouter
 }

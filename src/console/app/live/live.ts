@@ -1,14 +1,14 @@
 import { useEffect, useSyncExternalStore } from 'react'
 import { admin, callOperation } from '../client/admin.ts'
 import { faultOf, isSignedOut } from '../client/fault.ts'
-import { pause } from '../client/follow.ts'
-import { keepStream } from '../client/live-stream.ts'
+import { pause } from '../client/follow-stream.ts'
 import { queries, refreshConfiguration, refreshMissed, sessionKey } from '../client/queries.ts'
+import { followWhileVisible } from '../client/visible-stream.ts'
 import { findOperation } from '../contract/operations.ts'
 import type { StatusOutput } from './status-output.ts'
 
 const pollMs = 5000
-const firstPauseMs = 500
+const retryMs = 500
 
 /** How the gateway is, heard over the one live connection of the page. */
 export function useLive(): Live {
@@ -19,20 +19,20 @@ export function useLive(): Live {
 export function useLiveConnection(): void {
   useEffect(
     () =>
-      keepStream({
+      followWhileVisible({
         name: 'watch',
         kind: 'state',
-        open: listen,
-        hear,
-        lose,
-        returned: () => void refreshMissed(),
-        firstPauseMs,
+        open: watchStatus,
+        onItem: onStatus,
+        onLost,
+        onGap: () => void refreshMissed(),
+        retryMs,
       }),
     [],
   )
 }
 
-function lose(error: unknown): boolean {
+function onLost(error: unknown): boolean {
   if (isSignedOut(error)) {
     void queries.invalidateQueries({ queryKey: sessionKey })
     return false
@@ -41,13 +41,13 @@ function lose(error: unknown): boolean {
   return true
 }
 
-interface Heard {
+interface WatchEvent {
   configuration: number | null
   status: StatusOutput
 }
 
 /** Pushed by `watch`; a gateway without it is asked now and then. */
-async function* listen(signal: AbortSignal): AsyncGenerator<Heard> {
+async function* watchStatus(signal: AbortSignal): AsyncGenerator<WatchEvent> {
   if (findOperation('watch') === undefined) {
     while (!signal.aborted) {
       yield { configuration: null, status: await admin.status({}, { signal }) }
@@ -55,11 +55,11 @@ async function* listen(signal: AbortSignal): AsyncGenerator<Heard> {
     }
     return
   }
-  const pushed = (await callOperation(['watch'], {}, signal)) as AsyncIterable<Heard>
+  const pushed = (await callOperation(['watch'], {}, signal)) as AsyncIterable<WatchEvent>
   yield* pushed
 }
 
-function hear({ configuration, status }: Heard): void {
+function onStatus({ configuration, status }: WatchEvent): void {
   const before = readLive()
   const parts = status.degraded.map(({ part, reason }) => `${part}: ${reason}`)
   setLive({
@@ -78,10 +78,10 @@ function hasChanged(before: Live, configuration: number | null, status: StatusOu
   return sums(before.status) !== sums(status)
 }
 
-export type LiveState = 'receiving' | 'degraded' | 'disconnected'
+export type LiveConnectionState = 'receiving' | 'degraded' | 'disconnected'
 
 export interface Live {
-  state: LiveState
+  state: LiveConnectionState
   /** What is degraded, or why nothing is heard. */
   reason: string | null
   /** The gateway's status as heard last. */

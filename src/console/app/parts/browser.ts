@@ -17,7 +17,7 @@ const systems: [form: RegExp, name: string][] = [
 ]
 
 /** `Chrome 156 on Linux`; what says nothing that is known stays as it is. */
-export function browserInWords(userAgent: string): string {
+export function describeBrowser(userAgent: string): string {
   const [form, name] = browsers.find(([each]) => each.test(userAgent)) ?? []
   if (form === undefined || name === undefined) return userAgent
   const version = form.exec(userAgent)?.[1] ?? ''

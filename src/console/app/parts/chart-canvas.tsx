@@ -13,7 +13,7 @@ export interface ChartProps {
   /** Milliseconds since the epoch, ascending. */
   times: readonly number[]
   series: readonly ChartSeries[]
-  look?: 'lines' | 'bars'
+  variant?: 'lines' | 'bars'
   /** A value with its unit. */
   write(value: number | null): string
   /** A span was drawn with the pointer: from, until, in milliseconds since the epoch. */
@@ -23,9 +23,9 @@ export interface ChartProps {
 const height = 160
 
 export default function ChartCanvas(props: ChartProps) {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    const element = place.current
+    const element = container.current
     if (element === null) return
     let plot = draw(element, props)
     const again = () => {
@@ -44,17 +44,20 @@ export default function ChartCanvas(props: ChartProps) {
       plot.destroy()
     }
   }, [props])
-  return <div className="chart-canvas" ref={place} aria-hidden="true" />
+  return <div className="chart-canvas" ref={container} aria-hidden="true" />
 }
 
 function draw(element: HTMLElement, props: ChartProps): uPlot {
-  const { times, series, look } = props
+  const { times, series, variant } = props
   const seconds = times.map((time) => time / 1000)
-  const drawn = look === 'bars' ? stack(series) : series.map(({ values }) => [...values])
+  const drawn = variant === 'bars' ? stack(series) : series.map(({ values }) => [...values])
   return new uPlot(optionsOf(element, props), [seconds, ...drawn], element)
 }
 
-function optionsOf(element: HTMLElement, { times, series, look = 'lines', write, onZoom }: ChartProps): uPlot.Options {
+function optionsOf(
+  element: HTMLElement,
+  { times, series, variant = 'lines', write, onZoom }: ChartProps,
+): uPlot.Options {
   const colour = (name: string) => readColour(element, name)
   const axis = { stroke: colour('--text-quiet'), font: '11px system-ui', ticks: { show: false } }
   const grid = { stroke: colour('--border'), width: 1 }
@@ -65,7 +68,7 @@ function optionsOf(element: HTMLElement, { times, series, look = 'lines', write,
     padding: [8, 28, 0, 0],
     cursor: { drag: { x: onZoom !== undefined, y: false, setScale: false }, y: false, points: { size: 6 } },
     legend: { live: true },
-    scales: { x: spanOf(times, look), y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
+    scales: { x: spanOf(times, variant), y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
     axes: [
       { ...axis, grid: { show: false }, values: writeTimes },
       {
@@ -84,7 +87,7 @@ function optionsOf(element: HTMLElement, { times, series, look = 'lines', write,
         stroke: colour(`--chart-${(index % 9) + 1}`),
         width: 1.5,
         points: { show: true, size: 5, filter: () => pointsOf(values) },
-        ...(look === 'bars' ? barsOf(colour(`--chart-${(index % 9) + 1}`)) : {}),
+        ...(variant === 'bars' ? barsOf(colour(`--chart-${(index % 9) + 1}`)) : {}),
         value: (_plot: uPlot, _drawn: number | null, _series: number, at: number | null) =>
           at === null ? '' : write(values[at] ?? null),
       })),
@@ -94,8 +97,8 @@ function optionsOf(element: HTMLElement, { times, series, look = 'lines', write,
 }
 
 /** A single moment stands in the middle of an hour, and bars have room for the halves of the first and the last. */
-function spanOf([first = 0, second]: readonly number[], look: 'lines' | 'bars'): uPlot.Scale {
-  const room = second === undefined ? 1800 : look === 'bars' ? (second - first) / 2000 : 0
+function spanOf([first = 0, second]: readonly number[], variant: 'lines' | 'bars'): uPlot.Scale {
+  const room = second === undefined ? 1800 : variant === 'bars' ? (second - first) / 2000 : 0
   return room === 0 ? {} : { range: (_plot, low, high) => [low - room, high + room] }
 }
 

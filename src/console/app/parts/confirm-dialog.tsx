@@ -37,7 +37,7 @@ export function ConfirmDialog({ open, title, children, confirm, name, onConfirm,
   const actions = (
     <>
       <Button onClick={close}>Cancel</Button>
-      <Button look="danger" type="submit" form={form} busy={busy} disabled={name !== undefined && typed !== name}>
+      <Button variant="danger" type="submit" form={form} busy={busy} disabled={name !== undefined && typed !== name}>
         {confirm}
       </Button>
     </>

@@ -1,6 +1,6 @@
 import { Check, Copy } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { Button, type ButtonLook } from './button.tsx'
+import { Button, type ButtonVariant } from './button.tsx'
 import { toast } from './toast-store.ts'
 
 const shownMs = 1500
@@ -8,7 +8,7 @@ const shownMs = 1500
 export interface CopyButtonProps {
   text: string
   label?: string
-  look?: ButtonLook
+  variant?: ButtonVariant
   small?: boolean
   /** The icon alone. */
   bare?: boolean
@@ -17,7 +17,7 @@ export interface CopyButtonProps {
 }
 
 export function CopyButton(props: CopyButtonProps) {
-  const { text, label = 'Copy', look = 'plain', small = true, bare = false, brief = false } = props
+  const { text, label = 'Copy', variant = 'plain', small = true, bare = false, brief = false } = props
   const [copied, setCopied] = useState(false)
   useEffect(() => {
     if (!copied) return
@@ -35,7 +35,7 @@ export function CopyButton(props: CopyButtonProps) {
   const icon = copied ? <Check size={14} aria-hidden="true" /> : <Copy size={14} aria-hidden="true" />
   return (
     <Button
-      look={bare ? 'quiet' : look}
+      variant={bare ? 'quiet' : variant}
       small={small}
       icon={icon}
       onClick={() => void copy()}

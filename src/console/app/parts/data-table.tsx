@@ -80,7 +80,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       {rows.length === 0 ? (
         empty
       ) : (
-        <ScrollRegion label={label} place={scroller}>
+        <ScrollRegion label={label} scrollRef={scroller}>
           <table className={props.cards ? 'table table-cards' : 'table'} ref={keys.table} aria-rowcount={rows.length}>
             <Head columns={choice.shown} />
             <tbody>

@@ -9,11 +9,11 @@ export interface DialogProps {
   children: ReactNode
   /** At the foot: the buttons. */
   actions?: ReactNode
-  look?: 'dialog' | 'drawer'
+  variant?: 'dialog' | 'drawer'
 }
 
 /** The browser's own dialog: it keeps the focus inside, ends on Escape, and gives the focus back. */
-export function Dialog({ open, title, onClose, children, actions, look = 'dialog' }: DialogProps) {
+export function Dialog({ open, title, onClose, children, actions, variant = 'dialog' }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   useEffect(() => {
@@ -25,7 +25,7 @@ export function Dialog({ open, title, onClose, children, actions, look = 'dialog
   return (
     <dialog
       ref={element}
-      className={look}
+      className={variant}
       aria-labelledby={titleId}
       onClose={onClose}
       onPointerDown={(event) => event.target === element.current && element.current?.close()}
@@ -50,5 +50,5 @@ export function Dialog({ open, title, onClose, children, actions, look = 'dialog
 
 /** A dialog at the side, for what is looked at beside the page. */
 export function Drawer(props: Omit<DialogProps, 'look'>) {
-  return <Dialog {...props} look="drawer" />
+  return <Dialog {...props} variant="drawer" />
 }

@@ -3,7 +3,7 @@ import { type ReactNode, useId } from 'react'
 import type { DerivedField } from '../contract/derived.ts'
 import { Button, IconButton } from './button.tsx'
 import type { FormValue } from './form-values.ts'
-import { nameInWords } from './record-view.tsx'
+import { labelOf } from './record-view.tsx'
 
 export interface FormFieldProps {
   field: DerivedField
@@ -31,7 +31,7 @@ const syntaxHints: Partial<Record<NonNullable<DerivedField['syntax']>, string>> 
 export function FormField(props: FormFieldProps) {
   const { field, error, label, isEdit = false } = props
   const id = useId()
-  const name = label ?? field.label ?? nameInWords((field.flag ?? field.name).replace(/^-+/, '')).replaceAll('-', ' ')
+  const name = label ?? field.label ?? labelOf((field.flag ?? field.name).replace(/^-+/, '')).replaceAll('-', ' ')
   if (field.shape === 'boolean') return <SwitchField {...props} id={id} name={name} />
   const Control = controlOf(props)
   const isGroup = field.shape === 'pairs' || (field.shape === 'list' && field.choices !== null)
@@ -221,14 +221,14 @@ function PairsControl({ field, value, onChange }: ControlProps) {
         <div key={key} className="pair">
           <input
             className="input"
-            aria-label={`${nameInWords(field.name)} ${index + 1}, name`}
+            aria-label={`${labelOf(field.name)} ${index + 1}, name`}
             placeholder="Name"
             value={name}
             onChange={(event) => change(index, [event.target.value, text])}
           />
           <input
             className="input"
-            aria-label={`${nameInWords(field.name)} ${index + 1}, value`}
+            aria-label={`${labelOf(field.name)} ${index + 1}, value`}
             placeholder="Value"
             value={text}
             onChange={(event) => change(index, [name, event.target.value])}

@@ -73,8 +73,8 @@ function readLines(text: string, was: FormValue | undefined): string[] | undefin
 function readPairs(value: FormValue, was: FormValue | undefined): Record<string, string> | undefined {
   const pairs = Array.isArray(value) ? value.filter((pair) => Array.isArray(pair)) : []
   const given = Object.fromEntries(pairs.map(([name = '', text = '']) => [name.trim(), text]).filter(([name]) => name))
-  const gone = Array.isArray(was) ? was.flatMap((pair) => (Array.isArray(pair) ? [pair[0] ?? ''] : [])) : []
-  for (const name of gone) given[name] ??= ''
+  const removed = Array.isArray(was) ? was.flatMap((pair) => (Array.isArray(pair) ? [pair[0] ?? ''] : [])) : []
+  for (const name of removed) given[name] ??= ''
   return Object.keys(given).length === 0 ? undefined : given
 }
 

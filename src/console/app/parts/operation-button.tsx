@@ -4,7 +4,7 @@ import { callOperation } from '../client/admin.ts'
 import { refreshConfiguration } from '../client/queries.ts'
 import { operationNamed } from '../contract/operations.ts'
 import { useMay } from '../session/session.ts'
-import { Button, type ButtonLook } from './button.tsx'
+import { Button, type ButtonVariant } from './button.tsx'
 import { ConfirmDialog } from './confirm-dialog.tsx'
 import { toast, toastFault } from './toast-store.ts'
 
@@ -20,14 +20,14 @@ export interface OperationButtonProps {
   /** Said when it is done. */
   done?: string
   onDone?: (answer: unknown) => void
-  look?: ButtonLook
+  variant?: ButtonVariant
   small?: boolean
   icon?: ReactNode
 }
 
 /** A button that does one operation. What is dangerous is asked about first, in the contract's own words. */
 export function OperationButton(props: OperationButtonProps) {
-  const { operation, input, name, children, done, onDone, look, small, icon } = props
+  const { operation, input, name, children, done, onDone, variant, small, icon } = props
   const { meta, path } = operationNamed(operation)
   const [asking, setAsking] = useState(false)
   const [busy, setBusy] = useState(false)
@@ -49,7 +49,7 @@ export function OperationButton(props: OperationButtonProps) {
   return (
     <>
       <Button
-        look={look ?? (isDanger ? 'danger' : 'plain')}
+        variant={variant ?? (isDanger ? 'danger' : 'plain')}
         small={small === true}
         icon={icon}
         busy={busy}

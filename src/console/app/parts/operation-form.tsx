@@ -45,9 +45,9 @@ export function OperationForm(props: OperationFormProps) {
   const errors = { ...fault?.fields, ...missing }
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    const lacks = before === null ? missingFields(fields, values) : {}
-    setMissing(lacks)
-    if (Object.keys(lacks).length > 0) return
+    const blank = before === null ? missingFields(fields, values) : {}
+    setMissing(blank)
+    if (Object.keys(blank).length > 0) return
     const answer = await call({ ...fixed, ...inputOf(fields, values, before) })
     if (answer !== null) props.onDone(answer)
   }
@@ -79,7 +79,7 @@ export function OperationForm(props: OperationFormProps) {
       )}
       <FormFault fault={fault} shown={fields.map(({ name }) => name)} />
       <div className="row form-actions">
-        <Button look="primary" type="submit" busy={busy}>
+        <Button variant="primary" type="submit" busy={busy}>
           {props.submit}
         </Button>
         {props.onCancel === undefined ? null : <Button onClick={props.onCancel}>Cancel</Button>}

@@ -26,11 +26,11 @@ export function entriesOf(answer: unknown, leaveOut: readonly string[] = []): Re
   if (typeof answer !== 'object' || answer === null) return [{ label: 'Answer', value: String(answer) }]
   return Object.entries(answer)
     .filter(([name]) => !leaveOut.includes(name))
-    .map(([name, value]) => ({ label: nameInWords(name), value: <DerivedValue name={name} value={value} /> }))
+    .map(([name, value]) => ({ label: labelOf(name), value: <DerivedValue name={name} value={value} /> }))
 }
 
 /** `first_byte_ms` → `First byte`, `baseUrl` → `Base url`. */
-export function nameInWords(name: string): string {
+export function labelOf(name: string): string {
   const words = withoutUnit(name)
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replaceAll('_', ' ')

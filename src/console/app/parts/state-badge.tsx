@@ -30,7 +30,7 @@ const stateWords: Record<string, string> = {
 }
 
 /** In sentence case. Error codes (`model_not_found`) stay as they are: people search for them. */
-export function stateInWords(state: string | number | null): string {
+export function stateLabel(state: string | number | null): string {
   if (state === null) return 'Unknown'
   return String(state).replace(
     /^[a-z]+(?![a-z_])/,
@@ -40,11 +40,11 @@ export function stateInWords(state: string | number | null): string {
 
 /** A state is told by a word and a sign, never by colour alone. */
 export function StateBadge({ state, reason, tone, busy = false, code = null }: StateBadgeProps) {
-  const judged = tone ?? toneOf(state, 'state') ?? 'strong'
-  const word = escapeControls(stateInWords(state))
+  const badgeTone = tone ?? toneOf(state, 'state') ?? 'strong'
+  const word = escapeControls(stateLabel(state))
   return (
-    <span className={`state state-${judged}`} title={reason ?? (code === null ? undefined : `${word} ${code}`)}>
-      {busy ? <LoaderCircle size={14} className="spin" aria-hidden="true" /> : icons[judged]}
+    <span className={`state state-${badgeTone}`} title={reason ?? (code === null ? undefined : `${word} ${code}`)}>
+      {busy ? <LoaderCircle size={14} className="spin" aria-hidden="true" /> : icons[badgeTone]}
       <span className="state-word">
         {word}
         {code === null ? null : <span className="wide-only"> {code}</span>}

@@ -10,22 +10,22 @@ export interface ColumnChoiceState<Row> {
 
 /** Which columns are shown; kept on this browser under the table's name. */
 export function useColumnChoice<Row>(name: string, columns: readonly TableColumn<Row>[]): ColumnChoiceState<Row> {
-  const place = `spgw-columns-${name}`
-  const [chosen, setChosen] = useState(() => readChosen(place))
+  const storageKey = `spgw-columns-${name}`
+  const [chosen, setChosen] = useState(() => readChosen(storageKey))
   const hidden = chosen ?? columns.filter(({ optional }) => optional === true).map(({ id }) => id)
   const toggle = (id: string) => {
     const next = hidden.includes(id) ? hidden.filter((one) => one !== id) : [...hidden, id]
     if (columns.every((column) => next.includes(column.id))) return
-    localStorage.setItem(place, JSON.stringify(next))
+    localStorage.setItem(storageKey, JSON.stringify(next))
     setChosen(next)
   }
   return { all: columns, shown: columns.filter(({ id }) => !hidden.includes(id)), toggle }
 }
 
 /** Those that are hidden; null: nobody has chosen yet. */
-function readChosen(place: string): string[] | null {
+function readChosen(storageKey: string): string[] | null {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(place) ?? 'null')
+    const kept: unknown = JSON.parse(localStorage.getItem(storageKey) ?? 'null')
     return Array.isArray(kept) ? kept.map(String) : null
   } catch {
     return null

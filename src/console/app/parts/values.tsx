@@ -7,10 +7,10 @@ import {
   formatValue,
 } from '../../../admin/contract/show-value.ts'
 import { useClock } from '../live/now.ts'
-import { browserInWords } from './browser.ts'
+import { describeBrowser } from './browser.ts'
 
 /** Text from outside, shown as it is and never obeyed: controls and turning marks are written out. */
-export function Outside({ text }: { text: string | null | undefined }) {
+export function UntrustedText({ text }: { text: string | null | undefined }) {
   return text === null || text === undefined || text === '' ? (
     <Missing />
   ) : (
@@ -23,7 +23,7 @@ export function Browser({ userAgent }: { userAgent: string | null | undefined })
   if (!userAgent) return <Missing meaning="unknown" />
   return (
     <bdi className="from-outside" title={escapeControls(userAgent)}>
-      {escapeControls(browserInWords(userAgent))}
+      {escapeControls(describeBrowser(userAgent))}
     </bdi>
   )
 }

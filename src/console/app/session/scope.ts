@@ -15,7 +15,7 @@ export interface Scope extends ScopeSearch {
   /** For what filters by scope (`requests.list`). */
   filter: ScopeSearch
   /** Where something new is made. */
-  home: { project: string; environment: string }
+  defaultScope: { project: string; environment: string }
 }
 
 export function useScope(): Scope {
@@ -24,15 +24,15 @@ export function useScope(): Scope {
     ...(project === undefined ? {} : { project }),
     ...(project === undefined || environment === undefined ? {} : { environment }),
   }
-  const home = { project: project ?? 'default', environment: environment ?? 'production' }
+  const defaultScope = { project: project ?? 'default', environment: environment ?? 'production' }
   // A list is of one environment or of everything; a project's own is cut out of everything by the page (`inScope`).
   const exact = filter.environment !== undefined
   return {
     ...filter,
     all: project === undefined,
-    listInput: exact ? { ...home, all: false } : { all: true },
+    listInput: exact ? { ...defaultScope, all: false } : { all: true },
     filter,
-    home,
+    defaultScope,
   }
 }
 

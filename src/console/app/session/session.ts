@@ -39,20 +39,20 @@ export function useSession() {
 export async function refreshSession(): Promise<AuthState> {
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
   const state = await queries.fetchQuery({ ...sessionQuery, staleTime: 0 })
-  if (state.operator !== null) left = false
+  if (state.operator !== null) signedOut = false
   return state
 }
 
-let left = false
+let signedOut = false
 
 /** Whoever signs out himself needs not be told that his session has ended. */
-export function hasLeft(): boolean {
-  return left
+export function hasSignedOut(): boolean {
+  return signedOut
 }
 
 export async function signOut(): Promise<void> {
   await callAuth('/auth/sign-out', {})
-  left = true
+  signedOut = true
   await refreshSession()
 }
 

@@ -2,7 +2,7 @@ import { Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { useLive, useLiveConnection } from '../live/live.ts'
 import { Toasts } from '../parts/toasts.tsx'
-import { hasLeft, useSession } from '../session/session.ts'
+import { hasSignedOut, useSession } from '../session/session.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { useShortcuts } from './keys.ts'
 import { Rail } from './rail.tsx'
@@ -50,7 +50,7 @@ function useSignedOutRedirect(): void {
       return
     }
     const next = location.pathname + location.search
-    const ended = was.current && !hasLeft()
+    const ended = was.current && !hasSignedOut()
     void navigate({ to: '/sign-in', search: { ...(next === '/' ? {} : { next }), ...(ended ? { ended } : {}) } })
   }, [data, navigate])
 }

@@ -4,7 +4,7 @@ import { Search } from 'lucide-react'
 import { type KeyboardEvent, useId, useRef, useState } from 'react'
 import { escapeControls } from '../../../admin/contract/show-value.ts'
 import { orpc } from '../client/admin.ts'
-import { findMatches, type Match } from './search-matches.ts'
+import { findMatches, type SearchMatch } from './search-matches.ts'
 
 /** Takes a `req_…`, a key's name or last four, a model, a provider, and opens it. */
 export function SearchBox() {
@@ -20,7 +20,7 @@ export function SearchBox() {
     setText('')
     input.current?.blur()
   }
-  const choose = (match: Match | undefined) => {
+  const choose = (match: SearchMatch | undefined) => {
     if (match === undefined) return
     close()
     void navigate({ to: match.to, params: match.params, search: match.search })
@@ -70,10 +70,10 @@ export function SearchBox() {
 
 interface FoundListProps {
   id: string
-  matches: readonly Match[]
+  matches: readonly SearchMatch[]
   at: number
   open: boolean
-  onChoose(match: Match): void
+  onChoose(match: SearchMatch): void
 }
 
 function FoundList({ id, matches, at, open, onChoose }: FoundListProps) {
@@ -100,7 +100,7 @@ function FoundList({ id, matches, at, open, onChoose }: FoundListProps) {
   )
 }
 
-function useMatches(text: string, enabled: boolean): Match[] {
+function useMatches(text: string, enabled: boolean): SearchMatch[] {
   const keys = useQuery({ ...orpc.keys.list.queryOptions({ input: { all: true } }), enabled })
   const routes = useQuery({ ...orpc.routes.list.queryOptions({ input: { all: true } }), enabled })
   const providers = useQuery({ ...orpc.providers.list.queryOptions({ input: {} }), enabled })

@@ -4,7 +4,7 @@ import { callAuth } from '../../client/http.ts'
 import { FaultNotice, RecordView } from '../../parts/index.ts'
 import { useRoles, useSession } from '../../session/session.ts'
 import { Loading, Page } from '../../shell/page.tsx'
-import { type Account, accountKey } from './account.ts'
+import { type AccountState, accountKey } from './account.ts'
 import { PasskeysCard } from './passkeys-card.tsx'
 import { PasswordCard } from './password-card.tsx'
 import { SessionsCard } from './sessions-card.tsx'
@@ -14,7 +14,7 @@ import { TotpCard } from './totp-card.tsx'
 export function AccountPage() {
   const { data: session } = useSession()
   const roles = useRoles()
-  const account = useQuery({ queryKey: accountKey, queryFn: () => callAuth<Account>('/auth/account') })
+  const account = useQuery({ queryKey: accountKey, queryFn: () => callAuth<AccountState>('/auth/account') })
   const operator = session?.operator
   return (
     <Page title="Account">

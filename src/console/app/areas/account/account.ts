@@ -4,7 +4,7 @@ import { queries } from '../../client/queries.ts'
 import { toast, toastFault } from '../../parts/index.ts'
 
 /** `GET /auth/account` */
-export interface Account {
+export interface AccountState {
   has_password: boolean
   totp: boolean
   /** Issuer, for whoever signs in elsewhere. */

@@ -1,11 +1,11 @@
 import { type FormEvent, useState } from 'react'
 import { queries } from '../../client/queries.ts'
-import { Button, Outside, Time, toast, toastFault } from '../../parts/index.ts'
+import { Button, Time, toast, toastFault, UntrustedText } from '../../parts/index.ts'
 import { addPasskey } from '../sign-in/passkey.ts'
 import { TextField } from '../sign-in/text-field.tsx'
-import { type Account, accountKey, useAccountCall } from './account.ts'
+import { type AccountState, accountKey, useAccountCall } from './account.ts'
 
-export function PasskeysCard({ account, refused }: { account: Account; refused: string | null }) {
+export function PasskeysCard({ account, refused }: { account: AccountState; refused: string | null }) {
   const [name, setName] = useState('')
   const [adding, setAdding] = useState(false)
   const { busy, send } = useAccountCall()
@@ -33,14 +33,14 @@ export function PasskeysCard({ account, refused }: { account: Account; refused: 
           {account.passkeys.map((passkey) => (
             <li key={passkey.id} className="list-row">
               <span className="grow">
-                <Outside text={passkey.name} />
+                <UntrustedText text={passkey.name} />
               </span>
               <span className="small quiet">
                 Last used <Time at={passkey.last_used_at} />
               </span>
               <Button
                 small
-                look="danger"
+                variant="danger"
                 busy={busy}
                 onClick={() => void send('/auth/account/passkeys/remove', { id: passkey.id }, 'Passkey removed')}
               >

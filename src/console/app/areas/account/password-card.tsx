@@ -1,9 +1,9 @@
 import { type FormEvent, useState } from 'react'
 import { Button } from '../../parts/index.ts'
 import { TextField } from '../sign-in/text-field.tsx'
-import { type Account, useAccountCall } from './account.ts'
+import { type AccountState, useAccountCall } from './account.ts'
 
-export function PasswordCard({ account }: { account: Account }) {
+export function PasswordCard({ account }: { account: AccountState }) {
   const [current, setCurrent] = useState('')
   const [next, setNext] = useState('')
   const { busy, send } = useAccountCall()
@@ -39,7 +39,7 @@ export function PasswordCard({ account }: { account: Account }) {
           onType={setNext}
         />
         <div>
-          <Button look="primary" type="submit" busy={busy}>
+          <Button variant="primary" type="submit" busy={busy}>
             {account.has_password ? 'Change password' : 'Set password'}
           </Button>
         </div>

@@ -1,5 +1,5 @@
 import { Browser, Button, Time } from '../../parts/index.ts'
-import { type Account, useAccountCall } from './account.ts'
+import { type AccountState, useAccountCall } from './account.ts'
 
 const methods: Record<string, string> = {
   password: 'Password',
@@ -8,7 +8,7 @@ const methods: Record<string, string> = {
   oidc: 'Identity provider',
 }
 
-export function SessionsCard({ account }: { account: Account }) {
+export function SessionsCard({ account }: { account: AccountState }) {
   const { busy, send } = useAccountCall()
   return (
     <section className="card stack">
@@ -30,7 +30,7 @@ export function SessionsCard({ account }: { account: Account }) {
             {session.current ? null : (
               <Button
                 small
-                look="danger"
+                variant="danger"
                 busy={busy}
                 onClick={() => void send('/auth/account/sessions/revoke', { id: session.id }, 'Session revoked')}
               >

@@ -1,12 +1,12 @@
 import { type FormEvent, lazy, Suspense, useState } from 'react'
 import { Button, CopyButton, StateBadge } from '../../parts/index.ts'
 import { TextField } from '../sign-in/text-field.tsx'
-import { type Account, useAccountCall } from './account.ts'
+import { type AccountState, useAccountCall } from './account.ts'
 
 const QrCode = lazy(() => import('./qr-code.tsx'))
 
 /** A second factor: codes that an authenticator makes from a secret that both sides know. */
-export function TotpCard({ account }: { account: Account }) {
+export function TotpCard({ account }: { account: AccountState }) {
   const [begun, setBegun] = useState<{ secret: string; uri: string } | null>(null)
   const [code, setCode] = useState('')
   const { busy, send } = useAccountCall()
@@ -37,7 +37,7 @@ export function TotpCard({ account }: { account: Account }) {
             onType={setCode}
           />
           <div>
-            <Button look={account.totp ? 'danger' : 'primary'} type="submit" busy={busy}>
+            <Button variant={account.totp ? 'danger' : 'primary'} type="submit" busy={busy}>
               {account.totp ? 'Remove authenticator' : 'Confirm'}
             </Button>
           </div>

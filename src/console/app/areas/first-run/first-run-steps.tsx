@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { useLive } from '../../live/live.ts'
 import { Button, Code, Command, OperationButton, OperationForm, Snippets } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
-import { useHome } from '../use-home.ts'
+import { useDefaultScope } from '../use-default-scope.ts'
 import { firstSnippets } from './first-snippets.ts'
 import type { SetUp } from './steps.ts'
 
@@ -31,7 +31,7 @@ export function ProviderStep() {
         {choices.map((choice) => (
           <Button
             key={choice.kind}
-            look={choice === chosen ? 'primary' : 'plain'}
+            variant={choice === chosen ? 'primary' : 'plain'}
             aria-pressed={choice === chosen}
             onClick={() => setChosen(choice)}
           >
@@ -74,7 +74,7 @@ const favourites = [/^demo$/, /^gpt-4o-mini$/, /^gpt-.*mini/, /^claude-.*haiku/,
 export function RouteStep({ providers }: { providers: SetUp['providers'] }) {
   const provider = providers[0]
   const may = useMay('routes.add')
-  const { project } = useHome('routes.add')
+  const { project } = useDefaultScope('routes.add')
   if (provider === undefined) return null
   if (!may) return <p className="quiet">Ask an admin to add a route.</p>
   const names = provider.models.map(({ name }) => name)
@@ -94,16 +94,18 @@ export function RouteStep({ providers }: { providers: SetUp['providers'] }) {
 }
 
 export function KeyStep({ onKey }: { onKey(key: string): void }) {
-  const home = useHome('keys.create')
+  const defaultScope = useDefaultScope('keys.create')
   const may = useMay('keys.create')
   if (!may) return <p className="quiet">Ask an admin to create a key.</p>
   return (
     <OperationForm
       operation="keys.create"
-      fixed={home}
+      fixed={defaultScope}
       preset={{ name: 'first' }}
       fields={['name']}
-      hints={{ name: `For example, the name of the application. Created in ${home.project}/${home.environment}.` }}
+      hints={{
+        name: `For example, the name of the application. Created in ${defaultScope.project}/${defaultScope.environment}.`,
+      }}
       submit="Create key"
       onDone={(answer) => {
         const key: unknown = Reflect.get(Object(answer), 'key')

@@ -55,7 +55,7 @@ function Seen({ id }: { id: string }) {
   return (
     <div className="row first-run-foot">
       <LinkButton
-        look="primary"
+        variant="primary"
         to="/requests/$id"
         params={{ id }}
         search={keepScope}

@@ -4,12 +4,12 @@ import { orpc } from '../../client/admin.ts'
 import { OperationForm } from '../../parts/index.ts'
 import type { CreatedKey } from '../outputs.ts'
 import { ScopeFields, type ScopeValue } from '../scope-fields.tsx'
-import { useHome } from '../use-home.ts'
+import { useDefaultScope } from '../use-default-scope.ts'
 
 export function CreateKey({ onDone, onCancel }: { onDone(made: CreatedKey): void; onCancel(): void }) {
-  const home = useHome('keys.create')
+  const defaultScope = useDefaultScope('keys.create')
   const [chosen, setChosen] = useState<ScopeValue | null>(null)
-  const scope = chosen ?? home
+  const scope = chosen ?? defaultScope
   const policies = useQuery(orpc.policies.list.queryOptions({ input: {} }))
   return (
     <OperationForm

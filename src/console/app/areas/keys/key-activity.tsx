@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { orpc } from '../../client/admin.ts'
-import { Count, Empty, Money, Outside, RecordView, StateBadge, Time } from '../../parts/index.ts'
+import { Count, Empty, Money, RecordView, StateBadge, Time, UntrustedText } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { Key, StatsRow } from '../outputs.ts'
 import { Section } from '../section.tsx'
@@ -72,7 +72,7 @@ function LastRequests({ shown: key }: { shown: Key }) {
           <li key={id} className="list-row">
             <StateBadge state={status ?? state} />
             <Link to="/requests/$id" params={{ id }} search={keepScope} className="grow truncate">
-              <Outside text={model ?? id} />
+              <UntrustedText text={model ?? id} />
             </Link>
             {error === null ? null : <code className="small">{error.code}</code>}
             <span className="small quiet">

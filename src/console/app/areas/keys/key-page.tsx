@@ -7,14 +7,14 @@ import { Button, Dialog, Empty, FaultNotice, OperationForm, toast } from '../../
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
+import { ManagedNotice } from '../managed-notice.tsx'
 import type { CreatedKey, Key } from '../outputs.ts'
-import { OwnedNotice } from '../owned-notice.tsx'
 import { Section } from '../section.tsx'
-import { EndKey } from './end-key.tsx'
 import { KeyActivity } from './key-activity.tsx'
-import { KeyFacts } from './key-facts.tsx'
+import { KeyDetails } from './key-details.tsx'
+import { KeyState, referenceTo } from './key-display.tsx'
+import { KeyRemoval } from './key-removal.tsx'
 import { KeySnippets } from './key-snippets-view.tsx'
-import { KeyState, referenceTo } from './key-words.tsx'
 import { ShownOnce } from './shown-once.tsx'
 
 export function KeyPage() {
@@ -54,9 +54,9 @@ function KeyView({ shown: key, above }: { shown: Key; above: ReactNode }) {
       {rotated === null ? null : (
         <ShownOnce made={rotated} graceEndsAt={rotated.grace_ends_at} onClose={() => setRotated(null)} />
       )}
-      <OwnedNotice owned={key.owned} />
+      <ManagedNotice owned={key.owned} />
       <div className="sections">
-        <KeyFacts shown={key} />
+        <KeyDetails shown={key} />
         <KeyActivity shown={key} />
         {key.state === 'active' && rotated === null ? (
           <Section title="Use this key" wide>
@@ -86,7 +86,7 @@ function Actions({ shown: key, onRotated }: { shown: Key; onRotated(rotated: Rot
           </Button>
         </>
       )}
-      <EndKey shown={key} onRemoved={() => void navigate({ to: '/keys', search: keepScope })} />
+      <KeyRemoval shown={key} onRemoved={() => void navigate({ to: '/keys', search: keepScope })} />
       <Dialog open={panel === 'edit'} title={`Edit ${key.name}`} onClose={close}>
         <EditKey shown={key} onClose={close} />
       </Dialog>

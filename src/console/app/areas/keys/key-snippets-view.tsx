@@ -4,7 +4,7 @@ import { Snippets } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { allModels } from '../lane-models.ts'
 import { writeSnippets } from './key-snippets.ts'
-import { useScopeModels } from './use-key-models.ts'
+import { useScopeModels } from './use-scope-models.ts'
 
 export interface KeySnippetsProps {
   scope: { project: string; environment: string }

@@ -1,5 +1,5 @@
 import type { ModelsByLane } from '../lane-models.ts'
-import { shellWord as shell } from '../shell-word.ts'
+import { shellQuote as shell } from '../shell-quote.ts'
 
 /** Code to paste, by what runs it. */
 export interface KeySnippet {
@@ -18,7 +18,7 @@ export interface SnippetInput {
 /** Where no route serves a lane yet, a word that says so stands in for the model. */
 const noModel = 'MODEL'
 
-interface Words {
+interface SnippetValues {
   url: string
   key: string
   openai: string
@@ -28,7 +28,7 @@ interface Words {
 
 /** Ready to run, with base URL, key and a model that the key may use. */
 export function writeSnippets({ gatewayUrl, key, models }: SnippetInput): KeySnippet[] {
-  const words: Words = {
+  const words: SnippetValues = {
     url: gatewayUrl.replace(/\/+$/, ''),
     key: key ?? 'sp_live_…',
     openai: models.openai[0] ?? noModel,
@@ -38,7 +38,7 @@ export function writeSnippets({ gatewayUrl, key, models }: SnippetInput): KeySni
   return writers.map(([title, write]) => ({ title, code: write(words) }))
 }
 
-const writers: readonly (readonly [title: string, write: (words: Words) => string])[] = [
+const writers: readonly (readonly [title: string, write: (words: SnippetValues) => string])[] = [
   ['curl', curl],
   ['OpenAI JavaScript', openaiJavaScript],
   ['OpenAI Python', openaiPython],
@@ -54,7 +54,7 @@ const writers: readonly (readonly [title: string, write: (words: Words) => strin
 /** For JavaScript, Python and JSON alike. */
 const quoted = (text: string): string => JSON.stringify(text)
 
-function curl({ url, key, openai, anthropic, gemini }: Words): string {
+function curl({ url, key, openai, anthropic, gemini }: SnippetValues): string {
   const json = "-H 'Content-Type: application/json'"
   const authorization = `-H ${shell(`Authorization: Bearer ${key}`)}`
   if (openai !== noModel || (anthropic === noModel && gemini === noModel))
@@ -70,7 +70,7 @@ function curl({ url, key, openai, anthropic, gemini }: Words): string {
   -d ${shell(JSON.stringify({ contents: [{ parts: [{ text: 'hello' }] }] }))}`
 }
 
-function openaiJavaScript({ url, key, openai }: Words): string {
+function openaiJavaScript({ url, key, openai }: SnippetValues): string {
   return `import OpenAI from 'openai'
 
 const client = new OpenAI({ baseURL: ${quoted(`${url}/v1`)}, apiKey: ${quoted(key)} })
@@ -81,7 +81,7 @@ const answer = await client.chat.completions.create({
 console.log(answer.choices[0].message.content)`
 }
 
-function openaiPython({ url, key, openai }: Words): string {
+function openaiPython({ url, key, openai }: SnippetValues): string {
   return `from openai import OpenAI
 
 client = OpenAI(base_url=${quoted(`${url}/v1`)}, api_key=${quoted(key)})
@@ -92,7 +92,7 @@ answer = client.chat.completions.create(
 print(answer.choices[0].message.content)`
 }
 
-function anthropicJavaScript({ url, key, anthropic }: Words): string {
+function anthropicJavaScript({ url, key, anthropic }: SnippetValues): string {
   return `import Anthropic from '@anthropic-ai/sdk'
 
 const client = new Anthropic({ baseURL: ${quoted(`${url}/v1/anthropic`)}, apiKey: ${quoted(key)} })
@@ -104,7 +104,7 @@ const answer = await client.messages.create({
 console.log(answer.content[0].text)`
 }
 
-function anthropicPython({ url, key, anthropic }: Words): string {
+function anthropicPython({ url, key, anthropic }: SnippetValues): string {
   return `from anthropic import Anthropic
 
 client = Anthropic(base_url=${quoted(`${url}/v1/anthropic`)}, api_key=${quoted(key)})
@@ -116,7 +116,7 @@ answer = client.messages.create(
 print(answer.content[0].text)`
 }
 
-function geminiJavaScript({ url, key, gemini }: Words): string {
+function geminiJavaScript({ url, key, gemini }: SnippetValues): string {
   return `import { GoogleGenAI } from '@google/genai'
 
 const client = new GoogleGenAI({ apiKey: ${quoted(key)}, httpOptions: { baseUrl: ${quoted(`${url}/v1/gemini`)} } })
@@ -124,7 +124,7 @@ const answer = await client.models.generateContent({ model: ${quoted(gemini)}, c
 console.log(answer.text)`
 }
 
-function geminiPython({ url, key, gemini }: Words): string {
+function geminiPython({ url, key, gemini }: SnippetValues): string {
   return `from google import genai
 
 client = genai.Client(api_key=${quoted(key)}, http_options={"base_url": ${quoted(`${url}/v1/gemini`)}})
@@ -132,13 +132,13 @@ answer = client.models.generate_content(model=${quoted(gemini)}, contents="hello
 print(answer.text)`
 }
 
-function claudeCode({ url, key, anthropic }: Words): string {
+function claudeCode({ url, key, anthropic }: SnippetValues): string {
   return `export ANTHROPIC_BASE_URL=${shell(`${url}/v1/anthropic`)}
 export ANTHROPIC_API_KEY=${shell(key)}
 claude --model ${shell(anthropic)}`
 }
 
-function codex({ url, key, openai }: Words): string {
+function codex({ url, key, openai }: SnippetValues): string {
   return `# ~/.codex/config.toml
 model = ${quoted(openai)}
 model_provider = "spgw"
@@ -154,7 +154,7 @@ export SPGW_KEY=${shell(key)}
 codex`
 }
 
-function geminiCli({ url, key, gemini }: Words): string {
+function geminiCli({ url, key, gemini }: SnippetValues): string {
   return `export GOOGLE_GEMINI_BASE_URL=${shell(`${url}/v1/gemini`)}
 export GEMINI_API_KEY=${shell(key)}
 gemini --model ${shell(gemini)}`

@@ -3,15 +3,24 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { orpc } from '../../client/admin.ts'
-import { Button, DataTable, Empty, FaultNotice, Missing, Outside, type TableColumn, Time } from '../../parts/index.ts'
+import {
+  Button,
+  DataTable,
+  Empty,
+  FaultNotice,
+  Missing,
+  type TableColumn,
+  Time,
+  UntrustedText,
+} from '../../parts/index.ts'
 import { inScope, useScope } from '../../session/scope.ts'
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import type { CreatedKey, Key } from '../outputs.ts'
 import { CreateKey } from './create-key.tsx'
+import { KeyMark, KeyState } from './key-display.tsx'
 import { type KeyUsage, useKeyUsage } from './key-usage.ts'
-import { KeyMark, KeyState } from './key-words.tsx'
 import { LimitBars } from './limit-bars.tsx'
 import { ShownOnce } from './shown-once.tsx'
 
@@ -49,7 +58,7 @@ function KeyList({ made, onClose }: { made: CreatedKey | null; onClose(): void }
   const rows = (keys.data ?? []).filter((key) => inScope(scope, key))
   const create = may ? (
     <Button
-      look={made === null ? 'primary' : 'plain'}
+      variant={made === null ? 'primary' : 'plain'}
       icon={<Plus size={16} aria-hidden="true" />}
       onClick={() => void navigate({ to: '/keys', search: (before) => ({ ...keepScope(before), create: 'new' }) })}
     >
@@ -93,7 +102,7 @@ function columnsFor(usage: ReadonlyMap<string, KeyUsage>): TableColumn<Key>[] {
       title: 'Name',
       cell: ({ id, name }) => (
         <Link to="/keys/$key" params={{ key: id }} search={keepScope} className="truncate">
-          <Outside text={name} />
+          <UntrustedText text={name} />
         </Link>
       ),
     },
@@ -136,8 +145,8 @@ function columnsFor(usage: ReadonlyMap<string, KeyUsage>): TableColumn<Key>[] {
       wideOnly: true,
       cell: ({ expires_at }) => (expires_at === null ? <Missing meaning="never" /> : <Time at={expires_at} />),
     },
-    { id: 'policy', title: 'Policy', optional: true, cell: ({ policy }) => <Outside text={policy} /> },
-    { id: 'by', title: 'Created by', optional: true, cell: ({ created_by }) => <Outside text={created_by} /> },
+    { id: 'policy', title: 'Policy', optional: true, cell: ({ policy }) => <UntrustedText text={policy} /> },
+    { id: 'by', title: 'Created by', optional: true, cell: ({ created_by }) => <UntrustedText text={created_by} /> },
     {
       id: 'created',
       title: 'Created',

@@ -38,7 +38,7 @@ export function ShownOnce({ made, graceEndsAt, onClose }: ShownOnceProps) {
         <code className="breakable grow" data-testid="secret">
           {made.key}
         </code>
-        <CopyButton text={made.key} label="Copy key" look="primary" small={false} />
+        <CopyButton text={made.key} label="Copy key" variant="primary" small={false} />
       </div>
       {graceEndsAt ? (
         <p className="quiet">

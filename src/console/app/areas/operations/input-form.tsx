@@ -21,9 +21,9 @@ export function InputForm({ operation, preset, fault, children, onInput }: Input
   const [missing, setMissing] = useState<Record<string, string>>({})
   const errors = { ...fault?.fields, ...missing }
   const submit = () => {
-    const lacks = missingFields(fields, values)
-    setMissing(lacks)
-    if (Object.keys(lacks).length === 0) onInput(inputOf(fields, values, null))
+    const blank = missingFields(fields, values)
+    setMissing(blank)
+    if (Object.keys(blank).length === 0) onInput(inputOf(fields, values, null))
   }
   return (
     <form

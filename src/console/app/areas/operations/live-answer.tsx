@@ -29,7 +29,7 @@ export function LiveAnswer({ operation, preset, columns, idle }: LiveAnswerProps
     if (input === null) return
     const leaving = new AbortController()
     setFault(null)
-    void listen(operation, input, leaving.signal, (row) => setRows((all) => [row, ...all].slice(0, mostRows)))
+    void followOperation(operation, input, leaving.signal, (row) => setRows((all) => [row, ...all].slice(0, mostRows)))
       .catch((error: unknown) => leaving.signal.aborted || setFault(faultOf(error)))
       .finally(() => leaving.signal.aborted || setInput(null))
     return () => leaving.abort()
@@ -41,7 +41,7 @@ export function LiveAnswer({ operation, preset, columns, idle }: LiveAnswerProps
   return (
     <div className="stack">
       <InputForm operation={operation} preset={preset} fault={fault} onInput={setInput}>
-        <Button look="primary" type="submit" disabled={input !== null}>
+        <Button variant="primary" type="submit" disabled={input !== null}>
           {operation.meta.effect === 'read' ? 'Start' : 'Run'}
         </Button>
         <Button disabled={input === null} onClick={() => setInput(null)}>
@@ -63,12 +63,12 @@ export function LiveAnswer({ operation, preset, columns, idle }: LiveAnswerProps
 
 let count = 0
 
-async function listen(
+async function followOperation(
   operation: DerivedOperation,
   input: Record<string, unknown>,
   signal: AbortSignal,
-  hear: (row: LiveRow) => void,
+  onRow: (row: LiveRow) => void,
 ): Promise<void> {
   const pushed = (await callOperation(operation.path, input, signal)) as AsyncIterable<unknown>
-  for await (const row of pushed) hear({ key: ++count, row })
+  for await (const row of pushed) onRow({ key: ++count, row })
 }

@@ -7,7 +7,7 @@ import { fillIn, titleOf } from '../../parts/operation-button.tsx'
 import { useMay } from '../../session/session.ts'
 import { Page } from '../../shell/page.tsx'
 import { DownloadProgress, datedName, useDownload } from '../settings/download.tsx'
-import { useHome } from '../use-home.ts'
+import { useDefaultScope } from '../use-default-scope.ts'
 import { InputForm } from './input-form.tsx'
 import { LiveAnswer } from './live-answer.tsx'
 import { OperationAnswer } from './operation-answer.tsx'
@@ -33,12 +33,12 @@ export function OperationPage() {
 }
 
 function Operation({ operation }: { operation: DerivedOperation }) {
-  const home = useHome(operation.name)
+  const defaultScope = useDefaultScope(operation.name)
   const may = useMay(operation.name)
   const [answer, setAnswer] = useState<unknown>(null)
   const { meta, fields, name } = operation
   const preset = Object.fromEntries(
-    Object.entries(home).filter(([word]) => fields.some((field) => field.name === word)),
+    Object.entries(defaultScope).filter(([word]) => fields.some((field) => field.name === word)),
   )
   return (
     <div className="stack narrow">
@@ -46,7 +46,7 @@ function Operation({ operation }: { operation: DerivedOperation }) {
       <Command text={meta.examples?.[0] === undefined ? commandOf(operation) : `spgw ${meta.examples[0]}`} />
       {may ? (
         <OperationBody
-          key={`${home.project}/${home.environment}`}
+          key={`${defaultScope.project}/${defaultScope.environment}`}
           operation={operation}
           preset={preset}
           onAnswer={setAnswer}
@@ -95,31 +95,31 @@ interface DangerFormProps {
 /** Asks before it does what cannot be taken back. */
 export function DangerForm({ operation, preset, onAnswer }: DangerFormProps) {
   const { meta, name } = operation
-  const [asked, setAsked] = useState<Record<string, unknown> | null>(null)
+  const [pending, setPending] = useState<Record<string, unknown> | null>(null)
   const { call, fault } = useOperation(name)
   const run = async () => {
-    const answer = await call(asked ?? {})
+    const answer = await call(pending ?? {})
     if (answer !== null) onAnswer(answer)
   }
   const verb = meta.summary.split(/[ ;,]/, 1)[0] ?? 'Run'
   const first = meta.positional?.[0]
-  const touched = first === undefined ? undefined : asked?.[first]
+  const touched = first === undefined ? undefined : pending?.[first]
   return (
     <>
-      <InputForm operation={operation} preset={preset} fault={fault} onInput={setAsked}>
-        <Button look="danger" type="submit">
+      <InputForm operation={operation} preset={preset} fault={fault} onInput={setPending}>
+        <Button variant="danger" type="submit">
           {verb}
         </Button>
       </InputForm>
       <ConfirmDialog
-        open={asked !== null}
+        open={pending !== null}
         title={titleOf(meta.summary)}
         confirm={verb}
         {...(typeof touched === 'string' ? { name: touched } : {})}
         onConfirm={run}
-        onClose={() => setAsked(null)}
+        onClose={() => setPending(null)}
       >
-        <p>{fillIn(meta.confirm ?? meta.summary, asked ?? {})}</p>
+        <p>{fillIn(meta.confirm ?? meta.summary, pending ?? {})}</p>
       </ConfirmDialog>
     </>
   )
@@ -140,7 +140,7 @@ export function FileAnswer({ operation, preset, name }: FileAnswerProps) {
   return (
     <div className="stack">
       <InputForm operation={operation} preset={preset} fault={fault} onInput={(input) => void start(input)}>
-        <Button look="primary" type="submit" busy={busy}>
+        <Button variant="primary" type="submit" busy={busy}>
           Download
         </Button>
         <Button disabled={!busy} onClick={stop}>

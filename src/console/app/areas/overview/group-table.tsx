@@ -1,15 +1,16 @@
 import { useNavigate } from '@tanstack/react-router'
 import { noGroup } from '../../../../core/record.ts'
 import type { admin } from '../../client/admin.ts'
-import { Count, DataTable, Duration, Empty, Money, Outside, type TableColumn } from '../../parts/index.ts'
+import { Count, DataTable, Duration, Empty, Money, type TableColumn, UntrustedText } from '../../parts/index.ts'
+import { labelOf } from '../../parts/record-view.tsx'
 import { keepScope } from '../../shell/keys.ts'
 
-type Row = Awaited<ReturnType<typeof admin.requests.stats>>[number]
+type GroupRow = Awaited<ReturnType<typeof admin.requests.stats>>[number]
 type By = 'key' | 'model' | 'provider' | 'project'
 
 interface GroupTableProps {
   by: By
-  rows: readonly Row[]
+  rows: readonly GroupRow[]
   window: { since: string; until: string | undefined }
 }
 
@@ -18,7 +19,7 @@ export function GroupTable({ by, rows, window }: GroupTableProps) {
   const navigate = useNavigate()
   const most = Math.max(1, ...rows.map(({ requests }) => requests))
   const sorted = [...rows].sort((left, right) => right.requests - left.requests)
-  const open = ({ group }: Row) => {
+  const open = ({ group }: GroupRow) => {
     // What had none is found by no filter.
     if (group === noGroup) return
     const words = { since: window.since, ...(window.until === undefined ? {} : { until: window.until }) }
@@ -40,9 +41,13 @@ export function GroupTable({ by, rows, window }: GroupTableProps) {
   )
 }
 
-function columnsOf(by: By, most: number): TableColumn<Row>[] {
+function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
   return [
-    { id: 'group', title: by.charAt(0).toUpperCase() + by.slice(1), cell: ({ group }) => <Outside text={group} /> },
+    {
+      id: 'group',
+      title: labelOf(by),
+      cell: ({ group }) => <UntrustedText text={group} />,
+    },
     {
       id: 'share',
       title: 'Share',

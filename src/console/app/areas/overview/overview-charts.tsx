@@ -3,12 +3,12 @@ import { memo, useMemo } from 'react'
 import { formatMilliseconds, formatMoney } from '../../../../admin/contract/show-value.ts'
 import type { Series, SeriesPoint } from '../../client/series.ts'
 import { Chart, type ChartSeries } from '../../parts/index.ts'
-import { compact } from './compact.ts'
+import { compactNumber } from './compact-number.ts'
 import type { OverviewSearch } from './overview-search.ts'
 
 type Read = (point: SeriesPoint) => number | null
 
-const count = (value: number | null) => (value === null ? '–' : compact(value))
+const count = (value: number | null) => (value === null ? '–' : compactNumber(value))
 const time = (value: number | null) => (value === null ? '–' : formatMilliseconds(value))
 const money = (value: number | null) => (value === null ? '–' : formatMoney(value))
 
@@ -49,11 +49,11 @@ function Charts({ series }: { series: Series }) {
       <Chart
         {...common}
         title="Requests"
-        look="bars"
+        variant="bars"
         series={lines('Requests', (point) => point.requests)}
         write={count}
       />
-      <Chart {...common} title="Errors" look="bars" series={lines('Errors', errors)} write={count} />
+      <Chart {...common} title="Errors" variant="bars" series={lines('Errors', errors)} write={count} />
       <Chart {...common} title={grouped ? 'Latency p95' : 'Latency'} series={several(latency)} write={time} />
       <Chart
         {...common}
@@ -67,7 +67,7 @@ function Charts({ series }: { series: Series }) {
         series={grouped ? lines('Tokens', (point) => point.input + point.output) : several(tokens)}
         write={count}
       />
-      <Chart {...common} title="Spend" look="bars" series={lines('Spend', (point) => point.usd)} write={money} />
+      <Chart {...common} title="Spend" variant="bars" series={lines('Spend', (point) => point.usd)} write={money} />
     </div>
   )
 }

@@ -3,7 +3,7 @@ import { formatShare } from '../../../../admin/contract/show-value.ts'
 import type { admin } from '../../client/admin.ts'
 import type { Series } from '../../client/series.ts'
 import { Count, Duration, Missing, Money, Sparkline } from '../../parts/index.ts'
-import { compact } from './compact.ts'
+import { compactNumber } from './compact-number.ts'
 
 type Sum = Awaited<ReturnType<typeof admin.requests.stats>>[number]
 
@@ -74,7 +74,11 @@ function Tokens({ sum }: { sum: Sum | undefined }) {
 
 /** Shortened from a million on; whole on hover. */
 function Large({ value }: { value: number }) {
-  return value < 1e6 ? <Count value={value} /> : <span title={value.toLocaleString('en-US')}>{compact(value)}</span>
+  return value < 1e6 ? (
+    <Count value={value} />
+  ) : (
+    <span title={value.toLocaleString('en-US')}>{compactNumber(value)}</span>
+  )
 }
 
 function PerThousand({ sum }: { sum: Sum | undefined }) {

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { ZoomOut } from 'lucide-react'
 import { Button } from '../../parts/index.ts'
-import { SpanChoice } from '../span-choice.tsx'
+import { TimeRangeSelect } from '../time-range-select.tsx'
 import type { OverviewSearch } from './overview-search.ts'
 
 const spans = [
@@ -44,7 +44,7 @@ export function OverviewTools({ search }: { search: OverviewSearch }) {
           </option>
         ))}
       </select>
-      <SpanChoice since={since} until={until} spans={spans} onChange={change} />
+      <TimeRangeSelect since={since} until={until} spans={spans} onChange={change} />
     </div>
   )
 }

@@ -2,7 +2,7 @@ import { useId } from 'react'
 import { type LaneName, laneNames } from '../../../../core/lane.ts'
 import type { ModelsByLane } from '../lane-models.ts'
 import type { Key } from '../outputs.ts'
-import { count } from '../units.ts'
+import { pluralize } from '../units.ts'
 import type { Draft } from './playground-state.ts'
 
 export interface ParametersProps {
@@ -82,7 +82,7 @@ function ModelField({ draft, onChange, models }: Omit<ParametersProps, 'usable'>
       <p className="small quiet">
         {models[draft.lane].length === 0
           ? `No route serves the ${laneTitles[draft.lane]} lane yet.`
-          : `${count(models[draft.lane].length, 'model')} available`}
+          : `${pluralize(models[draft.lane].length, 'model')} available`}
       </p>
     </div>
   )

@@ -5,17 +5,17 @@ import { orpc } from '../../client/admin.ts'
 import { Button, CopyButton, Empty, FormFault } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { Loading, Page } from '../../shell/page.tsx'
-import { useScopeModels } from '../keys/use-key-models.ts'
+import { useScopeModels } from '../keys/use-scope-models.ts'
 import { allModels, type ModelsByLane } from '../lane-models.ts'
 import { ScopeFields, type ScopeValue } from '../scope-fields.tsx'
-import { shellWord } from '../shell-word.ts'
-import { useHome } from '../use-home.ts'
-import { AnswerView } from './answer-view.tsx'
+import { shellQuote } from '../shell-quote.ts'
+import { useDefaultScope } from '../use-default-scope.ts'
 import { Conversation } from './conversation.tsx'
 import { Parameters } from './parameters.tsx'
-import { bodyOf, continueDraft, type Draft, firstDraft, firstLane, obstacle, pathOf } from './playground-state.ts'
+import { blockedReason, bodyOf, continueDraft, type Draft, firstDraft, firstLane, pathOf } from './playground-state.ts'
 import { RecordBeside } from './record-beside.tsx'
-import { useAnswer } from './use-answer.ts'
+import { ResponseView } from './response-view.tsx'
+import { useResponse } from './use-response.ts'
 
 export function PlaygroundPage() {
   const may = useMay('requests.send')
@@ -33,27 +33,29 @@ export function PlaygroundPage() {
 }
 
 function Playground() {
-  const home = useHome('requests.send')
+  const defaultScope = useDefaultScope('requests.send')
   const [chosen, setChosen] = useState<ScopeValue | null>(null)
-  const scope = chosen ?? home
+  const scope = chosen ?? defaultScope
   const exact = { project: scope.project, environment: scope.environment ?? 'production' }
   const models = useScopeModels(exact)
   if (models === null) return <Loading />
-  return <Desk key={`${exact.project}/${exact.environment}`} scope={exact} onScope={setChosen} models={models} />
+  return (
+    <PlaygroundForm key={`${exact.project}/${exact.environment}`} scope={exact} onScope={setChosen} models={models} />
+  )
 }
 
-interface DeskProps {
+interface PlaygroundFormProps {
   scope: { project: string; environment: string }
   onScope(scope: ScopeValue): void
   models: ModelsByLane
 }
 
-function Desk({ scope, onScope, models }: DeskProps) {
+function PlaygroundForm({ scope, onScope, models }: PlaygroundFormProps) {
   const [draft, setDraft] = useState<Draft>(() => startDraft(models))
-  const { answer, fault, busy, send, stop } = useAnswer()
+  const { answer, fault, busy, send, stop } = useResponse()
   const keys = useQuery(orpc.keys.list.queryOptions({ input: { ...scope, all: false } }))
   const usable = (keys.data ?? []).filter(({ state }) => state === 'active')
-  const why = obstacle(draft)
+  const why = blockedReason(draft)
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }))
   useEffect(() => {
     if (allModels(models).length > 0) setDraft((before) => (before.model === '' ? startDraft(models) : before))
@@ -74,12 +76,12 @@ function Desk({ scope, onScope, models }: DeskProps) {
         <FormFault fault={fault} shown={[]} />
         <div className="row playground-send">
           {busy ? (
-            <Button look="danger" icon={<Square size={16} aria-hidden="true" />} onClick={stop}>
+            <Button variant="danger" icon={<Square size={16} aria-hidden="true" />} onClick={stop}>
               Stop
             </Button>
           ) : (
             <Button
-              look="primary"
+              variant="primary"
               type="submit"
               icon={<Send size={16} aria-hidden="true" />}
               disabled={why !== null}
@@ -101,13 +103,13 @@ function Desk({ scope, onScope, models }: DeskProps) {
         {answer === null ? (
           <Empty
             title="No response yet"
-            command={`spgw requests send ${shellWord(draft.model || 'MODEL')} 'Say hello.'`}
+            command={`spgw requests send ${shellQuote(draft.model || 'MODEL')} 'Say hello.'`}
           >
             The response appears here, with its timing and its record.
           </Empty>
         ) : (
           <>
-            <AnswerView
+            <ResponseView
               answer={answer}
               onContinue={busy || draft.body !== null ? null : () => setDraft(continueDraft(draft, answer.text))}
             />

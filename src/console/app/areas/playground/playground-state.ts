@@ -55,7 +55,7 @@ export function pathOf(draft: Draft): string {
 }
 
 /** Why it cannot be sent yet; null: it can. */
-export function obstacle(draft: Draft): string | null {
+export function blockedReason(draft: Draft): string | null {
   if (draft.model.trim() === '') return 'Choose a model.'
   if (draft.body !== null) return isJson(draft.body) ? null : 'The body is not valid JSON.'
   if (draft.turns.every(({ text }) => text.trim() === '')) return 'Enter a message.'

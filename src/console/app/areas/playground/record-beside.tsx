@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { describeRecord } from '../../../../admin/contract/what-happened.ts'
 import { orpc } from '../../client/admin.ts'
-import { Count, Duration, FaultNotice, Money, Outside, RecordView } from '../../parts/index.ts'
+import { Count, Duration, FaultNotice, Money, RecordView, UntrustedText } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 
 /** The record of the request, as Requests shows it, in short. */
@@ -25,7 +25,7 @@ export function RecordBeside({ id }: { id: string }) {
       <ol className="happened">
         {describeRecord(record.data).map((sentence) => (
           <li key={sentence}>
-            <Outside text={sentence} />
+            <UntrustedText text={sentence} />
           </li>
         ))}
       </ol>
@@ -33,9 +33,9 @@ export function RecordBeside({ id }: { id: string }) {
         entries={[
           {
             label: 'Served by',
-            value: <Outside text={provider === null ? null : `${provider}, ${upstream_model ?? ''}`} />,
+            value: <UntrustedText text={provider === null ? null : `${provider}, ${upstream_model ?? ''}`} />,
           },
-          { label: 'Key', value: <Outside text={key?.name ?? null} /> },
+          { label: 'Key', value: <UntrustedText text={key?.name ?? null} /> },
           {
             label: 'Tokens',
             value:

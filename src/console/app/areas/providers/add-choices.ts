@@ -26,9 +26,9 @@ const abouts: Record<string, string> = {
 
 /** The kinds in the order in which they are wanted, any new one behind. */
 export function kindChoices(kinds: readonly ProviderKind[]): AddChoice[] {
-  const place = ({ kind }: ProviderKind) => (first.includes(kind) ? first.indexOf(kind) : first.length)
+  const rank = ({ kind }: ProviderKind) => (first.includes(kind) ? first.indexOf(kind) : first.length)
   return [...kinds]
-    .sort((left, right) => place(left) - place(right))
+    .sort((left, right) => rank(left) - rank(right))
     .map((kind) => ({
       word: kind.kind,
       kind,

@@ -9,7 +9,7 @@ import { type FormValues, inputOf, missingFields, valuesOf } from '../../parts/f
 import { Button, FormFault, toast, useOperation } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { Provider, ProviderKind } from '../outputs.ts'
-import { count } from '../units.ts'
+import { pluralize } from '../units.ts'
 import { type AddChoice, freeName } from './add-choices.ts'
 import { CheckList } from './check-list.tsx'
 
@@ -24,14 +24,14 @@ const folded = [
 ]
 
 /** Settings of nearly every kind, and seldom needed. */
-export const wayOut = ['proxy', 'authorities', 'allowPrivate']
+export const egressFields = ['proxy', 'authorities', 'allowPrivate']
 
 type AddKind = Pick<AddChoice, 'kind' | 'preset'>
 
 /** The contract's own fields, those of other kinds left out: a new kind needs nothing here. */
 function fieldsFor({ kind, preset }: AddKind) {
   const all = kind.own_settings.map(({ field }) => field).filter((field) => field !== 'preset')
-  const own = all.filter((field) => !wayOut.includes(field))
+  const own = all.filter((field) => !egressFields.includes(field))
   const needsUrl = needsBaseUrl({ kind, preset })
   const shown = [
     'name',
@@ -40,7 +40,9 @@ function fieldsFor({ kind, preset }: AddKind) {
     ...own,
   ]
   const more =
-    kind.kind === 'demo' ? ['projects', 'tags'] : [...(needsUrl ? [] : ['baseUrl']), ...folded, ...wayOut, 'skipCheck']
+    kind.kind === 'demo'
+      ? ['projects', 'tags']
+      : [...(needsUrl ? [] : ['baseUrl']), ...folded, ...egressFields, 'skipCheck']
   const { fields } = operationNamed('providers.add')
   const pick = (names: readonly string[]) => names.flatMap((name) => fields.find((field) => field.name === name) ?? [])
   return { shown: pick(shown), more: pick([...more, 'inactive']) }
@@ -76,14 +78,14 @@ function FilledForm({ choice, name, projects }: FilledFormProps) {
   const set = (field: string, value: FormValues[string]) => setValues((all) => ({ ...all, [field]: value }))
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    const lacks = { ...missingFields(fields, values), ...missingByKind(choice, values) }
-    setMissing(lacks)
-    if (Object.keys(lacks).length > 0) return
+    const blank = { ...missingFields(fields, values), ...missingByKind(choice, values) }
+    setMissing(blank)
+    if (Object.keys(blank).length > 0) return
     const fixed = { kind: kind.kind, ...(preset === null ? {} : { preset: preset.name }) }
     const added = await call({ ...fixed, ...inputOf(fields, values, null) })
     if (added === null) return
     const made = added as Provider
-    toast({ tone: 'good', title: `Provider "${made.name}" added`, text: foundInWords(made) })
+    toast({ tone: 'good', title: `Provider "${made.name}" added`, text: describeCheck(made) })
     void navigate({ to: '/providers/$name', params: { name: made.name }, search: keepScope })
   }
   const draw = (field: (typeof fields)[number]) => (
@@ -109,7 +111,7 @@ function FilledForm({ choice, name, projects }: FilledFormProps) {
         </details>
         {fault?.reason ? null : <FormFault fault={fault} shown={fields.map((field) => field.name)} />}
         <div className="row form-actions">
-          <Button look="primary" type="submit" busy={busy}>
+          <Button variant="primary" type="submit" busy={busy}>
             {checks ? 'Check and add' : 'Add provider'}
           </Button>
           <Button onClick={() => void navigate({ to: '/providers', search: keepScope })}>Cancel</Button>
@@ -145,7 +147,7 @@ function CheckAside({ choice, checks, busy, fault, onBaseUrl }: CheckAsideProps)
         <section className="card" aria-label="Provider check">
           <h2 className="card-head">{busy ? 'Checking' : 'Check failed. Nothing was stored.'}</h2>
           <CheckList
-            finding={busy || !fault ? null : { ok: false, reason: fault.reason, message: fault.message, models: null }}
+            outcome={busy || !fault ? null : { ok: false, reason: fault.reason, message: fault.message, models: null }}
             onBaseUrl={onBaseUrl}
           />
         </section>
@@ -206,7 +208,7 @@ function hintOf(field: string, { kind, preset }: AddChoice): string | undefined 
     : `Default: ${usual}`
 }
 
-function foundInWords({ state, models }: Provider): string {
+function describeCheck({ state, models }: Provider): string {
   if (state === 'unchecked') return 'Not checked yet.'
-  return `Check passed. ${count(models.length, 'model')} found.`
+  return `Check passed. ${pluralize(models.length, 'model')} found.`
 }

@@ -41,7 +41,7 @@ function Steps({ chosen, kinds }: { chosen: string; kinds: readonly ProviderKind
         <Choices
           small
           label="Vendor or server"
-          choices={[...presetChoices(choice.kind), ownServer(choice.kind)]}
+          choices={[...presetChoices(choice.kind), customServer(choice.kind)]}
           chosen={chosen}
         />
       ) : null}
@@ -50,7 +50,7 @@ function Steps({ chosen, kinds }: { chosen: string; kinds: readonly ProviderKind
   )
 }
 
-function ownServer(kind: ProviderKind): AddChoice {
+function customServer(kind: ProviderKind): AddChoice {
   return {
     word: `${kind.kind}/own`,
     kind,

@@ -1,8 +1,8 @@
 import { Circle, CircleCheck, CircleX, LoaderCircle } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { Button, Outside } from '../../parts/index.ts'
+import { Button, UntrustedText } from '../../parts/index.ts'
 import type { Check } from '../outputs.ts'
-import { type CheckFinding, type CheckStep, checkSteps, suggestedBaseUrl } from './check-steps.ts'
+import { type CheckOutcome, type CheckStep, checkSteps, suggestedBaseUrl } from './check-steps.ts'
 
 const icons = {
   done: <CircleCheck size={16} aria-hidden="true" />,
@@ -12,12 +12,12 @@ const icons = {
 } as const
 
 /** A check, step by step; what went wrong stands at its step, with what to do about it. */
-export function CheckList({ finding, onBaseUrl }: { finding: CheckFinding | null; onBaseUrl?: (url: string) => void }) {
-  const suggested = finding === null ? null : suggestedBaseUrl(finding.message)
+export function CheckList({ outcome, onBaseUrl }: { outcome: CheckOutcome | null; onBaseUrl?: (url: string) => void }) {
+  const suggested = outcome === null ? null : suggestedBaseUrl(outcome.message)
   return (
     <div role="status">
       <ol className="check-list" aria-label="Check">
-        {checkSteps(finding).map((step) => (
+        {checkSteps(outcome).map((step) => (
           <Step key={step.title} step={step}>
             {step.state === 'failed' && suggested !== null && onBaseUrl !== undefined ? (
               <Button small onClick={() => onBaseUrl(suggested)}>
@@ -42,7 +42,7 @@ function Step({ step: { title, state, note }, children }: { step: CheckStep; chi
         </p>
         {note === null ? null : (
           <p className="small breakable">
-            <Outside text={note} />
+            <UntrustedText text={note} />
           </p>
         )}
         {children}
@@ -66,7 +66,7 @@ export function PoolCheck({ credentials }: { credentials: Check['credentials'] }
             </p>
             {ok ? null : (
               <p className="small breakable">
-                <Outside text={message} />
+                <UntrustedText text={message} />
               </p>
             )}
           </div>

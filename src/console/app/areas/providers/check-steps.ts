@@ -5,7 +5,7 @@ export interface CheckStep {
   note: string | null
 }
 
-export interface CheckFinding {
+export interface CheckOutcome {
   ok: boolean
   /** As `providers.check` answers it; null when ok. */
   reason: string | null
@@ -19,20 +19,20 @@ const titles = ['Connect to the server', 'Find the API at the base URL', 'Verify
 const failsAt: Record<string, number> = { unreachable: 0, wrong_url: 1, credential_rejected: 2, credential_sealed: 2 }
 
 /** While nothing is known (`null`) the first step is under way: the gateway asks in one go. */
-export function checkSteps(finding: CheckFinding | null): CheckStep[] {
-  if (finding === null)
+export function checkSteps(outcome: CheckOutcome | null): CheckStep[] {
+  if (outcome === null)
     return titles.map((title, index) => ({ title, state: index === 0 ? 'running' : 'waiting', note: null }))
-  if (finding.ok)
+  if (outcome.ok)
     return titles.map((title, index) => ({
       title,
       state: 'done',
-      note: index === titles.length - 1 && finding.models !== null ? `${finding.models} found` : null,
+      note: index === titles.length - 1 && outcome.models !== null ? `${outcome.models} found` : null,
     }))
-  const failed = failsAt[finding.reason ?? ''] ?? titles.length - 1
+  const failed = failsAt[outcome.reason ?? ''] ?? titles.length - 1
   return titles.map((title, index) => {
     if (index < failed) return { title, state: 'done', note: null }
     return index === failed
-      ? { title, state: 'failed', note: finding.message }
+      ? { title, state: 'failed', note: outcome.message }
       : { title, state: 'waiting', note: null }
   })
 }

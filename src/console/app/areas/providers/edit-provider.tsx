@@ -3,8 +3,8 @@ import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
 import { OperationForm, toast } from '../../parts/index.ts'
 import type { Provider } from '../outputs.ts'
-import { inUnits } from '../units.ts'
-import { wayOut } from './add-form.tsx'
+import { durationText } from '../units.ts'
+import { egressFields } from './add-form.tsx'
 
 export interface EditProviderProps {
   provider: Provider
@@ -30,7 +30,7 @@ export function EditProvider({ provider, onDone, onCancel }: EditProviderProps) 
       initial={{ ...initial, ...own }}
       fields={[
         ...(network ? ['baseUrl'] : []),
-        ...kind.own_settings.map(({ field }) => field).filter((field) => !wayOut.includes(field)),
+        ...kind.own_settings.map(({ field }) => field).filter((field) => !egressFields.includes(field)),
         'projects',
         'allProjects',
         'tags',
@@ -45,7 +45,7 @@ export function EditProvider({ provider, onDone, onCancel }: EditProviderProps) 
               'timeoutFirstByte',
               'timeoutBetweenChunks',
               'timeoutTotal',
-              ...wayOut,
+              ...egressFields,
               'skipCheck',
             ]
           : []),
@@ -71,9 +71,9 @@ function initialOf({ name, base_url, headers, projects, tags, timeouts }: Provid
     projects: projects ?? [],
     allProjects: projects === null,
     tags,
-    timeoutConnect: inUnits(timeouts.connect_ms),
-    timeoutFirstByte: inUnits(timeouts.first_byte_ms),
-    timeoutBetweenChunks: inUnits(timeouts.between_chunks_ms),
-    timeoutTotal: inUnits(timeouts.total_ms),
+    timeoutConnect: durationText(timeouts.connect_ms),
+    timeoutFirstByte: durationText(timeouts.first_byte_ms),
+    timeoutBetweenChunks: durationText(timeouts.between_chunks_ms),
+    timeoutTotal: durationText(timeouts.total_ms),
   }
 }

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { orpc } from '../../client/admin.ts'
-import { Count, Duration, Outside, Sparkline, StateBadge, Time } from '../../parts/index.ts'
-import { stateInWords } from '../../parts/state-badge.tsx'
+import { Count, Duration, Sparkline, StateBadge, Time, UntrustedText } from '../../parts/index.ts'
+import { stateLabel } from '../../parts/state-badge.tsx'
 import { keepScope } from '../../shell/keys.ts'
 import type { Provider } from '../outputs.ts'
 
@@ -13,7 +13,7 @@ const quietHour: readonly number[] = Array.from({ length: 60 }, () => 0)
 export interface ProviderCardProps {
   provider: Provider
   kindTitle: string
-  traffic: Traffic | undefined
+  traffic: ProviderTraffic | undefined
   /** Models of the routes that lead to it; null: not known yet. */
   routes: readonly string[] | null
 }
@@ -25,7 +25,7 @@ export function ProviderCard({ provider, kindTitle, traffic, routes }: ProviderC
       <div className="row spread card-title">
         <h2 className="truncate">
           <Link to="/providers/$name" params={{ name }} search={keepScope} className="card-link">
-            <Outside text={name} />
+            <UntrustedText text={name} />
           </Link>
         </h2>
         <ProviderState provider={provider} />
@@ -36,7 +36,7 @@ export function ProviderCard({ provider, kindTitle, traffic, routes }: ProviderC
       </p>
       {provider.state_reason !== null && provider.active ? (
         <p className="provider-reason small">
-          <Outside text={provider.state_reason} />
+          <UntrustedText text={provider.state_reason} />
         </p>
       ) : null}
       <Sparkline points={traffic?.requests ?? quietHour} width={260} height={28} label={trafficLabel(provider)} />
@@ -53,9 +53,9 @@ export function ProviderCard({ provider, kindTitle, traffic, routes }: ProviderC
       </dl>
       <p className="small quiet provider-foot">
         <span>Revision {provider.revision}</span>
-        <span>{routesInWords(routes)}</span>
+        <span>{describeRoutes(routes)}</span>
         <span>
-          {stateInWords(provider.state)} since <Time at={provider.state_since ?? provider.created_at} />
+          {stateLabel(provider.state)} since <Time at={provider.state_since ?? provider.created_at} />
         </span>
       </p>
     </li>
@@ -72,28 +72,28 @@ function Figure({ title, children }: { title: string; children: ReactNode }) {
 }
 
 function trafficLabel({ name, last_hour: { requests, errors } }: Provider): string {
-  return `Traffic of ${name} in the last hour: ${requests} requests, ${errors} errors`
+  return `ProviderTraffic of ${name} in the last hour: ${requests} requests, ${errors} errors`
 }
 
 export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host || url : url
 }
 
-function routesInWords(models: readonly string[] | null): string {
+function describeRoutes(models: readonly string[] | null): string {
   if (models === null) return '… routes'
   if (models.length === 0) return 'No routes'
   return models.length === 1 ? '1 route' : `${models.length} routes`
 }
 
-type Found = Pick<Provider, 'active' | 'state' | 'state_reason'>
+type ProviderStatus = Pick<Provider, 'active' | 'state' | 'state_reason'>
 
 /** The operator's switch first: what takes no traffic is inactive, whatever was found of it. */
-export function ProviderState({ provider, reason = false }: { provider: Found; reason?: boolean }) {
+export function ProviderState({ provider, reason = false }: { provider: ProviderStatus; reason?: boolean }) {
   if (!provider.active) return <StateBadge state="inactive" />
   return <StateBadge state={provider.state} reason={reason ? provider.state_reason : null} />
 }
 
-export interface Traffic {
+export interface ProviderTraffic {
   requests: number[]
   errors: number
 }
@@ -101,7 +101,7 @@ export interface Traffic {
 const input = { since: '1h', step: '1m', by: 'provider' } as const
 
 /** Requests of the last hour by provider, minute by minute. */
-export function useTraffic(): ReadonlyMap<string, Traffic> {
+export function useProviderTraffic(): ReadonlyMap<string, ProviderTraffic> {
   const { data } = useQuery({ ...orpc.requests.series.queryOptions({ input }), refetchInterval: 60_000 })
   return new Map(
     (data?.groups ?? []).map(({ group, points }) => [

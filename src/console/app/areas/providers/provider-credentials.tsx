@@ -9,11 +9,11 @@ type Credential = Provider['credentials'][number]
 
 /** Write-only: what is stored is never shown, only replaced, added to, or removed. */
 export function ProviderCredentials({ provider }: { provider: Provider }) {
-  const [asked, setAsked] = useState<'add' | Credential | null>(null)
+  const [edited, setEdited] = useState<'add' | Credential | null>(null)
   const may = useMay('providers.credentials.add')
   const { credentials, name } = provider
   const add = (
-    <Button small icon={<Plus size={14} aria-hidden="true" />} onClick={() => setAsked('add')}>
+    <Button small icon={<Plus size={14} aria-hidden="true" />} onClick={() => setEdited('add')}>
       Add
     </Button>
   )
@@ -32,7 +32,7 @@ export function ProviderCredentials({ provider }: { provider: Provider }) {
               </span>
               {may ? (
                 <>
-                  <Button small onClick={() => setAsked(credential)}>
+                  <Button small onClick={() => setEdited(credential)}>
                     Replace
                   </Button>
                   <RemoveCredential provider={provider} credential={credential} />
@@ -47,7 +47,7 @@ export function ProviderCredentials({ provider }: { provider: Provider }) {
           ? `Requests are spread over these ${credentials.length} credentials. One that is rate-limited or rejected cools down.`
           : 'A new credential is checked before it replaces the old one. No request is dropped.'}
       </p>
-      <CredentialDialog provider={provider} asked={asked} onClose={() => setAsked(null)} />
+      <CredentialDialog provider={provider} edited={edited} onClose={() => setEdited(null)} />
     </Section>
   )
 }
@@ -91,23 +91,23 @@ function RemoveCredential({
 
 interface CredentialDialogProps {
   provider: Provider
-  asked: 'add' | Credential | null
+  edited: 'add' | Credential | null
   onClose(): void
 }
 
-function CredentialDialog({ provider: { name }, asked, onClose }: CredentialDialogProps) {
-  const isNew = asked === 'add'
+function CredentialDialog({ provider: { name }, edited, onClose }: CredentialDialogProps) {
+  const isNew = edited === 'add'
   const done = (word: string) => () => {
     toast({ tone: 'good', title: `Credential ${word}` })
     onClose()
   }
   return (
     <Dialog
-      open={asked !== null}
+      open={edited !== null}
       title={isNew ? `Add credential to ${name}` : `Replace credential of ${name}`}
       onClose={onClose}
     >
-      {asked === null ? null : isNew ? (
+      {edited === null ? null : isNew ? (
         <OperationForm
           operation="providers.credentials.add"
           fixed={{ name }}
@@ -120,7 +120,7 @@ function CredentialDialog({ provider: { name }, asked, onClose }: CredentialDial
       ) : (
         <OperationForm
           operation="providers.edit"
-          fixed={{ name, replace: asked.id }}
+          fixed={{ name, replace: edited.id }}
           fields={['credential']}
           needed={['credential']}
           folded={['skipCheck']}

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
-import { Count, Duration, FaultNotice, Outside, RecordView, StateBadge, Time } from '../../parts/index.ts'
+import { Count, Duration, FaultNotice, RecordView, StateBadge, Time, UntrustedText } from '../../parts/index.ts'
 import type { Provider } from '../outputs.ts'
 import { Section } from '../section.tsx'
 import { type HealthSpan, healthSpans, readyShare } from './health-strip.ts'
@@ -110,7 +110,7 @@ function Changes({ spans, now }: { spans: readonly HealthSpan[]; now: number }) 
           </span>
           {reason === null ? null : (
             <span className="small breakable health-reason">
-              <Outside text={reason} />
+              <UntrustedText text={reason} />
             </span>
           )}
         </li>

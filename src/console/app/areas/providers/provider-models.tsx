@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { Button, Count, Empty, Outside } from '../../parts/index.ts'
+import { Button, Count, Empty, UntrustedText } from '../../parts/index.ts'
 import type { Provider } from '../outputs.ts'
 import { Section } from '../section.tsx'
 
@@ -32,7 +32,7 @@ export function ProviderModels({ provider: { models, name } }: { provider: Provi
             {shown.map((model) => (
               <li key={model.name} className="list-row">
                 <code className="grow breakable">
-                  <Outside text={model.name} />
+                  <UntrustedText text={model.name} />
                 </code>
                 {model.context_tokens === null ? null : (
                   <span className="small quiet">

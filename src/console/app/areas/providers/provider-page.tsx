@@ -7,9 +7,9 @@ import { Button, Dialog, FaultNotice, OperationButton, useOperation } from '../.
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
+import { ManagedNotice } from '../managed-notice.tsx'
 import type { Check, Provider, Route } from '../outputs.ts'
-import { OwnedNotice } from '../owned-notice.tsx'
-import { count } from '../units.ts'
+import { pluralize } from '../units.ts'
 import { CheckList, PoolCheck } from './check-list.tsx'
 import { EditProvider } from './edit-provider.tsx'
 import { ProviderState } from './provider-card.tsx'
@@ -54,7 +54,7 @@ function ProviderView({ provider, routes, above }: { provider: Provider; routes:
       actions={<Actions provider={provider} routes={routes} onEdit={() => setEditing(true)} onRemoved={toList} />}
     >
       {provider.active && provider.state === 'failing' ? <Failing provider={provider} /> : null}
-      <OwnedNotice owned={provider.owned} />
+      <ManagedNotice owned={provider.owned} />
       <div className="sections">
         <ProviderSettings provider={provider} />
         <ProviderHealth provider={provider} />
@@ -132,12 +132,12 @@ function Actions({ provider, routes, onEdit, onRemoved }: ActionsProps) {
 
 function RemovalConsequence({ provider, routes }: { provider: Provider; routes: readonly Route[] }) {
   const { credentials, revision } = provider
-  const lost = `This permanently deletes ${count(credentials.length, 'credential')} and ${count(revision, 'revision')}. Requests keep its name.`
+  const lost = `This permanently deletes ${pluralize(credentials.length, 'credential')} and ${pluralize(revision, 'revision')}. Requests keep its name.`
   if (routes.length === 0) return <p>No route uses it. {lost}</p>
   return (
     <>
       <p className="notice notice-warning">
-        Used by {count(routes.length, 'route')}: {routes.map(({ model }) => model).join(', ')}. Remove it from{' '}
+        Used by {pluralize(routes.length, 'route')}: {routes.map(({ model }) => model).join(', ')}. Remove it from{' '}
         {routes.length === 1 ? 'that route' : 'those routes'} first.
       </p>
       <p>{lost}</p>
@@ -155,7 +155,7 @@ function CheckNow({ provider }: { provider: Provider }) {
     setCheck((await call({ name: provider.name })) as Check | null)
   }
   if (provider.kind === 'demo') return null
-  const finding = check === null ? null : { ...check, models: check.models.length }
+  const outcome = check === null ? null : { ...check, models: check.models.length }
   return (
     <>
       <Button icon={<RefreshCw size={16} aria-hidden="true" />} busy={busy} onClick={() => void run()}>
@@ -164,7 +164,7 @@ function CheckNow({ provider }: { provider: Provider }) {
       <Dialog open={open} title={`Check ${provider.name}`} onClose={() => setOpen(false)}>
         {fault === null ? (
           <>
-            <CheckList finding={finding} />
+            <CheckList outcome={outcome} />
             {check === null ? null : <PoolCheck credentials={check.credentials} />}
           </>
         ) : (

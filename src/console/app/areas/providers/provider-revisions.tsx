@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
-import { Button, Dialog, FaultNotice, OperationButton, Outside, StateBadge, Time } from '../../parts/index.ts'
+import { Button, Dialog, FaultNotice, OperationButton, StateBadge, Time, UntrustedText } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { DifferenceTable } from '../difference-table.tsx'
 import { findDifferences } from '../differences.ts'
@@ -59,7 +59,7 @@ function RevisionRow({ revision, provider, onCompare }: RevisionRowProps) {
     <li className="list-row">
       <span className="number revision-number">{number}</span>
       <span className="grow">
-        <Time at={created_at} /> by <Outside text={created_by} />
+        <Time at={created_at} /> by <UntrustedText text={created_by} />
       </span>
       {active ? <StateBadge state="active" /> : null}
       <Button small onClick={() => onCompare(revision)}>

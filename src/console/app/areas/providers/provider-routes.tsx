@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
-import { Empty, Outside, StateBadge } from '../../parts/index.ts'
+import { Empty, StateBadge, UntrustedText } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { Provider, Route } from '../outputs.ts'
 import { Section } from '../section.tsx'
-import { shellWord } from '../shell-word.ts'
+import { shellQuote } from '../shell-quote.ts'
 
 export function ProviderRoutes({ provider, routes }: { provider: Provider; routes: readonly Route[] }) {
   const model = provider.models[0]?.name ?? 'MODEL'
@@ -17,7 +17,7 @@ export function ProviderRoutes({ provider, routes }: { provider: Provider; route
               Add route
             </Link>
           }
-          command={`spgw routes add ${shellWord(model)} --provider ${provider.name}`}
+          command={`spgw routes add ${shellQuote(model)} --provider ${provider.name}`}
         >
           Requests reach a provider only through a route.
         </Empty>
@@ -26,7 +26,7 @@ export function ProviderRoutes({ provider, routes }: { provider: Provider; route
           {routes.map((route) => (
             <li key={route.id} className="list-row">
               <Link to="/routing/$route" params={{ route: route.id }} search={keepScope} className="grow truncate">
-                <Outside text={route.model} />
+                <UntrustedText text={route.model} />
               </Link>
               <span className="small quiet">
                 {route.project}/{route.environment ?? 'all'}

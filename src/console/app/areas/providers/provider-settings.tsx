@@ -1,6 +1,6 @@
 import { formatMilliseconds } from '../../../../admin/contract/show-value.ts'
-import { Missing, Outside, type RecordEntry, RecordView, Time } from '../../parts/index.ts'
-import { nameInWords } from '../../parts/record-view.tsx'
+import { Missing, type RecordEntry, RecordView, Time, UntrustedText } from '../../parts/index.ts'
+import { labelOf } from '../../parts/record-view.tsx'
 import type { Provider } from '../outputs.ts'
 import { Section } from '../section.tsx'
 
@@ -21,11 +21,11 @@ function entriesOf(provider: Provider): RecordEntry[] {
     kindEntry,
     ...(kind === 'demo' ? [] : [{ label: 'Base URL', value: <Address url={base_url} /> }]),
     ...Object.entries(settings).map(([name, value]) => ({
-      label: nameInWords(name),
-      value: <Outside text={String(value)} />,
+      label: labelOf(name),
+      value: <UntrustedText text={String(value)} />,
     })),
     { label: 'Projects', value: projects === null ? 'All projects' : projects.join(', ') },
-    ...(kind === 'demo' ? [] : [{ label: 'Timeouts', value: limitsInWords(timeouts) }]),
+    ...(kind === 'demo' ? [] : [{ label: 'Timeouts', value: describeTimeouts(timeouts) }]),
     { label: 'Extra headers', value: <Pairs pairs={headers} /> },
     { label: 'Tags', value: <Pairs pairs={tags} /> },
     { label: 'Added', value: <Time at={created_at} /> },
@@ -35,7 +35,7 @@ function entriesOf(provider: Provider): RecordEntry[] {
 function Address({ url }: { url: string }) {
   return (
     <code className="breakable">
-      <Outside text={url} />
+      <UntrustedText text={url} />
     </code>
   )
 }
@@ -48,7 +48,7 @@ export function Pairs({ pairs }: { pairs: Readonly<Record<string, string>> }) {
       {entries.map(([name, value]) => (
         <li key={name}>
           <code>
-            <Outside text={`${name}: ${value}`} />
+            <UntrustedText text={`${name}: ${value}`} />
           </code>
         </li>
       ))}
@@ -63,7 +63,7 @@ const words = {
   total_ms: 'total',
 } as const
 
-export function limitsInWords(timeouts: Provider['timeouts']): string {
+export function describeTimeouts(timeouts: Provider['timeouts']): string {
   const own = (Object.keys(words) as (keyof typeof words)[]).flatMap((name) => {
     const value = timeouts[name]
     return value === null ? [] : [`${words[name]} ${formatMilliseconds(value)}`]

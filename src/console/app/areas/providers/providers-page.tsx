@@ -9,7 +9,7 @@ import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import type { Provider, Route } from '../outputs.ts'
 import { AddProvider } from './add-provider.tsx'
-import { ProviderCard, useTraffic } from './provider-card.tsx'
+import { ProviderCard, useProviderTraffic } from './provider-card.tsx'
 
 /** Beyond so many somebody looks for one by its name. */
 const manyProviders = 8
@@ -26,7 +26,7 @@ function ProviderList() {
   const navigate = useNavigate()
   const add = () => void navigate({ to: '/providers', search: (before) => ({ ...keepScope(before), add: 'choose' }) })
   const action = may ? (
-    <Button look="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={add}>
+    <Button variant="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={add}>
       Add provider
     </Button>
   ) : null
@@ -60,7 +60,7 @@ function Cards({ providers }: { providers: readonly Provider[] }) {
   const [text, setText] = useState('')
   const kinds = useQuery(orpc.providers.kinds.queryOptions({ input: {} }))
   const routes = useQuery(orpc.routes.list.queryOptions({ input: { all: true } }))
-  const traffic = useTraffic()
+  const traffic = useProviderTraffic()
   const wanted = text.trim().toLowerCase()
   const shown = providers.filter(({ name, kind }) => name.includes(wanted) || kind.includes(wanted))
   return (

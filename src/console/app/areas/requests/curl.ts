@@ -2,7 +2,7 @@ import { type LaneCall, writeLaneCall } from '../../../../core/lane-call.ts'
 import type { RequestRecord } from '../../../../core/record.ts'
 import type { RequestBodies } from '../outputs.ts'
 
-type Asked = NonNullable<RequestBodies['request']>
+type CapturedRequest = NonNullable<RequestBodies['request']>
 
 const conversations = ['chat', 'messages', 'generate']
 
@@ -15,8 +15,8 @@ const plainCalls: Record<string, { path: string; field: string }> = {
 }
 
 /** The very call that was kept; null where not all of it was. */
-export function curlAgain(asked: Asked, streamed: boolean, gatewayUrl: string): string | null {
-  const { method, path, headers, content, truncated } = asked
+export function curlOfCaptured(captured: CapturedRequest, streamed: boolean, gatewayUrl: string): string | null {
+  const { method, path, headers, content, truncated } = captured
   if (content === null || truncated) return null
   const own = Object.entries({ 'content-type': 'application/json', ...headers })
   return [
@@ -28,7 +28,7 @@ export function curlAgain(asked: Asked, streamed: boolean, gatewayUrl: string): 
 }
 
 /** A call like this one, with a body to fill in; null where the record alone is not enough to write one. */
-export function curlOf(record: RequestRecord, gatewayUrl: string): string | null {
+export function curlLike(record: RequestRecord, gatewayUrl: string): string | null {
   const call = callLike(record)
   if (call === null) return null
   return [

@@ -7,12 +7,12 @@ import { errorCodes } from '../../../../core/errors.ts'
 import { orpc } from '../../client/admin.ts'
 import { operationNamed } from '../../contract/operations.ts'
 import { Button, Menu } from '../../parts/index.ts'
-import { nameInWords } from '../../parts/record-view.tsx'
+import { labelOf } from '../../parts/record-view.tsx'
 import type { FilterName, RequestsSearch } from './requests-search.ts'
 
 const chipNames = ['key', 'model', 'provider', 'status', 'error', 'lane', 'route', 'state', 'tag', 'id'] as const
 type ChipName = (typeof chipNames)[number]
-const titleOf = (name: ChipName) => (name === 'id' ? 'Request ID' : nameInWords(name))
+const titleOf = (name: ChipName) => (name === 'id' ? 'Request ID' : labelOf(name))
 
 /** What narrows the list, one chip each; they stand in the address. */
 export function FilterChips({ search }: { search: RequestsSearch }) {
@@ -56,7 +56,7 @@ export function FilterChips({ search }: { search: RequestsSearch }) {
       {set.length > 1 ? (
         <Button
           small
-          look="quiet"
+          variant="quiet"
           onClick={() => change(Object.fromEntries(set.map((name) => [name, undefined])) as RequestsSearch)}
         >
           Clear filters
@@ -116,7 +116,7 @@ function FilterForm({ onDone }: { onDone(name: ChipName, value: string): void })
         ))}
       </datalist>
       <p className="small quiet">{field?.description}</p>
-      <Button look="primary" small type="submit">
+      <Button variant="primary" small type="submit">
         Apply
       </Button>
     </form>

@@ -9,7 +9,7 @@ import { Button, CopyButton, Drawer, FaultNotice } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading } from '../../shell/page.tsx'
 import { Steps } from '../routing/explain-route.tsx'
-import { curlAgain, curlOf } from './curl.ts'
+import { curlLike, curlOfCaptured } from './curl.ts'
 import { bodiesQuery } from './record-bodies.tsx'
 import { ReplayButton } from './replay.tsx'
 
@@ -18,8 +18,8 @@ export function RecordActions({ record }: { record: RequestRow }) {
   const url = status?.gateway_url ?? 'http://127.0.0.1:8787'
   // The very call, once somebody has read it; until then one like it.
   const { data } = useQuery(bodiesQuery(record.id))
-  const asked = data?.bodies?.request ?? null
-  const curl = (asked === null ? null : curlAgain(asked, record.streamed, url)) ?? curlOf(record, url)
+  const captured = data?.bodies?.request ?? null
+  const curl = (captured === null ? null : curlOfCaptured(captured, record.streamed, url)) ?? curlLike(record, url)
   return (
     <>
       {curl === null ? null : <CopyButton small={false} text={curl} label="Copy as curl" />}

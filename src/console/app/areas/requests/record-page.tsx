@@ -5,12 +5,12 @@ import { describeRecord, isOwnAnswer } from '../../../../admin/contract/what-hap
 import { orpc } from '../../client/admin.ts'
 import { faultOf } from '../../client/fault.ts'
 import type { RequestRow } from '../../live/status-output.ts'
-import { CopyButton, Empty, FaultNotice, Outside, Time } from '../../parts/index.ts'
+import { CopyButton, Empty, FaultNotice, Time, UntrustedText } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import { RecordActions } from './record-actions.tsx'
 import { RecordBodies } from './record-bodies.tsx'
-import { RecordFacts } from './record-facts.tsx'
+import { RecordDetails } from './record-details.tsx'
 import { RecordSignals } from './record-signals.tsx'
 import { RequestState } from './request-cells.tsx'
 import { TimeLine } from './time-line.tsx'
@@ -66,7 +66,7 @@ function Record({ record }: { record: RequestRow }) {
         <code className="breakable">{escapeControls(record.id)}</code>
         <CopyButton bare text={record.id} label="Copy ID" />
         <span className="quiet">
-          <Time at={record.time} /> · {record.lane ?? 'No lane'} · <Outside text={record.operation} />
+          <Time at={record.time} /> · {record.lane ?? 'No lane'} · <UntrustedText text={record.operation} />
         </span>
       </p>
       <section className="card">
@@ -87,7 +87,7 @@ function Record({ record }: { record: RequestRow }) {
         <RecordSignals title="Policy" signals={record.policy_signals} none="No policy applied." />
         <RecordSignals title="Routing" signals={record.routing_signals} none={sayUnrouted(record)} />
       </div>
-      <RecordFacts record={record} />
+      <RecordDetails record={record} />
       <RecordBodies record={record} />
     </Page>
   )

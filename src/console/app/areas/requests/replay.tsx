@@ -6,12 +6,12 @@ import type { Compared, ReplayedEvent } from '../../../../admin/contract/request
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { orpc } from '../../client/admin.ts'
 import type { RequestRow } from '../../live/status-output.ts'
-import { Button, Code, Dialog, Duration, FaultNotice, OperationForm, Outside } from '../../parts/index.ts'
+import { Button, Code, Dialog, Duration, FaultNotice, OperationForm, UntrustedText } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading } from '../../shell/page.tsx'
 
-type Outcome =
+type ReplayOutcome =
   | { state: 'in progress' }
   | { state: 'failed'; error: unknown }
   | { state: 'done'; event: ComparedEvent | null }
@@ -19,7 +19,7 @@ type ComparedEvent = Extract<ReplayedEvent, { kind: 'compared' }>
 
 /** Asks as whom and with which model, sends, and shows both requests beside one another. */
 export function Replay({ record, onClose }: { record: RequestRow; onClose(): void }) {
-  const [outcome, setOutcome] = useState<Outcome | null>(null)
+  const [outcome, setOutcome] = useState<ReplayOutcome | null>(null)
   const scope = { project: record.project ?? 'default', environment: record.environment ?? 'production' }
   const keys = useQuery(orpc.keys.list.queryOptions({ input: scope }))
   const follow = async (events: AsyncIterable<ReplayedEvent>) => {
@@ -56,24 +56,29 @@ async function lastOf(events: AsyncIterable<ReplayedEvent>): Promise<ComparedEve
   return last
 }
 
-const rows: readonly { title: string; tell(one: Compared): React.ReactNode }[] = [
+const rows: readonly { title: string; render(one: Compared): React.ReactNode }[] = [
   {
     title: 'Request',
-    tell: ({ request_id }) => (
+    render: ({ request_id }) => (
       <Link to="/requests/$id" params={{ id: request_id }} search={keepScope}>
         {`…${request_id.slice(-6)}`}
       </Link>
     ),
   },
-  { title: 'Status', tell: ({ status }) => status ?? 'None' },
-  { title: 'Model', tell: ({ model }) => <Outside text={model} /> },
+  { title: 'Status', render: ({ status }) => status ?? 'None' },
+  { title: 'Model', render: ({ model }) => <UntrustedText text={model} /> },
   {
     title: 'Served by',
-    tell: ({ provider, upstream_model }) => <Outside text={provider && `${provider}/${upstream_model ?? ''}`} />,
+    render: ({ provider, upstream_model }) => (
+      <UntrustedText text={provider && `${provider}/${upstream_model ?? ''}`} />
+    ),
   },
-  { title: 'First byte', tell: ({ first_byte_ms }) => <Duration ms={first_byte_ms} /> },
-  { title: 'Total', tell: ({ duration_ms }) => <Duration ms={duration_ms} /> },
-  { title: 'Tokens', tell: ({ input, output }) => (input === null ? 'None' : `${input} input, ${output ?? 0} output`) },
+  { title: 'First byte', render: ({ first_byte_ms }) => <Duration ms={first_byte_ms} /> },
+  { title: 'Total', render: ({ duration_ms }) => <Duration ms={duration_ms} /> },
+  {
+    title: 'Tokens',
+    render: ({ input, output }) => (input === null ? 'None' : `${input} input, ${output ?? 0} output`),
+  },
 ]
 
 function Both({ event: { before, after, text } }: { event: ComparedEvent }) {
@@ -89,11 +94,11 @@ function Both({ event: { before, after, text } }: { event: ComparedEvent }) {
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ title, tell }) => (
+          {rows.map(({ title, render }) => (
             <tr key={title}>
               <th scope="row">{title}</th>
-              <td>{tell(before)}</td>
-              <td>{tell(after)}</td>
+              <td>{render(before)}</td>
+              <td>{render(after)}</td>
             </tr>
           ))}
         </tbody>

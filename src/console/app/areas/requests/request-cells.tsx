@@ -1,6 +1,6 @@
 import { escapeControls, formatValue } from '../../../../admin/contract/show-value.ts'
 import type { RequestRow } from '../../live/status-output.ts'
-import { Duration, Id, Missing, Money, Outside, StateBadge, type TableColumn, Time } from '../../parts/index.ts'
+import { Duration, Id, Missing, Money, StateBadge, type TableColumn, Time, UntrustedText } from '../../parts/index.ts'
 
 /** How a request stands: under way, its status with what was wrong, or cut by the gateway's own end. */
 export function RequestState({ row, short = false }: { row: RequestRow; short?: boolean }) {
@@ -34,7 +34,7 @@ export function ModelServed({ row }: { row: RequestRow }) {
   const served = row.provider === null ? '' : `${row.provider}${upstream}`
   return (
     <span className="truncate" title={escapeControls(`${row.model ?? 'no model'}${served && ` → ${served}`}`)}>
-      <Outside text={row.model} />
+      <UntrustedText text={row.model} />
       {served === '' ? null : (
         <span className="quiet wide-only">
           {' → '}
@@ -63,7 +63,7 @@ export const requestColumns: TableColumn<RequestRow>[] = [
   { id: 'time', title: 'Time', width: '112px', narrowWidth: '56px', cell: (row) => <Time short at={row.time} /> },
   { id: 'status', title: 'Status', width: '264px', narrowWidth: '100px', cell: (row) => <RequestState row={row} /> },
   { id: 'model', title: 'Model → served by', narrowTitle: 'Model', cell: (row) => <ModelServed row={row} /> },
-  { id: 'key', title: 'Key', width: '112px', wideOnly: true, cell: (row) => <Outside text={row.key?.name} /> },
+  { id: 'key', title: 'Key', width: '112px', wideOnly: true, cell: (row) => <UntrustedText text={row.key?.name} /> },
   {
     id: 'ttfb',
     title: 'First byte',
@@ -97,7 +97,7 @@ export const requestColumns: TableColumn<RequestRow>[] = [
     width: '140px',
     wideOnly: true,
     optional: true,
-    cell: (row) => <Outside text={row.operation} />,
+    cell: (row) => <UntrustedText text={row.operation} />,
   },
   {
     id: 'route',
@@ -105,7 +105,7 @@ export const requestColumns: TableColumn<RequestRow>[] = [
     width: '140px',
     wideOnly: true,
     optional: true,
-    cell: (row) => <Outside text={row.route} />,
+    cell: (row) => <UntrustedText text={row.route} />,
   },
   {
     id: 'address',
@@ -113,11 +113,11 @@ export const requestColumns: TableColumn<RequestRow>[] = [
     width: '130px',
     wideOnly: true,
     optional: true,
-    cell: (row) => <Outside text={row.client.address} />,
+    cell: (row) => <UntrustedText text={row.client.address} />,
   },
   { id: 'id', title: 'ID', width: '150px', wideOnly: true, optional: true, cell: (row) => <Id id={row.id} /> },
 ]
 
 function Scope({ row }: { row: RequestRow }) {
-  return <Outside text={row.project === null ? null : `${row.project}/${row.environment ?? ''}`} />
+  return <UntrustedText text={row.project === null ? null : `${row.project}/${row.environment ?? ''}`} />
 }

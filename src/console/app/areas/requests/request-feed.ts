@@ -1,7 +1,7 @@
 import { type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useReducer, useRef } from 'react'
 import { admin, orpc } from '../../client/admin.ts'
-import { keepStream } from '../../client/live-stream.ts'
+import { followWhileVisible } from '../../client/visible-stream.ts'
 import type { RequestRow } from '../../live/status-output.ts'
 import { isTooMuch, joinRows, type PushAction, type Pushed, push } from './request-rows.ts'
 
@@ -9,7 +9,7 @@ import { isTooMuch, joinRows, type PushAction, type Pushed, push } from './reque
 export type ListInput = Parameters<typeof admin.requests.list>[0]
 
 const pageSize = 100
-const firstPauseMs = 1000
+const retryMs = 1000
 
 export interface RequestFeed {
   rows: RequestRow[]
@@ -105,31 +105,31 @@ function freshOf(pushed: readonly RequestRow[], listed: ReadonlySet<string>): Re
 }
 
 /** Rows that come within one frame are given on together: a burst is drawn once. */
-function useTail(key: string, enabled: boolean, give: (rows: RequestRow[]) => void, reread: () => void): void {
-  const now = useRef({ give, reread })
-  now.current = { give, reread }
+function useTail(key: string, enabled: boolean, onRows: (rows: RequestRow[]) => void, reread: () => void): void {
+  const now = useRef({ onRows, reread })
+  now.current = { onRows, reread }
   useEffect(() => {
     if (!enabled) return
     let left = false
     let gathered: RequestRow[] = []
-    const take = (row: RequestRow) => {
+    const collect = (row: RequestRow) => {
       gathered.push(row)
       if (gathered.length > 1) return
       requestAnimationFrame(() => {
         const rows = gathered
         gathered = []
-        if (!left) now.current.give(rows)
+        if (!left) now.current.onRows(rows)
       })
     }
     const filters = filtersOf(key)
-    const stop = keepStream({
+    const stop = followWhileVisible({
       name: `tail ${JSON.stringify(filters)}`,
       kind: 'events',
       open: (signal) => admin.requests.tail(filters, { signal }),
-      hear: take,
+      onItem: collect,
       // The live light says that the gateway is away; here it is only asked again.
-      returned: () => now.current.reread(),
-      firstPauseMs,
+      onGap: () => now.current.reread(),
+      retryMs,
     })
     return () => {
       left = true

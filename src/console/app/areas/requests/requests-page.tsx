@@ -6,7 +6,7 @@ import { Button, DataTable, FaultNotice, type TableHandle } from '../../parts/in
 import { useScope } from '../../session/scope.ts'
 import { isTyping, keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
-import { SpanChoice } from '../span-choice.tsx'
+import { TimeRangeSelect } from '../time-range-select.tsx'
 import { FilterChips, useFilterChange } from './filter-chips.tsx'
 import { MissingRecords, NoRequests } from './no-requests.tsx'
 import { requestColumns } from './request-cells.tsx'
@@ -44,7 +44,7 @@ export function RequestsPage() {
       actions={
         <>
           <PauseButton paused={paused} onToggle={() => setPaused(!paused)} />
-          <SpanChoice
+          <TimeRangeSelect
             since={search.since ?? usualSpan}
             until={search.until}
             spans={spans}
@@ -122,7 +122,7 @@ function Waiting({ feed, toTop }: { feed: RequestFeed; toTop(): void }) {
   return (
     <Button
       small
-      look="primary"
+      variant="primary"
       className="requests-waiting"
       icon={<ArrowUp size={14} aria-hidden="true" />}
       onClick={show}

@@ -1,22 +1,22 @@
 import type { AttemptRecord, RequestRecord } from '../../../../core/record.ts'
 
 /** A part of a request's time, counted from the moment it was received. */
-export interface Span {
+export interface TimeLineSpan {
   part: 'admit' | 'connect' | 'wait' | 'content' | 'failed' | 'answer'
   fromMs: number
   toMs: number
 }
 
-export interface Lane {
+export interface TimeLineLane {
   key: string
   name: string
   note: string
-  spans: Span[]
+  spans: TimeLineSpan[]
 }
 
 export interface TimeLineDrawing {
   totalMs: number
-  lanes: Lane[]
+  lanes: TimeLineLane[]
 }
 
 /** Round moments of it: the beginning, and three to seven more. */
@@ -28,7 +28,7 @@ export function ticksOf(totalMs: number): number[] {
 
 /** Where each part begins and ends; what has no length or no end is left out. */
 export function drawTimeLine(record: RequestRecord): TimeLineDrawing {
-  const totalMs = endOf(record)
+  const totalMs = totalMsOf(record)
   const lanes = [
     gatewayLane(record, totalMs),
     ...record.attempts.map((attempt, index) => attemptLane(attempt, index, totalMs)),
@@ -37,19 +37,19 @@ export function drawTimeLine(record: RequestRecord): TimeLineDrawing {
   return { totalMs, lanes: answer === null ? lanes : [...lanes, answer] }
 }
 
-function endOf({ duration_ms, timeline, attempts }: RequestRecord): number {
+function totalMsOf({ duration_ms, timeline, attempts }: RequestRecord): number {
   const marks = [...timeline.map(({ at_ms }) => at_ms), ...attempts.map(({ ended_ms }) => ended_ms ?? 0)]
   return Math.max(duration_ms ?? 0, 0, ...marks)
 }
 
-function gatewayLane({ timeline, attempts }: RequestRecord, totalMs: number): Lane {
+function gatewayLane({ timeline, attempts }: RequestRecord, totalMs: number): TimeLineLane {
   const admitted = timeline.find(({ event }) => event === 'admitted')?.at_ms
   const until = admitted ?? attempts[0]?.started_ms ?? totalMs
   const note = admitted === undefined && attempts.length === 0 ? 'Ended here' : 'Received, admitted, planned'
   return { key: 'gateway', name: 'Gateway', note, spans: spansOf([['admit', 0, until]]) }
 }
 
-function attemptLane(attempt: AttemptRecord, index: number, totalMs: number): Lane {
+function attemptLane(attempt: AttemptRecord, index: number, totalMs: number): TimeLineLane {
   const { provider, upstream_model: upstream, status, outcome, started_ms: start } = attempt
   const end = attempt.ended_ms ?? totalMs
   const connected = attempt.connected_ms ?? null
@@ -73,13 +73,13 @@ function attemptLane(attempt: AttemptRecord, index: number, totalMs: number): La
   }
 }
 
-function answerLane({ first_byte_ms: first, timeline }: RequestRecord, totalMs: number): Lane | null {
+function answerLane({ first_byte_ms: first, timeline }: RequestRecord, totalMs: number): TimeLineLane | null {
   if (first === null) return null
   const last = timeline.findLast(({ event }) => event === 'last_byte' || event === 'done')?.at_ms ?? totalMs
   return { key: 'answer', name: 'Client', note: 'Response', spans: spansOf([['answer', first, Math.max(first, last)]]) }
 }
 
-function spansOf(parts: readonly [part: Span['part'], fromMs: number, toMs: number][]): Span[] {
+function spansOf(parts: readonly [part: TimeLineSpan['part'], fromMs: number, toMs: number][]): TimeLineSpan[] {
   const long = parts.filter(([, from, to]) => to > from)
   // What took no measurable time is still shown once, so that no lane is empty.
   const shown = long.length > 0 ? long : parts.slice(-1)

@@ -1,6 +1,6 @@
 import { escapeControls, formatMilliseconds } from '../../../../admin/contract/show-value.ts'
 import type { RequestRow } from '../../live/status-output.ts'
-import { drawTimeLine, type Lane, type Span, ticksOf } from './time-line-spans.ts'
+import { drawTimeLine, type TimeLineLane, type TimeLineSpan, ticksOf } from './time-line-spans.ts'
 
 /** The request to scale: the gateway, each attempt with its parts, and the answer to the client. */
 export function TimeLine({ record }: { record: RequestRow }) {
@@ -39,7 +39,7 @@ function Axis({ totalMs }: { totalMs: number }) {
   )
 }
 
-function LaneRow({ lane, totalMs }: { lane: Lane; totalMs: number }) {
+function LaneRow({ lane, totalMs }: { lane: TimeLineLane; totalMs: number }) {
   return (
     <li className="time-lane">
       <div className="time-name">
@@ -58,7 +58,7 @@ function LaneRow({ lane, totalMs }: { lane: Lane; totalMs: number }) {
       </div>
       <ul className="visually-hidden">
         {lane.spans.map((span) => (
-          <li key={`${span.part}-${span.fromMs}`}>{sayOf(span)}</li>
+          <li key={`${span.part}-${span.fromMs}`}>{describeSpan(span)}</li>
         ))}
       </ul>
     </li>
@@ -66,17 +66,17 @@ function LaneRow({ lane, totalMs }: { lane: Lane; totalMs: number }) {
 }
 
 /** A part too short to see still gets two pixels. */
-function Bar({ span, totalMs }: { span: Span; totalMs: number }) {
+function Bar({ span, totalMs }: { span: TimeLineSpan; totalMs: number }) {
   const left = `${(span.fromMs / totalMs) * 100}%`
   const width = `max(2px, ${((span.toMs - span.fromMs) / totalMs) * 100}%)`
   return (
-    <span className={`time-bar time-${span.part}`} style={{ left, width }} title={sayOf(span)}>
+    <span className={`time-bar time-${span.part}`} style={{ left, width }} title={describeSpan(span)}>
       <span className="time-word small">{formatShort(span.toMs - span.fromMs, totalMs)}</span>
     </span>
   )
 }
 
-const words: Record<Span['part'], string> = {
+const words: Record<TimeLineSpan['part'], string> = {
   admit: 'Admission',
   connect: 'Connecting',
   wait: 'Waiting for the first byte',
@@ -85,11 +85,11 @@ const words: Record<Span['part'], string> = {
   answer: 'Response to the client',
 }
 
-function sayOf({ part, fromMs, toMs }: Span): string {
+function describeSpan({ part, fromMs, toMs }: TimeLineSpan): string {
   return `${words[part]}: ${formatMilliseconds(toMs - fromMs)}, from ${formatMilliseconds(fromMs)} to ${formatMilliseconds(toMs)}`
 }
 
-function Legend({ lanes }: { lanes: readonly Lane[] }) {
+function Legend({ lanes }: { lanes: readonly TimeLineLane[] }) {
   const parts = [...new Set(lanes.flatMap(({ spans }) => spans.map(({ part }) => part)))]
   return (
     <ul className="row time-legend small quiet" aria-hidden="true">

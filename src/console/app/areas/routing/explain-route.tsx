@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { type LaneName, laneNames } from '../../../../core/lane.ts'
 import { orpc } from '../../client/admin.ts'
-import { FaultNotice, Outside, StateBadge } from '../../parts/index.ts'
+import { FaultNotice, StateBadge, UntrustedText } from '../../parts/index.ts'
 import type { Explanation, Route } from '../outputs.ts'
 import { type ReadBody, readBody } from './explain-body.ts'
 import { type ExplainStep, explainSteps } from './explain-steps.ts'
@@ -17,19 +17,19 @@ export function ExplainRoute({ route, model: sample }: { route: Route; model: st
   const [key, setKey] = useState('')
   const [body, setBody] = useState('')
   const read: ReadBody = readBody(body)
-  const asked = read.model ?? model
+  const requested = read.model ?? model
   const chosen = keys.data?.find((one) => one.id === key)
   const explained = useQuery({
     ...orpc.routes.explain.queryOptions({
       input: {
-        model: asked,
+        model: requested,
         project: route.project,
         environment: chosen?.environment ?? scope.environment,
         ...(key === '' ? {} : { key }),
         ...((read.lane ?? lane) === '' ? {} : { lane: (read.lane ?? lane) as LaneName }),
       },
     }),
-    enabled: asked !== '',
+    enabled: requested !== '',
     staleTime: 0,
   })
   const usable = (keys.data ?? []).filter(({ project, state }) => project === route.project && state === 'active')
@@ -46,9 +46,9 @@ export function ExplainRoute({ route, model: sample }: { route: Route; model: st
           ))}
         </select>
       </div>
-      <AskedFields
+      <RequestFields
         read={read}
-        asked={asked}
+        requested={requested}
         lane={lane}
         body={body}
         onModel={setModel}
@@ -61,9 +61,9 @@ export function ExplainRoute({ route, model: sample }: { route: Route; model: st
   )
 }
 
-export interface AskedFieldsProps {
+export interface RequestFieldsProps {
   read: ReadBody
-  asked: string
+  requested: string
   lane: LaneName | ''
   body: string
   onModel(model: string): void
@@ -72,7 +72,7 @@ export interface AskedFieldsProps {
 }
 
 /** What the body says itself cannot be said otherwise beside it. */
-function AskedFields({ read, asked, lane, body, onModel, onLane, onBody }: AskedFieldsProps) {
+function RequestFields({ read, requested, lane, body, onModel, onLane, onBody }: RequestFieldsProps) {
   const id = useId()
   return (
     <>
@@ -82,7 +82,7 @@ function AskedFields({ read, asked, lane, body, onModel, onLane, onBody }: Asked
           <input
             id={`${id}-model`}
             className="input"
-            value={asked}
+            value={requested}
             disabled={read.model !== null}
             onChange={(event) => onModel(event.target.value)}
           />
@@ -140,11 +140,11 @@ function StepRow({ step: { word, tone, text, detail } }: { step: ExplainStep }) 
       <StateBadge state={word} tone={tone} />
       <div className="grow">
         <p className="breakable">
-          <Outside text={text} />
+          <UntrustedText text={text} />
         </p>
         {detail === null ? null : (
           <p className="small quiet breakable">
-            <Outside text={detail} />
+            <UntrustedText text={detail} />
           </p>
         )}
       </div>

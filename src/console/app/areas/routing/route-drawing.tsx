@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { Count, Duration, Outside, StateBadge } from '../../parts/index.ts'
+import { Count, Duration, StateBadge, UntrustedText } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { Explanation, Provider, Route, RouteTarget, RouteTraffic } from '../outputs.ts'
 import { drawLines, expectedShares, pictureHeight } from './route-picture.ts'
@@ -34,12 +34,12 @@ export function RouteDrawing({ route, providers, explanation, traffic }: RouteDr
       <div className="route-model">
         <span className="small quiet">Requested model</span>
         <b className="breakable">
-          <Outside text={route.model} />
+          <UntrustedText text={route.model} />
         </b>
         <span className="small quiet">
           {route.project}/{route.environment ?? 'all environments'}
         </span>
-        <span className="small">{strategyInWords(route)}</span>
+        <span className="small">{describeStrategy(route)}</span>
       </div>
       <svg
         className="route-lines"
@@ -57,7 +57,7 @@ export function RouteDrawing({ route, providers, explanation, traffic }: RouteDr
           <Target
             key={key}
             target={target}
-            place={index + 1}
+            position={index + 1}
             route={route}
             provider={providers.find(({ name }) => name === target.provider)}
             explanation={explanation}
@@ -73,7 +73,7 @@ export function RouteDrawing({ route, providers, explanation, traffic }: RouteDr
 
 interface TargetProps {
   target: RouteTarget
-  place: number
+  position: number
   route: Route
   provider: Provider | undefined
   explanation: Explanation | undefined
@@ -82,20 +82,20 @@ interface TargetProps {
   expected: number | null
 }
 
-function Target({ target, place, route, provider, explanation, traffic, share, expected }: TargetProps) {
+function Target({ target, position, route, provider, explanation, traffic, share, expected }: TargetProps) {
   const state = stateOfTarget(target, explanation?.model ?? route.model, provider, explanation)
   return (
     <li className="route-target card">
       <div className="row spread route-target-head">
         <span className="truncate">
-          <span className="visually-hidden">Target {place}: </span>
+          <span className="visually-hidden">Target {position}: </span>
           <Link to="/providers/$name" params={{ name: target.provider }} search={keepScope}>
-            <Outside text={target.provider} />
+            <UntrustedText text={target.provider} />
           </Link>
           {target.upstream_model === null ? null : (
             <span className="quiet">
               {' '}
-              as <Outside text={target.upstream_model} />
+              as <UntrustedText text={target.upstream_model} />
             </span>
           )}
         </span>
@@ -103,7 +103,7 @@ function Target({ target, place, route, provider, explanation, traffic, share, e
       </div>
       {state.reason === null ? null : (
         <p className="small truncate route-reason" title={state.reason}>
-          <Outside text={state.reason} />
+          <UntrustedText text={state.reason} />
         </p>
       )}
       <p className="row small quiet route-target-facts">
@@ -141,6 +141,6 @@ const strategies: Record<string, string> = {
   cost: 'By priority (no cost data yet)',
 }
 
-export function strategyInWords({ strategy, targets }: Route): string {
+export function describeStrategy({ strategy, targets }: Route): string {
   return targets.length === 1 ? 'Single target, no fallback' : (strategies[strategy] ?? strategy)
 }

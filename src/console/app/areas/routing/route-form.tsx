@@ -5,7 +5,7 @@ import { type FormValues, inputOf, missingFields, valuesOf } from '../../parts/f
 import { Button, FormFault, useOperation } from '../../parts/index.ts'
 import type { Provider, Route } from '../outputs.ts'
 import { ScopeFields, type ScopeValue } from '../scope-fields.tsx'
-import { inUnits } from '../units.ts'
+import { durationText } from '../units.ts'
 import { TargetEditor } from './target-editor.tsx'
 import { newRow, rowsOf, type TargetRow, writeRows } from './target-rows.ts'
 
@@ -15,13 +15,13 @@ export interface RouteFormProps {
   route: Route | null
   /** The provider that a new one should lead to. */
   provider?: string | undefined
-  home: ScopeValue
+  defaultScope: ScopeValue
   onDone(route: Route): void
   onCancel(): void
 }
 
 /** Places of their own: the model, the scope, the targets. All else is drawn from the operation. */
-const drawnApart = [
+const customFields = [
   'model',
   'project',
   'environment',
@@ -32,19 +32,19 @@ const drawnApart = [
   'strategy',
 ]
 
-export function RouteForm({ providers, route, provider, home, onDone, onCancel }: RouteFormProps) {
+export function RouteForm({ providers, route, provider, defaultScope, onDone, onCancel }: RouteFormProps) {
   const operation = route === null ? 'routes.add' : 'routes.edit'
   const all = operationNamed(operation).fields
   const named = (name: string) => all.filter((field) => field.name === name)
   const shown = [...(route === null ? named('model') : [])]
   const strategy = named('strategy')
   const isOwned = Object.keys(route?.owned ?? {}).length > 0
-  const more = all.filter(({ name }) => !drawnApart.includes(name) && (name !== 'force' || isOwned))
+  const more = all.filter(({ name }) => !customFields.includes(name) && (name !== 'force' || isOwned))
   const fields = [...shown, ...strategy, ...more]
   const [before] = useState(() => (route === null ? null : valuesOf(fields, initialOf(route))))
   const [values, setValues] = useState<FormValues>(() => before ?? valuesOf(fields, { strategy: 'priority' }))
   const [chosen, setChosen] = useState<ScopeValue | null>(null)
-  const scope = chosen ?? home
+  const scope = chosen ?? defaultScope
   const [rows, setRows] = useState<TargetRow[]>(() => firstRows(route, provider, providers))
   const [missing, setMissing] = useState<Record<string, string>>({})
   const { call, busy, fault } = useOperation(operation)
@@ -52,12 +52,12 @@ export function RouteForm({ providers, route, provider, home, onDone, onCancel }
   const errors = { ...fault?.fields, ...missing }
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    const lacks = {
+    const blank = {
       ...(before === null ? missingFields(fields, values) : {}),
       ...(writeRows(rows).length === 0 ? { targets: 'Select a provider for at least one target.' } : {}),
     }
-    setMissing(lacks)
-    if (Object.keys(lacks).length > 0) return
+    setMissing(blank)
+    if (Object.keys(blank).length > 0) return
     const fixed = route === null ? scopeInput(scope) : referenceTo(route)
     const answer = await call({ ...fixed, targets: writeRows(rows), ...inputOf(fields, values, before) })
     if (answer !== null) onDone(answer as Route)
@@ -91,7 +91,7 @@ export function RouteForm({ providers, route, provider, home, onDone, onCancel }
       </details>
       <FormFault fault={fault} shown={fields.map(({ name }) => name)} />
       <div className="row form-actions">
-        <Button look="primary" type="submit" busy={busy}>
+        <Button variant="primary" type="submit" busy={busy}>
           {route === null ? 'Add route' : 'Save'}
         </Button>
         <Button onClick={onCancel}>Cancel</Button>
@@ -129,9 +129,9 @@ function initialOf(route: Route): Record<string, unknown> {
   return {
     ...rest,
     fallbackOn: fallback_on,
-    timeoutConnect: inUnits(timeouts.connect_ms),
-    timeoutFirstByte: inUnits(timeouts.first_byte_ms),
-    timeoutBetweenChunks: inUnits(timeouts.between_chunks_ms),
-    timeoutTotal: inUnits(timeouts.total_ms),
+    timeoutConnect: durationText(timeouts.connect_ms),
+    timeoutFirstByte: durationText(timeouts.first_byte_ms),
+    timeoutBetweenChunks: durationText(timeouts.between_chunks_ms),
+    timeoutTotal: durationText(timeouts.total_ms),
   }
 }

@@ -19,9 +19,9 @@ import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import { sampleModel } from '../lane-models.ts'
+import { ManagedNotice } from '../managed-notice.tsx'
 import type { Provider, Route } from '../outputs.ts'
-import { OwnedNotice } from '../owned-notice.tsx'
-import { limitsInWords } from '../providers/provider-settings.tsx'
+import { describeTimeouts } from '../providers/provider-settings.tsx'
 import { Section } from '../section.tsx'
 import { ExplainRoute } from './explain-route.tsx'
 import { RouteDrawing } from './route-drawing.tsx'
@@ -86,7 +86,7 @@ function RouteView({ route, providers, above }: { route: Route; providers: reado
           Requests for {model} use the more specific route {explained.data.route.model} instead.
         </p>
       ) : null}
-      <OwnedNotice owned={route.owned} />
+      <ManagedNotice owned={route.owned} />
       <RouteDrawing
         route={route}
         providers={providers}
@@ -98,7 +98,7 @@ function RouteView({ route, providers, above }: { route: Route; providers: reado
         <RouteForm
           providers={providers}
           route={route}
-          home={{ project: route.project, environment: route.environment }}
+          defaultScope={{ project: route.project, environment: route.environment }}
           onCancel={close}
           onDone={() => {
             toast({ tone: 'good', title: 'Route updated' })
@@ -183,7 +183,7 @@ export function RouteSettings({ route }: { route: Route }) {
             label: 'Fallback on',
             value: fallback_on.length === 0 ? 'Default: 408, 425, 429, 5xx, no response' : fallback_on.join(', '),
           },
-          { label: 'Timeouts', value: limitsInWords(timeouts) },
+          { label: 'Timeouts', value: describeTimeouts(timeouts) },
           {
             label: 'Strict',
             value: strict ? 'Yes, requests that would lose something in translation are rejected' : 'No',

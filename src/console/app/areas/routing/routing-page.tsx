@@ -9,20 +9,20 @@ import {
   Empty,
   FaultNotice,
   Missing,
-  Outside,
   StateBadge,
   type TableColumn,
   Time,
   toast,
+  UntrustedText,
 } from '../../parts/index.ts'
 import { inScope, useScope } from '../../session/scope.ts'
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import type { Provider, Route } from '../outputs.ts'
-import { shellWord } from '../shell-word.ts'
-import { useHome } from '../use-home.ts'
-import { strategyInWords } from './route-drawing.tsx'
+import { shellQuote } from '../shell-quote.ts'
+import { useDefaultScope } from '../use-default-scope.ts'
+import { describeStrategy } from './route-drawing.tsx'
 import { RouteForm } from './route-form.tsx'
 import { stateOfTarget } from './target-state.ts'
 
@@ -41,7 +41,7 @@ function RouteList() {
   const rows = (routes.data ?? []).filter((route) => inScope(scope, route))
   const add = may ? (
     <Button
-      look="primary"
+      variant="primary"
       icon={<Plus size={16} aria-hidden="true" />}
       onClick={() => void navigate({ to: '/routing', search: (before) => ({ ...keepScope(before), add: 'choose' }) })}
     >
@@ -73,7 +73,7 @@ function NoRoute({ action, provider }: { action: ReactNode; provider: Provider |
     <Empty
       title="No routes yet"
       action={action}
-      command={`spgw routes add ${shellWord(model)} --provider ${provider?.name ?? 'openai'}`}
+      command={`spgw routes add ${shellQuote(model)} --provider ${provider?.name ?? 'openai'}`}
     >
       A route sends requests for a model, or for all models that match a pattern, to one or more providers.
     </Empty>
@@ -88,7 +88,7 @@ function columnsFor(providers: readonly Provider[]): TableColumn<Route>[] {
       narrowWidth: '28%',
       cell: ({ id, model }) => (
         <Link to="/routing/$route" params={{ route: id }} search={keepScope} className="truncate">
-          <Outside text={model} />
+          <UntrustedText text={model} />
         </Link>
       ),
     },
@@ -96,7 +96,7 @@ function columnsFor(providers: readonly Provider[]): TableColumn<Route>[] {
     {
       id: 'strategy',
       title: 'Strategy',
-      cell: (route) => <span className="truncate">{strategyInWords(route)}</span>,
+      cell: (route) => <span className="truncate">{describeStrategy(route)}</span>,
       wideOnly: true,
     },
     {
@@ -143,7 +143,7 @@ function Targets({ route, providers }: { route: Route; providers: readonly Provi
         return (
           <span key={key} className="target-chip">
             {index === 0 ? null : <span className="quiet">{route.strategy === 'weighted' ? '+' : 'then'} </span>}
-            <Outside text={target.provider} />
+            <UntrustedText text={target.provider} />
             {state.tone === 'good' || providers.length === 0 ? null : (
               <StateBadge state={state.word} tone={state.tone} />
             )}
@@ -155,7 +155,7 @@ function Targets({ route, providers }: { route: Route; providers: readonly Provi
 }
 
 function AddRoute({ provider }: { provider: string }) {
-  const home = useHome('routes.add')
+  const defaultScope = useDefaultScope('routes.add')
   const navigate = useNavigate()
   const providers = useQuery(orpc.providers.list.queryOptions({ input: {} }))
   const above = (
@@ -182,7 +182,7 @@ function AddRoute({ provider }: { provider: string }) {
           providers={providers.data}
           route={null}
           provider={provider}
-          home={home}
+          defaultScope={defaultScope}
           onCancel={() => void navigate({ to: '/routing', search: keepScope })}
           onDone={(route) => {
             toast({ tone: 'good', title: `Route "${route.model}" added` })

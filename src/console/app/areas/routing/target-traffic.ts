@@ -17,11 +17,15 @@ interface TrafficRow {
   duration_p95_ms: number | null
 }
 
-type Target = Pick<RouteTarget, 'provider' | 'upstream_model'>
+type TrafficTarget = Pick<RouteTarget, 'provider' | 'upstream_model'>
 
 /** What of the route's traffic went to a target; null: none did. One that keeps the client's names gets many of them. */
-export function trafficOf(target: Target, all: readonly Target[], rows: readonly TrafficRow[]): TargetTraffic | null {
-  const own = rows.filter((row) => row.provider === target.provider && takes(target, all, row.upstream_model))
+export function trafficOf(
+  target: TrafficTarget,
+  all: readonly TrafficTarget[],
+  rows: readonly TrafficRow[],
+): TargetTraffic | null {
+  const own = rows.filter((row) => row.provider === target.provider && isServedBy(target, all, row.upstream_model))
   if (own.length === 0) return null
   const worst = own.map(({ duration_p95_ms }) => duration_p95_ms).filter((value) => value !== null)
   return {
@@ -33,7 +37,7 @@ export function trafficOf(target: Target, all: readonly Target[], rows: readonly
   }
 }
 
-function takes(target: Target, all: readonly Target[], model: string): boolean {
+function isServedBy(target: TrafficTarget, all: readonly TrafficTarget[], model: string): boolean {
   if (target.upstream_model !== null) return target.upstream_model === model
   return !all.some(({ provider, upstream_model }) => provider === target.provider && upstream_model === model)
 }

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useId, useState } from 'react'
 import { laneNames } from '../../../../core/lane.ts'
-import { Button, Duration, FormFault, Outside, RecordView, StateBadge, useOperation } from '../../parts/index.ts'
+import { Button, Duration, FormFault, RecordView, StateBadge, UntrustedText, useOperation } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { Route, Trial } from '../outputs.ts'
 
@@ -42,7 +42,7 @@ export function TryRoute({ route, model: sample }: { route: Route; model: string
         </div>
       </div>
       <div>
-        <Button look="primary" type="submit" busy={busy}>
+        <Button variant="primary" type="submit" busy={busy}>
           Send test request
         </Button>
       </div>
@@ -62,7 +62,7 @@ function TrialResult({ trial }: { trial: Trial }) {
       </p>
       {error === null ? null : (
         <p className="breakable">
-          <code>{error.code}</code>: <Outside text={error.message} />
+          <code>{error.code}</code>: <UntrustedText text={error.message} />
         </p>
       )}
       <RecordView
@@ -71,7 +71,7 @@ function TrialResult({ trial }: { trial: Trial }) {
           { label: 'Lane', value: lane },
           {
             label: 'Served by',
-            value: <Outside text={provider === null ? null : `${provider}, ${upstream_model ?? ''}`} />,
+            value: <UntrustedText text={provider === null ? null : `${provider}, ${upstream_model ?? ''}`} />,
           },
           { label: 'Duration', value: <Duration ms={duration_ms} /> },
           {

@@ -17,7 +17,7 @@ const inWords = [
   'journal_bytes',
 ]
 
-function entriesInWords({ traffic, providers, ...status }: StatusOutput): RecordEntry[] {
+function statusEntries({ traffic, providers, ...status }: StatusOutput): RecordEntry[] {
   const states = Object.entries(providers).filter(([, number]) => number > 0)
   return [
     { label: 'Started', value: <Time at={status.started_at} /> },
@@ -30,7 +30,7 @@ function entriesInWords({ traffic, providers, ...status }: StatusOutput): Record
         </>
       ),
     },
-    { label: 'Last minute', value: traffic === null ? <Missing meaning="unknown" /> : trafficInWords(traffic) },
+    { label: 'Last minute', value: traffic === null ? <Missing meaning="unknown" /> : describeTraffic(traffic) },
     { label: 'Providers', value: states.map(([state, number]) => `${number} ${state}`).join(', ') || 'None' },
     { label: 'Database', value: <Bytes bytes={status.database_bytes} /> },
     { label: 'Journal', value: <Bytes bytes={status.journal_bytes} /> },
@@ -38,7 +38,7 @@ function entriesInWords({ traffic, providers, ...status }: StatusOutput): Record
   ]
 }
 
-function trafficInWords(traffic: NonNullable<StatusOutput['traffic']>): string {
+function describeTraffic(traffic: NonNullable<StatusOutput['traffic']>): string {
   const { requests_per_second, error_share, duration_p95_ms, usd_per_hour } = traffic
   return [
     `${formatValue(requests_per_second, 'number', { now: 0, utc: false })} requests per second`,
@@ -60,7 +60,7 @@ export function About() {
       ))}
       <Section title={`spgw ${status.version}`}>
         <RecordView
-          entries={[...entriesOf(status, [...inWords, 'version', 'degraded', 'set_aside']), ...entriesInWords(status)]}
+          entries={[...entriesOf(status, [...inWords, 'version', 'degraded', 'set_aside']), ...statusEntries(status)]}
         />
       </Section>
       <Section title="API">

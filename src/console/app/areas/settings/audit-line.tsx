@@ -1,7 +1,7 @@
 import { findOperation } from '../../contract/operations.ts'
-import { Id, Outside, RecordView, Time } from '../../parts/index.ts'
+import { Id, RecordView, Time, UntrustedText } from '../../parts/index.ts'
 import { DifferenceTable } from '../difference-table.tsx'
-import { findDifferences, placeInWords } from '../differences.ts'
+import { findDifferences, pathInWords } from '../differences.ts'
 import type { AuditEvent } from '../outputs.ts'
 
 export function AuditLine({ line }: { line: AuditEvent }) {
@@ -10,12 +10,12 @@ export function AuditLine({ line }: { line: AuditEvent }) {
       <RecordView
         entries={[
           { label: 'Time', value: <Time at={line.time} absolute /> },
-          { label: 'Actor', value: <Outside text={line.actor} /> },
+          { label: 'Actor', value: <UntrustedText text={line.actor} /> },
           { label: 'Surface', value: line.surface },
-          { label: 'Address', value: <Outside text={line.address} /> },
-          { label: 'Resource', value: <Outside text={`${line.resource.kind} ${line.resource.name}`} /> },
+          { label: 'Address', value: <UntrustedText text={line.address} /> },
+          { label: 'Resource', value: <UntrustedText text={`${line.resource.kind} ${line.resource.name}`} /> },
           { label: 'Resource ID', value: <Id id={line.resource.id} /> },
-          { label: 'Project', value: <Outside text={line.project} /> },
+          { label: 'Project', value: <UntrustedText text={line.project} /> },
           { label: 'Entry number', value: `${line.sequence}` },
           { label: 'Hash', value: <code className="breakable small">{line.hash}</code> },
         ]}
@@ -33,8 +33,8 @@ function Details({ line: { before, after } }: { line: AuditEvent }) {
     return <DifferenceTable differences={differences} same="No stored values changed." />
   if (differences.length === 0) return <p className="quiet">No further details are stored.</p>
   const entries = differences.map((one) => ({
-    label: placeInWords(one.place),
-    value: <Outside text={one.after ?? one.before} />,
+    label: pathInWords(one.path),
+    value: <UntrustedText text={one.after ?? one.before} />,
   }))
   return <RecordView entries={entries} />
 }

@@ -10,9 +10,9 @@ import {
   Empty,
   FaultNotice,
   FormFault,
-  Outside,
   type TableColumn,
   Time,
+  UntrustedText,
   useOperation,
 } from '../../parts/index.ts'
 import { useScope } from '../../session/scope.ts'
@@ -23,11 +23,17 @@ import { AuditFilters, type AuditFilterValues } from './audit-filters.tsx'
 import { AuditLine } from './audit-line.tsx'
 import { DownloadProgress, datedName, useDownload } from './download.tsx'
 
-type Verdict = Awaited<ReturnType<AdminClient['audit']['verify']>>
+type AuditVerdict = Awaited<ReturnType<AdminClient['audit']['verify']>>
 
 const columns: TableColumn<AuditEvent>[] = [
   { id: 'time', title: 'Time', width: '110px', narrowWidth: '68px', cell: ({ time }) => <Time short at={time} /> },
-  { id: 'who', title: 'Actor', width: '150px', narrowWidth: '32%', cell: ({ actor }) => <Outside text={actor} /> },
+  {
+    id: 'who',
+    title: 'Actor',
+    width: '150px',
+    narrowWidth: '32%',
+    cell: ({ actor }) => <UntrustedText text={actor} />,
+  },
   {
     id: 'operation',
     title: 'Operation',
@@ -41,7 +47,7 @@ const columns: TableColumn<AuditEvent>[] = [
     wideOnly: true,
     cell: ({ resource }) => (
       <span className="truncate">
-        <span className="quiet">{resource.kind}</span> <Outside text={resource.name} />
+        <span className="quiet">{resource.kind}</span> <UntrustedText text={resource.name} />
       </span>
     ),
   },
@@ -51,7 +57,7 @@ const columns: TableColumn<AuditEvent>[] = [
     title: 'Address',
     width: '140px',
     wideOnly: true,
-    cell: ({ address }) => <Outside text={address} />,
+    cell: ({ address }) => <UntrustedText text={address} />,
   },
   { id: 'sequence', title: 'No.', width: '124px', number: true, wideOnly: true, cell: ({ sequence }) => sequence },
 ]
@@ -115,9 +121,9 @@ export function Audit() {
 function AuditTools({ input }: { input: object }) {
   const mayVerify = useMay('audit.verify')
   const verify = useOperation('audit.verify')
-  const [verdict, setVerdict] = useState<Verdict | null>(null)
+  const [verdict, setVerdict] = useState<AuditVerdict | null>(null)
   const { download, fault, start } = useDownload(['audit', 'export'], datedName('spgw-audit', 'jsonl'))
-  const prove = async () => setVerdict((await verify.call({})) as Verdict | null)
+  const prove = async () => setVerdict((await verify.call({})) as AuditVerdict | null)
   return (
     <div className="stack-tight">
       <div className="row">
@@ -140,7 +146,7 @@ function AuditTools({ input }: { input: object }) {
   )
 }
 
-function VerdictNotice({ verdict }: { verdict: Verdict }) {
+function VerdictNotice({ verdict }: { verdict: AuditVerdict }) {
   return (
     <div className={`notice ${verdict.ok ? 'notice-good' : 'notice-bad'}`} role="status">
       <div className="grow">

@@ -33,7 +33,7 @@ export function Backup() {
         ))}
         <FormFault fault={fault} shown={[]} />
         <div className="row">
-          <Button look="primary" type="submit" busy={busy} icon={<DownloadIcon size={16} aria-hidden="true" />}>
+          <Button variant="primary" type="submit" busy={busy} icon={<DownloadIcon size={16} aria-hidden="true" />}>
             Download backup
           </Button>
           {busy ? (

@@ -4,7 +4,7 @@ import { Button, Code, ConfirmDialog, FormFault, useOperation } from '../../part
 import { useMay } from '../../session/session.ts'
 import type { Exported, Plan } from '../outputs.ts'
 import { Section } from '../section.tsx'
-import { count } from '../units.ts'
+import { pluralize } from '../units.ts'
 import { datedName, save } from './download.tsx'
 import { FileFields } from './file-fields.tsx'
 import { AppliedView, PlanView } from './plan-view.tsx'
@@ -39,7 +39,7 @@ function ApplyFile() {
         <FormFault fault={file.fault} shown={[]} />
         <div className="row">
           <Button
-            look={plan === null ? 'primary' : 'plain'}
+            variant={plan === null ? 'primary' : 'plain'}
             type="submit"
             busy={file.planning}
             disabled={file.text.trim() === ''}
@@ -47,8 +47,8 @@ function ApplyFile() {
             Show plan
           </Button>
           {mayApply ? (
-            <Button look="primary" busy={file.applying} onClick={() => file.ask(true)}>
-              Apply {count(plan.changes.length, 'change')}
+            <Button variant="primary" busy={file.applying} onClick={() => file.ask(true)}>
+              Apply {pluralize(plan.changes.length, 'change')}
             </Button>
           ) : null}
         </div>
@@ -63,13 +63,13 @@ function ApplyFile() {
         onConfirm={file.apply}
         onClose={() => file.ask(false)}
       >
-        <p>{plan === null ? null : planInWords(plan)}</p>
+        <p>{plan === null ? null : describePlan(plan)}</p>
       </ConfirmDialog>
     </Section>
   )
 }
 
-function planInWords({ changes, owner }: Plan): string {
+function describePlan({ changes, owner }: Plan): string {
   const of = (action: string) => changes.filter((change) => change.action === action).length
   return `${of('create')} created, ${of('change')} changed, ${of('remove')} removed. Everything in the file will be managed by ${owner}. No request is dropped.`
 }

@@ -27,28 +27,28 @@ const idle: Download = { state: 'idle', stage: '', done: 0, total: null, summary
 export function useDownload(path: readonly string[], fileName: string) {
   const [download, setDownload] = useState(idle)
   const [fault, setFault] = useState<Fault | null>(null)
-  const under = useRef<AbortController | null>(null)
-  useEffect(() => () => under.current?.abort(), [])
+  const current = useRef<AbortController | null>(null)
+  useEffect(() => () => current.current?.abort(), [])
   const stop = () => {
-    under.current?.abort()
+    current.current?.abort()
     setDownload(idle)
   }
   const start = async (input: object) => {
-    const own = new AbortController()
-    under.current = own
+    const controller = new AbortController()
+    current.current = controller
     setFault(null)
     try {
-      const events = (await callOperation(path, input, own.signal)) as AsyncIterable<DownloadEvent>
+      const events = (await callOperation(path, input, controller.signal)) as AsyncIterable<DownloadEvent>
       const parts: Uint8Array<ArrayBuffer>[] = []
       let now: Download = { ...idle, state: 'preparing', stage: 'Preparing' }
       for await (const event of events) {
-        now = follow(now, event, parts)
+        now = followStream(now, event, parts)
         setDownload(now)
       }
       if (now.state !== 'done') throw new Error('The download was incomplete, and nothing was saved.')
       save(new Blob(parts), fileName)
     } catch (error) {
-      if (own.signal.aborted) return
+      if (controller.signal.aborted) return
       setFault(faultOf(error))
       setDownload(idle)
     }
@@ -56,7 +56,7 @@ export function useDownload(path: readonly string[], fileName: string) {
   return { download, fault, start, stop }
 }
 
-function follow(now: Download, event: DownloadEvent, parts: Uint8Array<ArrayBuffer>[]): Download {
+function followStream(now: Download, event: DownloadEvent, parts: Uint8Array<ArrayBuffer>[]): Download {
   switch (event.kind) {
     case 'progress':
       return { ...now, state: 'preparing', stage: event.stage, done: event.done, total: event.total }

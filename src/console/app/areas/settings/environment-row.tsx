@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { laneNames } from '../../../../core/lane.ts'
 import { orpc } from '../../client/admin.ts'
-import { Button, Dialog, OperationButton, OperationForm, Outside, Time, toast } from '../../parts/index.ts'
+import { Button, Dialog, OperationButton, OperationForm, Time, toast, UntrustedText } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import type { Environment } from '../outputs.ts'
 
@@ -21,7 +21,7 @@ export function EnvironmentRow({ environment }: { environment: Environment }) {
     <li className="list-row">
       <span className="grow">
         <b>
-          <Outside text={name} />
+          <UntrustedText text={name} />
         </b>{' '}
         <span className="small quiet">
           Created <Time at={created_at} />

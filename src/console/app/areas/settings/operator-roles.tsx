@@ -7,7 +7,7 @@ const roles = ['owner', 'admin', 'viewer'] as const
 /** One role for the workspace, or one for each of several projects. */
 export function OperatorRoles({ operator, projects }: { operator: Operator; projects: readonly string[] }) {
   const { call, busy } = useOperation('operators.edit')
-  const take = (grant: Operator['grants'][number]) =>
+  const revoke = (grant: Operator['grants'][number]) =>
     call({ name: operator.name, role: 'none', ...(grant.project === null ? {} : { projects: [grant.project] }) })
   return (
     <div className="stack">
@@ -21,14 +21,14 @@ export function OperatorRoles({ operator, projects }: { operator: Operator; proj
                 <b>{grant.role}</b>{' '}
                 {grant.project === null ? 'for the whole workspace' : `for project ${grant.project}`}
               </span>
-              <Button small busy={busy} onClick={() => void take(grant)}>
+              <Button small busy={busy} onClick={() => void revoke(grant)}>
                 Remove
               </Button>
             </li>
           ))}
         </ul>
       )}
-      <GiveRole operator={operator} projects={projects} />
+      <GrantRole operator={operator} projects={projects} />
       <details className="fold">
         <summary>Name</summary>
         <OperationForm
@@ -44,18 +44,18 @@ export function OperatorRoles({ operator, projects }: { operator: Operator; proj
   )
 }
 
-function GiveRole({ operator, projects }: { operator: Operator; projects: readonly string[] }) {
+function GrantRole({ operator, projects }: { operator: Operator; projects: readonly string[] }) {
   const id = useId()
   const [project, setProject] = useState('')
   const [role, setRole] = useState<string>('viewer')
   const { call, busy, fault } = useOperation('operators.edit')
-  const give = async (event: FormEvent) => {
+  const grant = async (event: FormEvent) => {
     event.preventDefault()
     const where = project === '' ? {} : { projects: [project] }
     if ((await call({ name: operator.name, role, ...where })) !== null) toast({ tone: 'good', title: 'Roles updated' })
   }
   return (
-    <form className="stack-tight" onSubmit={(event) => void give(event)}>
+    <form className="stack-tight" onSubmit={(event) => void grant(event)}>
       <div className="field-pair">
         <div className="field">
           <label htmlFor={`${id}-role`}>Role</label>
@@ -84,7 +84,7 @@ function GiveRole({ operator, projects }: { operator: Operator; projects: readon
       </div>
       <FormFault fault={fault} shown={[]} />
       <div>
-        <Button look="primary" type="submit" busy={busy}>
+        <Button variant="primary" type="submit" busy={busy}>
           Grant role
         </Button>
       </div>

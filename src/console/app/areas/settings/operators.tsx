@@ -19,7 +19,7 @@ export function Operators() {
   const [made, setMade] = useState<OperatorLink | null>(null)
   const may = useMay('operators.add')
   const add = may ? (
-    <Button look="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setAdding(true)}>
+    <Button variant="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setAdding(true)}>
       Add operator
     </Button>
   ) : null

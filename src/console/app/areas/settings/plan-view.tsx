@@ -1,9 +1,9 @@
 import { Minus, Pencil, Plus } from 'lucide-react'
-import { Code, Outside } from '../../parts/index.ts'
-import { nameInWords } from '../../parts/record-view.tsx'
+import { Code, UntrustedText } from '../../parts/index.ts'
+import { labelOf } from '../../parts/record-view.tsx'
 import { DifferenceTable } from '../difference-table.tsx'
 import type { Applied, Plan } from '../outputs.ts'
-import { count } from '../units.ts'
+import { pluralize } from '../units.ts'
 
 const signs = {
   create: <Plus size={14} aria-hidden="true" />,
@@ -20,7 +20,7 @@ export function PlanView({ plan }: { plan: Plan }) {
           <ul className="grow">
             {plan.problems.map(({ place, message }) => (
               <li key={`${place}${message}`}>
-                <code>{place}</code> <Outside text={message} />
+                <code>{place}</code> <UntrustedText text={message} />
               </li>
             ))}
           </ul>
@@ -28,7 +28,7 @@ export function PlanView({ plan }: { plan: Plan }) {
       )}
       {plan.notes.map((note) => (
         <p key={note} className="quiet">
-          <Outside text={note} />
+          <UntrustedText text={note} />
         </p>
       ))}
       {plan.changes.length === 0 && plan.problems.length === 0 ? (
@@ -39,9 +39,9 @@ export function PlanView({ plan }: { plan: Plan }) {
             <li key={`${change.kind}/${change.project}/${change.environment}/${change.name}`} className="plan-change">
               <details>
                 <summary className={`plan-${change.action}`}>
-                  {signs[change.action]} {nameInWords(change.action)} {change.kind}{' '}
+                  {signs[change.action]} {labelOf(change.action)} {change.kind}{' '}
                   <b>
-                    <Outside text={change.name} />
+                    <UntrustedText text={change.name} />
                   </b>
                   {change.project === null ? null : (
                     <span className="quiet">
@@ -53,7 +53,7 @@ export function PlanView({ plan }: { plan: Plan }) {
                 </summary>
                 <DifferenceTable
                   differences={change.fields.map(({ field, before, after }) => ({
-                    place: field,
+                    path: field,
                     before: textOf(before),
                     after: textOf(after),
                   }))}
@@ -79,7 +79,7 @@ export function AppliedView({ applied }: { applied: Applied }) {
   return (
     <div className="notice notice-good below" role="status">
       <div className="grow stack-tight">
-        <p className="notice-title">{count(applied.changes.length, 'change')} applied</p>
+        <p className="notice-title">{pluralize(applied.changes.length, 'change')} applied</p>
         {applied.keys.map((key) => (
           <div key={key.id}>
             <p>

@@ -26,7 +26,7 @@ export function Policies() {
   const changeable = new Set(policies.data?.filter(mayChange))
   const close = () => setEdited(null)
   const add = may ? (
-    <Button look="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setEdited('new')}>
+    <Button variant="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setEdited('new')}>
       Add policy
     </Button>
   ) : null

@@ -9,8 +9,8 @@ import {
   FaultNotice,
   OperationButton,
   OperationForm,
-  Outside,
   toast,
+  UntrustedText,
 } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { Loading } from '../../shell/page.tsx'
@@ -31,7 +31,7 @@ export function Projects() {
           Every key and route belongs to one environment of one project and is isolated from the others.
         </p>
         {may ? (
-          <Button look="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setAdding(true)}>
+          <Button variant="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setAdding(true)}>
             Add project
           </Button>
         ) : null}
@@ -95,7 +95,7 @@ function ProjectSection({ project, environments }: { project: Project; environme
       </Dialog>
       <Dialog open={panel === 'rename'} title="Rename project" onClose={close}>
         <p className="quiet below">
-          Existing requests keep the current name: <Outside text={project.name} />.
+          Existing requests keep the current name: <UntrustedText text={project.name} />.
         </p>
         <OperationForm
           operation="projects.edit"

@@ -6,7 +6,7 @@ import { FaultNotice, OperationButton, RecordView, StateBadge } from '../../part
 import { useMay } from '../../session/session.ts'
 import { Loading } from '../../shell/page.tsx'
 import { Section } from '../section.tsx'
-import { count } from '../units.ts'
+import { pluralize } from '../units.ts'
 import { SecretOnce } from './secret-once.tsx'
 
 type SealStatus = Awaited<ReturnType<AdminClient['seal']['status']>>
@@ -40,7 +40,7 @@ export function Seal() {
               done="Machine key rotated"
               onDone={(answer) => setToDo((answer as { to_do: string }).to_do)}
               consequence={
-                <p>{count(seal.sealed, 'credential')} will be sealed again, all or none. No request is dropped.</p>
+                <p>{pluralize(seal.sealed, 'credential')} will be sealed again, all or none. No request is dropped.</p>
               }
             >
               Rotate
@@ -94,7 +94,7 @@ function MachineKey({ seal }: { seal: SealStatus }) {
           ? []
           : [{ label: 'Still to replace', value: <code className="breakable">{to_replace}</code> }]),
         { label: 'Format', value: format },
-        { label: 'Sealed', value: count(sealed, 'credential') },
+        { label: 'Sealed', value: pluralize(sealed, 'credential') },
         {
           label: 'All readable',
           value:

@@ -23,7 +23,7 @@ export function SecretOnce({ title, secret, children, onClose }: SecretOnceProps
         <code className="breakable grow" data-testid="secret">
           {secret}
         </code>
-        <CopyButton text={secret} look="primary" small={false} />
+        <CopyButton text={secret} variant="primary" small={false} />
       </div>
       <div className="quiet">{children}</div>
       <div>

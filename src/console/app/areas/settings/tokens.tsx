@@ -28,7 +28,7 @@ export function Tokens() {
   const [made, setMade] = useState<CreatedToken | null>(null)
   const may = useMay('tokens.create')
   const create = may ? (
-    <Button look="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setCreating(true)}>
+    <Button variant="primary" icon={<Plus size={16} aria-hidden="true" />} onClick={() => setCreating(true)}>
       Create token
     </Button>
   ) : null

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import type { Fault } from '../../client/fault.ts'
 import { toast, useOperation } from '../../parts/index.ts'
 import type { Applied, Plan } from '../outputs.ts'
-import { count } from '../units.ts'
+import { pluralize } from '../units.ts'
 import { variablesIn } from './configuration-file.ts'
 
 export interface FileOptions {
@@ -76,7 +76,7 @@ export function useConfigurationFile(): ConfigurationFile {
     async apply() {
       const done = (await make.call({ ...input, expect: plan?.expect })) as Applied | null
       if (done === null) return
-      toast({ tone: 'good', title: `${count(done.changes.length, 'change')} applied` })
+      toast({ tone: 'good', title: `${pluralize(done.changes.length, 'change')} applied` })
       setApplied(done)
       setPlan(null)
     },

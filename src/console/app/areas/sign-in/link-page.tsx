@@ -41,7 +41,7 @@ export function LinkPage() {
           <Command text="spgw console link" />
         </>
       )}
-      <Button look="primary" busy={busy} onClick={() => void enter()}>
+      <Button variant="primary" busy={busy} onClick={() => void enter()}>
         Sign in
       </Button>
       <p className="small">

@@ -42,7 +42,7 @@ export function PasswordForm() {
       />
       {code === null ? null : <CodeField code={code} onType={setCode} />}
       {error === null ? null : <SignInFault error={error} waitSeconds={waitSeconds} />}
-      <Button look="primary" type="submit" busy={busy} disabled={waitSeconds > 0}>
+      <Button variant="primary" type="submit" busy={busy} disabled={waitSeconds > 0}>
         {waitSeconds > 0 ? `Wait ${waitSeconds} s` : 'Sign in'}
       </Button>
     </form>
@@ -50,11 +50,11 @@ export function PasswordForm() {
 }
 
 function CodeField({ code, onType }: { code: string; onType(code: string): void }) {
-  const place = useRef<HTMLInputElement>(null)
-  useEffect(() => place.current?.focus(), [])
+  const inputRef = useRef<HTMLInputElement>(null)
+  useEffect(() => inputRef.current?.focus(), [])
   return (
     <TextField
-      place={place}
+      inputRef={inputRef}
       label="Authenticator code"
       name="code"
       autoComplete="one-time-code"

@@ -5,18 +5,18 @@ type TextFieldProps = Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange'> & 
   hint?: string
   value: string
   onType(text: string): void
-  place?: Ref<HTMLInputElement>
+  inputRef?: Ref<HTMLInputElement>
 }
 
 /** A labelled line of text, for what is no operation's input. */
-export function TextField({ label, hint, onType, place, ...rest }: TextFieldProps) {
+export function TextField({ label, hint, onType, inputRef, ...rest }: TextFieldProps) {
   const id = useId()
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
       <input
         {...rest}
-        ref={place}
+        ref={inputRef}
         id={id}
         className="input"
         required

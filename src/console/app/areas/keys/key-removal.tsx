@@ -3,10 +3,10 @@ import { useState } from 'react'
 import { Count, OperationButton } from '../../parts/index.ts'
 import type { Key } from '../outputs.ts'
 import { useLastDay } from './key-activity.tsx'
-import { referenceTo } from './key-words.tsx'
+import { referenceTo } from './key-display.tsx'
 
 /** Revoke ends it and keeps it in the list; remove takes it out. */
-export function EndKey({ shown: key, onRemoved }: { shown: Key; onRemoved(): void }) {
+export function KeyRemoval({ shown: key, onRemoved }: { shown: Key; onRemoved(): void }) {
   const [closeStreams, setCloseStreams] = useState(false)
   const day = useLastDay(key)
   const used =

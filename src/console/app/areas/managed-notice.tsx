@@ -1,9 +1,9 @@
 import { FileText } from 'lucide-react'
-import { Outside } from '../parts/index.ts'
-import { placeInWords } from './differences.ts'
+import { UntrustedText } from '../parts/index.ts'
+import { pathInWords } from './differences.ts'
 
 /** What a configuration file owns is refused elsewhere: said before somebody fills in a form for nothing. */
-export function OwnedNotice({ owned }: { owned: Readonly<Record<string, string>> }) {
+export function ManagedNotice({ owned }: { owned: Readonly<Record<string, string>> }) {
   const files = [...new Set(Object.values(owned))]
   if (files.length === 0) return null
   return (
@@ -14,7 +14,7 @@ export function OwnedNotice({ owned }: { owned: Readonly<Record<string, string>>
           <p key={file}>
             Managed by the file of{' '}
             <b>
-              <Outside text={file} />
+              <UntrustedText text={file} />
             </b>
             : {fieldsOf(owned, file)}. Change the file and apply it, or use force here; the next apply restores what the
             file says.
@@ -28,6 +28,6 @@ export function OwnedNotice({ owned }: { owned: Readonly<Record<string, string>>
 function fieldsOf(owned: Readonly<Record<string, string>>, file: string): string {
   const fields = Object.entries(owned)
     .filter(([, owner]) => owner === file)
-    .map(([field]) => placeInWords(field).toLowerCase())
+    .map(([field]) => pathInWords(field).toLowerCase())
   return fields.length > 6 ? `${fields.slice(0, 6).join(', ')} and ${fields.length - 6} more` : fields.join(', ')
 }

@@ -1,10 +1,10 @@
-import { Id, Missing, Outside, RecordView, Time } from '../../parts/index.ts'
+import { Id, Missing, RecordView, Time, UntrustedText } from '../../parts/index.ts'
 import type { Key } from '../outputs.ts'
 import { Pairs } from '../providers/provider-settings.tsx'
 import { Section } from '../section.tsx'
-import { KeyMark } from './key-words.tsx'
+import { KeyMark } from './key-display.tsx'
 
-export function KeyFacts({ shown: key }: { shown: Key }) {
+export function KeyDetails({ shown: key }: { shown: Key }) {
   return (
     <Section title="Key">
       <RecordView
@@ -28,14 +28,14 @@ export function KeyFacts({ shown: key }: { shown: Key }) {
           ...(key.revoked_at === null ? [] : [{ label: 'Revoked', value: <Time at={key.revoked_at} /> }]),
           {
             label: 'Policy',
-            value: key.policy === null ? <Missing meaning="no policy" /> : <Outside text={key.policy} />,
+            value: key.policy === null ? <Missing meaning="no policy" /> : <UntrustedText text={key.policy} />,
           },
           { label: 'Tags', value: <Pairs pairs={key.tags} /> },
           {
             label: 'Created',
             value: (
               <>
-                <Time at={key.created_at} /> by <Outside text={key.created_by} />
+                <Time at={key.created_at} /> by <UntrustedText text={key.created_by} />
               </>
             ),
           },

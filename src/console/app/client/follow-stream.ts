@@ -1,41 +1,41 @@
 const longestPauseMs = 15_000
 
-export interface LiveStream<Item> {
+export interface StreamOptions<Item> {
   /** Among all windows of this browser: what is called the same is the same, and opened once. */
   name: string
   /** Whether each item tells all, or only what has just happened. */
   kind: 'state' | 'events'
   open(signal: AbortSignal): Promise<AsyncIterable<Item>> | AsyncIterable<Item>
-  hear(item: Item): void
+  onItem(item: Item): void
   /** It broke off, or could not be opened. Given back is whether it shall be opened again. */
-  lose?(error: unknown): boolean
+  onLost?(error: unknown): boolean
   /** It is open after a gap: what was pushed meanwhile is to be read. Of events the time before the first opening is one, too. */
-  returned(): void
-  firstPauseMs: number
+  onGap(): void
+  retryMs: number
 }
 
 /** Listens until the signal fires, again and again where that breaks off. */
-export async function follow<Item>(stream: LiveStream<Item>, signal: AbortSignal): Promise<void> {
-  let pauseMs = stream.firstPauseMs
+export async function followStream<Item>(stream: StreamOptions<Item>, signal: AbortSignal): Promise<void> {
+  let pauseMs = stream.retryMs
   // Whoever listens to events has read the past before, and not what came between.
   let lost = stream.kind === 'events'
-  const find = () => {
-    if (lost) stream.returned()
+  const markConnected = () => {
+    if (lost) stream.onGap()
     lost = false
   }
   while (!signal.aborted) {
     try {
       const items = await stream.open(signal)
       // The next event may never come, and what was missed is there to be read now.
-      if (stream.kind === 'events') find()
+      if (stream.kind === 'events') markConnected()
       for await (const item of items) {
         if (signal.aborted) return
-        find()
-        pauseMs = stream.firstPauseMs
-        stream.hear(item)
+        markConnected()
+        pauseMs = stream.retryMs
+        stream.onItem(item)
       }
     } catch (error) {
-      if (signal.aborted || stream.lose?.(error) === false) return
+      if (signal.aborted || stream.onLost?.(error) === false) return
     }
     lost = true
     await pause(pauseMs, signal)

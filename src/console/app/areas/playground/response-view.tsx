@@ -2,18 +2,18 @@ import { Reply } from 'lucide-react'
 import { useState } from 'react'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { Button, CopyButton, Duration, StateBadge, Tabs } from '../../parts/index.ts'
-import type { Answer } from './answer-state.ts'
+import type { PlaygroundResponse } from './playground-response.ts'
 
-type View = 'text' | 'response' | 'request'
+type ResponseTab = 'text' | 'response' | 'request'
 
-const tabs: { value: View; title: string }[] = [
+const tabs: { value: ResponseTab; title: string }[] = [
   { value: 'text', title: 'Response' },
   { value: 'response', title: 'Raw response' },
   { value: 'request', title: 'Raw request' },
 ]
 
-export function AnswerView({ answer, onContinue }: { answer: Answer; onContinue: (() => void) | null }) {
-  const [view, setView] = useState<View>('text')
+export function ResponseView({ answer, onContinue }: { answer: PlaygroundResponse; onContinue: (() => void) | null }) {
+  const [view, setView] = useState<ResponseTab>('text')
   const { begin, state, error } = answer
   return (
     <section className="card" aria-label="Response">
@@ -47,7 +47,7 @@ export function AnswerView({ answer, onContinue }: { answer: Answer; onContinue:
           Response interrupted: {escapeControls(error)}
         </p>
       )}
-      <Tabs<View> label="View" tabs={tabs} value={view} onChange={setView}>
+      <Tabs<ResponseTab> label="ResponseTab" tabs={tabs} value={view} onChange={setView}>
         {view === 'text' ? <AnswerText answer={answer} onContinue={onContinue} /> : null}
         {view === 'response' ? <Raw head={headOf(answer)} body={answer.raw} /> : null}
         {view === 'request' ? <Raw head={`POST ${begin?.path ?? ''}`} body={begin?.request_body ?? ''} /> : null}
@@ -56,7 +56,7 @@ export function AnswerView({ answer, onContinue }: { answer: Answer; onContinue:
   )
 }
 
-const words: Record<Answer['state'], string> = {
+const words: Record<PlaygroundResponse['state'], string> = {
   waiting: 'Waiting for the first byte',
   coming: 'Streaming',
   ended: 'Completed',
@@ -65,10 +65,10 @@ const words: Record<Answer['state'], string> = {
 }
 
 /** A model may answer anything: lines stay, turning marks and escapes are written out. */
-function AnswerText({ answer, onContinue }: { answer: Answer; onContinue: (() => void) | null }) {
+function AnswerText({ answer, onContinue }: { answer: PlaygroundResponse; onContinue: (() => void) | null }) {
   const { text, raw, state, begin } = answer
-  const isRefused = begin !== null && begin.status >= 400
-  if (isRefused) return <Raw head={headOf(answer)} body={raw} />
+  const isError = begin !== null && begin.status >= 400
+  if (isError) return <Raw head={headOf(answer)} body={raw} />
   return (
     <div className="stack-tight">
       <div className="answer-text" aria-live="polite" aria-busy={state === 'coming'}>
@@ -110,7 +110,7 @@ function Raw({ head, body }: { head: string; body: string }) {
   )
 }
 
-function headOf({ begin }: Answer): string {
+function headOf({ begin }: PlaygroundResponse): string {
   if (begin === null) return ''
   return [`HTTP ${begin.status}`, ...Object.entries(begin.headers).map(([name, value]) => `${name}: ${value}`)].join(
     '\n',

@@ -1,4 +1,4 @@
 /** Text as one word of a shell's command: nothing within is read by it. */
-export function shellWord(text: string): string {
+export function shellQuote(text: string): string {
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { follow, type LiveStream } from '../../../src/console/app/client/follow.ts'
+import { followStream, type StreamOptions } from '../../../src/console/app/client/follow-stream.ts'
 
 /** Breaks off once, and is then silent until the signal fires. */
-function breaking(signal: AbortSignal, opened: () => void): LiveStream<string>['open'] {
+function breaking(signal: AbortSignal, opened: () => void): StreamOptions<string>['open'] {
   let times = 0
   return async function* () {
     if (++times === 1) throw new Error('too slow')
@@ -18,18 +18,18 @@ it.each([
   ['state', 0],
 ] as const)('has what was missed read at once whenever a stream of %s is open', async (kind, times) => {
   const leave = new AbortController()
-  let returned = 0
+  let onGap = 0
   const { promise: again, resolve: opened } = Promise.withResolvers<void>()
-  const following = follow(
+  const following = followStream(
     {
-      ...{ name: 'x', kind, firstPauseMs: 1, hear: () => {} },
+      ...{ name: 'x', kind, retryMs: 1, onItem: () => {} },
       open: breaking(leave.signal, opened),
-      returned: () => void returned++,
+      onGap: () => void onGap++,
     },
     leave.signal,
   )
   await again
-  expect(returned).toBe(times)
+  expect(onGap).toBe(times)
   leave.abort()
   await following
 })

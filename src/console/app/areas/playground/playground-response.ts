@@ -1,7 +1,7 @@
 import type { SentEvent } from '../../../../admin/contract/send.ts'
 
 /** An answer as far as it has come. */
-export interface Answer {
+export interface PlaygroundResponse {
   state: 'waiting' | 'coming' | 'ended' | 'stopped' | 'failed'
   text: string
   /** What the lane sent, piece by piece. */
@@ -13,7 +13,7 @@ export interface Answer {
   error: string | null
 }
 
-export const noAnswer: Answer = {
+export const emptyResponse: PlaygroundResponse = {
   state: 'waiting',
   text: '',
   raw: '',
@@ -26,7 +26,7 @@ export const noAnswer: Answer = {
 /** More than this of what was sent is of no use on a page. */
 const mostRaw = 400_000
 
-export function readEvent(answer: Answer, event: SentEvent): Answer {
+export function applyEvent(answer: PlaygroundResponse, event: SentEvent): PlaygroundResponse {
   switch (event.kind) {
     case 'begin':
       return { ...answer, state: 'coming', begin: event }

@@ -2,10 +2,10 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import type { SentEvent } from '../../../../admin/contract/send.ts'
 import { callOperation } from '../../client/admin.ts'
 import { type Fault, faultOf } from '../../client/fault.ts'
-import { type Answer, noAnswer, readEvent } from './answer-state.ts'
+import { applyEvent, emptyResponse, type PlaygroundResponse } from './playground-response.ts'
 
-export interface AnswerCall {
-  answer: Answer | null
+export interface ResponseCall {
+  answer: PlaygroundResponse | null
   fault: Fault | null
   busy: boolean
   send(input: object): Promise<void>
@@ -13,19 +13,19 @@ export interface AnswerCall {
 }
 
 /** One request at a time. What comes is shown once a frame, however small the pieces are. */
-export function useAnswer(): AnswerCall {
-  const [answer, setAnswer] = useState<Answer | null>(null)
+export function useResponse(): ResponseCall {
+  const [answer, setAnswer] = useState<PlaygroundResponse | null>(null)
   const [fault, setFault] = useState<Fault | null>(null)
   const [busy, setBusy] = useState(false)
-  const under = useRef<AbortController | null>(null)
-  useEffect(() => () => under.current?.abort(), [])
+  const current = useRef<AbortController | null>(null)
+  useEffect(() => () => current.current?.abort(), [])
   const send = useCallback(async (input: object) => {
-    under.current?.abort()
-    const own = new AbortController()
-    under.current = own
+    current.current?.abort()
+    const controller = new AbortController()
+    current.current = controller
     setBusy(true)
     setFault(null)
-    let now = noAnswer
+    let now = emptyResponse
     let frame = 0
     const show = () => {
       frame = 0
@@ -33,21 +33,21 @@ export function useAnswer(): AnswerCall {
     }
     setAnswer(now)
     try {
-      const events = (await callOperation(['requests', 'send'], input, own.signal)) as AsyncIterable<SentEvent>
+      const events = (await callOperation(['requests', 'send'], input, controller.signal)) as AsyncIterable<SentEvent>
       for await (const event of events) {
-        now = readEvent(now, event)
+        now = applyEvent(now, event)
         frame ||= requestAnimationFrame(show)
       }
     } catch (error) {
-      if (own.signal.aborted) now = { ...now, state: 'stopped' }
+      if (controller.signal.aborted) now = { ...now, state: 'stopped' }
       else setFault(faultOf(error))
     }
     cancelAnimationFrame(frame)
-    if (under.current !== own) return
+    if (current.current !== controller) return
     // Without a head nothing was ever sent: the fault alone says what happened.
     setAnswer(now.begin === null ? null : now)
     setBusy(false)
   }, [])
-  const stop = useCallback(() => under.current?.abort(), [])
+  const stop = useCallback(() => current.current?.abort(), [])
   return { answer, fault, busy, send, stop }
 }

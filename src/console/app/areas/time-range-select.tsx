@@ -1,26 +1,26 @@
 import { type FormEvent, useId, useState } from 'react'
 import { parseDuration } from '../../../core/units.ts'
 import { Button, Dialog } from '../parts/index.ts'
-import { describeSpan } from './span-words.ts'
+import { describeTimeRange } from './time-range.ts'
 
-export interface Span {
+export interface TimeRange {
   /** A duration back from now, a time, or a word of the list's own. */
   since: string
   /** A time; undefined: now. */
   until: string | undefined
 }
 
-interface SpanChoiceProps extends Span {
+interface TimeRangeSelectProps extends TimeRange {
   spans: readonly { since: string; title: string }[]
-  onChange(span: Span): void
+  onChange(span: TimeRange): void
 }
 
 /** Which time is shown: one of the usual spans, or any other. */
-export function SpanChoice({ since, until, spans, onChange }: SpanChoiceProps) {
-  const [asking, setAsking] = useState(false)
+export function TimeRangeSelect({ since, until, spans, onChange }: TimeRangeSelectProps) {
+  const [isOpen, setOpen] = useState(false)
   const isOwn = until !== undefined || !spans.some((span) => span.since === since)
   const choose = (value: string) => {
-    if (value === 'other') setAsking(true)
+    if (value === 'other') setOpen(true)
     else onChange({ since: value, until: undefined })
   }
   return (
@@ -31,7 +31,7 @@ export function SpanChoice({ since, until, spans, onChange }: SpanChoiceProps) {
         value={isOwn ? 'own' : since}
         onChange={(event) => choose(event.target.value)}
       >
-        {isOwn ? <option value="own">{describeSpan(since, until)}</option> : null}
+        {isOwn ? <option value="own">{describeTimeRange(since, until)}</option> : null}
         {spans.map((span) => (
           <option key={span.since} value={span.since}>
             {span.title}
@@ -39,12 +39,12 @@ export function SpanChoice({ since, until, spans, onChange }: SpanChoiceProps) {
         ))}
         <option value="other">Custom range…</option>
       </select>
-      <Dialog open={asking} title="Custom range" onClose={() => setAsking(false)}>
-        <SpanForm
+      <Dialog open={isOpen} title="Custom range" onClose={() => setOpen(false)}>
+        <TimeRangeForm
           since={since}
           until={until}
           onChange={(span) => {
-            setAsking(false)
+            setOpen(false)
             onChange(span)
           }}
         />
@@ -54,7 +54,7 @@ export function SpanChoice({ since, until, spans, onChange }: SpanChoiceProps) {
 }
 
 /** Times are asked for, and written, as the clock of this machine shows them: so are those below the charts. */
-function SpanForm({ since, until, onChange }: Span & { onChange(span: Span): void }) {
+function TimeRangeForm({ since, until, onChange }: TimeRange & { onChange(span: TimeRange): void }) {
   const id = useId()
   const [from, setFrom] = useState(() => writeLocal(momentOf(since)))
   const [to, setTo] = useState(() => (until === undefined ? '' : writeLocal(Date.parse(until))))
@@ -95,7 +95,7 @@ function SpanForm({ since, until, onChange }: Span & { onChange(span: Span): voi
         {isWrong ? 'The end must be after the start.' : ''}
       </p>
       <div>
-        <Button look="primary" type="submit">
+        <Button variant="primary" type="submit">
           Apply
         </Button>
       </div>

@@ -1,9 +1,9 @@
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import type { RequestRow } from '../../live/status-output.ts'
-import { Bytes, Count, Duration, Money, Outside, RecordView } from '../../parts/index.ts'
+import { Bytes, Count, Duration, Money, RecordView, UntrustedText } from '../../parts/index.ts'
 
 /** Tokens and cost, then the rest of what is known. */
-export function RecordFacts({ record }: { record: RequestRow }) {
+export function RecordDetails({ record }: { record: RequestRow }) {
   return (
     <>
       <div className="record-columns">
@@ -34,7 +34,7 @@ export function RecordFacts({ record }: { record: RequestRow }) {
 
 function tokenEntries({ tokens, cost }: RequestRow) {
   const price = { label: 'Cost', value: <Money usd={cost?.usd} /> }
-  const version = { label: 'Price version', value: <Outside text={cost?.price_version} /> }
+  const version = { label: 'Price version', value: <UntrustedText text={cost?.price_version} /> }
   if (tokens === null) return [{ label: 'Tokens', value: 'Not counted' }, price, version]
   return [
     { label: 'Input', value: <Count value={tokens.input} /> },
@@ -51,16 +51,19 @@ function tokenEntries({ tokens, cost }: RequestRow) {
 function clientEntries(record: RequestRow) {
   const tags = Object.entries(record.tags).map(([name, value]) => `${name}=${value}`)
   return [
-    { label: 'Scope', value: <Outside text={record.project && `${record.project}/${record.environment ?? ''}`} /> },
-    { label: 'Key', value: <Outside text={record.key?.name} /> },
-    { label: 'Address', value: <Outside text={record.client.address} /> },
-    { label: 'User agent', value: <Outside text={record.client.user_agent} /> },
+    {
+      label: 'Scope',
+      value: <UntrustedText text={record.project && `${record.project}/${record.environment ?? ''}`} />,
+    },
+    { label: 'Key', value: <UntrustedText text={record.key?.name} /> },
+    { label: 'Address', value: <UntrustedText text={record.client.address} /> },
+    { label: 'User agent', value: <UntrustedText text={record.client.user_agent} /> },
     { label: 'First byte', value: <Duration ms={record.first_byte_ms} /> },
     { label: 'Total', value: <Duration ms={record.duration_ms} /> },
     { label: 'Request size', value: <Bytes bytes={record.request_bytes} /> },
     { label: 'Response size', value: <Bytes bytes={record.response_bytes} /> },
     { label: 'Streamed', value: record.streamed ? 'Yes' : 'No' },
-    { label: "Provider's request ID", value: <Outside text={record.provider_request_id} /> },
-    { label: 'Tags', value: <Outside text={tags.join(', ')} /> },
+    { label: "Provider's request ID", value: <UntrustedText text={record.provider_request_id} /> },
+    { label: 'Tags', value: <UntrustedText text={tags.join(', ')} /> },
   ]
 }
