@@ -1,7 +1,7 @@
 import { UntrustedText } from '../parts/index.ts'
 import { type Difference, pathInWords } from './differences.ts'
 
-/** What was, and what is: told by words and signs, not by colour alone. */
+/** Before and after, marked up as deleted and inserted, not by colour alone. */
 export function DifferenceTable({ differences, same }: { differences: readonly Difference[]; same: string }) {
   if (differences.length === 0) return <p className="quiet">{same}</p>
   return (

@@ -50,7 +50,7 @@ export function allModels(byLane: ModelsByLane): string[] {
   return [...new Set(laneNames.flatMap((lane) => byLane[lane]))].sort()
 }
 
-/** A model that a client could ask for on this route: of a pattern, one that a target's provider has. */
+/** A model name that this route serves: for a pattern, one that a target's provider has. */
 export function sampleModel(
   { model, targets }: Pick<Route, 'model' | 'targets'>,
   providers: readonly Provider[],

@@ -2,7 +2,7 @@ import { FileText } from 'lucide-react'
 import { UntrustedText } from '../parts/index.ts'
 import { pathInWords } from './differences.ts'
 
-/** What a configuration file owns is refused elsewhere: said before somebody fills in a form for nothing. */
+/** Fields managed by a configuration file cannot be changed here; shown before somebody fills in a form in vain. */
 export function ManagedNotice({ owned }: { owned: Readonly<Record<string, string>> }) {
   const files = [...new Set(Object.values(owned))]
   if (files.length === 0) return null

@@ -53,7 +53,7 @@ export function TimeRangeSelect({ since, until, spans, onChange }: TimeRangeSele
   )
 }
 
-/** Times are asked for, and written, as the clock of this machine shows them: so are those below the charts. */
+/** Times are in the browser's time zone, like those below the charts. */
 function TimeRangeForm({ since, until, onChange }: TimeRange & { onChange(span: TimeRange): void }) {
   const id = useId()
   const [from, setFrom] = useState(() => writeLocal(momentOf(since)))

@@ -16,7 +16,7 @@ export const admin: AdminClient = linkAdminClient(contractRouter(), {
 /** For react-query: `useQuery(orpc.keys.list.queryOptions({ input: {} }))`. */
 export const orpc = createTanstackQueryUtils(admin)
 
-/** One answer of 401 says that the session is over: whoever asks for the state of it hears so and shows sign-in. */
+/** A 401 means that the session has ended: the session is read again, and the page shows sign-in. */
 async function send(request: Request): Promise<Response> {
   const answer = await sendCall(request)
   if (answer.status === 401) void queries.invalidateQueries({ queryKey: sessionKey })

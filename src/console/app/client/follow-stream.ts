@@ -3,7 +3,7 @@ const longestPauseMs = 15_000
 export interface StreamOptions<Item> {
   /** Among all windows of this browser: what is called the same is the same, and opened once. */
   name: string
-  /** Whether each item tells all, or only what has just happened. */
+  /** Whether each item is the whole state, or an event. */
   kind: 'state' | 'events'
   open(signal: AbortSignal): Promise<AsyncIterable<Item>> | AsyncIterable<Item>
   onItem(item: Item): void
@@ -26,7 +26,7 @@ export async function followStream<Item>(stream: StreamOptions<Item>, signal: Ab
   while (!signal.aborted) {
     try {
       const items = await stream.open(signal)
-      // The next event may never come, and what was missed is there to be read now.
+      // The next event may never come, so missed ones are read now.
       if (stream.kind === 'events') markConnected()
       for await (const item of items) {
         if (signal.aborted) return

@@ -2,7 +2,7 @@ import { QueryClient } from '@tanstack/react-query'
 
 export const sessionKey = ['session'] as const
 
-/** What is shown stays fresh by push (live/), so nothing is asked again just because a window got the focus. */
+/** Data is kept fresh by push (live/), so nothing is reread on window focus. */
 export const queries: QueryClient = new QueryClient({
   defaultOptions: {
     queries: {
@@ -23,7 +23,7 @@ export function refreshConfiguration(): Promise<void> {
   return queries.invalidateQueries({ predicate: ({ queryKey }) => !isOfRecords(queryKey) })
 }
 
-/** After a time in which nothing was heard: all but endless lists, which read anew with their own stream. */
+/** After a gap in the stream: rereads all but infinite lists, which have their own stream. */
 export function refreshMissed(): Promise<void> {
   return queries.invalidateQueries({ predicate: ({ queryKey }) => !isEndless(queryKey) })
 }

@@ -14,7 +14,7 @@ export async function shareStream<Item>(stream: StreamOptions<Item>, signal: Abo
     if (channel.received) stream.onGap()
     await followStream(stream, signal)
   }).catch(() => {
-    // Left before it was one's turn.
+    // Aborted before this window got the lock.
   })
 }
 
@@ -66,7 +66,7 @@ class Channel<Item> {
 
   #take(message: Message<Item>): void {
     if (message.kind === 'hello') {
-      // One who listens to events has read the past by himself, but not what came between.
+      // A new listener has read the past, but may have missed events since.
       const known = this.#stream.kind === 'state' ? this.#last : ({ kind: 'gap' } as const)
       if (this.#holds && known !== null) this.#channel.postMessage(known)
       return
@@ -87,7 +87,7 @@ class Channel<Item> {
 const slots = [0, 1, 2]
 const rereadMs = 5000
 
-/** Where all are taken, one reads anew until there is one. */
+/** If all slots are taken, the data is reread at intervals until one is free. */
 async function inSlot<Item>(stream: StreamOptions<Item>, signal: AbortSignal): Promise<void> {
   for (const slot of slots) {
     const had = await hold(`connection ${slot}`, { ifAvailable: true }, async (lock) => {

@@ -15,7 +15,7 @@ export function useLive(): Live {
   return useSyncExternalStore(subscribeLive, readLive)
 }
 
-/** Keeps the live connection for as long as the component stands and the page is seen. */
+/** Keeps the live connection while the component is mounted and the page is visible. */
 export function useLiveConnection(): void {
   useEffect(
     () =>
@@ -46,7 +46,7 @@ interface WatchEvent {
   status: StatusOutput
 }
 
-/** Pushed by `watch`; a gateway without it is asked now and then. */
+/** Pushed by `watch`; a gateway without it is polled. */
 async function* watchStatus(signal: AbortSignal): AsyncGenerator<WatchEvent> {
   if (findOperation('watch') === undefined) {
     while (!signal.aborted) {
@@ -71,7 +71,7 @@ function onStatus({ configuration, status }: WatchEvent): void {
   if (before.status !== null && hasChanged(before, configuration, status)) void refreshConfiguration()
 }
 
-/** Where no counter tells of changes, the sums of the status do as well as they can. */
+/** Without a change counter, compares the counts in the status. */
 function hasChanged(before: Live, configuration: number | null, status: StatusOutput): boolean {
   if (configuration !== null) return configuration !== before.configuration
   const sums = (of: StatusOutput | null) => JSON.stringify([of?.providers, of?.routes, of?.keys])
@@ -86,7 +86,7 @@ export interface Live {
   reason: string | null
   /** The gateway's status as heard last. */
   status: StatusOutput | null
-  /** Goes up with every change of configuration; null: the gateway does not tell. */
+  /** Increases with every change of configuration; null: not reported. */
   configuration: number | null
 }
 

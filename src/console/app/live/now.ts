@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** One clock for every age on the page; it stands still while nobody looks. */
+/** One clock for all relative times; it stops while the page is hidden. */
 let now = Date.now()
 let timer: ReturnType<typeof setInterval> | undefined
 const listeners = new Set<() => void>()
@@ -14,7 +14,7 @@ function tick(): void {
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
   if (timer === undefined) {
-    // It stood still while nobody listened.
+    // It was stopped without listeners.
     now = Date.now()
     timer = setInterval(tick, 1000)
   }
@@ -26,7 +26,7 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** `read` makes of the time what is shown: a component is drawn anew only when that changes. */
+/** `read` formats the time: a component is redrawn only when the result changes. */
 export function useClock<Shown extends string | number>(read: (now: number) => Shown): Shown {
   return useSyncExternalStore(subscribe, () => read(now))
 }

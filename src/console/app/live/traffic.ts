@@ -3,7 +3,7 @@ import { useLive } from './live.ts'
 
 const leastMs = 5000
 
-/** Calls `refresh` after there has been a request, at most every five seconds: without traffic nothing is asked. */
+/** Calls `refresh` after new requests, at most every five seconds; without traffic never. */
 export function useTraffic(refresh: () => void): void {
   const count = useLive().status?.requests_since_start
   const state = useRef({ refresh, count, last: 0, timer: undefined as ReturnType<typeof setTimeout> | undefined })

@@ -1,5 +1,5 @@
 const browsers: [form: RegExp, name: string][] = [
-  // Those that name another one besides come first.
+  // Browsers whose user agent also names another one come first.
   [/\bEdg(?:e|A|iOS)?\/(\d+)/, 'Edge'],
   [/\bOPR\/(\d+)/, 'Opera'],
   [/\bSamsungBrowser\/(\d+)/, 'Samsung Internet'],

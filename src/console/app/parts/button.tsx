@@ -15,7 +15,7 @@ function classOf({ variant = 'plain', small = false }: ButtonStyle, more = ''): 
 
 export type ButtonProps = ButtonStyle & ButtonHTMLAttributes<HTMLButtonElement> & { busy?: boolean }
 
-/** `busy`: what it began has not ended; it cannot be pressed twice, and keeps its width. */
+/** `busy`: the action is in progress. The button is disabled and keeps its width. */
 export function Button({ variant, icon, small, busy, className, children, ...rest }: ButtonProps) {
   const disabled = rest.disabled === true || busy === true
   return (
@@ -32,7 +32,7 @@ export function Button({ variant, icon, small, busy, className, children, ...res
   )
 }
 
-/** For a button that is an icon alone: `label` is what it is called. */
+/** A button with an icon only; `label` is its name. */
 export function IconButton({ label, icon, ...rest }: ButtonProps & { label: string; icon: ReactNode }) {
   return (
     <Button

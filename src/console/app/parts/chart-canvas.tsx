@@ -96,13 +96,13 @@ function optionsOf(
   }
 }
 
-/** A single moment stands in the middle of an hour, and bars have room for the halves of the first and the last. */
+/** A single point is drawn in the middle of an hour. Bars get room for half a bar at both ends. */
 function spanOf([first = 0, second]: readonly number[], variant: 'lines' | 'bars'): uPlot.Scale {
   const room = second === undefined ? 1800 : variant === 'bars' ? (second - first) / 2000 : 0
   return room === 0 ? {} : { range: (_plot, low, high) => [low - room, high + room] }
 }
 
-/** What comes in whole numbers is not counted in halves. */
+/** Integers get no fractional ticks. */
 function stepsOf(series: readonly ChartSeries[]): Pick<uPlot.Axis, 'incrs'> {
   const whole = series.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)))
   if (!whole) return {}
@@ -111,14 +111,14 @@ function stepsOf(series: readonly ChartSeries[]): Pick<uPlot.Axis, 'incrs'> {
 
 const fewPoints = 12
 
-/** Where there are few they are marked, and so is one alone, which no line leads to. */
+/** Marks the points if there are few, and isolated points, which no line shows. */
 function pointsOf(values: readonly (number | null)[]): number[] {
   const known = values.flatMap((value, index) => (value === null ? [] : [index]))
   if (known.length <= fewPoints) return known
   return known.filter((index) => (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null)
 }
 
-/** Bars stand on one another: each reaches as high as it and those after it, and is drawn before them. */
+/** Stacked bars: each series is drawn as the sum of itself and those after it, largest first. */
 function stack(series: readonly ChartSeries[]): (number | null)[][] {
   return series.map(({ values }, at) =>
     values.map((_, index) => series.slice(at).reduce((sum, one) => sum + (one.values[index] ?? 0), 0)),
@@ -139,7 +139,7 @@ function zoom(plot: uPlot, onZoom: ChartProps['onZoom']): void {
   onZoom?.(since, until)
 }
 
-/** A canvas knows no custom properties: a new element takes the colour on and says what it has become. */
+/** A canvas cannot read custom properties: a temporary element resolves the colour. */
 function readColour(element: HTMLElement, name: string): string {
   const probe = document.createElement('span')
   probe.style.color = `var(${name})`

@@ -26,9 +26,9 @@ export interface DataTableProps<Row> {
   tools?: ReactNode
   /** Fills what the window leaves, and scrolls within; for long lists. */
   fill?: boolean
-  /** Cells wrap, and where there is little room each row stands as a card; for short lists of things. */
+  /** Cells wrap, and on narrow screens each row becomes a card; for short lists. */
   cards?: boolean
-  /** Asked for when the end comes near. */
+  /** Called when the end comes near. */
   onEnd?(): void
   /** Below the last row: "Loading", "That is all". */
   foot?: ReactNode

@@ -43,7 +43,7 @@ export function DerivedCell({ row, column }: { row: unknown; column: Column }) {
   return text === absent ? <Missing /> : <bdi className="from-outside truncate">{text}</bdi>
 }
 
-/** Any value of an answer, with the words that its name asks for. */
+/** Any value of a result, formatted by its field name. */
 export function DerivedValue({ name, value }: { name: string; value: unknown }) {
   const format = guessFormat(name)
   if (value === null || value === undefined || value === '') return <Missing />

@@ -16,7 +16,7 @@ export interface FormFieldProps {
   label?: string | undefined
   hint?: ReactNode
   autoFocus?: boolean
-  /** What stands now is changed: left as it is, it stays. */
+  /** The form edits a record: unchanged fields keep their values. */
   isEdit?: boolean
 }
 

@@ -1,11 +1,11 @@
 /**
- * What pages are made of. Take these before making anything of your own: they hold the look, the keyboard and the words.
+ * The building blocks of pages. Use these before writing new ones: they hold the style, keyboard handling and wording.
  *
  * Places   `DataTable` lists; `RecordView` with `entriesOf(answer)` one thing; `Empty` a place with nothing in it;
  *          `Page` (shell/page.tsx) the frame with title and buttons; `Tabs`, `Drawer`, `Dialog`, `Menu`.
  * Doing    `OperationForm` draws a form from an operation's input and calls it; `OperationButton` does one operation and
  *          asks first where it is dangerous; `useOperation` calls by hand; `useMay('keys.create')` (session/) whether a
- *          button makes sense for whoever is signed in; `toast` and `toastFault` say how it went.
+ *          operator may call an operation; `toast` and `toastFault` say how it went.
  * Values   `Time`, `Money`, `Browser`, `Duration`, `Bytes`, `Count`, `Id`, `StateBadge`, `UntrustedText` for text from outside (models,
  *          user agents, messages), `Missing`; `derivedColumn` for the contract's own columns.
  * Drawing  `Sparkline`, `Chart` (loaded when the first is drawn).

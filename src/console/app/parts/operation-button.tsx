@@ -13,11 +13,11 @@ export interface OperationButtonProps {
   operation: string
   input: Record<string, unknown>
   children: ReactNode
-  /** What is touched; a dangerous operation asks for it to be typed. */
+  /** The resource's name. A dangerous operation requires it to be typed. */
   name: string
-  /** More about what will happen: how many things it reaches. */
+  /** What will happen, and to how many things. */
   consequence?: ReactNode
-  /** Said when it is done. */
+  /** The toast after success. */
   done?: string
   onDone?: (answer: unknown) => void
   variant?: ButtonVariant
@@ -25,7 +25,7 @@ export interface OperationButtonProps {
   icon?: ReactNode
 }
 
-/** A button that does one operation. What is dangerous is asked about first, in the contract's own words. */
+/** A button that runs one operation. Dangerous ones ask first, in the contract's words. */
 export function OperationButton(props: OperationButtonProps) {
   const { operation, input, name, children, done, onDone, variant, small, icon } = props
   const { meta, path } = operationNamed(operation)
@@ -79,7 +79,7 @@ export function titleOf(summary: string): string {
   return summary.split(/[;,(]/, 1)[0]?.trim() ?? summary
 }
 
-/** Pages name things by their ids, people by their names. */
+/** The input has IDs; the question shows names. */
 function nameThings(input: Record<string, unknown>, name: string): Record<string, unknown> {
   const isId = (value: unknown) => typeof value === 'string' && /^[a-z]{3}_[0-9a-z]{20,}$/.test(value)
   return Object.fromEntries(Object.entries(input).map(([field, value]) => [field, isId(value) ? name : value]))

@@ -12,7 +12,7 @@ export interface OperationCall {
   forget(): void
 }
 
-/** Calls an operation by name. After one that changes something, whatever is shown is read anew. */
+/** Calls an operation by name. After a write, everything shown is refreshed. */
 export function useOperation(name: string): OperationCall {
   const [busy, setBusy] = useState(false)
   const [fault, setFault] = useState<Fault | null>(null)

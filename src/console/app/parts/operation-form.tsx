@@ -11,9 +11,9 @@ import { useOperation } from './operation-call.ts'
 export interface OperationFormProps {
   /** `keys.create` */
   operation: string
-  /** Part of the input that is no question here: the name of what is edited, the scope. */
+  /** Input without a field: the name of what is edited, the scope. */
   fixed?: Record<string, unknown>
-  /** What stands now, by input field: only what differs from it is sent. */
+  /** The current values by input field: only changed fields are sent. */
   initial?: Record<string, unknown>
   /** Prefilled, and sent like anything typed. */
   preset?: Record<string, unknown>
@@ -21,7 +21,7 @@ export interface OperationFormProps {
   fields?: readonly string[]
   /** Folded away under "More settings". */
   folded?: readonly string[]
-  /** Those that must be given here, though the operation can do without. */
+  /** Fields required by this form, though optional for the operation. */
   needed?: readonly string[]
   suggestions?: Record<string, readonly string[]>
   labels?: Record<string, string>
@@ -34,7 +34,7 @@ export interface OperationFormProps {
   children?: ReactNode
 }
 
-/** A form drawn from an operation's input. Faults of fields stand beside them, others above the buttons. */
+/** A form derived from an operation's input. Errors of fields are shown beside them, others above the buttons. */
 export function OperationForm(props: OperationFormProps) {
   const { fixed = {}, initial, preset } = props
   const fields = fieldsOf(props)
@@ -96,7 +96,7 @@ function fieldsOf({ operation, fields, folded = [], fixed = {}, needed = [] }: O
   return [...fields, ...folded].flatMap((name) => all.find((field) => field.name === name) ?? [])
 }
 
-/** What no field's own line says already. */
+/** Shows an error unless the fields already show it. */
 export function FormFault({ fault, shown }: { fault: Fault | null; shown: readonly string[] }) {
   if (fault === null) return null
   const named = Object.keys(fault.fields)

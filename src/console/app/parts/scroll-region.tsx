@@ -6,7 +6,7 @@ export interface ScrollRegionProps {
   children: ReactNode
 }
 
-/** What scrolls by itself. The keyboard must reach it, or nobody without a mouse sees the rest. */
+/** A scrolling area. It must be focusable, or keyboard users cannot scroll it. */
 export function ScrollRegion({ label, scrollRef, children }: ScrollRegionProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: WCAG asks for it (axe: scrollable-region-focusable).

@@ -22,7 +22,7 @@ export function useColumnChoice<Row>(name: string, columns: readonly TableColumn
   return { all: columns, shown: columns.filter(({ id }) => !hidden.includes(id)), toggle }
 }
 
-/** Those that are hidden; null: nobody has chosen yet. */
+/** The hidden columns; null: no choice made yet. */
 function readChosen(storageKey: string): string[] | null {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(storageKey) ?? 'null')
@@ -65,12 +65,12 @@ export interface TableColumn<Row> {
   /** The same where there is little room. */
   narrowTitle?: string
   cell(row: Row): ReactNode
-  /** Numbers stand at the end, with figures of one width. */
+  /** Right-aligned, with tabular figures. */
   number?: boolean
   /** A CSS length. Columns without one share what is left. */
   width?: string
   narrowWidth?: string
-  /** Not shown until somebody chooses it. */
+  /** Hidden by default. */
   optional?: boolean
   /** Left out where there is little room (under 700 px). */
   wideOnly?: boolean

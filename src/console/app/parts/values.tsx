@@ -46,7 +46,7 @@ interface TimeProps {
 
 const clockSlackMs = 5000
 
-/** What has just happened is not to come, though the gateway's clock is a little ahead. */
+/** Tolerates a gateway clock that is slightly ahead: a recent event is not shown as future. */
 function noEarlier(now: number, at: string): number {
   const moment = Date.parse(at)
   return moment > now && moment - now < clockSlackMs ? moment : now

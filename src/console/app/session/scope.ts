@@ -1,6 +1,6 @@
 import { useSearch } from '@tanstack/react-router'
 
-/** What part of the workspace a page shows; it stands in the address, so that a link shows the same to everybody. */
+/** The part of the workspace that a page shows. It is in the address, so that a link shows everybody the same. */
 export interface ScopeSearch {
   /** Left out: all projects. */
   project?: string
@@ -14,7 +14,7 @@ export interface Scope extends ScopeSearch {
   listInput: { project?: string; environment?: string; all: boolean }
   /** For what filters by scope (`requests.list`). */
   filter: ScopeSearch
-  /** Where something new is made. */
+  /** Where new resources are created. */
   defaultScope: { project: string; environment: string }
 }
 

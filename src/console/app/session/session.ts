@@ -21,7 +21,7 @@ export interface AuthState {
   methods: { password: true; passkey: boolean; oidc: { name: string } | null }
   /** Why passkeys cannot be used at this address. */
   passkey_refused: string | null
-  /** Why nobody signs in over this connection. */
+  /** Why nobody can sign in over this connection. */
   sign_in_refused?: string | null
 }
 
@@ -35,7 +35,7 @@ export function useSession() {
   return useQuery(sessionQuery)
 }
 
-/** After signing in or out: whatever was read as somebody else is forgotten. */
+/** After signing in or out: drops everything that was read as another operator. */
 export async function refreshSession(): Promise<AuthState> {
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
   const state = await queries.fetchQuery({ ...sessionQuery, staleTime: 0 })
@@ -45,7 +45,7 @@ export async function refreshSession(): Promise<AuthState> {
 
 let signedOut = false
 
-/** Whoever signs out himself needs not be told that his session has ended. */
+/** Whether the operator signed out; the page then does not say that the session has ended. */
 export function hasSignedOut(): boolean {
   return signedOut
 }
@@ -57,9 +57,8 @@ export async function signOut(): Promise<void> {
 }
 
 /**
- * Whether a button for the operation makes sense for whoever is signed in. The gateway decides; this is only so that
- * nobody is led to a refusal. `project`: the name of the one that it is about, null where that is the workspace's own;
- * left out: the one that the address has chosen, else any.
+ * Whether the signed-in operator may call the operation, to hide buttons that would be rejected. The gateway decides.
+ * `project`: the project's name, or null for the workspace; without it: the project of the address, else any.
  */
 export function useMay(operation: string, project?: string | null): boolean {
   return useMayCall()(operation, project)
@@ -67,7 +66,7 @@ export function useMay(operation: string, project?: string | null): boolean {
 
 export type MayCall = (operation: string, project?: string | null) => boolean
 
-/** The same for many at once. */
+/** The same for many operations. */
 export function useMayCall(): MayCall {
   const { data } = useSession()
   const { project: chosen } = useScope()
@@ -79,10 +78,10 @@ export function useMayCall(): MayCall {
   }
 }
 
-/** Of no project, for what is the workspace's own, and as long as the names are not known. */
+/** No project: for the workspace, and while the names are not known. */
 const none = ''
 
-/** Asked for by whoever has a grant for one of them. */
+/** Read only by operators who have a grant for a project. */
 function useProjects(grants: readonly Grant[]) {
   return useQuery({
     ...orpc.projects.list.queryOptions({ input: {} }),
@@ -90,7 +89,7 @@ function useProjects(grants: readonly Grant[]) {
   })
 }
 
-/** Grants name projects by their ids, pages by their names; whoever has one for the workspace needs neither. */
+/** Grants refer to projects by ID, pages by name. */
 function useProjectIds(grants: readonly Grant[]): (name: string | null) => string | undefined {
   const { data } = useProjects(grants)
   return (name) => {

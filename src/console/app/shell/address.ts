@@ -1,4 +1,4 @@
-/** Search words stand in an address as plain text, so that a person can read and write them. */
+/** Query parameters are plain text, so that people can read and write them. */
 export function parseSearch(text: string): Record<string, unknown> {
   return Object.fromEntries(new URLSearchParams(text))
 }

@@ -7,7 +7,7 @@ import { Layout } from './layout.tsx'
 
 export const rootRoute = createRootRoute()
 
-/** All that needs somebody to be signed in stands below this one. */
+/** The parent of all routes that require a session. */
 export const appRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'app',

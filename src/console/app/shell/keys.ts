@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 
-/** Where `g` and a letter lead. */
+/** The pages that `g` and a letter open. */
 export const places = [
   { key: 'o', to: '/', title: 'Overview' },
   { key: 'p', to: '/providers', title: 'Providers' },
@@ -14,7 +14,7 @@ export const places = [
 
 const sequenceMs = 1200
 
-/** A key pressed while somebody writes is text, and one with a modifier is the browser's. */
+/** While typing, keys are text; keys with a modifier belong to the browser. */
 export function isTyping(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return true
   const { target } = event
@@ -43,7 +43,7 @@ export function useShortcuts(): { sheet: boolean; closeSheet(): void } {
   return { sheet, closeSheet: () => setSheet(false) }
 }
 
-/** Of what stands in an address, project and environment go along to the next page. */
+/** Links keep the project and environment of the current address. */
 export function keepScope(search: { project?: string; environment?: string }): {
   project?: string
   environment?: string

@@ -10,7 +10,7 @@ import { ScopeSwitch } from './scope-switch.tsx'
 import { SearchBox } from './search-box.tsx'
 import { ShortcutSheet } from './shortcut-sheet.tsx'
 
-/** Everything around a page, for whoever is signed in. */
+/** Everything around a page, for signed-in operators. */
 export function Layout() {
   useLiveConnection()
   useSignedOutRedirect()
@@ -38,7 +38,7 @@ export function Layout() {
   )
 }
 
-/** The session may end while a page stands open: elsewhere, or by itself. */
+/** The session may end while a page is open: it is revoked elsewhere, or expires. */
 function useSignedOutRedirect(): void {
   const { data } = useSession()
   const navigate = useNavigate()
@@ -55,7 +55,7 @@ function useSignedOutRedirect(): void {
   }, [data, navigate])
 }
 
-/** With another page the keyboard and a screen reader begin at its start, as with any page that is loaded; but for whoever writes already. */
+/** After navigation the keyboard and screen readers start at the top of the page, unless the user is already typing. */
 function useFocusOnArrival() {
   const main = useRef<HTMLElement>(null)
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname })

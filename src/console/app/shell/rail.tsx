@@ -5,7 +5,7 @@ import { useMayCall } from '../session/session.ts'
 import { Brand } from './brand.tsx'
 import { keepScope } from './keys.ts'
 
-/** `operation`: what it is for; whoever may not is not led there. */
+/** `operation`: the entry is shown only to operators who may call it. */
 const items = [
   { to: '/', title: 'Overview', icon: LayoutDashboard, exact: true },
   { to: '/providers', title: 'Providers', icon: Plug, exact: false },

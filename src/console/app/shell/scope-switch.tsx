@@ -6,7 +6,7 @@ import { orpc } from '../client/admin.ts'
 import { Menu } from '../parts/menu.tsx'
 import { type ScopeSearch, useScope } from '../session/scope.ts'
 
-/** Which project and environment the pages show; it stands in the address. */
+/** Chooses the project and environment that the pages show. They are part of the address. */
 export function ScopeSwitch() {
   const scope = useScope()
   const navigate = useNavigate()

@@ -1,4 +1,4 @@
-/** One thing that the search box found, and where it stands. */
+/** One search result and its address. */
 export interface SearchMatch {
   key: string
   title: string
@@ -39,7 +39,7 @@ export function findMatches(typed: string, known: SearchIndex): SearchMatch[] {
   return [...found.slice(0, mostMatches - 1), ofModel]
 }
 
-/** `a1b2`, `…a1b2`, or the end of a key that somebody pasted whole: only what a key ends in is looked at. */
+/** `a1b2`, `…a1b2`, or a whole pasted key: only its last four characters are compared. */
 function endsAs(lastFour: string, text: string): boolean {
   return text.length >= 4 && text.endsWith(lastFour)
 }

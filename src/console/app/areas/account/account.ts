@@ -7,7 +7,7 @@ import { toast, toastFault } from '../../parts/index.ts'
 export interface AccountState {
   has_password: boolean
   totp: boolean
-  /** Issuer, for whoever signs in elsewhere. */
+  /** The issuer, if the operator signs in with an identity provider. */
   oidc?: string | null
   passkeys: { id: string; name: string; created_at: string; last_used_at: string | null }[]
   sessions: {
@@ -29,7 +29,7 @@ export interface AccountCall {
   send<Answer>(path: string, body: object, done?: string): Promise<Answer | null>
 }
 
-/** A change of one's own account, after which it is read anew. */
+/** Changes one's own account, then reads it again. */
 export function useAccountCall(): AccountCall {
   const [busy, setBusy] = useState(false)
   const send = async <Answer>(path: string, body: object, done?: string): Promise<Answer | null> => {

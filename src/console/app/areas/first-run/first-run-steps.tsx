@@ -67,7 +67,7 @@ export function ProviderStep() {
   )
 }
 
-/** What people ask for first, where the provider has it. */
+/** Models suggested first, where the provider has them. */
 const favourites = [/^demo$/, /^gpt-4o-mini$/, /^gpt-.*mini/, /^claude-.*haiku/, /^claude-/, /^gemini-.*flash/, /^gpt-/]
 
 /** A route for a model that the provider has, made by one press; another can be chosen. */

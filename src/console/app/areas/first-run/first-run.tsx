@@ -6,7 +6,7 @@ import { keepScope } from '../../shell/keys.ts'
 import { KeyStep, ProviderStep, RequestStep, RouteStep } from './first-run-steps.tsx'
 import type { SetUp, StepName } from './steps.ts'
 
-/** The way to the first request; each step ticks itself off, whoever does it and on whichever surface. */
+/** The steps to the first request. Each checks itself off, on whichever surface it is done. */
 export function FirstRun({ setUp }: { setUp: SetUp }) {
   // The key is shown once: it is kept here, for the lines of the next step, and nowhere else.
   const [key, setKey] = useState<string | null>(null)

@@ -3,7 +3,7 @@ import type { Snippet } from '../../parts/index.ts'
 
 const turns = [{ role: 'user', text: 'hello' }] as const
 
-/** The first request in three languages, over the OpenAI lane, which every provider kind can be led to. */
+/** The first request in three languages, over the OpenAI lane, which every provider kind serves. */
 export function firstSnippets(url: string, model: string, key: string): Snippet[] {
   const { path, body } = writeLaneCall('openai', { model, turns, streamed: false, maxTokens: null, temperature: null })
   const isVariable = key.startsWith('$')

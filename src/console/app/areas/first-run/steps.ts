@@ -17,7 +17,7 @@ export interface SetUp {
 
 const order: StepName[] = ['provider', 'route', 'key', 'request', 'see']
 
-/** How far the gateway is set up; null: not known yet. Changes by itself, whoever does the step, and wherever. */
+/** The progress of the setup; null: not known yet. It also follows steps done elsewhere. */
 export function useSetUp(): SetUp | null {
   const providers = useQuery(orpc.providers.list.queryOptions({ input: {} }))
   const routes = useQuery(orpc.routes.list.queryOptions({ input: { all: true } }))

@@ -11,7 +11,7 @@ export function KeyState({ state, grace_ends_at }: Pick<Key, 'state' | 'grace_en
   return <StateBadge state={state} />
 }
 
-/** Names a key wherever it stands. */
+/** Refers to a key by ID, in its own scope. */
 export function referenceTo({ id, project, environment }: Key): Record<string, unknown> {
   return { key: id, project, environment }
 }

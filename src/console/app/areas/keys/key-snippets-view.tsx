@@ -8,7 +8,7 @@ import { useScopeModels } from './use-scope-models.ts'
 
 export interface KeySnippetsProps {
   scope: { project: string; environment: string }
-  /** null: it is known no more, and a word stands in for it. */
+  /** null: no longer known; a placeholder is used. */
   secret: string | null
 }
 

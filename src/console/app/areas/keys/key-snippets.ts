@@ -10,12 +10,12 @@ export interface KeySnippet {
 export interface SnippetInput {
   /** Without a slash at its end. */
   gatewayUrl: string
-  /** The key itself where it is still known; null: a variable stands in for it. */
+  /** The key; null: no longer known, a placeholder is used. */
   key: string | null
   models: ModelsByLane
 }
 
-/** Where no route serves a lane yet, a word that says so stands in for the model. */
+/** The placeholder if no route serves the lane yet. */
 const noModel = 'MODEL'
 
 interface SnippetValues {

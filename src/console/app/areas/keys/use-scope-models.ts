@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { orpc } from '../../client/admin.ts'
 import { type ModelsByLane, modelsByLane } from '../lane-models.ts'
 
-/** What a key of this scope may ask for; null while it is being read. */
+/** The models a key of this scope can use; null while loading. */
 export function useScopeModels(scope: { project: string; environment: string }): ModelsByLane | null {
   const routes = useQuery(orpc.routes.list.queryOptions({ input: { all: true } }))
   const providers = useQuery(orpc.providers.list.queryOptions({ input: {} }))

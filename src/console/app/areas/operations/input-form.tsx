@@ -14,7 +14,7 @@ export interface InputFormProps {
   onInput(input: Record<string, unknown>): void
 }
 
-/** As `OperationForm`, but leaves the calling to whoever asked: it may have to ask first, or to listen. */
+/** Like `OperationForm`, but the caller runs the operation: after a question, or as a stream. */
 export function InputForm({ operation, preset, fault, children, onInput }: InputFormProps) {
   const { fields } = operation
   const [values, setValues] = useState<FormValues>(() => valuesOf(fields, preset))

@@ -20,7 +20,7 @@ interface LiveAnswerProps {
   idle: string
 }
 
-/** What an operation pushes, newest first, for as long as somebody listens. */
+/** The events of a streaming operation, newest first. */
 export function LiveAnswer({ operation, preset, columns, idle }: LiveAnswerProps) {
   const [rows, setRows] = useState<LiveRow[]>([])
   const [input, setInput] = useState<Record<string, unknown> | null>(null)

@@ -132,7 +132,7 @@ interface FileAnswerProps {
   name: string
 }
 
-/** An answer that is a file: it is saved when it has come whole. */
+/** A result that is a file: saved when it is complete. */
 export function FileAnswer({ operation, preset, name }: FileAnswerProps) {
   const ending = operation.name.startsWith('backup') ? 'backup' : 'jsonl'
   const { download, fault, start, stop } = useDownload(operation.path, datedName(name, ending))

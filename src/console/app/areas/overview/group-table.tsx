@@ -14,13 +14,13 @@ interface GroupTableProps {
   window: { since: string; until: string | undefined }
 }
 
-/** Who and what the traffic is; a press on a row leads to its requests. */
+/** Traffic by group; a row opens its requests. */
 export function GroupTable({ by, rows, window }: GroupTableProps) {
   const navigate = useNavigate()
   const most = Math.max(1, ...rows.map(({ requests }) => requests))
   const sorted = [...rows].sort((left, right) => right.requests - left.requests)
   const open = ({ group }: GroupRow) => {
-    // What had none is found by no filter.
+    // No filter finds requests without a group.
     if (group === noGroup) return
     const words = { since: window.since, ...(window.until === undefined ? {} : { until: window.until }) }
     void navigate({ to: '/requests', search: (before) => ({ ...keepScope(before), ...words, [by]: group }) })
@@ -43,11 +43,7 @@ export function GroupTable({ by, rows, window }: GroupTableProps) {
 
 function columnsOf(by: By, most: number): TableColumn<GroupRow>[] {
   return [
-    {
-      id: 'group',
-      title: labelOf(by),
-      cell: ({ group }) => <UntrustedText text={group} />,
-    },
+    { id: 'group', title: labelOf(by), cell: ({ group }) => <UntrustedText text={group} /> },
     {
       id: 'share',
       title: 'Share',

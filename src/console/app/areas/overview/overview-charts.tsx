@@ -14,7 +14,7 @@ const money = (value: number | null) => (value === null ? '–' : formatMoney(va
 
 const tokens: Record<string, Read> = { Input: (point) => point.input, Output: (point) => point.output }
 
-/** Drawn anew only with other figures, however often the page around it is. */
+/** Redrawn only when the data changes, not whenever the page is. */
 export const OverviewCharts = memo(Charts)
 
 /** Six drawings over one span; a stretch drawn in any of them becomes the span of all. */

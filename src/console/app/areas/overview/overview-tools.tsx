@@ -14,7 +14,7 @@ const spans = [
 ]
 const groupings = ['key', 'model', 'provider', 'project'] as const
 
-/** Span and grouping; both stand in the address. */
+/** Time range and grouping, kept in the address. */
 export function OverviewTools({ search }: { search: OverviewSearch }) {
   const navigate = useNavigate()
   const change = (words: { [Name in keyof OverviewSearch]?: OverviewSearch[Name] | undefined }) =>

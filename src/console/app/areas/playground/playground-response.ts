@@ -1,6 +1,6 @@
 import type { SentEvent } from '../../../../admin/contract/send.ts'
 
-/** An answer as far as it has come. */
+/** A response as far as it has been received. */
 export interface PlaygroundResponse {
   state: 'waiting' | 'coming' | 'ended' | 'stopped' | 'failed'
   text: string

@@ -1,7 +1,7 @@
 import { type LaneName, laneNames } from '../../../../core/lane.ts'
 import { type LaneCall, lanePath, type Turn, writeLaneCall } from '../../../../core/lane-call.ts'
 
-/** What a person has set, as it stands in the controls. */
+/** The form's values, as text. */
 export interface Draft {
   lane: LaneName
   model: string

@@ -12,7 +12,7 @@ export interface ResponseCall {
   stop(): void
 }
 
-/** One request at a time. What comes is shown once a frame, however small the pieces are. */
+/** One request at a time. Received text is drawn once per frame, however small its parts are. */
 export function useResponse(): ResponseCall {
   const [answer, setAnswer] = useState<PlaygroundResponse | null>(null)
   const [fault, setFault] = useState<Fault | null>(null)

@@ -2,7 +2,7 @@ import type { ProviderKind } from '../outputs.ts'
 
 /** What can be added: a kind, or a known vendor of one. */
 export interface AddChoice {
-  /** `openai`, `openai-compatible/groq`: as it stands in the address. */
+  /** `openai`, `openai-compatible/groq`: as in the address. */
   word: string
   kind: ProviderKind
   /** null: the kind itself. */

@@ -8,7 +8,7 @@ import type { ProviderKind } from '../outputs.ts'
 import { type AddChoice, findChoice, kindChoices, presetChoices } from './add-choices.ts'
 import { AddForm } from './add-form.tsx'
 
-/** First what it is, then its form. What was chosen stands in the address. */
+/** Choose the kind first, then fill in its form. The choice is kept in the address. */
 export function AddProvider({ chosen }: { chosen: string }) {
   const kinds = useQuery(orpc.providers.kinds.queryOptions({ input: {} }))
   const above = (

@@ -11,7 +11,7 @@ const icons = {
   waiting: <Circle size={16} aria-hidden="true" />,
 } as const
 
-/** A check, step by step; what went wrong stands at its step, with what to do about it. */
+/** The steps of a check; an error is shown at its step. */
 export function CheckList({ outcome, onBaseUrl }: { outcome: CheckOutcome | null; onBaseUrl?: (url: string) => void }) {
   const suggested = outcome === null ? null : suggestedBaseUrl(outcome.message)
   return (

@@ -1,4 +1,4 @@
-/** A check as a person follows it: one step stands on the one before. */
+/** A check as a list of steps; each depends on the one before. */
 export interface CheckStep {
   title: string
   state: 'done' | 'failed' | 'running' | 'waiting'
@@ -18,7 +18,7 @@ const titles = ['Connect to the server', 'Find the API at the base URL', 'Verify
 /** At which step a reason ends the check. Anything unknown is no failure of what came before it. */
 const failsAt: Record<string, number> = { unreachable: 0, wrong_url: 1, credential_rejected: 2, credential_sealed: 2 }
 
-/** While nothing is known (`null`) the first step is under way: the gateway asks in one go. */
+/** null: the check is running. The gateway does all steps in one call, so the first is shown as running. */
 export function checkSteps(outcome: CheckOutcome | null): CheckStep[] {
   if (outcome === null)
     return titles.map((title, index) => ({ title, state: index === 0 ? 'running' : 'waiting', note: null }))

@@ -14,7 +14,7 @@ export interface ProviderCardProps {
   provider: Provider
   kindTitle: string
   traffic: ProviderTraffic | undefined
-  /** Models of the routes that lead to it; null: not known yet. */
+  /** Models of the routes that use it; null: not known yet. */
   routes: readonly string[] | null
 }
 
@@ -87,7 +87,7 @@ function describeRoutes(models: readonly string[] | null): string {
 
 type ProviderStatus = Pick<Provider, 'active' | 'state' | 'state_reason'>
 
-/** The operator's switch first: what takes no traffic is inactive, whatever was found of it. */
+/** A deactivated provider is inactive, whatever its health. */
 export function ProviderState({ provider, reason = false }: { provider: ProviderStatus; reason?: boolean }) {
   if (!provider.active) return <StateBadge state="inactive" />
   return <StateBadge state={provider.state} reason={reason ? provider.state_reason : null} />

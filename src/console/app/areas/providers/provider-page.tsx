@@ -29,7 +29,7 @@ export function ProviderPage() {
       Providers
     </Link>
   )
-  // Nothing leads here only once the routes are known.
+  // Wait for the routes, so as not to claim that no route uses the provider.
   if (provider.data === undefined || routes.isPending)
     return (
       <Page title={name} above={above}>

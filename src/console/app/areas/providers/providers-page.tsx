@@ -11,7 +11,7 @@ import type { Provider, Route } from '../outputs.ts'
 import { AddProvider } from './add-provider.tsx'
 import { ProviderCard, useProviderTraffic } from './provider-card.tsx'
 
-/** Beyond so many somebody looks for one by its name. */
+/** From this many on, the list has a filter. */
 const manyProviders = 8
 
 export function ProvidersPage() {

@@ -14,7 +14,7 @@ const plainCalls: Record<string, { path: string; field: string }> = {
   moderations: { path: '/v1/moderations', field: 'input' },
 }
 
-/** The very call that was kept; null where not all of it was. */
+/** The captured call; null if it was not captured whole. */
 export function curlOfCaptured(captured: CapturedRequest, streamed: boolean, gatewayUrl: string): string | null {
   const { method, path, headers, content, truncated } = captured
   if (content === null || truncated) return null
@@ -50,7 +50,7 @@ function callLike({ lane, model, operation, streamed }: RequestRecord): LaneCall
   return { path: plain.path, body: { model, [plain.field]: 'hello', ...(streamed ? { stream: true } : {}) } }
 }
 
-/** As one word of the shell, whatever is in it: a model's name comes from anybody. */
+/** Quotes one shell word: model names come from clients. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

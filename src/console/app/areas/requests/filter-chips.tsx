@@ -14,7 +14,7 @@ const chipNames = ['key', 'model', 'provider', 'status', 'error', 'lane', 'route
 type ChipName = (typeof chipNames)[number]
 const titleOf = (name: ChipName) => (name === 'id' ? 'Request ID' : labelOf(name))
 
-/** What narrows the list, one chip each; they stand in the address. */
+/** One chip per filter, kept in the address. */
 export function FilterChips({ search }: { search: RequestsSearch }) {
   const change = useFilterChange()
   const set = chipNames.filter((name) => search[name] !== undefined)

@@ -16,7 +16,7 @@ import { ReplayButton } from './replay.tsx'
 export function RecordActions({ record }: { record: RequestRow }) {
   const { status } = useLive()
   const url = status?.gateway_url ?? 'http://127.0.0.1:8787'
-  // The very call, once somebody has read it; until then one like it.
+  // The exact call once its body has been read; until then a similar one.
   const { data } = useQuery(bodiesQuery(record.id))
   const captured = data?.bodies?.request ?? null
   const curl = (captured === null ? null : curlOfCaptured(captured, record.streamed, url)) ?? curlLike(record, url)
@@ -36,11 +36,11 @@ export function RecordActions({ record }: { record: RequestRow }) {
   )
 }
 
-/** A record names its route by the model that it stands for; the page of it stands under its id, while there is one. */
+/** A record has its route's model, not its ID: finds the route, if it still exists. */
 function OpenRoute({ record }: { record: RequestRow }) {
   const { data = [], isPending } = useQuery(orpc.routes.list.queryOptions({ input: { all: true } }))
   const named = data.filter(({ model, project }) => model === record.route && project === record.project)
-  // The environment's own stands before the one of all.
+  // A route of the environment comes before one of all environments.
   const found =
     named.find(({ environment }) => environment === record.environment) ??
     named.find(({ environment }) => environment === null)

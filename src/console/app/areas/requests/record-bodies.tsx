@@ -9,7 +9,7 @@ import { Button, Code, Command, FaultNotice } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import type { RequestBodies } from '../outputs.ts'
 
-/** What was said, where a policy had it kept: for admins, and only when they ask for it. */
+/** The captured bodies, for admins and on request only. */
 export function RecordBodies({ record }: { record: RequestRow }) {
   const shown = useQuery(bodiesQuery(record.id))
   return (
@@ -23,7 +23,7 @@ export function RecordBodies({ record }: { record: RequestRow }) {
 
 interface KeptProps {
   record: RequestRow
-  /** Left out: they have not been asked for. */
+  /** undefined: not requested yet. */
   bodies: RequestBodies | null | undefined
   busy: boolean
   onShow(): void
@@ -107,7 +107,7 @@ function printable(content: string): string {
     .join('\n')
 }
 
-/** What was asked and answered; each reading is audited, so that it is read when somebody asks for it, once. */
+/** The bodies. Every read is audited, so they are read once, on request. */
 export const bodiesQuery = (id: string) => ({
   ...orpc.requests.show.queryOptions({ input: { id, bodies: true } }),
   enabled: false,

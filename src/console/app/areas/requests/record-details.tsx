@@ -2,7 +2,7 @@ import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import type { RequestRow } from '../../live/status-output.ts'
 import { Bytes, Count, Duration, Money, RecordView, UntrustedText } from '../../parts/index.ts'
 
-/** Tokens and cost, then the rest of what is known. */
+/** Tokens and cost, then client and sizes. */
 export function RecordDetails({ record }: { record: RequestRow }) {
   return (
     <>

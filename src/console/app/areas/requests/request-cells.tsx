@@ -2,7 +2,7 @@ import { escapeControls, formatValue } from '../../../../admin/contract/show-val
 import type { RequestRow } from '../../live/status-output.ts'
 import { Duration, Id, Missing, Money, StateBadge, type TableColumn, Time, UntrustedText } from '../../parts/index.ts'
 
-/** How a request stands: under way, its status with what was wrong, or cut by the gateway's own end. */
+/** In progress, its status with the error code, or interrupted by a gateway crash. */
 export function RequestState({ row, short = false }: { row: RequestRow; short?: boolean }) {
   if (row.state === 'admitted')
     return <StateBadge state={row.streamed ? 'streaming' : 'in progress'} tone="strong" busy />

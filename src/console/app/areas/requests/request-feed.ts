@@ -83,7 +83,7 @@ export function useRequestFeed(input: ListInput, live: boolean, held: () => bool
 
 type Pages = Pick<UseInfiniteQueryResult<{ pages: RequestRow[][] }>, 'data' | 'refetch'>
 
-/** Reads the list again. What was pushed until then is in it by now, in its place: it would stand above what it came before. */
+/** Reads the list again. It then contains the rows pushed before, in their places, so those are dropped. */
 function useReread(pages: Pages, pushed: Pushed, dispatch: (action: PushAction) => void): () => void {
   const now = useRef({ pages, pushed })
   now.current = { pages, pushed }
@@ -127,7 +127,7 @@ function useTail(key: string, enabled: boolean, onRows: (rows: RequestRow[]) => 
       kind: 'events',
       open: (signal) => admin.requests.tail(filters, { signal }),
       onItem: collect,
-      // The live light says that the gateway is away; here it is only asked again.
+      // The live indicator shows that the gateway is away; here the stream is only reopened.
       onGap: () => now.current.reread(),
       retryMs,
     })

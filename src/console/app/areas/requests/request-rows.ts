@@ -1,6 +1,6 @@
 import type { RequestRow } from '../../live/status-output.ts'
 
-/** What was pushed since the list was read, newest first. A request comes twice: when it begins, and when it ends. */
+/** Rows pushed since the list was read, newest first. Each request is pushed twice: when it begins and when it ends. */
 export interface Pushed {
   shown: readonly RequestRow[]
   /** Came while the list was held. */
@@ -47,7 +47,7 @@ function leaveOut({ shown, waiting }: Pushed, before: Pushed): Pushed {
   return { shown: shown.filter(isNew), waiting: waiting.filter(isNew) }
 }
 
-/** One row a request, in its last form. Those that were read stand where they stood, those that came since above them. */
+/** One row per request, in its latest form. Rows that were read keep their place; newer ones are above them. */
 export function joinRows(pushed: readonly RequestRow[], pages: readonly RequestRow[][]): RequestRow[] {
   const last = new Map(pushed.map((row) => [row.id, row]))
   const read = pages.flat()

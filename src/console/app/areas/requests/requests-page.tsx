@@ -71,7 +71,7 @@ export function RequestsPage() {
   )
 }
 
-/** Without a span the last day is shown: a list that begins at once, however much there is. */
+/** Without a time range the last day is shown, so that the list appears at once. */
 function inputOf(search: RequestsSearch, scope: { project?: string; environment?: string }): ListInput {
   const { since = usualSpan, tag, ...rest } = search
   const words = {
@@ -79,7 +79,7 @@ function inputOf(search: RequestsSearch, scope: { project?: string; environment?
     ...(since === 'all' ? {} : { since }),
     ...(tag === undefined ? {} : { tags: [tag] }),
   }
-  // Whoever writes a word in the address that is none of the list's is told so by the gateway.
+  // The gateway rejects unknown values in the address.
   return { ...scope, ...words } as ListInput
 }
 
@@ -112,7 +112,7 @@ function List({ feed, table, search }: ListProps) {
   )
 }
 
-/** What came while the list was held: it shows itself when one asks for it. */
+/** New rows while the list is held, shown on request. */
 function Waiting({ feed, toTop }: { feed: RequestFeed; toTop(): void }) {
   if (feed.waiting === 0) return null
   const show = () => {

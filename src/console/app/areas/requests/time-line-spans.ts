@@ -19,7 +19,7 @@ export interface TimeLineDrawing {
   lanes: TimeLineLane[]
 }
 
-/** Round moments of it: the beginning, and three to seven more. */
+/** Round tick values: zero, and three to seven more. */
 export function ticksOf(totalMs: number): number[] {
   const magnitude = 10 ** Math.floor(Math.log10(totalMs / 3))
   const step = magnitude * ([5, 2, 1].find((each) => totalMs / (each * magnitude) >= 3) ?? 1)

@@ -19,7 +19,7 @@ export function TimeLine({ record }: { record: RequestRow }) {
   )
 }
 
-/** Of what is over in a moment parts of a millisecond are told apart. */
+/** Short requests show fractions of a millisecond. */
 function formatShort(ms: number, totalMs: number): string {
   return totalMs < 4 ? `${ms.toFixed(totalMs < 0.4 ? 2 : 1)} ms` : formatMilliseconds(ms)
 }

@@ -3,13 +3,13 @@ import type { LaneName } from '../../../../core/lane.ts'
 export interface ReadBody {
   /** null: the body names none. */
   model: string | null
-  /** null: its form does not tell. */
+  /** null: the body does not show it. */
   lane: LaneName | null
   /** What is wrong with it; null: nothing, or there is none. */
   fault: string | null
 }
 
-/** What a request's body says of where it goes. Gemini's has no model: that stands in the path. */
+/** Reads model and lane from a request body. Gemini bodies have no model: it is in the path. */
 export function readBody(text: string): ReadBody {
   if (text.trim() === '') return { model: null, lane: null, fault: null }
   try {

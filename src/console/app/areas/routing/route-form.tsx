@@ -13,7 +13,7 @@ export interface RouteFormProps {
   providers: readonly Provider[]
   /** null: a new one. */
   route: Route | null
-  /** The provider that a new one should lead to. */
+  /** Preselected for a new route. */
   provider?: string | undefined
   defaultScope: ScopeValue
   onDone(route: Route): void
@@ -119,7 +119,7 @@ export function scopeInput({ project, environment }: ScopeValue): ScopeInput {
   return environment === null ? { project, allEnvironments: true } : { project, environment }
 }
 
-/** Names a route wherever it stands: by its id, in its own scope. */
+/** Refers to a route by ID, in its own scope. */
 export function referenceTo({ id, project, environment }: Route): ScopeInput & { model: string } {
   return { model: id, ...scopeInput({ project, environment }) }
 }

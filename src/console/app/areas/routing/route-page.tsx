@@ -170,7 +170,7 @@ function RemovalConsequence({ route }: { route: Route }) {
   )
 }
 
-/** What the record says of itself already stands in the picture; the rest is here. */
+/** The settings that the drawing does not show. */
 export function RouteSettings({ route }: { route: Route }) {
   const { retries, fallback_on, timeouts, strict, created_at, strategy } = route
   return (

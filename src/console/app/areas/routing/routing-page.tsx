@@ -127,7 +127,7 @@ function columnsFor(providers: readonly Provider[]): TableColumn<Route>[] {
   ]
 }
 
-/** In the order in which they are tried; only what is not well says so, so that it stands out. */
+/** In the order in which they are tried. Only unhealthy targets show their state. */
 function Targets({ route, providers }: { route: Route; providers: readonly Provider[] }) {
   if (route.targets.length === 0) return <Missing />
   const keyed = route.targets.map((target, index) => ({ target, key: `${index}-${target.provider}` }))

@@ -1,7 +1,7 @@
 import { writeTarget } from '../../../../core/written-target.ts'
 import type { RouteTarget } from '../outputs.ts'
 
-/** One target while it is edited: text as it stands in its controls. */
+/** One target being edited, as the text of its inputs. */
 export interface TargetRow {
   /** For the page only: rows change places. */
   key: string

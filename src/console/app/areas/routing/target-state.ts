@@ -20,8 +20,8 @@ const tones: Record<string, Tone> = {
 }
 
 /**
- * What the plan of a request says of the target comes first, since it knows of rests and of open breakers; what the
- * gateway found of the provider stands in where there is no plan.
+ * The plan of a request comes first, since it knows cooldowns and open circuit breakers. Without a plan, the provider's
+ * health decides.
  */
 export function stateOfTarget(
   target: RouteTarget,

@@ -5,7 +5,7 @@ import { Button, Duration, FormFault, RecordView, StateBadge, UntrustedText, use
 import { keepScope } from '../../shell/keys.ts'
 import type { Route, Trial } from '../outputs.ts'
 
-/** One small real request, and what came of it. It costs what such a request costs. */
+/** Sends one small real request, at its usual cost, and shows the result. */
 export function TryRoute({ route, model: sample }: { route: Route; model: string }) {
   const id = useId()
   const [model, setModel] = useState(sample)

@@ -26,7 +26,7 @@ export function AuditLine({ line }: { line: AuditEvent }) {
   )
 }
 
-/** What was only read, made or removed has no before and after: it is told once. */
+/** Reads, creations and removals have no before and after: their values are listed once. */
 function Details({ line: { before, after } }: { line: AuditEvent }) {
   const differences = findDifferences(before ?? {}, after ?? {})
   if (isThere(before) && isThere(after))

@@ -15,7 +15,7 @@ export interface Download {
   /** What is being done, in a word or two. */
   stage: string
   done: number
-  /** null: nobody knows. */
+  /** null: not known. */
   total: number | null
   summary: Record<string, unknown> | null
   sha256: string | null
@@ -23,7 +23,7 @@ export interface Download {
 
 const idle: Download = { state: 'idle', stage: '', done: 0, total: null, summary: null, sha256: null }
 
-/** Takes what an operation writes as a file, and hands it to the browser only when it came whole. */
+/** Downloads the file that an operation writes, and saves it only when it is complete. */
 export function useDownload(path: readonly string[], fileName: string) {
   const [download, setDownload] = useState(idle)
   const [fault, setFault] = useState<Fault | null>(null)

@@ -31,7 +31,7 @@ export interface ConfigurationFile {
   apply(): Promise<void>
 }
 
-/** A pasted or chosen file, from its text to what became of it. */
+/** A pasted or chosen file: its text, its plan, and the result of applying it. */
 export function useConfigurationFile(): ConfigurationFile {
   const [text, setText] = useState('')
   const [values, setValues] = useState<Record<string, string>>({})

@@ -4,7 +4,7 @@ import type {
 } from '@simplewebauthn/browser'
 import { callAuth } from '../../client/http.ts'
 
-/** The library is loaded by whoever uses a passkey. */
+/** Loaded only when a passkey is used. */
 const library = () => import('@simplewebauthn/browser')
 
 export async function signInWithPasskey(): Promise<void> {
@@ -21,7 +21,7 @@ export async function addPasskey(name: string): Promise<void> {
   await callAuth('/auth/account/passkeys', { ...answer, name })
 }
 
-/** What browsers say of it is for those who write pages. */
+/** The browsers' own messages are written for developers. */
 function explain(error: unknown): never {
   const name = error instanceof Error ? error.name : ''
   if (name === 'NotAllowedError') throw new Error('The passkey request was cancelled or timed out.')

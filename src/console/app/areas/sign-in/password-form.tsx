@@ -6,7 +6,7 @@ import { Button } from '../../parts/index.ts'
 import { refreshSession } from '../../session/session.ts'
 import { TextField } from './text-field.tsx'
 
-/** Name and password; the code of an authenticator only when the gateway asks for it. */
+/** Name and password; the authenticator code only if the gateway requires it. */
 export function PasswordForm() {
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect } from 'react'
 import { Brand } from '../../shell/brand.tsx'
 
-/** Around what stands before the console. */
+/** The frame of the pages before sign-in. */
 export function SignInFrame({ title, children }: { title: string; children: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · spgw`

@@ -11,7 +11,7 @@ import { SignInFrame } from './sign-in-frame.tsx'
 
 const route = getRouteApi('/sign-in')
 
-/** Every way in that this gateway offers, at this address. */
+/** All sign-in methods that the gateway offers at this address. */
 export function SignInPage() {
   const { next, error, ended } = route.useSearch()
   const navigate = useNavigate()
@@ -66,7 +66,7 @@ export function SignInPage() {
   )
 }
 
-/** Only a path of this page: an address that came along must not lead anywhere else. */
+/** Only a path of the console: the parameter must not redirect to another site. */
 function safeNext(next: string | undefined): string {
   return next !== undefined && /^\/(?![/\\])/.test(next) && !next.startsWith('/sign-in') ? next : '/'
 }
