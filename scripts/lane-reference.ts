@@ -43,13 +43,13 @@ function further({ path, resumedAs }: Endpoint): Endpoint[] {
 }
 
 function writeRow(endpoint: Endpoint): string {
-  const { operation, method, path, object, takes } = endpoint
+  const { operation, method, path, object, requestForms } = endpoint
   const call = method === 'SOCKET' ? `WebSocket \`${path}\`` : `${method} \`${path}\``
   const touched = object === null ? '' : `${object.type.replaceAll('_', ' ')}, ${effects[object.effect]}`
   const cells = [
     call,
     `\`${operation}\``,
-    takes.map((form) => forms[form]).join(' or '),
+    requestForms.map((form) => forms[form]).join(' or '),
     answer(endpoint),
     models[endpoint.model],
     touched,
@@ -57,7 +57,7 @@ function writeRow(endpoint: Endpoint): string {
   return `| ${cells.join(' | ')} |`
 }
 
-const effects = { make: 'created', list: 'listed', use: 'used', forget: 'deleted' } as const
+const effects = { create: 'created', list: 'listed', use: 'used', delete: 'deleted' } as const
 const forms = { json: 'JSON', multipart: 'a form', bytes: 'bytes' } as const
 const models = {
   body: 'in the body',
@@ -74,11 +74,11 @@ const gifts = {
   nothing: 'nothing',
 } as const
 
-function answer({ method, served, gives, stream }: Endpoint): string {
+function answer({ method, served, responseForm, stream }: Endpoint): string {
   if (method === 'SOCKET') return 'frames'
   if (served !== 'provider') return "JSON, the gateway's own"
-  if (stream === null) return gifts[gives]
-  return `${gifts[gives]} or ${stream === 'sse' ? 'events' : 'a JSON array'}`
+  if (stream === null) return gifts[responseForm]
+  return `${gifts[responseForm]} or ${stream === 'sse' ? 'events' : 'a JSON array'}`
 }
 
 /** A family has a row for its path and one for what is below; a single call has one. */

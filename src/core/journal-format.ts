@@ -1,7 +1,7 @@
 import type { BodyNote, BodyPart } from './capture.ts'
 import type { LaneName } from './lane.ts'
 import type { RequestRecord, TokenUsage } from './record.ts'
-import type { ObjectName, ObjectOwner, ToldObject } from './stored-object.ts'
+import type { CreatedObject, ObjectName, ObjectOwner } from './stored-object.ts'
 
 /**
  * The request journal: append-only segments, one writer thread each, read by ingestion.
@@ -38,12 +38,12 @@ export interface ObjectsEntry {
   /** RFC 3339: of the request. */
   time: string
   owner: ObjectOwner
-  made: ToldObject[]
+  made: CreatedObject[]
   forgotten: ObjectName[]
 }
 
 /** What says at its end, long after the call that made it, what it used. */
-export type LateWork = 'batch' | 'response' | 'interaction' | 'eval_run' | 'thread_run'
+export type BackgroundWork = 'batch' | 'response' | 'interaction' | 'eval_run' | 'thread_run'
 
 /**
  * What the results of a batch say was used, or the end of other work that went on behind its call, written before the settled entry of
@@ -52,7 +52,7 @@ export type LateWork = 'batch' | 'response' | 'interaction' | 'eval_run' | 'thre
 export interface BatchUsageEntry {
   kind: 'batch-usage'
   /** Left out by gateways that counted nothing else: a batch. */
-  type?: LateWork
+  type?: BackgroundWork
   /** Of the request that brought the results. */
   requestId: string
   /** RFC 3339: when they had been brought. */

@@ -40,7 +40,7 @@ export interface ObjectName {
 }
 
 /** What an answer tells of. */
-export interface ToldObject extends ObjectName {
+export interface CreatedObject extends ObjectName {
   /** Of a file with a batch's results: the batch. */
   batchId?: string
   /** Of a file that a batch may read: what its lines name. */

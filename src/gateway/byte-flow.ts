@@ -22,8 +22,8 @@ export class ByteFlow extends AnswerFlow {
     this.#held = chunk
     this.#results?.add(chunk)
     this.gateway.chunks.passed(chunk.length)
-    const { gives } = this.exchange.match!.endpoint
-    if (gives === 'bytes' || gives === 'lines') return
+    const { responseForm } = this.exchange.match!.endpoint
+    if (responseForm === 'bytes' || responseForm === 'lines') return
     this.#tail ??= new Tail(tailBytes)
     this.#tail.add(chunk)
   }

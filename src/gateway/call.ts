@@ -69,7 +69,7 @@ export interface CallOptions {
   streamed: boolean
   /** The request's body goes up as a stream, which keeps its own time until `bodySent`. */
   uploading: boolean
-  gives: Endpoint['gives']
+  responseForm: Endpoint['responseForm']
   /** Whether an answer may be empty: the call asks no model for anything. */
   mayBeEmpty: boolean
   /** The type that a streamed answer must have; another type is taken for a whole document. */
@@ -259,10 +259,10 @@ export class Call implements ResponseSink, Holder {
     const type = header(headers, 'content-type')
     const encoding = header(headers, 'content-encoding')
     if (encoding !== '' && encoding !== 'identity') return 'flow'
-    const { streamed, framer, streamType, gives } = this.#options
+    const { streamed, framer, streamType, responseForm } = this.#options
     if (framer !== null && (type === '' ? streamed : type.startsWith(streamType))) return 'stream'
     // A provider that answers a streamed call with one JSON document is passed as such (some do for errors or short answers).
-    return gives === 'bytes' || gives === 'lines' ? 'flow' : 'whole'
+    return responseForm === 'bytes' || responseForm === 'lines' ? 'flow' : 'whole'
   }
 
   #hold(chunk: Buffer): void {
@@ -285,9 +285,9 @@ export class Call implements ResponseSink, Holder {
   }
 
   #letFlow(): void {
-    const { gives } = this.#options
+    const { responseForm } = this.#options
     // However long a download takes, as long as it goes on.
-    if (gives === 'bytes' || gives === 'lines') this.#totalAt = Number.POSITIVE_INFINITY
+    if (responseForm === 'bytes' || responseForm === 'lines') this.#totalAt = Number.POSITIVE_INFINITY
     this.#let({ kind: 'flow', head: this.#head! })
   }
 
@@ -328,9 +328,9 @@ export class Call implements ResponseSink, Holder {
   }
 
   #needsReading(head: Head, body: Buffer): boolean {
-    const { gives, mayBeEmpty } = this.#options
-    if (gives === 'nothing' || (body.length === 0 && mayBeEmpty)) return false
-    return gives !== 'json-or-text' || !/^(?!application\/json)./.test(header(head.headers, 'content-type'))
+    const { responseForm, mayBeEmpty } = this.#options
+    if (responseForm === 'nothing' || (body.length === 0 && mayBeEmpty)) return false
+    return responseForm !== 'json-or-text' || !/^(?!application\/json)./.test(header(head.headers, 'content-type'))
   }
 
   #let(gated: Gated, last = false): void {

@@ -34,7 +34,7 @@ export function sealSecrets(gateway: Gateway, exchange: Exchange, answer: Answer
   const { gated, provider, credentialIndex } = answer
   const { endpoint } = exchange.match!
   const minted = gated.kind === 'whole' ? (endpoint.readClientToken?.(gated.body) ?? null) : null
-  if (minted === null || endpoint.mints === undefined || gated.kind !== 'whole') return unreadable
+  if (minted === null || endpoint.issuesClientToken === undefined || gated.kind !== 'whole') return unreadable
   const place = {
     keyId: exchange.key!.id,
     providerId: provider.row.id,
@@ -45,8 +45,8 @@ export function sealSecrets(gateway: Gateway, exchange: Exchange, answer: Answer
   const tokens = new Map<string, string>()
   for (const secret of minted.secrets) {
     const sealed: ClientSecret = { ...place, secret }
-    const token = gateway.model.configuration.tokens.seal(endpoint.mints, JSON.stringify(sealed), expiresAt)
-    tokens.set(secret, prefixes[endpoint.mints] + token)
+    const token = gateway.model.configuration.tokens.seal(endpoint.issuesClientToken, JSON.stringify(sealed), expiresAt)
+    tokens.set(secret, prefixes[endpoint.issuesClientToken] + token)
   }
   return Buffer.from(putTokens(gated.body.toString(), tokens))
 }
@@ -71,10 +71,10 @@ function putTokens(body: string, tokens: ReadonlyMap<string, string>): string {
  * credential is good, with it. null: it is something else.
  */
 export function openSecret(gateway: Gateway, exchange: Exchange, presented: string): SnapshotKey | Fault | null {
-  const opensWith = exchange.match?.endpoint.opensWith ?? null
+  const acceptsClientToken = exchange.match?.endpoint.acceptsClientToken ?? null
   const purpose = purposeOf(presented)
   if (purpose === null) return null
-  if (purpose !== opensWith)
+  if (purpose !== acceptsClientToken)
     return fault('invalid_key', 'This credential was made for one kind of session only; send a gateway key here.')
   const token = presented.slice(prefixes[purpose].length)
   const opened = gateway.model.configuration.tokens.open(purpose, token, exchange.receivedAt)

@@ -4,7 +4,7 @@ import { replaceData } from '../core/sse.ts'
 import type { StreamEvent } from '../core/stream-event.ts'
 import type { EventReading, StreamedError } from '../lanes/contract.ts'
 import { AnswerFlow } from './answer-flow.ts'
-import { leadBack, type StreamedObjects, streamedObjects } from './objects/note-answer.ts'
+import { rewriteUrls, type StreamedObjects, streamedObjects } from './objects/note-answer.ts'
 import { endOfFault } from './settle.ts'
 
 /** A stream, event by event. The terminal event, or the provider's own error, waits for the journal. */
@@ -59,7 +59,7 @@ export class EventFlow extends AnswerFlow {
   #lead(event: StreamEvent, pass: Buffer | null): Buffer | null {
     if (pass !== event.bytes || event.data.length === 0) return pass
     if (event.part !== 'whole' && event.part !== 'cut') return this.#noteLarge(pass)
-    const data = leadBack(this.gateway, this.exchange, this.answer, event.data)
+    const data = rewriteUrls(this.gateway, this.exchange, this.answer, event.data)
     return data === event.data ? pass : replaceData(event, data)
   }
 

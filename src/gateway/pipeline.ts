@@ -101,14 +101,14 @@ const notAllowed =
   'WebRTC carries sound straight between client and provider, past policies and records. Connect by WebSocket, or ask the operator to allow it (gateway.webrtc).'
 
 async function receive(gateway: Gateway, exchange: Exchange): Promise<Fault | null> {
-  const { takes, resumedAs, whole } = exchange.match!.endpoint
+  const { requestForms, resumedAs, readWhole } = exchange.match!.endpoint
   const policy = effectivePolicy(gateway.model.configuration.policies, exchange.key!)
   if (policy.capture !== null) beginCapture(gateway, exchange, policy.capture)
-  if (takes.length === 0) return inspect(exchange)
+  if (requestForms.length === 0) return inspect(exchange)
   const announced = resumedAs === undefined ? null : judgeAnnounced(gateway, exchange, policy)
   if (announced !== null) return announced
-  const form = requestForm(takes, exchange.request.headers['content-type'])
-  if (form !== 'json' && whole !== true) return receiveStream(gateway, exchange, form)
+  const form = requestForm(requestForms, exchange.request.headers['content-type'])
+  if (form !== 'json' && readWhole !== true) return receiveStream(gateway, exchange, form)
   const odd = refuseAlphabet(exchange.request.headers['content-type'])
   if (odd !== null) return odd
   const { bodyLimit } = gateway.settings
@@ -118,7 +118,7 @@ async function receive(gateway: Gateway, exchange: Exchange): Promise<Fault | nu
   if (Buffer.isBuffer(body)) {
     exchange.body = body
     exchange.complete = performance.now()
-    return whole === true ? inspectWhole(exchange) : inspect(exchange)
+    return readWhole === true ? inspectWhole(exchange) : inspect(exchange)
   }
   if (body !== null && 'tooLarge' in body) {
     const verdict = admitBody(body.tooLarge, policy, bodyLimit)
@@ -142,10 +142,13 @@ const modelLimit = 512
 async function inspectWhole(exchange: Exchange): Promise<Fault | null> {
   const plain = inspect(exchange)
   if (plain !== null) return plain
-  const said = { contentType: exchange.header('content-type') ?? '', meant: exchange.clientSecret?.model ?? null }
+  const context = {
+    contentType: exchange.header('content-type') ?? '',
+    tokenModel: exchange.clientSecret?.model ?? null,
+  }
   return keepInspection(
     exchange,
-    await exchange.match!.endpoint.inspectWhole!(exchange.inspection!, exchange.body, said),
+    await exchange.match!.endpoint.inspectWhole!(exchange.inspection!, exchange.body, context),
   )
 }
 
@@ -180,7 +183,7 @@ export function admit(gateway: Gateway, exchange: Exchange): Fault | null {
   const bodyLimit = upload === null ? gateway.settings.bodyLimit : gateway.settings.uploadLimit
   // Of an upload, what is not here yet is counted as it comes.
   const bytes = upload?.received ?? body.length
-  const { model, further } = exchange.inspection!
+  const { model, additionalModels: further } = exchange.inspection!
   const call = { lane: exchange.lane!.name, model, further, bytes, bodyLimit }
   const admission = admitCall(call, policy, gateway.counters)
   exchange.policySignals.push(...admission.signals)

@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts'
 import type { Gateway } from './gateway.ts'
 
 export function planFor(gateway: Gateway, exchange: Exchange): Plan {
-  const { model, further } = exchange.inspection!
+  const { model, additionalModels: further } = exchange.inspection!
   const planned = planModel(gateway, exchange, model, exchange.pin, further)
   exchange.routingSignals.push(...planned.signals)
   exchange.route = planned.route?.model ?? null
@@ -19,7 +19,7 @@ export function planModel(
   exchange: Exchange,
   model: string | null,
   pin: Pin | null,
-  further?: Inspection['further'],
+  further?: Inspection['additionalModels'],
 ): Plan {
   const { configuration } = gateway.model
   const policy = effectivePolicy(configuration.policies, exchange.key!)

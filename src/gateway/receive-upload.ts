@@ -25,7 +25,7 @@ export async function receiveUpload(
   const limit = maxBody(effectivePolicy(policies, exchange.key!), gateway.settings.uploadLimit)
   const declared = declaredLength(exchange)
   if (declared !== null && declared > limit) return refuseSize(gateway, exchange, { tooLarge: declared })
-  const watch = exchange.match!.endpoint.carries === undefined ? null : await watchInput(gateway, exchange)
+  const watch = exchange.match!.endpoint.holdsBatchInput === undefined ? null : await watchInput(gateway, exchange)
   if (exchange.stopped) return null
   const upload = openUpload(gateway, exchange, { fields, scanner, watch, limit, declared })
   exchange.upload = upload

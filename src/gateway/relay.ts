@@ -10,7 +10,7 @@ import type { Gateway } from './gateway.ts'
 import { findHeader, headersDown } from './headers.ts'
 import type { Answer } from './judge.ts'
 import { callLocation, noteCall } from './objects/call-location.ts'
-import { leadBack, needsReading, noteAnswer, noteUnread } from './objects/note-answer.ts'
+import { needsReading, noteAnswer, noteUnread, rewriteUrls } from './objects/note-answer.ts'
 import { ownHeaders, refuse } from './respond.ts'
 import { settle } from './settle.ts'
 import { uploadHeaders } from './upload-url.ts'
@@ -28,7 +28,7 @@ export function relay(
   exchange.capture?.answerHead(gated.head.headers)
   if (gated.kind === 'error' || gated.kind === 'whole') exchange.stopHeartbeat()
   if (gated.kind === 'error') return passError(gateway, exchange, answer, retryAfterMs)
-  if (exchange.match!.endpoint.mints !== undefined) return passMinted(gateway, exchange, answer)
+  if (exchange.match!.endpoint.issuesClientToken !== undefined) return passMinted(gateway, exchange, answer)
   if (gated.kind === 'whole')
     return passWhole(gateway, exchange, answer, readObjects(gateway, exchange, answer, gated.body))
   if (gated.kind === 'flow' && exchange.opened) {
@@ -85,9 +85,9 @@ const unreadable =
 
 function readObjects(gateway: Gateway, exchange: Exchange, answer: Answer, body: Buffer): Buffer {
   const match = exchange.match!
-  if (match.endpoint.whole === true) noteCall(exchange, answer)
+  if (match.endpoint.readWhole === true) noteCall(exchange, answer)
   else if (match.endpoint.object !== null) return noteAnswer(gateway, exchange, answer, body)
-  return match.endpoint.answersHoldUrls ? leadBack(gateway, exchange, answer, body) : body
+  return match.endpoint.answersHoldUrls ? rewriteUrls(gateway, exchange, answer, body) : body
 }
 
 function writeHead(

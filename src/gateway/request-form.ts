@@ -2,10 +2,10 @@ import { type Fault, fault } from '../core/errors.ts'
 import type { BodyForm } from '../lanes/contract.ts'
 
 /** Which of its forms the body has: as its content-type says, else the first that the endpoint takes. */
-export function requestForm(takes: readonly BodyForm[], contentType: string | undefined): BodyForm {
-  if (takes.length === 1) return takes[0]!
+export function requestForm(requestForms: readonly BodyForm[], contentType: string | undefined): BodyForm {
+  if (requestForms.length === 1) return requestForms[0]!
   const said = readForm(contentType ?? '')
-  return said !== null && takes.includes(said) ? said : (takes[0] ?? 'bytes')
+  return said !== null && requestForms.includes(said) ? said : (requestForms[0] ?? 'bytes')
 }
 
 function readForm(contentType: string): BodyForm | null {

@@ -2,7 +2,7 @@ import { flatText } from '../core/flat-text.ts'
 import type { TimeLimits } from '../core/lane.ts'
 import type { AttemptRecord } from '../core/record.ts'
 import type { Secret } from '../core/secret.ts'
-import type { BodyChange, Endpoint } from '../lanes/contract.ts'
+import type { BodyPatch, Endpoint } from '../lanes/contract.ts'
 import { openFramer } from '../lanes/framer.ts'
 import type { OutboundRequest, Transport } from '../providers/contract.ts'
 import type { Sent } from '../routing/attempt.ts'
@@ -96,12 +96,12 @@ function startCall(
   const inspection = exchange.inspection!
   const { kind, row } = provider
   const limits = effectiveLimits(gateway.settings.timeouts, provider.row.timeouts, route?.timeouts)
-  const change: BodyChange = {
+  const change: BodyPatch = {
     renameTo:
       inspection.model !== null && candidate.upstreamModel !== inspection.model ? candidate.upstreamModel : null,
-    askForUsage: inspection.usageSplice !== null && !kind.unsupported(row).includes('stream_options'),
+    askForUsage: inspection.usagePatch !== null && !kind.unsupported(row).includes('stream_options'),
   }
-  if (candidate.further !== undefined) change.furtherTo = candidate.further
+  if (candidate.further !== undefined) change.additionalTo = candidate.further
   noteSplices(exchange, row.name, change)
   const { origin, path } = kind.address(row, lane.name, lane.upstreamPath(match, inspection, candidate.upstreamModel))
   const own = [...kind.headers(row, lane.name, credential), ...Object.entries(row.headers)]
@@ -116,7 +116,7 @@ function startCall(
     totalAt: exchange.complete + limits.total,
     streamed: inspection.streamed,
     uploading: exchange.upload !== null,
-    gives: match.endpoint.gives,
+    responseForm: match.endpoint.responseForm,
     mayBeEmpty: match.endpoint.model === 'none',
     streamType: framing === 'json-array' ? 'application/json' : 'text/event-stream',
     reader,
@@ -127,7 +127,7 @@ function startCall(
   const headers = headersUp(exchange.request.rawHeaders, exchange.presented, own, kind.defaults ?? [])
   let body: OutboundRequest['body'] = null
   if (exchange.upload !== null) body = sendUpload(exchange, call, change.renameTo, limits.betweenChunks, headers)
-  else if (match.endpoint.takes.length > 0) body = splice(gateway, exchange, provider, change)
+  else if (match.endpoint.requestForms.length > 0) body = splice(gateway, exchange, provider, change)
   if (isDownload(match.endpoint)) passRange(exchange.request.rawHeaders, headers)
   const egress = provider.egress === null ? null : provider.egress[index]
   const { memory } = exchange
@@ -149,12 +149,12 @@ function startCall(
 }
 
 function readAsJson({ body, match, request }: Exchange): boolean {
-  return body.length > 0 && match!.endpoint.whole !== true && !isJson(request.headers['content-type'])
+  return body.length > 0 && match!.endpoint.readWhole !== true && !isJson(request.headers['content-type'])
 }
 
 /** Bytes that can be asked for in parts. */
-function isDownload({ method, gives }: Endpoint): boolean {
-  return method === 'GET' && (gives === 'bytes' || gives === 'lines')
+function isDownload({ method, responseForm }: Endpoint): boolean {
+  return method === 'GET' && (responseForm === 'bytes' || responseForm === 'lines')
 }
 
 function transportFor(
@@ -178,29 +178,29 @@ function transportFor(
 }
 
 /** What the gateway gave out as its own is the provider's again; only what names objects can hold such. */
-function splice(gateway: Gateway, exchange: Exchange, provider: LiveProvider, change: BodyChange): Buffer {
+function splice(gateway: Gateway, exchange: Exchange, provider: LiveProvider, change: BodyPatch): Buffer {
   const lane = exchange.lane!
-  const body = lane.splice(exchange.body, exchange.inspection!, change)
+  const body = lane.patchBody(exchange.body, exchange.inspection!, change)
   if (exchange.pin === null) return body
-  const restored = lane.objects.restoreUrls(body, laneUrls(gateway, exchange, provider))
+  const restored = lane.objects.rewriteRequestUrls(body, laneUrls(gateway, exchange, provider))
   if (restored !== body) noteSplice(exchange, "URLs of this gateway's in the body were made the provider's again.")
   return restored
 }
 
 /** What leaves changed is on the record (the closed list of product.md section 2, and what a kind must change). */
-function noteSplices(exchange: Exchange, provider: string, change: BodyChange): void {
+function noteSplices(exchange: Exchange, provider: string, change: BodyPatch): void {
   // An offer that comes with a client's token names no model.
-  const named = exchange.match!.endpoint.whole !== true || exchange.inspection!.modelSpans.length > 0
+  const named = exchange.match!.endpoint.readWhole !== true || exchange.inspection!.modelSpans.length > 0
   if (change.renameTo !== null && named)
     noteSplice(exchange, flatText("The model's name was changed to ", change.renameTo, ' for ', provider, '.'))
-  if (change.furtherTo !== undefined) noteFurther(exchange, provider, change.furtherTo)
+  if (change.additionalTo !== undefined) noteFurther(exchange, provider, change.additionalTo)
   if (change.askForUsage)
     noteSplice(exchange, 'Usage was asked for (stream_options.include_usage) and is hidden from the client.')
 }
 
 function noteFurther(exchange: Exchange, provider: string, names: readonly string[]): void {
   for (const [index, to] of names.entries())
-    if (to !== exchange.inspection!.further?.[index]?.name)
+    if (to !== exchange.inspection!.additionalModels?.[index]?.name)
       noteSplice(exchange, flatText("A further model's name was changed to ", to, ' for ', provider, '.'))
 }
 

@@ -60,7 +60,7 @@ export function tokensOf(
 ): TokenUsage | null {
   const reported = reader.usage()
   // What is only shown again was counted when it was made, or counts by its end.
-  if (complete || contentEvents === 0 || exchange.match!.endpoint.brings === 'end') return reported
+  if (complete || contentEvents === 0 || exchange.match!.endpoint.reportsUsage === 'end') return reported
   return {
     input: reported?.input ?? estimateInput(exchange),
     output: Math.max(reported?.output ?? 0, contentEvents),

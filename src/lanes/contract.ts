@@ -1,10 +1,10 @@
 import type { ErrorOrigin, Fault, RecordErrorCode } from '../core/errors.ts'
 import type { FormField } from '../core/form-scan.ts'
-import type { LateWork } from '../core/journal-format.ts'
+import type { BackgroundWork } from '../core/journal-format.ts'
 import type { Span } from '../core/json-scan.ts'
 import type { LaneName } from '../core/lane.ts'
 import type { TokenUsage } from '../core/record.ts'
-import type { ObjectName, ObjectType, ToldObject } from '../core/stored-object.ts'
+import type { CreatedObject, ObjectName, ObjectType } from '../core/stored-object.ts'
 import type { StreamEvent } from '../core/stream-event.ts'
 
 export type { FormField } from '../core/form-scan.ts'
@@ -23,7 +23,7 @@ export interface Lane {
   /** Finds the endpoint for a path below the lane's prefix (still percent-encoded, no query). Null: the lane's 404. */
   match(method: string, path: string): Match | null
   /** The body to send when the route renames the model or usage must be asked for; the same buffer when neither. */
-  splice(body: Buffer, inspection: Inspection, change: BodyChange): Buffer
+  patchBody(body: Buffer, inspection: Inspection, change: BodyPatch): Buffer
   /** Path and query below the provider's origin or base URL, with the model renamed where it stands in the path. */
   upstreamPath(match: Match, inspection: Inspection, upstreamModel: string): string
   /** A gateway error in this lane's shape. The caller adds `x-sp-*` headers and the ids. */
@@ -46,10 +46,10 @@ export interface Lane {
 }
 
 /** What stands beside a body that is read whole in whatever form it has. */
-export interface Said {
+export interface WholeBodyContext {
   contentType: string
   /** The model that the client's token was made for. */
-  meant: string | null
+  tokenModel: string | null
 }
 
 export interface Endpoint {
@@ -66,9 +66,9 @@ export interface Endpoint {
   /** Who answers: the provider, or the gateway from its snapshot; `nobody`: the lane's own 404, whoever asks. */
   served: 'provider' | 'model-list' | 'model-entry' | 'nobody'
   /** Forms that the request's body may have; empty: it has none. */
-  takes: readonly BodyForm[]
+  requestForms: readonly BodyForm[]
   /** Form of a 2xx answer that is not streamed; `json-or-text`: as its content-type says. */
-  gives: 'json' | 'json-or-text' | 'bytes' | 'lines' | 'nothing'
+  responseForm: 'json' | 'json-or-text' | 'bytes' | 'lines' | 'nothing'
   /** Shape of a streamed answer; null where the endpoint never streams. Gemini's `alt` overrides it: see `Inspection.framing`. */
   stream: Framing | null
   object: ObjectUse | null
@@ -77,22 +77,22 @@ export interface Endpoint {
   /** What it begins passes between client and provider, past the gateway: served only where the operator allows that. */
   media?: 'webrtc'
   /** Its body is small and read whole, whatever its form. */
-  whole?: true
+  readWhole?: true
   /**
    * Usage of what was made before: `results` in lines, of the batch that the call is about, or that wrote the file; `end` in the answer
    * that shows how something ended that went on behind its call.
    */
-  brings?: 'results' | 'end'
+  reportsUsage?: 'results' | 'end'
   /** Its body may be, or hold, a batch's input file. */
-  carries?: 'input'
+  holdsBatchInput?: true
   /** Of what `nobody` serves: the reason, as half a sentence. */
   why?: string
   /** Of a call that may begin an upload: those that go on with it, at the same path with `upload_id` in the query. */
   resumedAs?: Endpoint
   /** Its answer holds a credential of the provider's for clients, which never passes: a token of the gateway's takes its place. */
-  mints?: 'client-secret' | 'auth-token'
+  issuesClientToken?: 'client-secret' | 'auth-token'
   /** Whoever has such a token needs no key here. */
-  opensWith?: 'client-secret' | 'auth-token'
+  acceptsClientToken?: 'client-secret' | 'auth-token'
   /** Reads `model` and `stream` (and what usage needs) without reserialising. */
   inspect(match: Match, query: string, body: Buffer): Inspection | Fault
   /** The fields of a form that must be known before it is sent on. */
@@ -100,9 +100,9 @@ export interface Endpoint {
   /** As `inspect`, for a body that passes as a stream: a form, with the fields that were found in time, or bytes, with none. */
   inspectForm(match: Match, query: string, fields: readonly FormField[]): Inspection | Fault
   /** Where the body is read whole: `head` is what `inspect` returned. */
-  inspectWhole?(head: Inspection, body: Buffer, said: Said): Promise<Inspection | Fault>
+  inspectWhole?(head: Inspection, body: Buffer, context: WholeBodyContext): Promise<Inspection | Fault>
   /** A new reader for one answer. */
-  reader(inspection: Inspection, change: BodyChange): AnswerReader
+  reader(inspection: Inspection, change: BodyPatch): AnswerReader
   /**
    * Objects that the query and the JSON body refer to; the one in the path is not among them. The body has been scanned, and all of it
    * is read again: pass an empty one where the inspection says that it names no object.
@@ -111,13 +111,13 @@ export interface Endpoint {
   /** The same for the fields that were found in a form. */
   formReferences(fields: readonly FormField[]): readonly ObjectName[]
   /** Objects that exist at the provider according to a whole 2xx answer, which is given parsed: those it created and those it shows. */
-  createdObjects(match: Match, inspection: Inspection, answer: unknown): readonly ToldObject[]
-  /** Where an answer may show how background work ended (`brings: 'end'`): the ended work, with its usage. */
+  createdObjects(match: Match, inspection: Inspection, answer: unknown): readonly CreatedObject[]
+  /** Where an answer may show how background work ended (`reportsUsage: 'end'`): the ended work, with its usage. */
   endedWork(answer: unknown): readonly EndedWork[]
   /** Whether answers, or the events of a stream, may hold URLs that a client follows with its credential. */
   answersHoldUrls: boolean
-  /** Where `mints` is set: the credentials in an answer; null when it holds none that is known. */
-  readClientToken?(answer: Buffer): Minted | null
+  /** Where `issuesClientToken` is set: the credentials in an answer; null when it holds none that is known. */
+  readClientToken?(answer: Buffer): IssuedCredentials | null
   /** null: no WebSocket. */
   socket: EndpointSocket | null
 }
@@ -137,8 +137,8 @@ export interface FormFields {
 /** What a call has to do with one type of objects that live at a provider. */
 export interface ObjectUse {
   type: ObjectType
-  /** `make` and `list` name none in their path; `use` and `forget` name it as `{object}`. */
-  effect: 'make' | 'list' | 'use' | 'forget'
+  /** `create` and `list` name none in their path; `use` and `delete` name it as `{object}`. */
+  effect: 'create' | 'list' | 'use' | 'delete'
 }
 
 export type Framing = 'sse' | 'json-array'
@@ -166,7 +166,7 @@ export interface Inspection {
   /** Byte spans of every value in the body that names the model, quotes included (a repeated key is spliced everywhere). */
   modelSpans: Span[]
   /** Of a body that holds many requests: what they name besides `model`. Each must be the caller's to use, and at the same provider. */
-  further?: readonly NamedModel[]
+  additionalModels?: readonly NamedModel[]
   /** Whom the client says it asks for, by the format's own field; null when it does not say (contract.md rule 21). */
   endUser: string | null
   /** Most tokens that the client lets the whole answer have, all its choices together; null when it sets no limit. */
@@ -176,14 +176,14 @@ export interface Inspection {
   /** Whether the body may name objects: false where none of the lane's names for a reference stands in it. */
   mayRefer: boolean
   /** Whether usage must be asked for (`stream_options.include_usage`) and where; null when the client asked or the endpoint has none. */
-  usageSplice: { span: Span; text: string } | null
+  usagePatch: { span: Span; text: string } | null
 }
 
-export interface BodyChange {
+export interface BodyPatch {
   /** null: not renamed. */
   renameTo: string | null
   /** The provider's names for `Inspection.further`, in its order. */
-  furtherTo?: readonly string[]
+  additionalTo?: readonly string[]
   askForUsage: boolean
 }
 
@@ -200,9 +200,9 @@ export interface LaneObjects {
   /** In the provider's own words: there is no such object. `requestId`: for bodies that name the request. */
   notFound(match: Match, name: ObjectName, requestId: string): RenderedError
   /** URLs and file URIs in a request that this gateway gave out, as the provider knows them; the same buffer when there are none. */
-  restoreUrls(body: Buffer, urls: LaneUrls): Buffer
+  rewriteRequestUrls(body: Buffer, urls: LaneUrls): Buffer
   /** URLs in an answer that a client follows with its credential, as they lead back here; the same buffer when there are none. */
-  rewriteUrls(body: Buffer, urls: LaneUrls): Buffer
+  rewriteAnswerUrls(body: Buffer, urls: LaneUrls): Buffer
 }
 
 export interface ResultUsage {
@@ -216,7 +216,7 @@ export interface Reference extends ObjectName {
 }
 
 export interface EndedWork {
-  type: LateWork
+  type: BackgroundWork
   id: string
   /** Of each of its answers, or of all of them to one model. */
   sums: readonly { model: string | null; lines: number; tokens: TokenUsage }[]
@@ -328,7 +328,7 @@ export interface EndpointSocket {
    * What the handshake asks for. `meant`: the model that the client's token was made for. Where the endpoint's model is in the `body`,
    * the first frame names it, and no provider is dialled until it comes.
    */
-  handshake(match: Match, query: string, meant: string | null): Inspection | Fault
+  handshake(match: Match, query: string, tokenModel: string | null): Inspection | Fault
   /**
    * What a client's frame asks for; null: nothing that anybody here must know. A fault: it does not go up, as nothing does that is not
    * read here as the provider will read it. No lane's protocol has raw sound: binary frames are JSON too.
@@ -340,7 +340,7 @@ export interface EndpointSocket {
   errorFrame(fault: Fault, requestId: string): Buffer | null
 }
 
-export interface Minted {
+export interface IssuedCredentials {
   /** Every text in the answer that is such a credential. */
   secrets: string[]
   /** Epoch milliseconds; null: not said. */
@@ -353,7 +353,7 @@ export interface FrameAsk {
   /** The model that the work is for; null: the frame names none. */
   model: NamedModel | null
   /** Models for a part of the work (transcription of what the user says). */
-  further: readonly NamedModel[]
+  additionalModels: readonly NamedModel[]
   /** The call whose JSON body this frame could be: it refers to objects as that one does. null: none of its names stands in the frame. */
   bodyOf: Match | null
   /** Types that live within one connection: whoever names one of them can only mean its own. */
@@ -376,9 +376,9 @@ export interface SocketReader {
 
 export interface SocketReading {
   /** Objects that the provider keeps from here on. */
-  told: readonly ObjectName[]
+  created: readonly ObjectName[]
   /** Objects that this connection knows from here on, kept or not. */
-  named: readonly ObjectName[]
+  seen: readonly ObjectName[]
   error: StreamedError | null
 }
 

@@ -24,19 +24,19 @@ export function makeRow(operation: string, call: Call, usual: UsualReading, fact
     path,
     model: 'none',
     served: 'provider',
-    takes: [],
-    gives: 'json',
+    requestForms: [],
+    responseForm: 'json',
     stream: null,
     object: null,
     usesTokens: true,
     media: undefined,
-    whole: undefined,
-    brings: undefined,
-    carries: undefined,
+    readWhole: undefined,
+    reportsUsage: undefined,
+    holdsBatchInput: undefined,
     why: undefined,
     resumedAs: undefined,
-    mints: undefined,
-    opensWith: undefined,
+    issuesClientToken: undefined,
+    acceptsClientToken: undefined,
     inspectWhole: undefined,
     references: () => none,
     formReferences: () => none,
@@ -52,7 +52,7 @@ export function makeRow(operation: string, call: Call, usual: UsualReading, fact
 const none: readonly ObjectName[] = []
 
 /** Rejected by the gateway at any method, at the path and below it. */
-export function refuse(row: Row, operation: string, path: `/${string}`, why: string): Endpoint[] {
+export function notServed(row: Row, operation: string, path: `/${string}`, why: string): Endpoint[] {
   return ([path, `${path}/*`] as const).map((form) => row(operation, `ANY ${form}`, { served: 'nobody', why }))
 }
 
@@ -68,8 +68,8 @@ export const json: readonly BodyForm[] = ['json']
 export const multipart: readonly BodyForm[] = ['multipart']
 export const jsonOrMultipart: readonly BodyForm[] = ['json', 'multipart']
 
-export function makes(type: ObjectType): ObjectUse {
-  return { type, effect: 'make' }
+export function creates(type: ObjectType): ObjectUse {
+  return { type, effect: 'create' }
 }
 
 export function lists(type: ObjectType): ObjectUse {
@@ -80,6 +80,6 @@ export function uses(type: ObjectType): ObjectUse {
   return { type, effect: 'use' }
 }
 
-export function forgets(type: ObjectType): ObjectUse {
-  return { type, effect: 'forget' }
+export function deletes(type: ObjectType): ObjectUse {
+  return { type, effect: 'delete' }
 }

@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../core/errors.ts'
 import type { Endpoint, FormField, FormFields, Inspection, Match } from './contract.ts'
 import { forwardedQuery } from './query.ts'
-import { plainInspection } from './request-body.ts'
+import { emptyInspection } from './request-body.ts'
 
 /** As long as the longest that a vendor takes (see `readEndUser`). */
 const endUserCharacters = 256
@@ -25,7 +25,7 @@ export function inspectFormFields(match: Match, query: string, fields: readonly 
     return badModel('`model` is missing; send the form with a field `model`.')
   const streamed = endpoint.stream !== null && fields.some(({ name, value }) => name === 'stream' && isTrue(value))
   return {
-    ...plainInspection(named?.value ?? pathModel, forwardedQuery(query)),
+    ...emptyInspection(named?.value ?? pathModel, forwardedQuery(query)),
     streamed,
     framing: streamed ? endpoint.stream : null,
     modelSpans: named === undefined ? [] : [{ start: named.start, end: named.end }],

@@ -3,7 +3,7 @@ import { type Member, scanObject } from '../core/json-scan.ts'
 import type { NameWatch } from '../core/watched-names.ts'
 import type { SocketReading } from './contract.ts'
 import { readValue } from './json-value.ts'
-import { refuseOdd } from './request-body.ts'
+import { rejectMisspelled } from './request-body.ts'
 
 /**
  * The wanted members at the top of a client's frame, text or binary. Every frame of every lane's protocol is one JSON object; what is
@@ -19,7 +19,7 @@ export function scanFrame(
     const place = scan.at >= frame.length ? 'it ends too early' : `see byte ${scan.at}`
     return fault('invalid_request', `The message is not one valid JSON object: ${place}.`)
   }
-  return refuseOdd(frame, scan) ?? scan.members
+  return rejectMisspelled(frame, scan) ?? scan.members
 }
 
 /** The frame's `type`, '' where it has none. Parsers disagree on which of two counts. */
@@ -40,4 +40,4 @@ function badType(message: string): Fault {
 }
 
 /** Of a frame that tells nothing. */
-export const plainReading: SocketReading = { told: [], named: [], error: null }
+export const emptyReading: SocketReading = { created: [], seen: [], error: null }

@@ -1,11 +1,11 @@
 import { type Fault, fault } from '../core/errors.ts'
 import { type Member, type ObjectScan, type Span, scanObject } from '../core/json-scan.ts'
 import type { NameWatch } from '../core/watched-names.ts'
-import type { BodyChange, Inspection } from './contract.ts'
+import type { BodyPatch, Inspection } from './contract.ts'
 import { isCount, readValue } from './json-value.ts'
 
 /** Of a request that says nothing but its model and its query; a lane fills in what it finds. A fresh one each time. */
-export function plainInspection(model: string | null, query: string): Inspection {
+export function emptyInspection(model: string | null, query: string): Inspection {
   return {
     model,
     streamed: false,
@@ -16,7 +16,7 @@ export function plainInspection(model: string | null, query: string): Inspection
     outputLimit: null,
     stores: false,
     mayRefer: true,
-    usageSplice: null,
+    usagePatch: null,
   }
 }
 
@@ -33,11 +33,11 @@ export function scanBody(body: Buffer, wanted: readonly string[], watch: NameWat
   if (body.length === 0) return fault('invalid_request', 'The body is empty; send a JSON object.')
   const scan = scanObject(body, wanted, undefined, watch, true)
   if (!scan.ok) return notJson(body, scan.at)
-  return refuseOdd(body, scan) ?? scan
+  return rejectMisspelled(body, scan) ?? scan
 }
 
 /** For every object whose members decide something: what was checked here must be what the provider goes by. */
-export function refuseOdd(body: Buffer, { odd }: ScannedObject): Fault | null {
+export function rejectMisspelled(body: Buffer, { odd }: ScannedObject): Fault | null {
   if (odd === null) return null
   const message = `\`${readValue(body, odd)}\` must be written \`${odd.meant}\`: servers disagree whether it is the same.`
   return fault('invalid_request', message, { param: odd.meant })
@@ -152,14 +152,14 @@ export interface ByteEdit {
 }
 
 /** The body as the provider is to get it: models renamed where they are to be, and usage asked for. */
-export function spliceBody(body: Buffer, inspection: Inspection, change: BodyChange): Buffer {
+export function patchBody(body: Buffer, inspection: Inspection, change: BodyPatch): Buffer {
   const edits: Edit[] = []
   if (change.renameTo !== null) rename(inspection.modelSpans, change.renameTo, edits)
-  for (const [index, { name, spans }] of (inspection.further ?? []).entries()) {
-    const to = change.furtherTo?.[index] ?? name
+  for (const [index, { name, spans }] of (inspection.additionalModels ?? []).entries()) {
+    const to = change.additionalTo?.[index] ?? name
     if (to !== name) rename(spans, to, edits)
   }
-  if (change.askForUsage && inspection.usageSplice !== null) edits.push(inspection.usageSplice)
+  if (change.askForUsage && inspection.usagePatch !== null) edits.push(inspection.usagePatch)
   return applyEdits(body, edits)
 }
 

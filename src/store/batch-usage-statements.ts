@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
-import type { BatchSum, BatchUsageEntry, LateWork } from '../core/journal-format.ts'
+import type { BackgroundWork, BatchSum, BatchUsageEntry } from '../core/journal-format.ts'
 import type { RequestRecord, TokenUsage } from '../core/record.ts'
 import { blankRecord } from './blank-record.ts'
 
@@ -69,7 +69,7 @@ function isSome(tokens: TokenUsage): boolean {
   return amounts.some((name) => tokens[name] > 0)
 }
 
-const operations: Readonly<Record<LateWork, string>> = {
+const operations: Readonly<Record<BackgroundWork, string>> = {
   batch: 'batches.results',
   response: 'responses.result',
   interaction: 'interactions.result',

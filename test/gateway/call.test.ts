@@ -16,7 +16,7 @@ function open(seen: string[]): Call {
     totalAt: performance.now() + 1000,
     streamed: true,
     uploading: false,
-    gives: 'json',
+    responseForm: 'json',
     mayBeEmpty: false,
     streamType: 'text/event-stream',
     reader: new ChatReader('sse', false),

@@ -134,13 +134,13 @@ const multipart = '--b\r\ncontent-disposition: form-data; name="purpose"\r\n\r\n
 
 function askRow(key: string, { lane, endpoint, path }: Row, change: (path: string) => string = (same) => same) {
   const whole = `${lanes[lane].prefix}${change(path)}`
-  const { method, takes } = endpoint
-  if (takes.length === 0) return ask({ key, method, path: whole })
-  if (takes.includes('json')) {
+  const { method, requestForms } = endpoint
+  if (requestForms.length === 0) return ask({ key, method, path: whole })
+  if (requestForms.includes('json')) {
     const body = endpoint.model === 'body' ? JSON.stringify({ model: `${lane}-1` }) : '{}'
     return ask({ key, method, path: whole, body, type: 'application/json' })
   }
-  if (takes.includes('multipart')) return ask({ key, method, path: whole, body: multipart, type: form })
+  if (requestForms.includes('multipart')) return ask({ key, method, path: whole, body: multipart, type: form })
   return ask({ key, method, path: whole, body: 'bytes', type: 'application/octet-stream' })
 }
 
@@ -217,7 +217,7 @@ describe('what one project made', () => {
   it('reaches the very credential that holds it, by every path', async () => {
     // One that goes is there no more afterwards.
     const calls = naming.filter(({ endpoint }) => endpoint.method !== 'SOCKET')
-    const kept = calls.filter(({ endpoint }) => endpoint.object!.effect !== 'forget')
+    const kept = calls.filter(({ endpoint }) => endpoint.object!.effect !== 'delete')
     const arrived = upstream.arrivals.length
     await Promise.all(kept.map((row) => askRow(keys.owner, row)))
     expectAtSecond(

@@ -295,7 +295,8 @@ async function downloaded(sdk: GoogleGenAI, file: string | { video: object }): P
 
 const nameOf = ({ method, path }: Endpoint) => `${method} ${path}`
 const rows = gemini.endpoints.filter(
-  ({ served, method, mints }) => served === 'provider' && method !== 'SOCKET' && mints === undefined,
+  ({ served, method, issuesClientToken }) =>
+    served === 'provider' && method !== 'SOCKET' && issuesClientToken === undefined,
 )
 
 // The calls used here are the same in both majors, whose classes TypeScript tells apart by their private members.
@@ -348,7 +349,7 @@ describe.each(majors)('%s', (sdk, Client, version) => {
     if (!made && seen !== undefined) {
       const sent = last.requestBody.toString().replaceAll(lane(), mock.origin)
       // A call without a body goes up without one, whatever the SDK put there.
-      if (row.takes.length > 0) expect(sha256(Buffer.from(sent))).toBe(seen.sha256)
+      if (row.requestForms.length > 0) expect(sha256(Buffer.from(sent))).toBe(seen.sha256)
       const told = (await last.body).toString().replaceAll(lane(), mock.origin)
       expect(sha256(Buffer.from(told))).toBe(seen.answerSha256)
     }

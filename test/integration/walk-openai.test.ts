@@ -65,7 +65,7 @@ async function expectPassed(major: number, wire: RecordingFetch, from: number): 
     // A gateway that is too busy to look up whose an object is says so, and the SDK comes again.
     if (exchange.headers.get('x-sp-error') === 'object_index_unavailable') continue
     const endpoint = note(major, exchange)
-    const { served, object, mints } = endpoint
+    const { served, object, issuesClientToken } = endpoint
     if (served !== 'provider' || exchange.headers.has('x-sp-error') || object?.effect === 'list') continue
     const { pathname: path, search } = new URL(exchange.url)
     const at = upstream.findIndex(
@@ -75,7 +75,7 @@ async function expectPassed(major: number, wire: RecordingFetch, from: number): 
     expect(at, `${exchange.method} ${path} came through`).toBeGreaterThanOrEqual(0)
     const [seen] = upstream.splice(at, 1)
     // A secret for a client is the gateway's own.
-    if (mints === undefined)
+    if (issuesClientToken === undefined)
       expect(sha256(await exchange.body), `answer of ${exchange.method} ${path}`).toBe(seen?.answerSha256)
     if (endpoint.model !== 'none') await expectRecord(exchange, endpoint, seen?.usage ?? null)
   }

@@ -145,12 +145,12 @@ describe('batches', () => {
     if (isFault(found)) throw new Error(found.message)
     expect(found.model).toBe('a')
     const body = Buffer.from(JSON.stringify(requests('a', 'a')))
-    const renamed = anthropic.splice(body, found, { renameTo: 'b', askForUsage: false })
+    const renamed = anthropic.patchBody(body, found, { renameTo: 'b', askForUsage: false })
     expect(JSON.parse(renamed.toString())).toEqual(requests('b', 'b'))
   })
 
   it('name further ones, so many at most', () => {
-    expect(inspect(requests('a', 'b', 'a'))).toMatchObject({ model: 'a', further: [{ name: 'b' }] })
+    expect(inspect(requests('a', 'b', 'a'))).toMatchObject({ model: 'a', additionalModels: [{ name: 'b' }] })
     expect(inspect(requests(...Array.from({ length: 51 }, (_, index) => `${index}`)))).toMatchObject({
       code: 'invalid_request',
       param: 'requests',
@@ -207,7 +207,7 @@ describe('lists', () => {
 })
 
 describe('URLs', () => {
-  const rewrite = (body: string) => objects.rewriteUrls(Buffer.from(body), urls)
+  const rewrite = (body: string) => objects.rewriteAnswerUrls(Buffer.from(body), urls)
 
   it('leads results back here, whatever host they are at', () => {
     for (const host of ['https://api.anthropic.com', 'https://other.example/base'])
@@ -243,7 +243,7 @@ describe('URLs', () => {
       '{"text":"\\"results_url\\": \\"https://api.anthropic.com/v1/messages/batches/b1/results\\""}',
     ]) {
       const bytes = Buffer.from(body)
-      expect(objects.rewriteUrls(bytes, urls)).toBe(bytes)
+      expect(objects.rewriteAnswerUrls(bytes, urls)).toBe(bytes)
     }
   })
 

@@ -285,7 +285,7 @@ describe('URLs', () => {
   )
 
   it('leads files back here, and nothing else', () => {
-    const written = objects.rewriteUrls(answer, urls)
+    const written = objects.rewriteAnswerUrls(answer, urls)
     expect(JSON.parse(written.toString())).toEqual({
       uri: `${urls.lane}/v1beta/files/a`,
       downloadUri: `${urls.lane}/download/v1beta/files/a:download?alt=media`,
@@ -293,7 +293,7 @@ describe('URLs', () => {
       web: { uri: 'https://vertexaisearch.cloud.google.com/grounding-api-redirect/x' },
       page: { uri: `${urls.provider}/$discovery/rest` },
     })
-    expect(objects.restoreUrls(written, urls)).toEqual(answer)
+    expect(objects.rewriteRequestUrls(written, urls)).toEqual(answer)
   })
 
   it('leads files and videos of other hosts back here too, or nowhere', () => {
@@ -308,7 +308,7 @@ describe('URLs', () => {
       known: { video: { uri: 'https://generativelanguage.googleapis.com/v' } },
       groundingMetadata: { web: { uri: `${evil}/page` }, video: { uri: `${evil}/cited` } },
     }
-    expect(JSON.parse(objects.rewriteUrls(Buffer.from(JSON.stringify(answered)), urls).toString())).toEqual({
+    expect(JSON.parse(objects.rewriteAnswerUrls(Buffer.from(JSON.stringify(answered)), urls).toString())).toEqual({
       ...answered,
       file: {
         name: 'files/a',
@@ -324,15 +324,15 @@ describe('URLs', () => {
 
   it('sees through an escaped name', () => {
     const body = Buffer.from('{"name":"files/a","\\u0075r\\u0069":"https://evil.example/x"}')
-    expect(JSON.parse(objects.rewriteUrls(body, urls).toString())).toMatchObject({
+    expect(JSON.parse(objects.rewriteAnswerUrls(body, urls).toString())).toMatchObject({
       uri: `${urls.lane}/v1beta/files/a`,
     })
   })
 
   it('is the same buffer when there is nothing to lead', () => {
     const body = Buffer.from('{"fileUri":"https://youtu.be/x"}')
-    expect(objects.rewriteUrls(body, urls)).toBe(body)
-    expect(objects.restoreUrls(body, urls)).toBe(body)
+    expect(objects.rewriteAnswerUrls(body, urls)).toBe(body)
+    expect(objects.rewriteRequestUrls(body, urls)).toBe(body)
   })
 })
 
@@ -353,7 +353,7 @@ describe('inspect', () => {
     const rename = (call: string, body: object) => {
       const bytes = Buffer.from(JSON.stringify(body))
       const change = { renameTo: 'up', askForUsage: false }
-      return JSON.parse(gemini.splice(bytes, inspect(call, body), change).toString()) as unknown
+      return JSON.parse(gemini.patchBody(bytes, inspect(call, body), change).toString()) as unknown
     }
     expect(rename(interact, { model: 'g' })).toEqual({ model: 'up' })
     expect(rename('POST /v1beta/cachedContents', { model: 'models/g' })).toEqual({ model: 'models/up' })

@@ -52,8 +52,8 @@ describe('a field of a form', () => {
     ['/containers/c/files', 'FILE_ID', 'file_id'],
     ['/images/generations', 'Model', 'model'],
     ['/audio/voices', 'con\u017fent[id]', 'consent[id]'],
-  ])('of %s, %s is refused', (path, name, meant) => {
-    expect(read(path, name, 'x')).toEqual([`the name ${meant} is escaped or in other letters`])
+  ])('of %s, %s is refused', (path, name, tokenModel) => {
+    expect(read(path, name, 'x')).toEqual([`the name ${tokenModel} is escaped or in other letters`])
   })
 
   it('that holds JSON refers to both of two, in any letters', () => {

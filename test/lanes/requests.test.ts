@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { BodyChange, Inspection, Lane, Match } from '../../src/lanes/contract.ts'
+import type { BodyPatch, Inspection, Lane, Match } from '../../src/lanes/contract.ts'
 import { findLane } from '../../src/lanes/index.ts'
 import { forwardedQuery } from '../../src/lanes/query.ts'
 import { isFault } from '../../src/lanes/request-body.ts'
@@ -25,9 +25,9 @@ function accepted(call: string, body = ''): { lane: Lane; match: Match; inspecti
   return { lane, match, inspection: result }
 }
 
-function spliced(call: string, body: string, change: Partial<BodyChange>): string {
+function spliced(call: string, body: string, change: Partial<BodyPatch>): string {
   const { lane, inspection } = accepted(call, body)
-  return lane.splice(Buffer.from(body), inspection, { renameTo: null, askForUsage: false, ...change }).toString()
+  return lane.patchBody(Buffer.from(body), inspection, { renameTo: null, askForUsage: false, ...change }).toString()
 }
 
 const chat = 'POST /v1/chat/completions'
@@ -225,7 +225,7 @@ describe('splice', () => {
   it('is the same buffer when nothing changes', () => {
     const { lane, inspection } = accepted(chat, '{"model":"m","stream":true}')
     const body = Buffer.from('{"model":"m","stream":true}')
-    expect(lane.splice(body, inspection, { renameTo: null, askForUsage: false })).toBe(body)
+    expect(lane.patchBody(body, inspection, { renameTo: null, askForUsage: false })).toBe(body)
   })
 
   it('renames every top-level model, and nothing else', () => {

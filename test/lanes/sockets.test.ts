@@ -48,7 +48,7 @@ describe.each(rows.map((row) => [`${row[0].name} ${row[1]}`, row] as const))('%s
       fc.property(frame, (bytes) => {
         const ask = socket.ask(bytes)
         if (ask !== null && !('code' in ask))
-          for (const { name, spans } of [...(ask.model === null ? [] : [ask.model]), ...ask.further])
+          for (const { name, spans } of [...(ask.model === null ? [] : [ask.model]), ...ask.additionalModels])
             for (const { start, end } of spans)
               expect(JSON.parse(bytes.toString('utf8', start, end)).endsWith(name)).toBe(true)
         reader.frame(bytes)
@@ -78,7 +78,7 @@ it('knows the model of a session and of its parts apart', () => {
   const session = { model: 'a', delegation: { type: 'responses', responses: { model: 'b' } }, tools: [{ model: 'c' }] }
   expect(socket.ask(Buffer.from(JSON.stringify({ type: 'session.start', session })))).toMatchObject({
     model: { name: 'a' },
-    further: [{ name: 'b' }],
+    additionalModels: [{ name: 'b' }],
   })
   const two = '{"type":"session.start","session":{"model":"a","model":"b"}}'
   expect(socket.ask(Buffer.from(two))).toMatchObject({ code: 'invalid_request' })
@@ -89,15 +89,15 @@ it('looks for models of a session no deeper than anybody reads them', () => {
   const nested = (depth: number) => `${'{"audio":'.repeat(depth)}{"model":"b"}${'}'.repeat(depth)}`
   const ask = (depth: number) =>
     socket.ask(Buffer.from(`{"type":"session.start","session":{"model":"a","input":${nested(depth)}}}`))
-  expect(ask(3)).toMatchObject({ model: { name: 'a' }, further: [{ name: 'b' }] })
-  expect(ask(1000)).toMatchObject({ model: { name: 'a' }, further: [] })
+  expect(ask(3)).toMatchObject({ model: { name: 'a' }, additionalModels: [{ name: 'b' }] })
+  expect(ask(1000)).toMatchObject({ model: { name: 'a' }, additionalModels: [] })
 })
 
 it('adds up what Live reports, by delegated answers too', () => {
   const socket = open([openai, '/live/sessions'])
   const reader = socket.reader()
   const tell = (value: object) => reader.frame(Buffer.from(JSON.stringify(value)))
-  expect(tell({ type: 'session.started', session: { id: 'sess_1' } }).told).toEqual([
+  expect(tell({ type: 'session.started', session: { id: 'sess_1' } }).created).toEqual([
     { type: 'live_session', id: 'sess_1' },
   ])
   const usage = { input_tokens: 5, output_tokens: 7 }

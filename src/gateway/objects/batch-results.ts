@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts'
-import type { BatchSum, BatchUsageEntry, LateWork } from '../../core/journal-format.ts'
+import type { BackgroundWork, BatchSum, BatchUsageEntry } from '../../core/journal-format.ts'
 import { LineScanner } from '../../core/line-scan.ts'
 import type { Signal, TokenUsage } from '../../core/record.ts'
 import type { ObjectOwner, StoredObject } from '../../core/stored-object.ts'
@@ -23,7 +23,7 @@ interface Bringer {
 }
 
 interface Work {
-  type: LateWork
+  type: BackgroundWork
   id: string
 }
 
@@ -110,7 +110,7 @@ export class BatchResults {
 
   /** Whether they come whole and can be read. */
   canRead({ status, headers }: { status: number; headers: string[] }): boolean {
-    if (this.#exchange.match!.endpoint.brings === 'end') {
+    if (this.#exchange.match!.endpoint.reportsUsage === 'end') {
       this.#note('The answer could not be read whole: what it tells of usage counts nothing.')
       return false
     }
@@ -149,14 +149,14 @@ function count(sums: Sums, name: string | null, lines: number, tokens: TokenUsag
   }
 }
 
-function describeWork(type: LateWork): string {
+function describeWork(type: BackgroundWork): string {
   return type === 'batch' ? 'Batch' : `The ${type.replace('_', ' ')}`
 }
 
 /** Of a call that brings the results of a batch, or how other work ended; null for all others. */
 export function resultsOf(exchange: Bringer, object: StoredObject): BatchResults | null {
-  const { brings } = exchange.match!.endpoint
-  if (brings === undefined) return null
+  const { reportsUsage } = exchange.match!.endpoint
+  if (reportsUsage === undefined) return null
   const { type, id, batchId } = object
   if (type === 'response' || type === 'interaction' || type === 'batch')
     return new BatchResults(exchange, object, { type, id })

@@ -20,6 +20,6 @@ export function callLocation(exchange: Exchange, answer: Answer): readonly strin
 }
 
 function callId({ match }: Exchange, { gated, error }: Answer): string | null {
-  if (match!.endpoint.whole !== true || error !== null) return null
+  if (match!.endpoint.readWhole !== true || error !== null) return null
   return located.exec(findHeader(gated.head.headers, 'location') ?? '')?.[1] ?? null
 }

@@ -1,7 +1,7 @@
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { ObjectsEntry } from '../../core/journal-format.ts'
 import type { Signal } from '../../core/record.ts'
-import type { BatchInput, ObjectOwner, ToldObject } from '../../core/stored-object.ts'
+import type { BatchInput, CreatedObject, ObjectOwner } from '../../core/stored-object.ts'
 import type { EndedWork, Inspection, Match } from '../../lanes/contract.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Gateway } from '../gateway.ts'
@@ -16,7 +16,7 @@ import { laneUrls } from './lane-urls.ts'
 export function noteAnswer(gateway: Gateway, exchange: Exchange, answer: Answer, body: Buffer): Buffer {
   const match = exchange.match!
   const { effect } = match.endpoint.object!
-  if (effect === 'forget') {
+  if (effect === 'delete') {
     noteForgotten(exchange, answer)
     return body
   }
@@ -28,18 +28,19 @@ export function noteAnswer(gateway: Gateway, exchange: Exchange, answer: Answer,
     ...withInput(endpoint.createdObjects(match, exchange.inspection!, parsed), input),
     ...answer.call.reader.seen().objects,
   ])
-  if (endpoint.brings === 'end') noteEnded(exchange, answer, endpoint.endedWork(parsed))
-  return leadBack(gateway, exchange, answer, body)
+  if (endpoint.reportsUsage === 'end') noteEnded(exchange, answer, endpoint.endedWork(parsed))
+  return rewriteUrls(gateway, exchange, answer, body)
 }
 
 /** The body, or an event's data, with the URLs in it that a client would follow leading here. */
-export function leadBack(gateway: Gateway, exchange: Exchange, { provider }: Answer, body: Buffer): Buffer {
-  const rewritten = exchange.lane!.objects.rewriteUrls(body, laneUrls(gateway, exchange, provider))
-  if (rewritten !== body && !exchange.routingSignals.includes(urlsLedBack)) exchange.routingSignals.push(urlsLedBack)
+export function rewriteUrls(gateway: Gateway, exchange: Exchange, { provider }: Answer, body: Buffer): Buffer {
+  const rewritten = exchange.lane!.objects.rewriteAnswerUrls(body, laneUrls(gateway, exchange, provider))
+  if (rewritten !== body && !exchange.routingSignals.includes(urlsRewritten))
+    exchange.routingSignals.push(urlsRewritten)
   return rewritten
 }
 
-const urlsLedBack: Signal = Object.freeze({
+const urlsRewritten: Signal = Object.freeze({
   rule: 'splice',
   verdict: 'note',
   text: 'URLs of the provider in the answer were replaced by ones that lead back here.',
@@ -48,14 +49,14 @@ const urlsLedBack: Signal = Object.freeze({
 /** Whether an answer that cannot be read must not pass: a client would carry its key to the URLs in it. */
 export function needsReading(exchange: Exchange): boolean {
   const { match, inspection } = exchange
-  return match!.endpoint.gives === 'json' && mayTell(match!, inspection!) && match!.endpoint.answersHoldUrls
+  return match!.endpoint.responseForm === 'json' && mayTell(match!, inspection!) && match!.endpoint.answersHoldUrls
 }
 
 /** An answer whose bytes pass unread: too large, too full, compressed, or of a shape that says nothing. */
 export function noteUnread(exchange: Exchange, answer: Answer): void {
   const { endpoint } = exchange.match!
-  if (endpoint.object!.effect === 'forget') noteForgotten(exchange, answer)
-  else if (endpoint.gives === 'json' && mayTell(exchange.match!, exchange.inspection!)) {
+  if (endpoint.object!.effect === 'delete') noteForgotten(exchange, answer)
+  else if (endpoint.responseForm === 'json' && mayTell(exchange.match!, exchange.inspection!)) {
     const text =
       'The answer could not be read (too large, too many values, or compressed): what it made at the provider belongs to nobody until it is adopted.'
     exchange.routingSignals.push({ rule: 'answer_not_read', verdict: 'note', text })
@@ -64,7 +65,7 @@ export function noteUnread(exchange: Exchange, answer: Answer): void {
 
 function noteForgotten(exchange: Exchange, answer: Answer): void {
   const { object, endpoint } = exchange.match!
-  if (endpoint.object?.effect !== 'forget' || object === null) return
+  if (endpoint.object?.effect !== 'delete' || object === null) return
   exchange.objects = objectsEntry(exchange, answer, {
     made: [],
     forgotten: [{ type: endpoint.object.type, id: object }],
@@ -74,8 +75,8 @@ function noteForgotten(exchange: Exchange, answer: Answer): void {
 /** Answers of models are kept only where the client asks for it: all others cost nothing here. */
 export function mayTell({ endpoint }: Match, { stores }: Inspection): boolean {
   const { object } = endpoint
-  if (object === null || object.effect === 'forget') return false
-  return stores || !(object.type === 'chat_completion' || object.type === 'thread') || object.effect !== 'make'
+  if (object === null || object.effect === 'delete') return false
+  return stores || !(object.type === 'chat_completion' || object.type === 'thread') || object.effect !== 'create'
 }
 
 /**
@@ -113,7 +114,7 @@ export class StreamedObjects {
     if (seen.counted !== undefined) resultsHere(this.#exchange, this.#answer).takeCounted(seen.counted)
   }
 
-  #journal(made: readonly ToldObject[]): void {
+  #journal(made: readonly CreatedObject[]): void {
     const unknown = withoutNamed(this.#exchange, made)
     if (unknown.length === 0) return
     void this.#gateway.journal.append(objectsEntry(this.#exchange, this.#answer, { made: unknown, forgotten: [] }))
@@ -136,20 +137,20 @@ function resultsHere(exchange: Exchange, answer: Answer): BatchResults {
 }
 
 /** The file is what the upload made. */
-function withInput(told: readonly ToldObject[], input: BatchInput | null): readonly ToldObject[] {
+function withInput(told: readonly CreatedObject[], input: BatchInput | null): readonly CreatedObject[] {
   return input === null ? told : told.map((name) => (name.type === 'file' ? { ...name, input } : name))
 }
 
 /** No real answer tells of more; each is a row in the journal and in the store. */
 const mostMade = 10_000
 
-function noteMade(exchange: Exchange, answer: Answer, told: readonly ToldObject[]): void {
+function noteMade(exchange: Exchange, answer: Answer, told: readonly CreatedObject[]): void {
   const made = withoutNamed(exchange, told).slice(0, mostMade)
   if (made.length > 0) exchange.objects = objectsEntry(exchange, answer, { made, forgotten: [] })
 }
 
 /** What the call named is known already: who asks for the same again and again adds nothing. */
-function withoutNamed({ named }: Exchange, told: readonly ToldObject[]): ToldObject[] {
+function withoutNamed({ named }: Exchange, told: readonly CreatedObject[]): CreatedObject[] {
   return told.filter((name) => !named.some(({ type, id }) => type === name.type && id === name.id))
 }
 

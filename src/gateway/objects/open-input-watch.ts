@@ -15,7 +15,7 @@ export async function openInputWatch(gateway: Gateway, exchange: Exchange): Prom
   const reader = lineReaders[exchange.lane!.name]
   if (reader === undefined) return null
   if (exchange.pin?.once === true) return await openPart(gateway, exchange, reader)
-  if (endpoint.takes.includes('bytes')) return isRaw(exchange) ? new FileInput(new InputScan(reader)) : null
+  if (endpoint.requestForms.includes('bytes')) return isRaw(exchange) ? new FileInput(new InputScan(reader)) : null
   const boundary = readBoundary(exchange.request.headers['content-type'] ?? '')
   return boundary === null ? null : new FormInput(boundary, new InputScan(reader))
 }

@@ -36,7 +36,7 @@ export class FramesDown {
   }
 
   look(frame: Frame): Frame | Promise<Frame> {
-    const { told, named, error } = this.#reader.frame(frame.bytes)
+    const { created: told, seen: named, error } = this.#reader.frame(frame.bytes)
     if (error !== null && this.#errors++ < errorsKept) this.#note(error.message)
     for (const object of named) this.#remember(object)
     return told.length === 0 ? frame : this.#journal(told, frame)

@@ -123,7 +123,7 @@ export class FramesUp {
   }
 
   /** The frame with the models' names as the provider knows them. */
-  #renamed({ model, further }: FrameAsk, frame: Frame, bridge: Bridge): Frame | null {
+  #renamed({ model, additionalModels: further }: FrameAsk, frame: Frame, bridge: Bridge): Frame | null {
     const renames: Rename[] = []
     for (const named of model === null ? further : [model, ...further]) {
       const to = this.#nameAt(named.name, named === model)
@@ -166,7 +166,11 @@ export class FramesUp {
     let spliced = bytes
     // From the end, so that what was found before stays where it was.
     for (const { model, to } of renames.toSorted((one, other) => startOf(other) - startOf(one))) {
-      spliced = lane!.splice(spliced, { ...inspection!, modelSpans: model.spans }, { renameTo: to, askForUsage: false })
+      spliced = lane!.patchBody(
+        spliced,
+        { ...inspection!, modelSpans: model.spans },
+        { renameTo: to, askForUsage: false },
+      )
       const text = flatText("The model's name was changed to ", to, ' for ', provider ?? '', '.')
       if (!routingSignals.some((signal) => signal.text === text))
         routingSignals.push({ rule: 'splice', verdict: 'note', text })

@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { type Member, maximumElements, type Span, scanElements, scanObject } from '../../core/json-scan.ts'
 import type { NamedModel } from '../contract.ts'
-import { isFault, readModel, refuseOdd } from '../request-body.ts'
+import { isFault, readModel, rejectMisspelled } from '../request-body.ts'
 
 /** Routes and policies are asked for each. */
 const mostModels = 50
@@ -13,7 +13,7 @@ export function readBatchModels(body: Buffer, members: readonly Member[]): Named
   if (isFault(held)) return held
   for (const params of held) {
     const scan = scanObject(body, ['model'], params)
-    const named = scan.ok ? (refuseOdd(body, scan) ?? readModel(body, scan.members, true)) : null
+    const named = scan.ok ? (rejectMisspelled(body, scan) ?? readModel(body, scan.members, true)) : null
     if (named === null) continue
     if (isFault(named)) return named
     if (named.model === null) continue
@@ -42,7 +42,7 @@ function findParams(body: Buffer, members: readonly Member[]): Span[] | Fault {
     for (const request of requests) {
       const scan = scanObject(body, ['params'], request)
       if (!scan.ok) continue
-      const odd = refuseOdd(body, scan)
+      const odd = rejectMisspelled(body, scan)
       if (odd !== null) return odd
       held.push(...scan.members)
     }

@@ -1,14 +1,14 @@
 import type { AnswerReader, Endpoint, Inspection } from '../contract.ts'
 import {
-  forgets,
+  creates,
+  deletes,
   json,
   lists,
   makeRow,
-  makes,
   modelRows,
   multipart,
+  notServed as notServedAt,
   type RowFacts,
-  refuse as refuseAt,
   uses,
 } from '../endpoint-row.ts'
 import { inspectFormFields, usualFormFields } from '../form-request.ts'
@@ -20,8 +20,8 @@ import { createdMessage, createdObject, findReferences } from './objects.ts'
 
 /** A row of this lane. */
 function row(operation: string, call: Parameters<typeof makeRow>[1], facts: RowFacts = {}): Endpoint {
-  const { model = 'none', stream = null, takes = [], object = null } = facts
-  const hasJson = takes.includes('json')
+  const { model = 'none', stream = null, requestForms = [], object = null } = facts
+  const hasJson = requestForms.includes('json')
   const usual = {
     inspect: hasJson ? inspectCall : inspectHead,
     formFields: usualFormFields(model, stream),
@@ -34,8 +34,8 @@ function row(operation: string, call: Parameters<typeof makeRow>[1], facts: RowF
   return makeRow(operation, call, usual, facts)
 }
 
-function refuse(operation: string, path: `/${string}`, why: string): Endpoint[] {
-  return refuseAt(row, operation, path, why)
+function notServed(operation: string, path: `/${string}`, why: string): Endpoint[] {
+  return notServedAt(row, operation, path, why)
 }
 
 /** Counting tokens uses none: its `input_tokens` are an answer, not a cost. */
@@ -67,67 +67,67 @@ export const endpoints: readonly Endpoint[] = [
   // `messages` keeps a conversation at the provider where the body has a `thread`.
   row('messages', 'POST /v1/messages', {
     model: 'body',
-    takes: json,
+    requestForms: json,
     stream: 'sse',
-    object: makes('thread'),
+    object: creates('thread'),
     inspect: inspectMessages,
     reader: readMessages,
     createdObjects: createdMessage,
   }),
-  row('count_tokens', 'POST /v1/messages/count_tokens', { model: 'body', takes: json, usesTokens: false }),
+  row('count_tokens', 'POST /v1/messages/count_tokens', { model: 'body', requestForms: json, usesTokens: false }),
   // Deprecated, and gone from the newest SDK.
-  row('complete', 'POST /v1/complete', { model: 'body', takes: json, stream: 'sse', reader: readComplete }),
+  row('complete', 'POST /v1/complete', { model: 'body', requestForms: json, stream: 'sse', reader: readComplete }),
 
   // The SDKs find the results by `results_url`, which leads back here (wire/lanes.md, section 2.5).
   row('batches.create', 'POST /v1/messages/batches', {
     model: 'body-optional',
-    takes: json,
-    object: makes('batch'),
+    requestForms: json,
+    object: creates('batch'),
     inspect: inspectBatch,
   }),
   row('batches.list', 'GET /v1/messages/batches', { object: lists('batch') }),
   row('batches.get', 'GET /v1/messages/batches/{object}', { object: batch }),
-  row('batches.delete', 'DELETE /v1/messages/batches/{object}', { object: forgets('batch') }),
+  row('batches.delete', 'DELETE /v1/messages/batches/{object}', { object: deletes('batch') }),
   row('batches.cancel', 'POST /v1/messages/batches/{object}/cancel', { object: batch }),
   row('batches.results', 'GET /v1/messages/batches/{object}/results', {
-    gives: 'lines',
+    responseForm: 'lines',
     object: batch,
-    brings: 'results',
+    reportsUsage: 'results',
   }),
 
   // Files and skills; a version belongs to its skill.
-  row('files.create', 'POST /v1/files', { takes: multipart, object: makes('file') }),
+  row('files.create', 'POST /v1/files', { requestForms: multipart, object: creates('file') }),
   row('files.list', 'GET /v1/files', { object: lists('file') }),
   row('files.get', 'GET /v1/files/{object}', { object: uses('file') }),
-  row('files.delete', 'DELETE /v1/files/{object}', { object: forgets('file') }),
-  row('files.content', 'GET /v1/files/{object}/content', { gives: 'bytes', object: uses('file') }),
+  row('files.delete', 'DELETE /v1/files/{object}', { object: deletes('file') }),
+  row('files.content', 'GET /v1/files/{object}/content', { responseForm: 'bytes', object: uses('file') }),
 
-  row('skills.create', 'POST /v1/skills', { takes: multipart, object: makes('skill') }),
+  row('skills.create', 'POST /v1/skills', { requestForms: multipart, object: creates('skill') }),
   row('skills.list', 'GET /v1/skills', { object: lists('skill') }),
   row('skills.get', 'GET /v1/skills/{object}', { object: skill }),
-  row('skills.delete', 'DELETE /v1/skills/{object}', { object: forgets('skill') }),
-  row('skills.versions.create', 'POST /v1/skills/{object}/versions', { takes: multipart, object: skill }),
+  row('skills.delete', 'DELETE /v1/skills/{object}', { object: deletes('skill') }),
+  row('skills.versions.create', 'POST /v1/skills/{object}/versions', { requestForms: multipart, object: skill }),
   row('skills.versions.list', 'GET /v1/skills/{object}/versions', { object: skill }),
   row('skills.versions.get', 'GET /v1/skills/{object}/versions/{release}', { object: skill }),
   row('skills.versions.delete', 'DELETE /v1/skills/{object}/versions/{release}', { object: skill }),
   row('skills.versions.content', 'GET /v1/skills/{object}/versions/{release}/content', {
-    gives: 'bytes',
+    responseForm: 'bytes',
     object: skill,
   }),
 
   ...modelRows(row, '/v1/models', '/v1/models/{model}'),
 
-  ...refuse('organizations', '/v1/organizations', account),
-  ...refuse('tunnels', '/v1/tunnels', account),
-  ...refuse('user_profiles', '/v1/user_profiles', profiles),
-  ...refuse('agents', '/v1/agents', agents),
-  ...refuse('sessions', '/v1/sessions', agents),
-  ...refuse('environments', '/v1/environments', agents),
-  ...refuse('deployments', '/v1/deployments', agents),
-  ...refuse('deployments', '/v1/deployment_runs', agents),
-  ...refuse('vaults', '/v1/vaults', agents),
-  ...refuse('memory_stores', '/v1/memory_stores', agents),
-  ...refuse('dreams', '/v1/dreams', agents),
+  ...notServed('organizations', '/v1/organizations', account),
+  ...notServed('tunnels', '/v1/tunnels', account),
+  ...notServed('user_profiles', '/v1/user_profiles', profiles),
+  ...notServed('agents', '/v1/agents', agents),
+  ...notServed('sessions', '/v1/sessions', agents),
+  ...notServed('environments', '/v1/environments', agents),
+  ...notServed('deployments', '/v1/deployments', agents),
+  ...notServed('deployments', '/v1/deployment_runs', agents),
+  ...notServed('vaults', '/v1/vaults', agents),
+  ...notServed('memory_stores', '/v1/memory_stores', agents),
+  ...notServed('dreams', '/v1/dreams', agents),
 ]
 
 /**

@@ -3,8 +3,8 @@ import { type Member, scanObject } from '../../core/json-scan.ts'
 import type { Inspection, Match } from '../contract.ts'
 import { forwardedQuery } from '../query.ts'
 import {
+  emptyInspection,
   isFault,
-  plainInspection,
   readEndUser,
   readModel,
   readOutputLimit,
@@ -20,8 +20,8 @@ const wanted = ['model', 'stream', 'metadata', 'thread', 'tools', 'requests', ..
 
 /** Model and query, for endpoints without a JSON body. */
 export function inspectHead(match: Match, query: string): Inspection {
-  const plain = plainInspection(match.pathModel, forwardedQuery(query))
-  plain.stores = match.endpoint.object?.effect === 'make'
+  const plain = emptyInspection(match.pathModel, forwardedQuery(query))
+  plain.stores = match.endpoint.object?.effect === 'create'
   return plain
 }
 
@@ -42,9 +42,9 @@ export function inspectBatch(match: Match, query: string, body: Buffer): Inspect
   if (isFault(read)) return read
   const named = readBatchModels(body, read.members)
   if (isFault(named)) return named
-  const [first, ...further] = named
+  const [first, ...additionalModels] = named
   const found = { ...read.plain, model: first?.name ?? null, modelSpans: first?.spans ?? [] }
-  return further.length === 0 ? found : { ...found, further }
+  return additionalModels.length === 0 ? found : { ...found, additionalModels }
 }
 
 interface ScannedCall {

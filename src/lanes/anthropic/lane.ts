@@ -1,7 +1,7 @@
 import type { Inspection, Lane, ListedModel, Match } from '../contract.ts'
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
 import { readPageSize, readQuery } from '../query.ts'
-import { spliceBody } from '../request-body.ts'
+import { patchBody } from '../request-body.ts'
 import { canonicalPath, endpoints, pathForms } from './endpoints.ts'
 import { renderError, streamError } from './errors.ts'
 import { objects } from './objects.ts'
@@ -18,7 +18,7 @@ export const anthropic: Lane = {
     const found = findEndpoint(method, canonicalPath(path))
     return found === null ? null : { ...found, path }
   },
-  splice: spliceBody,
+  patchBody,
   upstreamPath,
   renderError,
   streamError: (_match, fault, requestId, reader) => streamError(fault, requestId, reader),

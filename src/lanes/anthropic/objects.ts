@@ -6,7 +6,7 @@ import { walkMembers } from '../json-tree.ts'
 import { asObject, asText } from '../json-value.ts'
 import { readAround, scanList, writeList } from '../list-page.ts'
 import { readQuery, writeQuery } from '../query.ts'
-import { rewriteUrls } from './urls.ts'
+import { rewriteAnswerUrls } from './urls.ts'
 import { readResult } from './usage.ts'
 
 /** Objects at Anthropic. Source: wire/lanes.md, sections 2.3 to 2.5. */
@@ -17,8 +17,8 @@ export const objects: LaneObjects = {
   nextPage: (query, { items, more, token }) => (more ? nextPage(query, items, token) : null),
   notFound,
   // No body of a request has one.
-  restoreUrls: (body) => body,
-  rewriteUrls,
+  rewriteRequestUrls: (body) => body,
+  rewriteAnswerUrls,
 }
 
 const none: readonly ObjectName[] = []
@@ -59,7 +59,7 @@ function holdsRequest(parent: string): boolean {
 export function createdObject({ endpoint }: Match, _inspection: Inspection, answer: unknown): readonly ObjectName[] {
   const { object } = endpoint
   const id = asText(asObject(answer)?.id)
-  return object?.effect !== 'make' || id === null ? none : [{ type: object.type, id }]
+  return object?.effect !== 'create' || id === null ? none : [{ type: object.type, id }]
 }
 
 /**

@@ -11,7 +11,7 @@ const dots = new Set(['', '.', '..'])
  * `results_url`, which both SDKs follow as it stands, with the client's credential. Whatever host it names, only its path says
  * what it is; where that does not, the batch's own id does; otherwise the batch has none. Source: wire/lanes.md, section 2.5.
  */
-export function rewriteUrls(body: Buffer, { lane }: LaneUrls): Buffer {
+export function rewriteAnswerUrls(body: Buffer, { lane }: LaneUrls): Buffer {
   let ids: Map<number, string> | null = null
   return editMembers(body, ['results_url'], (value, at) => {
     if (value === null) return undefined

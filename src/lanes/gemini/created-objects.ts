@@ -1,10 +1,14 @@
-import type { ObjectName, ObjectType, ToldObject } from '../../core/stored-object.ts'
+import type { CreatedObject, ObjectName, ObjectType } from '../../core/stored-object.ts'
 import type { Inspection, Match } from '../contract.ts'
 import { asArray, asObject, asText, type JsonObject } from '../json-value.ts'
 import { fileOfUri, nameObject } from './names.ts'
 
 /** By what it calls itself: `file.name`, else `name`, else (an interaction) `id`; and all that stands in it. */
-export function createdObjects({ endpoint }: Match, _inspection: Inspection, answer: unknown): readonly ToldObject[] {
+export function createdObjects(
+  { endpoint }: Match,
+  _inspection: Inspection,
+  answer: unknown,
+): readonly CreatedObject[] {
   const root = asObject(answer)
   const { object } = endpoint
   if (root === null || object === null) return []
@@ -15,7 +19,7 @@ export function createdObjects({ endpoint }: Match, _inspection: Inspection, ans
 }
 
 /** One that is not stored leaves only what its tools made. */
-export function createdInteraction(match: Match, inspection: Inspection, answer: unknown): readonly ToldObject[] {
+export function createdInteraction(match: Match, inspection: Inspection, answer: unknown): readonly CreatedObject[] {
   const root = asObject(answer)
   return inspection.stores || root === null ? createdObjects(match, inspection, answer) : readMade(root)
 }
@@ -26,7 +30,7 @@ function namedOnce(root: JsonObject, { type }: { type: ObjectType }): ObjectName
 }
 
 /** Of the files that it tells of, those are its results. */
-function tellBatch(value: unknown): ToldObject[] {
+function tellBatch(value: unknown): CreatedObject[] {
   const batch = asObject(value)
   const batchId = asText(batch?.name)
   return batch === null || batchId === null ? [] : readMade(batch).map((made) => ({ ...made, batchId }))

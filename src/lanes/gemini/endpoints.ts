@@ -1,14 +1,14 @@
 import type { ObjectType } from '../../core/stored-object.ts'
 import type { AnswerReader, Endpoint, Inspection, Match } from '../contract.ts'
 import {
-  forgets,
+  creates,
+  deletes,
   json,
   lists,
   makeRow,
-  makes,
   modelRows,
+  notServed as notServedAt,
   type RowFacts,
-  refuse as refuseAt,
   uses,
 } from '../endpoint-row.ts'
 import { type AnswerShape, WholeReader } from '../whole-reader.ts'
@@ -31,8 +31,8 @@ const withoutFiles: ReadonlySet<ObjectType> = new Set(['cached_content', 'tuned_
 
 /** A row of this lane. */
 function row(operation: string, call: Parameters<typeof makeRow>[1], facts: RowFacts = {}): Endpoint {
-  const { model = 'none', takes = [], object = null } = facts
-  const hasJson = takes.includes('json')
+  const { model = 'none', requestForms = [], object = null } = facts
+  const hasJson = requestForms.includes('json')
   const usual = {
     inspect: !hasJson ? inspectHead : model === 'path' ? inspectNamed() : inspectBody,
     formFields,
@@ -45,8 +45,8 @@ function row(operation: string, call: Parameters<typeof makeRow>[1], facts: RowF
   return makeRow(operation, call, usual, facts)
 }
 
-function refuse(operation: string, path: `/${string}`, why: string): Endpoint[] {
-  return refuseAt(row, operation, path, why)
+function notServed(operation: string, path: `/${string}`, why: string): Endpoint[] {
+  return notServedAt(row, operation, path, why)
 }
 
 /** Counting tokens uses none. */
@@ -91,22 +91,22 @@ const generateCall: Match = {
   object: null,
 }
 
-const batch = { object: makes('batch'), inspect: inspectNamed(waysInBatches), references: findBatchReferences }
+const batch = { object: creates('batch'), inspect: inspectNamed(waysInBatches), references: findBatchReferences }
 
 function call(operation: string, verb: string, facts: RowFacts = {}): Endpoint {
-  return row(operation, `POST /{version}/{model}:${verb}`, { model: 'path', takes: json, ...facts })
+  return row(operation, `POST /{version}/{model}:${verb}`, { model: 'path', requestForms: json, ...facts })
 }
 
 const operation = uses('operation')
 
 /** Bytes for an upload that has begun, whatever their type says; the last of them make the file. Source: wire/lanes.md, section 3.4. */
 const uploadChunk: Endpoint = row('files.upload', 'POST /upload/{version}/files', {
-  takes: ['bytes'],
-  object: makes('file'),
-  carries: 'input',
+  requestForms: ['bytes'],
+  object: creates('file'),
+  holdsBatchInput: true,
 })
 
-const content = { gives: 'bytes', object: uses('file'), brings: 'results' } as const
+const content = { responseForm: 'bytes', object: uses('file'), reportsUsage: 'results' } as const
 
 const store = uses('file_search_store')
 const documents = '/{version}/fileSearchStores/{object}/documents' as const
@@ -131,18 +131,22 @@ export const endpoints: readonly Endpoint[] = [
   call('embed', 'embedContent', { reader: readEmbedding }),
   call('embed', 'batchEmbedContents', { reader: readEmbedding, inspect: inspectNamed(waysInCalls) }),
   call('predict', 'predict'),
-  call('predict.start', 'predictLongRunning', { object: makes('operation') }),
+  call('predict.start', 'predictLongRunning', { object: creates('operation') }),
   call('batches.create', 'batchGenerateContent', batch),
   call('batches.create', 'asyncBatchEmbedContent', batch),
 
   // Batches, and operations by whatever name they have: below a model, a store, or by themselves.
-  row('batches.list', 'GET /{version}/batches', { object: lists('batch'), brings: 'end', endedWork: endedBatches }),
+  row('batches.list', 'GET /{version}/batches', {
+    object: lists('batch'),
+    reportsUsage: 'end',
+    endedWork: endedBatches,
+  }),
   row('batches.get', 'GET /{version}/batches/{object}', {
     object: uses('batch'),
-    brings: 'end',
+    reportsUsage: 'end',
     endedWork: endedBatch,
   }),
-  row('batches.delete', 'DELETE /{version}/batches/{object}', { object: forgets('batch') }),
+  row('batches.delete', 'DELETE /{version}/batches/{object}', { object: deletes('batch') }),
   row('batches.cancel', 'POST /{version}/batches/{object}:cancel', { object: uses('batch') }),
 
   row('operations.get', 'GET /{version}/operations/{object}', { object: operation }),
@@ -153,58 +157,70 @@ export const endpoints: readonly Endpoint[] = [
 
   // Files come up in several ways at one path: `start` of a resumable upload and mere metadata as JSON, bytes and multipart in one call (wire/lanes.md, section 3.4).
   row('files.create', 'POST /upload/{version}/files', {
-    takes: ['json', 'multipart', 'bytes'],
-    object: makes('file'),
-    carries: 'input',
+    requestForms: ['json', 'multipart', 'bytes'],
+    object: creates('file'),
+    holdsBatchInput: true,
     resumedAs: uploadChunk,
   }),
   row('files.list', 'GET /{version}/files', { object: lists('file') }),
   row('files.content', 'GET /{version}/files/{object}:download', content),
   row('files.content', 'GET /download/{version}/files/{object}:download', content),
   row('files.get', 'GET /{version}/files/{object}', { object: uses('file') }),
-  row('files.delete', 'DELETE /{version}/files/{object}', { object: forgets('file') }),
+  row('files.delete', 'DELETE /{version}/files/{object}', { object: deletes('file') }),
 
   // What is made once and then used by name: caches of a model's context, and tuned models.
   row('caches.create', 'POST /{version}/cachedContents', {
     model: 'body',
-    takes: json,
-    object: makes('cached_content'),
+    requestForms: json,
+    object: creates('cached_content'),
   }),
   row('caches.list', 'GET /{version}/cachedContents', { object: lists('cached_content') }),
   row('caches.get', 'GET /{version}/cachedContents/{object}', { object: uses('cached_content') }),
-  row('caches.update', 'PATCH /{version}/cachedContents/{object}', { takes: json, object: uses('cached_content') }),
-  row('caches.delete', 'DELETE /{version}/cachedContents/{object}', { object: forgets('cached_content') }),
+  row('caches.update', 'PATCH /{version}/cachedContents/{object}', {
+    requestForms: json,
+    object: uses('cached_content'),
+  }),
+  row('caches.delete', 'DELETE /{version}/cachedContents/{object}', { object: deletes('cached_content') }),
 
-  row('tuned_models.create', 'POST /{version}/tunedModels', { takes: json, object: makes('tuned_model') }),
+  row('tuned_models.create', 'POST /{version}/tunedModels', { requestForms: json, object: creates('tuned_model') }),
   row('tuned_models.list', 'GET /{version}/tunedModels', { object: lists('tuned_model') }),
-  row('tuned_models.update', 'PATCH /{version}/tunedModels/{object}', { takes: json, object: uses('tuned_model') }),
-  row('tuned_models.delete', 'DELETE /{version}/tunedModels/{object}', { object: forgets('tuned_model') }),
+  row('tuned_models.update', 'PATCH /{version}/tunedModels/{object}', {
+    requestForms: json,
+    object: uses('tuned_model'),
+  }),
+  row('tuned_models.delete', 'DELETE /{version}/tunedModels/{object}', { object: deletes('tuned_model') }),
 
   // Stores to search files in; their documents and media belong to them.
-  row('stores.create', 'POST /{version}/fileSearchStores', { takes: json, object: makes('file_search_store') }),
+  row('stores.create', 'POST /{version}/fileSearchStores', {
+    requestForms: json,
+    object: creates('file_search_store'),
+  }),
   row('stores.list', 'GET /{version}/fileSearchStores', { object: lists('file_search_store') }),
   row('stores.get', 'GET /{version}/fileSearchStores/{object}', { object: store }),
-  row('stores.update', 'PATCH /{version}/fileSearchStores/{object}', { takes: json, object: store }),
-  row('stores.delete', 'DELETE /{version}/fileSearchStores/{object}', { object: forgets('file_search_store') }),
-  row('stores.import', 'POST /{version}/fileSearchStores/{object}:importFile', { takes: json, object: store }),
+  row('stores.update', 'PATCH /{version}/fileSearchStores/{object}', { requestForms: json, object: store }),
+  row('stores.delete', 'DELETE /{version}/fileSearchStores/{object}', { object: deletes('file_search_store') }),
+  row('stores.import', 'POST /{version}/fileSearchStores/{object}:importFile', { requestForms: json, object: store }),
   row('stores.upload', 'POST /upload/{version}/fileSearchStores/{object}:uploadToFileSearchStore', {
-    takes: ['json', 'multipart', 'bytes'],
+    requestForms: ['json', 'multipart', 'bytes'],
     object: store,
     resumedAs: uploadChunk,
   }),
-  row('stores.documents.create', `POST ${documents}`, { takes: json, object: store }),
+  row('stores.documents.create', `POST ${documents}`, { requestForms: json, object: store }),
   row('stores.documents.list', `GET ${documents}`, { object: store }),
   row('stores.documents.get', `GET ${documents}/{document}`, { object: store }),
-  row('stores.documents.update', `PATCH ${documents}/{document}`, { takes: json, object: store }),
+  row('stores.documents.update', `PATCH ${documents}/{document}`, { requestForms: json, object: store }),
   row('stores.documents.delete', `DELETE ${documents}/{document}`, { object: store }),
-  row('stores.media', 'GET /{version}/fileSearchStores/{object}/media/{blob}', { gives: 'bytes', object: store }),
+  row('stores.media', 'GET /{version}/fileSearchStores/{object}/media/{blob}', {
+    responseForm: 'bytes',
+    object: store,
+  }),
 
   // One that is stored is read again, also as a stream from any of its events on.
   row('interactions', 'POST /{version}/interactions', {
     model: 'body-optional',
-    takes: json,
+    requestForms: json,
     stream: 'sse',
-    object: makes('interaction'),
+    object: creates('interaction'),
     reader: readInteraction,
     createdObjects: createdInteraction,
   }),
@@ -212,23 +228,23 @@ export const endpoints: readonly Endpoint[] = [
     stream: 'sse',
     object: uses('interaction'),
     reader: readStoredInteraction,
-    brings: 'end',
+    reportsUsage: 'end',
     endedWork: endedInteraction,
   }),
-  row('interactions.delete', 'DELETE /{version}/interactions/{object}', { object: forgets('interaction') }),
+  row('interactions.delete', 'DELETE /{version}/interactions/{object}', { object: deletes('interaction') }),
   row('interactions.cancel', 'POST /{version}/interactions/{object}/cancel', {
     object: uses('interaction'),
-    brings: 'end',
+    reportsUsage: 'end',
     endedWork: endedInteraction,
   }),
 
-  row('live', `${method}BidiGenerateContent`, { model: 'body', opensWith: 'auth-token', socket }),
-  row('live', `${method}BidiGenerateContentConstrained`, { model: 'body', opensWith: 'auth-token', socket }),
-  row('live.music', `${method}BidiGenerateMusic`, { model: 'body', opensWith: 'auth-token', socket }),
+  row('live', `${method}BidiGenerateContent`, { model: 'body', acceptsClientToken: 'auth-token', socket }),
+  row('live', `${method}BidiGenerateContentConstrained`, { model: 'body', acceptsClientToken: 'auth-token', socket }),
+  row('live.music', `${method}BidiGenerateMusic`, { model: 'body', acceptsClientToken: 'auth-token', socket }),
   row('live.auth_tokens', 'POST /{version}/auth_tokens', {
     model: 'body-optional',
-    takes: json,
-    mints: 'auth-token',
+    requestForms: json,
+    issuesClientToken: 'auth-token',
     inspect: inspectSetup,
     readClientToken: readAuthToken,
   }),
@@ -236,14 +252,14 @@ export const endpoints: readonly Endpoint[] = [
   ...modelRows(row, '/{version}/models', '/{version}/{model}'),
 
   row('files.register', 'POST /{version}/files:register', { served: 'nobody', why: storage }),
-  ...refuse('agents', '/{version}/agents', agents),
-  ...refuse('environments', '/{version}/environments', agents),
-  ...refuse('environments', '/upload/{version}/environments', agents),
-  ...refuse('triggers', '/{version}/triggers', agents),
-  ...refuse('credentials', '/{version}/credentials', agents),
-  ...refuse('webhooks', '/{version}/webhooks', webhooks),
-  ...refuse('voices', '/{version}/voices', voices),
-  ...refuse('openai', '/{version}/openai', openai),
+  ...notServed('agents', '/{version}/agents', agents),
+  ...notServed('environments', '/{version}/environments', agents),
+  ...notServed('environments', '/upload/{version}/environments', agents),
+  ...notServed('triggers', '/{version}/triggers', agents),
+  ...notServed('credentials', '/{version}/credentials', agents),
+  ...notServed('webhooks', '/{version}/webhooks', webhooks),
+  ...notServed('voices', '/{version}/voices', voices),
+  ...notServed('openai', '/{version}/openai', openai),
 ]
 
 /**

@@ -1,7 +1,7 @@
 import { scanObject } from '../../core/json-scan.ts'
 import type { InputLine } from '../contract.ts'
 import { readValue } from '../json-value.ts'
-import { refuseOdd } from '../request-body.ts'
+import { rejectMisspelled } from '../request-body.ts'
 import { modelName } from './names.ts'
 import { namedIn } from './references.ts'
 
@@ -13,7 +13,7 @@ export function readLine(line: Buffer): InputLine | string {
   if (requests.length !== 1) return 'it must have one `request`'
   const inner = scanObject(line, ['model'], requests[0])
   if (!inner.ok) return 'its `request` is no JSON object'
-  const odd = refuseOdd(line, scan) ?? refuseOdd(line, inner)
+  const odd = rejectMisspelled(line, scan) ?? rejectMisspelled(line, inner)
   if (odd !== null) return odd.message.replace(/\.$/, '')
   const named = [...scan.members.filter(({ name }) => name === 'model'), ...inner.members]
   const models = named

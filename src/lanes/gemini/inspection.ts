@@ -3,7 +3,7 @@ import { type Member, scanObject } from '../../core/json-scan.ts'
 import type { Endpoint, Inspection, Match } from '../contract.ts'
 import { readValue } from '../json-value.ts'
 import { forwardedQuery, readQuery, writeQuery } from '../query.ts'
-import { isFault, plainInspection, readModel, readOutputLimit, readStream, scanBody } from '../request-body.ts'
+import { emptyInspection, isFault, readModel, readOutputLimit, readStream, scanBody } from '../request-body.ts'
 import { findModelSpans, type ModelWays, modelHolders } from './model-spans.ts'
 import { modelName } from './names.ts'
 import { referringNames } from './references.ts'
@@ -17,13 +17,13 @@ const choices = ['candidateCount', 'candidate_count']
 export function inspectHead(match: Match, query: string): Inspection | Fault {
   const { endpoint, pathModel } = match
   const plain = plainMediaQuery(forwardedQuery(query))
-  const odd = endpoint.served === 'provider' ? refuseForm(endpoint, plain) : null
+  const odd = endpoint.served === 'provider' ? rejectForm(endpoint, plain) : null
   if (odd !== null) return odd
   const streamed = endpoint.model === 'path' ? endpoint.stream !== null : asksForStream(match, plain)
-  const found = plainInspection(pathModel, plain)
+  const found = emptyInspection(pathModel, plain)
   found.streamed = streamed
   found.framing = streamed ? framingOf(match, plain) : null
-  found.stores = endpoint.object?.effect === 'make'
+  found.stores = endpoint.object?.effect === 'create'
   return found
 }
 
@@ -95,20 +95,20 @@ export function readAlt(query: string): string | null {
  * Google lets the query change the form of an answer: to protobuf or a script (`alt`, `callback`), or to a part of it
  * (`fields`). Such an answer would look broken and be held against the provider, or come without its usage.
  */
-export function refuseForm(endpoint: Endpoint, query: string): Fault | null {
+export function rejectForm(endpoint: Endpoint, query: string): Fault | null {
   const parameters = readQuery(query)
   for (const name of [...spellings('fields'), ...spellings('callback')]) {
-    if (parameters.has(name)) return refuse(name, `The query parameter ${name} is not accepted; leave it out.`)
+    if (parameters.has(name)) return notServed(name, `The query parameter ${name} is not accepted; leave it out.`)
   }
   const forms = new Set(spellings('alt').flatMap((name) => parameters.getAll(name)))
   const known = knownForms(endpoint)
-  if (forms.size > 1) return refuse('alt', 'The query names two values of alt; send one.')
+  if (forms.size > 1) return notServed('alt', 'The query names two values of alt; send one.')
   if ([...forms].every((form) => known.includes(form))) return null
-  return refuse('alt', `The query parameter alt may be ${known.join(' or ')} here.`)
+  return notServed('alt', `The query parameter alt may be ${known.join(' or ')} here.`)
 }
 
-function knownForms({ stream, gives }: Endpoint): string[] {
-  if (gives === 'bytes') return ['media', 'json']
+function knownForms({ stream, responseForm }: Endpoint): string[] {
+  if (responseForm === 'bytes') return ['media', 'json']
   return stream === null ? ['json'] : ['json', 'sse']
 }
 
@@ -121,6 +121,6 @@ export function plainMediaQuery(query: string): string {
   return forms.some((form) => form.startsWith('media:')) ? writeQuery(query, 'alt', 'media') : query
 }
 
-function refuse(param: string, message: string): Fault {
+function notServed(param: string, message: string): Fault {
   return fault('invalid_request', message, { param })
 }

@@ -1,4 +1,4 @@
-import type { BodyChange, Inspection, Lane, ListedModel, Match } from '../contract.ts'
+import type { BodyPatch, Inspection, Lane, ListedModel, Match } from '../contract.ts'
 import { compileEndpoints, encodeModel } from '../endpoint-table.ts'
 import { readPageSize, readQuery } from '../query.ts'
 import { applyEdits } from '../request-body.ts'
@@ -15,7 +15,7 @@ export const gemini: Lane = {
   prefix: '/v1/gemini',
   endpoints,
   match,
-  splice,
+  patchBody,
   upstreamPath,
   renderError,
   streamError,
@@ -50,7 +50,7 @@ function resourceOf({ endpoint, path, object }: Match): string {
   return [...path.split('/').slice(first, place), object].join('/')
 }
 
-function splice(body: Buffer, inspection: Inspection, change: BodyChange): Buffer {
+function patchBody(body: Buffer, inspection: Inspection, change: BodyPatch): Buffer {
   const { renameTo } = change
   if (renameTo === null) return body
   return applyEdits(

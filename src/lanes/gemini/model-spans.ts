@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { type Member, maximumElements, type Span, scanElements, scanObject } from '../../core/json-scan.ts'
 import { readValue } from '../json-value.ts'
-import { refuseOdd } from '../request-body.ts'
+import { rejectMisspelled } from '../request-body.ts'
 import { modelName } from './names.ts'
 
 const foreignModel = fault(
@@ -47,7 +47,7 @@ export function findModelSpans(
   for (const object of objects) {
     const scan = scanObject(body, ['model'], object)
     if (!scan.ok) continue
-    const odd = refuseOdd(body, scan)
+    const odd = rejectMisspelled(body, scan)
     if (odd !== null) return odd
     for (const member of scan.members) {
       const value = readValue(body, member)
@@ -75,7 +75,7 @@ function descend(body: Buffer, objects: readonly Span[], way: readonly Step[], s
   const inside = objects.flatMap((object) => {
     const scan = scanObject(body, step, object)
     if (!scan.ok) return []
-    seen.wrong ??= refuseOdd(body, scan)
+    seen.wrong ??= rejectMisspelled(body, scan)
     return scan.members.flatMap(asObjects(body, seen))
   })
   return descend(body, inside, rest, seen)

@@ -4,7 +4,7 @@ import { asText } from '../json-value.ts'
 import { insertMember, readAround, scanList, writeList } from '../list-page.ts'
 import { writeQuery } from '../query.ts'
 import { readResult } from './ended.ts'
-import { restoreUrls, rewriteUrls } from './urls.ts'
+import { rewriteAnswerUrls, rewriteRequestUrls } from './urls.ts'
 
 /** Objects at Google; their ids are resource names. Source: wire/lanes.md, sections 3.3 to 3.6. */
 export const objects: LaneObjects = {
@@ -30,8 +30,8 @@ export const objects: LaneObjects = {
   },
   nextPage: (query, { token }) => (token === null ? null : writeQuery(query, 'pageToken', token, ['page_token'])),
   notFound,
-  restoreUrls,
-  rewriteUrls,
+  rewriteRequestUrls,
+  rewriteAnswerUrls,
 }
 
 const pageTokens = ['nextPageToken']

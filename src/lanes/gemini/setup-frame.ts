@@ -3,7 +3,7 @@ import { type Span, scanObject } from '../../core/json-scan.ts'
 import type { FrameAsk, Inspection, Match, NamedModel } from '../contract.ts'
 import { scanFrame } from '../frames.ts'
 import { readValue } from '../json-value.ts'
-import { isFault, refuseOdd } from '../request-body.ts'
+import { isFault, rejectMisspelled } from '../request-body.ts'
 import { inspectHead } from './inspection.ts'
 import { modelName } from './names.ts'
 import { referringNames } from './references.ts'
@@ -35,7 +35,7 @@ export function askMessage(frame: Buffer, bodyOf: Match): FrameAsk | Fault | nul
   if (setup.length === 0 && !watch.seen) return null
   const model = readModels(frame, setup)
   if (model !== null && isFault(model)) return model
-  return { opens: setup.length > 0, model, further: [], bodyOf: watch.seen ? bodyOf : null, own: [] }
+  return { opens: setup.length > 0, model, additionalModels: [], bodyOf: watch.seen ? bodyOf : null, own: [] }
 }
 
 const startOfNull = 0x6e
@@ -47,7 +47,7 @@ export function inspectSetup(match: Match, query: string, body: Buffer): Inspect
   const found = inspectHead(match, query)
   if (isFault(found)) return found
   const scan = scanObject(body, setups)
-  const model = scan.ok ? (refuseOdd(body, scan) ?? readModels(body, scan.members)) : null
+  const model = scan.ok ? (rejectMisspelled(body, scan) ?? readModels(body, scan.members)) : null
   if (model === null) return found
   return isFault(model) ? model : { ...found, model: model.name, modelSpans: model.spans }
 }
@@ -78,7 +78,7 @@ const deepest = 4
 function findModels(bytes: Buffer, holder: Span, depth: number, found: Span[]): Fault | null {
   const scan = scanObject(bytes, ['model', 'setup'], holder)
   if (!scan.ok) return null
-  let wrong = refuseOdd(bytes, scan)
+  let wrong = rejectMisspelled(bytes, scan)
   for (const { name, start, end } of scan.members) {
     if (name === 'model') found.push({ start, end })
     else if (depth < deepest) wrong ??= findModels(bytes, { start, end }, depth + 1, found)

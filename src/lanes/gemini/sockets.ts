@@ -1,11 +1,11 @@
 import { scanObject } from '../../core/json-scan.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
-import type { EndpointSocket, Match, Minted, SocketReader, SocketReading } from '../contract.ts'
-import { plainReading } from '../frames.ts'
+import type { EndpointSocket, IssuedCredentials, Match, SocketReader, SocketReading } from '../contract.ts'
+import { emptyReading } from '../frames.ts'
 import { asObject, asText, parseObject, readValue } from '../json-value.ts'
 import { forwardedQuery } from '../query.ts'
-import { plainInspection } from '../request-body.ts'
+import { emptyInspection } from '../request-body.ts'
 import { addUsage } from '../usage-sum.ts'
 import { readStreamedError } from './errors.ts'
 import { nameHandle } from './names.ts'
@@ -15,7 +15,10 @@ import { readLiveUsage } from './usage.ts'
 /** `bodyOf`: the call whose body names objects as frames do. */
 export function liveSocket(bodyOf: Match): EndpointSocket {
   return {
-    handshake: (_match, query, meant) => ({ ...plainInspection(meant, forwardedQuery(query)), streamed: true }),
+    handshake: (_match, query, tokenModel) => ({
+      ...emptyInspection(tokenModel, forwardedQuery(query)),
+      streamed: true,
+    }),
     ask: (frame) => askMessage(frame, bodyOf),
     reader: () => new LiveReader(),
     // The vendor's own end is a closing frame with a reason; its SDKs know no frame for a fault.
@@ -24,7 +27,7 @@ export function liveSocket(bodyOf: Match): EndpointSocket {
 }
 
 /** The token is the name of what was made; the provider says no time when it ends, but for what was asked. */
-export function readAuthToken(body: Buffer): Minted | null {
+export function readAuthToken(body: Buffer): IssuedCredentials | null {
   const answer = parseObject(body)
   const name = asText(answer?.name)
   const expiresAt = Date.parse(asText(answer?.expireTime) ?? '')
@@ -47,8 +50,8 @@ class LiveReader implements SocketReader {
 
   frame(frame: Buffer): SocketReading {
     const scan = scanObject(frame, wanted)
-    if (!scan.ok) return plainReading
-    let reading = plainReading
+    if (!scan.ok) return emptyReading
+    let reading = emptyReading
     for (const { name, start, end } of scan.members) {
       if (name === 'serverContent') {
         const content = scanObject(frame, turnEnds, { start, end })
@@ -56,7 +59,7 @@ class LiveReader implements SocketReader {
         continue
       }
       const value = readValue(frame, { start, end })
-      if (name === 'sessionResumptionUpdate') reading = { ...reading, told: tellHandle(value) }
+      if (name === 'sessionResumptionUpdate') reading = { ...reading, created: tellHandle(value) }
       else if (name === 'usageMetadata') this.#usage = addUsage(this.#usage, readLiveUsage(value))
       else if (typeof value === 'object' && value !== null)
         reading = { ...reading, error: readStreamedError({ ...value }) }

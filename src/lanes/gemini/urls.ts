@@ -18,7 +18,7 @@ const followed = /^\/(?:download\/)?v\d[a-z0-9]*\/(?:files\/|fileSearchStores\/[
 const filePath = /\/(?:download\/)?v\d[a-z0-9]*\/files\/[\w-]+(?::download)?$/
 
 /** In an answer: they lead back here. Links to pages (grounding redirects, documentation) stand elsewhere and pass. */
-export function rewriteUrls(body: Buffer, urls: LaneUrls): Buffer {
+export function rewriteAnswerUrls(body: Buffer, urls: LaneUrls): Buffer {
   if (!body.includes(nameEnd) && !body.includes(escapedAscii)) return body
   const strange = findStrange(body, urls)
   const safe = strange.size === 0 ? body : editMembers(body, names, (uri) => strange.get(uri))
@@ -26,7 +26,7 @@ export function rewriteUrls(body: Buffer, urls: LaneUrls): Buffer {
 }
 
 /** In a request: the provider knows only its own. */
-export function restoreUrls(body: Buffer, { lane, provider }: LaneUrls): Buffer {
+export function rewriteRequestUrls(body: Buffer, { lane, provider }: LaneUrls): Buffer {
   return exchange(body, lane, provider)
 }
 

@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { FormScanner, readBoundary } from '../../core/form-scan.ts'
 import { type Span, scanObject } from '../../core/json-scan.ts'
-import type { Inspection, Said } from '../contract.ts'
+import type { Inspection, WholeBodyContext } from '../contract.ts'
 import { isFault } from '../request-body.ts'
 import { readModels } from './socket-frames.ts'
 
@@ -12,22 +12,26 @@ const lineEnd = '\r\n'
  * An offer of WebRTC: SDP by itself, or a form of it and of the session, which names the model. What a client's token was made for
  * counts where neither does. Source: the vendor's reference of `POST /realtime/calls`.
  */
-export function inspectOffer(plain: Inspection, body: Buffer, { contentType, meant }: Said): Inspection | Fault {
+export function inspectOffer(
+  plain: Inspection,
+  body: Buffer,
+  { contentType, tokenModel }: WholeBodyContext,
+): Inspection | Fault {
   if (new URLSearchParams(plain.query).has('model'))
     return wrong('Name the model in the field `session` of a form, not in the query.', 'model')
   const session = findSession(body, contentType)
   if (session !== null && isFault(session)) return session
   const named = session === null ? null : readModels(body, [session])
   if (named !== null && isFault(named)) return named
-  const model = named?.model?.name ?? meant
+  const model = named?.model?.name ?? tokenModel
   if (model === null)
     return wrong(
       '`session.model` is missing; send a form with `sdp` and `session`, and the model in it.',
       'session.model',
     )
-  const further = named?.further ?? []
+  const additionalModels = named?.additionalModels ?? []
   const found = { ...plain, model, modelSpans: named?.model?.spans ?? [] }
-  return further.length === 0 ? found : { ...found, further }
+  return additionalModels.length === 0 ? found : { ...found, additionalModels }
 }
 
 /** Null: the SDP alone. */

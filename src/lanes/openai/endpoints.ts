@@ -4,7 +4,7 @@ import { compileEndpoints, type Matcher } from '../endpoint-table.ts'
 import { media } from './endpoints/media.ts'
 import { generation, responses } from './endpoints/models.ts'
 import { calls, sockets } from './endpoints/realtime.ts'
-import { refuse, row } from './endpoints/row.ts'
+import { notServed, row } from './endpoints/row.ts'
 import { files, stores } from './endpoints/stores.ts'
 import { assistants, training } from './endpoints/training.ts'
 
@@ -16,16 +16,16 @@ const webhooks = "the provider's webhooks tell of the whole account, which no pr
 const permissions = "sharing a checkpoint between the account's own projects needs the provider's admin key"
 
 /** Source: wire/lanes.md, section 1.3 (admin and hosted families). */
-export const refused: readonly Endpoint[] = [
-  ...refuse('organization', '/organization', account),
-  ...refuse('projects', '/projects', account),
-  ...refuse('safety', '/safety', account),
-  ...refuse('webhooks', '/webhook_endpoints', webhooks),
-  ...refuse('webhooks', '/webhook_event_types', webhooks),
-  ...refuse('agents', '/agents', agents),
-  ...refuse('vaults', '/vaults', agents),
-  ...refuse('chatkit', '/chatkit', agents),
-  ...refuse('fine_tuning.permissions', '/fine_tuning/checkpoints', permissions),
+export const rejected: readonly Endpoint[] = [
+  ...notServed('organization', '/organization', account),
+  ...notServed('projects', '/projects', account),
+  ...notServed('safety', '/safety', account),
+  ...notServed('webhooks', '/webhook_endpoints', webhooks),
+  ...notServed('webhooks', '/webhook_event_types', webhooks),
+  ...notServed('agents', '/agents', agents),
+  ...notServed('vaults', '/vaults', agents),
+  ...notServed('chatkit', '/chatkit', agents),
+  ...notServed('fine_tuning.permissions', '/fine_tuning/checkpoints', permissions),
 ]
 
 /** Source: wire/lanes.md, section 1.3. A row each, by family. */
@@ -40,7 +40,7 @@ export const endpoints: readonly Endpoint[] = [
   ...sockets,
   ...calls,
   ...modelRows(row, '/models', '/models/{model}'),
-  ...refused,
+  ...rejected,
 ]
 
 export const matchEndpoint: Matcher = compileEndpoints(endpoints, { model: '.+', version: '', object: '[^/]+' })

@@ -7,13 +7,13 @@ import { readValue } from '../json-value.ts'
 import { forwardedQuery, readQuery } from '../query.ts'
 import {
   type Edit,
+  emptyInspection,
   isFault,
-  plainInspection,
   readEndUser,
   readModel,
   readOutputLimit,
   readStream,
-  refuseOdd,
+  rejectMisspelled,
   scanBody,
 } from '../request-body.ts'
 import { inspectSession } from './sockets.ts'
@@ -28,7 +28,7 @@ export function askForUsage(body: Buffer, root: { start: number }, members: read
   if (body[options.start] === 0x6e) return replace(options, '{"include_usage":true}')
   const inside = scanObject(body, ['include_usage'], options)
   if (!inside.ok) return null
-  const odd = refuseOdd(body, inside)
+  const odd = rejectMisspelled(body, inside)
   if (odd !== null) return odd
   const asked = inside.members.at(-1)
   if (asked === undefined)
@@ -78,8 +78,8 @@ export interface BodyRules {
 
 /** Model and query, for endpoints whose body says nothing that counts here, or that have none. */
 export function inspectHead(match: Match, query: string): Inspection {
-  const plain = plainInspection(match.pathModel, forwardedQuery(query))
-  plain.stores = match.endpoint.object?.effect === 'make'
+  const plain = emptyInspection(match.pathModel, forwardedQuery(query))
+  plain.stores = match.endpoint.object?.effect === 'create'
   return plain
 }
 
@@ -92,7 +92,7 @@ export function inspectReplay(match: Match, query: string): Inspection {
 
 export function inspectForm(match: Match, query: string, fields: readonly FormField[]): Inspection | Fault {
   const found = inspectFormFields(match, query, fields)
-  return isFault(found) ? found : { ...found, stores: match.endpoint.object?.effect === 'make' }
+  return isFault(found) ? found : { ...found, stores: match.endpoint.object?.effect === 'create' }
 }
 
 export function inspectJson(rules: BodyRules = {}): Endpoint['inspect'] {
@@ -129,9 +129,9 @@ function inspectBody(endpoint: Endpoint, plain: Inspection, body: Buffer, rules:
   const streamed = (rules.readStream ?? readStream)(body, members)
   if (typeof streamed !== 'boolean') return streamed
   if (!streamed) return found
-  const usageSplice = rules.asksForUsage === true ? askForUsage(body, scan, members) : null
-  if (usageSplice !== null && isFault(usageSplice)) return usageSplice
-  return { ...found, streamed, framing: 'sse', usageSplice }
+  const usagePatch = rules.asksForUsage === true ? askForUsage(body, scan, members) : null
+  if (usagePatch !== null && isFault(usagePatch)) return usagePatch
+  return { ...found, streamed, framing: 'sse', usagePatch }
 }
 
 const noModel = { model: null, spans: [] }

@@ -1,5 +1,5 @@
 import type { Lane, ListedModel } from '../contract.ts'
-import { spliceBody } from '../request-body.ts'
+import { patchBody } from '../request-body.ts'
 import { endpoints, matchEndpoint } from './endpoints.ts'
 import { renderError, streamError } from './errors.ts'
 import { objects } from './objects.ts'
@@ -13,7 +13,7 @@ export const openai: Lane = {
   prefix: '/v1',
   endpoints,
   match: matchEndpoint,
-  splice: spliceBody,
+  patchBody,
   // No call that goes on has its model in the path, and ids go on as they came.
   upstreamPath: (match, inspection, upstreamModel) =>
     match.endpoint.model === 'query' ? socketPath(match, inspection, upstreamModel) : match.path + inspection.query,

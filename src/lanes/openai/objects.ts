@@ -10,8 +10,8 @@ export const objects: LaneObjects = {
   writePage: (_match, body, page, kept, more) => writePage(body, page, kept, more),
   nextPage,
   notFound,
-  restoreUrls: (body) => body,
-  rewriteUrls: (body) => body,
+  rewriteRequestUrls: (body) => body,
+  rewriteAnswerUrls: (body) => body,
 }
 
 const around = ['has_more', 'first_id', 'last_id']

@@ -1,4 +1,4 @@
-import type { AnswerReader, BodyChange, BodyReading, Inspection } from '../contract.ts'
+import type { AnswerReader, BodyPatch, BodyReading, Inspection } from '../contract.ts'
 import { type AnswerShape, WholeReader } from '../whole-reader.ts'
 import { ChatReader } from './chat-reader.ts'
 import { MediaReader } from './media-reader.ts'
@@ -40,8 +40,8 @@ export function readAudio({ framing }: Inspection): AnswerReader {
   return framing === null ? new AnyReader(countedShape) : new MediaReader(framing)
 }
 
-export function readChat({ framing, usageSplice }: Inspection, { askForUsage }: BodyChange): AnswerReader {
-  return new ChatReader(framing, askForUsage && usageSplice !== null)
+export function readChat({ framing, usagePatch }: Inspection, { askForUsage }: BodyPatch): AnswerReader {
+  return new ChatReader(framing, askForUsage && usagePatch !== null)
 }
 
 export function readResponse({ framing, stores }: Inspection): AnswerReader {

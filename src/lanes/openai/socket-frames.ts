@@ -4,7 +4,7 @@ import type { ObjectType } from '../../core/stored-object.ts'
 import type { FrameAsk, Match, NamedModel } from '../contract.ts'
 import { readType, scanFrame } from '../frames.ts'
 import { asText, readValue } from '../json-value.ts'
-import { isFault, readModel, refuseOdd } from '../request-body.ts'
+import { isFault, readModel, rejectMisspelled } from '../request-body.ts'
 import { responseNames } from './objects/references.ts'
 
 /** The type of a provider's frame: '' for what has none. Sound is skipped, never parsed. */
@@ -23,7 +23,7 @@ export function askResponse(frame: Buffer, call: Match): FrameAsk | Fault | null
   const opens = read.type === 'response.create'
   if (!opens && named.model === null && read.bodyOf === null) return null
   const model = named.model === null ? null : { name: named.model, spans: named.spans }
-  return { opens, model, further: [], bodyOf: read.bodyOf, own: [] }
+  return { opens, model, additionalModels: [], bodyOf: read.bodyOf, own: [] }
 }
 
 const sessionFrames = new Set(['session.update', 'session.start', 'transcription_session.update'])
@@ -35,7 +35,7 @@ export function askSession(frame: Buffer, call: Match, own: readonly ObjectType[
   const { bodyOf } = read
   const opens = sessionFrames.has(read.type)
   if (!opens && read.members.every(({ name }) => name === 'type'))
-    return bodyOf === null ? null : { opens, model: null, further: [], bodyOf, own }
+    return bodyOf === null ? null : { opens, model: null, additionalModels: [], bodyOf, own }
   const models = readSession(frame)
   return isFault(models) ? models : { opens, ...models, bodyOf, own }
 }
@@ -62,16 +62,19 @@ const holders = ['audio', 'input', 'transcription', 'input_audio_transcription',
 /** Nobody reads a model deeper in a session than four; each step costs a scan of all that is below it. */
 const deepest = 8
 
-export function readSession(bytes: Buffer): Pick<FrameAsk, 'model' | 'further'> | Fault {
+export function readSession(bytes: Buffer): Pick<FrameAsk, 'model' | 'additionalModels'> | Fault {
   const scan = scanObject(bytes, ['session'])
-  const odd = scan.ok ? refuseOdd(bytes, scan) : null
+  const odd = scan.ok ? rejectMisspelled(bytes, scan) : null
   if (odd !== null) return odd
   // Beside a session the model of an older form may stand: which one counts is the provider's to say, so they must be one.
   return readModels(bytes, [{ start: 0, end: bytes.length }, ...(scan.ok ? scan.members : [])])
 }
 
 /** Of sessions that mean the same one. */
-export function readModels(bytes: Buffer, sessions: readonly Span[]): Pick<FrameAsk, 'model' | 'further'> | Fault {
+export function readModels(
+  bytes: Buffer,
+  sessions: readonly Span[],
+): Pick<FrameAsk, 'model' | 'additionalModels'> | Fault {
   const models: { depth: number; name: string; span: Span }[] = []
   for (const session of sessions) {
     const wrong = collectModels(bytes, session, 0, models)
@@ -83,8 +86,10 @@ export function readModels(bytes: Buffer, sessions: readonly Span[]): Pick<Frame
       param: 'session.model',
     })
   const model = own[0] === undefined ? null : { name: own[0].name, spans: own.map(({ span }) => span) }
-  const further = models.filter(({ depth }) => depth > 0).map(({ name, span }): NamedModel => ({ name, spans: [span] }))
-  return { model, further }
+  const additionalModels = models
+    .filter(({ depth }) => depth > 0)
+    .map(({ name, span }): NamedModel => ({ name, spans: [span] }))
+  return { model, additionalModels }
 }
 
 function collectModels(
@@ -95,7 +100,7 @@ function collectModels(
 ): Fault | null {
   const scan = scanObject(frame, ['model', ...holders], range)
   if (!scan.ok) return null
-  let wrong = refuseOdd(frame, scan)
+  let wrong = rejectMisspelled(frame, scan)
   for (const { name, start, end } of scan.members) {
     if (name !== 'model') {
       if (depth < deepest) wrong ??= collectModels(frame, { start, end }, depth + 1, found)

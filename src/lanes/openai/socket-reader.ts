@@ -1,7 +1,7 @@
 import type { TokenUsage } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { SocketReader, SocketReading } from '../contract.ts'
-import { plainReading } from '../frames.ts'
+import { emptyReading } from '../frames.ts'
 import { asCount, asObject, asText, isCount, type JsonObject, parseObject } from '../json-value.ts'
 import { addUsage } from '../usage-sum.ts'
 import { readStreamedError } from './errors.ts'
@@ -30,7 +30,7 @@ export class OpenaiSocketReader implements SocketReader {
   frame(frame: Buffer): SocketReading {
     const type = frameType(frame)
     const event = parsed.has(type) ? parseObject(frame) : null
-    return event === null ? plainReading : this.#read(type, event)
+    return event === null ? emptyReading : this.#read(type, event)
   }
 
   usage(): TokenUsage | null {
@@ -44,12 +44,12 @@ export class OpenaiSocketReader implements SocketReader {
   #read(type: string, event: JsonObject): SocketReading {
     if (type === 'response.event') {
       const nested = asObject(event.event)
-      return nested === null ? plainReading : this.#read(asText(nested.type) ?? '', nested)
+      return nested === null ? emptyReading : this.#read(asText(nested.type) ?? '', nested)
     }
-    if (type === 'error') return { ...plainReading, error: readStreamedError(asObject(event.error) ?? event) }
+    if (type === 'error') return { ...emptyReading, error: readStreamedError(asObject(event.error) ?? event) }
     if (type === transcribed) {
       this.#transcription = addUsage(this.#transcription, readSocketUsage(event.usage))
-      return plainReading
+      return emptyReading
     }
     if (type === 'session.started') return tell({ type: 'live_session', id: asText(asObject(event.session)?.id) }, true)
     const response = asObject(event.response)
@@ -58,22 +58,22 @@ export class OpenaiSocketReader implements SocketReader {
       const kept = this.#keepsResponses && response?.store !== false
       return tell({ type: 'response', id: asText(response?.id) }, kept)
     }
-    if (!ends.has(type)) return plainReading
+    if (!ends.has(type)) return emptyReading
     this.#open = Math.max(0, this.#open - 1)
     this.#usage = addUsage(this.#usage, readSocketUsage(response?.usage))
-    if (response === null || type === 'response.done') return plainReading
+    if (response === null || type === 'response.done') return emptyReading
     return {
-      ...plainReading,
-      named: tellResponse(response, true),
-      told: this.#keepsResponses ? tellResponse(response, true) : [],
+      ...emptyReading,
+      seen: tellResponse(response, true),
+      created: this.#keepsResponses ? tellResponse(response, true) : [],
     }
   }
 }
 
 function tell({ type, id }: { type: ObjectName['type']; id: string | null }, kept: boolean): SocketReading {
-  if (id === null) return plainReading
+  if (id === null) return emptyReading
   const named = [{ type, id }]
-  return { ...plainReading, named, told: kept ? named : [] }
+  return { ...emptyReading, seen: named, created: kept ? named : [] }
 }
 
 /** Realtime calls the details `input_token_details`, Responses `input_tokens_details`; sound counts as tokens in both. */

@@ -2,10 +2,10 @@ import { errorTable, type Fault, fault } from '../../core/errors.ts'
 import { quote } from '../../core/quote.ts'
 import type { ObjectType } from '../../core/stored-object.ts'
 import { foldName } from '../../core/watched-names.ts'
-import type { EndpointSocket, Inspection, Match, Minted } from '../contract.ts'
+import type { EndpointSocket, Inspection, IssuedCredentials, Match } from '../contract.ts'
 import { asObject, asText, isCount, parseObject } from '../json-value.ts'
 import { forwardedQuery } from '../query.ts'
-import { isFault, plainInspection } from '../request-body.ts'
+import { emptyInspection, isFault } from '../request-body.ts'
 import { renderError } from './errors.ts'
 import { askResponse, askSession, readSession } from './socket-frames.ts'
 import { OpenaiSocketReader } from './socket-reader.ts'
@@ -41,21 +41,21 @@ function renderedError(reason: Fault): unknown {
   return parseObject(renderError(reason).body)?.error
 }
 
-function handshake({ endpoint }: Match, query: string, meant: string | null): Inspection | Fault {
+function handshake({ endpoint }: Match, query: string, tokenModel: string | null): Inspection | Fault {
   const parameters = new URLSearchParams(query)
   const odd = endpoint.model === 'query' ? [...parameters.keys()].find(isOddName) : undefined
   if (odd !== undefined)
     return fault('invalid_request', `Name the model as \`?model=NAME\`, and not by ${quote(odd)}.`, { param: 'model' })
   const names = new Set(endpoint.model === 'query' ? parameters.getAll('model') : [])
   const [asked = null] = names
-  const model = asked ?? (endpoint.model === 'query' ? meant : null)
+  const model = asked ?? (endpoint.model === 'query' ? tokenModel : null)
   if (names.size > 1 || asked === '')
     return fault('invalid_request', 'Name the model once, as `?model=NAME`.', { param: 'model' })
   const others = parameters.has('call_id') || parameters.has('intent')
   if (endpoint.model === 'query' && model === null && !others)
     return fault('invalid_request', '`model` is missing; name the model as `?model=NAME`.', { param: 'model' })
   const passed = asked === null ? forwardedQuery(query) : withoutModel(forwardedQuery(query))
-  return { ...plainInspection(model, passed), streamed: true }
+  return { ...emptyInspection(model, passed), streamed: true }
 }
 
 /** A server may take it for the model (Azure's for the deployment, which is one), and in any letters. */
@@ -76,7 +76,7 @@ export function inspectSession(plain: Inspection, body: Buffer): Inspection | Fa
   const found = readSession(body)
   if (isFault(found)) return found
   const named = { ...plain, model: found.model?.name ?? null, modelSpans: found.model?.spans ?? [] }
-  return found.further.length === 0 ? named : { ...named, further: found.further }
+  return found.additionalModels.length === 0 ? named : { ...named, additionalModels: found.additionalModels }
 }
 
 /** Where a handshake goes: with the model named as the provider knows it. */
@@ -86,7 +86,7 @@ export function socketPath({ endpoint, path }: Match, { query, model }: Inspecti
 }
 
 /** Source: the answer types of the vendor's SDK, old and new. */
-export function readClientSecret(body: Buffer): Minted | null {
+export function readClientSecret(body: Buffer): IssuedCredentials | null {
   const answer = parseObject(body)
   if (answer === null) return null
   const holders = [answer, asObject(answer.client_secret), asObject(asObject(answer.session)?.client_secret)]

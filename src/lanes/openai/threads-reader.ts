@@ -12,12 +12,12 @@ export class ThreadsReader extends BaseReader {
   #run: string | null = null
   #spoke = false
   #done = false
-  readonly #makes: boolean
+  readonly #creates: boolean
 
   /** `makes`: the call has made its thread. */
-  constructor(framing: Framing | null, makes: boolean) {
+  constructor(framing: Framing | null, creates: boolean) {
     super(framing)
-    this.#makes = makes
+    this.#creates = creates
   }
 
   /** Of a run; its thread is what later calls name. */
@@ -27,7 +27,7 @@ export class ThreadsReader extends BaseReader {
     this.#tokens = readUsage(run.usage) ?? this.#tokens
     this.#run ??= asText(run.id)
     const thread = asText(run.thread_id)
-    if (this.#makes && thread !== null) this.objects = [{ type: 'thread', id: thread }]
+    if (this.#creates && thread !== null) this.objects = [{ type: 'thread', id: thread }]
   }
 
   protected readEvent(event: StreamEvent): EventReading {

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../contract.ts'
-import { forgets, json, jsonOrMultipart, lists, makes, multipart, uses } from '../../endpoint-row.ts'
+import { creates, deletes, json, jsonOrMultipart, lists, multipart, uses } from '../../endpoint-row.ts'
 import { asksForEvents, inspectJson } from '../inspection.ts'
 import { createdBeside } from '../objects/created-objects.ts'
 import { findNoReferences } from '../objects/references.ts'
@@ -12,82 +12,92 @@ const video = { video: 'video' } as const
 export const media: readonly Endpoint[] = [
   row('images.generations', 'POST /images/generations', {
     model: 'body-optional',
-    takes: json,
+    requestForms: json,
     stream: 'sse',
     reader: readImages,
     references: findNoReferences,
   }),
   row('images.edits', 'POST /images/edits', {
     model: 'body-optional',
-    takes: jsonOrMultipart,
+    requestForms: jsonOrMultipart,
     stream: 'sse',
     reader: readImages,
     formObjects: { image: 'file', mask: 'file' },
   }),
   row('images.variations', 'POST /images/variations', {
     model: 'body-optional',
-    takes: multipart,
+    requestForms: multipart,
     reader: readCounted,
   }),
-  row('content_provenance_checks', 'POST /content_provenance_checks', { takes: multipart }),
+  row('content_provenance_checks', 'POST /content_provenance_checks', { requestForms: multipart }),
 
   row('audio.speech', 'POST /audio/speech', {
     model: 'body',
-    takes: json,
-    gives: 'bytes',
+    requestForms: json,
+    responseForm: 'bytes',
     stream: 'sse',
     inspect: inspectJson({ readStream: asksForEvents }),
     reader: readAudio,
   }),
   row('audio.transcriptions', 'POST /audio/transcriptions', {
     model: 'body',
-    takes: multipart,
-    gives: 'json-or-text',
+    requestForms: multipart,
+    responseForm: 'json-or-text',
     stream: 'sse',
     reader: readAudio,
   }),
   row('audio.translations', 'POST /audio/translations', {
     model: 'body',
-    takes: multipart,
-    gives: 'json-or-text',
+    requestForms: multipart,
+    responseForm: 'json-or-text',
     reader: readAudio,
   }),
   row('voices.create', 'POST /audio/voices', {
-    takes: multipart,
-    object: makes('voice'),
+    requestForms: multipart,
+    object: creates('voice'),
     formObjects: { consent: 'voice_consent' },
   }),
-  row('voices.delete', 'DELETE /audio/voices/{object}', { object: forgets('voice') }),
-  row('voice_consents.create', 'POST /audio/voice_consents', { takes: multipart, object: makes('voice_consent') }),
+  row('voices.delete', 'DELETE /audio/voices/{object}', { object: deletes('voice') }),
+  row('voice_consents.create', 'POST /audio/voice_consents', {
+    requestForms: multipart,
+    object: creates('voice_consent'),
+  }),
   row('voice_consents.list', 'GET /audio/voice_consents', { object: lists('voice_consent') }),
   row('voice_consents.get', 'GET /audio/voice_consents/{object}', { object: uses('voice_consent') }),
-  row('voice_consents.update', 'POST /audio/voice_consents/{object}', { takes: json, object: uses('voice_consent') }),
-  row('voice_consents.delete', 'DELETE /audio/voice_consents/{object}', { object: forgets('voice_consent') }),
+  row('voice_consents.update', 'POST /audio/voice_consents/{object}', {
+    requestForms: json,
+    object: uses('voice_consent'),
+  }),
+  row('voice_consents.delete', 'DELETE /audio/voice_consents/{object}', { object: deletes('voice_consent') }),
 
   row('videos.create', 'POST /videos', {
     model: 'body-optional',
-    takes: jsonOrMultipart,
-    object: makes('video'),
+    requestForms: jsonOrMultipart,
+    object: creates('video'),
     formObjects: { input_reference: 'file', characters: 'character', character_ids: 'character' },
   }),
   row('videos.list', 'GET /videos', { object: lists('video') }),
-  row('videos.edits', 'POST /videos/edits', { takes: jsonOrMultipart, object: makes('video'), formObjects: video }),
+  row('videos.edits', 'POST /videos/edits', {
+    requestForms: jsonOrMultipart,
+    object: creates('video'),
+    formObjects: video,
+  }),
   row('videos.extensions', 'POST /videos/extensions', {
-    takes: jsonOrMultipart,
-    object: makes('video'),
+    requestForms: jsonOrMultipart,
+    object: creates('video'),
     formObjects: video,
   }),
   row('videos.characters.create', 'POST /videos/characters', {
-    takes: multipart,
-    object: makes('character'),
+    requestForms: multipart,
+    object: creates('character'),
     formObjects: video,
   }),
   row('videos.characters.get', 'GET /videos/characters/{object}', { object: uses('character') }),
   row('videos.get', 'GET /videos/{object}', { object: uses('video') }),
-  row('videos.delete', 'DELETE /videos/{object}', { object: forgets('video') }),
-  row('videos.content', 'GET /videos/{object}/content', { gives: 'bytes', object: uses('video') }),
+  row('videos.delete', 'DELETE /videos/{object}', { object: deletes('video') }),
+  row('videos.content', 'GET /videos/{object}/content', { responseForm: 'bytes', object: uses('video') }),
   row('videos.remix', 'POST /videos/{object}/remix', {
-    takes: jsonOrMultipart,
+    requestForms: jsonOrMultipart,
     object: uses('video'),
     createdObjects: createdBeside,
   }),

@@ -1,32 +1,32 @@
 import type { Endpoint, Match } from '../../contract.ts'
-import { forgets, json, lists, makes, uses } from '../../endpoint-row.ts'
+import { creates, deletes, json, lists, uses } from '../../endpoint-row.ts'
 import { inspectJson, isCompletionStored, isResponseStored } from '../inspection.ts'
 import { endedResponse } from '../objects/ended.ts'
 import { chatNames, findChatReferences, findNoReferences, responseNames } from '../objects/references.ts'
 import { readChat, readCounted, readResponse, readStoredResponse } from '../readers.ts'
 import { row } from './row.ts'
 
-const counted = { takes: json, reader: readCounted, references: findNoReferences }
+const counted = { requestForms: json, reader: readCounted, references: findNoReferences }
 
 /** Chat, stored chat completions, and what else answers from a model at once. Source: wire/lanes.md, section 1.3. */
 export const generation: readonly Endpoint[] = [
   row('chat', 'POST /chat/completions', {
     model: 'body',
-    takes: json,
+    requestForms: json,
     stream: 'sse',
-    object: makes('chat_completion'),
+    object: creates('chat_completion'),
     inspect: inspectJson({ watch: chatNames, isStored: isCompletionStored, asksForUsage: true }),
     reader: readChat,
     references: findChatReferences,
   }),
   row('chat.list', 'GET /chat/completions', { object: lists('chat_completion') }),
   row('chat.get', 'GET /chat/completions/{object}', { object: uses('chat_completion') }),
-  row('chat.update', 'POST /chat/completions/{object}', { takes: json, object: uses('chat_completion') }),
-  row('chat.delete', 'DELETE /chat/completions/{object}', { object: forgets('chat_completion') }),
+  row('chat.update', 'POST /chat/completions/{object}', { requestForms: json, object: uses('chat_completion') }),
+  row('chat.delete', 'DELETE /chat/completions/{object}', { object: deletes('chat_completion') }),
   row('chat.messages', 'GET /chat/completions/{object}/messages', { object: uses('chat_completion') }),
   row('completions', 'POST /completions', {
     model: 'body',
-    takes: json,
+    requestForms: json,
     stream: 'sse',
     inspect: inspectJson({ asksForUsage: true }),
     reader: readChat,
@@ -39,9 +39,9 @@ export const generation: readonly Endpoint[] = [
 
 const createResponse = row('responses', 'POST /responses', {
   model: 'body',
-  takes: json,
+  requestForms: json,
   stream: 'sse',
-  object: makes('response'),
+  object: creates('response'),
   inspect: inspectJson({ watch: responseNames, isStored: isResponseStored }),
   reader: readResponse,
 })
@@ -61,29 +61,29 @@ export const responseCall: Match = {
  */
 export const responses: readonly Endpoint[] = [
   createResponse,
-  row('responses.compact', 'POST /responses/compact', { model: 'body', takes: json, reader: readResponse }),
-  row('responses.input_tokens', 'POST /responses/input_tokens', { model: 'body-optional', takes: json }),
+  row('responses.compact', 'POST /responses/compact', { model: 'body', requestForms: json, reader: readResponse }),
+  row('responses.input_tokens', 'POST /responses/input_tokens', { model: 'body-optional', requestForms: json }),
   row('responses.get', 'GET /responses/{object}', {
     stream: 'sse',
     object: uses('response'),
-    brings: 'end',
+    reportsUsage: 'end',
     reader: readStoredResponse,
     endedWork: endedResponse,
   }),
-  row('responses.delete', 'DELETE /responses/{object}', { gives: 'nothing', object: forgets('response') }),
+  row('responses.delete', 'DELETE /responses/{object}', { responseForm: 'nothing', object: deletes('response') }),
   row('responses.cancel', 'POST /responses/{object}/cancel', {
     object: uses('response'),
-    brings: 'end',
+    reportsUsage: 'end',
     endedWork: endedResponse,
   }),
   row('responses.input_items', 'GET /responses/{object}/input_items', { object: uses('response') }),
 
-  row('conversations.create', 'POST /conversations', { takes: json, object: makes('conversation') }),
+  row('conversations.create', 'POST /conversations', { requestForms: json, object: creates('conversation') }),
   row('conversations.get', 'GET /conversations/{object}', { object: uses('conversation') }),
-  row('conversations.update', 'POST /conversations/{object}', { takes: json, object: uses('conversation') }),
-  row('conversations.delete', 'DELETE /conversations/{object}', { object: forgets('conversation') }),
+  row('conversations.update', 'POST /conversations/{object}', { requestForms: json, object: uses('conversation') }),
+  row('conversations.delete', 'DELETE /conversations/{object}', { object: deletes('conversation') }),
   row('conversations.items.create', 'POST /conversations/{object}/items', {
-    takes: json,
+    requestForms: json,
     object: uses('conversation'),
   }),
   row('conversations.items.list', 'GET /conversations/{object}/items', { object: uses('conversation') }),

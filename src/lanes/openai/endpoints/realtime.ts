@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../contract.ts'
-import { json, makes, uses } from '../../endpoint-row.ts'
+import { creates, json, uses } from '../../endpoint-row.ts'
 import { inspectSessionBody } from '../inspection.ts'
 import { createdSession } from '../objects/created-objects.ts'
 import { findQueryReferences } from '../objects/references.ts'
@@ -10,7 +10,7 @@ import { row } from './row.ts'
 const live = sessionSocket(responseCall, [])
 const realtime = {
   model: 'query',
-  opensWith: 'client-secret',
+  acceptsClientToken: 'client-secret',
   references: findQueryReferences,
   // Items live within one connection.
   socket: sessionSocket(responseCall, ['item']),
@@ -33,8 +33,8 @@ export const sockets: readonly Endpoint[] = [
 function mint(path: `/${string}`): Endpoint {
   return row('realtime.client_secrets', `POST ${path}`, {
     model: 'body-optional',
-    takes: json,
-    mints: 'client-secret',
+    requestForms: json,
+    issuesClientToken: 'client-secret',
     inspect: inspectSessionBody,
     readClientToken: readClientSecret,
   })
@@ -51,48 +51,64 @@ const session = uses('live_session')
 export const calls: readonly Endpoint[] = [
   row('realtime.calls.create', 'POST /realtime/calls', {
     model: 'body-optional',
-    takes: ['multipart', 'bytes'],
-    whole: true,
-    gives: 'json-or-text',
-    object: makes('call'),
-    opensWith: 'client-secret',
+    requestForms: ['multipart', 'bytes'],
+    readWhole: true,
+    responseForm: 'json-or-text',
+    object: creates('call'),
+    acceptsClientToken: 'client-secret',
     media: 'webrtc',
     inspectWhole: async (...given) => (await import('../call-offer.ts')).inspectOffer(...given),
   }),
   row('realtime.calls.accept', 'POST /realtime/calls/{object}/accept', {
     model: 'body-optional',
-    takes: json,
-    gives: 'nothing',
+    requestForms: json,
+    responseForm: 'nothing',
     object: call,
     inspect: inspectSessionBody,
   }),
-  row('realtime.calls.hangup', 'POST /realtime/calls/{object}/hangup', { gives: 'nothing', object: call }),
-  row('realtime.calls.refer', 'POST /realtime/calls/{object}/refer', { takes: json, gives: 'nothing', object: call }),
-  row('realtime.calls.reject', 'POST /realtime/calls/{object}/reject', { takes: json, gives: 'nothing', object: call }),
+  row('realtime.calls.hangup', 'POST /realtime/calls/{object}/hangup', { responseForm: 'nothing', object: call }),
+  row('realtime.calls.refer', 'POST /realtime/calls/{object}/refer', {
+    requestForms: json,
+    responseForm: 'nothing',
+    object: call,
+  }),
+  row('realtime.calls.reject', 'POST /realtime/calls/{object}/reject', {
+    requestForms: json,
+    responseForm: 'nothing',
+    object: call,
+  }),
 
   row('live.create', 'POST /live/sessions', {
     model: 'body',
-    takes: json,
-    object: makes('live_session'),
+    requestForms: json,
+    object: creates('live_session'),
     media: 'webrtc',
     inspect: inspectSessionBody,
     createdObjects: createdSession,
   }),
   row('live.fork', 'POST /live/sessions/{object}/fork', {
-    takes: json,
+    requestForms: json,
     object: session,
     media: 'webrtc',
     createdObjects: createdSession,
   }),
   row('live.accept', 'POST /live/sessions/{object}/accept', {
     model: 'body-optional',
-    takes: json,
-    gives: 'nothing',
+    requestForms: json,
+    responseForm: 'nothing',
     object: session,
     inspect: inspectSessionBody,
   }),
-  row('live.hangup', 'POST /live/sessions/{object}/hangup', { gives: 'nothing', object: session }),
-  row('live.refer', 'POST /live/sessions/{object}/refer', { takes: json, gives: 'nothing', object: session }),
-  row('live.reject', 'POST /live/sessions/{object}/reject', { takes: json, gives: 'nothing', object: session }),
-  row('live.content', 'GET /live/sessions/{object}/content', { gives: 'bytes', object: session }),
+  row('live.hangup', 'POST /live/sessions/{object}/hangup', { responseForm: 'nothing', object: session }),
+  row('live.refer', 'POST /live/sessions/{object}/refer', {
+    requestForms: json,
+    responseForm: 'nothing',
+    object: session,
+  }),
+  row('live.reject', 'POST /live/sessions/{object}/reject', {
+    requestForms: json,
+    responseForm: 'nothing',
+    object: session,
+  }),
+  row('live.content', 'GET /live/sessions/{object}/content', { responseForm: 'bytes', object: session }),
 ]

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../contract.ts'
-import { makeRow, type RowFacts, refuse as refuseAt } from '../../endpoint-row.ts'
+import { makeRow, notServed as notServedAt, type RowFacts } from '../../endpoint-row.ts'
 import { usualFormFields } from '../../form-request.ts'
 import { inspectForm, inspectHead, inspectJson, inspectReplay } from '../inspection.ts'
 import { createdObjects } from '../objects/created-objects.ts'
@@ -15,13 +15,13 @@ export function row(
   call: Parameters<typeof makeRow>[1],
   { formObjects = {}, ...facts }: Facts = {},
 ): Endpoint {
-  const { model = 'none', stream = null, takes = [], gives = 'json' } = facts
+  const { model = 'none', stream = null, requestForms = [], responseForm = 'json' } = facts
   const withoutBody = stream === null ? inspectHead : inspectReplay
   const usual = {
-    inspect: takes.includes('json') ? inspectJson() : takes.length === 0 ? withoutBody : inspectHead,
+    inspect: requestForms.includes('json') ? inspectJson() : requestForms.length === 0 ? withoutBody : inspectHead,
     formFields: usualFormFields(model, stream, referringFields(formObjects)),
     inspectForm,
-    reader: gives === 'json' ? readWhole : readAny,
+    reader: responseForm === 'json' ? readWhole : readAny,
     references: findReferences,
     formReferences: formReferences(formObjects),
     createdObjects,
@@ -29,6 +29,6 @@ export function row(
   return makeRow(operation, call, usual, facts)
 }
 
-export function refuse(operation: string, path: `/${string}`, why: string): Endpoint[] {
-  return refuseAt(row, operation, path, why)
+export function notServed(operation: string, path: `/${string}`, why: string): Endpoint[] {
+  return notServedAt(row, operation, path, why)
 }

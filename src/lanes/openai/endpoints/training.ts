@@ -1,57 +1,61 @@
 import type { Endpoint } from '../../contract.ts'
-import { forgets, json, lists, makes, uses } from '../../endpoint-row.ts'
+import { creates, deletes, json, lists, uses } from '../../endpoint-row.ts'
 import { inspectJson } from '../inspection.ts'
-import { refuseWideSource } from '../objects/batch-call.ts'
+import { rejectWideSource } from '../objects/batch-call.ts'
 import { createdThread } from '../objects/created-objects.ts'
 import { endedEvalRun, endedEvalRuns, endedThreadRun, endedThreadRuns } from '../objects/ended.ts'
 import { readRun, readThreadAndRun } from '../readers.ts'
 import { row } from './row.ts'
 
 const thread = uses('thread')
-const ended = { brings: 'end', endedWork: endedThreadRun } as const
+const ended = { reportsUsage: 'end', endedWork: endedThreadRun } as const
 
 /** The vendor's former way to keep state, which its SDKs still have. Source: wire/lanes.md, section 1.3. */
 export const assistants: readonly Endpoint[] = [
-  row('assistants.create', 'POST /assistants', { model: 'body', takes: json, object: makes('assistant') }),
+  row('assistants.create', 'POST /assistants', { model: 'body', requestForms: json, object: creates('assistant') }),
   row('assistants.list', 'GET /assistants', { object: lists('assistant') }),
   row('assistants.get', 'GET /assistants/{object}', { object: uses('assistant') }),
   row('assistants.update', 'POST /assistants/{object}', {
     model: 'body-optional',
-    takes: json,
+    requestForms: json,
     object: uses('assistant'),
   }),
-  row('assistants.delete', 'DELETE /assistants/{object}', { object: forgets('assistant') }),
+  row('assistants.delete', 'DELETE /assistants/{object}', { object: deletes('assistant') }),
 
-  row('threads.create', 'POST /threads', { takes: json, object: makes('thread') }),
+  row('threads.create', 'POST /threads', { requestForms: json, object: creates('thread') }),
   row('threads.run', 'POST /threads/runs', {
     model: 'body-optional',
-    takes: json,
+    requestForms: json,
     stream: 'sse',
-    object: makes('thread'),
+    object: creates('thread'),
     reader: readThreadAndRun,
     createdObjects: createdThread,
   }),
   row('threads.get', 'GET /threads/{object}', { object: thread }),
-  row('threads.update', 'POST /threads/{object}', { takes: json, object: thread }),
-  row('threads.delete', 'DELETE /threads/{object}', { object: forgets('thread') }),
-  row('threads.messages.create', 'POST /threads/{object}/messages', { takes: json, object: thread }),
+  row('threads.update', 'POST /threads/{object}', { requestForms: json, object: thread }),
+  row('threads.delete', 'DELETE /threads/{object}', { object: deletes('thread') }),
+  row('threads.messages.create', 'POST /threads/{object}/messages', { requestForms: json, object: thread }),
   row('threads.messages.list', 'GET /threads/{object}/messages', { object: thread }),
   row('threads.messages.get', 'GET /threads/{object}/messages/{message}', { object: thread }),
-  row('threads.messages.update', 'POST /threads/{object}/messages/{message}', { takes: json, object: thread }),
+  row('threads.messages.update', 'POST /threads/{object}/messages/{message}', { requestForms: json, object: thread }),
   row('threads.messages.delete', 'DELETE /threads/{object}/messages/{message}', { object: thread }),
   row('threads.runs.create', 'POST /threads/{object}/runs', {
     model: 'body-optional',
-    takes: json,
+    requestForms: json,
     stream: 'sse',
     object: thread,
     reader: readRun,
   }),
-  row('threads.runs.list', 'GET /threads/{object}/runs', { object: thread, brings: 'end', endedWork: endedThreadRuns }),
+  row('threads.runs.list', 'GET /threads/{object}/runs', {
+    object: thread,
+    reportsUsage: 'end',
+    endedWork: endedThreadRuns,
+  }),
   row('threads.runs.get', 'GET /threads/{object}/runs/{run}', { object: thread, ...ended }),
-  row('threads.runs.update', 'POST /threads/{object}/runs/{run}', { takes: json, object: thread }),
+  row('threads.runs.update', 'POST /threads/{object}/runs/{run}', { requestForms: json, object: thread }),
   row('threads.runs.cancel', 'POST /threads/{object}/runs/{run}/cancel', { object: thread, ...ended }),
   row('threads.runs.submit', 'POST /threads/{object}/runs/{run}/submit_tool_outputs', {
-    takes: json,
+    requestForms: json,
     stream: 'sse',
     object: thread,
     reader: readRun,
@@ -64,8 +68,8 @@ export const assistants: readonly Endpoint[] = [
 export const training: readonly Endpoint[] = [
   row('fine_tuning.create', 'POST /fine_tuning/jobs', {
     model: 'body',
-    takes: json,
-    object: makes('fine_tuning_job'),
+    requestForms: json,
+    object: creates('fine_tuning_job'),
   }),
   row('fine_tuning.list', 'GET /fine_tuning/jobs', { object: lists('fine_tuning_job') }),
   row('fine_tuning.get', 'GET /fine_tuning/jobs/{object}', { object: uses('fine_tuning_job') }),
@@ -74,28 +78,28 @@ export const training: readonly Endpoint[] = [
   row('fine_tuning.resume', 'POST /fine_tuning/jobs/{object}/resume', { object: uses('fine_tuning_job') }),
   row('fine_tuning.events', 'GET /fine_tuning/jobs/{object}/events', { object: uses('fine_tuning_job') }),
   row('fine_tuning.checkpoints', 'GET /fine_tuning/jobs/{object}/checkpoints', { object: uses('fine_tuning_job') }),
-  row('graders.run', 'POST /fine_tuning/alpha/graders/run', { takes: json }),
-  row('graders.validate', 'POST /fine_tuning/alpha/graders/validate', { takes: json }),
-  row('models.delete', 'DELETE /models/{object}', { object: forgets('tuned_model') }),
+  row('graders.run', 'POST /fine_tuning/alpha/graders/run', { requestForms: json }),
+  row('graders.validate', 'POST /fine_tuning/alpha/graders/validate', { requestForms: json }),
+  row('models.delete', 'DELETE /models/{object}', { object: deletes('tuned_model') }),
 
-  row('evals.create', 'POST /evals', { takes: json, object: makes('eval') }),
+  row('evals.create', 'POST /evals', { requestForms: json, object: creates('eval') }),
   row('evals.list', 'GET /evals', { object: lists('eval') }),
   row('evals.get', 'GET /evals/{object}', { object: uses('eval') }),
-  row('evals.update', 'POST /evals/{object}', { takes: json, object: uses('eval') }),
-  row('evals.delete', 'DELETE /evals/{object}', { object: forgets('eval') }),
+  row('evals.update', 'POST /evals/{object}', { requestForms: json, object: uses('eval') }),
+  row('evals.delete', 'DELETE /evals/{object}', { object: deletes('eval') }),
   row('evals.runs.create', 'POST /evals/{object}/runs', {
-    takes: json,
+    requestForms: json,
     object: uses('eval'),
-    inspect: inspectJson({ validate: refuseWideSource }),
+    inspect: inspectJson({ validate: rejectWideSource }),
   }),
   row('evals.runs.list', 'GET /evals/{object}/runs', {
     object: uses('eval'),
-    brings: 'end',
+    reportsUsage: 'end',
     endedWork: endedEvalRuns,
   }),
   row('evals.runs.get', 'GET /evals/{object}/runs/{run}', {
     object: uses('eval'),
-    brings: 'end',
+    reportsUsage: 'end',
     endedWork: endedEvalRun,
   }),
   // The current SDK cancels below `/cancel`, the one before it with a bare POST.

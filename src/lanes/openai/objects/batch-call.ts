@@ -4,7 +4,7 @@ import type { Match } from '../../contract.ts'
 import type { Matcher } from '../../endpoint-table.ts'
 import { JsonMembers, type JsonTree, readTree, tooManyValues } from '../../json-tree.ts'
 import { readValue } from '../../json-value.ts'
-import { refuseOdd } from '../../request-body.ts'
+import { rejectMisspelled } from '../../request-body.ts'
 
 /**
  * What a batch's `endpoint` or a line's `url` means: a call of the lane that names its model in a JSON body; null: none such. One vendor
@@ -14,13 +14,13 @@ export function findCall(url: unknown, match: Matcher): Match | null {
   if (typeof url !== 'string') return null
   const found = match('POST', url.replace(/^\/v1(?=\/)/, ''))
   if (found === null) return null
-  const { served, takes, model, media } = found.endpoint
-  const asks = (model === 'body' || model === 'body-optional') && takes.includes('json') && found.object === null
+  const { served, requestForms, model, media } = found.endpoint
+  const asks = (model === 'body' || model === 'body-optional') && requestForms.includes('json') && found.object === null
   return served === 'provider' && asks && media === undefined ? found : null
 }
 
 /** A batch may ask for no more than its client could. `match` finds the lane's endpoints. */
-export function refuseUnserved(match: Matcher): (body: Buffer, members: readonly Member[]) => Fault | null {
+export function rejectUnserved(match: Matcher): (body: Buffer, members: readonly Member[]) => Fault | null {
   return (body, members) => {
     const named = members.filter(({ name }) => name === 'endpoint')
     return named.every((member) => findCall(readValue(body, member), match) !== null) ? null : unserved
@@ -34,12 +34,12 @@ const unserved = fault(
 )
 
 /** What is uploaded in parts cannot be read as it passes, so that no batch could be made of it: better said before the parts are sent. */
-export function refuseParts(body: Buffer): Fault | null {
+export function rejectParts(body: Buffer): Fault | null {
   const scan = scanObject(body, ['purpose'])
   if (!scan.ok) return null
   const purposes = scan.members.map((member) => readValue(body, member))
   const forBatches = purposes.some((purpose) => typeof purpose === 'string' && purpose.startsWith('batch'))
-  return forBatches ? inParts : refuseOdd(body, scan)
+  return forBatches ? inParts : rejectMisspelled(body, scan)
 }
 
 const inParts = fault(
@@ -52,7 +52,7 @@ const inParts = fault(
 const wideTypes = new Set(['stored_completions', 'responses', 'logs'])
 
 /** The provider has no way to limit such a source to one project's answers, so it would show those of others. */
-export function refuseWideSource(body: Buffer): Fault | null {
+export function rejectWideSource(body: Buffer): Fault | null {
   const tree = readTree(body)
   if (tree === null) return tooManyValues
   const waiting: JsonTree[] = [tree.root]

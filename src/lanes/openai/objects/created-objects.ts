@@ -1,8 +1,8 @@
-import type { ObjectName, ObjectType, ToldObject } from '../../../core/stored-object.ts'
+import type { CreatedObject, ObjectName, ObjectType } from '../../../core/stored-object.ts'
 import type { Endpoint, Inspection } from '../../contract.ts'
 import { asArray, asObject, asText, type JsonObject } from '../../json-value.ts'
 
-type Teller = (answer: JsonObject, stores: boolean) => ToldObject[]
+type Teller = (answer: JsonObject, stores: boolean) => CreatedObject[]
 
 /** What answers tell of besides the id of what was made. Source: the answer types of the vendor's SDK. */
 const tellers: Readonly<Partial<Record<ObjectType, Teller>>> = {
@@ -19,22 +19,22 @@ const tellers: Readonly<Partial<Record<ObjectType, Teller>>> = {
 
 type Answered = Parameters<Endpoint['createdObjects']>
 
-export function createdObjects(...answered: Answered): readonly ToldObject[] {
+export function createdObjects(...answered: Answered): readonly CreatedObject[] {
   return readAnswer(answered, false, ownId)
 }
 
 /** Of a call about one object that creates another of its type. */
-export function createdBeside(...answered: Answered): readonly ToldObject[] {
+export function createdBeside(...answered: Answered): readonly CreatedObject[] {
   return readAnswer(answered, true, ownId)
 }
 
 /** A session stands beside its way. */
-export function createdSession(...answered: Answered): readonly ToldObject[] {
+export function createdSession(...answered: Answered): readonly CreatedObject[] {
   return readAnswer(answered, true, ({ session }) => asObject(session)?.id)
 }
 
 /** A run is answered with itself, and names its thread; streamed, the thread is all that is told of. */
-export function createdThread(...answered: Answered): readonly ToldObject[] {
+export function createdThread(...answered: Answered): readonly CreatedObject[] {
   return readAnswer(answered, false, ({ id, thread_id }) => thread_id ?? id)
 }
 
@@ -47,25 +47,25 @@ function readAnswer(
   [match, inspection, answer]: Answered,
   always: boolean,
   idOf: (answer: JsonObject) => unknown,
-): readonly ToldObject[] {
+): readonly CreatedObject[] {
   const { object } = match.endpoint
   const body = asObject(answer)
-  if (object === null || body === null || object.effect === 'forget') return []
+  if (object === null || body === null || object.effect === 'delete') return []
   if (object.effect === 'list') return asArray(body.data).flatMap((item) => tellOf(object.type, item, true))
   // What is there to be looked at has been stored.
   const found = tellOf(object.type, body, inspection.stores || object.effect === 'use')
-  const creates = always || object.effect === 'make'
+  const creates = always || object.effect === 'create'
   if (creates && keeps(object.type, body, inspection)) found.unshift(...named(object.type, idOf(body)))
   return found.filter(({ id }) => id !== match.object)
 }
 
-function tellOf(type: ObjectType, value: unknown, stores: boolean): ToldObject[] {
+function tellOf(type: ObjectType, value: unknown, stores: boolean): CreatedObject[] {
   const answer = asObject(value)
   return answer === null ? [] : (tellers[type]?.(answer, stores) ?? [])
 }
 
 /** Its results are in the one file; the other one's lines used nothing. */
-function tellBatch({ id, output_file_id, error_file_id }: JsonObject): ToldObject[] {
+function tellBatch({ id, output_file_id, error_file_id }: JsonObject): CreatedObject[] {
   const batchId = asText(id)
   const output = named('file', output_file_id).map((file) => (batchId === null ? file : { ...file, batchId }))
   return [...output, ...named('file', error_file_id)]

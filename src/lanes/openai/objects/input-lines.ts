@@ -4,7 +4,7 @@ import { quote } from '../../../core/quote.ts'
 import type { ObjectName } from '../../../core/stored-object.ts'
 import type { InputLine, Match } from '../../contract.ts'
 import { readValue } from '../../json-value.ts'
-import { refuseOdd } from '../../request-body.ts'
+import { rejectMisspelled } from '../../request-body.ts'
 import { matchEndpoint } from '../endpoints.ts'
 import { findCall } from './batch-call.ts'
 
@@ -15,7 +15,7 @@ const unsaid = ['/v1/chat/completions', '/v1/responses']
 export function readLine(line: Buffer): InputLine | string {
   const scan = scanObject(line, ['url', 'body'])
   if (!scan.ok) return 'it is no JSON object'
-  const odd = refuseOdd(line, scan)
+  const odd = rejectMisspelled(line, scan)
   if (odd !== null) return reasonOf(odd)
   const urls = scan.members.filter(({ name }) => name === 'url')
   const [body, ...others] = scan.members.filter(({ name }) => name === 'body')

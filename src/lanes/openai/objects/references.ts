@@ -150,15 +150,15 @@ function* items(value: JsonTree): Generator<ObjectName> {
 }
 
 function mayLookUp(item: JsonMembers): boolean {
-  if (!item.has('type') && !brings(item, 'role')) return true
+  if (!item.has('type') && !reportsUsage(item, 'role')) return true
   return item.values('type').some((type) => {
     if (typeof type !== 'string' || type === 'item_reference') return true
     const content = contentOf.get(type)
-    return content !== undefined && !brings(item, content)
+    return content !== undefined && !reportsUsage(item, content)
   })
 }
 
-function brings(item: JsonMembers, name: string): boolean {
+function reportsUsage(item: JsonMembers, name: string): boolean {
   return (
     item.has(name) &&
     item.values(name).every((value) => value === longText || (typeof value === 'string' && value !== ''))
