@@ -93,4 +93,23 @@ describe('docs/troubleshooting.md', () => {
     const known = [...errorCodes, 'provider_error', 'client_closed']
     expect(codes.filter((code) => !known.includes(code ?? ''))).toEqual([])
   })
+
+  it('quotes reasons of degraded parts as the gateway words them', () => {
+    const reasons = quotedReasons(readFileSync(join(root, 'docs/troubleshooting.md'), 'utf8'))
+    expect(reasons.length).toBeGreaterThan(15)
+    expect(reasons.filter((reason) => !source.includes(reason))).toEqual([])
+    expect(quotedReasons('| reason | meaning |\n|---|---|\n| `the moon is full (EMOON)`, `no …` | a |\n')).toEqual([
+      'the moon is full',
+      'no ',
+    ])
+  })
 })
+
+/** Code spans in the first column of tables of reasons, without what is filled in (an error's code, a name). */
+function quotedReasons(text: string): string[] {
+  const tables = [...text.matchAll(/^\| reason \|.*\n(?:\|.*\n)+/gm)].flatMap(([table]) => table.split('\n').slice(2))
+  const spans = tables.flatMap((row) =>
+    [...(row.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, span]) => span ?? ''),
+  )
+  return spans.map((span) => span.replace(/ \([A-Z]+\)$/, '').replace(/(?:; .*)?…$/, ''))
+}

@@ -12,7 +12,7 @@ export interface Page {
 /** Every page that people write; pages made from the code are held to it by a test of their own. */
 export function readPages(): Page[] {
   const made = /^docs\/(?:reference\/|lanes\.md$)/
-  const paths = [...globSync('*.md', { cwd: root }), ...globSync('docs/**/*.md', { cwd: root })]
+  const paths = ['*.md', 'docs/**/*.md', 'examples/**/*.md'].flatMap((pattern) => globSync(pattern, { cwd: root }))
   const written = paths.filter((path) => !made.test(path)).sort()
   return written.map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 }
@@ -34,7 +34,7 @@ function quoted(page: Page): string[] {
 export function checkPaths(pages: Page[]): Violation[] {
   return pages.flatMap((page) =>
     quoted(page)
-      .filter((text) => /^(src|cli|tui|test|scripts|docs)\/[\w./<>-]*$/.test(text))
+      .filter((text) => /^(src|cli|tui|test|scripts|docs|examples|wasm)\/[\w./<>-]*$/.test(text))
       .filter((path) => globSync(path.replace(/<\w+>/g, '*'), { cwd: root }).length === 0)
       .map((path) => `${page.path}: there is no ${path}`),
   )
