@@ -10,6 +10,7 @@ import {
   withoutUnit,
 } from '../../../admin/contract/show-value.ts'
 import { CopyButton } from './copy-button.tsx'
+import { sentenceCase } from './labels.ts'
 import { StateBadge } from './state-badge.tsx'
 import type { TableColumn } from './table-columns.tsx'
 import { Id, Missing, Time } from './values.tsx'
@@ -24,11 +25,6 @@ export function derivedColumn<Row>(column: Column): TableColumn<Row> {
     number: numeric.includes(column.format ?? 'text'),
     cell: (row) => <DerivedCell row={row} column={column} />,
   }
-}
-
-/** `LAST USED` → `Last used`, `P95` → `p95`. */
-export function sentenceCase(title: string): string {
-  return /^P\d+$/.test(title) ? title.toLowerCase() : title.charAt(0) + title.slice(1).toLowerCase()
 }
 
 export function DerivedCell({ row, column }: { row: unknown; column: Column }) {

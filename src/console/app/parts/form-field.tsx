@@ -3,7 +3,7 @@ import { type ReactNode, useId } from 'react'
 import type { DerivedField } from '../contract/derived.ts'
 import { Button, IconButton } from './button.tsx'
 import type { FormValue } from './form-values.ts'
-import { labelOf } from './record-view.tsx'
+import { labelOf } from './labels.ts'
 
 export interface FormFieldProps {
   field: DerivedField

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { withoutUnit } from '../../../admin/contract/show-value.ts'
 import { DerivedValue } from './derived-cell.tsx'
+import { labelOf } from './labels.ts'
 
 export interface RecordEntry {
   label: string
@@ -27,16 +27,4 @@ export function entriesOf(answer: unknown, leaveOut: readonly string[] = []): Re
   return Object.entries(answer)
     .filter(([name]) => !leaveOut.includes(name))
     .map(([name, value]) => ({ label: labelOf(name), value: <DerivedValue name={name} value={value} /> }))
-}
-
-/** `first_byte_ms` → `First byte`, `baseUrl` → `Base url`. */
-export function labelOf(name: string): string {
-  const words = withoutUnit(name)
-    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .replaceAll('_', ' ')
-    .toLowerCase()
-    .replace(/\burl\b/g, 'URL')
-    .replace(/\bid\b/g, 'ID')
-    .replace(/\bopenai\b/g, 'OpenAI')
-  return words.charAt(0).toUpperCase() + words.slice(1)
 }

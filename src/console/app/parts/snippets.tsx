@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { CopyButton } from './copy-button.tsx'
 import { Tabs } from './tabs.tsx'
 
-export interface Snippet {
+interface Snippet {
   title: string
   code: string
 }

@@ -1,6 +1,7 @@
 import { Ban, CircleAlert, CircleCheck, CircleDashed, CircleX, LoaderCircle } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { escapeControls, type Tone, toneOf } from '../../../admin/contract/show-value.ts'
+import { stateLabel } from './labels.ts'
 
 const icons: Record<Tone, ReactNode> = {
   good: <CircleCheck size={14} aria-hidden="true" />,
@@ -20,22 +21,6 @@ export interface StateBadgeProps {
   busy?: boolean
   /** Said behind the word where there is room. */
   code?: string | null
-}
-
-const stateWords: Record<string, string> = {
-  admitted: 'In progress',
-  ok: 'OK',
-  resting: 'Cooling down',
-  unchecked: 'Not checked',
-}
-
-/** In sentence case. Error codes (`model_not_found`) stay as they are: people search for them. */
-export function stateLabel(state: string | number | null): string {
-  if (state === null) return 'Unknown'
-  return String(state).replace(
-    /^[a-z]+(?![a-z_])/,
-    (word) => stateWords[word] ?? word.charAt(0).toUpperCase() + word.slice(1),
-  )
 }
 
 /** A state is told by a word and a sign, never by colour alone. */

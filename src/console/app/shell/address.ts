@@ -16,3 +16,12 @@ export function textIn<Name extends string>(search: Record<string, unknown>, nam
   const value = search[name]
   return (typeof value === 'string' && value !== '' ? { [name]: value } : {}) as { [Key in Name]?: string }
 }
+
+/**
+ * The page to open after sign-in: only a path of the console, so that the parameter cannot redirect to another site.
+ * Control characters are rejected too: browsers drop them, which would turn `/<tab>/evil.example` into another host.
+ */
+export function safeNext(next: string | undefined): string {
+  if (next === undefined || !/^\/(?![/\\])[^\p{Cc}]*$/u.test(next) || next.startsWith('/sign-in')) return '/'
+  return next
+}

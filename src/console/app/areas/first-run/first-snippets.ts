@@ -1,10 +1,10 @@
 import { writeLaneCall } from '../../../../core/lane-call.ts'
-import type { Snippet } from '../../parts/index.ts'
+import type { KeySnippet } from '../keys/key-snippets.ts'
 
 const turns = [{ role: 'user', text: 'hello' }] as const
 
 /** The first request in three languages, over the OpenAI lane, which every provider kind serves. */
-export function firstSnippets(url: string, model: string, key: string): Snippet[] {
+export function firstSnippets(url: string, model: string, key: string): KeySnippet[] {
   const { path, body } = writeLaneCall('openai', { model, turns, streamed: false, maxTokens: null, temperature: null })
   const isVariable = key.startsWith('$')
   const written = (quoted: string, fromEnvironment: string) => (isVariable ? fromEnvironment : quoted)

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { noGroup } from '../../../../core/record.ts'
 import type { admin } from '../../client/admin.ts'
 import { Count, DataTable, Duration, Empty, Money, type TableColumn, UntrustedText } from '../../parts/index.ts'
-import { labelOf } from '../../parts/record-view.tsx'
+import { labelOf } from '../../parts/labels.ts'
 import { keepScope } from '../../shell/keys.ts'
 
 type GroupRow = Awaited<ReturnType<typeof admin.requests.stats>>[number]

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { orpc } from '../../client/admin.ts'
 import { Count, Duration, Sparkline, StateBadge, Time, UntrustedText } from '../../parts/index.ts'
-import { stateLabel } from '../../parts/state-badge.tsx'
+import { stateLabel } from '../../parts/labels.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { Provider } from '../outputs.ts'
 

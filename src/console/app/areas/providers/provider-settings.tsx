@@ -1,6 +1,6 @@
 import { formatMilliseconds } from '../../../../admin/contract/show-value.ts'
 import { Missing, type RecordEntry, RecordView, Time, UntrustedText } from '../../parts/index.ts'
-import { labelOf } from '../../parts/record-view.tsx'
+import { labelOf } from '../../parts/labels.ts'
 import type { Provider } from '../outputs.ts'
 import { Section } from '../section.tsx'
 

@@ -7,7 +7,7 @@ import { errorCodes } from '../../../../core/errors.ts'
 import { orpc } from '../../client/admin.ts'
 import { operationNamed } from '../../contract/operations.ts'
 import { Button, Menu } from '../../parts/index.ts'
-import { labelOf } from '../../parts/record-view.tsx'
+import { labelOf } from '../../parts/labels.ts'
 import type { FilterName, RequestsSearch } from './requests-search.ts'
 
 const chipNames = ['key', 'model', 'provider', 'status', 'error', 'lane', 'route', 'state', 'tag', 'id'] as const

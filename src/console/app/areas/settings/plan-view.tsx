@@ -1,6 +1,6 @@
 import { Minus, Pencil, Plus } from 'lucide-react'
 import { Code, UntrustedText } from '../../parts/index.ts'
-import { labelOf } from '../../parts/record-view.tsx'
+import { labelOf } from '../../parts/labels.ts'
 import { DifferenceTable } from '../difference-table.tsx'
 import type { Applied, Plan } from '../outputs.ts'
 import { pluralize } from '../units.ts'

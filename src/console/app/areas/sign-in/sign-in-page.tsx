@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { Button, Command, FaultNotice } from '../../parts/index.ts'
 import { refreshSession, useSession } from '../../session/session.ts'
+import { safeNext } from '../../shell/address.ts'
 import { Loading } from '../../shell/page.tsx'
 import { signInWithPasskey } from './passkey.ts'
 import { PasswordForm } from './password-form.tsx'
@@ -64,11 +65,6 @@ export function SignInPage() {
       <NoWayIn />
     </SignInFrame>
   )
-}
-
-/** Only a path of the console: the parameter must not redirect to another site. */
-function safeNext(next: string | undefined): string {
-  return next !== undefined && /^\/(?![/\\])/.test(next) && !next.startsWith('/sign-in') ? next : '/'
 }
 
 function NoWayIn() {

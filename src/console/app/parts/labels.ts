@@ -1,0 +1,34 @@
+import { withoutUnit } from '../../../admin/contract/show-value.ts'
+
+/** `first_byte_ms` → `First byte`, `baseUrl` → `Base URL`. */
+export function labelOf(name: string): string {
+  const words = withoutUnit(name)
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replaceAll('_', ' ')
+    .toLowerCase()
+    .replace(/\burl\b/g, 'URL')
+    .replace(/\bid\b/g, 'ID')
+    .replace(/\bopenai\b/g, 'OpenAI')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** `LAST USED` → `Last used`, `P95` → `p95`. */
+export function sentenceCase(title: string): string {
+  return /^P\d+$/.test(title) ? title.toLowerCase() : title.charAt(0) + title.slice(1).toLowerCase()
+}
+
+const stateWords: Record<string, string> = {
+  admitted: 'In progress',
+  ok: 'OK',
+  resting: 'Cooling down',
+  unchecked: 'Not checked',
+}
+
+/** In sentence case. Error codes (`model_not_found`) stay as they are: people search for them. */
+export function stateLabel(state: string | number | null): string {
+  if (state === null) return 'Unknown'
+  return String(state).replace(
+    /^[a-z]+(?![a-z_])/,
+    (word) => stateWords[word] ?? word.charAt(0).toUpperCase() + word.slice(1),
+  )
+}
