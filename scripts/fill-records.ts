@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { loadSettings } from '../src/config/load.ts'
 import { formatSegmentName } from '../src/core/journal-format.ts'
 import { layFoundation } from '../src/daemon/foundation.ts'
-import { encodeEntry } from './bench/sample-entries.ts'
+import { encodeSettled } from './fill/encode-settled.ts'
 import { inventRecord, type KeyIds } from './fill/invent-record.ts'
 import { findKeyIds, makeResources } from './fill/make-resources.ts'
 import { inventMoments } from './fill/moments.ts'
@@ -37,7 +37,7 @@ function* inventAll(keyIds: KeyIds): Generator<Buffer> {
   const badHour = from + (until - from) * 0.7
   for (const moment of inventMoments(random, Number(values.records), from, until)) {
     const troubled = moment >= badHour && moment < badHour + hourMs
-    yield encodeEntry('settled', inventRecord(random, moment, troubled, keyIds))
+    yield encodeSettled(inventRecord(random, moment, troubled, keyIds))
   }
 }
 

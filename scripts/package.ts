@@ -17,21 +17,28 @@ const node = process.version.slice(1)
 /**
  * Makes `dist/spgw` for this machine's platform and returns its path; leaves it alone when nothing that goes into it has
  * changed. Needs nothing beyond what npm installed: pkg finds its base Node, stripped, in a cache that is filled here.
+ * `report` gets a line for each step, since all of it can take a minute.
  */
 export async function packageExecutable(
   executable = join(root, 'dist/spgw'),
   options: BundleOptions = {},
+  report: (step: string) => void = () => {},
 ): Promise<string> {
   const stamp = join(scratch, `${createHash('sha256').update(resolve(executable)).digest('hex').slice(0, 16)}.hash`)
   await mkdir(scratch, { recursive: true })
   // A place of its own for each run: two at once do not wipe each other's bundle.
   const work = await mkdtemp(join(scratch, 'package-'))
   try {
+    report('Bundling the gateway, its threads and the console …')
     const directory = join(work, 'bundle')
     await bundle(directory, options)
     await writeFile(join(directory, 'package.json'), JSON.stringify(packageJson()))
     const hash = await hashInputs(directory)
-    if ((await readFile(stamp, 'utf8').catch(() => '')) === hash && (await exists(executable))) return executable
+    if ((await readFile(stamp, 'utf8').catch(() => '')) === hash && (await exists(executable))) {
+      report(`${executable} is up to date.`)
+      return executable
+    }
+    report(`Packaging ${executable} …`)
     const fresh = join(work, 'spgw')
     await runPackager(await thinPackager(root, work), directory, fresh, await fillCache(work))
     await refuseLarge(fresh)
@@ -41,6 +48,7 @@ export async function packageExecutable(
     // Renamed, not overwritten: a gateway that runs from the old file keeps it.
     await rename(pieced, executable)
     await writeFile(stamp, hash)
+    report(`Packaged ${executable}.`)
     return executable
   } finally {
     await rm(work, { recursive: true, force: true })
@@ -128,7 +136,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 if (import.meta.main) {
-  const executable = await packageExecutable()
+  const executable = await packageExecutable(undefined, {}, (step) => void process.stderr.write(`${step}\n`))
   const { size } = await stat(executable)
   process.stdout.write(`${executable}: ${(size / 1e6).toFixed(1)} MB, ${hostPlatform()}, Node ${node}\n`)
 }

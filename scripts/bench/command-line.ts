@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
 import { loads } from './loads.ts'
-import { nodeLines, peerLine } from './other-node.ts'
 
 export interface Order {
   form: Form
@@ -12,8 +11,6 @@ export interface Order {
   part: RegExp | null
   executable: string | null
   beside: string | null
-  node: string | null
-  peerNode: string
   continues: boolean
   write: boolean
 }
@@ -33,8 +30,6 @@ npm run bench -- sockets         what the gateway holds for a thousand silent We
   --continue         add the rounds to the last result, which must be of the same executable
   --executable FILE  measure this one instead of packaging the tree
   --beside FILE      measure this executable too, in the same rounds
-  --node N | FILE    measure the bundle instead, under our Node and under that one; N: ${nodeLines.join(' or ')}
-  --peer-node N | FILE  the Node under which Portkey runs (20, as in its own image), or 'ours'
   --write            put the result into docs/performance.md
 `
 
@@ -57,8 +52,6 @@ export function readOrder(): Order {
       part: { type: 'string' },
       executable: { type: 'string' },
       beside: { type: 'string' },
-      node: { type: 'string' },
-      'peer-node': { type: 'string' },
       continue: { type: 'boolean', default: false },
       write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -79,8 +72,6 @@ export function readOrder(): Order {
     part: values.part === undefined ? null : new RegExp(values.part),
     executable: values.executable ?? null,
     beside: values.beside ?? null,
-    node: values.node ?? null,
-    peerNode: values['peer-node'] ?? peerLine,
     continues: values.continue,
     write: values.write,
   }

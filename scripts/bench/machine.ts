@@ -33,7 +33,6 @@ export function readMachine(): Machine {
 /** What is missing, and what it costs. */
 export function listMissing({ has, cores }: Machine): string[] {
   const losses: Partial<Record<Program, string>> = {
-    gcc: 'mock and load are slower ones, in Node, and may be the limit of fast targets',
     nginx: 'nothing is compared with nginx, and no provider is reached over TLS',
     openssl: 'no provider is reached over TLS',
     perf: 'a profile does not show the kernel and the engine',

@@ -10,6 +10,7 @@ import { continueFrom, hashFile, keep } from './last.ts'
 import { listMissing, readMachine } from './machine.ts'
 import { measureRound } from './measure.ts'
 import { parts } from './parts/index.ts'
+import { peerNode } from './portkey.ts'
 import { prepare } from './prepare.ts'
 import { profile } from './profile.ts'
 import { missesMust, renderAims, renderFigures } from './report.ts'
@@ -46,7 +47,7 @@ async function measure(bench: Bench, order: Order): Promise<number> {
   const circumstances: Circumstances = {
     machine: bench.machine.description,
     node: process.version.slice(1),
-    peerNode: order.peerNode === 'ours' ? process.version.slice(1) : order.peerNode,
+    peerNode,
     executable: await hashFile(bench.executable),
   }
   const results = order.continues ? await continueFrom(last, circumstances) : new Results()
@@ -67,17 +68,12 @@ async function measure(bench: Bench, order: Order): Promise<number> {
   return results.troubles.length > before || missesMust(results) ? 1 : 0
 }
 
-function describe(
-  results: Results,
-  { machine, node, peerNode }: Circumstances,
-  { form, beside, node: other }: Order,
-): string {
+function describe(results: Results, { machine, node, peerNode: peer }: Circumstances, { form, beside }: Order): string {
   const [fewest, most] = results.rounds
   const rounds = fewest === most ? `${most}` : `${fewest} to ${most}`
   const date = new Date().toISOString().slice(0, 10)
-  const second = beside ?? other
-  const what = second === null ? '' : `; beside: ${second}`
-  return `${date}, ${machine}, Node ${node}${peerNode === node ? '' : ` (Portkey: ${peerNode})`}; ${form} form, medians of ${rounds} round(s)${what}`
+  const what = beside === null ? '' : `; beside: ${beside}`
+  return `${date}, ${machine}, Node ${node}${peer === node ? '' : ` (Portkey: ${peer})`}; ${form} form, medians of ${rounds} round(s)${what}`
 }
 
 process.exit(await main())

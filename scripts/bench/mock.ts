@@ -1,11 +1,10 @@
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { start } from './children.ts'
 import type { Machine } from './machine.ts'
 import { compile } from './native.ts'
 
-/** The mock provider, whatever it is made of, as the bench sees it. */
+/** The mock provider (`mock.c`) as the bench sees it. */
 export interface Mock {
   port: number
   /** When the provider got the call with this tag, and when its connection was closed under it; monotonic nanoseconds. */
@@ -16,9 +15,7 @@ export interface Mock {
 }
 
 export async function startMock(machine: Machine, directory: string): Promise<Mock> {
-  const program = await compile(machine, directory, 'mock')
-  const command = program === null ? nodeMock : [program]
-  const child = start(machine, command, { place: 'load' })
+  const child = start(machine, [await compile(machine, directory, 'mock')], { place: 'load' })
   const seen = new Map<string, bigint[]>()
   const waiting = new Map<string, (at: bigint) => void>()
   const lines = createInterface({ input: child.stdout! })
@@ -46,5 +43,3 @@ export async function startMock(machine: Machine, directory: string): Promise<Mo
     calls: (tag) => seen.get(`called ${tag}`)?.length ?? 0,
   }
 }
-
-const nodeMock = [process.execPath, join(import.meta.dirname, 'node-mock.ts')]

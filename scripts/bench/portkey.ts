@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { installAside } from './aside.ts'
 import type { Call } from './calls.ts'
@@ -6,6 +7,9 @@ import type { Machine } from './machine.ts'
 import type { Mock } from './mock.ts'
 import type { TlsFront } from './nginx.ts'
 import { type Address, freePort, type Starter, untilReady } from './target.ts'
+
+/** The major version of Node in Portkey's own image (its Dockerfile: `FROM node:20-alpine`), which is what its users have. */
+export const peerNode = '20'
 
 /**
  * The peer: @portkey-ai/gateway, with the two versions of its web framework without which it answers 500 to every
@@ -16,8 +20,8 @@ export async function preparePortkey(
   mock: Mock,
   tls: TlsFront | null,
   place: string,
-  node: string,
 ): Promise<Starter> {
+  const node = await installPeerNode(machine, place)
   const program = join(await installAside(machine, 'portkey', place), '@portkey-ai/gateway/build/start-server.js')
   return async () => {
     const port = await freePort()
@@ -40,4 +44,11 @@ export async function preparePortkey(
     }
     return { name: 'portkey', reach, pid: child.pid ?? 0, readyMs, stop: () => stop(child, 1000) }
   }
+}
+
+async function installPeerNode(machine: Machine, place: string): Promise<string> {
+  const modules = await installAside(machine, `node-${peerNode}`, place)
+  const found = (await readdir(modules)).find((name) => name.startsWith('node-'))
+  if (found === undefined) throw new Error(`no npm package of Node ${peerNode} runs on this machine`)
+  return join(modules, found, 'bin/node')
 }

@@ -1,12 +1,10 @@
 import { join, resolve } from 'node:path'
-import { bundle } from '../bundle.ts'
 import { packageExecutable } from '../package.ts'
 import type { Order } from './command-line.ts'
 import type { Machine } from './machine.ts'
 import { startMock } from './mock.ts'
 import { compile } from './native.ts'
 import { startNginx, startTlsFront } from './nginx.ts'
-import { findNode } from './other-node.ts'
 import { preparePortkey } from './portkey.ts'
 import { prepareSpgw } from './spgw.ts'
 import { type Bench, directTarget } from './target.ts'
@@ -31,33 +29,10 @@ export async function prepare(order: Order, machine: Machine, place: string, dir
   const { starters } = bench
   // Not into dist: who measures a tree that is being worked on would leave that there.
   bench.executable = resolve(order.executable ?? (await packageExecutable(join(place, 'spgw-measured'))))
-  const commands = await chooseCommands(order, machine, place, directory, bench.executable)
-  for (const [name, command] of commands) starters[name] = await prepareSpgw({ ...common, tls, name, command })
+  starters.spgw = await prepareSpgw({ ...common, tls, name: 'spgw', command: [bench.executable] })
+  if (order.beside !== null)
+    starters.beside = await prepareSpgw({ ...common, tls, name: 'beside', command: [resolve(order.beside)] })
   if (machine.has.nginx) starters.nginx = () => startNginx(common, tls)
-  if (order.form === 'full') {
-    const node = order.peerNode === 'ours' ? process.execPath : await findNode(machine, order.peerNode, place)
-    starters.portkey = await preparePortkey(machine, mock, tls, place, node)
-  }
+  if (order.form === 'full') starters.portkey = await preparePortkey(machine, mock, tls, place)
   return bench
-}
-
-/** The executable, and what was asked for beside it. Two Nodes are compared on the bundle, both of them. */
-async function chooseCommands(
-  { beside, node }: Order,
-  machine: Machine,
-  place: string,
-  directory: string,
-  executable: string,
-): Promise<['spgw' | 'beside', string[]][]> {
-  if (node === null) {
-    const own: ['spgw', string[]] = ['spgw', [executable]]
-    return beside === null ? [own] : [own, ['beside', [resolve(beside)]]]
-  }
-  const output = join(directory, 'bundle')
-  await bundle(output)
-  const main = join(output, 'main.js')
-  return [
-    ['spgw', [process.execPath, main]],
-    ['beside', [await findNode(machine, node, place), main]],
-  ]
 }

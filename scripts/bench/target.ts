@@ -39,8 +39,8 @@ export type Starter = (options?: StartOptions) => Promise<Target>
 export interface Bench {
   machine: Machine
   mock: Mock
-  /** The load in C; null where there is no compiler. */
-  loadProgram: string | null
+  /** The load, compiled. */
+  loadProgram: string
   /** The provider behind TLS; null where the means are missing. */
   tls: TlsFront | null
   /** The mock itself, as a target. */

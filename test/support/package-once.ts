@@ -2,5 +2,8 @@ import { packageExecutable } from '../../scripts/package.ts'
 
 /** The end-to-end tests run the very file that is handed out; it is made anew only when something in it has changed. */
 export default async function packageOnce(): Promise<void> {
-  await packageExecutable()
+  // vitest prints nothing before all of this is done.
+  const started = performance.now()
+  const seconds = () => ((performance.now() - started) / 1000).toFixed(0)
+  await packageExecutable(undefined, {}, (step) => void process.stderr.write(`[${seconds()} s] ${step}\n`))
 }
