@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { socketHost } from './contract/socket-host.ts'
 
 /** The admin socket cannot be taken. Nothing was removed. `hint` says what to do. */
-export class AdminSocketRefused extends Error {
+class AdminSocketRefused extends Error {
   override readonly name = 'AdminSocketRefused'
   readonly hint: string
   /** Of the gateway that listens there; null when it did not say, or nobody listens. */
