@@ -4,7 +4,7 @@ import type { FileTarget } from './download.ts'
 import { declareFields, readFlags } from './flags.ts'
 import { addGlobalOptions, type GlobalOptions, readGlobalOptions } from './global-options.ts'
 import { type HelpDevice, renderExamples } from './help.ts'
-import type { Environment } from './io.ts'
+import type { EnvironmentVariables } from './io.ts'
 import type { Field, Operation } from './operation.ts'
 import type { Invocation } from './run.ts'
 
@@ -12,7 +12,7 @@ import type { Invocation } from './run.ts'
 export function buildCommand(
   operation: Operation,
   device: HelpDevice,
-  environment: Environment,
+  environment: EnvironmentVariables,
   start: (invocation: Invocation) => Promise<void>,
 ): Command {
   const { meta, path, fields } = operation
@@ -66,7 +66,7 @@ function fillScope(
   fields: readonly Field[],
   positional: readonly string[],
   settings: GlobalOptions,
-  environment: Environment,
+  environment: EnvironmentVariables,
 ): void {
   const scope = {
     project: settings.project ?? environment.SPGW_PROJECT,

@@ -5,41 +5,37 @@ import { CommandFault, exitStatus, usageFault } from './fault.ts'
 import type { ParsedFlags } from './flags.ts'
 import type { GlobalOptions } from './global-options.ts'
 import { canAsk, type Io, wantsColour } from './io.ts'
-import type { Gateway, Operation } from './operation.ts'
+import type { GatewayClient, Operation } from './operation.ts'
 import { renderDocument } from './print/machine.ts'
-import { countChanges, done, renderPlan, type ShownPlan, toDo } from './print/plan.ts'
+import {
+  type ConfigurationPlan,
+  countChanges,
+  done,
+  type PlanProblem,
+  renderPlan,
+  type ShownPlan,
+  toDo,
+} from './print/plan.ts'
 import { makePaint } from './print/view.ts'
 
-interface Problem {
-  place: string
-  message: string
-}
-
-/** What `diff` answers. */
-interface Plan extends ShownPlan {
-  problems: readonly Problem[]
-  unset: readonly Problem[]
-  expect: Record<string, string>
-}
-
 /** What `apply` answers. */
-interface Applied extends ShownPlan {
+interface AppliedConfiguration extends ShownPlan {
   keys: readonly { name: string; project: string; environment: string; key: string }[]
   checked: readonly string[]
 }
 
-interface Situation {
-  gateway: Gateway
+interface ConfigurationRun {
+  gateway: GatewayClient
   input: Record<string, unknown>
   settings: GlobalOptions
   io: Io
 }
 
-const runs: Record<string, (situation: Situation) => Promise<number>> = { diff, apply, export: writeExport }
+const runs: Record<string, (situation: ConfigurationRun) => Promise<number>> = { diff, apply, export: writeExport }
 
 export async function runConfiguration(
   { operation, parsed, settings }: { operation: Operation; parsed: ParsedFlags; settings: GlobalOptions },
-  open: () => Promise<Gateway>,
+  open: () => Promise<GatewayClient>,
   io: Io,
 ): Promise<number> {
   const { files: paths, ...given } = parsed.input
@@ -51,8 +47,8 @@ export async function runConfiguration(
   return await run({ gateway: await open(), input, settings, io })
 }
 
-async function diff({ gateway, input, settings, io }: Situation): Promise<number> {
-  const plan = (await gateway.call(['diff'], input)) as Plan
+async function diff({ gateway, input, settings, io }: ConfigurationRun): Promise<number> {
+  const plan = (await gateway.call(['diff'], input)) as ConfigurationPlan
   refuseProblems(plan)
   if (settings.output !== 'table') {
     await io.stdout.write(await renderDocument(settings.output, undefined, plan.changes))
@@ -64,9 +60,9 @@ async function diff({ gateway, input, settings, io }: Situation): Promise<number
 }
 
 /** The plan that was shown is the one that is applied, or none: the gateway refuses any other. */
-async function apply({ gateway, input, settings, io }: Situation): Promise<number> {
+async function apply({ gateway, input, settings, io }: ConfigurationRun): Promise<number> {
   const { skipCheck, expect: _, ...wanted } = input
-  const plan = (await gateway.call(['diff'], wanted)) as Plan
+  const plan = (await gateway.call(['diff'], wanted)) as ConfigurationPlan
   refuseProblems(plan)
   refuseUnset(plan)
   await io.stderr.write(renderPlan(plan, makePaint(wantsColour(io.stderr, io.environment))))
@@ -74,7 +70,7 @@ async function apply({ gateway, input, settings, io }: Situation): Promise<numbe
   const progress = plan.changes.length > 0 && io.stderr.isTerminal
   if (progress) await io.stderr.write(skipCheck === true ? 'Applying …' : 'Checking and applying …')
   try {
-    const applied = (await gateway.call(['apply'], { ...input, expect: plan.expect })) as Applied
+    const applied = (await gateway.call(['apply'], { ...input, expect: plan.expect })) as AppliedConfiguration
     if (progress) await io.stderr.write('\r\u001b[K')
     await showApplied(applied, settings, io)
     return exitStatus.done
@@ -84,23 +80,23 @@ async function apply({ gateway, input, settings, io }: Situation): Promise<numbe
   }
 }
 
-function refuseProblems({ problems }: Plan): void {
+function refuseProblems({ problems }: ConfigurationPlan): void {
   refuseAll(problems, 'Nothing was changed. Fix the files, then check them: spgw diff -f FILE')
 }
 
-function refuseUnset({ unset }: Plan): void {
+function refuseUnset({ unset }: ConfigurationPlan): void {
   refuseAll(unset, 'Nothing was changed. Set the variables in this shell and apply again.')
 }
 
 /** All of them have to be mended, so all are shown. */
-function refuseAll(problems: readonly Problem[], hint: string): void {
+function refuseAll(problems: readonly PlanProblem[], hint: string): void {
   if (problems.length === 0) return
   const text = problems.map(({ place, message }) => `${place}: ${message}`).join('\n')
   throw Object.assign(usageFault(text, hint), { problems })
 }
 
 /** On a terminal the plan is a dry run until somebody agrees; elsewhere only `--yes` does. */
-async function agree({ changes, owner }: Plan, { yes }: GlobalOptions, io: Io): Promise<void> {
+async function agree({ changes, owner }: ConfigurationPlan, { yes }: GlobalOptions, io: Io): Promise<void> {
   if (yes) return
   const count = countChanges(changes, toDo)
   if (!canAsk(io))
@@ -115,7 +111,7 @@ async function agree({ changes, owner }: Plan, { yes }: GlobalOptions, io: Io): 
   if (!agreed) throw new CommandFault('Nothing was changed.', 'Run the command again to confirm it.', exitStatus.failed)
 }
 
-async function showApplied(applied: Applied, settings: GlobalOptions, io: Io): Promise<void> {
+async function showApplied(applied: AppliedConfiguration, settings: GlobalOptions, io: Io): Promise<void> {
   if (settings.output !== 'table') return io.stdout.write(await renderDocument(settings.output, undefined, applied))
   const { changes, keys, checked } = applied
   if (changes.length > 0) {
@@ -128,7 +124,7 @@ async function showApplied(applied: Applied, settings: GlobalOptions, io: Io): P
     await io.stdout.write(`${project}/${environment}/${name} ${key}\n`)
 }
 
-async function writeExport({ gateway, input, settings, io }: Situation): Promise<number> {
+async function writeExport({ gateway, input, settings, io }: ConfigurationRun): Promise<number> {
   if (settings.output === 'csv')
     throw usageFault('A configuration cannot be written as CSV.', 'Leave --output out for YAML, or use --json.')
   const { text, document } = (await gateway.call(['export'], input)) as { text: string; document: object }

@@ -3,10 +3,10 @@ import { openCaller } from '../src/admin/client-calls.ts'
 import { catalog } from './catalog.ts'
 import { CommandFault, exitStatus } from './fault.ts'
 import type { Connect } from './run.ts'
-import { type Files, findSocket, type Surroundings, startHint } from './socket-path.ts'
+import { type Files, findSocket, type HostContext, startHint } from './socket-path.ts'
 
 /** Commands reach the gateway over its admin socket, or elsewhere over its console; one that may be starting is waited for. */
-export function connectGateway(surroundings: Surroundings, version: string, surface: 'cli' | 'tui' = 'cli'): Connect {
+export function connectGateway(surroundings: HostContext, version: string, surface: 'cli' | 'tui' = 'cli'): Connect {
   return async ({ dataDir, waitMs, remote, onDegraded }) => {
     if (remote !== null) return openCaller({ destination: remote, version, surface, waitMs: 0, lostHint, onDegraded })
     const place = findSocket(dataDir, surroundings, files)

@@ -42,7 +42,7 @@ export interface FaultReport {
 
 /** Everything that can end a command, in the same three parts. A fault of any other room is read by its `hint` and `exitStatus`. */
 export function reportFault(error: unknown): FaultReport {
-  if (isAnswer(error)) return reportAnswer(error)
+  if (isAnsweredError(error)) return reportAnswer(error)
   const message = error instanceof Error ? error.message : String(error)
   const name = error instanceof Error ? error.name : ''
   const status =
@@ -82,21 +82,21 @@ const httpStatus: Record<number, number> = { 401: exitStatus.refused, 403: exitS
 
 /** A stream was read too slowly, and ended by the gateway (`StoreBehind`): what came meanwhile was not sent. */
 export function isBehind(error: unknown): boolean {
-  return isAnswer(error) && textIn(error.data, 'reason') === 'behind'
+  return isAnsweredError(error) && textIn(error.data, 'reason') === 'behind'
 }
 
 /** An error that the gateway answered with, as the admin room codes it, whichever client brought it. */
-interface Answer extends Error {
+interface AnsweredError extends Error {
   code: string
   status: number
   data: unknown
 }
 
-function isAnswer(error: unknown): error is Answer {
+function isAnsweredError(error: unknown): error is AnsweredError {
   return error instanceof Error && textIn(error, 'code') !== null && numberIn(error, 'status') !== null
 }
 
-function reportAnswer(error: Answer): FaultReport {
+function reportAnswer(error: AnsweredError): FaultReport {
   const code = error.code.toLowerCase()
   return {
     status: answerStatus[code] ?? httpStatus[error.status] ?? exitStatus.failed,

@@ -3,7 +3,7 @@ export interface Io {
   stdout: Output
   stderr: Output
   stdin: { isTerminal: boolean; readAll(): Promise<string> }
-  environment: Environment
+  environment: EnvironmentVariables
   prompter: Prompter
   /** The current directory. */
   here(): string
@@ -13,7 +13,7 @@ export interface Io {
   onInterrupt(react: () => void): () => void
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
 export interface Output {
   isTerminal: boolean
@@ -43,7 +43,7 @@ export function withoutColour(io: Io): Io {
 }
 
 /** FORCE_COLOR beats NO_COLOR, as in Node itself (https://force-color.org, https://no-color.org). */
-export function wantsColour(output: { isTerminal: boolean }, environment: Environment): boolean {
+export function wantsColour(output: { isTerminal: boolean }, environment: EnvironmentVariables): boolean {
   const forced = environment.FORCE_COLOR
   if (forced !== undefined && forced !== '') return forced !== '0' && forced !== 'false'
   if (environment.NO_COLOR !== undefined && environment.NO_COLOR !== '') return false

@@ -1,5 +1,5 @@
 import { valueAt } from '../src/admin/contract/show-value.ts'
-import type { Field, Gateway, Operation } from './operation.ts'
+import type { Field, GatewayClient, Operation } from './operation.ts'
 
 /**
  * The operation that lists what a field names one of; null: there is none. `--provider` is one of `providers list`, `--kind` of
@@ -32,7 +32,7 @@ export async function askNames(
   operation: Operation,
   given: Readonly<Record<string, unknown>>,
   operations: readonly Operation[],
-  open: () => Promise<Gateway>,
+  open: () => Promise<GatewayClient>,
 ): Promise<string[]> {
   const list = listNaming(field, operation, operations)
   if (list === null) return []

@@ -4,7 +4,7 @@ import { usageFault } from './fault.ts'
 import { addGlobalOptions, type GlobalOptions } from './global-options.ts'
 import { type HelpDevice, renderExamples } from './help.ts'
 import type { Io } from './io.ts'
-import type { Gateway } from './operation.ts'
+import type { GatewayClient } from './operation.ts'
 
 export interface LocalArgument {
   name: string
@@ -37,7 +37,7 @@ export interface LocalCommand {
     options: Record<string, unknown>,
     io: Io,
     settings: GlobalOptions,
-    gateway: (change?: Partial<GlobalOptions>) => Promise<Gateway>,
+    gateway: (change?: Partial<GlobalOptions>) => Promise<GatewayClient>,
   ): Promise<number>
 }
 

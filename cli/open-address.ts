@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Environment } from './io.ts'
+import type { EnvironmentVariables } from './io.ts'
 
 /** How long a browser may take to read the page that leads on. */
 const readMs = 5000
@@ -13,7 +13,7 @@ const readMs = 5000
  * Opens an address in the browser of whoever sits here; where there is none, nothing happens: the address has been printed.
  * The browser is given a file that leads on to it, since everybody on a machine sees the arguments of every process.
  */
-export async function openAddress(address: string, environment: Environment): Promise<void> {
+export async function openAddress(address: string, environment: EnvironmentVariables): Promise<void> {
   const opener = findOpener(process.platform, environment)
   const { protocol } = new URL(address)
   if (opener === null || (protocol !== 'http:' && protocol !== 'https:')) return
@@ -31,7 +31,7 @@ export async function openAddress(address: string, environment: Environment): Pr
 }
 
 /** null: nobody sits at a screen here. */
-export function findOpener(platform: NodeJS.Platform, environment: Environment): string[] | null {
+export function findOpener(platform: NodeJS.Platform, environment: EnvironmentVariables): string[] | null {
   if (environment.SSH_CONNECTION) return null
   if (platform === 'darwin') return ['open']
   if (platform === 'win32') return ['explorer.exe']

@@ -7,7 +7,7 @@ import type { Io } from './io.ts'
 import type { Operation } from './operation.ts'
 import type { Invocation } from './run.ts'
 
-interface Ground {
+interface BuildContext {
   device: HelpDevice
   io: Io
   start: (invocation: Invocation) => Promise<void>
@@ -34,7 +34,7 @@ function addBranch(
   operations: readonly Operation[],
   depth: number,
   words: readonly string[] | null,
-  ground: Ground,
+  context: BuildContext,
 ): void {
   for (const name of new Set(operations.map(({ path }) => path[depth] ?? ''))) {
     const within = operations.filter(({ path }) => path[depth] === name)
@@ -43,8 +43,9 @@ function addBranch(
     const isWanted = words === null || words[0] === name || aliases.includes(words[0] ?? '')
     const rest = words?.slice(1) ?? null
     if (!isWanted) place.addCommand(nameCommand(name, own?.meta.summary ?? verbsOf(within, depth + 1), aliases))
-    else if (own !== undefined) place.addCommand(buildCommand(own, ground.device, ground.io.environment, ground.start))
-    else place.addCommand(createArea(name, within, depth + 1, rest, ground))
+    else if (own !== undefined)
+      place.addCommand(buildCommand(own, context.device, context.io.environment, context.start))
+    else place.addCommand(createArea(name, within, depth + 1, rest, context))
   }
 }
 
@@ -53,15 +54,15 @@ function createArea(
   within: readonly Operation[],
   depth: number,
   words: readonly string[] | null,
-  ground: Ground,
+  context: BuildContext,
 ): Command {
-  const area = createCommand(name, ground.device)
+  const area = createCommand(name, context.device)
     .summary(verbsOf(within, depth))
     .usage('<verb> [flags]')
     .enablePositionalOptions()
   addGlobalOptions(area, [])
   area.addHelpText('after', renderExamples(firstExamples(within).slice(0, 3)))
-  addBranch(area, within, depth, words, ground)
+  addBranch(area, within, depth, words, context)
   return area
 }
 

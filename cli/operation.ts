@@ -32,6 +32,6 @@ export interface Field extends Pick<FieldMeta, 'instead' | 'label' | 'help' | 'e
 }
 
 /** The gateway as commands see it. */
-export interface Gateway {
+export interface GatewayClient {
   call(path: readonly string[], input: object, options?: { signal?: AbortSignal | undefined }): Promise<unknown>
 }

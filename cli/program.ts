@@ -44,7 +44,7 @@ async function runLocal(
 ): Promise<void> {
   const settings = readGlobalOptions(values)
   const reachGateway = async (change: Partial<GlobalOptions> = {}) =>
-    (await import('./operate.ts')).reach(connect, { ...settings, ...change }, io)
+    (await import('./operation-bundle.ts')).reach(connect, { ...settings, ...change }, io)
   finish(await command.run(values, io, settings, reachGateway))
 }
 
@@ -54,9 +54,9 @@ async function addContract(
   words: readonly string[] | null,
   finish: (status: number) => void,
 ): Promise<void> {
-  const { addOperations } = await import('./operate.ts')
+  const { addOperations } = await import('./operation-bundle.ts')
   addOperations(program, await operations(), words, io, async (invocation) => {
-    const start = run ?? (await import('./operate.ts')).runOperation
+    const start = run ?? (await import('./operation-bundle.ts')).runOperation
     finish(await start(invocation, connect, io, operations))
   })
 }

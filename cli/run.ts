@@ -7,7 +7,7 @@ import { nameFile } from './file-name.ts'
 import type { ParsedFlags } from './flags.ts'
 import type { GlobalOptions } from './global-options.ts'
 import type { Io } from './io.ts'
-import type { Gateway, Operation } from './operation.ts'
+import type { GatewayClient, Operation } from './operation.ts'
 import { printResult } from './print/result.ts'
 import { chooseRemote, type Remote } from './remote.ts'
 
@@ -20,18 +20,18 @@ export interface Invocation {
   target: FileTarget | null
 }
 
-export interface ConnectOptions {
+export interface ConnectGatewayOptions {
   /** `--data-dir`; null: look where `socket-path.ts` says. */
   dataDir: string | null
   /** How long to wait for a gateway that is starting; 0 with `--no-wait`. */
   waitMs: number
   /** A gateway elsewhere; null: the one of this machine. */
   remote: Remote | null
-  /** Told which parts of the gateway are sick, with each answer. */
+  /** Told which parts of the gateway are degraded, with each answer. */
   onDegraded?: (parts: readonly string[]) => void
 }
 
-export type Connect = (options: ConnectOptions) => Promise<Gateway>
+export type Connect = (options: ConnectGatewayOptions) => Promise<GatewayClient>
 
 /** They read files, and show a plan before they ask. */
 const configurationCommands = ['diff', 'apply', 'export']
@@ -44,8 +44,8 @@ export async function reach(
   connect: Connect,
   settings: GlobalOptions,
   io: Io,
-  more: Pick<ConnectOptions, 'onDegraded'> = {},
-): Promise<Gateway> {
+  more: Pick<ConnectGatewayOptions, 'onDegraded'> = {},
+): Promise<GatewayClient> {
   const remote = await chooseRemote(settings, io)
   return connect({ dataDir: settings.dataDir, waitMs: settings.wait ? startWaitMs : 0, remote, ...more })
 }
@@ -68,14 +68,14 @@ export async function runOperation(
   })
   await checkInput(operation, input)
   await confirmDanger(operation, input, io, settings.yes)
-  let sick: readonly string[] = []
+  let degraded: readonly string[] = []
   const onDegraded = (parts: readonly string[]) => {
-    sick = parts
+    degraded = parts
   }
   const gateway = await reach(connect, settings, io, readsRecords(operation) ? { onDegraded } : {})
   const noteMissing = async () => {
-    const missing = describeMissing(sick)
-    sick = []
+    const missing = describeMissing(degraded)
+    degraded = []
     if (missing !== null) await io.stderr.write(`Note: ${missing}\n`)
   }
   const status = await carryOut(invocation, input, { gateway, noteMissing }, io)
@@ -90,7 +90,7 @@ function readsRecords({ path, meta }: Operation): boolean {
 async function carryOut(
   { operation, settings, target: given }: Invocation,
   input: Record<string, unknown>,
-  { gateway, noteMissing }: { gateway: Gateway; noteMissing(): Promise<void> },
+  { gateway, noteMissing }: { gateway: GatewayClient; noteMissing(): Promise<void> },
   io: Io,
 ): Promise<number> {
   const { show } = operation.meta

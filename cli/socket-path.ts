@@ -1,9 +1,9 @@
 import { posix, win32 } from 'node:path'
-import type { Environment } from './io.ts'
+import type { EnvironmentVariables } from './io.ts'
 
 /** Where the machine keeps things, handed in. */
-export interface Surroundings {
-  environment: Environment
+export interface HostContext {
+  environment: EnvironmentVariables
   /** The person's home; null for a user without one. */
   home: string | null
   platform: NodeJS.Platform
@@ -16,7 +16,7 @@ export interface Files {
   read(path: string): string | null
 }
 
-export interface SocketPlace {
+export interface SocketLocation {
   dataDirectory: string
   socketPath: string
   /** The data directory is there, so a gateway that does not answer yet may be starting: worth a wait. */
@@ -24,7 +24,7 @@ export interface SocketPlace {
 }
 
 /** Data directories in the order in which the gateway is looked for (contract.md, `admin.socket`). What was named is not guessed around. */
-export function listDataDirectories(named: string | null, surroundings: Surroundings): string[] {
+export function listDataDirectories(named: string | null, surroundings: HostContext): string[] {
   const chosen = named ?? surroundings.environment.SPGW_DATA_DIR
   if (chosen) return [chosen]
   const state = stateDirectory(surroundings)
@@ -32,15 +32,15 @@ export function listDataDirectories(named: string | null, surroundings: Surround
   return state === null ? system : [...system, state]
 }
 
-function stateDirectory({ environment, home, platform }: Surroundings): string | null {
+function stateDirectory({ environment, home, platform }: HostContext): string | null {
   if (platform === 'win32') return environment.LOCALAPPDATA ? win32.join(environment.LOCALAPPDATA, 'spgw') : null
   if (environment.XDG_STATE_HOME) return posix.join(environment.XDG_STATE_HOME, 'spgw')
   return home === null ? null : posix.join(home, '.local/state/spgw')
 }
 
 /** The gateway that answers: the first directory with a socket, else the first that is there at all, else the last looked at. */
-export function findSocket(named: string | null, surroundings: Surroundings, files: Files): SocketPlace | null {
-  const places = listDataDirectories(named, surroundings).map((directory) => placeOf(directory, surroundings, files))
+export function findSocket(named: string | null, surroundings: HostContext, files: Files): SocketLocation | null {
+  const places = listDataDirectories(named, surroundings).map((directory) => locationOf(directory, surroundings, files))
   return (
     places.find((place) => files.exists(place.socketPath)) ??
     places.find((place) => place.exists) ??
@@ -50,7 +50,7 @@ export function findSocket(named: string | null, surroundings: Surroundings, fil
 }
 
 /** A socket that had to stand elsewhere (its path was too long, or it is a named pipe) is named by the file `admin.path`. */
-function placeOf(dataDirectory: string, { platform }: Surroundings, files: Files): SocketPlace {
+function locationOf(dataDirectory: string, { platform }: HostContext, files: Files): SocketLocation {
   const { join } = platform === 'win32' ? win32 : posix
   const noted = files.read(join(dataDirectory, 'admin.path'))?.trim()
   return {

@@ -1,6 +1,6 @@
 import { isatty } from 'node:tty'
 import { Interrupted, OutputClosed } from './fault.ts'
-import type { Environment, Io, Output, Prompter } from './io.ts'
+import type { EnvironmentVariables, Io, Output, Prompter } from './io.ts'
 
 interface Streams {
   stdin: NodeJS.ReadStream
@@ -12,7 +12,7 @@ interface Streams {
 }
 
 /** The real thing: `terminalIo(process, environment)`. */
-export function terminalIo(streams: Streams, environment: Environment): Io {
+export function terminalIo(streams: Streams, environment: EnvironmentVariables): Io {
   return {
     stdout: openOutput(() => streams.stdout, isatty(1)),
     stderr: openOutput(() => streams.stderr, isatty(2)),

@@ -2,15 +2,15 @@ import { homedir } from 'node:os'
 import { usageFault } from './fault.ts'
 import type { FileName } from './file-name.ts'
 import type { GlobalOptions } from './global-options.ts'
-import { type Environment, type Io, wantsColour } from './io.ts'
+import { type EnvironmentVariables, type Io, wantsColour } from './io.ts'
 import type { LocalCommand } from './local-command.ts'
-import type { Gateway, Operation } from './operation.ts'
+import type { GatewayClient, Operation } from './operation.ts'
 
 /** What the interface on the whole terminal is given; it opens nothing itself. */
 export interface TuiParts {
   operations: readonly Operation[]
   /** Without waiting for one that may be starting: the interface says that there is none, and tries again. */
-  connect(): Promise<Gateway>
+  connect(): Promise<GatewayClient>
   /** Writes a stream of the gateway into a file; `path` null: a name of its own. Gives what was written. */
   save(name: FileName, path: string | null, start: OpenStream): Promise<object>
   /** Configuration files of this machine, as `apply` takes them. */
@@ -18,7 +18,7 @@ export interface TuiParts {
   scope: { project: string; environment: string; all: boolean }
   utc: boolean
   colour: boolean
-  environment: Environment
+  environment: EnvironmentVariables
 }
 
 type OpenStream = (signal: AbortSignal) => Promise<AsyncIterable<unknown>>
@@ -48,8 +48,8 @@ export function makeTuiCommand(dependencies: TuiDependencies): LocalCommand {
 }
 
 async function prepare({ operations, version }: TuiDependencies, io: Io, settings: GlobalOptions): Promise<TuiParts> {
-  const { connectGateway } = await import('./operate.ts')
-  const { chooseRemote } = await import('./operate.ts')
+  const { connectGateway } = await import('./operation-bundle.ts')
+  const { chooseRemote } = await import('./operation-bundle.ts')
   const { environment } = io
   const remote = await chooseRemote(settings, io)
   const surroundings = { environment, home: homedir() || null, platform: process.platform }

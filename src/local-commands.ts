@@ -12,7 +12,7 @@ import { licensesCommand } from './daemon/licenses-command.ts'
 import { makeRestoreCommand } from './daemon/restore-command.ts'
 import { version } from './daemon/version.ts'
 
-const operations = async () => (await import('../cli/operate.ts')).catalog
+const operations = async () => (await import('../cli/operation-bundle.ts')).catalog
 
 const tuiCommand = makeTuiCommand({
   operations,
@@ -23,7 +23,7 @@ const tuiCommand = makeTuiCommand({
 const doctorCommand = makeDoctorCommand({
   version,
   async locate(dataDir, environment) {
-    const { files, findSocket } = await import('../cli/operate.ts')
+    const { files, findSocket } = await import('../cli/operation-bundle.ts')
     const surroundings = { environment, home: homedir() || null, platform: process.platform }
     return findSocket(dataDir, surroundings, files)?.dataDirectory ?? null
   },

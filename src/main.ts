@@ -12,9 +12,9 @@ const environment = process.env
 armFaultPoint(environment, setEnvironmentData, () => process.kill(process.pid, 'SIGKILL'))
 const surroundings = { environment, home: homedir() || null, platform: process.platform }
 const status = runCli(process.argv.slice(2), {
-  operations: async () => (await import('../cli/operate.ts')).catalog,
+  operations: async () => (await import('../cli/operation-bundle.ts')).catalog,
   connect: async (options) => {
-    const { connectGateway } = await import('../cli/operate.ts')
+    const { connectGateway } = await import('../cli/operation-bundle.ts')
     return connectGateway(surroundings, version)(options)
   },
   local: localCommands,

@@ -1,12 +1,12 @@
 import { Box, Text, useApp, useInput, usePaste, useWindowSize } from 'ink'
 import { useEffect, useSyncExternalStore } from 'react'
-import { drawFrame, type Style } from './frame.ts'
+import { drawFrame, type TerminalStyle } from './frame.ts'
 import { readPresses } from './keys.ts'
-import type { Session } from './session.ts'
+import type { TuiSession } from './session.ts'
 
 interface Props {
-  session: Session
-  style: Style
+  session: TuiSession
+  style: TerminalStyle
   quit(): void
   /** Gives the terminal back, stops the process, and resolves when it goes on. */
   suspend(release: () => Promise<{ resume(): Promise<void> }>): void

@@ -13,20 +13,20 @@ export function clip(line: string, width: number): string {
 /** As much of the beginning as stands in so many cells. */
 export function takeCells(line: string, width: number): string {
   let room = width
-  let place = 0
-  while (place < line.length) {
-    style.lastIndex = place
+  let position = 0
+  while (position < line.length) {
+    style.lastIndex = position
     const colour = style.exec(line)?.[0]
     if (colour !== undefined) {
-      place += colour.length
+      position += colour.length
       continue
     }
-    const next = firstSegment(line.slice(place, place + 64))
+    const next = firstSegment(line.slice(position, position + 64))
     room -= textWidth(next)
     if (room < 0) break
-    place += next.length
+    position += next.length
   }
-  return line.slice(0, place)
+  return line.slice(0, position)
 }
 
 export function pad(line: string, width: number): string {

@@ -1,6 +1,6 @@
 import { pad } from './clip.ts'
-import type { Press } from './keys.ts'
-import type { Hint, Place, Screen } from './screen.ts'
+import type { KeyPress } from './keys.ts'
+import type { DrawArea, Hint, Screen } from './screen.ts'
 
 /** From this width on, a row's details stand beside the list. */
 const wideFrom = 120
@@ -40,16 +40,16 @@ export class DetailPane {
     this.#screen?.refresh?.()
   }
 
-  draw(place: Place, drawList: (place: Place) => string[]): string[] {
-    this.#wide = place.width >= wideFrom
-    if (this.#screen === null) return drawList(place)
-    if (this.hasKeys) return this.#screen.draw(place)
-    const leftWidth = Math.floor(place.width * 0.48)
-    const left = drawList({ ...place, width: leftWidth })
-    const right = this.#screen.draw({ ...place, width: place.width - leftWidth - 3 })
-    const bar = place.look.paint('quiet', '│')
+  draw(area: DrawArea, drawList: (area: DrawArea) => string[]): string[] {
+    this.#wide = area.width >= wideFrom
+    if (this.#screen === null) return drawList(area)
+    if (this.hasKeys) return this.#screen.draw(area)
+    const leftWidth = Math.floor(area.width * 0.48)
+    const left = drawList({ ...area, width: leftWidth })
+    const right = this.#screen.draw({ ...area, width: area.width - leftWidth - 3 })
+    const bar = area.theme.paint('quiet', '│')
     return Array.from(
-      { length: place.height },
+      { length: area.height },
       (_, row) => `${pad(left[row] ?? '', leftWidth)} ${bar} ${right[row] ?? ''}`,
     )
   }
@@ -65,7 +65,7 @@ export class DetailPane {
   }
 
   /** Whether the press was for what is open. Beside the list, the arrows stay with the list. */
-  press(press: Press): boolean {
+  press(press: KeyPress): boolean {
     if (this.#screen === null) return false
     if (press.name === 'escape' || press.name === 'left') {
       if (this.#wide && this.#alone) this.#alone = false

@@ -1,10 +1,10 @@
-import type { Press } from './keys.ts'
-import { editLine, insert, type Line, lineOf, windowOf } from './line-editor.ts'
-import type { Look } from './screen.ts'
+import type { KeyPress } from './keys.ts'
+import { type EditedLine, editLine, insert, lineOf, windowOf } from './line-editor.ts'
+import type { TextTheme } from './screen.ts'
 
 /** The text after `/`: rows without it are not shown. */
-export class Filter {
-  #line: Line = lineOf('')
+export class RowFilter {
+  #line: EditedLine = lineOf('')
   typing = false
 
   get text(): string {
@@ -25,7 +25,7 @@ export class Filter {
   }
 
   /** Whether the press was the filter's. */
-  press(press: Press): boolean {
+  press(press: KeyPress): boolean {
     if (!this.typing) {
       if (press.name === 'escape' && this.text !== '') this.clear()
       else if (press.name === '/') this.typing = true
@@ -45,11 +45,11 @@ export class Filter {
   }
 
   /** No line while there is nothing to say. */
-  draw(shown: number, all: number, look: Look): string[] {
+  draw(shown: number, all: number, theme: TextTheme): string[] {
     if (!this.typing && this.text === '') return []
     const { before, under, after } = windowOf(this.#line, 40)
-    const text = this.typing ? before + look.cursor(under) + after : this.#line.text
-    return [`${look.paint('strong', '/')} ${text}  ${look.paint('quiet', `${shown} of ${all}`)}`]
+    const text = this.typing ? before + theme.cursor(under) + after : this.#line.text
+    return [`${theme.paint('strong', '/')} ${text}  ${theme.paint('quiet', `${shown} of ${all}`)}`]
   }
 }
 

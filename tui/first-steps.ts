@@ -1,9 +1,9 @@
 import { escapeControls } from '../src/admin/contract/show-value.ts'
-import { numberAt } from './pulse.ts'
-import type { Look } from './screen.ts'
+import type { TextTheme } from './screen.ts'
+import { numberAt } from './status-watch.ts'
 
 /** What is left to do until the first request, each step with its key; empty once one has come. */
-export function drawSteps(status: unknown, hasRequests: boolean, look: Look): string[] {
+export function drawSteps(status: unknown, hasRequests: boolean, theme: TextTheme): string[] {
   const sum = ['ready', 'failing', 'unchecked', 'inactive'].map((state) => numberAt(status, `providers.${state}`) ?? 0)
   const steps: [done: boolean, text: string, how: string][] = [
     [sum.some((count) => count > 0), 'Add a provider', '2, then a'],
@@ -13,11 +13,11 @@ export function drawSteps(status: unknown, hasRequests: boolean, look: Look): st
   ]
   const next = steps.findIndex(([done]) => !done)
   if (next < 0 || hasRequests) return []
-  const lines = steps.map(([done, text, how], place) => {
-    if (done) return look.paint('quiet', `  ✓ ${text}`)
-    return place === next ? `  ▸ ${look.paint('strong', text)}   ${how}` : `  ○ ${text}`
+  const lines = steps.map(([done, text, how], position) => {
+    if (done) return theme.paint('quiet', `  ✓ ${text}`)
+    return position === next ? `  ▸ ${theme.paint('strong', text)}   ${how}` : `  ○ ${text}`
   })
-  return [look.paint('strong', 'Getting started'), ...lines]
+  return [theme.paint('strong', 'Getting started'), ...lines]
 }
 
 function gatewayUrl(status: unknown): string {

@@ -12,34 +12,34 @@ import {
 import { describeMissing } from '../src/core/degraded.ts'
 import { clip, toAscii } from './clip.ts'
 import { wrap } from './lines.ts'
-import { numberAt } from './pulse.ts'
-import type { Hint, Look, Place } from './screen.ts'
-import type { Session } from './session.ts'
+import type { DrawArea, Hint, TextTheme } from './screen.ts'
+import type { TuiSession } from './session.ts'
+import { numberAt } from './status-watch.ts'
 
 /** What this terminal can show. */
-export interface Style {
+export interface TerminalStyle {
   colour: boolean
   unicode: boolean
   utc: boolean
 }
 
-export interface Size {
+export interface TerminalSize {
   columns: number
   rows: number
 }
 
-const least: Size = { columns: 40, rows: 10 }
+const least: TerminalSize = { columns: 40, rows: 10 }
 
 /** Every line of the terminal, from the first to the last. */
-export function drawFrame(session: Session, { columns, rows }: Size, style: Style): string[] {
-  const look = makeLook(style, columns, session.now())
+export function drawFrame(session: TuiSession, { columns, rows }: TerminalSize, style: TerminalStyle): string[] {
+  const theme = makeTheme(style, columns, session.now())
   const lines =
-    columns < least.columns || rows < least.rows ? tooSmall({ columns, rows }) : draw(session, { columns, rows }, look)
+    columns < least.columns || rows < least.rows ? tooSmall({ columns, rows }) : draw(session, { columns, rows }, theme)
   const fitted = lines.slice(0, rows).map((line) => clip(line, columns))
   return style.unicode ? fitted : fitted.map(toAscii)
 }
 
-export function makeLook({ colour, utc }: Style, width: number, now: number): Look {
+export function makeTheme({ colour, utc }: TerminalStyle, width: number, now: number): TextTheme {
   return {
     width,
     colour,
@@ -50,34 +50,34 @@ export function makeLook({ colour, utc }: Style, width: number, now: number): Lo
   }
 }
 
-function tooSmall({ columns, rows }: Size): string[] {
+function tooSmall({ columns, rows }: TerminalSize): string[] {
   return wrap(
     `The terminal is too small: ${columns}×${rows}. It must be at least ${least.columns}×${least.rows}.`,
     columns,
   )
 }
 
-function draw(session: Session, { columns, rows }: Size, look: Look): string[] {
+function draw(session: TuiSession, { columns, rows }: TerminalSize, theme: TextTheme): string[] {
   const head = [
-    drawHead(session, columns, look),
-    drawTabs(session, columns, look),
-    look.paint('quiet', '─'.repeat(columns)),
+    drawHead(session, columns, theme),
+    drawTabs(session, columns, theme),
+    theme.paint('quiet', '─'.repeat(columns)),
   ]
-  const missing = session.tabs[session.tab]?.title === 'Requests' ? describeMissing(sickParts(session)) : null
-  if (missing !== null) head.push(look.paint('warning', missing))
+  const missing = session.tabs[session.tab]?.title === 'Requests' ? describeMissing(degradedParts(session)) : null
+  if (missing !== null) head.push(theme.paint('warning', missing))
   const trail = session.trail
-  if (trail.length > 0) head.push(look.paint('strong', trail.map(escapeControls).join(' › ')))
-  const body = drawBody(session, { width: columns, height: rows - head.length - 1, look })
+  if (trail.length > 0) head.push(theme.paint('strong', trail.map(escapeControls).join(' › ')))
+  const body = drawBody(session, { width: columns, height: rows - head.length - 1, theme })
   const filler = Array.from({ length: Math.max(0, rows - head.length - 1 - body.length) }, () => '')
-  return [...head, ...body.slice(0, rows - head.length - 1), ...filler, drawFoot(session, columns, look)]
+  return [...head, ...body.slice(0, rows - head.length - 1), ...filler, drawFoot(session, columns, theme)]
 }
 
 /** `spgw  default/production   ● 12.4 req/s   0.2 % err   p95 1.8 s   $0.42/h            ? help` */
-function drawHead(session: Session, columns: number, look: Look): string {
+function drawHead(session: TuiSession, columns: number, theme: TextTheme): string {
   const { project, environment, all } = session.scope
   const scope = all ? 'all projects' : `${project}/${environment}`
-  const left = [look.paint('strong', 'spgw'), escapeControls(scope), ...drawLight(session, look)]
-  const right = look.paint('quiet', '? help')
+  const left = [theme.paint('strong', 'spgw'), escapeControls(scope), ...drawLight(session, theme)]
+  const right = theme.paint('quiet', '? help')
   const room = columns - textWidth(right) - 2
   // A narrow terminal has the first of them.
   while (left.length > 3 && textWidth(left.join('  ')) > room) left.pop()
@@ -85,76 +85,76 @@ function drawHead(session: Session, columns: number, look: Look): string {
   return line + ' '.repeat(Math.max(2, columns - textWidth(line) - textWidth(right))) + right
 }
 
-function drawLight(session: Session, look: Look): string[] {
+function drawLight(session: TuiSession, theme: TextTheme): string[] {
   const { state } = session.link
-  if (state.kind === 'connecting') return [look.paint('quiet', '○ connecting')]
-  if (state.kind === 'absent') return [look.paint('bad', '○ not connected, retrying')]
+  if (state.kind === 'connecting') return [theme.paint('quiet', '○ connecting')]
+  if (state.kind === 'absent') return [theme.paint('bad', '○ not connected, retrying')]
   const { status } = session
-  const parts = sickParts(session)
-  const sick = parts.length === 0 ? [] : [look.paint('warning', `▲ degraded: ${parts.join(', ')}`)]
-  const light = parts.length === 0 ? look.paint('good', '● ') : ''
+  const parts = degradedParts(session)
+  const sick = parts.length === 0 ? [] : [theme.paint('warning', `▲ degraded: ${parts.join(', ')}`)]
+  const light = parts.length === 0 ? theme.paint('good', '● ') : ''
   const traffic = valueAt(status, 'traffic')
   const perSecond = numberAt(traffic, 'requests_per_second')
   if (perSecond === null) return [...sick, light]
   const [share, p95, usd] = ['error_share', 'duration_p95_ms', 'usd_per_hour'].map((name) => numberAt(traffic, name))
   return [
     ...sick,
-    `${light}${perSecond < 10 ? perSecond.toFixed(1) : formatValue(Math.round(perSecond), 'number', look)} req/s`,
-    look.paint((share ?? 0) > 0.05 ? 'bad' : 'quiet', `${formatShare(share ?? 0)} err`),
+    `${light}${perSecond < 10 ? perSecond.toFixed(1) : formatValue(Math.round(perSecond), 'number', theme)} req/s`,
+    theme.paint((share ?? 0) > 0.05 ? 'bad' : 'quiet', `${formatShare(share ?? 0)} err`),
     ...(p95 === null || p95 === undefined ? [] : [`p95 ${formatMilliseconds(p95)}`]),
     ...(usd === null || usd === undefined ? [] : [`${formatMoney(usd)}/h`]),
   ]
 }
 
-function sickParts({ status }: Session): string[] {
+function degradedParts({ status }: TuiSession): string[] {
   const degraded = valueAt(status, 'degraded')
   return Array.isArray(degraded) ? degraded.map((part) => String(valueAt(part, 'part'))) : []
 }
 
-function drawTabs(session: Session, columns: number, look: Look): string {
-  const names = session.tabs.map(({ key, title }, place) => {
-    const here = place === session.tab
-    return here ? look.paint('strong', `[${key} ${title}]`) : look.paint('quiet', ` ${key} ${title} `)
+function drawTabs(session: TuiSession, columns: number, theme: TextTheme): string {
+  const names = session.tabs.map(({ key, title }, position) => {
+    const here = position === session.tab
+    return here ? theme.paint('strong', `[${key} ${title}]`) : theme.paint('quiet', ` ${key} ${title} `)
   })
   const line = names.join(' ')
   if (textWidth(line) <= columns) return line
   return session.tabs
-    .map(({ key, title }, place) =>
-      place === session.tab ? look.paint('strong', `[${key} ${title}]`) : look.paint('quiet', key),
+    .map(({ key, title }, position) =>
+      position === session.tab ? theme.paint('strong', `[${key} ${title}]`) : theme.paint('quiet', key),
     )
     .join(' ')
 }
 
-function drawBody(session: Session, place: Place): string[] {
+function drawBody(session: TuiSession, area: DrawArea): string[] {
   const { state } = session.link
   if (state.kind === 'absent') {
     const { cause, hint } = state.report
     return [
       '',
-      ...wrap(cause, place.width),
-      ...wrap(hint, place.width),
+      ...wrap(cause, area.width),
+      ...wrap(hint, area.width),
       '',
-      place.look.paint('quiet', 'Retrying every second.'),
+      area.theme.paint('quiet', 'Retrying every second.'),
     ]
   }
   try {
-    return session.screen.draw(place)
+    return session.screen.draw(area)
   } catch (error) {
     // An answer of another version may have another form: the rest stays of use.
     const said = error instanceof Error ? error.message : String(error)
-    return [place.look.paint('bad', 'Cannot show this.'), ...wrap(said, place.width).slice(0, 8)]
+    return [area.theme.paint('bad', 'Cannot show this.'), ...wrap(said, area.width).slice(0, 8)]
   }
 }
 
-function drawFoot(session: Session, columns: number, look: Look): string {
+function drawFoot(session: TuiSession, columns: number, theme: TextTheme): string {
   const { notice } = session
-  if (notice !== null) return clip(look.paint(notice.tone, escapeControls(notice.text)), columns)
+  if (notice !== null) return clip(theme.paint(notice.tone, escapeControls(notice.text)), columns)
   const own = session.screen.hints()
   const leaves = own.some(([key]) => key === 'esc') || session.trail.length === 0
   const back: Hint[] = leaves ? [] : [['esc', 'back']]
   const quit: Hint[] = session.screen.typing === true ? [] : [['q', 'quit']]
   const hints = [...own, ...back, ...quit].map(
-    ([key, what]) => `${look.paint('strong', key)} ${look.paint('quiet', what)}`,
+    ([key, what]) => `${theme.paint('strong', key)} ${theme.paint('quiet', what)}`,
   )
   while (hints.length > 1 && textWidth(hints.join('  ')) > columns) hints.splice(-2, 1)
   return hints.join('  ')

@@ -2,18 +2,18 @@ import type { FileName } from '../cli/file-name.ts'
 import type { Field, Operation } from '../cli/operation.ts'
 import type { Tone } from '../src/admin/contract/show-value.ts'
 import type { Area } from './areas.ts'
-import type { Link } from './link.ts'
+import type { GatewayLink } from './gateway-link.ts'
 import type { Screen } from './screen.ts'
 
 /** Which project and environment are looked at; `all`: every one. */
-export interface Scope {
+export interface ViewScope {
   project: string
   environment: string
   all: boolean
 }
 
 /** An operation that somebody wants. */
-export interface Wish {
+export interface OperationRequest {
   operation: Operation
   /** What is known of its input, and is not asked. */
   given: object
@@ -32,7 +32,7 @@ export type Save = (
 export type ReadFiles = (paths: readonly string[]) => Promise<object>
 
 /** Something that can be chosen. */
-export interface Entry {
+export interface MenuEntry {
   label: string
   detail: string
   run(): void
@@ -42,27 +42,27 @@ export interface Entry {
 export interface Host {
   readonly operations: readonly Operation[]
   readonly areas: readonly Area[]
-  readonly link: Link
-  readonly scope: Scope
+  readonly link: GatewayLink
+  readonly scope: ViewScope
   readonly save: Save
   readonly readFiles: ReadFiles
   /** What `status` answers, as fresh as it gets; undefined: nothing came yet. */
   readonly status: unknown
   now(): number
   /** Names that a field may take, as far as the gateway told; asks it when it has not been asked. */
-  known(field: Field): readonly string[]
+  namesFor(field: Field): readonly string[]
   /** Everything that a list's noun can do: with the row first, then without one. */
-  entriesOf(list: Operation, row: unknown, given: object): Entry[]
+  entriesOf(list: Operation, row: unknown, given: object): MenuEntry[]
   /** Goes where the operation leads: a list, a form, a question, or right to its result. */
-  open(wish: Wish): void
+  open(request: OperationRequest): void
   /** What is in sight. */
   readonly screen: Screen
   push(screen: Screen): void
   pop(): void
   /** Takes away what was only on the way to something: forms, questions, menus. */
-  leaveQuestions(): void
+  closeDialogs(): void
   /** One line until the next press; '' takes it away. */
-  tell(tone: Tone, text: string): void
+  notify(tone: Tone, text: string): void
   /** Draw again, soon. */
   changed(): void
   /** The configuration was changed here. */
@@ -72,7 +72,7 @@ export interface Host {
 }
 
 /** The scope where an operation takes one, and `all` where it has such a flag. */
-export function scopeInput(operation: Operation, scope: Scope): object {
+export function scopeInput(operation: Operation, scope: ViewScope): object {
   const input: Record<string, unknown> = {}
   for (const { name, shape, fallback } of operation.fields) {
     if (name === 'project' && shape === 'text' && typeof fallback === 'string') input.project = scope.project

@@ -1,7 +1,7 @@
 import type { Key as InkKey } from 'ink'
 
 /** One press: a name (`up`, `enter`, `ctrl-d`) or the character itself. */
-export interface Press {
+export interface KeyPress {
   name: string
   /** What it would write; empty for keys that write nothing. */
   text: string
@@ -25,7 +25,7 @@ const named = [
 const controls: Record<string, string> = { '\r': 'enter', '\n': 'enter', '\t': 'tab', '\u007f': 'backspace' }
 
 /** What arrives in one piece (over a slow line, or from a quick hand) is many presses. */
-export function readPresses(input: string, key: InkKey): Press[] {
+export function readPresses(input: string, key: InkKey): KeyPress[] {
   if (key.tab) return [{ name: key.shift ? 'backtab' : 'tab', text: '' }]
   const special = named.find(([flag]) => key[flag])
   if (special !== undefined) return [{ name: special[1], text: '' }]
@@ -35,7 +35,7 @@ export function readPresses(input: string, key: InkKey): Press[] {
   return readText(input)
 }
 
-export function readText(text: string): Press[] {
+export function readText(text: string): KeyPress[] {
   return Array.from(text).flatMap((character) => {
     const control = controls[character]
     if (control !== undefined) return [{ name: control, text: '' }]
@@ -44,7 +44,7 @@ export function readText(text: string): Press[] {
 }
 
 /** A terminal sends Ctrl with a letter as the letter's place in the alphabet. */
-function readControl(character: string): Press[] {
-  const place = character.charCodeAt(0)
-  return place >= 1 && place <= 26 ? [{ name: `ctrl-${String.fromCharCode(96 + place)}`, text: '' }] : []
+function readControl(character: string): KeyPress[] {
+  const position = character.charCodeAt(0)
+  return position >= 1 && position <= 26 ? [{ name: `ctrl-${String.fromCharCode(96 + position)}`, text: '' }] : []
 }

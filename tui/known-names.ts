@@ -1,7 +1,7 @@
 import type { Field } from '../cli/operation.ts'
 import { valueAt } from '../src/admin/contract/show-value.ts'
 import type { Area } from './areas.ts'
-import type { Link } from './link.ts'
+import type { GatewayLink } from './gateway-link.ts'
 
 /** How long names are taken for true. */
 const freshMs = 10_000
@@ -9,11 +9,11 @@ const freshMs = 10_000
 /** The names that a field may take, where the contract has a list of them: `provider` is one of `providers list`. */
 export class KnownNames {
   readonly #areas: readonly Area[]
-  readonly #link: Link
+  readonly #link: GatewayLink
   readonly #changed: () => void
   readonly #kept = new Map<string, { names: readonly string[]; askedAt: number }>()
 
-  constructor(areas: readonly Area[], link: Link, changed: () => void) {
+  constructor(areas: readonly Area[], link: GatewayLink, changed: () => void) {
     this.#areas = areas
     this.#link = link
     this.#changed = changed

@@ -1,20 +1,20 @@
 import { textWidth } from '../cli/print/text-width.ts'
 import { escapeControls } from '../src/admin/contract/show-value.ts'
-import type { Press } from './keys.ts'
+import type { KeyPress } from './keys.ts'
 
 /** One line of text being written, with its cursor. Immutable. */
-export interface Line {
+export interface EditedLine {
   text: string
   /** In whole characters, 0 before the first. */
   cursor: number
 }
 
-export function lineOf(text: string): Line {
+export function lineOf(text: string): EditedLine {
   return { text, cursor: charactersOf(text).length }
 }
 
 /** null: the press is none that a line takes. */
-export function editLine(line: Line, { name, text }: Press): Line | null {
+export function editLine(line: EditedLine, { name, text }: KeyPress): EditedLine | null {
   const characters = charactersOf(line.text)
   const { cursor } = line
   const moved = (to: number) => ({ ...line, cursor: Math.min(Math.max(to, 0), characters.length) })
@@ -49,7 +49,7 @@ export function editLine(line: Line, { name, text }: Press): Line | null {
 }
 
 /** Pasted text: line ends and tabs become spaces, other controls are dropped. */
-export function insert(line: Line, given: string): Line {
+export function insert(line: EditedLine, given: string): EditedLine {
   const text = given.replace(/[\r\n\t]+/g, ' ').replace(/\p{Cc}/gu, '')
   const characters = charactersOf(line.text)
   const before = characters.slice(0, line.cursor).join('') + text
@@ -57,7 +57,7 @@ export function insert(line: Line, given: string): Line {
 }
 
 /** The part around the cursor that fits into `width` cells, and which cells the cursor stands on. */
-export function windowOf(line: Line, width: number): { before: string; under: string; after: string } {
+export function windowOf(line: EditedLine, width: number): { before: string; under: string; after: string } {
   const shown = charactersOf(line.text).map(escapeControls)
   const under = shown[line.cursor] ?? ' '
   let before = ''
@@ -79,10 +79,10 @@ export function windowOf(line: Line, width: number): { before: string; under: st
 }
 
 function wordStart(characters: readonly string[], cursor: number): number {
-  let place = cursor
-  while (place > 0 && characters[place - 1] === ' ') place--
-  while (place > 0 && characters[place - 1] !== ' ') place--
-  return place
+  let position = cursor
+  while (position > 0 && characters[position - 1] === ' ') position--
+  while (position > 0 && characters[position - 1] !== ' ') position--
+  return position
 }
 
 function charactersOf(text: string): string[] {

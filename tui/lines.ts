@@ -2,7 +2,7 @@ import { alignText } from '../cli/print/table.ts'
 import { textWidth } from '../cli/print/text-width.ts'
 import { escapeControls } from '../src/admin/contract/show-value.ts'
 import { takeCells } from './clip.ts'
-import type { Look } from './screen.ts'
+import type { TextTheme } from './screen.ts'
 
 /** In lines that fit; words longer than a line are cut over several. */
 export function wrap(text: string, width: number): string[] {
@@ -28,12 +28,12 @@ export function wrap(text: string, width: number): string[] {
 }
 
 /** The row that the keys act on: by its sign, and where there is colour by its look. */
-export function mark(selected: boolean, look: Look): string {
-  return selected ? look.paint('strong', '▸ ') : '  '
+export function mark(selected: boolean, theme: TextTheme): string {
+  return selected ? theme.paint('strong', '▸ ') : '  '
 }
 
 /** `title  value`, the titles in one column. */
-export function pairs(rows: readonly (readonly [title: string, value: string])[], look: Look): string[] {
+export function pairs(rows: readonly (readonly [title: string, value: string])[], theme: TextTheme): string[] {
   const width = Math.max(0, ...rows.map(([title]) => textWidth(title)))
-  return rows.map(([title, value]) => `${look.paint('quiet', alignText(title, width, false))}  ${value}`)
+  return rows.map(([title, value]) => `${theme.paint('quiet', alignText(title, width, false))}  ${value}`)
 }

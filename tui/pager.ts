@@ -1,5 +1,5 @@
-import type { Press } from './keys.ts'
-import type { Look, Place } from './screen.ts'
+import type { KeyPress } from './keys.ts'
+import type { DrawArea, TextTheme } from './screen.ts'
 
 /** Lines that are longer than the screen: where in them one is. */
 export class Pager {
@@ -7,25 +7,25 @@ export class Pager {
   #total = 0
   #height = 1
 
-  draw(lines: readonly string[], { height, look }: Place): string[] {
+  draw(lines: readonly string[], { height, theme }: DrawArea): string[] {
     this.#total = lines.length
     this.#height = lines.length > height ? height - 1 : height
     this.#top = Math.min(this.#top, Math.max(0, this.#total - this.#height))
     const seen = lines.slice(this.#top, this.#top + this.#height)
-    return lines.length > height ? [...seen, this.#where(look)] : seen
+    return lines.length > height ? [...seen, this.#where(theme)] : seen
   }
 
-  #where(look: Look): string {
+  #where(theme: TextTheme): string {
     const below = this.#total - this.#top - this.#height
     const words = [this.#top > 0 ? `${this.#top} above` : '', below > 0 ? `${below} more` : ''].filter(Boolean)
-    return look.paint('quiet', words.join(' · '))
+    return theme.paint('quiet', words.join(' · '))
   }
 
   toTop(): void {
     this.#top = 0
   }
 
-  press({ name }: Press): boolean {
+  press({ name }: KeyPress): boolean {
     const to = this.#target(name)
     if (to === null) return false
     this.#top = Math.max(0, Math.min(to, this.#total - this.#height))

@@ -1,7 +1,14 @@
 import type { Operation } from '../cli/operation.ts'
-import { renderAuditLine } from '../cli/print/audit-line.ts'
+import { renderAuditEntry } from '../cli/print/audit-entry.ts'
 import { renderExplanation } from '../cli/print/explanation.ts'
-import { countChanges, done, renderPlan, type ShownPlan } from '../cli/print/plan.ts'
+import {
+  type ConfigurationPlan,
+  countChanges,
+  done,
+  type PlanProblem,
+  renderPlan,
+  type ShownPlan,
+} from '../cli/print/plan.ts'
 import { deriveColumns } from '../cli/print/record.ts'
 import { renderRequest } from '../cli/print/request.ts'
 import { renderStatus } from '../cli/print/status.ts'
@@ -10,57 +17,47 @@ import { textWidth } from '../cli/print/text-width.ts'
 import type { Column } from '../src/admin/contract/operation.ts'
 import { escapeControls, formatCell, toneOfCell, valueAt } from '../src/admin/contract/show-value.ts'
 import { wrap } from './lines.ts'
-import type { Look } from './screen.ts'
+import type { TextTheme } from './screen.ts'
 
 /** Results that the contract cannot describe; the command line has drawn them already. */
-const handMade: Record<string, (output: unknown, look: Look & { width: number }) => string> = {
-  'audit.show': renderAuditLine,
+const handMade: Record<string, (output: unknown, theme: TextTheme & { width: number }) => string> = {
+  'audit.show': renderAuditEntry,
   status: renderStatus,
   'requests.show': renderRequest,
   'routes.explain': renderExplanation,
-  diff: (output, look) => planLines(readPlan(output), look).join('\n'),
+  diff: (output, theme) => planLines(readPlan(output), theme).join('\n'),
   apply: renderApplied,
   export: (output) => linesOf(valueAt(output, 'text')),
 }
 
-/** What `diff` answers, and nothing where a file has a fault: that is thrown. */
-export interface Plan extends ShownPlan {
-  expect: Record<string, string>
-  unset: readonly Problem[]
-}
-
-interface Problem {
-  place: string
-  message: string
-}
-
-export function readPlan(output: unknown): Plan {
-  const { problems, ...plan } = output as Plan & { problems: readonly Problem[] }
-  refuseAll(problems, 'Nothing was changed. Fix the files.')
+/** What `diff` answers; throws where a file has a mistake. */
+export function readPlan(output: unknown): ConfigurationPlan {
+  const plan = output as ConfigurationPlan
+  rejectProblems(plan.problems, 'Nothing was changed. Fix the files.')
   return plan
 }
 
-/** A plan that can be looked at, and not carried out. */
-export function refuseUnset({ unset }: Plan): void {
-  refuseAll(unset, 'Nothing was changed. Set the variables and start spgw tui again.')
+/** Throws where a plan can be shown but not applied, because variables are not set. */
+export function rejectUnset({ unset }: ConfigurationPlan): void {
+  rejectProblems(unset, 'Nothing was changed. Set the variables and start spgw tui again.')
 }
 
-function refuseAll(problems: readonly Problem[], hint: string): void {
+function rejectProblems(problems: readonly PlanProblem[], hint: string): void {
   if (problems.length === 0) return
   const text = problems.map(({ place, message }) => `${place}: ${message}`).join('; ')
   throw Object.assign(new Error(text), { hint })
 }
 
-export function planLines(plan: ShownPlan, { paint }: Look): string[] {
+export function planLines(plan: ShownPlan, { paint }: TextTheme): string[] {
   return renderPlan(plan, paint).trimEnd().split('\n')
 }
 
-function renderApplied(output: unknown, look: Look & { width: number }): string {
+function renderApplied(output: unknown, theme: TextTheme & { width: number }): string {
   const applied = output as ShownPlan
   const keys = valueAt(output, 'keys')
   const made = Array.isArray(keys) && keys.length > 0 ? ['', 'New keys, shown only once:', ...keys.map(keyLine)] : []
   const text = applied.changes.length === 0 ? 'Nothing to change.' : `Applied: ${countChanges(applied.changes, done)}.`
-  return [text, '', ...planLines(applied, look), ...made].join('\n')
+  return [text, '', ...planLines(applied, theme), ...made].join('\n')
 }
 
 function keyLine(key: unknown): string {
@@ -74,8 +71,8 @@ function linesOf(text: unknown): string {
 }
 
 /** An operation's answer as lines of at most `width`. */
-export function resultLines(operation: Operation, output: unknown, width: number, look: Look): string[] {
-  const view = { ...look, width }
+export function resultLines(operation: Operation, output: unknown, width: number, theme: TextTheme): string[] {
+  const view = { ...theme, width }
   const own = handMade[operation.name]
   if (own !== undefined) return own(output, view).trimEnd().split('\n')
   const { show } = operation.meta
@@ -85,29 +82,33 @@ export function resultLines(operation: Operation, output: unknown, width: number
 }
 
 /** One object as `title  value` lines, long values over several; lists of objects in it become tables below. */
-function recordLines(columns: readonly Column[], record: unknown, look: Look & { width: number }): string[] {
+function recordLines(columns: readonly Column[], record: unknown, theme: TextTheme & { width: number }): string[] {
   const isTable = ({ field }: Column) => isListOfObjects(valueAt(record, field))
   const plain = columns.filter((column) => !isTable(column))
   const titleWidth = Math.max(0, ...plain.map(({ title }) => textWidth(title)))
   const lines = plain.flatMap((column) => {
     const tone = toneOfCell(record, column)
-    const value = wrap(formatCell(record, column, look), Math.max(10, look.width - titleWidth - 2))
+    const value = wrap(formatCell(record, column, theme), Math.max(10, theme.width - titleWidth - 2))
     return value.map((part, index) => {
       const title = alignText(index === 0 ? column.title : '', titleWidth, false)
-      return `${look.paint('quiet', title)}  ${tone === null ? part : look.paint(tone, part)}`
+      return `${theme.paint('quiet', title)}  ${tone === null ? part : theme.paint(tone, part)}`
     })
   })
   const tables = columns.filter(isTable).flatMap((column) => {
     const rows = valueAt(record, column.field)
     const list = Array.isArray(rows) ? rows : []
-    return ['', look.paint('strong', column.title), ...tableLines(deriveColumns(list[0]), list, look)]
+    return ['', theme.paint('strong', column.title), ...tableLines(deriveColumns(list[0]), list, theme)]
   })
   return [...lines, ...tables]
 }
 
-function tableLines(columns: readonly Column[], rows: readonly unknown[], look: Look & { width: number }): string[] {
+function tableLines(
+  columns: readonly Column[],
+  rows: readonly unknown[],
+  theme: TextTheme & { width: number },
+): string[] {
   if (rows.length === 0) return []
-  return renderTable(columns, rows, look).trimEnd().split('\n')
+  return renderTable(columns, rows, theme).trimEnd().split('\n')
 }
 
 function isListOfObjects(value: unknown): boolean {

@@ -1,8 +1,8 @@
 import type { View } from '../cli/print/view.ts'
-import type { Press } from './keys.ts'
+import type { KeyPress } from './keys.ts'
 
 /** How the terminal is, and how a person wants it. */
-export interface Look extends View {
+export interface TextTheme extends View {
   /** Rows are marked with colour and weight, too; without it, by signs alone. */
   colour: boolean
   /** Makes the character under the cursor stand out. */
@@ -10,10 +10,10 @@ export interface Look extends View {
 }
 
 /** Where a screen draws. */
-export interface Place {
+export interface DrawArea {
   width: number
   height: number
-  look: Look
+  theme: TextTheme
 }
 
 /** A key and what it does, for the last line. */
@@ -22,14 +22,14 @@ export type Hint = readonly [key: string, what: string]
 /** One thing to look at. Draws lines of text, at most as many as it is given room for; knows nothing of the terminal. */
 export interface Screen {
   readonly title: string
-  draw(place: Place): string[]
+  draw(area: DrawArea): string[]
   hints(): Hint[]
   /** Whether the press meant something here. */
-  press(press: Press): boolean
+  press(press: KeyPress): boolean
   /** Letters are text here, not commands. */
   readonly typing?: boolean
   /** Only on the way to something, and gone once that is done. */
-  readonly passing?: boolean
+  readonly isDialog?: boolean
   paste?(text: string): void
   /** Comes into sight, and goes out of it: nothing is asked of the gateway meanwhile. */
   show?(): void

@@ -5,7 +5,7 @@ export interface Selection {
 }
 
 /** Moved by `step`, kept within `count` rows and within what is seen of them. */
-export function moveIn({ index, top }: Selection, step: number, count: number, height: number): Selection {
+export function moveSelection({ index, top }: Selection, step: number, count: number, height: number): Selection {
   const last = Math.max(0, count - 1)
   const moved = Math.min(Math.max(0, index + step), last)
   const highest = Math.max(0, moved - height + 1)

@@ -1,21 +1,21 @@
-import type { Field, Gateway, Operation } from '../cli/operation.ts'
+import type { Field, GatewayClient, Operation } from '../cli/operation.ts'
 import type { Tone } from '../src/admin/contract/show-value.ts'
 import { type Area, aboutList, deriveAreas, inputForRow, isAboutRow, wordsOf } from './areas.ts'
-import type { Entry, Host, ReadFiles, Save, Scope, Wish } from './host.ts'
-import type { Press } from './keys.ts'
+import { GatewayLink, type LinkState } from './gateway-link.ts'
+import type { Host, MenuEntry, OperationRequest, ReadFiles, Save, ViewScope } from './host.ts'
+import type { KeyPress } from './keys.ts'
 import { KnownNames } from './known-names.ts'
-import { Link, type LinkState } from './link.ts'
-import { openWish } from './open-wish.ts'
-import { Pulse } from './pulse.ts'
+import { runOperation } from './run-operation.ts'
 import type { Screen } from './screen.ts'
 import { HelpScreen } from './screens/help.ts'
 import { openScopes } from './screens/scopes.ts'
-import { makeTabs, type Tab } from './tabs.ts'
+import { StatusWatch } from './status-watch.ts'
+import { makeTabs, type ScreenTab } from './tabs.ts'
 
-export interface SessionParts {
+export interface TuiSessionParts {
   operations: readonly Operation[]
-  connect(): Promise<Gateway>
-  scope: Scope
+  connect(): Promise<GatewayClient>
+  scope: ViewScope
   now(): number
   /** Puts text on the clipboard of the terminal. */
   copy(text: string): void
@@ -24,7 +24,7 @@ export interface SessionParts {
   readFiles: ReadFiles
 }
 
-export interface Notice {
+export interface StatusNotice {
   tone: Tone
   text: string
 }
@@ -33,36 +33,36 @@ export interface Notice {
 const redrawMs = 100
 
 /** All that the terminal shows, without the terminal: tabs, what is open in each, the gateway behind. */
-export class Session implements Host {
+export class TuiSession implements Host {
   readonly operations: readonly Operation[]
   readonly areas: readonly Area[]
-  readonly link: Link
-  readonly pulse: Pulse
-  readonly tabs: readonly Tab[]
+  readonly link: GatewayLink
+  readonly pulse: StatusWatch
+  readonly tabs: readonly ScreenTab[]
   readonly save: Save
   readonly readFiles: ReadFiles
-  scope: Scope
-  notice: Notice | null = null
+  scope: ViewScope
+  notice: StatusNotice | null = null
   /** Rises with every change: what draws knows by it that it has to. */
   version = 0
   #tab = 0
   /** Above the tab's own screen. */
   #stack: Screen[] = []
   readonly #known: KnownNames
-  readonly #parts: SessionParts
+  readonly #parts: TuiSessionParts
   readonly #listeners = new Set<() => void>()
   #redraw: NodeJS.Timeout | undefined
   #quit: () => void = () => {}
 
-  constructor(parts: SessionParts) {
+  constructor(parts: TuiSessionParts) {
     this.#parts = parts
     this.operations = parts.operations
     this.scope = parts.scope
     this.save = parts.save
     this.readFiles = parts.readFiles
     this.areas = deriveAreas(parts.operations)
-    this.link = new Link(parts.connect, (state, before) => this.#meet(state, before))
-    this.pulse = new Pulse(this.link, parts.operations, (what) => this.#feel(what))
+    this.link = new GatewayLink(parts.connect, (state, before) => this.#onLinkState(state, before))
+    this.pulse = new StatusWatch(this.link, parts.operations, (what) => this.#onStatusChange(what))
     this.#known = new KnownNames(this.areas, this.link, () => this.changed())
     this.tabs = makeTabs(this)
   }
@@ -122,17 +122,17 @@ export class Session implements Host {
     for (const listener of this.#listeners) listener()
   }
 
-  #meet(state: LinkState, before: LinkState): void {
+  #onLinkState(state: LinkState, before: LinkState): void {
     if (state.kind === 'live' && before.kind === 'absent') this.screen.refresh?.()
     this.changed()
   }
 
-  #feel(what: 'status' | 'configuration'): void {
+  #onStatusChange(what: 'status' | 'configuration'): void {
     if (what === 'configuration') this.screen.refresh?.()
     this.changed()
   }
 
-  press(press: Press): void {
+  press(press: KeyPress): void {
     this.notice = null
     if (!this.screen.press(press)) this.#command(press.name)
     this.#draw()
@@ -151,7 +151,7 @@ export class Session implements Host {
     else if (name === 'tab') this.go((this.#tab + 1) % this.tabs.length)
     else if (name === 'backtab') this.go((this.#tab + this.tabs.length - 1) % this.tabs.length)
     else if (name === '?') this.push(new HelpScreen(this.screen))
-    else if (name === 's') this.push(openScopes(this, (scope) => this.#look(scope)))
+    else if (name === 's') this.push(openScopes(this, (scope) => this.#setScope(scope)))
     else if (name === '/') this.#search()
     else if (name === 'q') this.#quit()
   }
@@ -172,7 +172,7 @@ export class Session implements Host {
     this.screen.show?.()
   }
 
-  #look(scope: Scope): void {
+  #setScope(scope: ViewScope): void {
     this.scope = scope
     this.pop()
     this.tabs[this.#tab]?.screen.hide?.()
@@ -180,11 +180,11 @@ export class Session implements Host {
     this.screen.show?.()
   }
 
-  known(field: Field): readonly string[] {
+  namesFor(field: Field): readonly string[] {
     return this.#known.of(field, this.now())
   }
 
-  entriesOf(list: Operation, row: unknown, given: object): Entry[] {
+  entriesOf(list: Operation, row: unknown, given: object): MenuEntry[] {
     const area = this.areas.find(({ operations }) => operations.includes(list))
     const others = area?.operations.filter((operation) => operation !== list) ?? []
     const about = others.filter((operation) => isAboutRow(operation, list))
@@ -192,12 +192,12 @@ export class Session implements Host {
     return [...about, ...rest].map((operation) => ({
       label: wordsOf(operation),
       detail: operation.meta.summary,
-      run: () => this.open(wishFor(operation, list, about.includes(operation) ? row : undefined, given)),
+      run: () => this.open(requestFor(operation, list, about.includes(operation) ? row : undefined, given)),
     }))
   }
 
-  open(wish: Wish): void {
-    openWish(this, wish)
+  open(request: OperationRequest): void {
+    runOperation(this, request)
   }
 
   push(screen: Screen): void {
@@ -214,12 +214,12 @@ export class Session implements Host {
     this.changed()
   }
 
-  leaveQuestions(): void {
-    while (this.#stack.at(-1)?.passing === true) this.#stack.pop()?.hide?.()
+  closeDialogs(): void {
+    while (this.#stack.at(-1)?.isDialog === true) this.#stack.pop()?.hide?.()
     this.screen.show?.()
   }
 
-  tell(tone: Tone, text: string): void {
+  notify(tone: Tone, text: string): void {
     this.notice = text === '' ? null : { tone, text }
     this.changed()
   }
@@ -230,11 +230,11 @@ export class Session implements Host {
 
   copy(text: string, what: string): void {
     this.#parts.copy(text)
-    this.tell('good', `Copied ${what}, if the terminal supports that (OSC 52).`)
+    this.notify('good', `Copied ${what}, if the terminal supports that (OSC 52).`)
   }
 }
 
-function wishFor(operation: Operation, list: Operation, row: unknown, given: object): Wish {
+function requestFor(operation: Operation, list: Operation, row: unknown, given: object): OperationRequest {
   if (row !== undefined) return { operation, given: inputForRow(operation, list, row, given), subject: row }
   return { operation, given: aboutList(list, given) }
 }

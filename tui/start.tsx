@@ -2,7 +2,7 @@ import { render } from 'ink'
 import { prepareWidths } from '../cli/print/text-width.ts'
 import type { TuiParts } from '../cli/tui-command.ts'
 import { App } from './app.tsx'
-import { Session } from './session.ts'
+import { TuiSession } from './session.ts'
 import { copySequence, readStyle, suspendJob, type TerminalProcess, watchEnd } from './terminal.ts'
 
 type Process = TerminalProcess & Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>
@@ -12,7 +12,7 @@ export async function runTui(parts: TuiParts & { process: Process }): Promise<nu
   const { stdin, stdout, stderr } = parts.process
   // Anything may come while it runs.
   await prepareWidths('漢')
-  const session = new Session({
+  const session = new TuiSession({
     operations: parts.operations,
     connect: parts.connect,
     save: parts.save,

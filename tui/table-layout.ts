@@ -2,7 +2,7 @@ import { alignText, chooseColumns, cut, isRightAligned } from '../cli/print/tabl
 import { textWidth } from '../cli/print/text-width.ts'
 import type { Column } from '../src/admin/contract/operation.ts'
 import { absent, formatCell, toneOfCell } from '../src/admin/contract/show-value.ts'
-import type { Look } from './screen.ts'
+import type { TextTheme } from './screen.ts'
 
 /** Widths are taken from so many rows: more would not change them, and would be looked at for every frame. */
 const sampled = 500
@@ -28,27 +28,27 @@ export class TableLayout {
     return this.#columns
   }
 
-  measure(rows: readonly unknown[], look: Look): void {
+  measure(rows: readonly unknown[], theme: TextTheme): void {
     for (const row of rows.slice(0, sampled)) {
       for (const size of this.#sizes) {
-        const cell = formatCell(row, size.column, look)
+        const cell = formatCell(row, size.column, theme)
         if (cell !== absent) size.empty = false
         size.width = Math.max(size.width, Math.min(widest, textWidth(cell)))
       }
     }
   }
 
-  head(width: number, look: Look): string {
+  head(width: number, theme: TextTheme): string {
     const cells = this.#clip(width).map((size) => align(size.column.title.toUpperCase(), size))
-    return look.paint('quiet', cells.join('  ').trimEnd())
+    return theme.paint('quiet', cells.join('  ').trimEnd())
   }
 
   /** `within`: the row stands in another look, which one of weight would end. */
-  row(row: unknown, width: number, look: Look, within = false): string {
+  row(row: unknown, width: number, theme: TextTheme, within = false): string {
     const cells = this.#clip(width).map((size) => {
-      const text = align(formatCell(row, size.column, look), size)
+      const text = align(formatCell(row, size.column, theme), size)
       const tone = toneOfCell(row, size.column)
-      return tone === null || (within && tone === 'quiet') ? text : look.paint(tone, text)
+      return tone === null || (within && tone === 'quiet') ? text : theme.paint(tone, text)
     })
     return cells.join('  ').trimEnd()
   }

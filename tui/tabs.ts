@@ -1,6 +1,6 @@
 import type { Operation } from '../cli/operation.ts'
 import { type Area, titleOf, wordsOf } from './areas.ts'
-import { type Entry, type Host, scopeInput } from './host.ts'
+import { type Host, type MenuEntry, scopeInput } from './host.ts'
 import type { Screen } from './screen.ts'
 import { ListScreen } from './screens/list.ts'
 import { LiveScreen } from './screens/live.ts'
@@ -16,7 +16,7 @@ const prominent = [
 ] as const
 
 /** A place of the first row, with a screen that is always there. */
-export class Tab {
+export class ScreenTab {
   readonly key: string
   readonly title: string
   readonly #make: () => Screen
@@ -40,7 +40,7 @@ export class Tab {
   }
 }
 
-export function makeTabs(host: Host): Tab[] {
+export function makeTabs(host: Host): ScreenTab[] {
   const areas = prominent.flatMap(({ area: name, title }) => {
     const area = host.areas.find((known) => known.name === name)
     return area === undefined ? [] : [{ title, make: () => areaScreen(host, area, title) }]
@@ -48,9 +48,9 @@ export function makeTabs(host: Host): Tab[] {
   const all = [
     { title: 'Overview', make: () => new OverviewScreen(host) },
     ...areas,
-    { title: 'More', make: () => new MenuScreen('More', () => moreEntries(host), { passing: false }) },
+    { title: 'More', make: () => new MenuScreen('More', () => moreEntries(host), { isDialog: false }) },
   ]
-  return all.map(({ title, make }, index) => new Tab(String(index + 1), title, make))
+  return all.map(({ title, make }, index) => new ScreenTab(String(index + 1), title, make))
 }
 
 /** A noun whose things come by themselves is shown live; one with a list as that; any other as what it can do. */
@@ -58,7 +58,7 @@ function areaScreen(host: Host, area: Area, title: string): Screen {
   const tail = area.operations.find(isTail)
   if (tail !== undefined) return new LiveScreen(host, tail, title)
   if (area.list !== null) return new ListScreen(host, area.list, scopeInput(area.list, host.scope), title)
-  return new MenuScreen(title, () => operationEntries(host, area.operations), { passing: false })
+  return new MenuScreen(title, () => operationEntries(host, area.operations), { isDialog: false })
 }
 
 function isTail({ meta, path }: Operation): boolean {
@@ -66,7 +66,7 @@ function isTail({ meta, path }: Operation): boolean {
 }
 
 /** By the contract: a noun that it learns stands here without anybody's doing. */
-export function moreEntries(host: Host): Entry[] {
+export function moreEntries(host: Host): MenuEntry[] {
   return host.areas
     .filter(({ name }) => !prominent.some(({ area }) => area === name))
     .map((area) => ({
@@ -76,7 +76,7 @@ export function moreEntries(host: Host): Entry[] {
     }))
 }
 
-function operationEntries(host: Host, operations: readonly Operation[]): Entry[] {
+function operationEntries(host: Host, operations: readonly Operation[]): MenuEntry[] {
   return operations.map((operation) => ({
     label: wordsOf(operation),
     detail: operation.meta.summary,

@@ -1,5 +1,5 @@
-import type { Environment } from '../cli/io.ts'
-import type { Style } from './frame.ts'
+import type { EnvironmentVariables } from '../cli/io.ts'
+import type { TerminalStyle } from './frame.ts'
 
 /** The process whose terminal this is. */
 export type TerminalProcess = Pick<NodeJS.Process, 'on' | 'off' | 'once' | 'kill'>
@@ -36,7 +36,7 @@ export async function suspendJob(
 }
 
 /** What the terminal can show, as far as the environment says. */
-export function readStyle(environment: Environment, wantsColour: boolean, utc: boolean): Style {
+export function readStyle(environment: EnvironmentVariables, wantsColour: boolean, utc: boolean): TerminalStyle {
   const locale = environment.LC_ALL || environment.LC_CTYPE || environment.LANG || ''
   const poor = /^(dumb|linux|vt\d+|ansi)$/.test(environment.TERM ?? 'dumb')
   return { colour: wantsColour, unicode: /utf-?8/i.test(locale) && !poor, utc }

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import type { Environment } from '../io.ts'
+import type { EnvironmentVariables } from '../io.ts'
 import type { ClientName } from './client-names.ts'
-import { type Edit, setJson, setToml, setVariables } from './edits.ts'
+import { type FileEdit, setJson, setToml, setVariables } from './edits.ts'
 
 /** What a client is told about the gateway. */
-export interface Target {
+export interface ConnectTarget {
   /** `http://127.0.0.1:8787`, without a slash at its end. */
   gatewayUrl: string
   key: string
@@ -14,25 +14,25 @@ export interface Target {
 
 export interface FileChange {
   path: string
-  edit: Edit
+  edit: FileEdit
   /** The gateway key goes into it: nobody else may read it. */
   holdsKey: boolean
 }
 
 export interface Client {
   /** Where its settings stand, and what changes there. */
-  files(target: Target, places: Places): FileChange[]
+  files(target: ConnectTarget, places: ClientPaths): FileChange[]
   /** Printed as what a shell takes, where nothing is written. */
   asShell?: true
   /** Said when all is done. */
   note: string
 }
 
-export interface Places {
+export interface ClientPaths {
   home: string
   /** Where the command was called: for what belongs to a project. */
   here: string
-  environment: Environment
+  environment: EnvironmentVariables
 }
 
 /** Where Codex finds the key: its own settings hold none. */

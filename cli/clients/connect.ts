@@ -3,24 +3,24 @@ import { keyForm } from '../../src/core/gateway-key.ts'
 import { usageFault } from '../fault.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import { canAsk, type Io } from '../io.ts'
-import type { Gateway } from '../operation.ts'
+import type { GatewayClient } from '../operation.ts'
+import { changeFiles, placeholder, printFiles } from './apply-settings.ts'
 import { clientNames } from './client-names.ts'
 import { clients } from './clients.ts'
-import { changeFiles, placeholder, printFiles } from './put.ts'
 
 /** `spgw connect CLIENT`. Resolves to the exit status. */
 export async function connectClient(
   options: Record<string, unknown>,
   io: Io,
   settings: GlobalOptions,
-  gateway: () => Promise<Gateway>,
+  gateway: () => Promise<GatewayClient>,
 ): Promise<number> {
   const name = clientNames.find((known) => known === options.client) ?? 'openai-env'
   const write = options.write === true
   const source = readSource(options, write)
   const model = readModel(options.model)
   const gatewayUrl = await findUrl(options.url, gateway)
-  const filesWith = (key: string) => clients[name].files({ gatewayUrl, key, model }, placesOf(io))
+  const filesWith = (key: string) => clients[name].files({ gatewayUrl, key, model }, clientPaths(io))
   const given = source.from === 'create' ? null : await fetchKey(source, io)
   const scope = {
     project: settings.project ?? (io.environment.SPGW_PROJECT || null),
@@ -72,7 +72,7 @@ function readStdin(io: Io): Promise<string> {
 async function createKey(
   source: Source,
   scope: { project: string | null; environment: string | null },
-  gateway: Gateway,
+  gateway: GatewayClient,
 ): Promise<string> {
   const name = 'name' in source ? source.name : ''
   const { project, environment } = scope
@@ -84,7 +84,7 @@ async function createKey(
   return String(valueAt(made, 'key'))
 }
 
-async function findUrl(named: unknown, gateway: () => Promise<Gateway>): Promise<string> {
+async function findUrl(named: unknown, gateway: () => Promise<GatewayClient>): Promise<string> {
   const url =
     typeof named === 'string' ? named : String(valueAt(await (await gateway()).call(['status'], {}), 'gateway_url'))
   if (!URL.canParse(url) || !/^https?:\/\/[^\s"'\\]+$/.test(url)) {
@@ -100,7 +100,7 @@ function readModel(named: unknown): string | null {
   throw usageFault(`${named} is not a valid model name.`, 'Use the model name of a route.')
 }
 
-function placesOf({ environment, here }: Io) {
+function clientPaths({ environment, here }: Io) {
   const home = environment.HOME || environment.USERPROFILE
   if (!home) throw usageFault('This user has no home directory, where clients keep their settings.', 'Set HOME.')
   return { home, here: here(), environment }

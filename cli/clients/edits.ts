@@ -1,12 +1,12 @@
 import { CommandFault } from '../fault.ts'
 
 /** Turns what stands in a file (null: no file) into what is to stand there; what it does not set stays as it is. */
-export type Edit = (text: string | null, path: string) => string
+export type FileEdit = (text: string | null, path: string) => string
 
 type Json = { [name: string]: unknown }
 
 /** Sets values at paths like `env.ANTHROPIC_BASE_URL`; null takes one away. */
-export function setJson(values: Readonly<Record<string, string | null>>): Edit {
+export function setJson(values: Readonly<Record<string, string | null>>): FileEdit {
   return (text, path) => {
     const root = parseJson(text, path)
     for (const [place, value] of Object.entries(values)) setAt(root, place.split('.'), value)
@@ -51,7 +51,7 @@ function indentOf(text: string | null): string {
 }
 
 /** `NAME=value` lines of a file that shells and programs read alike. */
-export function setVariables(values: Readonly<Record<string, string>>): Edit {
+export function setVariables(values: Readonly<Record<string, string>>): FileEdit {
   return (text) => {
     let lines = linesOf(text)
     for (const [name, value] of Object.entries(values)) {
@@ -73,7 +73,7 @@ export interface TomlChange {
 }
 
 /** Line by line, since nothing else keeps a person's comments and order. All values are text. */
-export function setToml({ top, table }: TomlChange): Edit {
+export function setToml({ top, table }: TomlChange): FileEdit {
   return (text) => {
     let lines = linesOf(text)
     for (const [name, value] of Object.entries(top)) lines = setTop(lines, name, value)

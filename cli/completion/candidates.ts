@@ -6,7 +6,7 @@ import type { LocalCommand } from '../local-command.ts'
 import type { Field, Operation } from '../operation.ts'
 
 /** One word that the shell may put in, with what it means. */
-export interface Candidate {
+export interface Completion {
   value: string
   description: string
 }
@@ -18,7 +18,7 @@ export interface LiveNames {
 }
 
 export interface Suggestions {
-  fixed: Candidate[]
+  fixed: Completion[]
   live: LiveNames | null
 }
 
@@ -43,18 +43,18 @@ export function suggest(
   return fixed([...nouns, ...verbsOf(within, depth)])
 }
 
-function fixed(candidates: Candidate[]): Suggestions {
+function fixed(candidates: Completion[]): Suggestions {
   return { fixed: candidates, live: null }
 }
 
-interface Place {
+interface CommandMatch {
   within: readonly Operation[]
   operation: Operation | null
   /** How many of the words led here. */
   depth: number
 }
 
-function descend(words: readonly string[], operations: readonly Operation[]): Place {
+function descend(words: readonly string[], operations: readonly Operation[]): CommandMatch {
   let within = operations
   for (const [depth, word] of words.entries()) {
     const own = within.find(
@@ -68,21 +68,21 @@ function descend(words: readonly string[], operations: readonly Operation[]): Pl
   return { within, operation: null, depth: words.length }
 }
 
-function verbsOf(within: readonly Operation[], depth: number): Candidate[] {
+function verbsOf(within: readonly Operation[], depth: number): Completion[] {
   return [...new Set(within.map(({ path }) => path[depth] ?? ''))].map((value) => {
     const own = within.find(({ path }) => path.length === depth + 1 && path[depth] === value)
     return { value, description: own?.meta.summary ?? '' }
   })
 }
 
-interface Line {
+interface TypedWords {
   before: readonly string[]
   typed: string
   /** Plain words behind the verb; may hold values of the operation's own flags. */
   named: readonly string[]
 }
 
-function suggestOfOperation(operation: Operation, line: Line, operations: readonly Operation[]): Suggestions {
+function suggestOfOperation(operation: Operation, line: TypedWords, operations: readonly Operation[]): Suggestions {
   const { fields, meta } = operation
   const flag = /^--([\w-]+)$/.exec(line.before.at(-1) ?? '')?.[1]
   const valued = fields.find((field) => field.flag === flag && field.shape !== 'boolean' && !field.secret)
@@ -95,7 +95,7 @@ function suggestOfOperation(operation: Operation, line: Line, operations: readon
 }
 
 /** Words behind the verb that are no flag's value. */
-function plainWords({ before, named }: Line, fields: readonly Field[]): string[] {
+function plainWords({ before, named }: TypedWords, fields: readonly Field[]): string[] {
   return named.filter((word) => {
     const flag = before[before.lastIndexOf(word) - 1] ?? ''
     return !fields.some((field) => `--${field.flag}` === flag && field.shape !== 'boolean')
@@ -105,7 +105,7 @@ function plainWords({ before, named }: Line, fields: readonly Field[]): string[]
 function suggestValues(
   field: Field,
   operation: Operation,
-  { before }: Line,
+  { before }: TypedWords,
   operations: readonly Operation[],
 ): Suggestions {
   if (field.choices !== null) return fixed(field.choices.map((value) => ({ value, description: '' })))
@@ -130,14 +130,14 @@ function scopeOf(before: readonly string[]): Record<string, string> {
   return scope
 }
 
-function fieldFlags(field: Field): Candidate[] {
+function fieldFlags(field: Field): Completion[] {
   const { flag, description, shape, secret, fallback } = field
   if (secret) return ['stdin', 'env'].map((from) => ({ value: `--${flag}-${from}`, description }))
   if (shape !== 'boolean') return [{ value: `--${flag}`, description }]
   return [{ value: fallback === true ? `--no-${flag}` : `--${flag}`, description }]
 }
 
-function flagCandidates({ flags, description }: { flags: string; description: string }): Candidate[] {
+function flagCandidates({ flags, description }: { flags: string; description: string }): Completion[] {
   const long = /--[\w-]+/.exec(flags)?.[0]
   return long === undefined ? [] : [{ value: long, description }]
 }

@@ -4,7 +4,7 @@ import { readGlobalOptions } from '../global-options.ts'
 import { nameOfListed } from '../known-names.ts'
 import type { Operation } from '../operation.ts'
 import { reach } from '../run.ts'
-import { type Candidate, type LiveNames, suggest } from './candidates.ts'
+import { type Completion, type LiveNames, suggest } from './candidates.ts'
 
 /** A person waits for this with a finger on a key. A gateway that is well answers in some milliseconds, on a busy machine in some hundred. */
 const patienceMs = 1000
@@ -27,7 +27,7 @@ async function askNames(
   { list, scope }: LiveNames,
   words: readonly string[],
   { connect, io }: Dependencies,
-): Promise<Candidate[]> {
+): Promise<Completion[]> {
   const meant = { project: io.environment.SPGW_PROJECT, environment: io.environment.SPGW_ENVIRONMENT, ...scope }
   const known = Object.entries(meant).filter(([name, value]) => value && list.fields.some((one) => one.name === name))
   try {
@@ -49,7 +49,7 @@ function namedPlaces(words: readonly string[]): Record<string, unknown> {
   return { dataDir: valueAfter('--data-dir'), remote: valueAfter('--remote'), tokenEnv: valueAfter('--token-env') }
 }
 
-function describe(row: unknown, list: Operation): Candidate[] {
+function describe(row: unknown, list: Operation): Completion[] {
   const value = nameOfListed(row, list)
   // A word with a blank or a control character in it could not be typed as it stands.
   if (value === null || !/^[\w.:/*@-]+$/.test(value)) return []

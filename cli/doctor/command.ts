@@ -1,4 +1,4 @@
-import type { Finding } from '../../src/core/finding.ts'
+import type { Diagnostic } from '../../src/core/diagnostic.ts'
 import { exitStatus } from '../fault.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import type { Io } from '../io.ts'
@@ -12,10 +12,10 @@ export function makeDoctorCommand(parts: DoctorParts): LocalCommand {
     options: [{ flags: '--config <file>', description: 'Settings file (default: config.yaml in the data directory)' }],
     examples: ['doctor', 'doctor --json', 'doctor --data-dir /var/lib/spgw'],
     async run(options, io, settings, gateway) {
-      const { examine } = await import('./examine.ts')
-      const findings = await examine(options, io, settings, gateway, parts)
-      await print(findings, settings, io)
-      return findings.some(({ state }) => state === 'problem') ? exitStatus.failed : exitStatus.done
+      const { runChecks } = await import('./run-checks.ts')
+      const diagnostics = await runChecks(options, io, settings, gateway, parts)
+      await print(diagnostics, settings, io)
+      return diagnostics.some(({ state }) => state === 'problem') ? exitStatus.failed : exitStatus.done
     },
   }
 }
@@ -23,28 +23,28 @@ export function makeDoctorCommand(parts: DoctorParts): LocalCommand {
 const signs = { ok: '✓', warning: '!', problem: '✗' } as const
 const tones = { ok: 'good', warning: 'warning', problem: 'bad' } as const
 
-async function print(findings: readonly Finding[], settings: GlobalOptions, io: Io): Promise<void> {
+async function print(diagnostics: readonly Diagnostic[], settings: GlobalOptions, io: Io): Promise<void> {
   if (settings.output !== 'table') {
-    const { renderDocument } = await import('../operate.ts')
-    await io.stdout.write(await renderDocument(settings.output, undefined, findings))
+    const { renderDocument } = await import('../operation-bundle.ts')
+    await io.stdout.write(await renderDocument(settings.output, undefined, diagnostics))
     return
   }
-  const { stdoutView } = await import('../operate.ts')
+  const { stdoutView } = await import('../operation-bundle.ts')
   const { paint } = stdoutView(io, settings.utc)
   const { escapeControls } = await import('../../src/admin/contract/show-value.ts')
-  const width = Math.max(...findings.map(({ check }) => check.length))
-  const lines = findings.flatMap(({ check, state, message, remedy }) => {
+  const width = Math.max(...diagnostics.map(({ check }) => check.length))
+  const lines = diagnostics.flatMap(({ check, state, message, remedy }) => {
     const head = paint(tones[state], `${signs[state]} ${state.padEnd('warning'.length)}`)
     const more = remedy === null ? [] : [`${' '.repeat(13 + width)}${paint('quiet', `→ ${escapeControls(remedy)}`)}`]
     return [`${head}  ${check.padEnd(width)}  ${escapeControls(message)}`, ...more]
   })
   await io.stdout.write(`${lines.join('\n')}\n`)
-  await io.stderr.write(`${summarise(findings)}\n`)
+  await io.stderr.write(`${summarise(diagnostics)}\n`)
 }
 
-function summarise(findings: readonly Finding[]): string {
-  const count = (state: Finding['state'], word: string) => {
-    const amount = findings.filter((finding) => finding.state === state).length
+function summarise(diagnostics: readonly Diagnostic[]): string {
+  const count = (state: Diagnostic['state'], word: string) => {
+    const amount = diagnostics.filter((diagnostic) => diagnostic.state === state).length
     return amount === 0 ? [] : [`${amount} ${word}${amount === 1 ? '' : 's'}`]
   }
   const parts = [...count('problem', 'problem'), ...count('warning', 'warning')]

@@ -1,17 +1,17 @@
-import type { Finding } from '../../src/core/finding.ts'
-import type { Environment } from '../io.ts'
+import type { Diagnostic } from '../../src/core/diagnostic.ts'
+import type { EnvironmentVariables } from '../io.ts'
 
 /** What the composition root hands to `doctor`. */
 export interface DoctorParts {
   version: string
   /** Where the gateway of this machine keeps its data, as the other commands find it; null: nowhere. */
-  locate(dataDir: string | null, environment: Environment): Promise<string | null>
+  locate(dataDir: string | null, environment: EnvironmentVariables): Promise<string | null>
   /** What can be seen without asking the gateway. */
   examineMachine(examined: {
     dataDirectory: string | null
     file: string | null
-    environment: Environment
+    environment: EnvironmentVariables
     now: number
     processId: number | null
-  }): Promise<Finding[]>
+  }): Promise<Diagnostic[]>
 }

@@ -10,6 +10,21 @@ export interface ShownPlan {
   released: number
 }
 
+/** What `diff` answers. */
+export interface ConfigurationPlan extends ShownPlan {
+  problems: readonly PlanProblem[]
+  /** Variables of new credentials that are not set: the plan can be shown, but not applied. */
+  unset: readonly PlanProblem[]
+  /** What `apply` takes to refuse any plan but this one. */
+  expect: Record<string, string>
+}
+
+export interface PlanProblem {
+  /** File, line and column. */
+  place: string
+  message: string
+}
+
 export interface ShownChange {
   action: 'create' | 'change' | 'remove'
   kind: string

@@ -15,7 +15,7 @@ import { textWidth } from './text-width.ts'
 import { renderTimeline } from './timeline.ts'
 import type { View } from './view.ts'
 
-type RequestRecord = z.infer<typeof recordShape>
+type ShownRecord = z.infer<typeof recordShape>
 
 /** `requests show`: who asked for what, where the time went, what happened in sentences, the rules, tokens and cost. */
 export function renderRequest(output: unknown, view: View): string {
@@ -57,7 +57,7 @@ function wrapSentence(text: string, { width }: View): string[] {
   return lines
 }
 
-function renderHead(record: RequestRecord, view: View): string {
+function renderHead(record: ShownRecord, view: View): string {
   const status = describeStatus(record)
   const tone = toneOf(record.status, 'state')
   const served =
@@ -73,13 +73,13 @@ function renderHead(record: RequestRecord, view: View): string {
 }
 
 /** `200`, `429 rate_limited`, `in progress`, `interrupted`. */
-function describeStatus({ state, status, error }: RequestRecord): string {
+function describeStatus({ state, status, error }: ShownRecord): string {
   if (state === 'admitted') return 'in progress'
   const words = [status === null ? '' : String(status), error?.code ?? '', state === 'interrupted' ? 'interrupted' : '']
   return words.filter((word) => word !== '').join(' ') || 'no status'
 }
 
-function describeCaller(record: RequestRecord): string {
+function describeCaller(record: ShownRecord): string {
   const scope = record.project === null ? 'no scope' : `${record.project}/${record.environment ?? absent}`
   const call = [record.lane ?? 'no lane', record.operation ?? '', record.streamed ? 'streamed' : ''].filter(Boolean)
   return `key ${record.key?.name ?? absent}, ${scope}, ${call.join(' ')}, route ${record.route ?? absent}`
@@ -91,7 +91,7 @@ function renderSignal({ verdict, rule, text }: Signal, view: View): string {
   return `${tone === null ? word : view.paint(tone, word)} ${escapeControls(`${rule}: ${text}`)}`
 }
 
-function renderTokens({ tokens, cost }: RequestRecord): string[] {
+function renderTokens({ tokens, cost }: ShownRecord): string[] {
   const lines: string[] = []
   if (tokens !== null) {
     const count = (amount: number) => formatValue(amount, 'number', { now: 0, utc: true })
@@ -108,7 +108,7 @@ function renderTokens({ tokens, cost }: RequestRecord): string[] {
   return lines
 }
 
-function renderExchange(record: RequestRecord): string[] {
+function renderExchange(record: ShownRecord): string[] {
   const bytes = (amount: number) => formatValue(amount, 'bytes', { now: 0, utc: true })
   const lines = [`${bytes(record.request_bytes)} received, ${bytes(record.response_bytes)} sent`]
   const { address, user_agent } = record.client

@@ -2,7 +2,7 @@ import type { Column, Show } from '../../src/admin/contract/operation.ts'
 import { rowsOf } from '../../src/admin/contract/show-rows.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import type { Io } from '../io.ts'
-import type { Gateway, Operation } from '../operation.ts'
+import type { GatewayClient, Operation } from '../operation.ts'
 import { pickColumns } from './columns.ts'
 import { renderDocument } from './machine.ts'
 import { deriveColumns, renderRecord } from './record.ts'
@@ -10,17 +10,17 @@ import { renderTable } from './table.ts'
 import { prepareWidths } from './text-width.ts'
 import { stdoutView, type View } from './view.ts'
 
-export interface Result {
+export interface CommandResult {
   operation: Operation
   output: unknown
-  gateway: Gateway
+  gateway: GatewayClient
 }
 
 type Render = (output: unknown, view: View) => string
 
 /** Screens that the contract cannot say, by operation, loaded when they are shown; each is given the operation's own output. */
 const handMade: Record<string, () => Promise<Render>> = {
-  'audit.show': async () => (await import('./audit-line.ts')).renderAuditLine,
+  'audit.show': async () => (await import('./audit-entry.ts')).renderAuditEntry,
   status: async () => (await import('./status.ts')).renderStatus,
   'requests.show': async () => (await import('./request.ts')).renderRequest,
   'routes.explain': async () => (await import('./explanation.ts')).renderExplanation,
@@ -34,7 +34,7 @@ function chooseColumns(show: Show, output: unknown, { columns }: GlobalOptions):
 }
 
 /** Results go to stdout, everything said to a person to stderr. */
-export async function printResult(result: Result, settings: GlobalOptions, io: Io): Promise<void> {
+export async function printResult(result: CommandResult, settings: GlobalOptions, io: Io): Promise<void> {
   const { operation, output } = result
   const { show } = operation.meta
   const columns = chooseColumns(show, output, settings)
@@ -44,7 +44,7 @@ export async function printResult(result: Result, settings: GlobalOptions, io: I
     return
   }
   if (show.as === 'once') {
-    const { printOnce } = await import('./once.ts')
+    const { printOnce } = await import('./secret.ts')
     return printOnce(show, output, result.gateway, io)
   }
   const view = stdoutView(io, settings.utc)

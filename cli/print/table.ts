@@ -6,7 +6,7 @@ import type { View } from './view.ts'
 const gap = '  '
 const rightAligned: readonly Format[] = ['number', 'bytes', 'duration', 'money', 'share']
 
-interface Laid {
+interface LaidOutColumn {
   column: Column
   cells: string[]
   width: number
@@ -24,7 +24,7 @@ export function renderTable(columns: readonly Column[], rows: readonly unknown[]
   return `${lines.join('\n')}\n`
 }
 
-function layOut(column: Column, rows: readonly unknown[], view: View): Laid {
+function layOut(column: Column, rows: readonly unknown[], view: View): LaidOutColumn {
   const cells = rows.map((row) => formatCell(row, column, view))
   const width = Math.max(textWidth(column.title), ...cells.map((cell) => textWidth(cell)))
   return { column, cells, width, empty: cells.every((cell) => cell === absent) }
@@ -35,20 +35,20 @@ export function formatOf(column: Column): Format {
 }
 
 /** A column of words may be cut to this before another column goes for it. */
-const leastWidth = 14
+const minimumWidth = 14
 const cuttable: readonly Format[] = ['text', 'state', 'list', 'targets']
 
-type Sized = Pick<Laid, 'column' | 'width'> & Partial<Pick<Laid, 'empty'>>
+type SizedColumn = Pick<LaidOutColumn, 'column' | 'width'> & Partial<Pick<LaidOutColumn, 'empty'>>
 
 /**
  * Fits columns into a width: those in which nothing stands go first, then the last ones, and what is left is cut where
  * it is widest. The first always stays, and an id, which leads on to `show`, is whole and goes last of the others.
  */
-export function chooseColumns<Part extends Sized>(laid: readonly Part[], width: number | null): Part[] {
+export function chooseColumns<Part extends SizedColumn>(laid: readonly Part[], width: number | null): Part[] {
   let shown = [...laid]
   if (width === null) return shown
   const isVictim = (part: Part, index: number) => index > 0 && part.column.format !== 'id'
-  while (shown.length > 1 && totalWidth(shown.map(leastOf)) > width) {
+  while (shown.length > 1 && totalWidth(shown.map(minimumWidthOf)) > width) {
     const empty = shown.findLastIndex((part, index) => isVictim(part, index) && part.empty === true)
     const victim = empty < 0 ? shown.findLastIndex(isVictim) : empty
     shown = shown.toSpliced(victim < 0 ? shown.length - 1 : victim, 1)
@@ -56,14 +56,14 @@ export function chooseColumns<Part extends Sized>(laid: readonly Part[], width: 
   return cutWidest(shown, width)
 }
 
-function leastOf({ column, width }: Sized): number {
-  return cuttable.includes(formatOf(column)) ? Math.min(width, Math.max(leastWidth, textWidth(column.title))) : width
+function minimumWidthOf({ column, width }: SizedColumn): number {
+  return cuttable.includes(formatOf(column)) ? Math.min(width, Math.max(minimumWidth, textWidth(column.title))) : width
 }
 
 /** Takes a cell's width at a time from the widest column that can spare it; a column alone takes what there is. */
-function cutWidest<Part extends Sized>(shown: readonly Part[], width: number): Part[] {
+function cutWidest<Part extends SizedColumn>(shown: readonly Part[], width: number): Part[] {
   const widths = shown.map((part) => part.width)
-  const spare = (index: number) => (widths[index] ?? 0) - leastOf(shown[index] as Part)
+  const spare = (index: number) => (widths[index] ?? 0) - minimumWidthOf(shown[index] as Part)
   for (let over = totalWidth(widths) - width; over > 0; over--) {
     const able = widths.map((_, index) => index).filter((index) => spare(index) > 0)
     const widest = able.reduce(
@@ -79,7 +79,7 @@ function totalWidth(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, gap.length * (widths.length - 1))
 }
 
-function renderRow(shown: readonly Laid[], row: unknown, index: number, view: View): string {
+function renderRow(shown: readonly LaidOutColumn[], row: unknown, index: number, view: View): string {
   const cells = shown.map((part) => {
     const tone = toneOfCell(row, part.column)
     const text = pad(cut(part.cells[index] ?? absent, part.width), part)
@@ -88,7 +88,7 @@ function renderRow(shown: readonly Laid[], row: unknown, index: number, view: Vi
   return cells.join(gap).trimEnd()
 }
 
-function pad(text: string, { column, width }: Pick<Laid, 'column' | 'width'>): string {
+function pad(text: string, { column, width }: Pick<LaidOutColumn, 'column' | 'width'>): string {
   return alignText(text, width, rightAligned.includes(formatOf(column)))
 }
 

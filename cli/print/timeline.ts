@@ -3,7 +3,7 @@ import type { AttemptRecord, RequestRecord, TimelineEntry } from '../../src/core
 import { alignText, cut } from './table.ts'
 import type { View } from './view.ts'
 
-interface Row {
+interface TimelineRow {
   label: string
   startMs: number
   /** null: a moment, not a span. */
@@ -45,14 +45,14 @@ export function renderTimeline(
 }
 
 /** The attempts draw their own connecting and answering. */
-function momentsOf(record: Pick<RequestRecord, 'timeline' | 'attempts'>): Row[] {
+function momentsOf(record: Pick<RequestRecord, 'timeline' | 'attempts'>): TimelineRow[] {
   const own = record.attempts.length === 0 ? [] : ['attempt', 'connected', 'first_byte', 'last_byte']
   return record.timeline
     .filter((entry) => !own.includes(entry.event))
     .map((entry) => ({ label: labels[entry.event], startMs: entry.at_ms, endMs: null, firstByteMs: null }))
 }
 
-function spanOf(attempt: AttemptRecord): Row {
+function spanOf(attempt: AttemptRecord): TimelineRow {
   return {
     label: escapeControls(`${attempt.provider}: ${attempt.status ?? attempt.outcome}`),
     startMs: attempt.started_ms,
@@ -61,7 +61,7 @@ function spanOf(attempt: AttemptRecord): Row {
   }
 }
 
-function drawBar(row: Row, totalMs: number, room: number): string {
+function drawBar(row: TimelineRow, totalMs: number, room: number): string {
   const place = (ms: number) => (totalMs === 0 ? 0 : Math.min(room - 1, Math.floor((ms / totalMs) * room)))
   const start = place(row.startMs)
   if (row.endMs === null) return `${' '.repeat(start)}│`

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
-import type { Grant } from '../../src/admin/contract/roles.ts'
+import type { RoleGrant } from '../../src/admin/contract/roles.ts'
 import { whyNoBodies } from '../../src/admin/contract/why-no-bodies.ts'
 import type { RequestRecord, Signal } from '../../src/core/record.ts'
 import { bodyKeyFor } from '../../src/daemon/body-key.ts'
@@ -36,7 +36,7 @@ async function capture(gateway: TestGateway, change: Partial<RequestRecord> = {}
   return record
 }
 
-const show = (gateway: TestGateway, grants: Grant[], id: string, bodies = true) =>
+const show = (gateway: TestGateway, grants: RoleGrant[], id: string, bodies = true) =>
   callAs(gateway.parts, grants, 'requests.show', { id, bodies })
 
 const signal = (capture: string): Signal => ({
@@ -54,8 +54,8 @@ describe('captured bodies', () => {
     const other = await gateway.client.projects.add({ name: 'other' })
     const { id } = await capture(gateway)
     const kept = { bodies: { capture: 'full', request: { content: said }, answer: { content: '{"text":"hi"}' } } }
-    const admin = (project: string): Grant => ({ project, role: 'admin' })
-    const viewer: Grant = { project: null, role: 'viewer' }
+    const admin = (project: string): RoleGrant => ({ project, role: 'admin' })
+    const viewer: RoleGrant = { project: null, role: 'viewer' }
     for (const grants of [everywhere('admin'), everywhere('owner'), [admin(own.id)], [viewer, admin(own.id)]])
       expect(await show(gateway, grants, id)).toMatchObject(kept)
     const lines = await gateway.client.audit.list({ operation: 'requests.show', limit: 10 })
@@ -87,12 +87,12 @@ describe('captured bodies', () => {
     const gateway = await startTestGateway()
     const other = await gateway.client.projects.add({ name: 'other' })
     const { id } = await capture(gateway)
-    const replay = async (grants: Grant[]) => {
+    const replay = async (grants: RoleGrant[]) => {
       for await (const _ of (await callAs(gateway.parts, grants, 'requests.replay', { id })) as AsyncIterable<unknown>)
         throw new Error('something was sent')
     }
     expect(await refusal(replay(everywhere('viewer')))).toMatchObject({ code: 'refused' })
-    const grants: Grant[] = [
+    const grants: RoleGrant[] = [
       { project: null, role: 'viewer' },
       { project: other.id, role: 'admin' },
     ]

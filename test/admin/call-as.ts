@@ -1,11 +1,11 @@
 import { call, isProcedure } from '@orpc/server'
-import type { Grant } from '../../src/admin/contract/roles.ts'
+import type { RoleGrant } from '../../src/admin/contract/roles.ts'
 import type { AdminParts, CallContext, Caller } from '../../src/admin/handlers/context.ts'
 import { router } from '../../src/admin/handlers/index.ts'
 
-export const everywhere = (role: Grant['role']): Grant[] => [{ project: null, role }]
+export const everywhere = (role: RoleGrant['role']): RoleGrant[] => [{ project: null, role }]
 
-export const callerWith = (grants: readonly Grant[]): Caller => ({
+export const callerWith = (grants: readonly RoleGrant[]): Caller => ({
   name: 'somebody',
   surface: 'console',
   id: 'opr_somebody',
@@ -23,7 +23,7 @@ export function procedureAt(path: readonly string[]) {
 /** Calls an operation as the console does for an operator with these grants. */
 export async function callAs(
   parts: AdminParts,
-  grants: readonly Grant[],
+  grants: readonly RoleGrant[],
   operation: string,
   input: object = {},
   closing = new AbortController().signal,

@@ -1,12 +1,12 @@
 import { call } from '@orpc/server'
 import { describe, expect, it } from 'vitest'
 import { listOperations } from '../../src/admin/contract/operations.ts'
-import { type Grant, mayCall, roleNames } from '../../src/admin/contract/roles.ts'
+import { mayCall, type RoleGrant, roleNames } from '../../src/admin/contract/roles.ts'
 import type { CallContext } from '../../src/admin/handlers/context.ts'
 import { callerWith, procedureAt } from './call-as.ts'
 import { refusal, startTestGateway } from './gateway.ts'
 
-const callers: Record<string, Grant[]> = {
+const callers: Record<string, RoleGrant[]> = {
   nobody: [],
   'viewer of a project': [{ project: 'prj_a', role: 'viewer' }],
   'admin of a project': [{ project: 'prj_a', role: 'admin' }],
@@ -56,7 +56,7 @@ describe('every operation', () => {
 })
 
 describe('who may what', () => {
-  const asked = (role: Grant['role'], reach: 'workspace' | 'project') =>
+  const asked = (role: RoleGrant['role'], reach: 'workspace' | 'project') =>
     Object.keys(callers).filter((who) => mayCall(callers[who] ?? [], { role, reach }))
 
   it('goes by the best grant that reaches so far', () => {

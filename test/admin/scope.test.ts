@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type ListedOperation, listOperations } from '../../src/admin/contract/operations.ts'
-import { type Grant, mayCall, type RoleName } from '../../src/admin/contract/roles.ts'
+import { mayCall, type RoleGrant, type RoleName } from '../../src/admin/contract/roles.ts'
 import { newId } from '../../src/core/ids.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { JournalWriter } from '../support/journal-writer.ts'
@@ -71,7 +71,7 @@ function anyValue(schema: z.ZodType): unknown {
 }
 
 /** Everything that an operation tells, its stream included. */
-async function tellAll(stage: ScopeStage, grants: readonly Grant[], name: string, input: object): Promise<string> {
+async function tellAll(stage: ScopeStage, grants: readonly RoleGrant[], name: string, input: object): Promise<string> {
   const closing = new AbortController()
   const output = await callAs(stage.gateway.parts, grants, name, input, closing.signal)
   if (typeof output !== 'object' || output === null || !(Symbol.asyncIterator in output))
@@ -89,7 +89,7 @@ async function tellAll(stage: ScopeStage, grants: readonly Grant[], name: string
   return told.join('\n')
 }
 
-const ownGrants = (stage: ScopeStage, role: RoleName): Grant[] => [{ project: stage.own.project, role }]
+const ownGrants = (stage: ScopeStage, role: RoleName): RoleGrant[] => [{ project: stage.own.project, role }]
 
 /** The texts of an input, the longest first. */
 function textsOf(value: unknown): string[] {
@@ -196,7 +196,7 @@ describe('to whoever was given one project', () => {
       ['projects.add', { name: 'mine' }],
     ] as const)
       expect(await refusal(ask(operation, input)), operation).toMatchObject({ code: 'refused' })
-    const seer: Grant[] = [
+    const seer: RoleGrant[] = [
       { project: null, role: 'viewer' },
       { project: own.project, role: 'admin' },
     ]
@@ -292,7 +292,7 @@ describe('to whoever was given one project', () => {
 })
 
 /** The code of the refusal, or `done`, and what was told that the caller had not said himself. */
-async function outcomeOf(stage: ScopeStage, grants: readonly Grant[], name: string, input: object) {
+async function outcomeOf(stage: ScopeStage, grants: readonly RoleGrant[], name: string, input: object) {
   const fault: { code: string; told: string } = await tellAll(stage, grants, name, input).then(
     (told) => ({ code: 'done', told }),
     async (error: unknown) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { makeDoctorCommand } from '../../cli/doctor/command.ts'
 import { GatewayNotRunning } from '../../src/admin/client-fault.ts'
-import { type Finding, well } from '../../src/core/finding.ts'
+import { type Diagnostic, ok } from '../../src/core/diagnostic.ts'
 import { sampleNow } from './fake-io.ts'
 import { type RunOptions, runLine } from './run-line.ts'
 
@@ -21,7 +21,7 @@ interface Scene {
   providers?: object[]
   routes?: object[]
   keys?: object[]
-  own?: Finding[]
+  own?: Diagnostic[]
 }
 
 function examine(scene: Scene, argv: readonly string[] = [], more: RunOptions = {}) {
@@ -31,7 +31,7 @@ function examine(scene: Scene, argv: readonly string[] = [], more: RunOptions = 
     locate: async (dataDir) => dataDir ?? '/found',
     examineMachine: async (examined) => {
       asked.push(examined)
-      return scene.own ?? [well('disk', '77 GB free')]
+      return scene.own ?? [ok('disk', '77 GB free')]
     },
   })
   const gateway = {

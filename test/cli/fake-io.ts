@@ -1,5 +1,5 @@
 import { Interrupted, OutputClosed } from '../../cli/fault.ts'
-import type { Environment, Io } from '../../cli/io.ts'
+import type { EnvironmentVariables, Io } from '../../cli/io.ts'
 
 /** A terminal, or none, whose every word is kept. Answers to questions are taken in order; a missing one is Ctrl-C. */
 export interface FakeIo extends Io {
@@ -14,7 +14,7 @@ export interface FakeOptions {
   columns?: number
   here?: string
   stdin?: string
-  environment?: Environment
+  environment?: EnvironmentVariables
   answers?: readonly (string | boolean)[]
   /** The reader of stdout goes away after so many writes. */
   closesAfter?: number

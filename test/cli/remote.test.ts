@@ -72,7 +72,7 @@ describe('the gateway that is meant', () => {
     await expect(choose({ remote }, { environment: { SPGW_TOKEN: 'sp_live_x' } }).chosen).rejects.toThrow(
       'not an API token',
     )
-    await expect(choose({ ...piped, ...named }).chosen).rejects.toThrow('both given')
+    await expect(choose({ ...piped, ...named }).chosen).rejects.toThrow('cannot be used together')
   })
 
   it('is none for a command of this machine', async () => {

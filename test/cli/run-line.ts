@@ -1,8 +1,8 @@
 import { catalog } from '../../cli/catalog.ts'
 import type { LocalCommand } from '../../cli/local-command.ts'
-import type { Gateway } from '../../cli/operation.ts'
+import type { GatewayClient } from '../../cli/operation.ts'
 import { runCli } from '../../cli/program.ts'
-import type { ConnectOptions, Invocation } from '../../cli/run.ts'
+import type { ConnectGatewayOptions, Invocation } from '../../cli/run.ts'
 import { type FakeIo, type FakeOptions, fakeIo } from './fake-io.ts'
 
 type Answers = Record<
@@ -15,7 +15,7 @@ export interface Ran {
   io: FakeIo
   /** Operation names with their inputs, in order. */
   calls: [string, Record<string, unknown>][]
-  connected: ConnectOptions[]
+  connected: ConnectGatewayOptions[]
 }
 
 export interface RunOptions extends FakeOptions {
@@ -45,7 +45,7 @@ export async function runLine(argv: readonly string[], options: RunOptions = {})
   return ran
 }
 
-function gatewayOf(answers: Answers, calls: Ran['calls'], answered: () => void): Gateway {
+function gatewayOf(answers: Answers, calls: Ran['calls'], answered: () => void): GatewayClient {
   return {
     async call(path, input, options = {}) {
       const name = path.join('.')

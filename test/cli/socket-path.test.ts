@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { findSocket, listDataDirectories, type Surroundings } from '../../cli/socket-path.ts'
+import { findSocket, type HostContext, listDataDirectories } from '../../cli/socket-path.ts'
 
-const linux: Surroundings = { environment: {}, home: '/people/ann', platform: 'linux' }
+const linux: HostContext = { environment: {}, home: '/people/ann', platform: 'linux' }
 const system = '/var/lib/spgw'
 const own = '/people/ann/.local/state/spgw'
 
@@ -27,7 +27,7 @@ describe('data directories', () => {
       '/state/spgw',
     ])
     expect(listDataDirectories(null, { ...linux, home: null })).toEqual([system])
-    const windows: Surroundings = { environment: { LOCALAPPDATA: 'C:\\Local' }, home: null, platform: 'win32' }
+    const windows: HostContext = { environment: { LOCALAPPDATA: 'C:\\Local' }, home: null, platform: 'win32' }
     expect(listDataDirectories(null, windows)).toEqual(['C:\\Local\\spgw'])
   })
 })
@@ -50,7 +50,7 @@ describe('the socket', () => {
   it('may stand elsewhere, where admin.path says', () => {
     const noted = filesWith({ '/d': '', '/d/admin.path': '/run/user/1/spgw-ab.sock\n' })
     expect(findSocket('/d', linux, noted)?.socketPath).toBe('/run/user/1/spgw-ab.sock')
-    const pipe: Surroundings = { environment: {}, home: null, platform: 'win32' }
+    const pipe: HostContext = { environment: {}, home: null, platform: 'win32' }
     const path = '\\\\.\\pipe\\spgw-ab'
     expect(findSocket('C:\\d', pipe, filesWith({ 'C:\\d\\admin.path': path }))?.socketPath).toBe(path)
   })

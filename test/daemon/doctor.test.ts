@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { loadSettings } from '../../src/config/load.ts'
-import type { Finding } from '../../src/core/finding.ts'
+import type { Diagnostic } from '../../src/core/diagnostic.ts'
 import { examineMachine } from '../../src/daemon/doctor/machine.ts'
 import { initialise } from '../../src/daemon/init.ts'
 
@@ -19,7 +19,7 @@ beforeEach(async () => {
   await initialise(loadSettings({ environment, flags: { dataDir: directory } }), null, false)
 })
 
-async function examine(more: Record<string, string> = {}, now = Date.now()): Promise<Finding[]> {
+async function examine(more: Record<string, string> = {}, now = Date.now()): Promise<Diagnostic[]> {
   const place = { dataDirectory: directory, file: null, processId: null }
   return examineMachine({ ...place, environment: { ...environment, ...more }, now })
 }

@@ -1,9 +1,9 @@
 import { catalog } from '../../cli/catalog.ts'
-import type { Gateway } from '../../cli/operation.ts'
+import type { GatewayClient } from '../../cli/operation.ts'
 import { prepareWidths } from '../../cli/print/text-width.ts'
-import { drawFrame, type Style } from '../../tui/frame.ts'
+import { drawFrame, type TerminalStyle } from '../../tui/frame.ts'
 import { readText } from '../../tui/keys.ts'
-import { Session } from '../../tui/session.ts'
+import { TuiSession } from '../../tui/session.ts'
 
 /** As the interface itself does at its start. */
 await prepareWidths('漢')
@@ -16,7 +16,7 @@ export interface Call {
 export type Answers = Record<string, unknown>
 
 export interface Driven {
-  session: Session
+  session: TuiSession
   calls: Call[]
   copied: string[]
   /** Whole keys (`enter`, `ctrl-s`), or text after a `=`. */
@@ -24,7 +24,7 @@ export interface Driven {
   /** Resolves when the screen holds the text. */
   see(text: string): Promise<string>
   until(isSo: () => boolean): Promise<void>
-  text(columns?: number, rows?: number, style?: Partial<Style>): string
+  text(columns?: number, rows?: number, style?: Partial<TerminalStyle>): string
   stop(): void
 }
 
@@ -38,7 +38,7 @@ export async function* streamOf(rows: readonly unknown[], signal?: AbortSignal):
 export function drive(answers: Answers = {}): Driven {
   const calls: Call[] = []
   const copied: string[] = []
-  const gateway: Gateway = {
+  const gateway: GatewayClient = {
     async call(path, input, options) {
       const name = path.join('.')
       calls.push({ path: name, input: { ...input } })
@@ -47,7 +47,7 @@ export function drive(answers: Answers = {}): Driven {
       return answer ?? defaultAnswer(name, options?.signal)
     },
   }
-  const session = new Session({
+  const session = new TuiSession({
     operations: catalog,
     connect: async () => gateway,
     scope: { project: 'default', environment: 'production', all: false },

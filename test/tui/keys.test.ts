@@ -9,7 +9,7 @@ const names = (input: string, key: Key = plain) => readPresses(input, key).map((
 describe('readPresses', () => {
   it.each([
     ['text', 'ab', ['a', 'b']],
-    ['text with Enter, Tab and Backspace in it', 'a\rb\tc\u007f', ['a', 'enter', 'b', 'tab', 'c', 'backspace']],
+    ['text with Enter, ScreenTab and Backspace in it', 'a\rb\tc\u007f', ['a', 'enter', 'b', 'tab', 'c', 'backspace']],
     ['Ctrl before text: one line cleared and written anew', '\u00153', ['ctrl-u', '3']],
     ['Ctrl behind text: written and sent', '3\u0013', ['3', 'ctrl-s']],
     ['every letter with Ctrl that is no key of its own', '\u0001\u001a', ['ctrl-a', 'ctrl-z']],

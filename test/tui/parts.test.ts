@@ -4,11 +4,11 @@ import stringWidth from 'string-width'
 import { describe, expect, it } from 'vitest'
 import { prepareWidths } from '../../cli/print/text-width.ts'
 import { clip, pad, toAscii } from '../../tui/clip.ts'
-import { Flow } from '../../tui/flow.ts'
 import { editLine, lineOf, windowOf } from '../../tui/line-editor.ts'
 import { wrap } from '../../tui/lines.ts'
+import { RowStream } from '../../tui/row-stream.ts'
 import { sparkline } from '../../tui/screens/overview.ts'
-import { moveIn } from '../../tui/selection.ts'
+import { moveSelection } from '../../tui/selection.ts'
 import { copySequence, readStyle, type TerminalProcess, watchEnd } from '../../tui/terminal.ts'
 
 await prepareWidths('漢')
@@ -69,7 +69,7 @@ describe('a selection', () => {
         natural,
         fc.integer({ min: 1, max: 30 }),
         (index, top, step, count, height) => {
-          const moved = moveIn({ index, top }, step, count, height)
+          const moved = moveSelection({ index, top }, step, count, height)
           expect(moved.index).toBeGreaterThanOrEqual(0)
           expect(moved.index).toBeLessThan(Math.max(1, count))
           expect(moved.top).toBeLessThanOrEqual(moved.index)
@@ -82,19 +82,19 @@ describe('a selection', () => {
 
 describe('a flood of rows', () => {
   it('is kept to its last thousands, newest first', () => {
-    const flow = new Flow()
-    for (let number = 0; number < 100_000; number++) flow.take({ number })
+    const flow = new RowStream()
+    for (let number = 0; number < 100_000; number++) flow.addRow({ number })
     expect(flow.rows[0]).toEqual({ number: 99_999 })
     expect(flow.rows.length).toBeLessThanOrEqual(2500)
   })
 
   it('is joined to what was there before, each row once', () => {
-    const flow = new Flow()
-    flow.take({ id: 'req_3' })
-    flow.take({ id: 'req_4' })
+    const flow = new RowStream()
+    flow.addRow({ id: 'req_3' })
+    flow.addRow({ id: 'req_4' })
     flow.seed([{ id: 'req_3' }, { id: 'req_2' }, { id: 'req_1' }])
-    flow.take({ id: 'req_2' })
-    flow.take({ id: 'req_5' })
+    flow.addRow({ id: 'req_2' })
+    flow.addRow({ id: 'req_5' })
     expect(flow.rows.map((row) => Reflect.get(Object(row), 'id'))).toEqual([
       'req_5',
       'req_4',
@@ -105,10 +105,10 @@ describe('a flood of rows', () => {
   })
 
   it('moves nothing while it is held, and is counted whole', () => {
-    const flow = new Flow()
+    const flow = new RowStream()
     flow.seed([{ number: 2 }, { number: 1 }])
     flow.held = true
-    for (let number = 0; number < 50_000; number++) flow.take({ number })
+    for (let number = 0; number < 50_000; number++) flow.addRow({ number })
     expect(flow.rows).toEqual([{ number: 2 }, { number: 1 }])
     expect(flow.waiting).toBe(50_000)
     flow.release()
@@ -117,19 +117,19 @@ describe('a flood of rows', () => {
   })
 
   it('keeps its order when it is read anew, and what came meanwhile waits for the reader', () => {
-    const ids = (flow: Flow) => flow.rows.map((row) => Reflect.get(Object(row), 'id'))
+    const ids = (flow: RowStream) => flow.rows.map((row) => Reflect.get(Object(row), 'id'))
     const rows = (...numbers: number[]) => numbers.map((number) => ({ id: `req_${number}` }))
-    const flow = new Flow()
+    const flow = new RowStream()
     flow.begin()
     flow.seed(rows(3, 2, 1))
-    flow.take({ id: 'req_4' })
+    flow.addRow({ id: 'req_4' })
     flow.begin()
-    flow.take({ id: 'req_6' })
+    flow.addRow({ id: 'req_6' })
     flow.seed(rows(5, 4, 3))
     expect(ids(flow)).toEqual(['req_6', 'req_5', 'req_4', 'req_3', 'req_2', 'req_1'])
     flow.held = true
     flow.begin()
-    flow.take({ id: 'req_8' })
+    flow.addRow({ id: 'req_8' })
     flow.seed(rows(8, 7, 6))
     expect([ids(flow)[0], flow.waiting]).toEqual(['req_6', 2])
     flow.release()

@@ -3,12 +3,12 @@ import { absent, escapeControls, formatCell } from '../../src/admin/contract/sho
 import { nameOfRow } from '../areas.ts'
 import { clip } from '../clip.ts'
 import { helpOf, labelOf } from '../form-fields.ts'
-import type { Press } from '../keys.ts'
-import { editLine, insert, type Line, lineOf, windowOf } from '../line-editor.ts'
+import type { KeyPress } from '../keys.ts'
+import { type EditedLine, editLine, insert, lineOf, windowOf } from '../line-editor.ts'
 import { pairs, wrap } from '../lines.ts'
-import type { Hint, Look, Place, Screen } from '../screen.ts'
+import type { DrawArea, Hint, Screen, TextTheme } from '../screen.ts'
 
-export interface Danger {
+export interface ConfirmOptions {
   operation: Operation
   input: object
   /** The thing that it is done to; undefined: the gateway itself. */
@@ -18,7 +18,7 @@ export interface Danger {
   /** What can be said yes to besides. */
   switches: readonly Field[]
   /** What will be done, where that was worked out. */
-  plan?: { owner: string; draw(look: Look): string[] }
+  plan?: { owner: string; draw(theme: TextTheme): string[] }
   go(switched: object): void
 }
 
@@ -26,16 +26,16 @@ export interface Danger {
 export class ConfirmScreen implements Screen {
   readonly title: string
   readonly typing = true
-  readonly passing = true
-  readonly #danger: Danger
+  readonly isDialog = true
+  readonly #danger: ConfirmOptions
   readonly #name: string
-  #line: Line = lineOf('')
+  #line: EditedLine = lineOf('')
   #wrong = false
   readonly #on = new Set<string>()
   /** The switch that the keys act on; -1: the name. */
   #at = -1
 
-  constructor(danger: Danger) {
+  constructor(danger: ConfirmOptions) {
     this.#danger = danger
     // As it is shown: what cannot be seen cannot be asked for.
     this.#name = escapeControls(danger.plan?.owner ?? nameOfRow(danger.subject)) || 'yes'
@@ -43,31 +43,31 @@ export class ConfirmScreen implements Screen {
       [...danger.operation.path.slice(1), nameOfRow(danger.subject)].join(' ').trim() || danger.operation.name
   }
 
-  draw({ width, look }: Place): string[] {
+  draw({ width, theme }: DrawArea): string[] {
     const { operation, subject } = this.#danger
     const said = operation.meta.confirm ?? `${operation.meta.summary}.`
     const consequence = wrap(fillIn(said, { ...this.#danger.input, ...this.#named() }), width - 4)
-    const facts = subject === undefined ? [] : pairs(this.#facts(look), look)
+    const facts = subject === undefined ? [] : pairs(this.#facts(theme), theme)
     const { before, under, after } = windowOf(this.#line, Math.max(10, width - this.#name.length - 24))
-    const typed = `${look.paint('quiet', 'Type')} ${look.paint('strong', this.#name)} ${look.paint('quiet', 'to confirm:')} ${before}${look.cursor(under)}${after}`
+    const typed = `${theme.paint('quiet', 'Type')} ${theme.paint('strong', this.#name)} ${theme.paint('quiet', 'to confirm:')} ${before}${theme.cursor(under)}${after}`
     return [
       '',
-      ...consequence.map((line) => look.paint('bad', line)),
+      ...consequence.map((line) => theme.paint('bad', line)),
       '',
       ...facts,
       ...(facts.length === 0 ? [] : ['']),
-      ...(this.#danger.plan?.draw(look) ?? []),
-      ...this.#danger.switches.map((field, place) => this.#switch(field, place, look)),
+      ...(this.#danger.plan?.draw(theme) ?? []),
+      ...this.#danger.switches.map((field, position) => this.#switch(field, position, theme)),
       ...(this.#danger.switches.length === 0 ? [] : ['']),
       typed,
-      ...(this.#wrong ? ['', look.paint('warning', `That does not match ${this.#name}. Nothing was changed.`)] : []),
+      ...(this.#wrong ? ['', theme.paint('warning', `That does not match ${this.#name}. Nothing was changed.`)] : []),
     ].map((line) => clip(`  ${line}`, width))
   }
 
-  #switch(field: Field, place: number, look: Look): string {
+  #switch(field: Field, position: number, theme: TextTheme): string {
     const box = `[${this.#on.has(field.name) ? 'x' : ' '}] ${labelOf(field)}`
-    const label = place === this.#at ? `▸ ${look.paint('strong', box)}` : `  ${box}`
-    return `${label}  ${look.paint('quiet', helpOf(field))}`
+    const label = position === this.#at ? `▸ ${theme.paint('strong', box)}` : `  ${box}`
+    return `${label}  ${theme.paint('quiet', helpOf(field))}`
   }
 
   /** The id that the input has means nothing to a person. */
@@ -77,12 +77,12 @@ export class ConfirmScreen implements Screen {
     return field === undefined || subject === undefined ? {} : { [field]: this.#name }
   }
 
-  #facts(look: Look): [string, string][] {
+  #facts(theme: TextTheme): [string, string][] {
     const show = this.#danger.list?.meta.show
     const columns = show !== undefined && 'columns' in show ? (show.columns ?? []) : []
     return columns
       .filter(({ format }) => format !== 'id')
-      .map((column): [string, string] => [lowerTitle(column.title), formatCell(this.#danger.subject, column, look)])
+      .map((column): [string, string] => [lowerTitle(column.title), formatCell(this.#danger.subject, column, theme)])
       .filter(([, value]) => value !== absent)
   }
 
@@ -101,7 +101,7 @@ export class ConfirmScreen implements Screen {
     this.#line = insert(this.#line, text)
   }
 
-  press(press: Press): boolean {
+  press(press: KeyPress): boolean {
     if (press.name === 'escape') return false
     if (press.name === 'enter') {
       this.#wrong = this.#line.text.trim() !== this.#name

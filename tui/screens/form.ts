@@ -6,22 +6,22 @@ import { textWidth } from '../../cli/print/text-width.ts'
 import { valueAt } from '../../src/admin/contract/show-value.ts'
 import { clip } from '../clip.ts'
 import { askedFields, currentText, helpOf, labelOf, readText } from '../form-fields.ts'
-import type { Press } from '../keys.ts'
-import { editLine, insert, type Line, lineOf, windowOf } from '../line-editor.ts'
+import type { KeyPress } from '../keys.ts'
+import { type EditedLine, editLine, insert, lineOf, windowOf } from '../line-editor.ts'
 import { mark, wrap } from '../lines.ts'
-import type { Hint, Look, Place, Screen } from '../screen.ts'
-import { moveIn, type Selection } from '../selection.ts'
+import type { DrawArea, Hint, Screen, TextTheme } from '../screen.ts'
+import { moveSelection, type Selection } from '../selection.ts'
 
 /** One field and what is written in it. */
-interface Entry {
+interface FormEntry {
   field: Field
-  line: Line
+  line: EditedLine
   /** What the thing had when the form was opened; a field that still has it is not sent. */
   before: string
   problem: string | null
 }
 
-export interface FormWish {
+export interface FormOptions {
   operation: Operation
   given: object
   /** Fields that say which thing is meant, and are not asked where that is known. */
@@ -32,7 +32,7 @@ export interface FormWish {
   /** What a field starts with in place of its default. */
   start: Readonly<Record<string, string>>
   /** Names that a field may take, live from the gateway; none known yet: empty. */
-  known(field: Field): readonly string[]
+  namesFor(field: Field): readonly string[]
   /** What was written, in the form that the operation takes; rejects where that cannot be. */
   complete(input: Record<string, unknown>): Promise<Record<string, unknown>>
   /** Until it settles, the form waits. */
@@ -44,81 +44,81 @@ export interface FormWish {
 export class FormScreen implements Screen {
   readonly title: string
   readonly typing = true
-  readonly passing = true
-  readonly #wish: FormWish
-  readonly #entries: Entry[]
+  readonly isDialog = true
+  readonly #options: FormOptions
+  readonly #entries: FormEntry[]
   #selection: Selection = { index: 0, top: 0 }
   #problem: string | null = null
   #busy = false
 
-  constructor(wish: FormWish, title: string) {
-    this.#wish = wish
+  constructor(options: FormOptions, title: string) {
+    this.#options = options
     this.title = title
-    this.#entries = askedFields(wish.operation, wish.given, wish.hidden).map((field) => {
-      const before = currentText(field, wish.subject)
-      return { field, line: lineOf(before || (wish.start[field.name] ?? startText(field))), before, problem: null }
+    this.#entries = askedFields(options.operation, options.given, options.hidden).map((field) => {
+      const before = currentText(field, options.subject)
+      return { field, line: lineOf(before || (options.start[field.name] ?? startText(field))), before, problem: null }
     })
   }
 
   /** Those that mean something to the kind that is chosen. */
-  get #seen(): Entry[] {
+  get #seen(): FormEntry[] {
     const chosen = this.#entries.find(({ field }) => field.name === 'kind')?.line.text
-    const kind = chosen ?? valueAt(this.#wish.subject, 'kind')
+    const kind = chosen ?? valueAt(this.#options.subject, 'kind')
     return this.#entries.filter(({ field }) => fitsKind(field, typeof kind === 'string' ? kind : ''))
   }
 
-  draw({ width, height, look }: Place): string[] {
-    const head = wrap(`${this.#wish.operation.meta.summary}.`, width)
-    const help = this.#help(width, look)
+  draw({ width, height, theme }: DrawArea): string[] {
+    const head = wrap(`${this.#options.operation.meta.summary}.`, width)
+    const help = this.#help(width, theme)
     const room = Math.max(3, height - head.length - help.length - 2)
     const rows = [...this.#seen.map((entry) => labelOf(entry.field)), '']
-    this.#selection = moveIn(this.#selection, 0, rows.length, room)
+    this.#selection = moveSelection(this.#selection, 0, rows.length, room)
     const labels = Math.max(...rows.map((label) => textWidth(label))) + 2
     const { top, index } = this.#selection
     const lines = rows
       .slice(top, top + room)
-      .map((_, seen) => this.#row(top + seen, top + seen === index, labels, width, look))
+      .map((_, seen) => this.#row(top + seen, top + seen === index, labels, width, theme))
     const more = rows.length - top - room
-    const where = more > 0 ? look.paint('quiet', `  … ${more} more`) : ''
+    const where = more > 0 ? theme.paint('quiet', `  … ${more} more`) : ''
     return [...head, '', ...lines, where, ...help].map((line) => clip(line, width))
   }
 
-  #row(place: number, selected: boolean, labels: number, width: number, look: Look): string {
-    const entry = this.#seen[place]
+  #row(position: number, selected: boolean, labels: number, width: number, theme: TextTheme): string {
+    const entry = this.#seen[position]
     if (entry === undefined) {
-      const button = `[ ${this.#busy ? 'Wait…' : this.#wish.button} ]`
-      return mark(selected, look) + (selected ? look.paint('strong', button) : button)
+      const button = `[ ${this.#busy ? 'Wait…' : this.#options.button} ]`
+      return mark(selected, theme) + (selected ? theme.paint('strong', button) : button)
     }
     const { field } = entry
     const label = alignText(`${labelOf(field)}${field.required ? ' *' : ''}`, labels, false)
-    const value = this.#value(entry, selected, width - labels - 4, look)
-    return `${mark(selected, look)}${look.paint(selected ? 'strong' : 'quiet', label)}  ${value}`
+    const value = this.#value(entry, selected, width - labels - 4, theme)
+    return `${mark(selected, theme)}${theme.paint(selected ? 'strong' : 'quiet', label)}  ${value}`
   }
 
-  #value(entry: Entry, selected: boolean, room: number, look: Look): string {
+  #value(entry: FormEntry, selected: boolean, room: number, theme: TextTheme): string {
     const { field, line } = entry
-    if (field.secret) return secretText(line, selected, look)
+    if (field.secret) return secretText(line, selected, theme)
     if (field.shape === 'boolean') return `[${line.text === 'true' ? 'x' : ' '}]`
     if (selected && this.#choices(entry).length > 0 && this.#isChoice(entry)) {
-      return `‹ ${look.cursor(line.text === '' ? unset : line.text)} ›`
+      return `‹ ${theme.cursor(line.text === '' ? unset : line.text)} ›`
     }
     if (!selected)
-      return line.text === '' ? look.paint('quiet', placeholder(field)) : clip(windowOf(line, room).before, room)
+      return line.text === '' ? theme.paint('quiet', placeholder(field)) : clip(windowOf(line, room).before, room)
     const { before, under, after } = windowOf(line, room)
-    return before + look.cursor(under) + after
+    return before + theme.cursor(under) + after
   }
 
   /** What the field is for, what is wrong with it, and what it may hold. */
-  #help(width: number, look: Look): string[] {
+  #help(width: number, theme: TextTheme): string[] {
     const entry = this.#seen[this.#selection.index]
     const problem = entry?.problem ?? this.#problem
-    const said = problem === null ? [] : wrap(problem, width - 4).map((line) => look.paint('bad', line))
+    const said = problem === null ? [] : wrap(problem, width - 4).map((line) => theme.paint('bad', line))
     if (entry === undefined) return said
     const { field } = entry
     const known = this.#choices(entry)
     const notes = [helpOf(field), this.#isChoice(entry) ? '' : formOf(field)].filter((note) => note !== '')
     const names = known.length === 0 ? [] : wrap(`←→ ${known.join(', ')}`, width - 4).slice(0, 2)
-    return [...said, ...wrap(notes.join('. '), width - 4).map((line) => look.paint('quiet', line)), ...names]
+    return [...said, ...wrap(notes.join('. '), width - 4).map((line) => theme.paint('quiet', line)), ...names]
   }
 
   hints(): Hint[] {
@@ -126,7 +126,7 @@ export class FormScreen implements Screen {
     return [
       ['↑↓', 'field'],
       ['enter', 'next'],
-      ['ctrl-s', this.#wish.button.toLowerCase()],
+      ['ctrl-s', this.#options.button.toLowerCase()],
       ['esc', 'cancel'],
     ]
   }
@@ -137,7 +137,7 @@ export class FormScreen implements Screen {
       this.#write(entry, insert(entry.line, text))
   }
 
-  press(press: Press): boolean {
+  press(press: KeyPress): boolean {
     const entry = this.#seen[this.#selection.index]
     switch (press.name) {
       case 'escape':
@@ -147,7 +147,7 @@ export class FormScreen implements Screen {
     }
   }
 
-  #command(press: Press, entry: Entry | undefined): boolean {
+  #command(press: KeyPress, entry: FormEntry | undefined): boolean {
     switch (press.name) {
       case 'ctrl-s':
         return this.#submit()
@@ -165,11 +165,11 @@ export class FormScreen implements Screen {
   }
 
   #move(step: number): boolean {
-    this.#selection = moveIn(this.#selection, step, this.#seen.length + 1, Number.POSITIVE_INFINITY)
+    this.#selection = moveSelection(this.#selection, step, this.#seen.length + 1, Number.POSITIVE_INFINITY)
     return true
   }
 
-  #edit(entry: Entry, press: Press): boolean {
+  #edit(entry: FormEntry, press: KeyPress): boolean {
     const { field, line } = entry
     if (field.shape === 'boolean') {
       if ([' ', 'left', 'right', 'x'].includes(press.name))
@@ -186,19 +186,19 @@ export class FormScreen implements Screen {
     return true
   }
 
-  #write(entry: Entry, line: Line): void {
+  #write(entry: FormEntry, line: EditedLine): void {
     entry.line = line
     entry.problem = null
     this.#problem = null
   }
 
-  #choices({ field }: Entry): readonly string[] {
+  #choices({ field }: FormEntry): readonly string[] {
     if (field.shape === 'list' || field.shape === 'pairs') return field.choices ?? []
-    return field.choices ?? this.#wish.known(field)
+    return field.choices ?? this.#options.namesFor(field)
   }
 
   /** The arrows choose while the text is one of the names, or none yet; else they move in the text. */
-  #isChoice(entry: Entry): boolean {
+  #isChoice(entry: FormEntry): boolean {
     const { field, line } = entry
     if (field.shape === 'list' || field.shape === 'pairs') return false
     const choices = this.#choices(entry)
@@ -207,12 +207,12 @@ export class FormScreen implements Screen {
 
   #submit(): boolean {
     if (this.#busy) return true
-    const input: Record<string, unknown> = { ...this.#wish.given }
-    for (const [place, entry] of this.#seen.entries()) {
+    const input: Record<string, unknown> = { ...this.#options.given }
+    for (const [position, entry] of this.#seen.entries()) {
       const problem = this.#read(entry, input)
       if (problem === null) continue
       entry.problem = problem
-      this.#selection = { ...this.#selection, index: place }
+      this.#selection = { ...this.#selection, index: position }
       return true
     }
     this.#busy = true
@@ -221,7 +221,7 @@ export class FormScreen implements Screen {
   }
 
   /** Puts the entry's value into the input; gives what is wrong with it. */
-  #read({ field, line, before }: Entry, input: Record<string, unknown>): string | null {
+  #read({ field, line, before }: FormEntry, input: Record<string, unknown>): string | null {
     if (field.required && line.text.trim() === '') return `${labelOf(field)} is required.`
     if (line.text === before || (before === '' && line.text === startText(field))) return null
     try {
@@ -235,11 +235,11 @@ export class FormScreen implements Screen {
 
   async #check(input: Record<string, unknown>): Promise<void> {
     try {
-      const whole = await this.#wish.complete(input)
-      await checkInput(this.#wish.operation, whole)
-      await this.#wish.submit(whole)
+      const whole = await this.#options.complete(input)
+      await checkInput(this.#options.operation, whole)
+      await this.#options.submit(whole)
       this.#busy = false
-      this.#wish.changed()
+      this.#options.changed()
     } catch (error) {
       this.fail(error)
     }
@@ -249,17 +249,17 @@ export class FormScreen implements Screen {
   fail(error: unknown): void {
     this.#busy = false
     const { cause, hint } = reportFault(error)
-    const named = this.#seen.findIndex(({ field }) => mentions(cause, field, this.#wish.operation))
-    const place = named < 0 ? this.#seen.findIndex(({ field }) => isMeant(hint, field)) : named
-    const entry = this.#seen[place]
+    const named = this.#seen.findIndex(({ field }) => mentions(cause, field, this.#options.operation))
+    const position = named < 0 ? this.#seen.findIndex(({ field }) => isMeant(hint, field)) : named
+    const entry = this.#seen[position]
     if (entry === undefined) {
       this.#problem = `${cause} ${hint}`
       this.#selection = { ...this.#selection, index: this.#seen.length }
     } else {
       entry.problem = named < 0 ? cause : withoutFlag(error, entry.field)
-      this.#selection = { ...this.#selection, index: place }
+      this.#selection = { ...this.#selection, index: position }
     }
-    this.#wish.changed()
+    this.#options.changed()
   }
 }
 
@@ -275,9 +275,9 @@ function placeholder({ required }: Field): string {
 }
 
 /** Nothing of it is shown, not even how long it is. */
-function secretText(line: Line, selected: boolean, look: Look): string {
+function secretText(line: EditedLine, selected: boolean, theme: TextTheme): string {
   const text = line.text === '' ? '' : '••••••••'
-  return selected ? text + look.cursor(' ') : text === '' ? look.paint('quiet', '–') : text
+  return selected ? text + theme.cursor(' ') : text === '' ? theme.paint('quiet', '–') : text
 }
 
 function formOf(field: Field): string {
@@ -294,9 +294,9 @@ function formOf(field: Field): string {
 
 function turnChoice(choices: readonly string[], text: string, turn: number, required: boolean): string {
   const all = required ? choices : ['', ...choices]
-  const place = all.indexOf(text)
-  if (place < 0) return (turn > 0 ? all[0] : all.at(-1)) ?? ''
-  return all[(place + turn + all.length) % all.length] ?? ''
+  const position = all.indexOf(text)
+  if (position < 0) return (turn > 0 ? all[0] : all.at(-1)) ?? ''
+  return all[(position + turn + all.length) % all.length] ?? ''
 }
 
 /** The command line names a field by its flag; a form shows the message under the field itself. */

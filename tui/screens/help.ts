@@ -1,7 +1,7 @@
-import type { Press } from '../keys.ts'
+import type { KeyPress } from '../keys.ts'
 import { pairs } from '../lines.ts'
 import { Pager } from '../pager.ts'
-import type { Hint, Place, Screen } from '../screen.ts'
+import type { DrawArea, Hint, Screen } from '../screen.ts'
 
 const everywhere: readonly Hint[] = [
   ['1 … 6, tab', 'switch tabs'],
@@ -38,21 +38,21 @@ export class HelpScreen implements Screen {
     this.#of = of
   }
 
-  draw(place: Place): string[] {
-    const { look } = place
+  draw(area: DrawArea): string[] {
+    const { theme } = area
     const here = this.#of.hints()
     return this.#pager.draw(
       [
-        ...(here.length === 0 ? [] : [look.paint('strong', `Here: ${this.#of.title}`), ...pairs(here, look), '']),
-        look.paint('strong', 'Everywhere'),
-        ...pairs(everywhere, look),
+        ...(here.length === 0 ? [] : [theme.paint('strong', `Here: ${this.#of.title}`), ...pairs(here, theme), '']),
+        theme.paint('strong', 'Everywhere'),
+        ...pairs(everywhere, theme),
         '',
-        look.paint('strong', 'In a form'),
-        ...pairs(writing, look),
+        theme.paint('strong', 'In a form'),
+        ...pairs(writing, theme),
         '',
         '● connected  ○ not connected. To disable colour: NO_COLOR=1 spgw tui',
       ],
-      place,
+      area,
     )
   }
 
@@ -63,7 +63,7 @@ export class HelpScreen implements Screen {
     ]
   }
 
-  press(press: Press): boolean {
+  press(press: KeyPress): boolean {
     return this.#pager.press(press)
   }
 }

@@ -5,16 +5,16 @@ import { rowsOf } from '../../src/admin/contract/show-rows.ts'
 import { aboutList, findVerb, inputForRow, isAboutRow, isMaker, nameOfRow, wordsOf } from '../areas.ts'
 import { clip } from '../clip.ts'
 import { DetailPane } from '../detail-pane.ts'
-import { Filter, matches } from '../filter.ts'
+import { matches, RowFilter } from '../filter.ts'
 import type { Host } from '../host.ts'
-import type { Press } from '../keys.ts'
+import type { KeyPress } from '../keys.ts'
 import { mark, wrap } from '../lines.ts'
-import { Loaded } from '../loaded.ts'
-import type { Hint, Place, Screen } from '../screen.ts'
-import { moveIn, type Selection, stepOf } from '../selection.ts'
+import { PolledAnswer } from '../polled-answer.ts'
+import type { DrawArea, Hint, Screen } from '../screen.ts'
+import { moveSelection, type Selection, stepOf } from '../selection.ts'
 import { TableLayout } from '../table-layout.ts'
 import { MenuScreen } from './menu.ts'
-import { type Handles, RecordScreen } from './record.ts'
+import { type RecordActions, RecordScreen } from './record.ts'
 
 /** The rows of an operation that shows a table; what can be done with one, and with all, is found in the contract. */
 export class ListScreen implements Screen {
@@ -22,8 +22,8 @@ export class ListScreen implements Screen {
   readonly list: Operation
   readonly #host: Host
   readonly #given: object
-  readonly #loaded: Loaded
-  readonly #filter = new Filter()
+  readonly #loaded: PolledAnswer
+  readonly #filter = new RowFilter()
   readonly #area: readonly Operation[]
   #layout: TableLayout
   #shown: readonly unknown[] = []
@@ -36,7 +36,7 @@ export class ListScreen implements Screen {
     this.list = list
     this.#given = given
     this.title = title
-    this.#loaded = new Loaded(host, list, given, { took: () => this.#sift() })
+    this.#loaded = new PolledAnswer(host, list, given, { took: () => this.#sift() })
     this.#layout = new TableLayout(columnsOf(list, undefined))
     const area = host.areas.find(({ operations }) => operations.includes(list))
     this.#area = area?.operations ?? [list]
@@ -69,8 +69,8 @@ export class ListScreen implements Screen {
     const selected = idOf(this.#selected)
     this.#shown = this.rows.filter((row) => matches(row, this.#filter.text))
     if (this.#layout.columns.length === 0) this.#layout = new TableLayout(columnsOf(this.list, this.rows[0]))
-    const place = selected === null ? -1 : this.#shown.findIndex((row) => idOf(row) === selected)
-    if (place >= 0) this.#selection = { ...this.#selection, index: place }
+    const position = selected === null ? -1 : this.#shown.findIndex((row) => idOf(row) === selected)
+    if (position >= 0) this.#selection = { ...this.#selection, index: position }
     this.#measured = false
   }
 
@@ -80,41 +80,41 @@ export class ListScreen implements Screen {
     return this.#shown[this.#selection.index]
   }
 
-  draw(place: Place): string[] {
-    return this.#detail.draw(place, (left) => this.#drawList(left))
+  draw(area: DrawArea): string[] {
+    return this.#detail.draw(area, (left) => this.#drawList(left))
   }
 
-  #drawList(place: Place): string[] {
-    const { width, height, look } = place
-    if (this.#loaded.data === undefined) return this.#drawWaiting(place)
-    if (this.rows.length === 0) return this.#drawEmpty(place)
-    if (!this.#measured) this.#layout.measure(this.#shown, look)
+  #drawList(area: DrawArea): string[] {
+    const { width, height, theme } = area
+    if (this.#loaded.data === undefined) return this.#drawWaiting(area)
+    if (this.rows.length === 0) return this.#drawEmpty(area)
+    if (!this.#measured) this.#layout.measure(this.#shown, theme)
     this.#measured = true
     const { report } = this.#loaded
-    const old = report === null ? [] : [look.paint('warning', `Out of date: ${report.cause}`)]
-    const filter = [...old, ...this.#filter.draw(this.#shown.length, this.rows.length, look)]
+    const old = report === null ? [] : [theme.paint('warning', `Out of date: ${report.cause}`)]
+    const filter = [...old, ...this.#filter.draw(this.#shown.length, this.rows.length, theme)]
     this.#height = Math.max(1, height - 1 - filter.length)
-    this.#selection = moveIn(this.#selection, 0, this.#shown.length, this.#height)
+    this.#selection = moveSelection(this.#selection, 0, this.#shown.length, this.#height)
     const { top, index } = this.#selection
     const rows = this.#shown.slice(top, top + this.#height).map((row, seen) => {
       const selected = top + seen === index
-      const cells = this.#layout.row(row, width - 2, look, selected && look.colour)
-      return mark(selected, look) + (selected ? look.paint('strong', cells) : cells)
+      const cells = this.#layout.row(row, width - 2, theme, selected && theme.colour)
+      return mark(selected, theme) + (selected ? theme.paint('strong', cells) : cells)
     })
-    return [...filter, `  ${this.#layout.head(width - 2, look)}`, ...rows].map((line) => clip(line, width))
+    return [...filter, `  ${this.#layout.head(width - 2, theme)}`, ...rows].map((line) => clip(line, width))
   }
 
-  #drawWaiting({ width, look }: Place): string[] {
+  #drawWaiting({ width, theme }: DrawArea): string[] {
     const { report } = this.#loaded
-    if (report === null) return [look.paint('quiet', 'Loading…')]
-    return [look.paint('bad', report.cause), ...wrap(report.hint, width)].map((line) => clip(line, width))
+    if (report === null) return [theme.paint('quiet', 'Loading…')]
+    return [theme.paint('bad', report.cause), ...wrap(report.hint, width)].map((line) => clip(line, width))
   }
 
-  #drawEmpty({ width, look }: Place): string[] {
+  #drawEmpty({ width, theme }: DrawArea): string[] {
     const { show } = this.list.meta
     const text = show.as === 'table' ? show.empty : 'Nothing.'
     const maker = this.#maker()
-    const key = maker === null ? [] : ['', `Press ${look.paint('strong', 'a')} to add one here.`]
+    const key = maker === null ? [] : ['', `KeyPress ${theme.paint('strong', 'a')} to add one here.`]
     return ['', ...wrap(text, width - 2), ...key].map((line) => clip(`  ${line}`, width))
   }
 
@@ -144,7 +144,7 @@ export class ListScreen implements Screen {
     this.#sift()
   }
 
-  press(press: Press): boolean {
+  press(press: KeyPress): boolean {
     if (!this.#filter.typing && this.#detail.press(press)) return true
     if (this.#detail.hasKeys) return false
     if (this.#filter.press(press)) {
@@ -157,7 +157,7 @@ export class ListScreen implements Screen {
   #move(name: string): boolean {
     const step = stepOf(name, this.#height)
     if (step === null) return false
-    this.#selection = moveIn(this.#selection, step, this.#shown.length, this.#height)
+    this.#selection = moveSelection(this.#selection, step, this.#shown.length, this.#height)
     if (this.#detail.isOpen) this.#openDetail()
     return true
   }
@@ -165,9 +165,9 @@ export class ListScreen implements Screen {
   #act(name: string): boolean {
     const row = this.#selected
     if (name === 'enter' || name === 'right') this.#openDetail()
-    else if (name === 'a') this.#wish(this.#maker(), undefined)
-    else if (name === 'e') this.#wish(this.#verb('edit'), row)
-    else if (name === 'x') this.#wish(this.#verb('remove'), row)
+    else if (name === 'a') this.#request(this.#maker(), undefined)
+    else if (name === 'e') this.#request(this.#verb('edit'), row)
+    else if (name === 'x') this.#request(this.#verb('remove'), row)
     else if (name === 'm') this.#openMenu(row)
     else if (name === 'y') this.#copyId(row)
     else if (name === 'r') this.refresh()
@@ -184,10 +184,10 @@ export class ListScreen implements Screen {
     const row = this.#selected
     if (row === undefined) return
     const show = this.#verb('show')
-    const handles: Handles = {
+    const handles: RecordActions = {
       list: this.list,
       menu: (subject) => this.#openMenu(subject),
-      act: (verb, subject) => this.#wish(this.#verb(verb), subject),
+      act: (verb, subject) => this.#request(this.#verb(verb), subject),
     }
     const wish = { operation: show ?? this.list, given: {}, subject: row }
     if (show !== null) wish.given = inputForRow(show, this.list, row, this.#given)
@@ -196,7 +196,7 @@ export class ListScreen implements Screen {
     )
   }
 
-  #wish(operation: Operation | null, row: unknown): void {
+  #request(operation: Operation | null, row: unknown): void {
     if (operation === null) return
     const about = isAboutRow(operation, this.list)
     if (about && row === undefined) return

@@ -4,13 +4,13 @@ import { deriveColumns } from '../../cli/print/record.ts'
 import { verbOf } from '../areas.ts'
 import { clip } from '../clip.ts'
 import { DetailPane } from '../detail-pane.ts'
-import { Filter, matches } from '../filter.ts'
-import { Flow } from '../flow.ts'
+import { matches, RowFilter } from '../filter.ts'
 import type { Host } from '../host.ts'
-import type { Press } from '../keys.ts'
+import type { KeyPress } from '../keys.ts'
 import { mark, wrap } from '../lines.ts'
-import type { Hint, Look, Place, Screen } from '../screen.ts'
-import { moveIn, type Selection, stepOf } from '../selection.ts'
+import { RowStream } from '../row-stream.ts'
+import type { DrawArea, Hint, Screen, TextTheme } from '../screen.ts'
+import { moveSelection, type Selection, stepOf } from '../selection.ts'
 import { TableLayout } from '../table-layout.ts'
 import { FormScreen } from './form.ts'
 import { MenuScreen } from './menu.ts'
@@ -23,8 +23,8 @@ export class LiveScreen implements Screen {
   readonly #tail: Operation
   readonly #list: Operation | null
   readonly #show: Operation | null
-  readonly #flow = new Flow()
-  readonly #filter = new Filter()
+  readonly #flow = new RowStream()
+  readonly #filter = new RowFilter()
   #given: Record<string, unknown> = {}
   #layout: TableLayout | null = null
   #report: FaultReport | null = null
@@ -56,7 +56,7 @@ export class LiveScreen implements Screen {
       this.#tail,
       this.#given,
       (row) => {
-        this.#flow.take(row)
+        this.#flow.addRow(row)
         this.#host.changed()
       },
       (report, behind) => {
@@ -104,30 +104,30 @@ export class LiveScreen implements Screen {
     this.#host.changed()
   }
 
-  draw(place: Place): string[] {
-    return this.#detail.draw(place, (left) => this.#drawRows(left))
+  draw(area: DrawArea): string[] {
+    return this.#detail.draw(area, (left) => this.#drawRows(left))
   }
 
-  #drawRows(place: Place): string[] {
-    const { width, height, look } = place
+  #drawRows(area: DrawArea): string[] {
+    const { width, height, theme } = area
     this.#hold()
     const rows = this.#flow.rows
-    const head = this.#drawHead(rows.length, look)
-    if (this.#report !== null && this.#flow.kept === 0) return [...head, ...this.#drawReport(width, look)]
+    const head = this.#drawHead(rows.length, theme)
+    if (this.#report !== null && this.#flow.kept === 0) return [...head, ...this.#drawReport(width, theme)]
     if (rows.length === 0) return [...head, '', ...this.#drawEmpty(width)]
     this.#layout ??= new TableLayout(columnsOf(this.#tail, rows[0]))
     this.#height = Math.max(1, height - head.length - 1)
-    this.#selection = moveIn(this.#selection, 0, rows.length, this.#height)
+    this.#selection = moveSelection(this.#selection, 0, rows.length, this.#height)
     const { top, index } = this.#selection
     const seen = rows.slice(top, top + this.#height)
-    this.#layout.measure(seen, look)
+    this.#layout.measure(seen, theme)
     const layout = this.#layout
     const lines = seen.map((row, line) => {
       const selected = top + line === index
-      const cells = layout.row(row, width - 2, look, selected && look.colour)
-      return mark(selected, look) + (selected ? look.paint('strong', cells) : cells)
+      const cells = layout.row(row, width - 2, theme, selected && theme.colour)
+      return mark(selected, theme) + (selected ? theme.paint('strong', cells) : cells)
     })
-    return [...head, `  ${layout.head(width - 2, look)}`, ...lines].map((line) => clip(line, width))
+    return [...head, `  ${layout.head(width - 2, theme)}`, ...lines].map((line) => clip(line, width))
   }
 
   /** Whoever has gone down reads, and nothing moves until he is back at the top. */
@@ -136,27 +136,27 @@ export class LiveScreen implements Screen {
     else this.#flow.release()
   }
 
-  #drawHead(count: number, look: Look): string[] {
+  #drawHead(count: number, theme: TextTheme): string[] {
     const waiting = this.#flow.waiting
     const live = this.#host.link.state.kind === 'live'
     const light = !live
-      ? look.paint('bad', '○ not connected')
+      ? theme.paint('bad', '○ not connected')
       : this.#paused
-        ? look.paint('warning', '‖ paused')
-        : look.paint('good', '● live')
+        ? theme.paint('warning', '‖ paused')
+        : theme.paint('good', '● live')
     const given = Object.entries(this.#given).map(([name, value]) => `${name} ${String(value)}`)
     const words = [
       light,
       `${count} shown`,
-      ...(waiting > 0 ? [look.paint('strong', `${waiting} new: g`)] : []),
+      ...(waiting > 0 ? [theme.paint('strong', `${waiting} new: g`)] : []),
       ...(given.length > 0 ? [`filters: ${given.join(', ')}`] : []),
     ]
-    return [words.join(look.paint('quiet', '  ·  ')), ...this.#filter.draw(count, this.#flow.kept, look)]
+    return [words.join(theme.paint('quiet', '  ·  ')), ...this.#filter.draw(count, this.#flow.kept, theme)]
   }
 
-  #drawReport(width: number, look: Look): string[] {
+  #drawReport(width: number, theme: TextTheme): string[] {
     const report = this.#report
-    return report === null ? [] : ['', look.paint('bad', clip(report.cause, width)), ...wrap(report.hint, width)]
+    return report === null ? [] : ['', theme.paint('bad', clip(report.cause, width)), ...wrap(report.hint, width)]
   }
 
   #drawEmpty(width: number): string[] {
@@ -191,7 +191,7 @@ export class LiveScreen implements Screen {
     this.#sift()
   }
 
-  press(press: Press): boolean {
+  press(press: KeyPress): boolean {
     const wasTyping = this.#filter.typing
     if (!wasTyping && this.#detail.press(press)) return true
     if (this.#detail.hasKeys) return false
@@ -205,7 +205,7 @@ export class LiveScreen implements Screen {
 
   #sift(): void {
     const text = this.#filter.text
-    this.#flow.sift((row) => matches(row, text))
+    this.#flow.setFilter((row) => matches(row, text))
   }
 
   /** A whole id is a question of its own, for what is no longer, or was never, in the list. */
@@ -221,7 +221,7 @@ export class LiveScreen implements Screen {
     const step = stepOf(name, this.#height)
     if (step === null) return false
     if (step === Number.NEGATIVE_INFINITY && !this.#paused) this.#flow.release()
-    this.#selection = moveIn(this.#selection, step, this.#flow.rows.length, this.#height)
+    this.#selection = moveSelection(this.#selection, step, this.#flow.rows.length, this.#height)
     if (this.#detail.isOpen) this.#open()
     return true
   }
@@ -266,7 +266,7 @@ export class LiveScreen implements Screen {
         subject,
         start: {},
         button: 'Apply',
-        known: (field) => this.#host.known(field),
+        namesFor: (field) => this.#host.namesFor(field),
         changed: () => this.#host.changed(),
         complete: async (input) => input,
         submit: (input) => this.#restart({ ...input }),

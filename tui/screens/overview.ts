@@ -10,12 +10,12 @@ import {
 import { clip, pad } from '../clip.ts'
 import { drawSteps } from '../first-steps.ts'
 import { type Host, scopeInput } from '../host.ts'
-import type { Press } from '../keys.ts'
+import type { KeyPress } from '../keys.ts'
 import { pairs, wrap } from '../lines.ts'
-import { Loaded } from '../loaded.ts'
 import { Pager } from '../pager.ts'
-import { numberAt } from '../pulse.ts'
-import type { Hint, Look, Place, Screen } from '../screen.ts'
+import { PolledAnswer } from '../polled-answer.ts'
+import type { DrawArea, Hint, Screen, TextTheme } from '../screen.ts'
+import { numberAt } from '../status-watch.ts'
 import { TableLayout } from '../table-layout.ts'
 
 const providerFields = ['name', 'state', 'last_hour.requests', 'last_hour.duration_p95_ms']
@@ -27,11 +27,11 @@ export class OverviewScreen implements Screen {
   readonly title = 'Overview'
   readonly #host: Host
   readonly #pager = new Pager()
-  readonly #stats: Loaded | null
-  readonly #series: Loaded | null
-  readonly #models: Loaded | null
-  readonly #providers: Loaded | null
-  readonly #requests: Loaded | null
+  readonly #stats: PolledAnswer | null
+  readonly #series: PolledAnswer | null
+  readonly #models: PolledAnswer | null
+  readonly #providers: PolledAnswer | null
+  readonly #requests: PolledAnswer | null
 
   constructor(host: Host) {
     this.#host = host
@@ -42,13 +42,13 @@ export class OverviewScreen implements Screen {
     this.#requests = this.#load('requests.list', { limit: 20 })
   }
 
-  #load(name: string, input: object): Loaded | null {
+  #load(name: string, input: object): PolledAnswer | null {
     const operation = this.#host.operations.find((known) => known.name === name)
     if (operation === undefined) return null
-    return new Loaded(this.#host, operation, { ...scopeInput(operation, this.#host.scope), ...input })
+    return new PolledAnswer(this.#host, operation, { ...scopeInput(operation, this.#host.scope), ...input })
   }
 
-  get #loads(): Loaded[] {
+  get #loads(): PolledAnswer[] {
     const all = [this.#stats, this.#series, this.#models, this.#providers, this.#requests]
     return all.filter((one) => one !== null)
   }
@@ -65,42 +65,42 @@ export class OverviewScreen implements Screen {
     for (const one of this.#loads) one.reload()
   }
 
-  draw(place: Place): string[] {
+  draw(area: DrawArea): string[] {
     const { status } = this.#host
-    if (status === undefined) return [place.look.paint('quiet', 'Loading…')]
-    const { width, height, look } = place
-    const steps = drawSteps(status, this.#rows(this.#requests).length > 0, look)
-    const gateway = (room: number) => this.#drawGateway(status, { ...place, width: room })
-    const traffic = (room: number) => this.#drawTraffic({ ...place, width: room })
-    const providers = (room: number) => this.#drawTable('Providers', this.#providers, providerFields, room, look)
-    const models = (room: number) => this.#drawTable('Models, last hour', this.#models, modelFields, room, look)
-    const above = beside(gateway, traffic, place)
-    const middle = width >= wideFrom || height >= 30 ? beside(providers, models, place) : providers(width)
+    if (status === undefined) return [area.theme.paint('quiet', 'Loading…')]
+    const { width, height, theme } = area
+    const steps = drawSteps(status, this.#rows(this.#requests).length > 0, theme)
+    const gateway = (room: number) => this.#drawGateway(status, { ...area, width: room })
+    const traffic = (room: number) => this.#drawTraffic({ ...area, width: room })
+    const providers = (room: number) => this.#drawTable('Providers', this.#providers, providerFields, room, theme)
+    const models = (room: number) => this.#drawTable('Models, last hour', this.#models, modelFields, room, theme)
+    const above = beside(gateway, traffic, area)
+    const middle = width >= wideFrom || height >= 30 ? beside(providers, models, area) : providers(width)
     const lines = [...above, '', ...(steps.length > 0 ? [...steps, ''] : []), ...middle, '']
     const left = Math.max(4, height - lines.length - 2)
-    lines.push(...this.#drawTable('Latest requests', this.#requests, requestFields, width, look, left))
+    lines.push(...this.#drawTable('Latest requests', this.#requests, requestFields, width, theme, left))
     return this.#pager.draw(
       lines.map((line) => clip(line, width)),
-      place,
+      area,
     )
   }
 
-  #rows(loaded: Loaded | null): readonly unknown[] {
+  #rows(loaded: PolledAnswer | null): readonly unknown[] {
     return Array.isArray(loaded?.data) ? loaded.data : []
   }
 
-  #drawGateway(status: unknown, { width, look }: Place): string[] {
+  #drawGateway(status: unknown, { width, theme }: DrawArea): string[] {
     const degraded = valueAt(status, 'degraded')
     const parts = Array.isArray(degraded) ? degraded : []
-    const since = formatValue(valueAt(status, 'started_at'), 'age', look)
-    const started = look.utc ? `since ${since}` : `started ${since}`
+    const since = formatValue(valueAt(status, 'started_at'), 'age', theme)
+    const started = theme.utc ? `since ${since}` : `started ${since}`
     const well =
       parts.length === 0
-        ? look.paint('good', '● healthy')
-        : look.paint('warning', `▲ degraded: ${String(parts.length)}`)
+        ? theme.paint('good', '● healthy')
+        : theme.paint('warning', `▲ degraded: ${String(parts.length)}`)
     const bytes = numberAt(status, 'database_bytes')
     const data = `${String(valueAt(status, 'data_directory'))}${bytes === null ? '' : `, ${formatBytes(bytes)}`}`
-    const flight = formatValue(numberAt(status, 'in_flight') ?? 0, 'number', look)
+    const flight = formatValue(numberAt(status, 'in_flight') ?? 0, 'number', theme)
     const rows: [string, string][] = [
       ['Gateway', `${well}, ${started}, ${flight} in flight, spgw ${String(valueAt(status, 'version'))}`],
       ['Gateway URL', escapeControls(String(valueAt(status, 'gateway_url')))],
@@ -109,14 +109,14 @@ export class OverviewScreen implements Screen {
     ]
     const reasons = parts.flatMap((part) =>
       wrap(`${String(valueAt(part, 'part'))}: ${String(valueAt(part, 'reason'))}`, width - 2).map((line) =>
-        look.paint('warning', `  ${line}`),
+        theme.paint('warning', `  ${line}`),
       ),
     )
-    return [...pairs(rows, look), ...reasons]
+    return [...pairs(rows, theme), ...reasons]
   }
 
   /** The last hour: a bar a minute where the gateway tells of each, and the sums. */
-  #drawTraffic({ width, look }: Place): string[] {
+  #drawTraffic({ width, theme }: DrawArea): string[] {
     const [total] = this.#rows(this.#stats)
     const requests = numberAt(total, 'requests') ?? 0
     const errors = numberAt(total, 'errors') ?? 0
@@ -127,23 +127,23 @@ export class OverviewScreen implements Screen {
     }
     const usd = numberAt(total, 'usd')
     const words = [
-      `${formatValue(requests, 'number', look)} requests`,
-      look.paint(share > 0.05 ? 'bad' : 'quiet', `${formatShare(share)} errors`),
+      `${formatValue(requests, 'number', theme)} requests`,
+      theme.paint(share > 0.05 ? 'bad' : 'quiet', `${formatShare(share)} errors`),
       `p50 ${duration('duration_p50_ms')}`,
       `p95 ${duration('duration_p95_ms')}`,
-      `${formatValue(numberAt(total, 'input') ?? 0, 'number', look)} → ${formatValue(numberAt(total, 'output') ?? 0, 'number', look)} tokens`,
+      `${formatValue(numberAt(total, 'input') ?? 0, 'number', theme)} → ${formatValue(numberAt(total, 'output') ?? 0, 'number', theme)} tokens`,
       ...(usd === null ? [] : [formatMoney(usd)]),
     ]
     const bars = sparkline(pointsOf(this.#series?.data), Math.min(60, width))
-    return [look.paint('strong', 'Last hour'), ...(bars === '' ? [] : [paintBars(bars, look)]), words.join('  ')]
+    return [theme.paint('strong', 'Last hour'), ...(bars === '' ? [] : [paintBars(bars, theme)]), words.join('  ')]
   }
 
   #drawTable(
     title: string,
-    loaded: Loaded | null,
+    loaded: PolledAnswer | null,
     fields: readonly string[],
     width: number,
-    look: Look,
+    theme: TextTheme,
     most = 8,
   ): string[] {
     const rows = this.#rows(loaded).slice(0, most)
@@ -151,9 +151,9 @@ export class OverviewScreen implements Screen {
     const columns = show !== undefined && 'columns' in show ? (show.columns ?? []) : []
     if (rows.length === 0) return []
     const layout = new TableLayout(columns.filter(({ field }) => fields.includes(field)))
-    layout.measure(rows, look)
-    const lines = [layout.head(width - 2, look), ...rows.map((row) => layout.row(row, width - 2, look))]
-    return [look.paint('strong', title), ...lines.map((line) => `  ${line}`)]
+    layout.measure(rows, theme)
+    const lines = [layout.head(width - 2, theme), ...rows.map((row) => layout.row(row, width - 2, theme))]
+    return [theme.paint('strong', title), ...lines.map((line) => `  ${line}`)]
   }
 
   hints(): Hint[] {
@@ -166,7 +166,7 @@ export class OverviewScreen implements Screen {
     ]
   }
 
-  press(press: Press): boolean {
+  press(press: KeyPress): boolean {
     if (press.name !== 'r') return this.#pager.press(press)
     this.refresh()
     return true
@@ -176,7 +176,7 @@ export class OverviewScreen implements Screen {
 const wideFrom = 120
 
 /** Two blocks next to one another where there is room, else one below the other. */
-function beside(left: (width: number) => string[], right: (width: number) => string[], { width }: Place): string[] {
+function beside(left: (width: number) => string[], right: (width: number) => string[], { width }: DrawArea): string[] {
   if (width < wideFrom) {
     const [above, below] = [left(width), right(width)]
     return [...above, ...(above.length > 0 && below.length > 0 ? [''] : []), ...below]
@@ -194,8 +194,8 @@ function pointsOf(series: unknown): number[] {
 }
 
 /** Where nothing came, the line is only hinted at. */
-function paintBars(bars: string, look: Look): string {
-  return bars.replace(/·+|[^·]+/g, (run) => look.paint(run.startsWith('·') ? 'quiet' : 'good', run))
+function paintBars(bars: string, theme: TextTheme): string {
+  return bars.replace(/·+|[^·]+/g, (run) => theme.paint(run.startsWith('·') ? 'quiet' : 'good', run))
 }
 
 const levels = '▁▂▃▄▅▆▇█'

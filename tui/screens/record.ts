@@ -2,16 +2,16 @@ import { reportFault } from '../../cli/fault.ts'
 import type { Operation } from '../../cli/operation.ts'
 import { valueAt } from '../../src/admin/contract/show-value.ts'
 import { findVerb, nameOfRow } from '../areas.ts'
-import type { Host, Wish } from '../host.ts'
-import type { Press } from '../keys.ts'
+import type { Host, OperationRequest } from '../host.ts'
+import type { KeyPress } from '../keys.ts'
 import { wrap } from '../lines.ts'
-import { Loaded } from '../loaded.ts'
 import { Pager } from '../pager.ts'
+import { PolledAnswer } from '../polled-answer.ts'
 import { resultLines } from '../result-lines.ts'
-import type { Hint, Place, Screen } from '../screen.ts'
+import type { DrawArea, Hint, Screen } from '../screen.ts'
 
 /** What a record can be acted on with: as in the list that it is from. */
-export interface Handles {
+export interface RecordActions {
   list: Operation
   /** Opens the menu of what can be done with it. */
   menu(subject: unknown): void
@@ -22,18 +22,22 @@ export interface Handles {
 export class RecordScreen implements Screen {
   readonly title: string
   readonly #host: Host
-  readonly #loaded: Loaded
+  readonly #loaded: PolledAnswer
   readonly #pager = new Pager()
-  readonly #handles: Handles | null
+  readonly #handles: RecordActions | null
   readonly #live: boolean
 
-  constructor(host: Host, wish: Wish, options: { output?: unknown; first?: unknown; handles?: Handles | null } = {}) {
+  constructor(
+    host: Host,
+    request: OperationRequest,
+    options: { output?: unknown; first?: unknown; handles?: RecordActions | null } = {},
+  ) {
     this.#host = host
-    this.#loaded = new Loaded(host, wish.operation, wish.given)
+    this.#loaded = new PolledAnswer(host, request.operation, request.given)
     this.#handles = options.handles ?? null
     this.#live = options.output === undefined
     this.#loaded.data = options.output ?? options.first
-    this.title = nameOfRow(wish.subject) || nameOfRow(wish.given) || wish.operation.path.join(' ')
+    this.title = nameOfRow(request.subject) || nameOfRow(request.given) || request.operation.path.join(' ')
   }
 
   get data(): unknown {
@@ -52,13 +56,13 @@ export class RecordScreen implements Screen {
     this.#loaded.reload()
   }
 
-  draw(place: Place): string[] {
+  draw(area: DrawArea): string[] {
     const { data, report, operation } = this.#loaded
     if (data === undefined && report !== null) {
-      return [place.look.paint('bad', report.cause), ...wrap(report.hint, place.width)]
+      return [area.theme.paint('bad', report.cause), ...wrap(report.hint, area.width)]
     }
-    if (data === undefined) return [place.look.paint('quiet', 'Loading…')]
-    return this.#pager.draw(resultLines(operation, data, place.width, place.look), place)
+    if (data === undefined) return [area.theme.paint('quiet', 'Loading…')]
+    return this.#pager.draw(resultLines(operation, data, area.width, area.theme), area)
   }
 
   hints(): Hint[] {
@@ -71,7 +75,7 @@ export class RecordScreen implements Screen {
     return [['↑↓', 'scroll'], ['m', 'menu'], ...verbs, ...bodies, ['y', 'copy id'], ['esc', 'back']]
   }
 
-  press(press: Press): boolean {
+  press(press: KeyPress): boolean {
     if (this.#pager.press(press)) return true
     if (press.name === 'y') return this.#copyId()
     if (press.name === 'b' && this.#mayHaveBodies()) return this.#showBodies()
@@ -99,7 +103,7 @@ export class RecordScreen implements Screen {
       (output) => this.#host.push(new RecordScreen(this.#host, { operation, given, subject: data }, { output })),
       (error: unknown) => {
         const { cause, hint } = reportFault(error)
-        this.#host.tell('bad', `${cause} ${hint}`)
+        this.#host.notify('bad', `${cause} ${hint}`)
       },
     )
     return true

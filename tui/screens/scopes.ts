@@ -1,22 +1,22 @@
 import { valueAt } from '../../src/admin/contract/show-value.ts'
 import { nameOfRow } from '../areas.ts'
-import type { Entry, Host, Scope } from '../host.ts'
-import { Loaded } from '../loaded.ts'
+import type { Host, MenuEntry, ViewScope } from '../host.ts'
+import { PolledAnswer } from '../polled-answer.ts'
 import type { Screen } from '../screen.ts'
 import { MenuScreen } from './menu.ts'
 
 /** Which project and environment to look at. */
-export function openScopes(host: Host, choose: (scope: Scope) => void): Screen {
+export function openScopes(host: Host, choose: (scope: ViewScope) => void): Screen {
   const operation = host.operations.find(({ name }) => name === 'environments.list')
-  const everything: Entry = {
+  const everything: MenuEntry = {
     label: 'all',
     detail: 'Every project and environment',
     run: () => choose({ ...host.scope, all: true }),
   }
-  const loaded = operation === undefined ? null : new Loaded(host, operation, { all: true })
+  const loaded = operation === undefined ? null : new PolledAnswer(host, operation, { all: true })
   const menu = new MenuScreen('Project and environment', () => {
     const rows: readonly unknown[] = Array.isArray(loaded?.data) ? loaded.data : []
-    const named = rows.map((row): Entry => {
+    const named = rows.map((row): MenuEntry => {
       const project = String(valueAt(row, 'project'))
       const environment = nameOfRow(row)
       const here = !host.scope.all && project === host.scope.project && environment === host.scope.environment

@@ -4,10 +4,10 @@ import { deriveColumns } from '../../cli/print/record.ts'
 import { formatCell, valueAt } from '../../src/admin/contract/show-value.ts'
 import { clip } from '../clip.ts'
 import type { Host } from '../host.ts'
-import type { Press } from '../keys.ts'
+import type { KeyPress } from '../keys.ts'
 import { wrap } from '../lines.ts'
 import { Pager } from '../pager.ts'
-import type { Hint, Place, Screen } from '../screen.ts'
+import type { DrawArea, Hint, Screen } from '../screen.ts'
 
 /** So much of a stream's text is kept. */
 const mostCharacters = 100_000
@@ -60,12 +60,12 @@ export class StreamScreen implements Screen {
     this.#host.changed()
   }
 
-  draw(place: Place): string[] {
-    const { width, look } = place
+  draw(area: DrawArea): string[] {
+    const { width, theme } = area
     const text = this.#text.split('\n').flatMap((line) => wrap(line, width))
-    const notes = this.#notes.map((note) => look.paint('quiet', clip(note, width)))
+    const notes = this.#notes.map((note) => theme.paint('quiet', clip(note, width)))
     const end = this.#ended ?? 'Running…'
-    return this.#pager.draw([...(this.#text === '' ? [] : [...text, '']), ...notes, look.paint('strong', end)], place)
+    return this.#pager.draw([...(this.#text === '' ? [] : [...text, '']), ...notes, theme.paint('strong', end)], area)
   }
 
   hints(): Hint[] {
@@ -75,7 +75,7 @@ export class StreamScreen implements Screen {
     ]
   }
 
-  press(press: Press): boolean {
+  press(press: KeyPress): boolean {
     return this.#pager.press(press)
   }
 }

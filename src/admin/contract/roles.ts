@@ -4,7 +4,7 @@ export const roleNames = ['viewer', 'admin', 'owner'] as const
 /** Each may all that the one before may. */
 export type RoleName = (typeof roleNames)[number]
 
-export interface Grant {
+export interface RoleGrant {
   /** Id of a project; null: the whole workspace, with every project in it. */
   project: string | null
   role: RoleName
@@ -23,14 +23,14 @@ export function isAtLeast(role: RoleName, least: RoleName): boolean {
 }
 
 /** The projects in which the grants give at least this role; null: all, and the workspace itself. */
-export function projectsWith(grants: readonly Grant[], least: RoleName): ReadonlySet<string> | null {
+export function projectsWith(grants: readonly RoleGrant[], least: RoleName): ReadonlySet<string> | null {
   const enough = grants.filter(({ role }) => isAtLeast(role, least))
   if (enough.some(({ project }) => project === null)) return null
   return new Set(enough.flatMap(({ project }) => (project === null ? [] : [project])))
 }
 
 /** Whether an operation may be called; in the project `project`, where one is named. */
-export function mayCall(grants: readonly Grant[], { role, reach }: Requirement, project?: string): boolean {
+export function mayCall(grants: readonly RoleGrant[], { role, reach }: Requirement, project?: string): boolean {
   const projects = projectsWith(grants, role)
   if (projects === null) return true
   if (reach === 'workspace') return false
@@ -38,7 +38,7 @@ export function mayCall(grants: readonly Grant[], { role, reach }: Requirement, 
 }
 
 /** Whether somebody with `held` has everything that `asked` gives: nobody hands out more than he has. */
-export function covers(held: readonly Grant[], asked: readonly Grant[]): boolean {
+export function covers(held: readonly RoleGrant[], asked: readonly RoleGrant[]): boolean {
   return asked.every(({ project, role }) => {
     const projects = projectsWith(held, role)
     return projects === null || (project !== null && projects.has(project))

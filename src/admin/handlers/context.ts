@@ -8,7 +8,7 @@ import type { Keyring } from '../../sealing/keyring.ts'
 import type { StoreClient, StoreHealth } from '../../store/api.ts'
 import type { ConfigurationSnapshot, SnapshotKey } from '../../store/snapshot.ts'
 import type { BackupEvent } from '../contract/backup.ts'
-import type { Grant } from '../contract/roles.ts'
+import type { RoleGrant } from '../contract/roles.ts'
 import type { Scope } from './scope.ts'
 
 /** What handlers may use, handed in by the composition root. */
@@ -29,7 +29,7 @@ export interface Caller {
   surface: 'cli' | 'tui' | 'console' | 'api'
   /** Of the operator or the token; null: whoever holds the admin socket. */
   id: string | null
-  grants: readonly Grant[]
+  grants: readonly RoleGrant[]
   /** Where from, where that is known. */
   address?: string | null
 }

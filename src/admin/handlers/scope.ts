@@ -1,4 +1,4 @@
-import { type Grant, projectsWith, type Requirement } from '../contract/roles.ts'
+import { projectsWith, type Requirement, type RoleGrant } from '../contract/roles.ts'
 import { refused } from './fault.ts'
 
 /** How far a caller's grants go in one operation. Projects by their ids. */
@@ -15,7 +15,7 @@ export interface Scope {
 interface Holder {
   /** null: whoever holds the admin socket. */
   id: string | null
-  grants: readonly Grant[]
+  grants: readonly RoleGrant[]
 }
 
 /** Throws what the caller is told who may do this nowhere. */

@@ -1,32 +1,36 @@
 import { judgeDates, readCertificate } from '../../config/certificate.ts'
 import type { Settings } from '../../config/settings.ts'
 import { SettingsRefused } from '../../config/settings-refused.ts'
-import type { Finding } from '../../core/finding.ts'
-import { complain, warn, well } from '../../core/finding.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { ok, problem, warning } from '../../core/diagnostic.ts'
 
 const dayMs = 24 * 3600_000
 const soonDays = 21
 
-export function examineCertificates(settings: Settings, now: number): Finding[] {
+export function examineCertificates(settings: Settings, now: number): Diagnostic[] {
   return (['gateway', 'console'] as const).flatMap((name) => {
     const { tls } = settings[name]
     return tls === null ? [] : [examineCertificate(name, tls, now)]
   })
 }
 
-function examineCertificate(name: 'gateway' | 'console', files: { cert: string; key: string }, now: number): Finding {
+function examineCertificate(
+  name: 'gateway' | 'console',
+  files: { cert: string; key: string },
+  now: number,
+): Diagnostic {
   const check = `${name} certificate`
   const remedy = `Renew it in ${files.cert}, then: kill -HUP the gateway.`
   try {
     const certificate = readCertificate(`${name}.tls`, files)
     const fault = judgeDates(certificate, now)
-    if (fault !== null) return complain(check, fault, remedy)
+    if (fault !== null) return problem(check, fault, remedy)
     const until = certificate.leaf.validToDate
     const days = Math.floor((until.getTime() - now) / dayMs)
     const message = `valid until ${until.toISOString().slice(0, 10)}`
-    return days < soonDays ? warn(check, `${message}, ${days} days from now`, remedy) : well(check, message)
+    return days < soonDays ? warning(check, `${message}, ${days} days from now`, remedy) : ok(check, message)
   } catch (error) {
     if (!(error instanceof SettingsRefused)) throw error
-    return complain(check, error.message, 'Give a certificate and the key that belongs to it, both in PEM.')
+    return problem(check, error.message, 'Give a certificate and the key that belongs to it, both in PEM.')
   }
 }

@@ -1,8 +1,8 @@
 import { accessSync, constants, lstatSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatBytes } from '../../admin/contract/show-value.ts'
-import type { Finding } from '../../core/finding.ts'
-import { complain, warn, well } from '../../core/finding.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { ok, problem, warning } from '../../core/diagnostic.ts'
 import { databaseFile } from '../places.ts'
 
 /** Below the first, what arrives may not fit any more; below the second it is time to look. */
@@ -14,16 +14,16 @@ const clockSlackMs = 5 * 60_000
 /** Nothing of ours is older. */
 const earliest = Date.parse('2026-01-01')
 
-export function examineDirectory(directory: string, now: number): Finding[] {
+export function examineDirectory(directory: string, now: number): Diagnostic[] {
   const there = statSync(directory, { throwIfNoEntry: false })
   if (there === undefined) {
     return [
-      complain('data directory', `there is none at ${directory}`, 'Make it: spgw init, or name another: --data-dir.'),
+      problem('data directory', `there is none at ${directory}`, 'Make it: spgw init, or name another: --data-dir.'),
     ]
   }
   if (!there.isDirectory()) {
     return [
-      complain('data directory', `${directory} is no directory`, 'Move the file away, or name another: --data-dir.'),
+      problem('data directory', `${directory} is no directory`, 'Move the file away, or name another: --data-dir.'),
     ]
   }
   return [
@@ -34,11 +34,11 @@ export function examineDirectory(directory: string, now: number): Finding[] {
   ]
 }
 
-function examineAccess(directory: string, mode: number, owner: number): Finding {
+function examineAccess(directory: string, mode: number, owner: number): Diagnostic {
   const check = 'data directory'
   const self = process.getuid?.()
   if (self !== undefined && self !== 0 && owner !== self) {
-    return complain(
+    return problem(
       check,
       `${directory} belongs to another user (${owner})`,
       'Run spgw as the user that the data belongs to.',
@@ -47,23 +47,23 @@ function examineAccess(directory: string, mode: number, owner: number): Finding 
   try {
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch {
-    return complain(check, `${directory} cannot be written`, `Give it to the user of spgw: chmod u+rwx ${directory}`)
+    return problem(check, `${directory} cannot be written`, `Give it to the user of spgw: chmod u+rwx ${directory}`)
   }
   if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
     const shown = (mode & 0o777).toString(8)
-    return warn(check, `other users may look into ${directory} (mode 0${shown})`, `Close it: chmod 700 ${directory}`)
+    return warning(check, `other users may look into ${directory} (mode 0${shown})`, `Close it: chmod 700 ${directory}`)
   }
-  return well(check, directory)
+  return ok(check, directory)
 }
 
 /** What somebody else made there, root most often, the gateway's own user may not open. */
-function examineOwners(directory: string, uid: number, gid: number): Finding[] {
+function examineOwners(directory: string, uid: number, gid: number): Diagnostic[] {
   const strange = process.platform === 'win32' ? [] : listStrange(directory, uid)
   const [first] = strange
   if (first === undefined) return []
   const them = strange.length === 1 ? `${first} belongs` : `${first} and ${strange.length - 1} more belong`
   const message = `${them} to another user than the directory (${uid})`
-  return [warn('owner', message, `Give them to it: chown -R ${uid}:${gid} ${directory}`)]
+  return [warning('owner', message, `Give them to it: chown -R ${uid}:${gid} ${directory}`)]
 }
 
 function listStrange(directory: string, uid: number): string[] {
@@ -77,26 +77,26 @@ function listStrange(directory: string, uid: number): string[] {
   }
 }
 
-function examineSpace(directory: string): Finding[] {
+function examineSpace(directory: string): Diagnostic[] {
   const { bavail, bsize, files, ffree } = statfsSync(directory)
   const free = bavail * bsize
   const message = `${formatBytes(free)} free`
   const remedy = 'Free some, or keep fewer records: records.retention in config.yaml.'
   const space =
     free < fullBytes
-      ? complain('disk', `only ${message}; when it is full, records wait in memory`, remedy)
+      ? problem('disk', `only ${message}; when it is full, records wait in memory`, remedy)
       : free < scarceBytes
-        ? warn('disk', `only ${message}`, remedy)
-        : well('disk', message)
+        ? warning('disk', `only ${message}`, remedy)
+        : ok('disk', message)
   // Some file systems do not count their files.
   if (files === 0 || ffree >= scarceFiles) return [space]
-  return [space, warn('disk', `room for only ${ffree} more files`, 'Remove files that nobody needs from that disk.')]
+  return [space, warning('disk', `room for only ${ffree} more files`, 'Remove files that nobody needs from that disk.')]
 }
 
-function examineClock(directory: string, now: number): Finding {
+function examineClock(directory: string, now: number): Diagnostic {
   const remedy = 'Set it, and keep it right with NTP: limits, budgets and records go by it.'
-  if (now < earliest) return complain('clock', `it says ${new Date(now).toISOString()}`, remedy)
+  if (now < earliest) return problem('clock', `it says ${new Date(now).toISOString()}`, remedy)
   const written = statSync(join(directory, databaseFile), { throwIfNoEntry: false })?.mtimeMs ?? 0
-  if (written <= now + clockSlackMs) return well('clock', new Date(now).toISOString())
-  return complain('clock', `it says ${new Date(now).toISOString()}, but the database was written later`, remedy)
+  if (written <= now + clockSlackMs) return ok('clock', new Date(now).toISOString())
+  return problem('clock', `it says ${new Date(now).toISOString()}, but the database was written later`, remedy)
 }

@@ -1,20 +1,20 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatBytes } from '../../admin/contract/show-value.ts'
-import type { Finding } from '../../core/finding.ts'
-import { complain, warn, well } from '../../core/finding.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { ok, problem, warning } from '../../core/diagnostic.ts'
 import { journalFolder } from '../places.ts'
 
 /** So much is waiting only when the store has not been able to take it. */
 const muchBytes = 1e9
 
-export function examineJournal(dataDirectory: string): Finding[] {
+export function examineJournal(dataDirectory: string): Diagnostic[] {
   const directory = join(dataDirectory, journalFolder)
   const names = list(directory)
   if (names === null) return []
   if (names instanceof Error) {
     return [
-      complain('journal', `${directory} cannot be read: ${names.message}`, 'Let the user of spgw read and write it.'),
+      problem('journal', `${directory} cannot be read: ${names.message}`, 'Let the user of spgw read and write it.'),
     ]
   }
   const bytes = names.reduce(
@@ -24,17 +24,17 @@ export function examineJournal(dataDirectory: string): Finding[] {
   const amount = `${names.length} files, ${formatBytes(bytes)}`
   const whole =
     bytes > muchBytes
-      ? warn('journal', `${amount} wait for the store`, 'See what holds the store up: spgw status.')
-      : well('journal', amount)
+      ? warning('journal', `${amount} wait for the store`, 'See what holds the store up: spgw status.')
+      : ok('journal', amount)
   return [whole, ...examineSetAside(join(directory, 'set-aside'))]
 }
 
 /** What ingestion could not read is kept for a person to look at, and for nobody else. */
-function examineSetAside(directory: string): Finding[] {
+function examineSetAside(directory: string): Diagnostic[] {
   const names = list(directory)
   if (names === null || names instanceof Error || names.length === 0) return []
   const remedy = `Keep them for whoever looks into it, then remove them: ${directory}`
-  return [warn('journal', `${names.length} damaged pieces were set aside`, remedy)]
+  return [warning('journal', `${names.length} damaged pieces were set aside`, remedy)]
 }
 
 /** null: there is none. */

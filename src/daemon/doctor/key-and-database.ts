@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { formatBytes } from '../../admin/contract/show-value.ts'
 import type { Settings } from '../../config/settings.ts'
-import type { Finding } from '../../core/finding.ts'
-import { complain, well } from '../../core/finding.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { ok, problem } from '../../core/diagnostic.ts'
 import { makeKeyring, witnessIdentity } from '../../sealing/keyring.ts'
 import { loadMachineKey, type MachineKey } from '../../sealing/machine-key.ts'
 import { SealBroken } from '../../sealing/seal-error.ts'
@@ -19,39 +19,39 @@ const restore = 'Restore a backup: spgw restore FILE --force keeps what is there
 export async function examineKeyAndDatabase(
   settings: Settings,
   credentialsDirectory: string | null,
-): Promise<Finding[]> {
+): Promise<Diagnostic[]> {
   const { dataDirectory, machineKeyFile: explicitPath } = settings
   const path = join(dataDirectory, databaseFile)
   if (!existsSync(path)) {
     if (!existsSync(dataDirectory)) return []
-    return [complain('database', `there is none in ${dataDirectory}`, 'Make one: spgw init, or spgw serve.')]
+    return [problem('database', `there is none in ${dataDirectory}`, 'Make one: spgw init, or spgw serve.')]
   }
-  const { key, finding } = examineKey(() => loadMachineKey({ explicitPath, credentialsDirectory, dataDirectory }))
+  const { key, diagnostic } = examineKey(() => loadMachineKey({ explicitPath, credentialsDirectory, dataDirectory }))
   const examination = await withBinding(dataDirectory, (binding) => examine(path, binding))
-  if ('check' in examination) return [finding, examination]
-  return [finding, ...judgeDatabase(path, examination), ...judgeSeal(key, examination), ...judgeAudit(examination)]
+  if ('check' in examination) return [diagnostic, examination]
+  return [diagnostic, ...judgeDatabase(path, examination), ...judgeSeal(key, examination), ...judgeAudit(examination)]
 }
 
-function examineKey(load: () => MachineKey): { key: MachineKey | null; finding: Finding } {
+function examineKey(load: () => MachineKey): { key: MachineKey | null; diagnostic: Diagnostic } {
   try {
     const key = load()
-    return { key, finding: well('machine key', `${key.keyId} in ${key.source}`) }
+    return { key, diagnostic: ok('machine key', `${key.keyId} in ${key.source}`) }
   } catch (error) {
     const { message, hint } = error as Error & { hint?: string }
     return {
       key: null,
-      finding: complain('machine key', message.replace(/\.$/, ''), hint ?? 'Restore it from its copy.'),
+      diagnostic: problem('machine key', message.replace(/\.$/, ''), hint ?? 'Restore it from its copy.'),
     }
   }
 }
 
-async function examine(path: string, nativeBinding: string | undefined): Promise<Examination | Finding> {
+async function examine(path: string, nativeBinding: string | undefined): Promise<Examination | Diagnostic> {
   const { examineDatabase } = await import('../../store/examine.ts')
   try {
     return await examineDatabase({ path, ...(nativeBinding === undefined ? {} : { nativeBinding }) })
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    return complain('database', `${path} cannot be read: ${message}`, restore)
+    return problem('database', `${path} cannot be read: ${message}`, restore)
   }
 }
 
@@ -72,35 +72,35 @@ async function withBinding<Value>(
   }
 }
 
-function judgeDatabase(path: string, { damage, schema, age }: Examination): Finding[] {
+function judgeDatabase(path: string, { damage, schema, age }: Examination): Diagnostic[] {
   const size = formatBytes(databaseBytes(path))
-  const findings = damage.map((line) => complain('database', `it is damaged: ${line}`, restore))
-  if (schema === null) return [...findings, complain('database', `${path} is not of spgw`, restore)]
+  const diagnostics = damage.map((line) => problem('database', `it is damaged: ${line}`, restore))
+  if (schema === null) return [...diagnostics, problem('database', `${path} is not of spgw`, restore)]
   if (age === 'newer') {
     const remedy = 'Use the spgw that made it, or go back: docs/operations.md, Upgrade.'
-    return [...findings, complain('database', `a newer spgw has changed it (schema ${schema})`, remedy)]
+    return [...diagnostics, problem('database', `a newer spgw has changed it (schema ${schema})`, remedy)]
   }
-  if (damage.length > 0) return findings
+  if (damage.length > 0) return diagnostics
   const note = age === 'older' ? '; the next start brings it up to date' : ''
-  return [well('database', `${size}, undamaged, schema ${schema}${note}`)]
+  return [ok('database', `${size}, undamaged, schema ${schema}${note}`)]
 }
 
-function judgeSeal(key: MachineKey | null, { witness }: Examination): Finding[] {
+function judgeSeal(key: MachineKey | null, { witness }: Examination): Diagnostic[] {
   if (key === null || witness === null) return []
   try {
     makeKeyring(key).open(witness, witnessIdentity)
-    return [well('seal', 'the machine key opens what is stored')]
+    return [ok('seal', 'the machine key opens what is stored')]
   } catch (error) {
     if (!(error instanceof SealBroken)) throw error
     const remedy = 'Put back the machine key that belongs to this database, from the copy that you keep.'
-    return [complain('seal', 'the machine key does not open what is stored', remedy)]
+    return [problem('seal', 'the machine key does not open what is stored', remedy)]
   }
 }
 
-function judgeAudit({ audit }: Examination): Finding[] {
+function judgeAudit({ audit }: Examination): Diagnostic[] {
   if (audit === null) return []
   const lines = `${audit.lines.toLocaleString('en-US')} lines`
-  if (audit.flaw === null) return [well('audit', `${lines}, each chained to the one before`)]
+  if (audit.flaw === null) return [ok('audit', `${lines}, each chained to the one before`)]
   const remedy = 'Somebody has changed the log beside spgw: compare it with an export or a backup.'
-  return [complain('audit', `the chain is broken at line ${audit.flaw.sequence}: ${audit.flaw.reason}`, remedy)]
+  return [problem('audit', `the chain is broken at line ${audit.flaw.sequence}: ${audit.flaw.reason}`, remedy)]
 }

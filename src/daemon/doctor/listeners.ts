@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs'
 import type { Settings } from '../../config/settings.ts'
-import type { Finding } from '../../core/finding.ts'
-import { complain, warn, well } from '../../core/finding.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { ok, problem, warning } from '../../core/diagnostic.ts'
 
 /** The addresses are free while no gateway has them, and the socket is nobody else's to open. */
-export async function examineListeners(settings: Settings, isRunning: boolean): Promise<Finding[]> {
+export async function examineListeners(settings: Settings, isRunning: boolean): Promise<Diagnostic[]> {
   const socket = examineSocket(settings.admin.socket, settings.admin.socketGroup !== null, isRunning)
   if (isRunning) return socket
   const { gateway, console } = settings
@@ -15,27 +15,27 @@ export async function examineListeners(settings: Settings, isRunning: boolean): 
   return [...socket, ...both]
 }
 
-async function examineAddress(name: 'gateway' | 'console', host: string, port: number): Promise<Finding> {
+async function examineAddress(name: 'gateway' | 'console', host: string, port: number): Promise<Diagnostic> {
   const { claimPort } = await import('../../gateway/server-address.ts')
   const address = `${host}:${port}`
   try {
     await claimPort(host, port)
-    return well(`${name} address`, `${address} is free`)
+    return ok(`${name} address`, `${address} is free`)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    return complain(`${name} address`, message, `Stop what has it, or choose another: ${name}.listen in config.yaml.`)
+    return problem(`${name} address`, message, `Stop what has it, or choose another: ${name}.listen in config.yaml.`)
   }
 }
 
-function examineSocket(path: string, hasGroup: boolean, isRunning: boolean): Finding[] {
+function examineSocket(path: string, hasGroup: boolean, isRunning: boolean): Diagnostic[] {
   if (process.platform === 'win32' || !existsSync(path)) return []
   if (!isRunning) {
-    return [warn('admin socket', `${path} is there, but no gateway answers`, 'The next spgw serve takes it over.')]
+    return [warning('admin socket', `${path} is there, but no gateway answers`, 'The next spgw serve takes it over.')]
   }
   const mode = statSync(path).mode & 0o777
-  if ((mode & (hasGroup ? 0o007 : 0o077)) === 0) return [well('admin socket', path)]
+  if ((mode & (hasGroup ? 0o007 : 0o077)) === 0) return [ok('admin socket', path)]
   const remedy = `Close it, and see who may have used it (spgw audit list): chmod ${hasGroup ? '660' : '600'} ${path}`
   return [
-    complain('admin socket', `others may open ${path}, and so own the gateway (mode 0${mode.toString(8)})`, remedy),
+    problem('admin socket', `others may open ${path}, and so own the gateway (mode 0${mode.toString(8)})`, remedy),
   ]
 }

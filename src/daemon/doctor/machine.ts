@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Settings } from '../../config/settings.ts'
 import { SettingsRefused } from '../../config/settings-refused.ts'
-import type { Finding } from '../../core/finding.ts'
-import { complain, warn, well } from '../../core/finding.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { ok, problem, warning } from '../../core/diagnostic.ts'
 import { examineCertificates } from './certificates.ts'
 import { examineDirectory } from './directory.ts'
 import { examineJournal } from './journal.ts'
@@ -21,13 +21,13 @@ export interface Examined {
 }
 
 /** Everything that can be seen from this machine, with or without a gateway that runs. Never throws for what it looks at. */
-export async function examineMachine(examined: Examined): Promise<Finding[]> {
-  const { settings, findings } = await examineSettings(examined)
+export async function examineMachine(examined: Examined): Promise<Diagnostic[]> {
+  const { settings, diagnostics } = await examineSettings(examined)
   const limits = examineLimits(examined.processId)
-  if (settings === null) return [...findings, ...limits]
+  if (settings === null) return [...diagnostics, ...limits]
   const isRunning = examined.processId !== null
   return [
-    ...findings,
+    ...diagnostics,
     ...examineDirectory(settings.dataDirectory, examined.now),
     ...(await examineKeyAndDatabase(settings, examined.environment.CREDENTIALS_DIRECTORY ?? null)),
     ...examineJournal(settings.dataDirectory),
@@ -37,19 +37,19 @@ export async function examineMachine(examined: Examined): Promise<Finding[]> {
   ]
 }
 
-async function examineSettings(examined: Examined): Promise<{ settings: Settings | null; findings: Finding[] }> {
+async function examineSettings(examined: Examined): Promise<{ settings: Settings | null; diagnostics: Diagnostic[] }> {
   const { loadSettings } = await import('../../config/load.ts')
   const { dataDirectory, file, environment } = examined
   try {
     const flags = { dataDir: dataDirectory ?? undefined }
     const settings = loadSettings({ file: file ?? undefined, environment, flags })
-    return { settings, findings: [well('settings', 'the settings are understood')] }
+    return { settings, diagnostics: [ok('settings', 'the settings are understood')] }
   } catch (error) {
     if (!(error instanceof SettingsRefused)) throw error
-    const findings = error.problems.map(({ place, message }) =>
-      complain('settings', `${place}: ${message}`, adviseSettings(place, message)),
+    const diagnostics = error.problems.map(({ place, message }) =>
+      problem('settings', `${place}: ${message}`, adviseSettings(place, message)),
     )
-    return { settings: null, findings }
+    return { settings: null, diagnostics }
   }
 }
 
@@ -63,14 +63,14 @@ function adviseSettings(place: string, message: string): string {
 const fewFiles = 4096
 
 /** Of the gateway that runs, else what one started from here would get. */
-function examineLimits(processId: number | null): Finding[] {
+function examineLimits(processId: number | null): Diagnostic[] {
   if (process.platform !== 'linux') return []
   const limit = readLimit(processId ?? 'self')
   if (limit === null) return []
   const message = `${limit.toLocaleString('en-US')} files and connections may be open at once`
-  if (limit >= fewFiles) return [well('file limit', message)]
+  if (limit >= fewFiles) return [ok('file limit', message)]
   const remedy = 'Raise it: LimitNOFILE=65536 in the service, or ulimit -n 65536 before spgw serve.'
-  return [warn('file limit', `only ${message}`, remedy)]
+  return [warning('file limit', `only ${message}`, remedy)]
 }
 
 /** Node raises its soft limit to the hard one when it starts. */

@@ -48,3 +48,26 @@ export function checkTypes(modules: Module[]): Violation[] {
     return [...found, ...silenced.map(({ start }) => `${module.path}:${module.lineOf(start)}: no @ts-ignore`)]
   })
 }
+
+/** How often a name may be exported by several files: a reader who sees it in one of them must not think of another. */
+export function checkTypeNames(modules: Module[], allowed: Readonly<Record<string, number>>): Violation[] {
+  const places = new Map<string, string[]>()
+  for (const { path, program } of modules) {
+    for (const name of exportedTypes(program)) places.set(name, [...(places.get(name) ?? []), path])
+  }
+  return [...places]
+    .filter(([name, paths]) => paths.length > Math.max(1, allowed[name] ?? 1))
+    .map(([name, paths]) => `${name} is exported by ${paths.join(', ')}: give each type a name of its own`)
+}
+
+function exportedTypes(program: Module['program']): string[] {
+  return program.body.flatMap((node) => {
+    if (node.type !== 'ExportNamedDeclaration' || node.declaration === null) return []
+    const { declaration } = node
+    const isType =
+      declaration.type === 'TSInterfaceDeclaration' ||
+      declaration.type === 'TSTypeAliasDeclaration' ||
+      declaration.type === 'ClassDeclaration'
+    return isType && declaration.id !== null ? [declaration.id.name] : []
+  })
+}

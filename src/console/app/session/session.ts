@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { type Grant, mayCall } from '../../../admin/contract/roles.ts'
+import { mayCall, type RoleGrant } from '../../../admin/contract/roles.ts'
 import { orpc } from '../client/admin.ts'
 import { callAuth } from '../client/http.ts'
 import { queries, sessionKey } from '../client/queries.ts'
@@ -11,7 +11,7 @@ export interface SignedIn {
   name: string
   display_name: string
   /** By project; null: the whole workspace. */
-  grants: Grant[]
+  grants: RoleGrant[]
 }
 
 /** `GET /auth/state`: who one is, and how one may sign in. */
@@ -82,7 +82,7 @@ export function useMayCall(): MayCall {
 const none = ''
 
 /** Read only by operators who have a grant for a project. */
-function useProjects(grants: readonly Grant[]) {
+function useProjects(grants: readonly RoleGrant[]) {
   return useQuery({
     ...orpc.projects.list.queryOptions({ input: {} }),
     enabled: grants.some(({ project }) => project !== null),
@@ -90,7 +90,7 @@ function useProjects(grants: readonly Grant[]) {
 }
 
 /** Grants refer to projects by ID, pages by name. */
-function useProjectIds(grants: readonly Grant[]): (name: string | null) => string | undefined {
+function useProjectIds(grants: readonly RoleGrant[]): (name: string | null) => string | undefined {
   const { data } = useProjects(grants)
   return (name) => {
     if (name === null || data === undefined) return none

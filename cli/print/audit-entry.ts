@@ -5,14 +5,14 @@ import { alignText } from './table.ts'
 import { textWidth } from './text-width.ts'
 import type { View } from './view.ts'
 
-type Line = z.infer<typeof auditShape>
+type AuditEntry = z.infer<typeof auditShape>
 
 /** `audit show`: who did what to what, each field before and after, and where the line stands in the chain. */
-export function renderAuditLine(output: unknown, view: View): string {
-  const line = output as Line
+export function renderAuditEntry(output: unknown, view: View): string {
+  const line = output as AuditEntry
   const { sequence, hash, previous_hash } = line
   const lines = [
-    ...describeDeed(line, view),
+    ...describeAction(line, view),
     '',
     ...describeChange(line, view),
     '',
@@ -23,7 +23,10 @@ export function renderAuditLine(output: unknown, view: View): string {
   return `${lines.join('\n')}\n`
 }
 
-function describeDeed({ operation, resource, project, actor, surface, address, time }: Line, view: View): string[] {
+function describeAction(
+  { operation, resource, project, actor, surface, address, time }: AuditEntry,
+  view: View,
+): string[] {
   const of = project === null ? '' : ` of project ${project}`
   const from = address === null ? '' : ` from ${address}`
   const age = formatValue(time, 'age', view)
@@ -33,12 +36,12 @@ function describeDeed({ operation, resource, project, actor, surface, address, t
   ]
 }
 
-type Leaf = [field: string, value: unknown]
+type FieldValue = [field: string, value: unknown]
 
 /** What differs, or all of it where there is only one side. */
-function describeChange({ before, after }: Line, view: View): string[] {
-  const old = new Map(leavesOf(before))
-  const now = new Map(leavesOf(after))
+function describeChange({ before, after }: AuditEntry, view: View): string[] {
+  const old = new Map(fieldValues(before))
+  const now = new Map(fieldValues(after))
   const fields = [...new Set([...old.keys(), ...now.keys()])]
   const differs = (field: string) => JSON.stringify(old.get(field) ?? null) !== JSON.stringify(now.get(field) ?? null)
   const isChange = old.size > 0 && now.size > 0
@@ -57,8 +60,8 @@ function describeChange({ before, after }: Line, view: View): string[] {
 const formatOf = (field: string) => guessFormat(field.split('.').at(-1) ?? field)
 
 /** Objects within are taken apart: `timeouts.total_ms`. */
-function leavesOf(value: unknown, path: readonly string[] = []): Leaf[] {
+function fieldValues(value: unknown, path: readonly string[] = []): FieldValue[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return value === null || value === undefined ? [] : [[path.join('.') || 'value', value]]
-  return Object.entries(value).flatMap(([name, member]) => leavesOf(member, [...path, name]))
+  return Object.entries(value).flatMap(([name, member]) => fieldValues(member, [...path, name]))
 }

@@ -1,6 +1,6 @@
 import type { Operation } from '../cli/operation.ts'
 import { valueAt } from '../src/admin/contract/show-value.ts'
-import type { Link } from './link.ts'
+import type { GatewayLink } from './gateway-link.ts'
 
 const statusEveryMs = 2000
 const awayEveryMs = 1000
@@ -9,26 +9,30 @@ const awayEveryMs = 1000
  * How the gateway is, kept fresh whatever is looked at: told by the gateway where it tells, else asked for gently. It is
  * also what finds it when it comes back.
  */
-export class Pulse {
+export class StatusWatch {
   /** What `status` answers; undefined: nothing came yet. */
   status: unknown = undefined
-  readonly #link: Link
+  readonly #link: GatewayLink
   readonly #operations: readonly Operation[]
-  readonly #beat: (changed: 'status' | 'configuration') => void
+  readonly #onChange: (changed: 'status' | 'configuration') => void
   readonly #stop = new AbortController()
   #configuration: unknown = undefined
 
-  constructor(link: Link, operations: readonly Operation[], beat: (changed: 'status' | 'configuration') => void) {
+  constructor(
+    link: GatewayLink,
+    operations: readonly Operation[],
+    beat: (changed: 'status' | 'configuration') => void,
+  ) {
     this.#link = link
     this.#operations = operations
-    this.#beat = beat
+    this.#onChange = beat
   }
 
   start(): void {
     const watch = this.#find('watch')
     const status = this.#find('status')
     if (watch !== undefined) {
-      const stop = this.#link.follow(watch, {}, (event) => this.#hearEvent(event))
+      const stop = this.#link.follow(watch, {}, (event) => this.#readEvent(event))
       this.#stop.signal.addEventListener('abort', stop)
     } else if (status !== undefined) void this.#repeat(status)
   }
@@ -45,7 +49,7 @@ export class Pulse {
     const { signal } = this.#stop
     while (!signal.aborted) {
       try {
-        this.#hear(await this.#link.call(operation, {}, signal))
+        this.#setStatus(await this.#link.call(operation, {}, signal))
       } catch {
         // The link knows, and says it on every screen.
       }
@@ -53,17 +57,17 @@ export class Pulse {
     }
   }
 
-  #hearEvent(event: unknown): void {
+  #readEvent(event: unknown): void {
     const configuration = valueAt(event, 'configuration')
     const changed = this.#configuration !== undefined && configuration !== this.#configuration
     this.#configuration = configuration
-    this.#hear(valueAt(event, 'status'))
-    if (changed) this.#beat('configuration')
+    this.#setStatus(valueAt(event, 'status'))
+    if (changed) this.#onChange('configuration')
   }
 
-  #hear(status: unknown): void {
+  #setStatus(status: unknown): void {
     this.status = status
-    this.#beat('status')
+    this.#onChange('status')
   }
 }
 

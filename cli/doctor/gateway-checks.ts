@@ -1,7 +1,7 @@
 import { valueAt } from '../../src/admin/contract/show-value.ts'
-import type { Finding } from '../../src/core/finding.ts'
-import { complain, warn, well } from '../../src/core/finding.ts'
-import type { Gateway } from '../operation.ts'
+import type { Diagnostic } from '../../src/core/diagnostic.ts'
+import { ok, problem, warning } from '../../src/core/diagnostic.ts'
+import type { GatewayClient } from '../operation.ts'
 
 const dayMs = 24 * 3600_000
 const soonMs = 14 * dayMs
@@ -10,7 +10,7 @@ const soonMs = 14 * dayMs
 const patienceMs = 10_000
 
 /** null: no gateway runs. */
-export async function askStatus(gateway: Gateway): Promise<unknown> {
+export async function readStatus(gateway: GatewayClient): Promise<unknown> {
   try {
     return await ask(gateway, ['status'], {})
   } catch (error) {
@@ -19,17 +19,17 @@ export async function askStatus(gateway: Gateway): Promise<unknown> {
   }
 }
 
-function ask(gateway: Gateway, path: readonly string[], input: object): Promise<unknown> {
+function ask(gateway: GatewayClient, path: readonly string[], input: object): Promise<unknown> {
   return gateway.call(path, input, { signal: AbortSignal.timeout(patienceMs) })
 }
 
 /** The resources of a gateway that runs, as far as they can be wrong. */
-export async function examineGateway(
-  gateway: Gateway,
+export async function checkGateway(
+  gateway: GatewayClient,
   status: unknown,
   version: string,
   now: number,
-): Promise<Finding[]> {
+): Promise<Diagnostic[]> {
   const [providers, routes, keys] = await Promise.all(
     ['providers', 'routes', 'keys'].map(async (area) => {
       const rows = await ask(gateway, [area, 'list'], area === 'providers' ? {} : { all: true })
@@ -37,10 +37,10 @@ export async function examineGateway(
     }),
   )
   return [
-    ...judgeStatus(status, version),
-    ...judgeProviders(providers ?? []),
-    ...judgeRoutes(routes ?? [], providers ?? []),
-    ...judgeKeys(keys ?? [], now),
+    ...checkStatus(status, version),
+    ...checkProviders(providers ?? []),
+    ...checkRoutes(routes ?? [], providers ?? []),
+    ...checkKeys(keys ?? [], now),
   ]
 }
 
@@ -64,21 +64,21 @@ function adviseDegraded(reason: string): string {
   return known?.[1] ?? "Requests are still served; see the gateway's log for details."
 }
 
-function judgeStatus(status: unknown, version: string): Finding[] {
+function checkStatus(status: unknown, version: string): Diagnostic[] {
   const theirs = String(valueAt(status, 'version'))
   const place = `${valueAt(status, 'gateway_url')} (process ${valueAt(status, 'process_id')})`
   const degraded = valueAt(status, 'degraded')
   const lost = Number(valueAt(status, 'entries_lost'))
   return [
     theirs === version
-      ? well('gateway', `spgw ${theirs} is running at ${place}`)
-      : warn(
+      ? ok('gateway', `spgw ${theirs} is running at ${place}`)
+      : warning(
           'gateway',
           `spgw ${theirs} is running at ${place}, but this executable is ${version}`,
           'Restart the gateway with this executable.',
         ),
     ...(Array.isArray(degraded) ? degraded : []).map((part) =>
-      complain(
+      problem(
         String(valueAt(part, 'part')),
         `degraded since ${valueAt(part, 'since')}: ${valueAt(part, 'reason')}`,
         adviseDegraded(String(valueAt(part, 'reason'))),
@@ -86,7 +86,7 @@ function judgeStatus(status: unknown, version: string): Finding[] {
     ),
     ...(lost > 0
       ? [
-          warn(
+          warning(
             'records',
             `${lost} journal entries lost since the gateway started`,
             'See docs/troubleshooting.md and the log of that time.',
@@ -96,16 +96,16 @@ function judgeStatus(status: unknown, version: string): Finding[] {
   ]
 }
 
-function judgeProviders(providers: readonly unknown[]): Finding[] {
+function checkProviders(providers: readonly unknown[]): Diagnostic[] {
   if (providers.length === 0) {
-    return [warn('providers', 'none yet', 'Add one: spgw providers add openai --kind openai --credential-stdin')]
+    return [warning('providers', 'none yet', 'Add one: spgw providers add openai --kind openai --credential-stdin')]
   }
   const active = providers.filter((provider) => valueAt(provider, 'active') === true)
-  const bad = active.flatMap(judgeProvider)
-  return bad.length > 0 ? bad : [well('providers', `${active.length} active, none failing`)]
+  const bad = active.flatMap(checkProvider)
+  return bad.length > 0 ? bad : [ok('providers', `${active.length} active, none failing`)]
 }
 
-function judgeProvider(provider: unknown): Finding[] {
+function checkProvider(provider: unknown): Diagnostic[] {
   const name = String(valueAt(provider, 'name'))
   const state = valueAt(provider, 'state')
   const look = `Check it again: spgw providers check ${name}`
@@ -114,25 +114,25 @@ function judgeProvider(provider: unknown): Finding[] {
     const remedy = String(reason).includes('credential')
       ? `Replace its credential: spgw providers edit ${name} --credential-stdin`
       : look
-    return [complain('providers', `${name} is failing: ${reason}`, remedy)]
+    return [problem('providers', `${name} is failing: ${reason}`, remedy)]
   }
-  return state === 'unchecked' ? [warn('providers', `${name} has never been checked`, look)] : []
+  return state === 'unchecked' ? [warning('providers', `${name} has never been checked`, look)] : []
 }
 
-function judgeRoutes(routes: readonly unknown[], providers: readonly unknown[]): Finding[] {
+function checkRoutes(routes: readonly unknown[], providers: readonly unknown[]): Diagnostic[] {
   if (routes.length === 0) {
-    return [warn('routes', 'none yet', 'Add one: spgw routes add MODEL --provider NAME')]
+    return [warning('routes', 'none yet', 'Add one: spgw routes add MODEL --provider NAME')]
   }
   const usable = providers
     .filter((provider) => valueAt(provider, 'active') === true && valueAt(provider, 'state') !== 'failing')
     .map((provider) => valueAt(provider, 'name'))
   const enabled = routes.filter((route) => valueAt(route, 'enabled') === true)
   const dead = enabled.filter((route) => !namesOf(route).some((name) => usable.includes(name)))
-  if (dead.length === 0) return [well('routes', `${enabled.length} enabled, each with a usable provider`)]
+  if (dead.length === 0) return [ok('routes', `${enabled.length} enabled, each with a usable provider`)]
   return dead.map((route) => {
     const model = String(valueAt(route, 'model'))
     const message = `${model} in ${valueAt(route, 'project')} has no provider that is active and ready`
-    return complain('routes', message, `See why: spgw routes explain ${model}`)
+    return problem('routes', message, `See why: spgw routes explain ${model}`)
   })
 }
 
@@ -141,19 +141,19 @@ function namesOf(route: unknown): unknown[] {
   return Array.isArray(names) ? names : []
 }
 
-function judgeKeys(keys: readonly unknown[], now: number): Finding[] {
+function checkKeys(keys: readonly unknown[], now: number): Diagnostic[] {
   const active = keys.filter((key) => valueAt(key, 'state') === 'active')
-  if (keys.length === 0) return [warn('keys', 'none yet', 'Create one: spgw keys create --name NAME')]
-  const worn = keys.flatMap((key) => judgeKey(key, now))
-  return worn.length > 0 ? worn : [well('keys', `${active.length} active, none about to expire`)]
+  if (keys.length === 0) return [warning('keys', 'none yet', 'Create one: spgw keys create --name NAME')]
+  const worn = keys.flatMap((key) => checkKey(key, now))
+  return worn.length > 0 ? worn : [ok('keys', `${active.length} active, none about to expire`)]
 }
 
-function judgeKey(key: unknown, now: number): Finding[] {
+function checkKey(key: unknown, now: number): Diagnostic[] {
   const name = String(valueAt(key, 'name'))
   const until = Date.parse(String(valueAt(key, 'expires_at')))
   const prolong = `Extend it: spgw keys edit ${name} --expires 90d, or remove it.`
-  if (valueAt(key, 'state') === 'expired') return [warn('keys', `${name} has expired`, prolong)]
+  if (valueAt(key, 'state') === 'expired') return [warning('keys', `${name} has expired`, prolong)]
   if (valueAt(key, 'state') !== 'active' || Number.isNaN(until) || until - now > soonMs) return []
   const days = Math.max(1, Math.ceil((until - now) / dayMs))
-  return [warn('keys', `${name} expires in ${days === 1 ? 'a day' : `${days} days`}`, prolong)]
+  return [warning('keys', `${name} expires in ${days === 1 ? 'a day' : `${days} days`}`, prolong)]
 }

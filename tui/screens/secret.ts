@@ -1,12 +1,12 @@
 import { escapeControls, valueAt } from '../../src/admin/contract/show-value.ts'
 import { clip } from '../clip.ts'
 import type { Host } from '../host.ts'
-import type { Press } from '../keys.ts'
+import type { KeyPress } from '../keys.ts'
 import { wrap } from '../lines.ts'
-import type { Hint, Place, Screen } from '../screen.ts'
+import type { DrawArea, Hint, Screen } from '../screen.ts'
 
 /** A secret that is shown this once: it leaves the memory with the screen. */
-export class OnceScreen implements Screen {
+export class SecretScreen implements Screen {
   readonly title: string
   /** No press leads away by accident. */
   readonly typing = true
@@ -45,17 +45,17 @@ export class OnceScreen implements Screen {
     )
   }
 
-  draw({ width, look }: Place): string[] {
+  draw({ width, theme }: DrawArea): string[] {
     const secret = chunks(escapeControls(this.#secret), width - 4)
     return [
       '',
-      ...secret.map((part) => look.paint('strong', part)),
+      ...secret.map((part) => theme.paint('strong', part)),
       '',
       ...wrap(this.#note ?? `Shown only once.${this.#scope}`, width - 4),
       ...this.#example(),
       '',
-      `${look.paint('strong', 'c')} copies it, if the terminal supports that (OSC 52).`,
-      ...(this.#asked ? ['', look.paint('warning', 'It cannot be shown again. Press esc again to close.')] : []),
+      `${theme.paint('strong', 'c')} copies it, if the terminal supports that (OSC 52).`,
+      ...(this.#asked ? ['', theme.paint('warning', 'It cannot be shown again. KeyPress esc again to close.')] : []),
     ]
       .flatMap((line) => wrapStyled(line, width - 4))
       .map((line) => clip(`  ${line}`, width))
@@ -73,7 +73,7 @@ export class OnceScreen implements Screen {
     ]
   }
 
-  press({ name }: Press): boolean {
+  press({ name }: KeyPress): boolean {
     if (name === 'c') {
       this.#host.copy(this.#secret, 'it')
       this.#asked = true

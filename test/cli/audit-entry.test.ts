@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { renderAuditLine } from '../../cli/print/audit-line.ts'
+import { renderAuditEntry } from '../../cli/print/audit-entry.ts'
 import { makePaint } from '../../cli/print/view.ts'
 import { sampleNow } from './fake-io.ts'
 
@@ -27,7 +27,7 @@ const line = {
 }
 
 it('shows who did what, and only what differs', () => {
-  expect(renderAuditLine(line, view)).toBe(`routes.edit  route gpt-4o of project search
+  expect(renderAuditEntry(line, view)).toBe(`routes.edit  route gpt-4o of project search
 by anna via console from 10.0.0.7, 3 s ago (${line.time})
 
 Changed
@@ -47,5 +47,5 @@ it.each([
   [{ ...line, before: null, after: null }, 'No recorded value changed.'],
   [{ ...line, after: 'a word', before: null }, 'After\n  value  a word'],
 ])('shows what there is: %#', (output, text) => {
-  expect(renderAuditLine(output, view)).toContain(text)
+  expect(renderAuditEntry(output, view)).toContain(text)
 })

@@ -3,7 +3,7 @@ import type { Operation } from '../cli/operation.ts'
 import type { Host } from './host.ts'
 
 /** An operation's answer, asked for again from time to time while somebody looks at it. */
-export class Loaded {
+export class PolledAnswer {
   readonly operation: Operation
   input: object
   /** undefined: nothing came yet. */

@@ -1,5 +1,5 @@
 import { type FaultReport, isBehind, reportFault } from '../cli/fault.ts'
-import type { Gateway, Operation } from '../cli/operation.ts'
+import type { GatewayClient, Operation } from '../cli/operation.ts'
 
 export type LinkState =
   | { kind: 'connecting' }
@@ -10,14 +10,14 @@ export type LinkState =
 const retryMs = 1000
 
 /** The gateway, or its absence. Calls fail as they do on the command line; whoever wants to see it come back asks to be told. */
-export class Link {
+export class GatewayLink {
   #state: LinkState = { kind: 'connecting' }
-  #gateway: Promise<Gateway> | null = null
+  #gateway: Promise<GatewayClient> | null = null
   #stop = new AbortController()
-  readonly #connect: () => Promise<Gateway>
+  readonly #connect: () => Promise<GatewayClient>
   readonly #changed: (state: LinkState, before: LinkState) => void
 
-  constructor(connect: () => Promise<Gateway>, changed: (state: LinkState, before: LinkState) => void) {
+  constructor(connect: () => Promise<GatewayClient>, changed: (state: LinkState, before: LinkState) => void) {
     this.#connect = connect
     this.#changed = changed
   }
@@ -31,10 +31,10 @@ export class Link {
     try {
       this.#gateway ??= this.#connect()
       const answer = await (await this.#gateway).call(operation.path, input, { signal: both })
-      this.#become({ kind: 'live' })
+      this.#setState({ kind: 'live' })
       return answer
     } catch (error) {
-      if (!both.aborted) this.#judge(error)
+      if (!both.aborted) this.#classify(error)
       throw error
     }
   }
@@ -63,7 +63,7 @@ export class Link {
         }
       } catch (error) {
         if (signal.aborted || this.#stop.signal.aborted) return
-        this.#judge(error)
+        this.#classify(error)
         if (isAnswer(error)) return fail?.(reportFault(error), isBehind(error))
       }
       await this.pause(signal)
@@ -91,15 +91,15 @@ export class Link {
   }
 
   /** An answer that is an error came from a gateway that is there. */
-  #judge(error: unknown): void {
-    if (isAnswer(error)) this.#become({ kind: 'live' })
+  #classify(error: unknown): void {
+    if (isAnswer(error)) this.#setState({ kind: 'live' })
     else {
       this.#gateway = null
-      this.#become({ kind: 'absent', report: reportFault(error) })
+      this.#setState({ kind: 'absent', report: reportFault(error) })
     }
   }
 
-  #become(state: LinkState): void {
+  #setState(state: LinkState): void {
     const before = this.#state
     this.#state = state
     if (before.kind !== state.kind) this.#changed(state, before)

@@ -1,13 +1,13 @@
 import type { Show } from '../../src/admin/contract/operation.ts'
 import { valueAt } from '../../src/admin/contract/show-value.ts'
 import type { Io } from '../io.ts'
-import type { Gateway } from '../operation.ts'
+import type { GatewayClient } from '../operation.ts'
 
 /** The secret alone on stdout, so that `KEY=$(spgw keys create --name ci)` works; what to do with it on stderr. */
 export async function printOnce(
   { field, note, opens }: Extract<Show, { as: 'once' }>,
   output: unknown,
-  gateway: Gateway,
+  gateway: GatewayClient,
   io: Io,
 ): Promise<void> {
   const secret = valueAt(output, field)
@@ -21,14 +21,14 @@ export async function printOnce(
 }
 
 /** The console's own address where the note has a place for it. */
-async function fillNote(note: string, gateway: Gateway): Promise<string> {
+async function fillNote(note: string, gateway: GatewayClient): Promise<string> {
   const url = note.includes(consolePlace) ? await urlOf(gateway, 'console_url') : null
   return `${url === null ? note : note.replaceAll(consolePlace, url)}\n`
 }
 
 const consolePlace = '<console URL>'
 
-async function renderNote(output: unknown, gateway: Gateway): Promise<string> {
+async function renderNote(output: unknown, gateway: GatewayClient): Promise<string> {
   const project = valueAt(output, 'project')
   const environment = valueAt(output, 'environment')
   const scope =
@@ -41,7 +41,7 @@ async function renderNote(output: unknown, gateway: Gateway): Promise<string> {
 }
 
 /** Only for the note: the key is made and printed already, so a failure here must not look like one of the command. */
-async function urlOf(gateway: Gateway, field: 'gateway_url' | 'console_url'): Promise<string | null> {
+async function urlOf(gateway: GatewayClient, field: 'gateway_url' | 'console_url'): Promise<string | null> {
   try {
     const status = await gateway.call(['status'], {})
     const url = valueAt(status, field)

@@ -4,30 +4,30 @@ import type { Field, Operation } from '../cli/operation.ts'
 import { escapeControls, valueAt } from '../src/admin/contract/show-value.ts'
 import { nameOfRow, titleOf, verbOf } from './areas.ts'
 import { askedFields, isSwitch } from './form-fields.ts'
-import { type Host, scopeInput, type Wish } from './host.ts'
-import { planLines, readPlan, refuseUnset } from './result-lines.ts'
-import type { Look } from './screen.ts'
+import { type Host, type OperationRequest, scopeInput } from './host.ts'
+import { planLines, readPlan, rejectUnset } from './result-lines.ts'
+import type { TextTheme } from './screen.ts'
 import { ConfirmScreen } from './screens/confirm.ts'
 import { FormScreen } from './screens/form.ts'
 import { ListScreen } from './screens/list.ts'
 import { LiveScreen } from './screens/live.ts'
-import { OnceScreen } from './screens/once.ts'
 import { RecordScreen } from './screens/record.ts'
+import { SecretScreen } from './screens/secret.ts'
 import { StreamScreen } from './screens/stream.ts'
 
 /** From an operation that somebody wants to its result: asks what is missing, asks again before what is dangerous. */
-export function openWish(host: Host, wish: Wish): void {
-  const { operation } = wish
-  const given = isRead(operation) ? { ...scopeInput(operation, host.scope), ...wish.given } : wish.given
-  const known = { ...wish, given }
+export function runOperation(host: Host, request: OperationRequest): void {
+  const { operation } = request
+  const given = isRead(operation) ? { ...scopeInput(operation, host.scope), ...request.given } : request.given
+  const known = { ...request, given }
   if (operation.meta.show.as === 'file') return askForFile(host, known)
-  const hidden = wish.subject === undefined ? [] : addressFields(host, operation)
+  const hidden = request.subject === undefined ? [] : addressFields(host, operation)
   const asked = askedFields(operation, given, hidden)
   const onlySwitches = asked.every(isSwitch)
   if (isRead(operation) && !needsAnswers(operation, asked)) return showAnswer(host, known)
   if (operation.meta.effect === 'danger' && onlySwitches) return askForName(host, known, given, asked)
   // What has no question but switches is done, and asked about only when it is refused.
-  if (asked.length === 0 || (onlySwitches && wish.subject !== undefined && !isRead(operation))) {
+  if (asked.length === 0 || (onlySwitches && request.subject !== undefined && !isRead(operation))) {
     const ask = () => askInForm(host, known, hidden, (input, form) => go(host, known, input, form))
     void carryOut(host, known, given, asked.length === 0 ? null : ask)
     return
@@ -61,8 +61,8 @@ function addressFields(host: Host, operation: Operation): string[] {
 
 type Answered = (input: object, form: FormScreen) => Promise<void> | void
 
-function askInForm(host: Host, wish: Wish, hidden: readonly string[], answered: Answered): FormScreen {
-  const { operation, given, subject } = wish
+function askInForm(host: Host, request: OperationRequest, hidden: readonly string[], answered: Answered): FormScreen {
+  const { operation, given, subject } = request
   const form: FormScreen = new FormScreen(
     {
       operation,
@@ -74,38 +74,38 @@ function askInForm(host: Host, wish: Wish, hidden: readonly string[], answered: 
         Object.entries(scopeInput(operation, host.scope)).map(([name, value]) => [name, String(value)]),
       ),
       button: titleOf(verbOf(operation)),
-      known: (field) => host.known(field),
+      namesFor: (field) => host.namesFor(field),
       changed: () => host.changed(),
       complete: (input) => readNamedFiles(host, operation, input),
       submit: (input) => answered(input, form),
     },
-    titleFor(wish),
+    titleFor(request),
   )
   host.push(form)
   return form
 }
 
-function titleFor({ operation, subject }: Wish): string {
+function titleFor({ operation, subject }: OperationRequest): string {
   const name = nameOfRow(subject)
   return escapeControls(
     [operation.path.slice(1).join(' ') || operation.name, name].filter((part) => part !== '').join(' '),
   )
 }
 
-function go(host: Host, wish: Wish, input: object, form: FormScreen): Promise<void> | void {
-  const { operation } = wish
+function go(host: Host, request: OperationRequest, input: object, form: FormScreen): Promise<void> | void {
+  const { operation } = request
   const diff = takesFiles(operation) ? host.operations.find(({ name }) => name === 'diff') : undefined
   if (operation.meta.effect === 'danger' && diff !== undefined) {
-    return askForPlan(host, wish, input, diff)
+    return askForPlan(host, request, input, diff)
   }
-  if (operation.meta.effect === 'danger') return askForName(host, wish, input, [])
-  return carryOut(host, wish, input, () => form)
+  if (operation.meta.effect === 'danger') return askForName(host, request, input, [])
+  return carryOut(host, request, input, () => form)
 }
 
-function askForName(host: Host, wish: Wish, input: object, switches: readonly Field[]): void {
-  const { operation, subject } = wish
+function askForName(host: Host, request: OperationRequest, input: object, switches: readonly Field[]): void {
+  const { operation, subject } = request
   const list = host.areas.find(({ operations }) => operations.includes(operation))?.list ?? null
-  const carry = (switched: object) => carryOut(host, wish, { ...input, ...switched }, null)
+  const carry = (switched: object) => carryOut(host, request, { ...input, ...switched }, null)
   host.push(new ConfirmScreen({ operation, input, subject, list, switches, go: (switched) => void carry(switched) }))
 }
 
@@ -121,13 +121,13 @@ async function readNamedFiles(
 }
 
 /** The plan is shown first, and only that one is carried out: the gateway refuses any other. */
-async function askForPlan(host: Host, wish: Wish, input: object, diff: Operation): Promise<void> {
-  const { operation } = wish
+async function askForPlan(host: Host, request: OperationRequest, input: object, diff: Operation): Promise<void> {
+  const { operation } = request
   const known = Object.entries(input).filter(([name]) => diff.fields.some((field) => field.name === name))
   const plan = readPlan(await host.link.call(diff, Object.fromEntries(known)))
-  refuseUnset(plan)
-  const carry = () => carryOut(host, wish, { ...input, expect: plan.expect }, null)
-  const shown = { owner: plan.owner, draw: (look: Look) => [...planLines(plan, look), ''] }
+  rejectUnset(plan)
+  const carry = () => carryOut(host, request, { ...input, expect: plan.expect }, null)
+  const shown = { owner: plan.owner, draw: (theme: TextTheme) => [...planLines(plan, theme), ''] }
   host.push(
     new ConfirmScreen({
       operation,
@@ -142,51 +142,56 @@ async function askForPlan(host: Host, wish: Wish, input: object, diff: Operation
 }
 
 /** `refused` gives the form that says why; null: a line does. */
-async function carryOut(host: Host, wish: Wish, input: object, refused: (() => FormScreen) | null): Promise<void> {
-  const { operation } = wish
+async function carryOut(
+  host: Host,
+  request: OperationRequest,
+  input: object,
+  refused: (() => FormScreen) | null,
+): Promise<void> {
+  const { operation } = request
   const { show } = operation.meta
   if (isRead(operation) && show.as !== 'once' && !takesFiles(operation))
-    return showAnswer(host, { ...wish, given: input })
+    return showAnswer(host, { ...request, given: input })
   if (show.as === 'live') {
-    host.leaveQuestions()
-    host.push(new StreamScreen(host, operation, input, titleFor(wish)))
+    host.closeDialogs()
+    host.push(new StreamScreen(host, operation, input, titleFor(request)))
     return
   }
   // Whoever has gone on to something else meanwhile is told, and not taken away from it.
   const from = host.screen
-  host.tell('quiet', `${operation.path.join(' ')}…`)
+  host.notify('quiet', `${operation.path.join(' ')}…`)
   try {
     const output = await host.link.call(operation, input)
-    host.tell('quiet', '')
-    if (host.screen === from) host.leaveQuestions()
-    showOutcome(host, wish, output)
+    host.notify('quiet', '')
+    if (host.screen === from) host.closeDialogs()
+    showOutcome(host, request, output)
   } catch (error) {
-    host.tell('quiet', '')
+    host.notify('quiet', '')
     const { cause, hint } = reportFault(error)
-    if (refused === null || host.screen !== from) host.tell('bad', `${cause} ${hint}`)
+    if (refused === null || host.screen !== from) host.notify('bad', `${cause} ${hint}`)
     else refused().fail(error)
   }
 }
 
-function showAnswer(host: Host, wish: Wish): void {
-  const { operation, given } = wish
+function showAnswer(host: Host, request: OperationRequest): void {
+  const { operation, given } = request
   const { show } = operation.meta
-  const title = titleFor(wish)
-  host.leaveQuestions()
+  const title = titleFor(request)
+  host.closeDialogs()
   if (show.as === 'live') host.push(new LiveScreen(host, operation, title))
   else if (show.as === 'table') host.push(new ListScreen(host, operation, given, title))
-  else host.push(new RecordScreen(host, wish))
+  else host.push(new RecordScreen(host, request))
 }
 
 /** What is done is said in a line where the thing itself came back; an answer of another kind is shown. */
-function showOutcome(host: Host, wish: Wish, output: unknown): void {
-  const { operation } = wish
+function showOutcome(host: Host, request: OperationRequest, output: unknown): void {
+  const { operation } = request
   const { show } = operation.meta
-  if (show.as === 'once') host.push(new OnceScreen(host, titleFor(wish), output, show))
+  if (show.as === 'once') host.push(new SecretScreen(host, titleFor(request), output, show))
   else if (typeof valueAt(output, 'id') === 'string') {
-    const name = nameOfRow(output) || nameOfRow(wish.subject)
-    host.tell('good', `Done: ${operation.path.join(' ')} ${escapeControls(name)}`)
-  } else host.push(new RecordScreen(host, wish, { output }))
+    const name = nameOfRow(output) || nameOfRow(request.subject)
+    host.notify('good', `Done: ${operation.path.join(' ')} ${escapeControls(name)}`)
+  } else host.push(new RecordScreen(host, request, { output }))
   host.refresh()
 }
 
@@ -205,11 +210,11 @@ const fileField: Field = {
   takes: 'any',
 }
 
-function askForFile(host: Host, wish: Wish): void {
-  const { operation } = wish
+function askForFile(host: Host, request: OperationRequest): void {
+  const { operation } = request
   const { show } = operation.meta
   const withFile = { ...operation, fields: [fileField, ...operation.fields] }
-  askInForm(host, { ...wish, operation: withFile }, [], async (given, form) => {
+  askInForm(host, { ...request, operation: withFile }, [], async (given, form) => {
     const { file, ...input }: Record<string, unknown> = { ...given }
     const start = async (signal: AbortSignal) => {
       const rows = await host.link.call(operation, input, signal)
@@ -222,7 +227,7 @@ function askForFile(host: Host, wish: Wish): void {
       typeof file === 'string' ? file : null,
       start,
     )
-    if (host.screen === form) host.leaveQuestions()
-    showOutcome(host, wish, output)
+    if (host.screen === form) host.closeDialogs()
+    showOutcome(host, request, output)
   })
 }

@@ -1,5 +1,5 @@
 /** What a look at one part of a gateway has found. */
-export interface Finding {
+export interface Diagnostic {
   /** The part, in a word or two. */
   check: string
   state: 'ok' | 'warning' | 'problem'
@@ -9,14 +9,14 @@ export interface Finding {
   remedy: string | null
 }
 
-export function well(check: string, message: string): Finding {
+export function ok(check: string, message: string): Diagnostic {
   return { check, state: 'ok', message, remedy: null }
 }
 
-export function warn(check: string, message: string, remedy: string): Finding {
+export function warning(check: string, message: string, remedy: string): Diagnostic {
   return { check, state: 'warning', message, remedy }
 }
 
-export function complain(check: string, message: string, remedy: string): Finding {
+export function problem(check: string, message: string, remedy: string): Diagnostic {
   return { check, state: 'problem', message, remedy }
 }

@@ -3,31 +3,31 @@ const mostRows = 2000
 /**
  * The rows of a stream, newest first. While held, what comes gathers aside, so that nothing moves under the reader's eyes.
  */
-export class Flow {
+export class RowStream {
   /** Oldest first, so that one more costs nothing. */
   #rows: unknown[] = []
-  #aside: unknown[] = []
+  #heldBack: unknown[] = []
   #dropped = 0
-  #sieve: (row: unknown) => boolean = () => true
+  #filter: (row: unknown) => boolean = () => true
   #shown: unknown[] | null = null
   /** Of what was there before the stream began to be read. */
   #seeded = new Set<string>()
   /** Of what stood here when it was last begun anew. */
-  #standing = new Set<string>()
+  #before = new Set<string>()
   held = false
 
   /** The stream is read anew. What is here now stood before, and is no news that its seed does not know yet. */
   begin(): void {
-    this.#standing = idsOf(this.#rows)
+    this.#before = idsOf(this.#rows)
   }
 
   /** What was there already, newest first; asked for while the stream ran, so that a row may have come by both ways. */
   seed(rows: readonly unknown[]): void {
     this.#seeded = idsOf(rows)
-    this.#aside = this.#aside.filter((row) => !this.#isSeeded(row))
+    this.#heldBack = this.#heldBack.filter((row) => !this.#isSeeded(row))
     const first = this.#rows.findIndex((row) => this.#isSeeded(row))
-    const overlaps = first >= 0 && this.#stood(this.#rows[first])
-    if (this.held && overlaps) this.#aside = [...this.#unknown(rows), ...this.#aside]
+    const overlaps = first >= 0 && this.#wasBefore(this.#rows[first])
+    if (this.held && overlaps) this.#heldBack = [...this.#unknown(rows), ...this.#heldBack]
     else if (rows.length > 0) this.#join(rows, overlaps ? first : null)
     this.#shown = null
   }
@@ -44,13 +44,13 @@ export class Flow {
   #join(rows: readonly unknown[], first: number | null): void {
     const older = first === null ? [] : this.#rows.slice(0, first)
     const others = this.#rows.slice(first ?? 0).filter((row) => !this.#isSeeded(row))
-    const since = first === null ? others.filter((row) => !this.#stood(row)) : others
+    const since = first === null ? others.filter((row) => !this.#wasBefore(row)) : others
     this.#rows = [...older, ...rows.toReversed(), ...since].slice(-mostRows)
   }
 
-  #stood(row: unknown): boolean {
+  #wasBefore(row: unknown): boolean {
     const id = idOf(row)
-    return id !== null && this.#standing.has(id)
+    return id !== null && this.#before.has(id)
   }
 
   #isSeeded(row: unknown): boolean {
@@ -58,9 +58,9 @@ export class Flow {
     return id !== null && this.#seeded.has(id)
   }
 
-  take(row: unknown): void {
+  addRow(row: unknown): void {
     if (this.#isSeeded(row)) return
-    const into = this.held ? this.#aside : this.#rows
+    const into = this.held ? this.#heldBack : this.#rows
     into.push(row)
     // Cut in pieces: shifting one off a long list for each that comes is work for each.
     if (into.length > mostRows * 1.25) {
@@ -73,28 +73,28 @@ export class Flow {
 
   /** How many came while held. */
   get waiting(): number {
-    return this.#aside.length + this.#dropped
+    return this.#heldBack.length + this.#dropped
   }
 
   release(): void {
     this.held = false
     if (this.waiting === 0) return
-    this.#rows = [...this.#rows, ...this.#aside].slice(-mostRows)
-    this.#aside = []
+    this.#rows = [...this.#rows, ...this.#heldBack].slice(-mostRows)
+    this.#heldBack = []
     this.#dropped = 0
     this.#shown = null
   }
 
-  sift(sieve: (row: unknown) => boolean): void {
-    this.#sieve = sieve
+  setFilter(filter: (row: unknown) => boolean): void {
+    this.#filter = filter
     this.#shown = null
   }
 
   clear(): void {
     this.#seeded = new Set()
-    this.#standing = new Set()
+    this.#before = new Set()
     this.#rows = []
-    this.#aside = []
+    this.#heldBack = []
     this.#dropped = 0
     this.#shown = null
   }
@@ -104,7 +104,7 @@ export class Flow {
   }
 
   get rows(): readonly unknown[] {
-    this.#shown ??= this.#rows.filter(this.#sieve).reverse()
+    this.#shown ??= this.#rows.filter(this.#filter).reverse()
     return this.#shown
   }
 }

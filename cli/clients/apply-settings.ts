@@ -17,7 +17,7 @@ export async function printFiles(
   io: Io,
 ): Promise<void> {
   if (form !== 'table') {
-    const { renderDocument } = await import('../operate.ts')
+    const { renderDocument } = await import('../operation-bundle.ts')
     const plain = files.map(({ path, edit }) => ({ path, text: edit(null, path) }))
     return io.stdout.write(await renderDocument(form, undefined, plain))
   }
@@ -29,9 +29,9 @@ export async function printFiles(
 }
 
 /** Stands for the key in what is shown before it is made. */
-const madeLater = 'sp_live_…new'
+const maskedNewKey = 'sp_live_…new'
 
-export interface Order {
+export interface SettingsChange {
   filesWith(key: string): readonly FileChange[]
   /** null: a key is made once it is certain that it will be used. */
   given: string | null
@@ -41,9 +41,9 @@ export interface Order {
 }
 
 /** Shows what will change, asks on a terminal, and changes it. Resolves to the exit status. */
-export async function changeFiles({ filesWith, given, makeKey, note, yes }: Order, io: Io): Promise<number> {
+export async function changeFiles({ filesWith, given, makeKey, note, yes }: SettingsChange, io: Io): Promise<number> {
   const paint = makePaint(wantsColour(io.stderr, io.environment))
-  const planned = await Promise.all(filesWith(given ?? madeLater).map(planFile))
+  const planned = await Promise.all(filesWith(given ?? maskedNewKey).map(planFile))
   const changed = planned.filter(({ before, after }) => before !== after)
   if (changed.length === 0) {
     await io.stderr.write('Nothing to change.\n')
@@ -65,13 +65,13 @@ export async function changeFiles({ filesWith, given, makeKey, note, yes }: Orde
   return exitStatus.done
 }
 
-interface Planned {
+interface PlannedFile {
   path: string
   before: string | null
   after: string
 }
 
-async function planFile({ path, edit }: FileChange): Promise<Planned> {
+async function planFile({ path, edit }: FileChange): Promise<PlannedFile> {
   const before = await readSettings(path)
   return { path, before, after: edit(before, path) }
 }
