@@ -84,7 +84,8 @@ export function describeField(field: Field): string {
   if (notes.length === 0) return field.description
   // Where the description itself ends with a note in brackets, there is one pair of brackets for all.
   const [text, own] = /^(.*) \(([^()]*)\)$/.exec(field.description)?.slice(1) ?? [field.description]
-  return `${text} (${[...(own === undefined ? [] : [own]), ...notes].join('; ')})`
+  const [choices, rest] = field.choices === null ? [[], notes] : [notes.slice(0, 1), notes.slice(1)]
+  return `${text} (${[...choices, ...(own === undefined ? [] : [own]), ...rest].join('; ')})`
 }
 
 function isPlain(value: unknown): value is string | number | boolean {

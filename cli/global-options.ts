@@ -25,7 +25,7 @@ export interface GlobalOptions {
 const outputForms = ['table', 'json', 'yaml', 'csv'] as const
 export type OutputForm = (typeof outputForms)[number]
 
-const group = 'Global options:'
+const group = 'Global flags:'
 
 const inScope = '(default: $SPGW_%, else '
 

@@ -39,7 +39,8 @@ export function prepareHelp(command: Command, device: HelpDevice): void {
     .configureHelp({
       minWidthToWrap: 20,
       formatHelp: (shown, helper) => putCommandsFirst(Help.prototype.formatHelp.call(helper, shown, helper)),
-      styleTitle: (title) => paint('strong', title),
+      // Commander says options; a person says flags, as the usage line does.
+      styleTitle: (title) => paint('strong', title.replace('Options:', 'Flags:')),
       subcommandTerm: (sub) => sub.name(),
       subcommandDescription: (sub) => sub.summary() || sub.description(),
     })
@@ -68,7 +69,7 @@ export function prepareHelp(command: Command, device: HelpDevice): void {
 function putCommandsFirst(text: string): string {
   const blocks = text.trimEnd().split('\n\n')
   const commands = blocks.filter((block) => stripVTControlCharacters(block).startsWith('Commands:'))
-  const flags = blocks.findIndex((block) => /^(Global o|O)ptions:/.test(stripVTControlCharacters(block)))
+  const flags = blocks.findIndex((block) => /^(Global f|F)lags:/.test(stripVTControlCharacters(block)))
   if (commands.length === 0 || flags < 0) return `${blocks.join('\n\n')}\n`
   const rest = blocks.filter((block) => !commands.includes(block))
   return `${[...rest.slice(0, flags), ...commands, ...rest.slice(flags)].join('\n\n')}\n`

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { areaSummaries } from './area-summaries.ts'
 import { createCommand, nameCommand } from './bare-command.ts'
 import { aliasesOf, buildCommand } from './command.ts'
 import { addGlobalOptions } from './global-options.ts'
@@ -42,7 +43,7 @@ function addBranch(
     const aliases = own === undefined ? [] : aliasesOf(own)
     const isWanted = words === null || words[0] === name || aliases.includes(words[0] ?? '')
     const rest = words?.slice(1) ?? null
-    if (!isWanted) place.addCommand(nameCommand(name, own?.meta.summary ?? verbsOf(within, depth + 1), aliases))
+    if (!isWanted) place.addCommand(nameCommand(name, own?.meta.summary ?? summaryOf(name, within, depth + 1), aliases))
     else if (own !== undefined)
       place.addCommand(buildCommand(own, context.device, context.io.environment, context.start))
     else place.addCommand(createArea(name, within, depth + 1, rest, context))
@@ -57,13 +58,20 @@ function createArea(
   context: BuildContext,
 ): Command {
   const area = createCommand(name, context.device)
-    .summary(verbsOf(within, depth))
+    .summary(summaryOf(name, within, depth))
+    .description(depth === 1 && name in areaSummaries ? `${summaryOf(name, within, depth)}.` : '')
     .usage('<verb> [flags]')
     .enablePositionalOptions()
   addGlobalOptions(area, [])
   area.addHelpText('after', renderExamples(firstExamples(within).slice(0, 3)))
   addBranch(area, within, depth, words, context)
   return area
+}
+
+/** What a noun is for, or what can be done with it. */
+function summaryOf(name: string, within: readonly Operation[], depth: number): string {
+  const summary = depth === 1 ? areaSummaries[name] : undefined
+  return summary ?? verbsOf(within, depth)
 }
 
 function verbsOf(within: readonly Operation[], depth: number): string {

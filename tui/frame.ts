@@ -39,7 +39,7 @@ export function drawFrame(session: TuiSession, { columns, rows }: TerminalSize, 
   return style.unicode ? fitted : fitted.map(toAscii)
 }
 
-export function makeTheme({ colour, utc }: TerminalStyle, width: number, now: number): TextTheme {
+function makeTheme({ colour, utc }: TerminalStyle, width: number, now: number): TextTheme {
   return {
     width,
     colour,

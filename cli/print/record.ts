@@ -38,6 +38,9 @@ export function deriveColumns(row: unknown): Column[] {
   return Object.keys(row).map((field) => ({ field, title: titleOf(field), format: guessFormat(field) }))
 }
 
+/** Where the field's own name in the contract would not say it. */
+const titles: Record<string, string> = { attached_to: 'Applies to', held_by: 'Used by', owned: 'Managed by' }
+
 function titleOf(field: string): string {
-  return titleWords(withoutUnit(field).replaceAll('_', ' '))
+  return titles[field] ?? titleWords(withoutUnit(field).replaceAll('_', ' '))
 }

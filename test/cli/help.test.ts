@@ -86,8 +86,10 @@ describe('help', () => {
           ? new RegExp(`[<[]${field.flag}[>\\]]`)
           : new RegExp(`--(no-)?${field.flag}${field.secret ? '-stdin' : ''} `)
         expect(help).toMatch(term)
-        // A note in brackets at its end may go on with the default.
-        if (field.description !== '') expect(help).toContain(field.description.replace(/\)$/, ''))
+        // A note in brackets at its end stands among what help adds to it.
+        const [text = '', note = ''] = /^(.*?)(?: \(([^()]*)\))?$/.exec(field.description)?.slice(1) ?? []
+        expect(help).toContain(text)
+        expect(help).toContain(note)
       }
     },
   )

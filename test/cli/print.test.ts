@@ -315,7 +315,7 @@ describe('values', () => {
       '1,204 requests, 0 errors',
     )
     expect(formatValue({ code: 'model_not_found', message: 'No.' }, 'text', view)).toBe('model_not_found: No.')
-    expect(formatValue({ first_byte_ms: 60_000 }, 'text', view)).toBe('first_byte=1 min')
+    expect(formatValue({ first_byte_ms: 60_000 }, 'text', view)).toBe('first byte 1 min')
   })
 
   it('give times as ages, both ways', () => {

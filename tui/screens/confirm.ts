@@ -1,4 +1,5 @@
 import type { Field, Operation } from '../../cli/operation.ts'
+import { textWidth } from '../../cli/print/text-width.ts'
 import { absent, escapeControls, formatCell } from '../../src/admin/contract/show-value.ts'
 import { nameOfRow } from '../areas.ts'
 import { clip } from '../clip.ts'
@@ -6,6 +7,7 @@ import { helpOf, labelOf } from '../form-fields.ts'
 import type { KeyPress } from '../keys.ts'
 import { type EditedLine, editLine, insert, lineOf, windowOf } from '../line-editor.ts'
 import { pairs, wrap } from '../lines.ts'
+import { Pager } from '../pager.ts'
 import type { DrawArea, Hint, Screen, TextTheme } from '../screen.ts'
 
 export interface ConfirmOptions {
@@ -31,6 +33,9 @@ export class ConfirmScreen implements Screen {
   readonly #name: string
   #line: EditedLine = lineOf('')
   #wrong = false
+  readonly #pager = new Pager()
+  /** There is more to read than fits above the question. */
+  #overflows = false
   readonly #on = new Set<string>()
   /** The switch that the keys act on; -1: the name. */
   #at = -1
@@ -43,25 +48,33 @@ export class ConfirmScreen implements Screen {
       [...danger.operation.path.slice(1), nameOfRow(danger.subject)].join(' ').trim() || danger.operation.name
   }
 
-  draw({ width, theme }: DrawArea): string[] {
-    const { operation, subject } = this.#danger
+  draw(area: DrawArea): string[] {
+    const { width, height, theme } = area
+    const { operation, subject, plan, switches } = this.#danger
     const said = operation.meta.confirm ?? `${operation.meta.summary}.`
     const consequence = wrap(fillIn(said, { ...this.#danger.input, ...this.#named() }), width - 4)
     const facts = subject === undefined ? [] : pairs(this.#facts(theme), theme)
-    const { before, under, after } = windowOf(this.#line, Math.max(10, width - this.#name.length - 24))
-    const typed = `${theme.paint('quiet', 'Type')} ${theme.paint('strong', this.#name)} ${theme.paint('quiet', 'to confirm:')} ${before}${theme.cursor(under)}${after}`
-    return [
-      '',
-      ...consequence.map((line) => theme.paint('bad', line)),
-      '',
-      ...facts,
-      ...(facts.length === 0 ? [] : ['']),
-      ...(this.#danger.plan?.draw(theme) ?? []),
-      ...this.#danger.switches.map((field, position) => this.#switch(field, position, theme)),
-      ...(this.#danger.switches.length === 0 ? [] : ['']),
-      typed,
+    const head = ['', ...consequence.map((line) => theme.paint('bad', line)), '']
+    const middle = [...facts, ...(facts.length === 0 ? [] : ['']), ...(plan?.draw(theme) ?? [])]
+    const tail = [
+      ...switches.map((field, position) => this.#switch(field, position, theme)),
+      ...(switches.length === 0 ? [] : ['']),
+      this.#question(width, theme),
       ...(this.#wrong ? ['', theme.paint('warning', `That does not match ${this.#name}. Nothing was changed.`)] : []),
-    ].map((line) => clip(`  ${line}`, width))
+    ]
+    // Whatever there is to read, the question and what it says will happen stay in sight.
+    const room = Math.max(0, height - head.length - tail.length)
+    this.#overflows = middle.length > room
+    const seen = room === 0 ? [] : this.#pager.draw(middle, { ...area, height: room })
+    const lines = [...head, ...seen, ...tail]
+    const fitted = lines.length > height ? lines.filter((line) => line !== '') : lines
+    return fitted.map((line) => clip(`  ${line}`, width))
+  }
+
+  #question(width: number, theme: TextTheme): string {
+    const { before, under, after } = windowOf(this.#line, Math.max(10, width - textWidth(this.#name) - 24))
+    const name = theme.paint('strong', this.#name)
+    return `${theme.paint('quiet', 'Type')} ${name} ${theme.paint('quiet', 'to confirm:')} ${before}${theme.cursor(under)}${after}`
   }
 
   #switch(field: Field, position: number, theme: TextTheme): string {
@@ -94,7 +107,8 @@ export class ConfirmScreen implements Screen {
             ['tab', 'options'],
             ['space', 'toggle'],
           ]
-    return [['enter', 'confirm'], ...more, ['esc', 'cancel']]
+    const scroll: Hint[] = this.#overflows ? [['pgup pgdn', 'scroll']] : []
+    return [['enter', 'confirm'], ...scroll, ...more, ['esc', 'cancel']]
   }
 
   paste(text: string): void {
@@ -108,6 +122,7 @@ export class ConfirmScreen implements Screen {
       if (!this.#wrong) this.#danger.go(Object.fromEntries([...this.#on].map((name) => [name, true])))
       return true
     }
+    if (press.name === 'pageup' || press.name === 'pagedown') return this.#pager.press(press)
     if (this.#pressSwitches(press.name)) return true
     this.#line = editLine(this.#line, press) ?? this.#line
     this.#wrong = false

@@ -58,7 +58,7 @@ const settable = {
   }),
   capture: field(z.enum(captureModes).optional(), {
     description:
-      'Which request and response bodies to store: none, redacted (secrets and personal data masked) or full; the strictest policy applies (default: none)',
+      'Whether to store request and response bodies; redacted masks secrets and personal data, and the strictest policy applies (default: none)',
     label: 'Body capture',
     help: 'Store request and response bodies. Redacted masks secrets and personal data; the strictest policy applies. Default: none are stored',
   }),

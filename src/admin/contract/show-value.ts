@@ -88,13 +88,13 @@ function formatObject(value: object, view: Clock): string {
   return members.map(([name, member]) => formatMember(name, member, view)).join(', ')
 }
 
-/** `3 requests`, `total=2 s` */
+/** `3 requests`, `total 2 s`, `team=search` */
 function formatMember(name: string, member: unknown, view: Clock): string {
   const format = guessFormat(name)
   const text = formatValue(member, format, view)
-  return format === 'number' && typeof member === 'number'
-    ? `${text} ${escapeControls(name)}`
-    : `${escapeControls(withoutUnit(name))}=${text}`
+  if (typeof member !== 'number') return `${escapeControls(name)}=${text}`
+  const title = escapeControls(withoutUnit(name).replaceAll('_', ' '))
+  return format === 'number' ? `${text} ${title}` : `${title} ${text}`
 }
 
 /** For what nobody described: the stable field names say what a value is (`expires_at`, `duration_ms`). */
