@@ -1,9 +1,9 @@
 import { scanObject } from '../core/json-scan.ts'
+import { asObject, type JsonObject, readValue } from '../core/json-value.ts'
 import type { TokenUsage } from '../core/record.ts'
 import type { ObjectName } from '../core/stored-object.ts'
 import type { AnswerReader, BodyReading, EventReading, Framing, Seen, StreamEvent } from './contract.ts'
 import { readLastMember } from './event-search.ts'
-import { asObject, type JsonObject, readValue } from './json-value.ts'
 
 const noObjects: readonly ObjectName[] = []
 const usageNames = ['usage', 'usageMetadata']

@@ -1,6 +1,6 @@
 import { skipSpace, skipValue } from '../core/json-scan.ts'
+import { readValue } from '../core/json-value.ts'
 import type { StreamEvent } from './contract.ts'
-import { readValue } from './json-value.ts'
 
 const colon = 0x3a
 

@@ -1,8 +1,8 @@
 import { type Fault, fault } from '../core/errors.ts'
 import { type Member, scanObject } from '../core/json-scan.ts'
+import { readValue } from '../core/json-value.ts'
 import type { NameWatch } from '../core/watched-names.ts'
 import type { SocketReading } from './contract.ts'
-import { readValue } from './json-value.ts'
 import { rejectMisspelled } from './request-body.ts'
 
 /**

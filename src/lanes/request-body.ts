@@ -1,8 +1,8 @@
 import { type Fault, fault } from '../core/errors.ts'
 import { type Member, type ObjectScan, type Span, scanObject } from '../core/json-scan.ts'
+import { isCount, readValue } from '../core/json-value.ts'
 import type { NameWatch } from '../core/watched-names.ts'
 import type { BodyPatch, Inspection } from './contract.ts'
-import { isCount, readValue } from './json-value.ts'
 
 /** Of a request that says nothing but its model and its query; a lane fills in what it finds. A fresh one each time. */
 export function emptyInspection(model: string | null, query: string): Inspection {

@@ -1,5 +1,5 @@
 import { skipSpace, skipValue } from '../core/json-scan.ts'
-import { readValue } from './json-value.ts'
+import { readValue } from '../core/json-value.ts'
 import { applyEdits, type Edit } from './request-body.ts'
 
 const colon = 0x3a

@@ -1,7 +1,7 @@
+import { asText, type JsonObject } from '../core/json-value.ts'
 import type { TokenUsage } from '../core/record.ts'
 import { BaseReader, ordinary } from './base-reader.ts'
 import type { EventReading, StreamEvent } from './contract.ts'
-import { asText, type JsonObject } from './json-value.ts'
 
 /** Where an endpoint's whole answer keeps its model, id and usage. */
 export interface AnswerShape {

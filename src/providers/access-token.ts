@@ -1,8 +1,8 @@
+import { asObject, asPositiveCount, asString, parseJson, parseObject } from '../core/json-value.ts'
 import type { EgressOptions, OutboundRequest, ResponseSink, Transport, TransportFault } from './contract.ts'
 import { PendingSending } from './deferred-sending.ts'
 import { fetchWhole, type WholeAnswer, type WholeLimits } from './whole-answer.ts'
 import { baseUrlProblem, joinBaseUrl } from './wire/base-url.ts'
-import { asCount, asObject, asString, parseJson } from './wire/json.ts'
 
 /** One call, gathered whole. */
 export type Ask = (request: OutboundRequest) => Promise<WholeAnswer>
@@ -182,8 +182,8 @@ export async function askForToken(
 
 /** RFC 6749, section 5.1. */
 function readOauth(bytes: Buffer): { token: string; lifeSeconds: number | null } {
-  const body = asObject(parseJson(bytes))
-  return { token: asString(body?.access_token), lifeSeconds: asCount(body?.expires_in) }
+  const body = parseObject(bytes)
+  return { token: asString(body?.access_token), lifeSeconds: asPositiveCount(body?.expires_in) }
 }
 
 function describeRefusal(status: number, code: unknown): string {

@@ -1,8 +1,8 @@
+import { asPositiveCount, type JsonObject } from '../core/json-value.ts'
 import type { ListedProviderModel, ProviderKind } from './contract.ts'
 import { egressSettings } from './egress.ts'
 import { joinBaseUrl, replacePath, splitBaseUrl } from './wire/base-url.ts'
 import { readModelList, readName } from './wire/check-reading.ts'
-import { asCount, type JsonObject } from './wire/json.ts'
 import { anthropicRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
 
@@ -33,7 +33,9 @@ export const anthropic: ProviderKind = {
 
 function readModel(entry: JsonObject): ListedProviderModel | null {
   const name = readName(entry)
-  return name ? { name, contextTokens: asCount(entry.max_input_tokens), outputTokens: asCount(entry.max_tokens) } : null
+  return name
+    ? { name, contextTokens: asPositiveCount(entry.max_input_tokens), outputTokens: asPositiveCount(entry.max_tokens) }
+    : null
 }
 
 /** The SDK appends `/v1/…` itself, so a base URL that ends in it doubles the segment. */

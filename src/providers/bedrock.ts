@@ -1,3 +1,4 @@
+import { asString, parseObject } from '../core/json-value.ts'
 import { prepareCall } from './bedrock/prepare.ts'
 import type { AnswerHead, CheckResult, Meaning, ProviderKind } from './contract.ts'
 import { readJsonCredential } from './credential.ts'
@@ -5,7 +6,6 @@ import { sendDeferred } from './deferred-sending.ts'
 import { egressSettings } from './egress.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
 import { checkFailed, checkPassed, readModelList } from './wire/check-reading.ts'
-import { asObject, asString, parseJson } from './wire/json.ts'
 import { bedrockRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
 
@@ -74,7 +74,7 @@ function classifyBedrock(answer: AnswerHead, body: Buffer): Meaning {
 
 /** ListFoundationModels. A caller that may not list is told from one that is not let in by the words alone. */
 function readFoundationModels(status: number, body: Buffer): CheckResult {
-  const whole = asObject(parseJson(body))
+  const whole = parseObject(body)
   const message = asString(whole?.message) || asString(whole?.Message)
   if (status === 403 && /not authorized to perform/i.test(message)) {
     return checkPassed([], 'Bedrock knows the credential, but it may not list models; name them in routes.')

@@ -1,6 +1,6 @@
+import { asString, type JsonObject, parseObject } from '../core/json-value.ts'
 import { Secret } from '../core/secret.ts'
 import type { ClientIdentity, ProviderKind } from './contract.ts'
-import { asObject, asString, type JsonObject, parseJson } from './wire/json.ts'
 
 /** A stored credential taken apart: what authenticates to the provider, and what the connection is made with. */
 export interface OpenedCredential {
@@ -26,7 +26,7 @@ export function openCredential(stored: Secret): OpenedCredential {
 /** The members of a credential that is a document; null for one word. */
 export function readJsonCredential(credential: Secret): JsonObject | null {
   const text = credential.reveal()
-  return text.startsWith('{') ? (asObject(parseJson(Buffer.from(text))) ?? null) : null
+  return text.startsWith('{') ? parseObject(Buffer.from(text)) : null
 }
 
 /** One text of a document; '' where it has none. */

@@ -1,8 +1,8 @@
+import { asPositiveCount, asString, type JsonObject } from '../core/json-value.ts'
 import type { ListedProviderModel, Meaning, ProviderKind } from './contract.ts'
 import { egressSettings } from './egress.ts'
 import { joinBaseUrl, replacePath, splitBaseUrl } from './wire/base-url.ts'
 import { readModelList } from './wire/check-reading.ts'
-import { asCount, asString, type JsonObject } from './wire/json.ts'
 import { geminiRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus, type ErrorBody } from './wire/status.ts'
 
@@ -37,7 +37,11 @@ function readGeminiError(status: number, error: ErrorBody): Meaning | null {
 function readModel(entry: JsonObject): ListedProviderModel | null {
   const name = asString(entry.name).replace(/^models\//, '')
   return name
-    ? { name, contextTokens: asCount(entry.inputTokenLimit), outputTokens: asCount(entry.outputTokenLimit) }
+    ? {
+        name,
+        contextTokens: asPositiveCount(entry.inputTokenLimit),
+        outputTokens: asPositiveCount(entry.outputTokenLimit),
+      }
     : null
 }
 

@@ -1,3 +1,4 @@
+import { asString, type JsonObject } from '../core/json-value.ts'
 import type { LaneName } from '../core/lane.ts'
 import { type TokenSource, withToken } from './access-token.ts'
 import type { CheckResult, ProviderKind, ProviderTarget } from './contract.ts'
@@ -8,7 +9,6 @@ import { adaptVertex } from './vertex/request.ts'
 import { renderAnthropicError } from './wire/anthropic-hosted.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
 import { checkFailed, checkPassed, readModelList } from './wire/check-reading.ts'
-import { asString, type JsonObject } from './wire/json.ts'
 import { scrubWith, vertexRules } from './wire/scrub.ts'
 import { classifyStatus, readErrorBody } from './wire/status.ts'
 

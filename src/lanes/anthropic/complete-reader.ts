@@ -1,8 +1,8 @@
+import { asText, type JsonObject, parseObject } from '../../core/json-value.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import { BaseReader, ordinary } from '../base-reader.ts'
 import type { EventReading, StreamEvent } from '../contract.ts'
 import { eventType } from '../event-search.ts'
-import { asText, type JsonObject, parseObject } from '../json-value.ts'
 import { readStreamedError } from './errors.ts'
 
 /**

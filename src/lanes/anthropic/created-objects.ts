@@ -1,5 +1,5 @@
+import { asArray, asObject, asText, type JsonObject } from '../../core/json-value.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
-import { asArray, asObject, asText, type JsonObject } from '../json-value.ts'
 
 /** The container that the provider's own tools ran in, which a later request may name. */
 export function readContainer(holder: JsonObject | null): ObjectName[] {

@@ -1,7 +1,7 @@
 import { errorTable, type Fault } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/json-value.ts'
 import { errorObject, shortMessage } from '../base-reader.ts'
 import type { AnswerReader, RenderedError, StreamedError } from '../contract.ts'
-import type { JsonObject } from '../json-value.ts'
 import { renderAnswer, renderEvent } from '../rendered-error.ts'
 
 /** Source: wire/errors.md, section 2; the statuses are the gateway's own. */

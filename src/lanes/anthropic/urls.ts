@@ -1,6 +1,6 @@
 import { type Span, scanElements, scanObject } from '../../core/json-scan.ts'
+import { readValue } from '../../core/json-value.ts'
 import type { LaneUrls } from '../contract.ts'
-import { readValue } from '../json-value.ts'
 import { editMembers } from '../text-members.ts'
 
 const resultsPath = /\/v1\/messages\/batches\/([^/?#\\\s]+)\/results$/

@@ -1,6 +1,6 @@
+import { asArray, asObject, asText, type JsonObject } from '../../core/json-value.ts'
 import type { CreatedObject, ObjectName, ObjectType } from '../../core/stored-object.ts'
 import type { Inspection, Match } from '../contract.ts'
-import { asArray, asObject, asText, type JsonObject } from '../json-value.ts'
 import { fileOfUri, nameObject } from './names.ts'
 
 /** By what it calls itself: `file.name`, else `name`, else (an interaction) `id`; and all that stands in it. */

@@ -1,5 +1,5 @@
+import { asArray, asCount, asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
 import type { EndedWork, ResultUsage } from '../contract.ts'
-import { asArray, asCount, asObject, asText, type JsonObject, parseObject } from '../json-value.ts'
 import { readInteractionUsage } from './interactions-reader.ts'
 import { modelName } from './names.ts'
 import { readGenerateUsage } from './usage.ts'

@@ -1,7 +1,7 @@
 import { errorTable, type Fault } from '../../core/errors.ts'
+import type { JsonObject } from '../../core/json-value.ts'
 import { shortMessage } from '../base-reader.ts'
 import type { AnswerReader, Match, RenderedError, StreamedError } from '../contract.ts'
-import type { JsonObject } from '../json-value.ts'
 import { renderAnswer, renderEvent, retrySeconds } from '../rendered-error.ts'
 
 /** Source: wire/errors.md, section 3. 502 has no status of its own there. */

@@ -1,8 +1,8 @@
+import { asArray, asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
 import type { EventReading, StreamEvent } from '../contract.ts'
 import { findMember, readLastMember } from '../event-search.ts'
-import { asArray, asObject, asText, type JsonObject, parseObject } from '../json-value.ts'
 import { readStreamedError } from './errors.ts'
 import { readGenerateUsage } from './usage.ts'
 

@@ -1,6 +1,6 @@
 import { scanObject } from '../../core/json-scan.ts'
+import { readValue } from '../../core/json-value.ts'
 import type { InputLine } from '../contract.ts'
-import { readValue } from '../json-value.ts'
 import { rejectMisspelled } from '../request-body.ts'
 import { modelName } from './names.ts'
 import { namedIn } from './references.ts'

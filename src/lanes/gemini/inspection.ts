@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { type Member, scanObject } from '../../core/json-scan.ts'
+import { readValue } from '../../core/json-value.ts'
 import type { Endpoint, Inspection, Match } from '../contract.ts'
-import { readValue } from '../json-value.ts'
 import { forwardedQuery, readQuery, writeQuery } from '../query.ts'
 import { emptyInspection, isFault, readModel, readOutputLimit, readStream, scanBody } from '../request-body.ts'
 import { findModelSpans, type ModelWays, modelHolders } from './model-spans.ts'

@@ -1,7 +1,7 @@
+import { asCount, asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import { BaseReader, errorObject, ordinary, shortMessage } from '../base-reader.ts'
 import type { EventReading, Framing, StreamEvent } from '../contract.ts'
-import { asCount, asObject, asText, type JsonObject, parseObject } from '../json-value.ts'
 
 const eventType = /"event_type"\s*:\s*"([a-z_.]+)"/
 const doneMark = Buffer.from('[DONE]')

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { type Member, maximumElements, type Span, scanElements, scanObject } from '../../core/json-scan.ts'
-import { readValue } from '../json-value.ts'
+import { readValue } from '../../core/json-value.ts'
 import { rejectMisspelled } from '../request-body.ts'
 import { modelName } from './names.ts'
 

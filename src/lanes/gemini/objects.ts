@@ -1,6 +1,6 @@
+import { asText } from '../../core/json-value.ts'
 import type { ObjectName, ObjectType } from '../../core/stored-object.ts'
 import type { LaneObjects, Match, RenderedError } from '../contract.ts'
-import { asText } from '../json-value.ts'
 import { insertMember, readAround, scanList, writeList } from '../list-page.ts'
 import { writeQuery } from '../query.ts'
 import { readResult } from './ended.ts'

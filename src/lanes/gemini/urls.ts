@@ -1,5 +1,5 @@
+import { asObject, type JsonObject, parseObject } from '../../core/json-value.ts'
 import type { LaneUrls } from '../contract.ts'
-import { asObject, type JsonObject, parseObject } from '../json-value.ts'
 import { editMembers, editTexts } from '../text-members.ts'
 import { others } from './created-objects.ts'
 import { isGoogle } from './names.ts'

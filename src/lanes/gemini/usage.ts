@@ -1,5 +1,5 @@
+import { asCount, asObject } from '../../core/json-value.ts'
 import type { TokenUsage } from '../../core/record.ts'
-import { asCount, asObject } from '../json-value.ts'
 
 /** Zero members are left out on the wire. Source: wire/streaming.md, sections 4 and 5. */
 export function readGenerateUsage(value: unknown): TokenUsage | null {

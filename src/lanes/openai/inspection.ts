@@ -1,9 +1,9 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { type Member, scanObject } from '../../core/json-scan.ts'
+import { readValue } from '../../core/json-value.ts'
 import type { WatchedNames } from '../../core/watched-names.ts'
 import type { Endpoint, FormField, Inspection, Match } from '../contract.ts'
 import { inspectFormFields } from '../form-request.ts'
-import { readValue } from '../json-value.ts'
 import { forwardedQuery, readQuery } from '../query.ts'
 import {
   type Edit,

@@ -1,9 +1,9 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { type Member, type Span, scanObject } from '../../core/json-scan.ts'
+import { asText, readValue } from '../../core/json-value.ts'
 import type { ObjectType } from '../../core/stored-object.ts'
 import type { FrameAsk, Match, NamedModel } from '../contract.ts'
 import { readType, scanFrame } from '../frames.ts'
-import { asText, readValue } from '../json-value.ts'
 import { isFault, readModel, rejectMisspelled } from '../request-body.ts'
 import { responseNames } from './objects/references.ts'
 

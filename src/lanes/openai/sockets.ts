@@ -1,9 +1,9 @@
 import { errorTable, type Fault, fault } from '../../core/errors.ts'
+import { asObject, asText, isCount, parseObject } from '../../core/json-value.ts'
 import { quote } from '../../core/quote.ts'
 import type { ObjectType } from '../../core/stored-object.ts'
 import { foldName } from '../../core/watched-names.ts'
 import type { EndpointSocket, Inspection, IssuedCredentials, Match } from '../contract.ts'
-import { asObject, asText, isCount, parseObject } from '../json-value.ts'
 import { forwardedQuery } from '../query.ts'
 import { emptyInspection, isFault } from '../request-body.ts'
 import { renderError } from './errors.ts'
@@ -63,11 +63,12 @@ function isOddName(name: string): boolean {
   return name !== 'model' && ['model', 'deployment'].includes(foldName(name).trim())
 }
 
+/** Whatever escapes its name is written with: a second model would go up beside the one that was checked. */
 function withoutModel(query: string): string {
   const kept = query
     .slice(1)
     .split('&')
-    .filter((part) => !/^model(?:=|$)/.test(part))
+    .filter((part) => !new URLSearchParams(part).has('model'))
   return kept.length === 0 ? '' : `?${kept.join('&')}`
 }
 

@@ -1,7 +1,7 @@
+import { asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
 import type { EventReading, Framing, Seen, StreamEvent } from '../contract.ts'
-import { asObject, asText, type JsonObject, parseObject } from '../json-value.ts'
 import { readStreamedError } from './errors.ts'
 import { readUsage } from './usage.ts'
 

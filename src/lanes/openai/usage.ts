@@ -1,6 +1,6 @@
+import { asCount, asObject, asText, isCount, parseObject } from '../../core/json-value.ts'
 import type { TokenUsage } from '../../core/record.ts'
 import type { ResultUsage } from '../contract.ts'
-import { asCount, asObject, asText, isCount, parseObject } from '../json-value.ts'
 
 /** Chat, legacy completions and embeddings. Source: wire/streaming.md, section 5. */
 export function readChatUsage(value: unknown): TokenUsage | null {

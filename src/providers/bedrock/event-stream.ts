@@ -1,7 +1,7 @@
+import { asObject, asString, parseJson, parseObject } from '../../core/json-value.ts'
 import { ForwardingSink, withoutHeaders } from '../answer-sinks.ts'
 import type { ResponseSink } from '../contract.ts'
 import { renderAnthropicError } from '../wire/anthropic-hosted.ts'
-import { asObject, asString, parseJson } from '../wire/json.ts'
 
 /** Longer messages than the protocol knows mean that the bytes are no event stream. */
 const messageLimit = 24 * 1024 * 1024
@@ -93,7 +93,7 @@ const exceptions: Record<string, string> = {
 /** One message as the lane's event; nothing for what says nothing. */
 function readMessage({ headers, body }: Message): Buffer {
   const text = (name: string) => asString(headers[name]?.value)
-  const data = asObject(parseJson(Buffer.from(body)))
+  const data = parseObject(Buffer.from(body))
   switch (text(':message-type')) {
     case 'event':
       return typeof data?.bytes === 'string' ? renderEvent(Buffer.from(data.bytes, 'base64')) : Buffer.alloc(0)

@@ -1,9 +1,9 @@
+import { asPositiveCount, type JsonObject, parseObject } from '../../core/json-value.ts'
 import { headerValues, RewritingSink, withoutHeaders } from '../answer-sinks.ts'
 import type { CallContext, OutboundRequest, ResponseSink } from '../contract.ts'
 import { readJsonCredential, textOf } from '../credential.ts'
 import type { Prepared } from '../deferred-sending.ts'
 import { anthropicError, bytesOf, changeMembers } from '../wire/anthropic-hosted.ts'
-import { asCount, asObject, type JsonObject, parseJson } from '../wire/json.ts'
 import { EventStreamSink } from './event-stream.ts'
 
 /** A call as Bedrock takes it, and what makes its answer one of the lane's. */
@@ -72,7 +72,7 @@ function countBody(body: Buffer): Buffer {
 }
 
 function readCount(body: Buffer): Buffer {
-  const count = asCount(asObject(parseJson(body))?.inputTokens)
+  const count = asPositiveCount(parseObject(body)?.inputTokens)
   return count === null ? body : Buffer.from(JSON.stringify({ input_tokens: count }))
 }
 

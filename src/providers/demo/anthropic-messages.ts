@@ -1,11 +1,11 @@
-import { asCount, type JsonObject } from '../wire/json.ts'
+import { asPositiveCount, type JsonObject } from '../../core/json-value.ts'
 import { answerJson, answerStream, type DemoAnswer, demoId, namedEvent } from './answer.ts'
 import { composeReply, countTokens, type Reply, readMessages, readText } from './reply.ts'
 
 /** `POST /v1/messages`. Source: wire/streaming.md section 3. */
 export function answerMessages(body: JsonObject, model: string, long: boolean): DemoAnswer {
   const { question, prompt } = readMessages(body.messages, 'content')
-  const reply = composeReply(question, prompt + readText(body.system), long, asCount(body.max_tokens))
+  const reply = composeReply(question, prompt + readText(body.system), long, asPositiveCount(body.max_tokens))
   const shell = { id: demoId('msg_'), type: 'message', role: 'assistant', model }
   const headers = ['request-id', demoId('req_')]
   if (body.stream === true) return answerStream(streamMessage(shell, reply), headers)

@@ -1,10 +1,10 @@
-import { asArray, asCount, asObject, type JsonObject } from '../wire/json.ts'
+import { asArray, asObject, asPositiveCount, type JsonObject } from '../../core/json-value.ts'
 import { answerJson, answerStream, type DemoAnswer, demoId } from './answer.ts'
 import { composeReply, countTokens, type Reply, readMessages, readText } from './reply.ts'
 import { embedText } from './vector.ts'
 
 /** Members may come in camelCase or snake_case (proto3 JSON; wire/lanes.md section 3.2). */
-function member(body: JsonObject | undefined, camel: string, snake: string): unknown {
+function member(body: JsonObject | null, camel: string, snake: string): unknown {
   return body?.[camel] ?? body?.[snake]
 }
 
@@ -12,7 +12,12 @@ function replyTo(body: JsonObject, long: boolean): Reply {
   const { question, prompt } = readMessages(body.contents, 'parts')
   const config = asObject(member(body, 'generationConfig', 'generation_config'))
   const system = readText(asObject(member(body, 'systemInstruction', 'system_instruction'))?.parts)
-  return composeReply(question, prompt + system, long, asCount(member(config, 'maxOutputTokens', 'max_output_tokens')))
+  return composeReply(
+    question,
+    prompt + system,
+    long,
+    asPositiveCount(member(config, 'maxOutputTokens', 'max_output_tokens')),
+  )
 }
 
 /** `:generateContent`. Source: wire/streaming.md section 4. */
@@ -72,6 +77,6 @@ export function answerBatchEmbed(body: JsonObject): DemoAnswer {
 }
 
 function embed(request: JsonObject): object {
-  const size = asCount(member(request, 'outputDimensionality', 'output_dimensionality'))
+  const size = asPositiveCount(member(request, 'outputDimensionality', 'output_dimensionality'))
   return { values: [...embedText(readText(asObject(request.content)?.parts), size)] }
 }

@@ -1,11 +1,11 @@
-import { asCount, asObject, type JsonObject } from '../wire/json.ts'
+import { asObject, asPositiveCount, type JsonObject } from '../../core/json-value.ts'
 import { answerJson, answerStream, type DemoAnswer, dataEvent, demoId, seconds } from './answer.ts'
 import { composeReply, countTokens, type Reply, readMessages, readText } from './reply.ts'
 
 /** `POST /chat/completions`. Source: wire/streaming.md section 1. */
 export function answerChat(body: JsonObject, model: string, long: boolean): DemoAnswer {
   const { question, prompt } = readMessages(body.messages, 'content')
-  const limit = asCount(body.max_completion_tokens) ?? asCount(body.max_tokens)
+  const limit = asPositiveCount(body.max_completion_tokens) ?? asPositiveCount(body.max_tokens)
   const reply = composeReply(question, prompt, long, limit)
   const head = {
     id: demoId('chatcmpl-'),
@@ -43,7 +43,7 @@ function streamChat(head: object, reply: Reply, reason: string, withUsage: boole
 /** `POST /completions` (legacy). */
 export function answerCompletion(body: JsonObject, model: string, long: boolean): DemoAnswer {
   const prompt = readText(body.prompt)
-  const reply = composeReply(prompt, prompt, long, asCount(body.max_tokens))
+  const reply = composeReply(prompt, prompt, long, asPositiveCount(body.max_tokens))
   const head = { id: demoId('cmpl-'), object: 'text_completion', created: seconds(), model }
   const choice = (text: string, reason: string | null) => [{ text, index: 0, logprobs: null, finish_reason: reason }]
   const reason = reply.shortened ? 'length' : 'stop'

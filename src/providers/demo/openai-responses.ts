@@ -1,4 +1,4 @@
-import { asCount, type JsonObject } from '../wire/json.ts'
+import { asPositiveCount, type JsonObject } from '../../core/json-value.ts'
 import { answerJson, answerStream, type DemoAnswer, demoId, namedEvent, seconds } from './answer.ts'
 import { composeReply, type Reply, readMessages, readText } from './reply.ts'
 
@@ -6,7 +6,12 @@ import { composeReply, type Reply, readMessages, readText } from './reply.ts'
 export function answerResponse(body: JsonObject, model: string, long: boolean): DemoAnswer {
   const { question, prompt } =
     typeof body.input === 'string' ? { question: body.input, prompt: body.input } : readMessages(body.input, 'content')
-  const reply = composeReply(question, prompt + readText(body.instructions), long, asCount(body.max_output_tokens))
+  const reply = composeReply(
+    question,
+    prompt + readText(body.instructions),
+    long,
+    asPositiveCount(body.max_output_tokens),
+  )
   const response = describeResponse(body, model)
   const headers = ['x-request-id', demoId('req_')]
   const itemId = demoId('msg_')

@@ -1,4 +1,4 @@
-import { asCount, asString, type JsonObject } from '../wire/json.ts'
+import { asPositiveCount, asString, type JsonObject } from '../../core/json-value.ts'
 import { answerJson, type DemoAnswer, demoId } from './answer.ts'
 import { countTokens, readText } from './reply.ts'
 import { embedText } from './vector.ts'
@@ -8,7 +8,7 @@ export function answerEmbeddings(body: JsonObject, model: string): DemoAnswer {
   const inputs = readInputs(body.input)
   const base64 = asString(body.encoding_format) === 'base64'
   const data = inputs.map((input, index) => {
-    const vector = embedText(input, asCount(body.dimensions))
+    const vector = embedText(input, asPositiveCount(body.dimensions))
     const embedding = base64 ? Buffer.from(vector.buffer).toString('base64') : [...vector]
     return { object: 'embedding', index, embedding }
   })

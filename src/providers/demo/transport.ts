@@ -1,6 +1,6 @@
+import { asString, type JsonObject, parseObject } from '../../core/json-value.ts'
 import { type LaneName, laneNames } from '../../core/lane.ts'
 import type { OutboundRequest, Transport } from '../contract.ts'
-import { asObject, asString, type JsonObject, parseJson } from '../wire/json.ts'
 import type { DemoAnswer } from './answer.ts'
 import { answerMessages, answerTokenCount } from './anthropic-messages.ts'
 import { behaviourOf } from './behaviour.ts'
@@ -72,7 +72,7 @@ function answerCall(request: OutboundRequest): { answer: DemoAnswer; model: stri
     const message = `The demo provider has no ${request.method} ${path}; add a provider of your own (spgw providers add).`
     return { answer: refuse(lane, 404, message), model: '' }
   }
-  const body = Buffer.isBuffer(request.body) ? asObject(parseJson(request.body)) : null
+  const body = Buffer.isBuffer(request.body) ? parseObject(request.body) : null
   if (!body) return { answer: refuse(lane, 400, 'The body is not a JSON object.'), model: '' }
   const model = pathModel ?? (asString(body.model) || 'demo')
   const behaviour = behaviourOf(model)

@@ -1,8 +1,8 @@
+import { asObject, asString, type JsonObject, parseObject } from '../../core/json-value.ts'
 import { type Ask, readAddress, TokenRejected } from '../access-token.ts'
 import type { OutboundRequest } from '../contract.ts'
 import { textOf } from '../credential.ts'
 import { baseUrlProblem } from '../wire/base-url.ts'
-import { asObject, asString, type JsonObject, parseJson } from '../wire/json.ts'
 import { metadataService } from './machine-identity.ts'
 
 /** Signed tokens alone: whatever else a file may hold is never sent anywhere. */
@@ -18,7 +18,7 @@ export async function readSubjectToken(document: JsonObject, ask: Ask): Promise<
   const text = file === '' ? await askForText(source, ask) : await readTokenFile(file)
   const format = asObject(source.format)
   const member = asString(format?.subject_token_field_name)
-  const token = format?.type === 'json' ? asString(asObject(parseJson(Buffer.from(text)))?.[member]) : text.trim()
+  const token = format?.type === 'json' ? asString(parseObject(Buffer.from(text))?.[member]) : text.trim()
   if (!signedToken.test(token))
     throw new TokenRejected(`what its ${file === '' ? 'url' : 'file'} gives is no signed token`)
   return token

@@ -1,7 +1,7 @@
+import { asString, type JsonObject, parseObject } from '../../core/json-value.ts'
 import { type Ask, askForToken, readAddress, type Sale, TokenRejected } from '../access-token.ts'
 import type { ProviderTarget } from '../contract.ts'
 import { textOf } from '../credential.ts'
-import { asObject, asString, type JsonObject, parseJson } from '../wire/json.ts'
 import { exchangeRequest, impersonateRequest, readSubjectToken } from './external-account.ts'
 import { machineIdentityProblem, metadataService, validateExternalAccount } from './machine-identity.ts'
 
@@ -38,7 +38,7 @@ const sellers: Readonly<Record<string, Sell>> = {
 
 /** Google names these two otherwise than OAuth does. */
 function readImpersonated(body: Buffer): { token: string; lifeSeconds: number | null } {
-  const answer = asObject(parseJson(body))
+  const answer = parseObject(body)
   const life = Math.floor((Date.parse(asString(answer?.expireTime)) - Date.now()) / 1000)
   return { token: asString(answer?.accessToken), lifeSeconds: life > 0 ? life : null }
 }

@@ -1,7 +1,7 @@
+import { asObject, asString, type JsonObject } from '../../core/json-value.ts'
 import { metadataOrigin } from '../address-guard.ts'
 import type { EgressOptions, ProviderTarget } from '../contract.ts'
 import { textOf } from '../credential.ts'
-import { asObject, asString, type JsonObject } from '../wire/json.ts'
 
 /** How calls reach the metadata service: directly, through no proxy. Calls with other egress options cannot reach it. */
 export const metadataService: { origin: string; egress: EgressOptions } = {
@@ -42,7 +42,7 @@ const tokenTypes = ['urn:ietf:params:oauth:token-type:jwt', 'urn:ietf:params:oau
 /** Why a document of the type external_account cannot be used; null: it can. docs/decisions/0042. */
 export function validateExternalAccount(document: JsonObject): string | null {
   const source = asObject(document.credential_source)
-  if (source === undefined) return 'The document has no credential_source.'
+  if (source === null) return 'The document has no credential_source.'
   if ('executable' in source)
     return 'A credential_source that is a program is not used: the gateway runs nothing on the word of a configuration.'
   if ('environment_id' in source)

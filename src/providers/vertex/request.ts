@@ -1,8 +1,8 @@
+import { asString, type JsonObject } from '../../core/json-value.ts'
 import { RewritingSink, withoutHeaders } from '../answer-sinks.ts'
 import type { CallContext, OutboundRequest, ResponseSink, Sending, Transport } from '../contract.ts'
 import { textOf } from '../credential.ts'
 import { anthropicError, bytesOf, changeMembers } from '../wire/anthropic-hosted.ts'
-import { asString, type JsonObject } from '../wire/json.ts'
 
 const version = '"vertex-2023-10-16"'
 

@@ -1,5 +1,5 @@
+import { asArray, asObject, asString, type JsonObject, parseJson } from '../../core/json-value.ts'
 import type { CheckResult, ListedProviderModel } from '../contract.ts'
-import { asArray, asObject, asString, type JsonObject, parseJson } from './json.ts'
 import { readErrorBody } from './status.ts'
 
 export function checkPassed(models: ListedProviderModel[], message?: string): CheckResult {

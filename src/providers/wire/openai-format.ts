@@ -1,7 +1,7 @@
+import { asObject, asPositiveCount, type JsonObject } from '../../core/json-value.ts'
 import type { CheckPlan, ListedProviderModel, Meaning } from '../contract.ts'
 import { replacePath, splitBaseUrl } from './base-url.ts'
 import { checkPassed, readModelList, readName } from './check-reading.ts'
-import { asCount, asObject, type JsonObject } from './json.ts'
 import type { ErrorBody } from './status.ts'
 
 /** What `openai` and `openai-compatible` share. */
@@ -28,11 +28,11 @@ function readModel(entry: JsonObject): ListedProviderModel | null {
   return {
     name,
     contextTokens:
-      asCount(entry.max_model_len) ??
-      asCount(entry.context_length) ??
-      asCount(entry.context_window) ??
-      asCount(entry.max_context_length),
-    outputTokens: asCount(top?.max_completion_tokens) ?? asCount(entry.max_completion_tokens),
+      asPositiveCount(entry.max_model_len) ??
+      asPositiveCount(entry.context_length) ??
+      asPositiveCount(entry.context_window) ??
+      asPositiveCount(entry.max_context_length),
+    outputTokens: asPositiveCount(top?.max_completion_tokens) ?? asPositiveCount(entry.max_completion_tokens),
   }
 }
 

@@ -1,5 +1,5 @@
+import { asArray, asObject, asString, parseJson } from '../../core/json-value.ts'
 import type { AnswerHead, Meaning } from '../contract.ts'
-import { asArray, asObject, asString, parseJson } from './json.ts'
 import { readProtoDuration, readRetryAfter } from './retry-after.ts'
 
 /** What an error body says, whichever of the three formats it has. Source: wire/errors.md. */

@@ -1,9 +1,9 @@
 import { type Fault, fault } from '../../../core/errors.ts'
 import { type Member, scanObject } from '../../../core/json-scan.ts'
+import { readValue } from '../../../core/json-value.ts'
 import type { Match } from '../../contract.ts'
 import type { Matcher } from '../../endpoint-table.ts'
 import { JsonMembers, type JsonTree, readTree, tooManyValues } from '../../json-tree.ts'
-import { readValue } from '../../json-value.ts'
 import { rejectMisspelled } from '../../request-body.ts'
 
 /**

@@ -1,6 +1,6 @@
+import { asArray, asObject, asText, type JsonObject } from '../../../core/json-value.ts'
 import type { CreatedObject, ObjectName, ObjectType } from '../../../core/stored-object.ts'
 import type { Endpoint, Inspection } from '../../contract.ts'
-import { asArray, asObject, asText, type JsonObject } from '../../json-value.ts'
 
 type Teller = (answer: JsonObject, stores: boolean) => CreatedObject[]
 

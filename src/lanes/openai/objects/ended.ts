@@ -1,5 +1,5 @@
+import { asArray, asCount, asObject, asText, type JsonObject } from '../../../core/json-value.ts'
 import type { EndedWork } from '../../contract.ts'
-import { asArray, asCount, asObject, asText, type JsonObject } from '../../json-value.ts'
 import { readUsage } from '../usage.ts'
 
 type Read = (id: string, work: JsonObject) => readonly EndedWork[]
