@@ -8,7 +8,7 @@ import { readLastMember } from './event-search.ts'
 const noObjects: readonly ObjectName[] = []
 const usageNames = ['usage', 'usageMetadata']
 
-/** What the readers of all lanes have in common: whole answers, and events too large to be held. */
+/** The common part of all lanes' readers: whole answers, and events that are too large to hold. */
 export abstract class BaseReader implements AnswerReader {
   protected model: string | null = null
   protected responseId: string | null = null
@@ -24,15 +24,15 @@ export abstract class BaseReader implements AnswerReader {
   /** Top-level members of a whole answer that `learn` looks at. */
   protected abstract readonly wanted: readonly string[]
 
-  /** Takes model, id and usage from an answer (or from a stream event of the same shape). */
+  /** Records model, id and usage from an answer, or from a stream event of the same shape. */
   protected abstract learn(answer: JsonObject): void
 
   protected abstract readEvent(event: StreamEvent): EventReading
 
-  /** The end of an event whose head has gone out: whether it is terminal, and what usage stands there. */
+  /** Reads the end of an event whose beginning has been sent: whether it is terminal, and its usage. */
   protected abstract readTail(event: StreamEvent): EventReading
 
-  /** Called with what was parsed of an oversized event's beginning. */
+  /** Called with the beginning of an oversized event. */
   protected readHead(_event: StreamEvent): void {}
 
   abstract end(): string | null
@@ -50,7 +50,7 @@ export abstract class BaseReader implements AnswerReader {
       this.events++
       this.readHead(event)
     }
-    // Whatever is larger than the hold must flow, so it counts as content.
+    // An event too large to hold must be sent, so it counts as content.
     return { content: true, terminal: false, error: null, pass: event.bytes }
   }
 
@@ -88,7 +88,10 @@ export abstract class BaseReader implements AnswerReader {
     return null
   }
 
-  /** Half an event is dropped, so that the stream can still end in a readable error; sloppy ends of a complete stream pass. */
+  /**
+   * Half an event is dropped, so that the stream can still end with a readable error. If the stream is complete, a
+   * sloppy end is forwarded.
+   */
   #readCut(event: StreamEvent): EventReading {
     const reading = this.readEvent(event)
     return this.end() === null ? reading : { ...reading, pass: null }
@@ -99,13 +102,13 @@ export function ordinary(event: StreamEvent, content = false): EventReading {
   return { content, terminal: false, error: null, pass: event.bytes }
 }
 
-/** A provider's message may be long and holds whatever it likes; records keep the beginning. */
+/** A provider's message may be long and contain anything; records keep the beginning. */
 export function shortMessage(value: unknown): string {
   const text = typeof value === 'string' && value !== '' ? value : 'The provider reported an error without a message.'
   return text.length <= 500 ? text : `${text.slice(0, 500)}…`
 }
 
-/** `error` of an event, where it is an object or a bare text. */
+/** The `error` of an event, which may be an object or a bare string. */
 export function errorObject(value: unknown): JsonObject | null {
   return typeof value === 'string' ? { message: value } : asObject(value)
 }

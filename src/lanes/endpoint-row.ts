@@ -3,18 +3,18 @@ import type { BodyForm, Endpoint, ObjectUse } from './contract.ts'
 
 type Call = `${Endpoint['method']} /${string}`
 
-/** What a row may say; it leaves out what is usual. */
+/** What a row says beyond its operation and path; it leaves out the lane's defaults. */
 export type RowFacts = Partial<Omit<Endpoint, 'operation' | 'method' | 'path'>>
 
-/** How an endpoint of a lane is read when its row does not say otherwise. */
+/** A lane's defaults: how an endpoint is read when its row does not say otherwise. */
 export type UsualReading = Pick<Endpoint, 'inspect' | 'formFields' | 'inspectForm' | 'reader' | 'createdObjects'> &
   RowFacts
 
 type Row = (operation: string, call: Call, facts?: RowFacts) => Endpoint
 
 /**
- * One endpoint. Unless the facts say otherwise it names no model, has no request body, and the provider answers in JSON. Every member
- * is always set, so that all rows have one shape in memory.
+ * One endpoint. By default it names no model, has no request body, and the provider answers with JSON. Every member is
+ * always set, in the same order, so that V8 keeps one hidden class for a lane's rows.
  */
 export function makeRow(operation: string, call: Call, usual: UsualReading, facts: RowFacts): Endpoint {
   const [method, path] = call.split(' ') as [Endpoint['method'], string]
@@ -51,12 +51,12 @@ export function makeRow(operation: string, call: Call, usual: UsualReading, fact
 
 const none: readonly ObjectName[] = []
 
-/** Rejected by the gateway at any method, at the path and below it. */
+/** Not served at any method, at the path and below it. */
 export function notServed(row: Row, operation: string, path: `/${string}`, why: string): Endpoint[] {
   return ([path, `${path}/*`] as const).map((form) => row(operation, `ANY ${form}`, { served: 'nobody', why }))
 }
 
-/** The models that a key may use, which the gateway answers from its snapshot. */
+/** The list of models that a key may use, and one entry of it. The gateway answers both from its snapshot. */
 export function modelRows(row: Row, list: `/${string}`, entry: `/${string}`): Endpoint[] {
   return [
     row('models.list', `GET ${list}`, { served: 'model-list' }),

@@ -1,6 +1,6 @@
 import type { Endpoint, Match } from './contract.ts'
 
-/** What stands for the names in braces in a lane's paths, as the source of a regular expression without groups. */
+/** For each name in braces in a lane's paths, the source of a regular expression without groups. */
 export interface PathForms {
   model: string
   version: string
@@ -9,7 +9,7 @@ export interface PathForms {
 
 export type Matcher = (method: string, path: string) => Match | null
 
-/** Builds the look-up: fixed paths by map, the others in the order of the table. A path listed twice is a mistake. */
+/** Compiles the look-up: fixed paths in a map, all others in the table's order. Throws if a path is listed twice. */
 export function compileEndpoints(endpoints: readonly Endpoint[], forms: PathForms): Matcher {
   const fixed = new Map<string, Endpoint>()
   const variable: { endpoint: Endpoint; form: RegExp }[] = []
@@ -30,8 +30,8 @@ export function compileEndpoints(endpoints: readonly Endpoint[], forms: PathForm
 }
 
 /**
- * What belongs to an object stands below it in the path, unchecked: so it holds nothing that could lead out of there again, as
- * dots or an encoded slash would for whoever decodes the path before splitting it.
+ * Segments below an object's id are forwarded unchecked, so they must not lead out of the object again: no dots and no
+ * encoded slashes, which a server could resolve after decoding the path.
  */
 const freeSegment = '(?!\\.{1,2}(?:/|$))(?:[\\w.~:@=+,-]|%3[Aa]|%40)+'
 
@@ -63,7 +63,7 @@ function matchVariable(
   return null
 }
 
-/** '' for a broken escape: no such path. */
+/** Returns '' for a malformed escape: no path matches it. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -72,7 +72,7 @@ function decode(text: string): string {
   }
 }
 
-/** A model's name in a path: `/` and `:` stand as they are, the way the vendors' own SDKs write them. */
+/** Encodes a model's name for a path. `/` and `:` stay as they are, as in the vendors' own SDKs. */
 export function encodeModel(model: string): string {
   return encodeURIComponent(model).replaceAll('%2F', '/').replaceAll('%3A', ':')
 }

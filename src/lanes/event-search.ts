@@ -5,15 +5,15 @@ import type { StreamEvent } from './contract.ts'
 const colon = 0x3a
 
 /**
- * Byte searches that spare parsing ordinary events. A quoted name that a colon follows is a member's key: inside a
- * string the quotes would be escaped, so `"name"` cannot match there. The level is not known.
+ * Byte searches that avoid parsing ordinary events. A quoted name before a colon is a member's key: inside a string the
+ * quotes would be escaped, so `"name"` cannot match there. The nesting level is not known.
  */
 function valueStart(data: Buffer, quotedName: string, at: number): number {
   const after = skipSpace(data, at + quotedName.length, data.length)
   return data[after] === colon ? skipSpace(data, after + 1, data.length) : -1
 }
 
-/** First byte of the value of any member of this name that is not null; 0 when there is none. */
+/** The first byte of the value of a member of this name that is not null; 0 when there is none. */
 export function findMember(data: Buffer, quotedName: string): number {
   for (let at = data.indexOf(quotedName); at !== -1; at = data.indexOf(quotedName, at + quotedName.length)) {
     const start = valueStart(data, quotedName, at)
@@ -23,10 +23,10 @@ export function findMember(data: Buffer, quotedName: string): number {
   return 0
 }
 
-/** So many places are looked at: each may cost a scan of all the rest. */
+/** The most places that are tried: each may cost a scan of everything after it. */
 const mostTried = 32
 
-/** The value of the last member of this name that can be read; for the end of an event whose head is gone. */
+/** The value of the last readable member of this name, for the end of an event whose beginning is gone. */
 export function readLastMember(data: Buffer, quotedName: string): unknown {
   let at = data.lastIndexOf(quotedName)
   for (let tried = 0; at > 0 && tried < mostTried; tried++, at = data.lastIndexOf(quotedName, at - 1)) {
@@ -39,7 +39,7 @@ export function readLastMember(data: Buffer, quotedName: string): unknown {
 
 const namedType = /"type"\s*:\s*"([a-z_.]+)"/
 
-/** The SSE name, else the first `type` in the data: vendors that leave the name out write it first. */
+/** The SSE event's name, else the first `type` in its data: vendors that leave the name out write `type` first. */
 export function eventType(event: StreamEvent): string {
   if (event.name !== '') return event.name
   return namedType.exec(event.data.toString('latin1', 0, 4096))?.[1] ?? ''

@@ -3,10 +3,10 @@ import type { Endpoint, FormField, FormFields, Inspection, Match } from './contr
 import { forwardedQuery } from './query.ts'
 import { emptyInspection } from './request-body.ts'
 
-/** As long as the longest that a vendor takes (see `readEndUser`). */
+/** The longest id of an end user that any vendor accepts (see `readEndUser`). */
 const endUserCharacters = 256
 
-/** What every lane needs of a form: the model where the call names one, whether it streams, and for whom. */
+/** The fields that every lane needs: the model where the call names one, whether it streams, and the end user. */
 export function usualFormFields(
   model: Endpoint['model'],
   stream: Endpoint['stream'],
@@ -33,7 +33,7 @@ export function inspectFormFields(match: Match, query: string, fields: readonly 
   }
 }
 
-/** As the vendors' own servers read a form, which knows no types. */
+/** Form fields have no types; the vendors' servers read them like this. */
 function isTrue(text: string): boolean {
   return ['true', '1', 'on', 'yes'].includes(text.toLowerCase())
 }

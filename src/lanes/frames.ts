@@ -6,8 +6,8 @@ import type { SocketReading } from './contract.ts'
 import { rejectMisspelled } from './request-body.ts'
 
 /**
- * The wanted members at the top of a client's frame, text or binary. Every frame of every lane's protocol is one JSON object; what is
- * none for the scanner may be one for the provider's parser, and would go up unchecked.
+ * The wanted top-level members of a client's frame, text or binary. Every frame of every lane is one JSON object.
+ * Anything else is rejected: the provider's parser might still accept it, and it would be forwarded unchecked.
  */
 export function scanFrame(
   frame: Buffer,
@@ -22,7 +22,10 @@ export function scanFrame(
   return rejectMisspelled(frame, scan) ?? scan.members
 }
 
-/** The frame's `type`, '' where it has none. Parsers disagree on which of two counts. */
+/**
+ * The frame's `type`; '' where it has none. Parsers disagree on which of two counts, so two different ones are
+ * rejected.
+ */
 export function readType(frame: Buffer, members: readonly Member[]): string | Fault {
   let type: string | null = null
   for (const member of members) {
@@ -39,5 +42,5 @@ function badType(message: string): Fault {
   return fault('invalid_request', message, { param: 'type' })
 }
 
-/** Of a frame that tells nothing. */
+/** The reading of a frame that says nothing new. */
 export const emptyReading: SocketReading = { created: [], seen: [], error: null }

@@ -3,8 +3,9 @@ import { maximumElements, skipSpace } from '../core/json-scan.ts'
 import { foldName } from '../core/watched-names.ts'
 
 /**
- * What references to objects are looked for in. Unlike a parser's it keeps each member of a repeated key, since parsers disagree on which
- * one counts. What is neither string, object nor array is null, and a string too long for an id or a name is `longText`.
+ * A JSON value in which references to objects are searched. Unlike a parser's result it keeps every member of a
+ * repeated key, since parsers disagree on which one counts. A value that is neither string, object nor array is null,
+ * and a string too long to be an id or a name is `longText`.
  */
 export type JsonTree = string | null | typeof longText | readonly JsonTree[] | JsonMembers
 
@@ -12,38 +13,41 @@ export const longText = Symbol('a text too long for an id')
 
 export const tooManyValues: Fault = fault(
   'invalid_request',
-  `The body may name objects at the provider and holds more than ${maximumElements.toLocaleString('en')} values: too many to look through. Send fewer at a time.`,
+  `The body may name objects at the provider and has more than ${maximumElements.toLocaleString('en')} values, too many to search. Send fewer at a time.`,
 )
 
 export interface TreeMember {
-  /** Folded (`foldName`): what refers to an object refers to it in any letters. */
+  /** Folded (`foldName`): a member refers to an object in any letter case. */
   name: string
-  /** For what makes a member harmless: only in these letters does it for everybody. */
+  /** As written. A name makes a member harmless only in its exact spelling. */
   written: string
   value: JsonTree
 }
 
-/** An object's members in order, repeated ones too. Names are asked for folded. */
+/** An object's members in order, including repeated ones. Names are looked up folded. */
 export class JsonMembers {
   readonly entries: TreeMember[] = []
 
-  /** The strings that a member of this name has. */
+  /** The strings in members of this name. */
   texts(name: string): string[] {
     return this.entries.flatMap((one) => (one.name === name && typeof one.value === 'string' ? [one.value] : []))
   }
 
-  /** What the members of this name hold. */
+  /** The values of the members of this name. */
   values(name: string): JsonTree[] {
     return this.entries.flatMap((one) => (one.name === name ? [one.value] : []))
   }
 
-  /** Written so, by whatever parser it is read. */
+  /** Whether a member has exactly this spelling. */
   has(name: string): boolean {
     return this.entries.some(({ written }) => written === name)
   }
 }
 
-/** More values than anybody means: each costs memory and time that is a multiple of its bytes. Reads no further than it must, whatever the bytes are. */
+/**
+ * More values than any real request has. Each costs a multiple of its bytes in memory and time. Reads no further than
+ * necessary.
+ */
 export function holdsTooMuch(bytes: Buffer): boolean {
   let values = 0
   for (let at = 0; at < bytes.length; ) {
@@ -67,13 +71,13 @@ const openBracket = 0x5b
 const closeBrace = 0x7d
 const closeBracket = 0x5d
 
-/** Longer than any id or name that matters; and one each of whose characters is written as an escape. */
+/** The longest id or name that matters, with every character written as an escape. */
 const idBytes = 2048
 const escapedBytes = 6 * idBytes
 
 /**
- * Reads JSON whose grammar has been checked (`scanObject`). Iterative: nesting costs no call stack. What it takes of memory and time is bounded:
- * null where it holds more than `maximumElements` values.
+ * Reads JSON whose grammar has been checked (`scanObject`). Iterative, so that nesting needs no call stack. Memory and
+ * time are bounded: returns null for more than `maximumElements` values.
  */
 export function readTree(bytes: Buffer): { root: JsonTree } | null {
   const root: JsonTree[] = []
@@ -125,10 +129,10 @@ function isScalar(byte: number | undefined): boolean {
   )
 }
 
-/** A native search costs as much as this many bytes in a loop, and most strings are shorter. */
+/** A native search costs as much as a loop over this many bytes, and most strings are shorter. */
 const nearBytes = 32
 
-/** The byte after the closing quote; `at` is the one after the opening quote. */
+/** The position after the closing quote; `at` is the one after the opening quote. */
 function endOfString(bytes: Buffer, at: number): number {
   const near = Math.min(at + nearBytes, bytes.length)
   for (let index = at; index < near; index++) {
@@ -146,7 +150,10 @@ function endOfString(bytes: Buffer, at: number): number {
   }
 }
 
-/** Names and ids that matter are ASCII, so that one byte is one character. An invalid escape is read the way a forgiving parser would. */
+/**
+ * Names and ids that matter are ASCII, so one byte is one character. An invalid escape is read as a lenient parser
+ * would read it.
+ */
 function readText(bytes: Buffer, start: number, end: number): string | typeof longText {
   if (end - start > escapedBytes) return longText
   const text = bytes.toString('latin1', start + 1, end - 1)
@@ -158,17 +165,26 @@ function readText(bytes: Buffer, start: number, end: number): string | typeof lo
   }
 }
 
-/** What to do with the members of an object, or with the elements of an array, which go by the array's name. */
+/** Callbacks for the members of an object, and for the elements of an array, which go by the array's name. */
 export interface MemberVisitor {
-  /** A member whose value is a string. `parent` is the name under which its object stands, '' at the top. Both are folded (`foldName`). */
+  /**
+   * A member whose value is a string. `parent` is the name of the object that contains it, '' at the top. Both are
+   * folded (`foldName`).
+   */
   text(name: string, value: string, parent: string): void
-  /** A member whose value is a text too long for any id. */
+  /** A member whose value is a string too long to be an id. */
   long?(name: string, parent: string): void
-  /** Whether to look into an object or array of this name, as it is written: what a client's own tools call their fields is none of ours. */
+  /**
+   * Whether to visit an object or array of this name, as written: the fields of a client's own tools do not refer to
+   * objects.
+   */
   enter(name: string): boolean
 }
 
-/** Visits every member of a JSON value whose grammar has been checked, repeated ones too; none where there are too many. */
+/**
+ * Visits every member of a JSON value whose grammar has been checked, including repeated ones; none when there are too
+ * many.
+ */
 export function walkMembers(bytes: Buffer, visitor: MemberVisitor): Fault | null {
   const tree = readTree(bytes)
   if (tree === null) return tooManyValues

@@ -3,11 +3,15 @@ import type { InputLine } from './contract.ts'
 import { readLine as readGeminiLine } from './gemini/input-lines.ts'
 import { readLine as readOpenaiLine } from './openai/objects/input-lines.ts'
 
-/** Says what a line of a batch's input file names; or half a sentence, why that cannot be known. */
+/**
+ * Returns the models and objects that a line of a batch's input file names, or half a sentence that says why they
+ * cannot be known.
+ */
 export type LineReader = (line: Buffer) => InputLine | string
 
 /**
- * Of the lanes whose batches have such files. Beside the lanes and no part of them, since a gateway at rest has no use for it.
+ * The readers of the lanes whose batches have input files. Kept apart from the lanes, so that a gateway without batches
+ * never loads them.
  */
 export const lineReaders: Readonly<Partial<Record<LaneName, LineReader>>> = {
   openai: readOpenaiLine,

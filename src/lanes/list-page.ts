@@ -2,19 +2,19 @@ import { type Member, type Span, scanElements, scanObject } from '../core/json-s
 import { readValue } from '../core/json-value.ts'
 import { applyEdits, type ByteEdit } from './request-body.ts'
 
-/** A list's answer as bytes: its elements and the members around them. */
+/** A list's answer as bytes: its elements, and the members around them. */
 export interface ScannedList {
-  /** `name`: the element's own, '' where it has none. */
+  /** `name`: the element's id; '' where it has none. */
   elements: readonly { name: string; span: Span }[]
-  /** The array with its brackets; null: it was left out. */
+  /** The array including its brackets; null: the answer has no array. */
   array: Span | null
   /** What is around the list, by name; a repeated one is there once, as most parsers read it. */
   around: ReadonlyMap<string, Member>
 }
 
 /**
- * Takes `array` apart, whose elements say their name as `name`. A list without the array is empty, as proto JSON leaves
- * empty ones out; null: this is no list.
+ * Splits the array `array`, whose elements have their id in `name`. A list without the array is empty, as proto JSON
+ * leaves empty ones out; null: this is not a list.
  */
 export function scanList(body: Buffer, array: string, name: string, around: readonly string[]): ScannedList | null {
   const scan = scanObject(body, [array, ...around])
@@ -39,7 +39,10 @@ export function readAround(body: Buffer, list: ScannedList, name: string): unkno
   return member === undefined ? undefined : readValue(body, member)
 }
 
-/** The answer with only the elements `kept`, byte for byte as they were, and with the members of `around` that it has set anew. */
+/**
+ * The answer with only the elements `kept`, byte for byte, and with new values for the members of `around` that are
+ * given.
+ */
 export function writeList(
   body: Buffer,
   list: ScannedList,
@@ -49,7 +52,7 @@ export function writeList(
   const edits: ByteEdit[] = []
   const [first] = list.elements
   const last = list.elements.at(-1)
-  // With the white space in it, which would tell that others have some.
+  // Including the white space, which would reveal that other projects have some.
   if (kept.length === 0 && list.array !== null) edits.push({ span: list.array, text: '[]' })
   else if (first !== undefined && last !== undefined && kept.length < list.elements.length) {
     const pieces = kept.map((index) => list.elements[index]!.span).map(({ start, end }) => body.subarray(start, end))
@@ -63,7 +66,7 @@ export function writeList(
   return applyEdits(body, edits)
 }
 
-/** An object with a member that it does not have yet, before all others. */
+/** The object with a new first member. */
 export function insertMember(body: Buffer, name: string, value: unknown): Buffer {
   const scan = scanObject(body, [])
   if (!scan.ok) return body

@@ -1,9 +1,12 @@
-/** Query parameters that carry the gateway's own credential (wire/lanes.md, section 0); they never go on. */
+/** Query parameters that carry the gateway's own credential (wire/lanes.md, section 0). They are never forwarded. */
 const credentialNames = new Set(['key', 'access_token'])
-/** Names by which some servers take another method, or headers, out of the query: that would be another call than the judged one. */
+/**
+ * Names by which some servers read another method, or headers, from the query: the call would not be the one that was
+ * checked.
+ */
 const overrideName = /^(?:\$http|(?:_method|x[_-](?:http[_-])?method(?:[_-]override)?)$)/i
 
-/** The query without credentials and overrides, all else byte for byte: '' or '?…'. */
+/** The query without credentials and overrides, otherwise byte for byte: '' or '?…'. */
 export function forwardedQuery(query: string): string {
   const text = query.startsWith('?') ? query.slice(1) : query
   if (text === '') return ''
@@ -15,13 +18,16 @@ function isKeptBack(part: string): boolean {
   return credentialNames.has(parameterName(part)) || overrideName.test(lenientName(part))
 }
 
-/** As a server reads it that takes malformed escapes as they stand. */
+/** Decodes as a server does that leaves malformed escapes as they are. */
 function lenientName(part: string): string {
   const [[name] = ['']] = new URLSearchParams(part)
   return name.trim()
 }
 
-/** The query with one parameter set, all else byte for byte: '?…'. `aliases`: other names of it, which go. */
+/**
+ * The query with one parameter set, otherwise byte for byte: '?…'. `aliases`: other names of the parameter, which are
+ * removed.
+ */
 export function writeQuery(query: string, name: string, value: string, aliases: readonly string[] = []): string {
   const text = query.startsWith('?') ? query.slice(1) : query
   const others = [name, ...aliases]
@@ -42,7 +48,7 @@ export function readQuery(query: string): URLSearchParams {
   return new URLSearchParams(query)
 }
 
-/** A page size: `standard` when absent or no number, never over `most`. */
+/** A page size: `standard` when absent or not a number, at most `most`. */
 export function readPageSize(text: string | null, standard: number, most: number): number {
   const size = text === null ? Number.NaN : Number(text)
   return Number.isInteger(size) && size > 0 ? Math.min(size, most) : standard

@@ -1,7 +1,7 @@
 import { errorTable, type Fault } from '../core/errors.ts'
 import type { AnswerReader, RenderedError } from './contract.ts'
 
-/** The part of an error answer that all lanes share: status by the error table, and the headers that SDKs obey. */
+/** The common part of all lanes' error answers: the status from the error table, and the headers that SDKs obey. */
 export function renderAnswer(fault: Fault, body: object): RenderedError {
   const row = errorTable[fault.code]
   const headers: [string, string][] = [['content-type', 'application/json']]
@@ -11,7 +11,7 @@ export function renderAnswer(fault: Fault, body: object): RenderedError {
   return { status: row.status, headers, body: Buffer.from(JSON.stringify(body)) }
 }
 
-/** An SSE event of the gateway's own; it first ends one that was cut in the middle. */
+/** An SSE event from the gateway. It first ends an event that was cut in the middle. */
 export function renderEvent(text: string, reader: AnswerReader | null): Buffer {
   return Buffer.from(reader?.seen().insideEvent ? `\n\n${text}` : text)
 }

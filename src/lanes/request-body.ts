@@ -4,7 +4,7 @@ import { isCount, readValue } from '../core/json-value.ts'
 import type { NameWatch } from '../core/watched-names.ts'
 import type { BodyPatch, Inspection } from './contract.ts'
 
-/** Of a request that says nothing but its model and its query; a lane fills in what it finds. A fresh one each time. */
+/** An inspection with only model and query; a lane fills in the rest. A new object each time. */
 export function emptyInspection(model: string | null, query: string): Inspection {
   return {
     model,
@@ -28,7 +28,7 @@ export function isFault(value: object): value is Fault {
   return 'code' in value
 }
 
-/** Finds the wanted top-level members of a request body that must be one JSON object. */
+/** Finds the wanted top-level members of a request body, which must be one JSON object. */
 export function scanBody(body: Buffer, wanted: readonly string[], watch: NameWatch | null = null): RequestBody {
   if (body.length === 0) return fault('invalid_request', 'The body is empty; send a JSON object.')
   const scan = scanObject(body, wanted, undefined, watch, true)
@@ -36,7 +36,7 @@ export function scanBody(body: Buffer, wanted: readonly string[], watch: NameWat
   return rejectMisspelled(body, scan) ?? scan
 }
 
-/** For every object whose members decide something: what was checked here must be what the provider goes by. */
+/** For every object whose members decide something: what is checked here must be what the provider reads. */
 export function rejectMisspelled(body: Buffer, { odd }: ScannedObject): Fault | null {
   if (odd === null) return null
   const message = `\`${readValue(body, odd)}\` must be written \`${odd.meant}\`: servers disagree whether it is the same.`
@@ -53,8 +53,8 @@ function notJson(body: Buffer, at: number): Fault {
 }
 
 /**
- * The one name that all members called `model` carry; null when there is none and it is optional. Different values are refused:
- * parsers disagree on which one counts, and what was checked here must be what the provider uses.
+ * The one name in all members called `model`; null when there is none and it is optional. Different names are rejected:
+ * parsers disagree on which one counts, and what is checked here must be what the provider uses.
  */
 export function readModel(
   body: Buffer,
@@ -81,7 +81,7 @@ function badModel(message: string): Fault {
   return fault('invalid_request', message, { param: 'model' })
 }
 
-/** Absent and null are false. */
+/** Absent and null mean false. */
 export function readStream(body: Buffer, members: readonly Member[]): boolean | Fault {
   let streamed: boolean | null = null
   for (const member of members) {
@@ -100,10 +100,10 @@ export function readStream(body: Buffer, members: readonly Member[]): boolean | 
   return streamed ?? false
 }
 
-/** As long as the longest that a vendor takes; a longer one is no id, and a cut one would be somebody else's. */
+/** The longest that any vendor accepts. A longer one is no id, and a shortened one could be somebody else's. */
 const endUserCharacters = 256
 
-/** The first of the named members that holds an id of an end user; never refused, whatever it holds. */
+/** The first of the named members that contains an id of an end user. No value is rejected. */
 export function readEndUser(body: Buffer, members: readonly Member[], names: readonly string[]): string | null {
   for (const name of names) {
     const member = members.find((one) => one.name === name)
@@ -115,12 +115,12 @@ export function readEndUser(body: Buffer, members: readonly Member[], names: rea
   return null
 }
 
-/** Above what any model makes: a client's fancy must not stand in sums as if it were an amount. */
+/** More than any model generates: an absurd limit must not count as an amount in sums. */
 const largestOutput = 10_000_000
 
 /**
  * The smallest limit that any of `limits` sets on an answer's tokens, times the choices that the last of `choices` asks
- * for. Null when none sets one; what is no count sets none, and is the provider's to refuse.
+ * for. Null when none sets one. A value that is not a count sets none, and the provider may reject it.
  */
 export function readOutputLimit(
   body: Buffer,
@@ -151,7 +151,7 @@ export interface ByteEdit {
   text: string | Buffer
 }
 
-/** The body as the provider is to get it: models renamed where they are to be, and usage asked for. */
+/** The body for the provider: with models renamed and usage requested, as the patch says. */
 export function patchBody(body: Buffer, inspection: Inspection, change: BodyPatch): Buffer {
   const edits: Edit[] = []
   if (change.renameTo !== null) rename(inspection.modelSpans, change.renameTo, edits)
@@ -168,7 +168,7 @@ function rename(spans: readonly Span[], name: string, edits: Edit[]): void {
   for (const span of spans) edits.push({ span, text })
 }
 
-/** The body with each span replaced; the same buffer when there is nothing to replace. Spans do not overlap. */
+/** The body with each span replaced; the same buffer when there is nothing to replace. Spans must not overlap. */
 export function applyEdits(body: Buffer, edits: readonly ByteEdit[]): Buffer {
   if (edits.length === 0) return body
   const pieces: Buffer[] = []

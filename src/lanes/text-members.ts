@@ -7,20 +7,21 @@ const openBrace = 0x7b
 const openBracket = 0x5b
 const backslash = 0x5c
 
-/** Stands for an object or an array. */
+/** In place of an object or an array. */
 const container = Symbol('container')
 
-/** What comes in its place; undefined: it is left alone. `at`: where it begins. */
+/** The replacement; undefined: no change. `at`: where the value begins. */
 type Change = (value: unknown, at: number) => string | null | undefined
 
-/** `editMembers` for members whose value is a text; `change` gives null for what is left alone. */
+/** `editMembers` for members whose value is a string; `change` returns null for no change. */
 export function editTexts(body: Buffer, names: readonly string[], change: (text: string) => string | null): Buffer {
   return editMembers(body, names, (value) => (typeof value === 'string' ? (change(value) ?? undefined) : undefined))
 }
 
 /**
- * The body with the value of every member of these names replaced by what `change` makes of it; the same buffer when nothing is.
- * Found by the name's bytes, without parsing; text that only quotes such a member has its quotation marks escaped.
+ * The body with the value of every member of these names replaced by what `change` returns; the same buffer when
+ * nothing changes. Members are found by their name's bytes, without parsing: text that quotes such a member has its
+ * quotes escaped.
  */
 export function editMembers(body: Buffer, names: readonly string[], change: Change): Buffer {
   const escaped = body.includes('\\u00')
@@ -30,7 +31,7 @@ export function editMembers(body: Buffer, names: readonly string[], change: Chan
   return applyEdits(body, edits)
 }
 
-/** Where the name's closing quotation mark has ended. */
+/** The position after the name's closing quote. */
 function findPlain(body: Buffer, name: string): number[] {
   const bytes = Buffer.from(`"${name}"`)
   const found: number[] = []
@@ -51,7 +52,7 @@ function hexOf(letter: string): string {
   return `${high}[${low}${low.toUpperCase()}]`
 }
 
-/** What lies within a value that is replaced goes with it. */
+/** A match within a value that is replaced is replaced with it. */
 function findEdits(body: Buffer, nameEnds: readonly number[], change: Change): Edit[] {
   const edits: Edit[] = []
   let done = 0
@@ -69,7 +70,8 @@ function findEdit(body: Buffer, nameEnd: number, change: Change): Edit[] {
   if (body[after] !== colon) return []
   const start = skipSpace(body, after + 1, body.length)
   const isContainer = body[start] === openBrace || body[start] === openBracket
-  // Each in another would be read to the end of the whole, again and again: only where it is replaced its end must be known.
+  // With nested matches each would be read to the end again and again: the end is searched only where a value is
+  // replaced.
   const replacement = isContainer ? change(container, start) : undefined
   if (isContainer && replacement === undefined) return []
   const end = skipValue(body, start)

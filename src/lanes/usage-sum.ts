@@ -1,6 +1,6 @@
 import type { TokenUsage } from '../core/record.ts'
 
-/** Of several answers on one connection; null counts for nothing. */
+/** Adds the usage of several answers on one connection; null counts as nothing. */
 export function addUsage(one: TokenUsage | null, other: TokenUsage | null): TokenUsage | null {
   if (one === null || other === null) return one ?? other
   return {
@@ -13,7 +13,10 @@ export function addUsage(one: TokenUsage | null, other: TokenUsage | null): Toke
   }
 }
 
-/** A provider may say what it likes: beyond this a record could not be stored, and its request would seem never to have ended. */
+/**
+ * A limit for what a provider reports: a larger sum could not be stored, and its request would seem never to have
+ * ended.
+ */
 function add(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_SAFE_INTEGER)
 }

@@ -3,7 +3,7 @@ import type { TokenUsage } from '../core/record.ts'
 import { BaseReader, ordinary } from './base-reader.ts'
 import type { EventReading, StreamEvent } from './contract.ts'
 
-/** Where an endpoint's whole answer keeps its model, id and usage. */
+/** The members of a whole answer that hold its model, id and usage. */
 export interface AnswerShape {
   model: string
   id: string
@@ -11,7 +11,7 @@ export interface AnswerShape {
   readUsage(value: unknown): TokenUsage | null
 }
 
-/** For endpoints that never stream: events are handed on unread. */
+/** For endpoints that never stream. Events are forwarded unread. */
 export class WholeReader extends BaseReader {
   readonly #shape: AnswerShape
   protected readonly wanted: readonly string[]

@@ -81,11 +81,11 @@ describe('the lines of an input file', () => {
   })
 
   it.each([
-    ['what is no JSON', '{"url":', 'line 1: it is no JSON object'],
+    ['what is no JSON', '{"url":', 'line 1: it is not a JSON object'],
     ['a member twice', line(plain).replace('{', '{"body":{},'), 'line 1: it must have one `url` and one `body`'],
     ['a member twice behind an escape', line(plain).replace('{', '{"\\u0075rl":"/v1/x",'), 'must have one `url`'],
-    ['another endpoint', `${line(plain)}\n${line(plain, { url: '/v1/files' })}`, 'line 2: its url is nothing'],
-    ['an object’s own endpoint', line(plain, { url: '/v1/responses/resp_1' }), 'its url is nothing'],
+    ['another endpoint', `${line(plain)}\n${line(plain, { url: '/v1/files' })}`, 'line 2: its url is not an endpoint'],
+    ['an object’s own endpoint', line(plain, { url: '/v1/responses/resp_1' }), 'its url is not an endpoint'],
     ['no model', line({ input: 'hi' }), 'line 1: `model` is missing'],
     ['two models', line(plain).replace('"input"', '"model":"gpt-2","input"'), '`model` is given twice'],
     ['a line within a line', `{"a":"\r${line(plain)}\r","b":1}`, 'begin a line'],

@@ -6,7 +6,10 @@ import { isFault, readModel, rejectMisspelled } from '../request-body.ts'
 /** Routes and policies are asked for each. */
 const mostModels = 50
 
-/** The models that the requests of a batch name, and where, in the order in which they come. None is the provider's to refuse. */
+/**
+ * The models that a batch's requests name, with their spans, in order. If there are none, the provider may reject the
+ * batch.
+ */
 export function readBatchModels(body: Buffer, members: readonly Member[]): NamedModel[] | Fault {
   const models = new Map<string, NamedModel>()
   const held = findParams(body, members)
@@ -37,7 +40,7 @@ function findParams(body: Buffer, members: readonly Member[]): Span[] | Fault {
   for (const member of members) {
     if (member.name !== 'requests') continue
     const requests = scanElements(body, member)
-    // Whatever it is, nobody has looked which models it names.
+    // The models in it are unknown, so it must not be forwarded.
     if (requests === null) return noRequests
     for (const request of requests) {
       const scan = scanObject(body, ['params'], request)

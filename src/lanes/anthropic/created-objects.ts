@@ -1,13 +1,16 @@
 import { asArray, asObject, asText, type JsonObject } from '../../core/json-value.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 
-/** The container that the provider's own tools ran in, which a later request may name. */
+/** The container in which the provider's own tools ran; a later request may name it. */
 export function readContainer(holder: JsonObject | null): ObjectName[] {
   const id = asText(asObject(holder?.container)?.id)
   return id === null ? [] : [{ type: 'container', id }]
 }
 
-/** Files that tools made, out of the content's blocks. Source: the SDK's types of `…_tool_result` and `container_upload`. */
+/**
+ * Files that tools created, from the content's blocks. Source: the SDK's types of `…_tool_result` and
+ * `container_upload`.
+ */
 export function readToolFiles(blocks: unknown): ObjectName[] {
   return asArray(blocks).flatMap((value) => {
     const block = asObject(value)

@@ -38,7 +38,7 @@ function notServed(operation: string, path: `/${string}`, why: string): Endpoint
   return notServedAt(row, operation, path, why)
 }
 
-/** Counting tokens uses none: its `input_tokens` are an answer, not a cost. */
+/** Counting tokens uses no tokens: its `input_tokens` are the answer, not a cost. */
 const shape: AnswerShape = { model: 'model', id: 'id', usage: 'usage', readUsage: () => null }
 
 function readWhole(): AnswerReader {
@@ -60,7 +60,8 @@ const skill = uses('skill')
 const account =
   "administration of the provider's account belongs to its operator and is not offered through a gateway key"
 const agents = "the provider's hosted agents act with the account's own vaults and environments, which no project owns"
-const profiles = "user profiles are the account's own, and their links lead to the provider's pages, past the gateway"
+const profiles =
+  "user profiles belong to the account, and their links lead to the provider's pages, bypassing the gateway"
 
 /** Source: wire/lanes.md, section 2.3. The SDKs append their own `/v1` to the lane's prefix. */
 export const endpoints: readonly Endpoint[] = [
@@ -131,15 +132,12 @@ export const endpoints: readonly Endpoint[] = [
 ]
 
 /**
- * Path forms. Ids are plain words at this provider; nothing that could lead out of its segment is one, whoever decodes
- * the path on the way.
+ * The forms of names in paths. This provider's ids are plain words. No id can lead out of its segment, whoever decodes
+ * the path.
  */
 export const pathForms = { model: '.+', version: '', object: '[A-Za-z0-9_-]+' }
 
-/**
- * People set the base URL with the version in it, or call without it: `/v1/v1/messages` and `/messages` mean
- * `/v1/messages`.
- */
+/** People set a base URL that contains the version, or none: `/v1/v1/messages` and `/messages` mean `/v1/messages`. */
 export function canonicalPath(path: string): string {
   if (path.startsWith('/v1/v1/')) return path.slice(3)
   return path.startsWith('/v1/') ? path : `/v1${path}`

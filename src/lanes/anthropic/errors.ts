@@ -29,7 +29,7 @@ export function renderError(fault: Fault, requestId: string): RenderedError {
   return renderAnswer(fault, errorBody(fault, requestId))
 }
 
-/** The SDKs drop events without a name. Source: wire/streaming.md, sections 0 and 3. */
+/** The SDKs ignore events without a name. Source: wire/streaming.md, sections 0 and 3. */
 export function streamError(fault: Fault, requestId: string, reader: AnswerReader | null): Buffer {
   return renderEvent(`event: error\ndata: ${JSON.stringify(errorBody(fault, requestId))}\n\n`, reader)
 }

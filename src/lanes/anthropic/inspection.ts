@@ -80,7 +80,10 @@ function readCall(
 
 const codeTool = Buffer.from('"code_execution_')
 
-/** A conversation that is kept, or a tool that runs code: its container and the files in it live on by themselves. */
+/**
+ * Whether something remains at the provider: a stored conversation, or the container and files of a tool that runs
+ * code.
+ */
 function leavesSomething(body: Buffer, members: readonly Member[]): boolean {
   return members.some(
     ({ name, start, end }) => name === 'thread' || (name === 'tools' && body.subarray(start, end).includes(codeTool)),

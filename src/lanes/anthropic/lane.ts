@@ -30,7 +30,7 @@ export const anthropic: Lane = {
   renderModel,
 }
 
-/** What belongs to an object goes up as it came; a path that names a model or nothing is the table's own. */
+/** Paths of objects are forwarded as they came; all others are built from the table. */
 function upstreamPath(match: Match, inspection: Inspection, upstreamModel: string): string {
   const path =
     match.object === null
@@ -50,7 +50,10 @@ function entry(model: ListedModel) {
   }
 }
 
-/** Pages by `limit`, `after_id`, `before_id`. Source: wire/lanes.md, section 2.4. An unknown cursor starts anew. */
+/**
+ * Pages by `limit`, `after_id`, `before_id`. Source: wire/lanes.md, section 2.4. An unknown cursor starts at the
+ * beginning.
+ */
 export function renderModels(models: readonly ListedModel[], query: string): Buffer {
   const parameters = readQuery(query)
   const limit = readPageSize(parameters.get('limit'), 20, 1000)

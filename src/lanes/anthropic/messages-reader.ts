@@ -12,7 +12,7 @@ import { MessageUsage } from './usage.ts'
 const mostObjects = 10_000
 
 const fileMark = Buffer.from('"file_id"')
-/** Up to here a whole answer that names files is parsed for them. */
+/** A whole answer that names files is parsed up to this size. */
 const parsedBytes = 1024 * 1024
 
 /** Messages, whole and streamed. Only the first and the last events are parsed. Source: wire/streaming.md, section 3. */
@@ -47,7 +47,7 @@ export class MessagesReader extends BaseReader {
   }
 
   protected readEvent(event: StreamEvent): EventReading {
-    // What comes behind the end counts nothing, whether it came with it or after it.
+    // Nothing after the end counts, whether it arrived with it or later.
     if (event.data.length === 0 || this.#ended) return ordinary(event)
     switch (eventType(event)) {
       case 'content_block_start':
@@ -71,7 +71,7 @@ export class MessagesReader extends BaseReader {
     }
   }
 
-  /** Neither usage nor the end ever stands in a large event. */
+  /** Large events never contain usage or the end. */
   protected readTail(event: StreamEvent): EventReading {
     return ordinary(event, true)
   }

@@ -16,23 +16,23 @@ export const objects: LaneObjects = {
   writePage: (_match, body, { token }, kept, more) => writePage(body, token, kept, more),
   nextPage: (query, { items, more, token }) => (more ? nextPage(query, items, token) : null),
   notFound,
-  // No body of a request has one.
+  // No request body contains one.
   rewriteRequestUrls: (body) => body,
   rewriteAnswerUrls,
 }
 
 const none: readonly ObjectName[] = []
-/** What `findReferences` goes by. */
+/** The member names that `findReferences` looks for. */
 export const referringNames = new WatchedNames(['file_id', 'container', 'skill_id', 'previous_message_id'])
 
-/** Below these stand the client's own names: what its tools take, and what they were called with. */
+/** The content of these members is the client's own: schemas and inputs of its tools. */
 const foreign = new Set(['input', 'input_schema', 'metadata', 'properties'])
-/** A citation only repeats where an answer's words came from. */
+/** Citations only repeat where an answer's words came from. */
 const repeated = 'citations'
 
 /**
- * `file_id` in every block that has one, `container` by name or as an object, the custom skills in it, and the conversation
- * that a `thread` goes on with; in each request of a batch too. Anthropic's own skills have bare names (`xlsx`).
+ * Finds `file_id` in every block, `container` as a name or an object, the custom skills in it, and the conversation
+ * that a `thread` continues; also in each request of a batch. Anthropic's own skills have bare names (`xlsx`).
  */
 export function findReferences(_query: string, body: Buffer): readonly ObjectName[] | Fault {
   if (body.length === 0) return none
@@ -55,7 +55,7 @@ function holdsRequest(parent: string): boolean {
   return parent === '' || parent === 'params'
 }
 
-/** Whatever this lane makes says its id in the same place. */
+/** Every created object of this lane has its id in the same place. */
 export function createdObject({ endpoint }: Match, _inspection: Inspection, answer: unknown): readonly ObjectName[] {
   const { object } = endpoint
   const id = asText(asObject(answer)?.id)
@@ -63,14 +63,14 @@ export function createdObject({ endpoint }: Match, _inspection: Inspection, answ
 }
 
 /**
- * A message without a thread is reported as well where tools may have left something: nobody but the caller could name it, and the
- * provider knows no such thread.
+ * A message without a thread is recorded too where tools may have left something. Only the caller can know its id, and
+ * the provider has no thread of that name.
  */
 export function createdMessage(match: Match, inspection: Inspection, answer: unknown): readonly ObjectName[] {
   return inspection.stores ? createdObject(match, inspection, answer) : none
 }
 
-/** The real texts are not known but for their type. [K] */
+/** Only the type of the real messages is known. [K] */
 const texts: Partial<Record<ObjectName['type'], (id: string) => string>> = {
   batch: (id) => `Message batch ${id} not found.`,
   container: (id) => `Container ${id} not found.`,
@@ -87,8 +87,8 @@ function notFound(_match: Match, { type, id }: ObjectName, requestId: string): R
 }
 
 /**
- * Two ways to page: by the ids at a page's ends (`has_more`, `first_id`, `last_id`), or by a token (`next_page`). Older
- * versions of one list page the other way, so the answer says which it is. Source: wire/lanes.md, section 2.4.
+ * Two ways to page: by the ids at a page's ends (`has_more`, `first_id`, `last_id`), or by a token (`next_page`). One
+ * list changed from one to the other between versions, so the answer decides. Source: wire/lanes.md, section 2.4.
  */
 const around = ['has_more', 'first_id', 'last_id', 'next_page']
 
@@ -116,7 +116,7 @@ export function writePage(body: Buffer, token: string | null, kept: readonly num
   })
 }
 
-/** Pages go the way that the client's first question went. */
+/** Pages in the direction that the client's first request chose. */
 export function nextPage(query: string, items: readonly { name: ObjectName }[], token: string | null): string | null {
   const asked = readQuery(query)
   if (token !== null) return writeQuery(query, asked.has('page_token') ? 'page_token' : 'page', token)

@@ -4,12 +4,13 @@ import type { LaneUrls } from '../contract.ts'
 import { editMembers } from '../text-members.ts'
 
 const resultsPath = /\/v1\/messages\/batches\/([^/?#\\\s]+)\/results$/
-/** As a segment of a path they would be taken away. */
+/** Servers would resolve these as path segments. */
 const dots = new Set(['', '.', '..'])
 
 /**
- * `results_url`, which both SDKs follow as it stands, with the client's credential. Whatever host it names, only its path says
- * what it is; where that does not, the batch's own id does; otherwise the batch has none. Source: wire/lanes.md, section 2.5.
+ * `results_url`, which both SDKs follow unchanged, with the client's credential. Whatever its host, only its path says
+ * what it is; if the path does not, the batch's own id does; otherwise it becomes null. Source: wire/lanes.md, section
+ * 2.5.
  */
 export function rewriteAnswerUrls(body: Buffer, { lane }: LaneUrls): Buffer {
   let ids: Map<number, string> | null = null
@@ -23,7 +24,7 @@ export function rewriteAnswerUrls(body: Buffer, { lane }: LaneUrls): Buffer {
   })
 }
 
-/** Where the value of a `results_url` begins, and the id beside it: of one batch, or of a list's. */
+/** Where the value of a `results_url` begins, and the id beside it, of one batch or of each in a list. */
 function batchIds(body: Buffer): Map<number, string> {
   const top = { start: 0, end: body.length }
   const list = scanObject(body, ['data'], top)

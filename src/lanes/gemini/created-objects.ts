@@ -3,7 +3,10 @@ import type { CreatedObject, ObjectName, ObjectType } from '../../core/stored-ob
 import type { Inspection, Match } from '../contract.ts'
 import { fileOfUri, nameObject } from './names.ts'
 
-/** By what it calls itself: `file.name`, else `name`, else (an interaction) `id`; and all that stands in it. */
+/**
+ * The object's own name (`file.name`, else `name`, else an interaction's `id`), and every other object that the answer
+ * names.
+ */
 export function createdObjects(
   { endpoint }: Match,
   _inspection: Inspection,
@@ -12,13 +15,13 @@ export function createdObjects(
   const root = asObject(answer)
   const { object } = endpoint
   if (root === null || object === null) return []
-  // Of lists only batches say more than what they list.
+  // Only lists of batches name more than the listed objects.
   if (object.effect === 'list') return object.type === 'batch' ? asArray(root.operations).flatMap(tellBatch) : []
   if (object.type === 'batch') return [...namedOnce(root, object), ...tellBatch(root)]
   return [...namedOnce(root, object), ...readMade(root)]
 }
 
-/** One that is not stored leaves only what its tools made. */
+/** An interaction that is not stored leaves only what its tools created. */
 export function createdInteraction(match: Match, inspection: Inspection, answer: unknown): readonly CreatedObject[] {
   const root = asObject(answer)
   return inspection.stores || root === null ? createdObjects(match, inspection, answer) : readMade(root)
@@ -29,7 +32,7 @@ function namedOnce(root: JsonObject, { type }: { type: ObjectType }): ObjectName
   return own === null ? [] : [own]
 }
 
-/** Of the files that it tells of, those are its results. */
+/** The files that a batch names are its results. */
 function tellBatch(value: unknown): CreatedObject[] {
   const batch = asObject(value)
   const batchId = asText(batch?.name)
@@ -43,7 +46,7 @@ function ownName(root: JsonObject, type: ObjectType): ObjectName | null {
   return id === null || type !== 'interaction' ? null : { type, id }
 }
 
-/** Names of members in answers that tell of an object made on the caller's behalf: results of a batch, a video, a sandbox. */
+/** Members of answers that name an object created for the caller: results of a batch, a video, a sandbox. */
 const tellers: Readonly<Record<string, (text: string) => ObjectName | null>> = {
   downloadUri: uriObject,
   environment_id: (id) => ({ type: 'environment', id }),
@@ -52,7 +55,7 @@ const tellers: Readonly<Record<string, (text: string) => ObjectName | null>> = {
   uri: uriObject,
 }
 
-/** What was found, cited or given by the client is nothing that was made: its URIs may be anybody's. */
+/** What was found, cited or given by the client was not created here: its URIs may be anybody's. */
 export const others = new Set([
   'annotations',
   'arguments',
@@ -64,10 +67,10 @@ export const others = new Set([
   'urlContextMetadata',
 ])
 
-/** An answer is a provider's, so its depth is its own; what lies deeper than anything real is not looked at. */
+/** A provider chooses an answer's depth; deeper than anything real is ignored. */
 const deepest = 32
 
-/** Everything in an answer that tells of another object. */
+/** Every other object that an answer names. */
 export function readMade(answer: JsonObject): ObjectName[] {
   const found: ObjectName[] = []
   look(answer, found, 0)

@@ -4,7 +4,7 @@ import { readInteractionUsage } from './interactions-reader.ts'
 import { modelName } from './names.ts'
 import { readGenerateUsage } from './usage.ts'
 
-/** Batches answer within themselves where they were asked so. */
+/** A batch with inline requests has its answers in itself. */
 export function endedBatch(answer: unknown): readonly EndedWork[] {
   return readBatch(answer)
 }
@@ -13,7 +13,7 @@ export function endedBatches(answer: unknown): readonly EndedWork[] {
   return asArray(asObject(answer)?.operations).flatMap(readBatch)
 }
 
-/** An interaction may go on in the background. */
+/** An interaction may continue in the background. */
 export function endedInteraction(answer: unknown): readonly EndedWork[] {
   const body = asObject(answer)
   return body === null ? [] : readInteraction(body)
@@ -32,7 +32,7 @@ function readLine(line: JsonObject | null): ResultUsage | null {
   return tokens === null ? null : { model: asText(response.modelVersion) ?? asText(response.model_version), tokens }
 }
 
-/** Counts of 64 bits are texts in this JSON. */
+/** 64-bit counts are strings in this JSON. */
 function readEmbedded(count: unknown): ResultUsage['tokens'] | null {
   const input = asCount(typeof count === 'string' ? Number(count) : count)
   if (input === 0) return null
@@ -41,7 +41,7 @@ function readEmbedded(count: unknown): ResultUsage['tokens'] | null {
 
 const kinds = ['inlinedResponses', 'inlinedEmbedContentResponses']
 
-/** The operation's `response` is the batch's `output` once more. */
+/** The operation's `response` repeats the batch's `output`. */
 function readBatch(value: unknown): EndedWork[] {
   const operation = asObject(value)
   const id = asText(operation?.name)

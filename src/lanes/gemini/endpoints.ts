@@ -23,10 +23,10 @@ import { inspectSetup } from './setup-frame.ts'
 import { liveSocket, readAuthToken } from './sockets.ts'
 import { readGenerateUsage } from './usage.ts'
 
-/** No form here says what must be known: the model is in the path, and a file comes with its own description. */
+/** No form contains anything that must be known: the model is in the path, and a file has its own description. */
 const formFields = { needed: [], early: [], read: [] }
 
-/** Answers about these have no place for a file. */
+/** Answers about these types never contain a file. */
 const withoutFiles: ReadonlySet<ObjectType> = new Set(['cached_content', 'tuned_model'])
 
 /** A row of this lane. */
@@ -49,7 +49,7 @@ function notServed(operation: string, path: `/${string}`, why: string): Endpoint
   return notServedAt(row, operation, path, why)
 }
 
-/** Counting tokens uses none. */
+/** Counting tokens uses no tokens. */
 const shape: AnswerShape = {
   model: 'modelVersion',
   id: 'responseId',
@@ -82,7 +82,7 @@ function readStoredInteraction({ framing }: Inspection): AnswerReader {
 const generate = { reader: readGenerate, answersHoldUrls: true }
 const generateContent = call('generate', 'generateContent', generate)
 
-/** The call as whose body the frames of the Live API name objects. */
+/** The call whose rules for references apply to the frames of the Live API. */
 const generateCall: Match = {
   endpoint: generateContent,
   pathModel: 'any',
@@ -99,7 +99,10 @@ function call(operation: string, verb: string, facts: RowFacts = {}): Endpoint {
 
 const operation = uses('operation')
 
-/** Bytes for an upload that has begun, whatever their type says; the last of them make the file. Source: wire/lanes.md, section 3.4. */
+/**
+ * Bytes of an upload in progress, whatever their content-type; the last of them create the file. Source: wire/lanes.md,
+ * section 3.4.
+ */
 const uploadChunk: Endpoint = row('files.upload', 'POST /upload/{version}/files', {
   requestForms: ['bytes'],
   object: creates('file'),
@@ -116,10 +119,10 @@ const socket = liveSocket(generateCall)
 
 const agents =
   "the provider's hosted agents act with the account's own credentials and environments, which no project owns"
-const webhooks = "the provider's webhooks tell of the whole account, which no project owns"
-const voices = "the account's own voices are its operator's to make and to remove"
-const storage = 'it makes the provider read cloud storage with rights that are not those of the gateway key'
-const openai = 'the OpenAI format has a lane of its own, at /v1'
+const webhooks = "the provider's webhooks report on the whole account, which no project owns"
+const voices = "only the account's operator may create and delete its voices"
+const storage = 'it makes the provider read cloud storage with permissions that the gateway key does not have'
+const openai = 'the OpenAI format has its own lane, at /v1'
 
 /** Source: wire/lanes.md, section 3.3. `{model}` covers `models/x` and `tunedModels/x`. */
 export const endpoints: readonly Endpoint[] = [
@@ -263,8 +266,8 @@ export const endpoints: readonly Endpoint[] = [
 ]
 
 /**
- * Path forms. The model runs to the last colon, since names may hold colons themselves. Ids are plain words at this
- * provider; nothing that could lead out of its segment is one, whoever decodes the path on the way.
+ * The forms of names in paths. The model extends to the last colon, since names may contain colons. This provider's ids
+ * are plain words. No id can lead out of its segment, whoever decodes the path.
  */
 export const pathForms = {
   version: 'v1|v1beta|v1alpha',

@@ -44,8 +44,8 @@ export function renderError(fault: Fault, requestId: string): RenderedError {
 }
 
 /**
- * An SSE event, or the array's last element with what makes the whole valid JSON; interactions have events of their own.
- * Source: wire/streaming.md, section 4.
+ * An SSE event, or the array's last element and its closing bracket, so that the whole stays valid JSON. Interactions
+ * have their own events. Source: wire/streaming.md, section 4.
  */
 export function streamError(match: Match, fault: Fault, requestId: string, reader: AnswerReader | null): Buffer {
   if (match.endpoint.object?.type === 'interaction') {

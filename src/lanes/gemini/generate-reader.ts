@@ -10,7 +10,7 @@ import { readGenerateUsage } from './usage.ts'
 export class GenerateReader extends BaseReader {
   protected readonly wanted = ['modelVersion', 'responseId', 'usageMetadata']
   #tokens: TokenUsage | null = null
-  /** The last event with usage: values run, so only the last one is parsed, and only when asked for. */
+  /** The last event with usage. Its values are running totals, so only the last one is parsed, and only when needed. */
   #lastUsage: Buffer | null = null
   #begun = false
   #finished = false
@@ -33,13 +33,13 @@ export class GenerateReader extends BaseReader {
     return this.#readClosely(event, ends)
   }
 
-  /** The array's closing bracket: held along with the last element. */
+  /** The array's closing bracket, which is held with the last element. */
   #readClosing(event: StreamEvent): EventReading {
     this.#closed ||= event.bytes.includes(']')
     return { ...ordinary(event), terminal: this.#finished }
   }
 
-  /** Parsed in full: events before the first content, the last one, and those with something called error. */
+  /** Parses events before the first content, the last one, and those with anything called error. */
   #readClosely(event: StreamEvent, ends: boolean): EventReading {
     const chunk = parseObject(event.data)
     if (chunk === null) return ordinary(event, this.#begun)
@@ -54,7 +54,7 @@ export class GenerateReader extends BaseReader {
     return this.#reading(event)
   }
 
-  /** After a finish reason every event may be the last: usage can come by itself. */
+  /** After a finish reason every event may be the last: usage can arrive by itself. */
   #reading(event: StreamEvent): EventReading {
     return { content: this.#begun, terminal: this.#finished, error: null, pass: event.bytes }
   }
@@ -99,7 +99,7 @@ function hasContent(chunk: JsonObject): boolean {
   })
 }
 
-/** Any member counts (call, data, code, signature) but a text that is empty. */
+/** Any member counts (call, data, code, signature) except an empty text. */
 function isFilledPart(value: unknown): boolean {
   const part = asObject(value)
   return (

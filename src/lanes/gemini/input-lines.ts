@@ -8,18 +8,18 @@ import { namedIn } from './references.ts'
 /** A line of a batch's input file: `{key, request}`. Source: wire/lanes.md, section 3.3. */
 export function readLine(line: Buffer): InputLine | string {
   const scan = scanObject(line, ['request', 'model'])
-  if (!scan.ok) return 'it is no JSON object'
+  if (!scan.ok) return 'it is not a JSON object'
   const requests = scan.members.filter(({ name }) => name === 'request')
   if (requests.length !== 1) return 'it must have one `request`'
   const inner = scanObject(line, ['model'], requests[0])
-  if (!inner.ok) return 'its `request` is no JSON object'
+  if (!inner.ok) return 'its `request` is not a JSON object'
   const odd = rejectMisspelled(line, scan) ?? rejectMisspelled(line, inner)
   if (odd !== null) return odd.message.replace(/\.$/, '')
   const named = [...scan.members.filter(({ name }) => name === 'model'), ...inner.members]
   const models = named
     .map((member) => readValue(line, member))
     .map((value) => (typeof value === 'string' ? modelName(value) : null))
-  if (models.some((model) => model === null)) return 'its `model` is no name of a model'
+  if (models.some((model) => model === null)) return 'its `model` is not the name of a model'
   const objects = namedIn(line, false)
   return 'code' in objects ? 'it holds too many values' : { models: models.filter((model) => model !== null), objects }
 }

@@ -8,12 +8,12 @@ import { findModelSpans, type ModelWays, modelHolders } from './model-spans.ts'
 import { modelName } from './names.ts'
 import { referringNames } from './references.ts'
 
-/** Both JSON spellings are taken (wire/lanes.md, section 3.2). */
+/** Both JSON spellings are accepted (wire/lanes.md, section 3.2). */
 const generationConfigs = ['generationConfig', 'generation_config']
 const outputLimits = ['maxOutputTokens', 'max_output_tokens']
 const choices = ['candidateCount', 'candidate_count']
 
-/** All that is known without a body. */
+/** What is known without a body. */
 export function inspectHead(match: Match, query: string): Inspection | Fault {
   const { endpoint, pathModel } = match
   const plain = plainMediaQuery(forwardedQuery(query))
@@ -27,7 +27,7 @@ export function inspectHead(match: Match, query: string): Inspection | Fault {
   return found
 }
 
-/** An interaction that is stored comes as a stream when the query says so. */
+/** A stored interaction is streamed when the query says so. */
 function asksForStream({ endpoint }: Match, query: string): boolean {
   return endpoint.stream !== null && endpoint.method === 'GET' && readQuery(query).get('stream') === 'true'
 }
@@ -36,7 +36,7 @@ function framingOf({ endpoint }: Match, query: string): Inspection['framing'] {
   return readAlt(query) === 'sse' ? 'sse' : endpoint.stream
 }
 
-/** The model is in the path; `ways` lead to where a body names it again. */
+/** The model is in the path; `ways` say where a body repeats it. */
 export function inspectNamed(ways: ModelWays = []): Endpoint['inspect'] {
   const wanted = [...generationConfigs, ...modelHolders(ways)]
   return (match, query, body) => {
@@ -51,11 +51,11 @@ export function inspectNamed(ways: ModelWays = []): Endpoint['inspect'] {
   }
 }
 
-/** The model is in the body, with or without `models/`; or an interaction is with an agent, and names none. */
+/** The model is in the body, with or without `models/`. An interaction with an agent names none. */
 export function inspectBody(match: Match, query: string, body: Buffer): Inspection | Fault {
   const { endpoint } = match
   const found = inspectHead(match, query)
-  // The start of an upload may come with nothing to say about the file.
+  // The start of an upload may say nothing about the file.
   if (isFault(found) || (body.length === 0 && endpoint.model === 'none')) return found
   const watch = { names: referringNames, seen: false }
   const scan = scanBody(body, wantedOfBody, watch)
@@ -85,7 +85,7 @@ function readConfiguredLimit(body: Buffer, members: readonly Member[]): number |
 /** Each also has Google's other spelling, with a `$`. */
 const spellings = (name: string) => [name, `$${name}`]
 
-/** `sse`, `json`, or null where the query leaves it to the endpoint. `refuseForm` has seen to it that it is one of them. */
+/** `sse`, `json`, or null where the query leaves it to the endpoint. `rejectForm` has rejected all others. */
 export function readAlt(query: string): string | null {
   const parameters = readQuery(query)
   return spellings('alt').flatMap((name) => parameters.getAll(name))[0] ?? null
@@ -93,18 +93,18 @@ export function readAlt(query: string): string | null {
 
 /**
  * Google lets the query change the form of an answer: to protobuf or a script (`alt`, `callback`), or to a part of it
- * (`fields`). Such an answer would look broken and be held against the provider, or come without its usage.
+ * (`fields`). Such an answer would look broken and count against the provider, or lack its usage.
  */
 export function rejectForm(endpoint: Endpoint, query: string): Fault | null {
   const parameters = readQuery(query)
   for (const name of [...spellings('fields'), ...spellings('callback')]) {
-    if (parameters.has(name)) return notServed(name, `The query parameter ${name} is not accepted; leave it out.`)
+    if (parameters.has(name)) return rejectParameter(name, `The query parameter ${name} is not accepted; leave it out.`)
   }
   const forms = new Set(spellings('alt').flatMap((name) => parameters.getAll(name)))
   const known = knownForms(endpoint)
-  if (forms.size > 1) return notServed('alt', 'The query names two values of alt; send one.')
+  if (forms.size > 1) return rejectParameter('alt', 'The query has two values of alt; send one.')
   if ([...forms].every((form) => known.includes(form))) return null
-  return notServed('alt', `The query parameter alt may be ${known.join(' or ')} here.`)
+  return rejectParameter('alt', `The query parameter alt may be ${known.join(' or ')} here.`)
 }
 
 function knownForms({ stream, responseForm }: Endpoint): string[] {
@@ -113,7 +113,7 @@ function knownForms({ stream, responseForm }: Endpoint): string[] {
 }
 
 /**
- * The SDKs take the id out of a file's URI only where that begins with https; of any other they make a path and ask for
+ * The SDKs take the id from a file's URI only where it starts with https. From any other they make a path and ask for
  * `?alt=media:download&alt=media`.
  */
 export function plainMediaQuery(query: string): string {
@@ -121,6 +121,6 @@ export function plainMediaQuery(query: string): string {
   return forms.some((form) => form.startsWith('media:')) ? writeQuery(query, 'alt', 'media') : query
 }
 
-function notServed(param: string, message: string): Fault {
+function rejectParameter(param: string, message: string): Fault {
   return fault('invalid_request', message, { param })
 }

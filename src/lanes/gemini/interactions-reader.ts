@@ -13,7 +13,7 @@ export class InteractionsReader extends BaseReader {
   #tokens: TokenUsage | null = null
   #ended = false
 
-  /** `counts`: the answer is made now; one that is only looked at again was counted then. */
+  /** `counts`: the answer is created now. A stored one was counted when it was created. */
   constructor(framing: Framing | null, counts: boolean) {
     super(framing)
     this.#counts = counts
@@ -29,7 +29,7 @@ export class InteractionsReader extends BaseReader {
 
   protected readEvent(event: StreamEvent): EventReading {
     if (event.data.length === 0) return ordinary(event)
-    // The sentinel stands alone, behind the last event.
+    // The end mark comes alone, after the last event.
     if (event.data.length < 16 && event.data.includes(doneMark)) return this.#end(event)
     const type = eventType.exec(event.data.toString('latin1', 0, 4096))?.[1] ?? ''
     if (type === 'step.start' || type === 'step.delta') return ordinary(event, true)
@@ -58,7 +58,7 @@ export class InteractionsReader extends BaseReader {
     }
   }
 
-  /** A large event is one of content, or the whole interaction at its end. */
+  /** A large event has content, or is the whole interaction at its end. */
   protected readTail(event: StreamEvent): EventReading {
     return ordinary(event, true)
   }
@@ -76,7 +76,7 @@ export class InteractionsReader extends BaseReader {
   }
 }
 
-/** Codes are words in this family. [K] */
+/** Error codes are words in this family. */
 const statuses: Readonly<Record<string, number>> = {
   invalid_request: 400,
   unauthenticated: 401,

@@ -21,7 +21,7 @@ export const gemini: Lane = {
   streamError,
   requestIdHeader: null,
   endMark: false,
-  // Its SDKs bear no comment, no name and no extra chunk (wire/streaming.md, section 0).
+  // The SDKs cannot handle comments, event names or extra chunks (wire/streaming.md, section 0).
   heartbeat: () => null,
   objects,
   renderModels,
@@ -37,12 +37,15 @@ function match(method: string, path: string): Match | null {
   return pathModel === null ? null : { ...found, pathModel }
 }
 
-/** The SDKs take the id out of a file's URI only where that begins with https; any other becomes part of their path as it is. */
+/**
+ * The SDKs take the id from a file's URI only where it starts with https. Any other URI becomes part of their path
+ * unchanged.
+ */
 function plainPath(path: string): string {
   return path.includes('/files/http') ? path.replace(/\/files\/http:\/\/.+\/files\//, '/files/') : path
 }
 
-/** The name that the object has at the provider: the path from its collection to its id. Interactions go by the bare id. */
+/** The object's name at the provider: the path from its collection to its id. Interactions have a bare id. */
 function resourceOf({ endpoint, path, object }: Match): string {
   if (endpoint.object?.type === 'interaction') return object ?? ''
   const place = endpoint.path.split('/').findIndex((segment) => segment.startsWith('{object}'))
@@ -61,13 +64,13 @@ function patchBody(body: Buffer, inspection: Inspection, change: BodyPatch): Buf
 
 const collections = ['models/', 'tunedModels/'].map((text) => Buffer.from(text))
 
-/** A name is written the way the one was whose place it takes: with its collection or without. */
+/** The new name is written like the old one: with its collection or without. */
 function nameLike(body: Buffer, at: number, name: string): string {
   const full = collections.some((text) => body.subarray(at, at + text.length).equals(text))
   return full ? resourceName(name) : name
 }
 
-/** A path that names a model is the table's own; every other goes up as it came. */
+/** Paths with a model are built from the table; all others are forwarded as they came. */
 function upstreamPath(match: Match, inspection: Inspection, upstreamModel: string): string {
   const { endpoint, version } = match
   if (endpoint.model !== 'path') return match.path + inspection.query
@@ -87,14 +90,19 @@ function entry(model: ListedModel) {
   }
 }
 
-/** Clients filter their menus by this member, so it must not be missing; only the name tells the two families apart. */
+/**
+ * Clients filter their menus by this member, so it must not be missing. Only the name distinguishes the two families.
+ */
 function supportedMethods(name: string): string[] {
   return name.includes('embed')
     ? ['embedContent', 'batchEmbedContents', 'countTokens']
     : ['generateContent', 'streamGenerateContent', 'countTokens']
 }
 
-/** Pages by `pageSize`, `pageToken` (both spellings). Source: wire/lanes.md, section 3.5. An unknown token starts anew. */
+/**
+ * Pages by `pageSize`, `pageToken` (both spellings). Source: wire/lanes.md, section 3.5. An unknown token starts at the
+ * beginning.
+ */
 export function renderModels(models: readonly ListedModel[], query: string): Buffer {
   const parameters = readQuery(query)
   const size = readPageSize(parameters.get('pageSize') ?? parameters.get('page_size'), 50, 1000)
@@ -106,7 +114,7 @@ export function renderModels(models: readonly ListedModel[], query: string): Buf
   return Buffer.from(JSON.stringify({ models: page.map(entry), ...(more ? { nextPageToken: pageToken(end) } : {}) }))
 }
 
-/** The page's last model, so that a list that changes in between neither repeats nor skips. */
+/** The page's last model, so that a list that changes between pages neither repeats nor skips entries. */
 function pageToken(model: ListedModel): string {
   return Buffer.from(model.name).toString('base64url')
 }

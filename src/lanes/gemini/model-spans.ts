@@ -12,7 +12,9 @@ const foreignModel = fault(
 
 type Step = readonly string[]
 
-/** Ways to the objects in which a body names the model of its path again, arrays on the way not counted. */
+/**
+ * The members that lead to objects in which a body repeats the model of its path; arrays on the way are not counted.
+ */
 export type ModelWays = readonly (readonly Step[])[]
 
 /** Both JSON spellings (wire/lanes.md, section 3.2). */
@@ -23,14 +25,14 @@ const batched = [['inputConfig', 'input_config'], ['requests'], ['requests'], ['
 export const waysInCalls: ModelWays = asked.map((step) => [step])
 export const waysInBatches: ModelWays = [[['batch']], [['batch'], ...batched]]
 
-/** Members of the body in which the model may be named a second time. */
+/** The top-level members that may contain the model again. */
 export function modelHolders(ways: ModelWays): readonly string[] {
   return ways.flatMap(([first]) => first ?? [])
 }
 
 /**
- * Where the body repeats the model of the path. Another name is refused, as Google does for batches: only that of the
- * path was looked at by policy and routing.
+ * The spans where the body repeats the model of the path. Another model is rejected, as Google does for batches:
+ * policies and routing have only checked the one in the path.
  */
 export function findModelSpans(
   ways: ModelWays,
@@ -64,7 +66,7 @@ const tooManyRequests = fault(
   `The body holds more than ${maximumElements.toLocaleString('en')} requests; send fewer at a time.`,
 )
 
-/** What has been met that nobody has looked into: a list too long to be taken apart, a step in other letters. */
+/** The reason why some part was not checked: a list with too many elements, or a member in another letter case. */
 interface Seen {
   wrong: Fault | null
 }

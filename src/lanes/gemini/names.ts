@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { ObjectName, ObjectType } from '../../core/stored-object.ts'
 
-/** A model's resource name: `models/x` unless the name says another collection. */
+/** A model's resource name: `models/x`, unless the name has another collection. */
 export function resourceName(model: string): string {
   return model.startsWith('models/') || model.startsWith('tunedModels/') ? model : `models/${model}`
 }
 
 /**
- * What people call the model: without `models/`; a tuned model keeps its collection. Null: no name. Segments that a
- * server on the way might resolve would let a name mean another than the one that was checked.
+ * The model's name without `models/`; a tuned model keeps its collection. Null: not a name. Segments that a server
+ * could resolve (`.`, `..`) would let a name mean another model than the one that was checked.
  */
 export function modelName(resource: string): string | null {
   const name = resource.replace(/^(?:models\/)+/, '')
@@ -28,7 +28,7 @@ const collections: ReadonlyMap<string, ObjectType> = new Map([
 
 const underOperations = /(?:^|\/)operations\/[^/]+$/
 
-/** What a resource name names; null for what nobody keeps account of. */
+/** The object of a resource name; null for types that are not tracked. */
 export function nameObject(name: string): ObjectName | null {
   if (underOperations.test(name)) return { type: 'operation', id: name }
   const [collection = '', id, ...more] = name.split('/')
@@ -36,12 +36,12 @@ export function nameObject(name: string): ObjectName | null {
   return type === undefined || id === undefined || id === '' || more.length > 0 ? null : { type, id: name }
 }
 
-/** Whoever has a session's handle has the session: it is known by its digest, and kept nowhere. */
+/** A session's handle gives access to the session: only its digest is used, and the handle is stored nowhere. */
 export function nameHandle(handle: string): ObjectName {
   return { type: 'session_handle', id: createHash('sha256').update(handle).digest('hex') }
 }
 
-/** `files/abc` for `files/abc` and for `abc`, the way this provider takes both. */
+/** `files/abc` for both `files/abc` and `abc`, which this provider accepts. */
 export function fileName(text: string): string {
   return text.startsWith('files/') ? text : `files/${text}`
 }
@@ -51,20 +51,23 @@ const exactName = /^files\/[\w-]+$/
 const exactUri =
   /^https?:\/\/(?:[\w-]+(?:\.[\w-]+)*|\[[\da-f:.]+\])(?::\d+)?\/(?:[\w-][\w.~-]*\/)*v\d[a-z0-9]*\/(files\/[\w-]+)(?::download)?(?:\?[\w=&.:-]*)?$/
 
-/** The file that a URI leads to, of this provider's or below a version elsewhere (this gateway, a base URL of its own); null where it leads to none. */
+/**
+ * The file that a URI means: a bare name, or a URI of the provider, of this gateway, or below a version at another base
+ * URL; null where it means none.
+ */
 export function fileOfUri(uri: string): string | null {
   return exactName.test(uri) ? uri : (exactUri.exec(uri)?.[1] ?? null)
 }
 
 /**
- * The file that a client's URI refers to. What looks like one without being exactly one is itself the name, which nobody's file has: how
- * the provider would read it cannot be known here. Null for any other page of the web.
+ * The file that a client's URI refers to. A URI that only resembles a file's is returned as the name, which belongs to
+ * nobody: how the provider would read it is unknown. Null for any other web page.
  */
 export function fileReference(uri: string): string | null {
   return fileOfUri(uri) ?? (looksLikeFile(uri) ? uri : null)
 }
 
-/** Whether the URI is on the provider's own host, in no odd spelling. */
+/** Whether the URI is on the provider's own host, in a plain spelling. */
 export function isGoogle(uri: string): boolean {
   const host = /^https?:\/\/([\w.:-]+)(?:[/?#][\x21-\x5b\x5d-\x7e]*)?$/.exec(uri)?.[1]
   return host !== undefined && googleHost.test(host)
@@ -82,7 +85,7 @@ function looksLikeFile(uri: string): boolean {
   return versionedFiles.test(path) || versionedFiles.test(resolveDots(path))
 }
 
-/** Escapes, and what URL parsers take away or take for something else, are undone. */
+/** Undoes escapes, and everything that URL parsers remove or treat as something else. */
 function flatten(uri: string): string {
   let text = uri
   for (let layer = 0; layer < escapeLayers && text.includes('%'); layer++) text = decoded(text)
@@ -100,7 +103,7 @@ function resolveDots(path: string): string {
   return URL.parse(path.replace(/^\/*/, '/'), 'http://host')?.pathname ?? path
 }
 
-/** Escape by escape, since a malformed one may stand beside others. */
+/** Decodes escape by escape, since one of them may be malformed. */
 function decoded(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
     try {

@@ -6,7 +6,7 @@ import { writeQuery } from '../query.ts'
 import { readResult } from './ended.ts'
 import { rewriteAnswerUrls, rewriteRequestUrls } from './urls.ts'
 
-/** Objects at Google; their ids are resource names. Source: wire/lanes.md, sections 3.3 to 3.6. */
+/** Objects at Google, whose ids are resource names. Source: wire/lanes.md, sections 3.3 to 3.6. */
 export const objects: LaneObjects = {
   readResult,
   page(match, body) {
@@ -18,7 +18,10 @@ export const objects: LaneObjects = {
     const items = list.elements.map(({ name, span }) => ({ name: { type, id: name }, span }))
     return { items, more: token !== null, token }
   },
-  /** An empty token is no token. Proto JSON leaves out what is empty: another answer would tell that others have some. */
+  /**
+   * An empty token means no token. Proto JSON leaves out empty members: any other answer would reveal that other
+   * projects have some.
+   */
   writePage(match, body, { token }, kept, more) {
     const array = arrayOf(match)
     const list = array === null ? null : scanList(body, array, 'name', pageTokens)
@@ -49,7 +52,10 @@ function arrayOf({ endpoint }: Match): string | null {
   return endpoint.object?.effect === 'list' ? (arrays[endpoint.object.type] ?? null) : null
 }
 
-/** Google does not tell "not yours" from "not there". Source: wire/errors.md, section 3; the texts beside the file's are [K]. */
+/**
+ * Google does not distinguish "not yours" from "not there". Source: wire/errors.md, section 3; all texts but the file's
+ * are [K].
+ */
 function notFound(_match: Match, { type, id }: ObjectName): RenderedError {
   if (type === 'interaction')
     return rendered(404, { error: { code: 'not_found', message: `Interaction ${id} not found.` } })

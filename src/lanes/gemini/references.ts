@@ -29,13 +29,13 @@ const readings: Readonly<Record<string, Reading>> = {
   file_uri: fileUri,
   previousinteractionid: interaction,
   previous_interaction_id: interaction,
-  // Content of an interaction, and the video that another one goes on from.
+  // Content of an interaction, or the video that another one continues.
   uri: fileUri,
 }
 
 export const referringNames = new WatchedNames([...Object.keys(readings), 'handle'])
 
-/** Below these stand the client's own names: what its functions take and give, labels, and forms of answers. */
+/** The content of these members is the client's own: arguments and results of functions, labels, schemas of answers. */
 const foreign = new Set([
   'args',
   'arguments',
@@ -53,7 +53,7 @@ const foreign = new Set([
 ])
 
 const none: readonly Reference[] = []
-/** In a batch these name the file of its requests. */
+/** In a batch these name its input file. */
 const inputs = new Set(['filename', 'file_name'])
 
 export function findReferences(_query: string, body: Buffer): readonly Reference[] | Fault {
@@ -64,11 +64,11 @@ export function findBatchReferences(_query: string, body: Buffer): readonly Refe
   return body.length === 0 ? none : namedIn(body, true)
 }
 
-/** What holds the `handle` of a session of the Live API that is to go on. */
+/** The members that contain the `handle` of a Live API session to resume. */
 const resumptions = new Set(['sessionresumption', 'session_resumption'])
-const longHandle = fault('invalid_request', 'The handle of the session is longer than any that was given out here.')
+const longHandle = fault('invalid_request', 'The session handle is longer than any that a provider issues.')
 
-/** `mayBeInput`: of a batch. */
+/** `mayBeInput`: the body is a batch's. */
 export function namedIn(body: Buffer, mayBeInput: boolean): Reference[] | Fault {
   const found: Reference[] = []
   let long = false

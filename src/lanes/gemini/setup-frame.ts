@@ -8,7 +8,10 @@ import { inspectHead } from './inspection.ts'
 import { modelName } from './names.ts'
 import { referringNames } from './references.ts'
 
-/** A message is one of these. Source: `LiveClientMessage` and `LiveMusicClientMessage` of `@google/genai` 3, in both JSON spellings. */
+/**
+ * A message has exactly one of these members. Source: `LiveClientMessage` and `LiveMusicClientMessage` of
+ * `@google/genai` 3, in both JSON spellings.
+ */
 const messages = [
   'setup',
   'clientContent',
@@ -30,7 +33,7 @@ export function askMessage(frame: Buffer, bodyOf: Match): FrameAsk | Fault | nul
   if ('code' in members) return members
   const held = members.filter(({ start }) => frame[start] !== startOfNull)
   if (held.length > 1)
-    return fault('invalid_request', `A message holds one of ${messages.join(', ')}, once; send one after the other.`)
+    return fault('invalid_request', `A message may have only one of ${messages.join(', ')}; send several messages.`)
   const setup = held.filter(({ name }) => name === 'setup')
   if (setup.length === 0 && !watch.seen) return null
   const model = readModels(frame, setup)
@@ -42,7 +45,7 @@ const startOfNull = 0x6e
 
 const setups = ['bidiGenerateContentSetup', 'bidi_generate_content_setup']
 
-/** The body that asks for a token may hold the setup that the token is good for. */
+/** A request for a token may contain the setup that the token is valid for. */
 export function inspectSetup(match: Match, query: string, body: Buffer): Inspection | Fault {
   const found = inspectHead(match, query)
   if (isFault(found)) return found
@@ -63,7 +66,7 @@ function readModels(bytes: Buffer, holders: readonly Span[]): NamedModel | Fault
   for (const span of found) {
     const value = readValue(bytes, span)
     const named = typeof value === 'string' ? modelName(value) : null
-    if (named === null) return badModel('`setup.model` is no name of a model; write it like `models/NAME`.')
+    if (named === null) return badModel('`setup.model` is not the name of a model; write it like `models/NAME`.')
     if (name !== null && name !== named)
       return badModel('`setup.model` is given twice with different values; send it once.')
     name = named
@@ -72,7 +75,7 @@ function readModels(bytes: Buffer, holders: readonly Span[]): NamedModel | Fault
   return name === null ? null : { name, spans }
 }
 
-/** Nobody reads a setup deeper in others than once; each step costs a scan of all that is below it. */
+/** No provider reads a setup that is nested more than once. Each level costs another scan. */
 const deepest = 4
 
 function findModels(bytes: Buffer, holder: Span, depth: number, found: Span[]): Fault | null {

@@ -12,7 +12,7 @@ import { nameHandle } from './names.ts'
 import { askMessage } from './setup-frame.ts'
 import { readLiveUsage } from './usage.ts'
 
-/** `bodyOf`: the call whose body names objects as frames do. */
+/** `bodyOf`: the call whose rules for references apply to frames. */
 export function liveSocket(bodyOf: Match): EndpointSocket {
   return {
     handshake: (_match, query, tokenModel) => ({
@@ -21,12 +21,12 @@ export function liveSocket(bodyOf: Match): EndpointSocket {
     }),
     ask: (frame) => askMessage(frame, bodyOf),
     reader: () => new LiveReader(),
-    // The vendor's own end is a closing frame with a reason; its SDKs know no frame for a fault.
+    // The vendor ends with a closing frame and its reason; its SDKs know no frame for an error.
     errorFrame: () => null,
   }
 }
 
-/** The token is the name of what was made; the provider says no time when it ends, but for what was asked. */
+/** The token is the created object's name. The answer has an expiry only if one was requested. */
 export function readAuthToken(body: Buffer): IssuedCredentials | null {
   const answer = parseObject(body)
   const name = asText(answer?.name)
@@ -34,7 +34,7 @@ export function readAuthToken(body: Buffer): IssuedCredentials | null {
   return name === null ? null : { secrets: [name], expiresAt: Number.isNaN(expiresAt) ? null : expiresAt }
 }
 
-/** With it the session can be taken up again, on another connection. */
+/** A client can resume the session with it on another connection. */
 function tellHandle(update: unknown): ObjectName[] {
   const handle = asText(asObject(update)?.newHandle)
   return handle === null ? [] : [nameHandle(handle)]
@@ -43,7 +43,7 @@ function tellHandle(update: unknown): ObjectName[] {
 const wanted = ['serverContent', 'usageMetadata', 'sessionResumptionUpdate', 'error']
 const turnEnds = ['turnComplete', 'interrupted']
 
-/** What the provider sends on a Live connection: each of its messages reports what it took by itself. */
+/** Reads what the provider sends on a Live connection. Each message reports only its own usage. */
 class LiveReader implements SocketReader {
   #usage: TokenUsage | null = null
   #busy = false

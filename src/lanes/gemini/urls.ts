@@ -4,20 +4,23 @@ import { editMembers, editTexts } from '../text-members.ts'
 import { others } from './created-objects.ts'
 import { isGoogle } from './names.ts'
 
-/** Members in which the URI of a file stands, both spellings. Source: wire/lanes.md, section 3.6. */
+/** Members that contain the URI of a file, in both spellings. Source: wire/lanes.md, section 3.6. */
 const names = ['uri', 'fileUri', 'file_uri', 'downloadUri', 'download_uri']
 
-/** With which all of them end, unless a letter is escaped: nearly every answer has neither. */
+/** They all end with one of these, unless a letter is escaped. Nearly every answer has neither. */
 const nameEnd = Buffer.from('ri"')
 const escapedAscii = Buffer.from('\\u00')
 
-/** Below a provider's origin or base URL: what a client follows with its credential. */
+/** Paths below a provider's origin or base URL that a client follows with its credential. */
 const followed = /^\/(?:download\/)?v\d[a-z0-9]*\/(?:files\/|fileSearchStores\/[^/?#]+\/media\/)/
 
-/** Behind any host: a file, or its bytes. */
+/** Paths at any host that mean a file, or its bytes. */
 const filePath = /\/(?:download\/)?v\d[a-z0-9]*\/files\/[\w-]+(?::download)?$/
 
-/** In an answer: they lead back here. Links to pages (grounding redirects, documentation) stand elsewhere and pass. */
+/**
+ * In an answer: become URLs of this gateway. Links to pages (grounding redirects, documentation) are in other members
+ * and stay.
+ */
 export function rewriteAnswerUrls(body: Buffer, urls: LaneUrls): Buffer {
   if (!body.includes(nameEnd) && !body.includes(escapedAscii)) return body
   const strange = findStrange(body, urls)
@@ -25,7 +28,7 @@ export function rewriteAnswerUrls(body: Buffer, urls: LaneUrls): Buffer {
   return exchange(safe, urls.provider, urls.lane)
 }
 
-/** In a request: the provider knows only its own. */
+/** In a request: become the provider's own, the only ones that it knows. */
 export function rewriteRequestUrls(body: Buffer, { lane, provider }: LaneUrls): Buffer {
   return exchange(body, lane, provider)
 }
@@ -39,12 +42,12 @@ function exchange(body: Buffer, from: string, to: string): Buffer {
   })
 }
 
-/** An answer is a provider's, so its depth is its own. */
+/** A provider chooses an answer's depth. */
 const deepest = 32
 
 /**
- * URIs of files and videos at hosts that have nothing to do with it, to which a client would carry its gateway key; with what stands in
- * their place: the same file at this lane, or null. Source: docs/decisions/0033.
+ * URIs of files and videos at unrelated hosts, to which a client would send its gateway key, with their replacement:
+ * the same file at this lane, or null. Source: docs/decisions/0033.
  */
 function findStrange(body: Buffer, urls: LaneUrls): Map<unknown, string | null> {
   const found = new Map<unknown, string | null>()
@@ -54,7 +57,7 @@ function findStrange(body: Buffer, urls: LaneUrls): Map<unknown, string | null> 
 
 interface Place {
   value: unknown
-  /** The member in which it stands, arrays passed through. */
+  /** The member that contains it; arrays are not counted. */
   name: string
   depth: number
 }
@@ -74,7 +77,7 @@ function look({ value, name, depth }: Place, urls: LaneUrls, found: Map<unknown,
   }
 }
 
-/** A file's or a video's own URI, other than one that cites a page or names what the client gave. */
+/** A URI of a file or video itself, not one that cites a page or repeats the client's input. */
 function isFollowed(key: string, holder: string, object: JsonObject): boolean {
   if (/^download/.test(key)) return true
   return key === 'uri' && (holder === 'file' || holder === 'video' || fileNamed(object) !== null)

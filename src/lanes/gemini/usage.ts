@@ -1,7 +1,7 @@
 import { asCount, asObject } from '../../core/json-value.ts'
 import type { TokenUsage } from '../../core/record.ts'
 
-/** Zero members are left out on the wire. Source: wire/streaming.md, sections 4 and 5. */
+/** Members that are zero are left out on the wire. Source: wire/streaming.md, sections 4 and 5. */
 export function readGenerateUsage(value: unknown): TokenUsage | null {
   const usage = asObject(value)
   if (usage === null) return null
@@ -16,7 +16,7 @@ export function readGenerateUsage(value: unknown): TokenUsage | null {
   }
 }
 
-/** Live calls the answer's tokens `responseTokenCount`; all else is as elsewhere. */
+/** Live names the answer's tokens `responseTokenCount`; the rest is the same. */
 export function readLiveUsage(value: unknown): TokenUsage | null {
   const usage = readGenerateUsage(value)
   return usage === null ? null : { ...usage, output: usage.output + asCount(asObject(value)?.responseTokenCount) }

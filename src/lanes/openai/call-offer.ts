@@ -9,8 +9,8 @@ const known = ['sdp', 'session']
 const lineEnd = '\r\n'
 
 /**
- * An offer of WebRTC: SDP by itself, or a form of it and of the session, which names the model. What a client's token was made for
- * counts where neither does. Source: the vendor's reference of `POST /realtime/calls`.
+ * Reads a WebRTC offer: SDP alone, or a form with it and the session, which names the model. If neither names one, the
+ * model of the client's token counts. Source: the vendor's reference of `POST /realtime/calls`.
  */
 export function inspectOffer(
   plain: Inspection,
@@ -55,7 +55,10 @@ interface Part {
   span: Span
 }
 
-/** Each whole: an offer is small. Only what is known of such a form is taken, since parsers differ in what else they would read into it. */
+/**
+ * Reads every part whole, since an offer is small. Only the known fields are accepted: parsers differ in what else they
+ * would read into a form.
+ */
 function readParts(body: Buffer, boundary: string): Part[] | Fault {
   const parts: { name: string; pieces: Buffer[]; encoded: boolean }[] = []
   const scanner = new FormScanner(boundary, [], {

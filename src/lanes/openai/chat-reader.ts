@@ -23,14 +23,14 @@ export class ChatReader extends BaseReader {
   #done = false
   #failed = false
 
-  /** `hidesUsage`: the gateway asked for usage that the client must not see. */
+  /** `hidesUsage`: the gateway asked for usage, which the client must not see. */
   constructor(framing: Framing | null, hidesUsage: boolean) {
     super(framing)
     this.#hidesUsage = hidesUsage
   }
 
   protected learn(answer: JsonObject): void {
-    // What comes behind the end counts nothing, whether it came with it or after it.
+    // Nothing after the end counts, whether it arrived with it or later.
     if (this.#done) return
     this.model ??= asText(answer.model)
     this.responseId ??= asText(answer.id)
@@ -44,7 +44,7 @@ export class ChatReader extends BaseReader {
       this.#done = true
       return { content: false, terminal: true, error: null, pass: event.bytes }
     }
-    // A finish reason is always text; before the last chunk of a choice it is null.
+    // A finish reason is always a string; before the last chunk of a choice it is null.
     const finishes = !this.#finished && findMember(data, '"finish_reason"') === quoteByte
     if (this.#begun && !finishes) {
       const plain = this.#readPlain(event)
@@ -56,7 +56,7 @@ export class ChatReader extends BaseReader {
     return this.#readChunk(event, chunk)
   }
 
-  /** A content chunk in which nothing stands out, unparsed; `usage: null` is on every chunk of a stream that was asked for usage. */
+  /** An ordinary content chunk is not parsed. `usage: null` is on every chunk of a stream that was asked for usage. */
   #readPlain(event: StreamEvent): EventReading | null {
     const scan = scanObject(event.data, ['usage', 'error'])
     if (!scan.ok || scan.members.some((member) => event.data[member.start] !== nullByte)) return null
@@ -64,7 +64,7 @@ export class ChatReader extends BaseReader {
     return { ...ordinary(event, true), pass: usage === undefined ? event.bytes : cutMember(event, usage) }
   }
 
-  /** Events before the first content, with a finish reason, usage or something called error. */
+  /** Parses events before the first content, and those with a finish reason, usage or anything called error. */
   #readChunk(event: StreamEvent, chunk: JsonObject): EventReading {
     const choices = asArray(chunk.choices)
     const error = errorObject(chunk.error)
@@ -89,7 +89,7 @@ export class ChatReader extends BaseReader {
     return ordinary(event, true)
   }
 
-  /** Some compatible vendors leave `[DONE]` out: a finish reason is then end enough. */
+  /** Some compatible vendors leave `[DONE]` out, so a finish reason also counts as the end. */
   end(): string | null {
     return this.#done || this.#finished || this.#failed
       ? null
@@ -130,8 +130,8 @@ function isFilled(value: unknown): boolean {
 }
 
 /**
- * The extra chunk is swallowed and `usage: null` is cut out. Usage beside real choices came unasked (some vendors
- * always send it there), so the client would have got it without the gateway too: it stays.
+ * Drops the extra chunk and cuts out `usage: null`. Usage beside real choices was sent unasked (some vendors always
+ * do): the client would have received it without the gateway too, so it stays.
  */
 function hideUsage(event: StreamEvent, chunk: JsonObject, choices: readonly unknown[]): Buffer | null {
   if (chunk.usage === null) return cutNullUsage(event)

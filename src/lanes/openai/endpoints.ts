@@ -12,7 +12,7 @@ const account =
   "administration of the provider's account belongs to its operator and is not offered through a gateway key"
 const agents =
   "the provider's hosted agents act with the account's own vaults, schedules and environments, which no project owns"
-const webhooks = "the provider's webhooks tell of the whole account, which no project owns"
+const webhooks = "the provider's webhooks report on the whole account, which no project owns"
 const permissions = "sharing a checkpoint between the account's own projects needs the provider's admin key"
 
 /** Source: wire/lanes.md, section 1.3 (admin and hosted families). */
@@ -28,7 +28,7 @@ export const rejected: readonly Endpoint[] = [
   ...notServed('fine_tuning.permissions', '/fine_tuning/checkpoints', permissions),
 ]
 
-/** Source: wire/lanes.md, section 1.3. A row each, by family. */
+/** Source: wire/lanes.md, section 1.3. */
 export const endpoints: readonly Endpoint[] = [
   ...generation,
   ...responses,
@@ -45,7 +45,7 @@ export const endpoints: readonly Endpoint[] = [
 
 export const matchEndpoint: Matcher = compileEndpoints(endpoints, { model: '.+', version: '', object: '[^/]+' })
 
-/** For rows that name others of the table. */
+/** For rows that refer to other rows of the table. */
 function findEndpoint(...call: Parameters<Matcher>): ReturnType<Matcher> {
   return matchEndpoint(...call)
 }

@@ -19,8 +19,9 @@ import {
 import { inspectSession } from './sockets.ts'
 
 /**
- * What to write into a streamed chat or completions body so that the provider reports usage; null when the client asked
- * for it itself, or wrote something that only the provider may judge. Of a repeated key the last counts, as in every parser we know.
+ * The patch that makes the provider report usage of a streamed chat or completion; null when the client asked for it
+ * itself, or wrote something that only the provider can judge. Of a repeated key the last counts, as in every parser we
+ * know.
  */
 export function askForUsage(body: Buffer, root: { start: number }, members: readonly Member[]): Edit | Fault | null {
   const options = members.findLast((member) => member.name === 'stream_options')
@@ -45,7 +46,7 @@ function replace(member: Member, text: string): Edit {
   return { span: { start: member.start, end: member.end }, text }
 }
 
-/** Of its members for the end user, the one that is called like the tag first. */
+/** The members that name the end user; the first one wins. */
 const endUserNames = ['user', 'safety_identifier']
 const outputLimits = ['max_tokens', 'max_completion_tokens', 'max_output_tokens']
 const choices = ['n']
@@ -62,11 +63,11 @@ const wanted = [
   ...choices,
 ]
 
-/** Where the JSON body of an endpoint is read in a way of its own. */
+/** What is special about reading one endpoint's JSON body. */
 export interface BodyRules {
-  /** Names that refer to objects; null: the body is read for references whatever is in it. */
+  /** The member names that refer to objects. Left out: every body is searched for references. */
   watch?: WatchedNames
-  /** Rejects what this endpoint may not be asked for. */
+  /** Rejects requests that this endpoint must not forward. */
   validate?(body: Buffer, members: readonly Member[]): Fault | null
   /** Whether what the endpoint creates is kept at the provider. */
   isStored?(body: Buffer, members: readonly Member[]): boolean
@@ -76,14 +77,14 @@ export interface BodyRules {
   asksForUsage?: true
 }
 
-/** Model and query, for endpoints whose body says nothing that counts here, or that have none. */
+/** Model and query, for endpoints without a body, or with one that says nothing relevant. */
 export function inspectHead(match: Match, query: string): Inspection {
   const plain = emptyInspection(match.pathModel, forwardedQuery(query))
   plain.stores = match.endpoint.object?.effect === 'create'
   return plain
 }
 
-/** A stored answer comes as a stream when the query says so. */
+/** A stored answer is streamed when the query says so. */
 export function inspectReplay(match: Match, query: string): Inspection {
   const plain = inspectHead(match, query)
   const streamed = readQuery(plain.query).get('stream') === 'true'
@@ -102,7 +103,7 @@ export function inspectJson(rules: BodyRules = {}): Endpoint['inspect'] {
   }
 }
 
-/** Nothing to say is nothing to read, where no model must be named. */
+/** An empty body is fine where no model must be named. */
 function hasNothingToRead({ endpoint }: Match, body: Buffer): boolean {
   return body.length === 0 && endpoint.model === 'none'
 }
@@ -136,7 +137,7 @@ function inspectBody(endpoint: Endpoint, plain: Inspection, body: Buffer, rules:
 
 const noModel = { model: null, spans: [] }
 
-/** A body that sets up a session, which may name models at several places. */
+/** A body that sets up a session, which may name models in several places. */
 export function inspectSessionBody(match: Match, query: string, body: Buffer): Inspection | Fault {
   const plain = inspectHead(match, query)
   if (hasNothingToRead(match, body)) return plain
@@ -150,17 +151,17 @@ const noModelNamed = fault('invalid_request', '`session.model` is missing; name 
   param: 'session.model',
 })
 
-/** Speech comes as events when the body says so, else as sound. */
+/** Speech is streamed as events when the body says so, else it is audio bytes. */
 export function asksForEvents(body: Buffer, members: readonly Member[]): boolean {
   return members.some((member) => member.name === 'stream_format' && readValue(body, member) === 'sse')
 }
 
-/** A completion is stored when its body says so; what the model says aloud is kept either way. */
+/** A completion is stored when its body says so; audio from the model is kept either way. */
 export function isCompletionStored(body: Buffer, members: readonly Member[]): boolean {
   return members.some(({ name, start }) => (name === 'store' && body[start] === startOfTrue) || name === 'audio')
 }
 
-/** A response is stored unless its body says no. A container that it makes lives on by itself either way. */
+/** A response is stored unless its body says no. A container that it creates remains either way. */
 export function isResponseStored(body: Buffer, members: readonly Member[]): boolean {
   const refuses = members.some(({ name, start }) => name === 'store' && body[start] === startOfFalse)
   return !refuses || body.includes(codeTool) || body.includes(shellTool)

@@ -14,7 +14,7 @@ export const openai: Lane = {
   endpoints,
   match: matchEndpoint,
   patchBody,
-  // No call that goes on has its model in the path, and ids go on as they came.
+  // No forwarded call has its model in the path, and ids are forwarded unchanged.
   upstreamPath: (match, inspection, upstreamModel) =>
     match.endpoint.model === 'query' ? socketPath(match, inspection, upstreamModel) : match.path + inspection.query,
   renderError,

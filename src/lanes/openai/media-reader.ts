@@ -18,7 +18,7 @@ export class MediaReader extends BaseReader {
   protected readonly wanted = ['model', 'id', 'usage']
   #tokens: TokenUsage | null = null
   #ended = false
-  /** Of an event whose head has gone out. */
+  /** The type of an event whose beginning has been sent. */
   #oversized = ''
 
   protected learn(answer: JsonObject): void {
@@ -35,7 +35,7 @@ export class MediaReader extends BaseReader {
     }
     const isError = type === 'error' || (type === '' && event.data.includes('"error"'))
     const body = isError ? parseObject(event.data) : null
-    // A vendor of its own mind may end with the mark of chat.
+    // Some vendors end these streams with the mark of chat (`[DONE]`).
     if (body === null) return ordinary(event, type !== '')
     this.#ended = true
     const error = readStreamedError(errorObject(body.error) ?? body)

@@ -3,7 +3,10 @@ import type { LaneObjects, Match, ObjectPage, RenderedError } from '../contract.
 import { insertMember, readAround, scanList, writeList } from '../list-page.ts'
 import { readResult } from './usage.ts'
 
-/** Source: wire/lanes.md, sections 1.4 and 1.5. No answer of this lane has a URL that a client follows with its credential. */
+/**
+ * Source: wire/lanes.md, sections 1.4 and 1.5. No answer of this lane contains a URL that a client follows with its
+ * credential.
+ */
 export const objects: LaneObjects = {
   readResult,
   page: readPage,
@@ -16,7 +19,7 @@ export const objects: LaneObjects = {
 
 const around = ['has_more', 'first_id', 'last_id']
 
-/** Lists as this lane has them (wire/lanes.md, section 1.4): the cursor is the last item's id. */
+/** The lists of this lane (wire/lanes.md, section 1.4): the cursor is the last item's id. */
 export function readPage({ endpoint }: Match, body: Buffer): ObjectPage | null {
   const list = scanList(body, 'data', 'id', around)
   const type = endpoint.object?.type
@@ -25,7 +28,7 @@ export function readPage({ endpoint }: Match, body: Buffer): ObjectPage | null {
   return { items, more: readAround(body, list, 'has_more') === true, token: null }
 }
 
-/** SDKs go on from the last item's id, or from `last_id`, and stop where `has_more` is missing. */
+/** SDKs continue from the last item's id, or from `last_id`, and stop where `has_more` is missing. */
 export function writePage(body: Buffer, page: ObjectPage, kept: readonly number[], more: boolean): Buffer {
   const list = scanList(body, 'data', 'id', around)
   if (list === null) return body
@@ -38,7 +41,7 @@ export function writePage(body: Buffer, page: ObjectPage, kept: readonly number[
   return more && !list.around.has('has_more') ? insertMember(written, 'has_more', true) : written
 }
 
-/** Backwards where the client asked for what is before an item. */
+/** Pages backwards where the client asked for the items before one. */
 export function nextPage(query: string, page: ObjectPage): string | null {
   const parameters = new URLSearchParams(query)
   const backwards = parameters.has('before') && !parameters.has('after')
@@ -58,8 +61,9 @@ interface Words {
 type Say = (id: string) => Words
 
 /**
- * How the provider says that there is none. Seen in reports of its users: files, vector stores, responses as previous ones, items,
- * fine-tuning jobs, assistants, threads. The others are plausible [K]: in the same words, where nobody has shown the real ones.
+ * The provider's own messages for an object that does not exist. Confirmed by reports of its users: files, vector
+ * stores, previous responses, items, fine-tuning jobs, assistants, threads. The others are plausible [K]: the same
+ * wording, where nobody has shown the real one.
  */
 const words: Partial<Record<ObjectType, Say>> = {
   assistant: (id) => ({ message: `No assistant found with id '${id}'.` }),
@@ -107,7 +111,7 @@ export function notFound(match: Match, { type, id }: ObjectName): RenderedError 
 }
 
 function say(match: Match, type: ObjectType, id: string): Words {
-  // In the body of another call, a response is the one before it.
+  // In the body of another call, a response is the previous one.
   if (type === 'response' && match.object !== id)
     return {
       message: `Previous response with id '${id}' not found.`,

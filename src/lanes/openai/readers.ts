@@ -9,7 +9,7 @@ import { readUsage } from './usage.ts'
 const shape: AnswerShape = { model: 'model', id: 'id', usage: '', readUsage }
 const countedShape: AnswerShape = { ...shape, usage: 'usage' }
 
-/** For answers that need not be JSON: bytes, plain text, or nothing at all. JSON is read where it comes. */
+/** For answers that need not be JSON: bytes, plain text or nothing. JSON is read if it comes. */
 class AnyReader extends WholeReader {
   override body(bytes: Buffer): BodyReading {
     super.body(bytes)
@@ -17,7 +17,7 @@ class AnyReader extends WholeReader {
   }
 }
 
-/** An answer whose usage is not counted: there is none, or what is shown was counted when it was made. */
+/** For answers whose usage is not counted: there is none, or it was counted when the answer was created. */
 export function readWhole(): AnswerReader {
   return new WholeReader(shape)
 }
@@ -56,7 +56,7 @@ export function readRun({ framing }: Inspection): AnswerReader {
   return framing === null ? readWhole() : new ThreadsReader(framing, false)
 }
 
-/** The call creates the thread of the run too. */
+/** The call also creates the run's thread. */
 export function readThreadAndRun({ framing }: Inspection): AnswerReader {
   return framing === null ? readWhole() : new ThreadsReader(framing, true)
 }

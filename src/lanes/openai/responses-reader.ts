@@ -19,14 +19,14 @@ export class ResponsesReader extends BaseReader {
   #tokens: TokenUsage | null = null
   #last: Buffer | null = null
   #ended = false
-  /** Type of an event whose head has gone out. */
+  /** The type of an event whose beginning has been sent. */
   #oversized = ''
-  /** Its items can be referred to later. */
+  /** Later requests can refer to its items. */
   #keepsItems = false
   readonly #items: ObjectName[] = []
   readonly #role: 'made' | 'stored-too' | 'replayed'
 
-  /** `replayed`: the answer was counted when it was made. */
+  /** `replayed`: the answer was counted when it was created. */
   constructor(framing: Framing | null, role: 'made' | 'stored-too' | 'replayed') {
     super(framing)
     this.#role = role
@@ -42,7 +42,7 @@ export class ResponsesReader extends BaseReader {
     if (event.data.length === 0) return ordinary(event)
     const type = eventType(event)
     this.#last = event.data
-    // What comes behind the end counts nothing, whether it came with it or after it.
+    // Nothing after the end counts, whether it arrived with it or later.
     if (this.#ended) return ordinary(event)
     if (type.endsWith('.delta')) return ordinary(event, true)
     if (terminalTypes.has(type)) return this.#readTerminal(event, type)

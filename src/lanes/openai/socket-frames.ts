@@ -7,14 +7,14 @@ import { readType, scanFrame } from '../frames.ts'
 import { isFault, readModel, rejectMisspelled } from '../request-body.ts'
 import { responseNames } from './objects/references.ts'
 
-/** The type of a provider's frame: '' for what has none. Sound is skipped, never parsed. */
+/** The type of a provider's frame; '' where it has none. Audio is skipped, never parsed. */
 export function frameType(frame: Buffer): string {
   const scan = scanObject(frame, ['type'])
   const member = scan.ok ? scan.members.at(-1) : undefined
   return member === undefined ? '' : (asText(readValue(frame, member)) ?? '')
 }
 
-/** A `response.create` of the Responses WebSocket is the body of that call, with a type. A model counts in a frame of any type. */
+/** A `response.create` frame is the body of that call, with a type. A model counts in a frame of any type. */
 export function askResponse(frame: Buffer, call: Match): FrameAsk | Fault | null {
   const read = readFrame(frame, ['type', 'model'], call)
   if (isFault(read)) return read
@@ -28,7 +28,10 @@ export function askResponse(frame: Buffer, call: Match): FrameAsk | Fault | null
 
 const sessionFrames = new Set(['session.update', 'session.start', 'transcription_session.update'])
 
-/** What sets up a session names its model, and perhaps others for parts of the work; any frame may name an object. */
+/**
+ * A frame that sets up a session names its model, and perhaps more models for parts of the work. Any frame may name an
+ * object.
+ */
 export function askSession(frame: Buffer, call: Match, own: readonly ObjectType[]): FrameAsk | Fault | null {
   const read = readFrame(frame, ['type', 'session', 'model'], call)
   if (isFault(read)) return read
@@ -43,7 +46,7 @@ export function askSession(frame: Buffer, call: Match, own: readonly ObjectType[
 interface ReadFrame {
   type: string
   members: readonly Member[]
-  /** null: no name that refers to an object stands in it. */
+  /** Null: the frame has no member that refers to an object. */
   bodyOf: Match | null
 }
 
@@ -56,21 +59,21 @@ function readFrame(frame: Buffer, wanted: readonly string[], call: Match): ReadF
   return { type, members, bodyOf: watch.seen ? call : null }
 }
 
-/** Members of a session below which another model may be named. */
+/** Members of a session that may contain another model. */
 const holders = ['audio', 'input', 'transcription', 'input_audio_transcription', 'delegation', 'responses']
 
-/** Nobody reads a model deeper in a session than four; each step costs a scan of all that is below it. */
+/** No provider reads a model deeper than four levels in a session. Each level costs another scan. */
 const deepest = 8
 
 export function readSession(bytes: Buffer): Pick<FrameAsk, 'model' | 'additionalModels'> | Fault {
   const scan = scanObject(bytes, ['session'])
   const odd = scan.ok ? rejectMisspelled(bytes, scan) : null
   if (odd !== null) return odd
-  // Beside a session the model of an older form may stand: which one counts is the provider's to say, so they must be one.
+  // An older form has the model beside the session. The provider decides which one counts, so they must be equal.
   return readModels(bytes, [{ start: 0, end: bytes.length }, ...(scan.ok ? scan.members : [])])
 }
 
-/** Of sessions that mean the same one. */
+/** The models of sessions that mean the same one. */
 export function readModels(
   bytes: Buffer,
   sessions: readonly Span[],

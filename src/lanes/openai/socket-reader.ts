@@ -9,7 +9,7 @@ import { tellResponse } from './objects/created-objects.ts'
 import { frameType } from './socket-frames.ts'
 import { readResponsesUsage } from './usage.ts'
 
-/** Each ends a response and reports what it took: of Realtime the first, of Responses the others. */
+/** Each of these ends a response and reports its usage: the first on Realtime, the others on Responses. */
 const ends = new Set(['response.done', 'response.completed', 'response.incomplete', 'response.failed'])
 const transcribed = 'conversation.item.input_audio_transcription.completed'
 const parsed = new Set([...ends, transcribed, 'response.created', 'response.event', 'session.started', 'error'])
@@ -17,12 +17,12 @@ const parsed = new Set([...ends, transcribed, 'response.created', 'response.even
 /** What a provider sends on Realtime, Responses and Live connections. Source: the types of the vendor's SDK. */
 export class OpenaiSocketReader implements SocketReader {
   #usage: TokenUsage | null = null
-  /** Of a transcription model beside the session's: counted only where there is no other. */
+  /** Usage of a transcription model beside the session's model: counted only where there is no other. */
   #transcription: TokenUsage | null = null
   #open = 0
   readonly #keepsResponses: boolean
 
-  /** `keepsResponses`: the provider stores the responses made here, unless asked not to. */
+  /** `keepsResponses`: the provider stores the responses created here, unless it is asked not to. */
   constructor(keepsResponses: boolean) {
     this.#keepsResponses = keepsResponses
   }
@@ -76,7 +76,9 @@ function tell({ type, id }: { type: ObjectName['type']; id: string | null }, kep
   return { ...emptyReading, seen: named, created: kept ? named : [] }
 }
 
-/** Realtime calls the details `input_token_details`, Responses `input_tokens_details`; sound counts as tokens in both. */
+/**
+ * Realtime names the details `input_token_details`, Responses `input_tokens_details`. Audio counts as tokens in both.
+ */
 function readSocketUsage(value: unknown): TokenUsage | null {
   const usage = asObject(value)
   if (usage === null || !('input_token_details' in usage)) return readResponsesUsage(value)

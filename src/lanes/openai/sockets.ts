@@ -10,19 +10,22 @@ import { renderError } from './errors.ts'
 import { askResponse, askSession, readSession } from './socket-frames.ts'
 import { OpenaiSocketReader } from './socket-reader.ts'
 
-/** `create`: the call of which a `response.create` is the body. */
+/** `create`: the call whose body a `response.create` frame contains. */
 export function responsesSocket(create: Match): EndpointSocket {
   return {
     handshake,
     ask: (frame) => askResponse(frame, create),
     reader: () => new OpenaiSocketReader(true),
-    // Responses gives its `error` event the status, Realtime and Live an id.
+    // The `error` event has a status on Responses, and an id on Realtime and Live.
     errorFrame: (reason) =>
       eventOf({ type: 'error', status: errorTable[reason.code].status, error: renderedError(reason) }),
   }
 }
 
-/** `create`: the call that names objects as the frames do. `own`: types of objects that live within one connection. */
+/**
+ * `create`: the call whose rules for references apply to frames. `own`: types of objects that live within one
+ * connection.
+ */
 export function sessionSocket(create: Match, own: readonly ObjectType[]): EndpointSocket {
   return {
     handshake,
@@ -58,12 +61,12 @@ function handshake({ endpoint }: Match, query: string, tokenModel: string | null
   return { ...emptyInspection(model, passed), streamed: true }
 }
 
-/** A server may take it for the model (Azure's for the deployment, which is one), and in any letters. */
+/** Whether a server could read it as the model, in any letter case. Azure reads `deployment` as the model. */
 function isOddName(name: string): boolean {
   return name !== 'model' && ['model', 'deployment'].includes(foldName(name).trim())
 }
 
-/** Whatever escapes its name is written with: a second model would go up beside the one that was checked. */
+/** However its name is escaped: a second model would be forwarded beside the one that was checked. */
 function withoutModel(query: string): string {
   const kept = query
     .slice(1)
@@ -72,7 +75,7 @@ function withoutModel(query: string): string {
   return kept.length === 0 ? '' : `?${kept.join('&')}`
 }
 
-/** The body that sets a session up for a client: with the session in it, or in its older form the session itself. */
+/** A body that sets up a session for a client: with the session in it, or in an older form the session itself. */
 export function inspectSession(plain: Inspection, body: Buffer): Inspection | Fault {
   const found = readSession(body)
   if (isFault(found)) return found
@@ -80,7 +83,7 @@ export function inspectSession(plain: Inspection, body: Buffer): Inspection | Fa
   return found.additionalModels.length === 0 ? named : { ...named, additionalModels: found.additionalModels }
 }
 
-/** Where a handshake goes: with the model named as the provider knows it. */
+/** The path of a handshake, with the provider's name of the model. */
 export function socketPath({ endpoint, path }: Match, { query, model }: Inspection, upstreamModel: string): string {
   if (endpoint.model !== 'query' || model === null) return path + query
   return `${path}?model=${encodeURIComponent(upstreamModel)}${query === '' ? '' : `&${query.slice(1)}`}`

@@ -14,13 +14,13 @@ export class ThreadsReader extends BaseReader {
   #done = false
   readonly #creates: boolean
 
-  /** `makes`: the call has made its thread. */
+  /** `makes`: the call created its thread. */
   constructor(framing: Framing | null, creates: boolean) {
     super(framing)
     this.#creates = creates
   }
 
-  /** Of a run; its thread is what later calls name. */
+  /** Reads a run; later calls name its thread. */
   protected learn(run: JsonObject): void {
     this.model ??= asText(run.model)
     this.responseId ??= asText(run.thread_id)
@@ -63,7 +63,7 @@ export class ThreadsReader extends BaseReader {
   }
 
   override seen(): Seen {
-    // One that waits for its tools has said nothing of usage yet, and is estimated only where it was cut.
+    // A run that waits for its tools has reported no usage yet, and is estimated only where the stream was cut.
     const counts = this.#tokens !== null || (this.#spoke && !this.#done)
     return counts && this.#run !== null ? { ...super.seen(), counted: this.#run } : super.seen()
   }

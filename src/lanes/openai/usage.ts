@@ -34,7 +34,7 @@ export function readResponsesUsage(value: unknown): TokenUsage | null {
   }
 }
 
-/** Images, speech, transcriptions and decisions count like responses; what is billed by its duration has no tokens. */
+/** Images, speech, transcriptions and decisions count like responses. What is billed by duration has no tokens. */
 export function readUsage(value: unknown): TokenUsage | null {
   return readChatUsage(value) ?? readResponsesUsage(value)
 }

@@ -8,7 +8,7 @@ import { row } from './row.ts'
 
 const counted = { requestForms: json, reader: readCounted, references: findNoReferences }
 
-/** Chat, stored chat completions, and what else answers from a model at once. Source: wire/lanes.md, section 1.3. */
+/** Chat, stored chat completions, and other calls that a model answers at once. Source: wire/lanes.md, section 1.3. */
 export const generation: readonly Endpoint[] = [
   row('chat', 'POST /chat/completions', {
     model: 'body',
@@ -46,7 +46,9 @@ const createResponse = row('responses', 'POST /responses', {
   reader: readResponse,
 })
 
-/** The call whose body the frames of WebSockets are, or refer to objects as. */
+/**
+ * The call whose rules apply to the frames of WebSockets: some contain its body, and all refer to objects as it does.
+ */
 export const responseCall: Match = {
   endpoint: createResponse,
   pathModel: null,
@@ -56,8 +58,8 @@ export const responseCall: Match = {
 }
 
 /**
- * Responses and conversations. The `?beta=true` variants are the same paths. A stored response is replayed as a stream when its
- * query says `stream=true`. Source: wire/lanes.md, section 1.3.
+ * Responses and conversations. The `?beta=true` variants have the same paths. A stored response is streamed again when
+ * its query says `stream=true`. Source: wire/lanes.md, section 1.3.
  */
 export const responses: readonly Endpoint[] = [
   createResponse,

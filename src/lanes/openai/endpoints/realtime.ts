@@ -44,9 +44,8 @@ const call = uses('call')
 const session = uses('live_session')
 
 /**
- * Calls by WebRTC, whose ids their answers tell; by telephone, whose ids the provider's webhooks tell: an operator adopts them.
- * docs/decisions/0041.
- * Source: wire/lanes.md, section 1.3 (Realtime and live).
+ * Calls by WebRTC, whose ids are in their answers, and by telephone, whose ids are in the provider's webhooks: an
+ * operator adopts those (docs/decisions/0041). Source: wire/lanes.md, section 1.3 (Realtime and live).
  */
 export const calls: readonly Endpoint[] = [
   row('realtime.calls.create', 'POST /realtime/calls', {

@@ -6,7 +6,7 @@ import { createdObjects } from '../objects/created-objects.ts'
 import { type FormObjects, findReferences, formReferences, referringFields } from '../objects/references.ts'
 import { readAny, readWhole } from '../readers.ts'
 
-/** `formObjects`: the fields of its form that name objects. */
+/** `formObjects`: the fields of the form that name objects. */
 type Facts = RowFacts & { formObjects?: FormObjects }
 
 /** A row of this lane. */

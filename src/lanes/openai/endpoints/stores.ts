@@ -36,7 +36,9 @@ export const files = (match: Matcher): readonly Endpoint[] => [
   row('batches.cancel', 'POST /batches/{object}/cancel', { object: uses('batch') }),
 ]
 
-/** Vector stores, containers and skills; what is inside one belongs to whoever has it. Source: wire/lanes.md, section 1.3. */
+/**
+ * Vector stores, containers and skills. What is inside one belongs to its owner. Source: wire/lanes.md, section 1.3.
+ */
 export const stores: readonly Endpoint[] = [
   row('vector_stores.create', 'POST /vector_stores', { requestForms: json, object: creates('vector_store') }),
   row('vector_stores.list', 'GET /vector_stores', { object: lists('vector_store') }),
@@ -105,7 +107,7 @@ export const stores: readonly Endpoint[] = [
 
 type Inside = readonly [verb: string, method: 'GET' | 'POST' | 'DELETE', below: string]
 
-/** What is posted into a vector store is JSON. */
+/** Every POST below a vector store takes JSON. */
 function inside(family: string, path: `/${string}`, calls: readonly Inside[]): Endpoint[] {
   return calls.map(([verb, method, below]) =>
     row(`${family}.${verb}`, `${method} ${path}${below}`, {

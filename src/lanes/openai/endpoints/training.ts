@@ -10,7 +10,7 @@ import { row } from './row.ts'
 const thread = uses('thread')
 const ended = { reportsUsage: 'end', endedWork: endedThreadRun } as const
 
-/** The vendor's former way to keep state, which its SDKs still have. Source: wire/lanes.md, section 1.3. */
+/** Assistants: the vendor's former way to keep state, which its SDKs still have. Source: wire/lanes.md, section 1.3. */
 export const assistants: readonly Endpoint[] = [
   row('assistants.create', 'POST /assistants', { model: 'body', requestForms: json, object: creates('assistant') }),
   row('assistants.list', 'GET /assistants', { object: lists('assistant') }),

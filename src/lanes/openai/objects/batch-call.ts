@@ -7,8 +7,8 @@ import { JsonMembers, type JsonTree, readTree, tooManyValues } from '../../json-
 import { rejectMisspelled } from '../../request-body.ts'
 
 /**
- * What a batch's `endpoint` or a line's `url` means: a call of the lane that names its model in a JSON body; null: none such. One vendor
- * writes it without the version.
+ * The call that a batch's `endpoint` or a line's `url` means: one of the lane that names its model in a JSON body;
+ * null: there is none. One vendor writes it without the version.
  */
 export function findCall(url: unknown, match: Matcher): Match | null {
   if (typeof url !== 'string') return null
@@ -19,7 +19,7 @@ export function findCall(url: unknown, match: Matcher): Match | null {
   return served === 'provider' && asks && media === undefined ? found : null
 }
 
-/** A batch may ask for no more than its client could. `match` finds the lane's endpoints. */
+/** A batch may only call endpoints that its client could call. `match` finds the lane's endpoints. */
 export function rejectUnserved(match: Matcher): (body: Buffer, members: readonly Member[]) => Fault | null {
   return (body, members) => {
     const named = members.filter(({ name }) => name === 'endpoint')
@@ -29,11 +29,14 @@ export function rejectUnserved(match: Matcher): (body: Buffer, members: readonly
 
 const unserved = fault(
   'invalid_request',
-  '`endpoint` is nothing that this lane serves in batches; write it like /v1/responses.',
+  '`endpoint` is not one that this lane serves in batches; write it like /v1/responses.',
   { param: 'endpoint' },
 )
 
-/** What is uploaded in parts cannot be read as it passes, so that no batch could be made of it: better said before the parts are sent. */
+/**
+ * A file that is uploaded in parts cannot be read while it is forwarded, so no batch could use it. It is better to say
+ * so before the parts are sent.
+ */
 export function rejectParts(body: Buffer): Fault | null {
   const scan = scanObject(body, ['purpose'])
   if (!scan.ok) return null
@@ -44,14 +47,14 @@ export function rejectParts(body: Buffer): Fault | null {
 
 const inParts = fault(
   'invalid_request',
-  'A file for batches is read line by line while it passes, which its parts, in any order, do not allow: upload it in one call, as a form to /v1/files with the purpose `batch`.',
+  'A batch input file is read line by line during its upload, which parts do not allow, since they may come in any order: upload it in one call, as a form to /v1/files with the purpose `batch`.',
   { param: 'purpose' },
 )
 
-/** Sources of an eval's run that draw on all that the account has stored, whoever made it. */
+/** Sources of an eval's run that read everything that the account has stored, whoever created it. */
 const wideTypes = new Set(['stored_completions', 'responses', 'logs'])
 
-/** The provider has no way to limit such a source to one project's answers, so it would show those of others. */
+/** The provider cannot limit such a source to one project's answers, so it would show those of other projects. */
 export function rejectWideSource(body: Buffer): Fault | null {
   const tree = readTree(body)
   if (tree === null) return tooManyValues
@@ -65,7 +68,7 @@ export function rejectWideSource(body: Buffer): Fault | null {
       if (types.some((type) => wideTypes.has(type)))
         return fault(
           'invalid_request',
-          'This source draws on everything that the account has stored, which other projects share; give the items in the body or in a file.',
+          'This source reads everything that the account has stored, including data of other projects; give the items in the body or in a file.',
           { param: 'data_source.source.type' },
         )
     }

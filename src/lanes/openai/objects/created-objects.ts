@@ -4,7 +4,7 @@ import type { Endpoint, Inspection } from '../../contract.ts'
 
 type Teller = (answer: JsonObject, stores: boolean) => CreatedObject[]
 
-/** What answers tell of besides the id of what was made. Source: the answer types of the vendor's SDK. */
+/** Objects that answers name besides the one that was created. Source: the answer types of the vendor's SDK. */
 const tellers: Readonly<Partial<Record<ObjectType, Teller>>> = {
   chat_completion: tellChat,
   response: tellResponse,
@@ -23,17 +23,17 @@ export function createdObjects(...answered: Answered): readonly CreatedObject[] 
   return readAnswer(answered, false, ownId)
 }
 
-/** Of a call about one object that creates another of its type. */
+/** For a call that names one object and creates another of its type. */
 export function createdBeside(...answered: Answered): readonly CreatedObject[] {
   return readAnswer(answered, true, ownId)
 }
 
-/** A session stands beside its way. */
+/** The answer has the session beside its connection data. */
 export function createdSession(...answered: Answered): readonly CreatedObject[] {
   return readAnswer(answered, true, ({ session }) => asObject(session)?.id)
 }
 
-/** A run is answered with itself, and names its thread; streamed, the thread is all that is told of. */
+/** The answer is the run, which names its thread. Of a streamed run only the thread is known. */
 export function createdThread(...answered: Answered): readonly CreatedObject[] {
   return readAnswer(answered, false, ({ id, thread_id }) => thread_id ?? id)
 }
@@ -42,7 +42,7 @@ function ownId({ id }: JsonObject): unknown {
   return id
 }
 
-/** `always`: it creates an object, whatever the call has to do with the object in its path. */
+/** `always`: the call creates an object, although its row names another one. */
 function readAnswer(
   [match, inspection, answer]: Answered,
   always: boolean,
@@ -52,7 +52,7 @@ function readAnswer(
   const body = asObject(answer)
   if (object === null || body === null || object.effect === 'delete') return []
   if (object.effect === 'list') return asArray(body.data).flatMap((item) => tellOf(object.type, item, true))
-  // What is there to be looked at has been stored.
+  // An object that can be shown has been stored.
   const found = tellOf(object.type, body, inspection.stores || object.effect === 'use')
   const creates = always || object.effect === 'create'
   if (creates && keeps(object.type, body, inspection)) found.unshift(...named(object.type, idOf(body)))
@@ -64,20 +64,23 @@ function tellOf(type: ObjectType, value: unknown, stores: boolean): CreatedObjec
   return answer === null ? [] : (tellers[type]?.(answer, stores) ?? [])
 }
 
-/** Its results are in the one file; the other one's lines used nothing. */
+/** The results are in the output file; the requests in the error file used nothing. */
 function tellBatch({ id, output_file_id, error_file_id }: JsonObject): CreatedObject[] {
   const batchId = asText(id)
   const output = named('file', output_file_id).map((file) => (batchId === null ? file : { ...file, batchId }))
   return [...output, ...named('file', error_file_id)]
 }
 
-/** Some calls are inspected as if they stored their answer for what else they leave; the answer itself says what became of it. */
+/**
+ * Some calls are inspected as if they stored their answer, because they leave other objects. The answer itself says
+ * whether it was stored.
+ */
 function keeps(type: ObjectType, answer: JsonObject, { stores }: Inspection): boolean {
   if (type === 'response') return stores && answer.store !== false
   return type !== 'chat_completion' || stores
 }
 
-/** A stored answer has an id for each of its items; and a container lives on by itself, whether the response is stored or not. */
+/** A stored answer has an id for each of its items. A container remains whether the response is stored or not. */
 export function tellResponse(answer: JsonObject, stores: boolean): ObjectName[] {
   const output = [...asArray(answer.output), ...asArray(answer.data)].map(asObject)
   const items = stores && answer.store !== false ? output.flatMap((item) => named('item', item?.id)) : []
@@ -90,7 +93,7 @@ export function tellResponse(answer: JsonObject, stores: boolean): ObjectName[] 
   return [...named('conversation', asObject(answer.conversation)?.id), ...items, ...unique(containers)]
 }
 
-/** What the model said aloud can be referred to later; whole it stands in `message`, streamed in `delta`. */
+/** Later requests can refer to audio from the model. It is in `message`, or in `delta` of a stream. */
 export function tellChat(answer: JsonObject): ObjectName[] {
   return asArray(answer.choices).flatMap((choice) => {
     const said = asObject(choice)

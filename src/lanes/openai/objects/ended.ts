@@ -4,7 +4,7 @@ import { readUsage } from '../usage.ts'
 
 type Read = (id: string, work: JsonObject) => readonly EndedWork[]
 
-/** A response in the background, at its end. */
+/** A background response that has ended. */
 export function endedResponse(answer: unknown): readonly EndedWork[] {
   return readEnded(answer, readResponse)
 }

@@ -8,13 +8,15 @@ import { rejectMisspelled } from '../../request-body.ts'
 import { matchEndpoint } from '../endpoints.ts'
 import { findCall } from './batch-call.ts'
 
-/** Of vendors whose lines leave it to the batch. */
+/** For vendors whose lines leave the url to the batch. */
 const unsaid = ['/v1/chat/completions', '/v1/responses']
 
-/** `{custom_id, method, url, body}`: judged as if each were sent by itself. Source: wire/lanes.md, section 1.3. */
+/**
+ * `{custom_id, method, url, body}`: checked as if each line were sent by itself. Source: wire/lanes.md, section 1.3.
+ */
 export function readLine(line: Buffer): InputLine | string {
   const scan = scanObject(line, ['url', 'body'])
-  if (!scan.ok) return 'it is no JSON object'
+  if (!scan.ok) return 'it is not a JSON object'
   const odd = rejectMisspelled(line, scan)
   if (odd !== null) return reasonOf(odd)
   const urls = scan.members.filter(({ name }) => name === 'url')
@@ -27,7 +29,7 @@ export function readLine(line: Buffer): InputLine | string {
   for (const url of said.length === 0 ? unsaid : said) {
     const match = findCall(url, matchEndpoint)
     if (match === null)
-      return `its url is nothing that this lane serves in batches: ${quote(String(url).slice(0, urlCharacters))}`
+      return `its url is not an endpoint that this lane serves in batches: ${quote(String(url).slice(0, urlCharacters))}`
     const wrong = readCall(match, asked, found)
     if (wrong !== null) return reasonOf(wrong)
   }

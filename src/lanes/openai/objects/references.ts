@@ -5,8 +5,8 @@ import type { Endpoint, Reference } from '../../contract.ts'
 import { JsonMembers, type JsonTree, longText, readTree, tooManyValues } from '../../json-tree.ts'
 
 /**
- * What this lane's requests name objects with. Source: the request types of the vendor's SDK (wire/lanes.md, section 1.5). A string,
- * a list of strings, or where the table says so an object with an `id`.
+ * The members of this lane's requests that name objects: a string, a list of strings, or an object with an `id`.
+ * Source: the request types of the vendor's SDK (wire/lanes.md, section 1.5).
  */
 const named: ReadonlyMap<string, ObjectType> = new Map([
   ['file_id', 'file'],
@@ -32,7 +32,7 @@ const named: ReadonlyMap<string, ObjectType> = new Map([
   ['consent', 'voice_consent'],
 ])
 
-/** Names of the provider's own, which nobody has made. */
+/** Names of the provider's built-in objects, which nobody created. */
 const builtIn: Partial<Record<ObjectType, (id: string) => boolean>> = {
   conversation: (id) => id === 'auto' || id === 'none',
   container: (id) => id === 'auto',
@@ -41,12 +41,12 @@ const builtIn: Partial<Record<ObjectType, (id: string) => boolean>> = {
 }
 
 /**
- * Whatever stands in these is the client's: its notes, the schemas of its functions and answers, headers for its own servers; or
- * only repeats where an answer came from.
+ * The content of these members is the client's own (notes, schemas of functions and answers, headers for its own
+ * servers), or repeats where an answer came from.
  */
 const opaque: ReadonlySet<string> = new Set([
   'metadata',
-  // Codex tells of its own threads there.
+  // Codex names its own threads there.
   'client_metadata',
   'parameters',
   'schema',
@@ -55,14 +55,14 @@ const opaque: ReadonlySet<string> = new Set([
   'results',
 ])
 
-/** For chat, whose bodies may be large and mostly refer to nothing. */
+/** For chat, whose bodies may be large and mostly name no object. */
 export const chatNames = new WatchedNames(['file_id', 'audio'])
 /** The same for responses. */
 export const responseNames = new WatchedNames([...named.keys(), 'id'])
 
 const none: readonly Reference[] = []
 
-/** For endpoints whose requests have no place for a reference. */
+/** For endpoints whose requests cannot refer to an object. */
 export function findNoReferences(): readonly Reference[] {
   return none
 }
@@ -71,7 +71,7 @@ export function findReferences(_query: string, body: Buffer): readonly Reference
   return referencesIn(body, false)
 }
 
-/** A message may repeat what the model once said aloud, by the id of the audio. */
+/** A message may repeat earlier audio from the model by its id. */
 export function findChatReferences(_query: string, body: Buffer): readonly Reference[] | Fault {
   return referencesIn(body, true)
 }
@@ -88,7 +88,7 @@ function referencesIn(body: Buffer, withAudio: boolean): readonly Reference[] | 
   return [...found.values()]
 }
 
-/** Whoever listens in on a call names it in the handshake. */
+/** A handshake that joins a call names it. */
 export function findQueryReferences(query: string): ObjectName[] {
   const ids = new URLSearchParams(query).getAll('call_id')
   return [...new Set(ids)].map((id) => ({ type: 'call', id }))
@@ -105,10 +105,10 @@ function* collect(root: JsonTree, withAudio: boolean): Generator<Reference> {
       if (name === 'input_file_id') for (const { type, id } of namedBy('file', member)) yield { type, id, input: true }
       else if (type !== undefined) yield* namedBy(type, member)
       if (name === 'input' || name === 'items') yield* items(member)
-      // Kept in the vendor's dashboard; elsewhere a prompt is a text.
+      // A prompt from the vendor's dashboard; elsewhere a prompt is a string.
       if (name === 'prompt' && member instanceof JsonMembers) yield* namedBy('prompt', member)
       if (name === 'audio' && withAudio) yield* namedBy('item', member, isAudioId)
-      // The client gives these their names.
+      // The client chooses these names.
       if (written === 'variables' && member instanceof JsonMembers)
         for (const { value: each } of member.entries) waiting.push(each)
       else waiting.push(member)
@@ -133,15 +133,16 @@ function isAudioId(id: string): boolean {
   return id.startsWith('audio_')
 }
 
-/** What of a typed item stands in for the content that the provider would otherwise look up by its id. */
+/** For a type of items: the member that holds the content which the provider would otherwise look up by the id. */
 const contentOf: ReadonlyMap<string, string> = new Map([
   ['reasoning', 'encrypted_content'],
   ['image_generation_call', 'result'],
 ])
 
 /**
- * Items that are given by their id alone; one that brings its content is the client's own, whatever id it shows. Of a repeated member
- * any may be the one that counts, and what is no text counts as none: only where each says so is the item taken for the client's.
+ * Items that are given by their id alone. An item with content is the client's own, whatever its id. Of a repeated
+ * member any may count, and a value that is not a string counts as none: an item is the client's own only if every one
+ * of them says so.
  */
 function* items(value: JsonTree): Generator<ObjectName> {
   if (!Array.isArray(value)) return
@@ -165,7 +166,9 @@ function reportsUsage(item: JsonMembers, name: string): boolean {
   )
 }
 
-/** Fields of a form that name an object, by what their names begin with: SDKs and clients spell the rest in many ways. */
+/**
+ * Fields of a form that name an object, by the beginning of their names: SDKs and clients spell the rest in many ways.
+ */
 export type FormObjects = Readonly<Record<string, ObjectType>>
 
 /** In the form of `FormFields.early`. */
@@ -182,7 +185,7 @@ export function formReferences(objects: FormObjects): Endpoint['formReferences']
     })
 }
 
-/** The value itself, or where it is JSON what that refers to. */
+/** The value itself, or the ids in it where it is JSON. */
 function readIds(value: string): string[] {
   const text = value.trim()
   if (!/^[[{"]/.test(text)) return text === '' ? [] : [value]

@@ -1,0 +1,104 @@
+import type { ErrorOrigin, RecordErrorCode } from '../core/errors.ts'
+import type { TokenUsage } from '../core/record.ts'
+import type { ObjectName } from '../core/stored-object.ts'
+import type { StreamEvent } from '../core/stream-event.ts'
+
+export type Framing = 'sse' | 'json-array'
+
+/**
+ * Reads one answer while it is forwarded. It never changes bytes, except that `pass` may return less than it was given
+ * where the gateway asked for usage that the client did not ask for (product.md section 2, item 2).
+ */
+export interface AnswerReader {
+  /** Reads one stream event, in the framer's order. Events after a terminal one are allowed. */
+  event(event: StreamEvent): EventReading
+  /** Reads a whole JSON answer. */
+  body(bytes: Buffer): BodyReading
+  /** Reads the last bytes of a whole answer that was too large for `body`, for the usage in them. */
+  tail(bytes: Buffer): void
+  /** The stream ends here: null when it ended as the protocol requires, else what is missing. */
+  end(): string | null
+  /** The usage seen so far; null when the provider reported none. */
+  usage(): TokenUsage | null
+  seen(): Seen
+}
+
+export interface Seen {
+  /** The model and the answer's id, as the answer shows them; null until they are seen. */
+  model: string | null
+  responseId: string | null
+  /** Events that carried data. */
+  events: number
+  /** The last event's number (responses only). */
+  sequenceNumber: number | null
+  /** How the stream is framed; null for whole answers. */
+  framing: Framing | null
+  /** Part of an event that is too large to hold has been sent, and its end has not arrived. */
+  insideEvent: boolean
+  /**
+   * Objects that the provider created besides the answer itself and that a client may name later (a tool's files);
+   * nearly always none.
+   */
+  objects: readonly ObjectName[]
+  /** For a stored answer that is shown again: the usage that the provider reports for it. `usage()` is null then. */
+  shown: TokenUsage | null
+  /**
+   * The run that `usage()`, or an estimate, is for. Showing the end of this run again counts nothing. Left out where
+   * there is none.
+   */
+  counted?: string
+}
+
+export interface EventReading {
+  /**
+   * Whether the event has content: the first content in the sense of contract.md rule 10, later about a token's worth
+   * (judged by the event's kind, not read).
+   */
+  content: boolean
+  /**
+   * The settled entry must be journaled before this event is sent. Where nothing can follow, it is sent at once then.
+   * Gemini has no end mark: hold a terminal event until an event with data follows (then release it and evaluate the
+   * new one) or the provider ends the stream. An event without data (the closing bracket) is held with it.
+   */
+  terminal: boolean
+  /** The provider's own error event. */
+  error: StreamedError | null
+  /**
+   * The bytes to forward: `event.bytes` unchanged, a shortened copy, or null for nothing (hidden usage, half an event
+   * at a broken end).
+   */
+  pass: Buffer | null
+}
+
+export interface StreamedError {
+  code: RecordErrorCode
+  origin: ErrorOrigin
+  /**
+   * The status that this error would have had before the stream began, so that it is classified the same way; null when
+   * the event does not say.
+   */
+  status: number | null
+  /** The provider's own message, shortened. */
+  message: string
+}
+
+export interface BodyReading {
+  /** Null: the answer is well formed; else why it is `provider_bad_response`. */
+  wrong: string | null
+}
+
+export interface SocketReader {
+  frame(frame: Buffer): SocketReading
+  /** The sum of the usage that the provider reported; null when it reported none. */
+  usage(): TokenUsage | null
+  /** Whether an answer is in progress, as far as the frames show. */
+  busy(): boolean
+}
+
+export interface SocketReading {
+  /** Objects that the provider keeps from now on. */
+  created: readonly ObjectName[]
+  /** Objects that this connection may name from now on, kept or not. */
+  seen: readonly ObjectName[]
+  error: StreamedError | null
+}
