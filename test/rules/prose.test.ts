@@ -94,8 +94,12 @@ describe('docs/troubleshooting.md', () => {
     expect(codes.filter((code) => !known.includes(code ?? ''))).toEqual([])
   })
 
-  it('quotes reasons of degraded parts as the gateway words them', () => {
-    const reasons = quotedReasons(readFileSync(join(root, 'docs/troubleshooting.md'), 'utf8'))
+  it('quotes messages, and reasons of degraded parts, as the gateway words them', () => {
+    const text = readFileSync(join(root, 'docs/troubleshooting.md'), 'utf8')
+    const messages = [...text.matchAll(/\*"([^"]+)"\*/g)].map(([, message = '']) => message)
+    expect(messages.length).toBeGreaterThan(2)
+    expect(messages.filter((message) => !source.includes(message))).toEqual([])
+    const reasons = quotedReasons(text)
     expect(reasons.length).toBeGreaterThan(15)
     expect(reasons.filter((reason) => !source.includes(reason))).toEqual([])
     expect(quotedReasons('| reason | meaning |\n|---|---|\n| `the moon is full (EMOON)`, `no …` | a |\n')).toEqual([
