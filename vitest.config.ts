@@ -7,6 +7,9 @@ const patience = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: {
 // Tests run in processes and threads of their own, each of which would compile the sources anew.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.build/compile-cache')
 
+/** Unit tests that open a database, start threads or listen: `npm run test:unit` leaves them out. */
+const slow = process.env.SPGW_TEST_QUICK ? ['test/{admin,console,gateway,scripts,sign-in,store}/*.test.ts'] : []
+
 export default defineConfig({
   test: {
     reporters: ['default'],
@@ -18,7 +21,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.{ts,tsx}'],
-          exclude: ['test/rules/**', 'test/e2e/**', 'test/integration/**'],
+          exclude: ['test/rules/**', 'test/e2e/**', 'test/integration/**', ...slow],
           ...patience,
         },
       },

@@ -9,19 +9,19 @@ const root = join(import.meta.dirname, '..')
 const entry = 'src/console/app/main.tsx'
 const icon = 'src/console/app/icon.svg'
 
-/** Beside which a smaller form may lie: what is compressed already gains nothing. */
+/** Files that get compressed copies. */
 const compressible = /\.(js|css|html|svg|json)$/
 
 export interface ConsoleBundle {
   metafile: Metafile
-  /** Bytes of script that the page asks for before it draws, gzipped. */
+  /** Gzipped bytes of script that the page loads before it draws anything. */
   firstScriptBytes: number
 }
 
 /**
- * Bundles the console's page into `directory`: `index.html`, and below `assets/` files whose names hold their hash, so
- * that a browser may keep them for ever. Beside each file lie its forms in brotli (`.br`) and gzip (`.gz`), made here so
- * that serving costs no compressing.
+ * Bundles the console's page into `directory`: `index.html`, and in `assets/` files with their hash in the name, so that a
+ * browser may cache them for ever. Each file has compressed copies (`.br`, `.gz`), so that nothing is compressed when it is
+ * served.
  */
 export async function bundleConsole(directory: string): Promise<ConsoleBundle> {
   await rm(directory, { recursive: true, force: true })
@@ -61,7 +61,7 @@ function buildOptions(outdir: string) {
   } as const satisfies BuildOptions
 }
 
-/** `spgw:contract` is the contract as data, made from the schemas as they stand. */
+/** `spgw:contract` is the contract as data, derived from the current schemas. */
 const provideContract: Plugin = {
   name: 'provide-contract',
   setup(build) {
@@ -77,7 +77,7 @@ interface FirstFiles {
   icon: string
   script: string
   style: string | null
-  /** The script with all that it imports at once. */
+  /** The script and everything that it imports statically. */
   scripts: string[]
 }
 

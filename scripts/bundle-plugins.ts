@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Plugin } from 'esbuild'
 
-/** undici's pool loads its client of HTTP/2, 33 KB, which `src/providers/http.ts` forbids it to use. */
+/** undici's pool loads its HTTP/2 client (33 KB), which `src/providers/http.ts` disables. */
 export const leaveOutHttp2: Plugin = {
   name: 'leave-out-http2',
   setup(build) {
@@ -30,7 +30,7 @@ export const leaveOutFetch: Plugin = {
   },
 }
 
-/** Proxies are spoken to in HTTP: what speaks SOCKS is never asked for (src/config/proxies.ts, `checkProxy`). */
+/** Only HTTP proxies are supported, so undici's SOCKS agent is never used (src/config/proxies.ts, `checkProxy`). */
 export const leaveOutSocks: Plugin = {
   name: 'leave-out-socks',
   setup(build) {
@@ -41,8 +41,8 @@ export const leaveOutSocks: Plugin = {
 }
 
 /**
- * Of the packages that sign calls a tenth is used. Only from ES modules can the rest be left out, and where a bundle is for Node esbuild
- * takes the other form first.
+ * Only a tenth of the packages that sign calls is used. esbuild can leave out the rest only from ES modules, but prefers the
+ * CommonJS form when it bundles for Node.
  */
 export const takeEsModules: Plugin = {
   name: 'take-es-modules',
@@ -61,8 +61,8 @@ export const takeEsModules: Plugin = {
 }
 
 /**
- * zod's small form is a tenth of the whole one, but built on the same files, so that a bundle that holds both would
- * make everyone who uses the small one load the most of the whole. It gets a copy of its own.
+ * zod/mini is a tenth of zod, but is built on the same files: in a bundle that contains both, whoever uses the small one would
+ * load most of the large one. So it gets its own copy of these files.
  */
 export const keepSmallZodApart: Plugin = {
   name: 'keep-small-zod-apart',
@@ -81,7 +81,7 @@ export const keepSmallZodApart: Plugin = {
   },
 }
 
-/** Of the fifty languages in which zod can complain, all of which it names, spgw speaks one. */
+/** zod imports its messages in fifty languages; spgw needs one. */
 export const leaveOutLocales: Plugin = {
   name: 'leave-out-locales',
   setup(build) {
@@ -91,20 +91,20 @@ export const leaveOutLocales: Plugin = {
   },
 }
 
-/** commander can run programs of their own as commands. There are none, and what starts processes takes a good part of a short command to load. */
+/** commander can run separate programs as commands. spgw has none, and loading `node:child_process` takes a good part of a short command. */
 export const leaveOutPrograms: Plugin = {
   name: 'leave-out-programs',
   setup(build) {
     build.onLoad({ filter: /commander\/lib\/command\.js$/ }, async ({ path }) => {
       const text = await readFile(path, 'utf8')
       const loading = "import childProcess from 'node:child_process';"
-      if (!text.includes(loading)) throw new Error('commander starts programs in another way now')
+      if (!text.includes(loading)) throw new Error('commander no longer imports node:child_process in this way')
       return { contents: text.replace(loading, 'const childProcess = {};') }
     })
   },
 }
 
-/** What ink has for its developers is behind waits at the top level, too, and asks for a package that is not there. */
+/** ink's developer tools use top-level `await`, and need a package that is not installed. */
 export const leaveOutInkDevtools: Plugin = {
   name: 'leave-out-ink-devtools',
   setup(build) {

@@ -19,7 +19,7 @@ import { collectNotices } from './licenses.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** Name of the bundled file → source. They lie side by side: `src/daemon/threads.ts` counts on these names. */
+/** Name of the bundled file → source. `src/daemon/threads.ts` expects these names in its own directory. */
 const threads: Record<string, string> = {
   'store-thread': join(root, 'src/store/thread.ts'),
   'backup-thread': join(root, 'src/store/backup-thread.ts'),
@@ -35,14 +35,14 @@ export const licensesName = 'licenses.json'
 export interface BundleOptions {
   /** Whose addon goes in: `linux-x64`. */
   platform?: string
-  /** Only what is made for tests holds fault points (src/core/fault-point.ts). */
+  /** Only builds for tests contain fault points (src/core/fault-point.ts). */
   forTests?: boolean
 }
 
 /**
- * Bundles the program and its threads into `outputDirectory`, wiped first, and puts the addon and the console's page
- * (`console/`) beside them, and the licenses of all that is in there (`licenses.json`).
- * Returns esbuild's account of what went in.
+ * Empties `outputDirectory`, then bundles the program and its threads into it. Adds the addon, the console's page
+ * (`console/`), and the licenses of everything that it contains (`licenses.json`).
+ * Returns esbuild's metafile of program and threads.
  */
 export async function bundle(outputDirectory: string, options: BundleOptions = {}): Promise<Metafile> {
   const { platform = hostPlatform(), forTests = false } = options
@@ -52,7 +52,7 @@ export async function bundle(outputDirectory: string, options: BundleOptions = {
   const common = buildOptions(outputDirectory, forTests, createHash('sha256').update(addon).digest('hex'))
   const [program, ofThreads, consolePage] = await Promise.all([
     bundleProgram(common),
-    // A thread is one script: the packaged executable starts it from its text.
+    // Each thread is one script, because the packaged executable starts it from its text.
     build({ ...common, entryPoints: threads, format: 'cjs', plugins: [...common.plugins, leaveOutFetch] }),
     bundleConsole(join(outputDirectory, 'console')),
   ])
@@ -67,9 +67,9 @@ export async function bundle(outputDirectory: string, options: BundleOptions = {
 }
 
 /**
- * Split at every `import()`: what a process does not use it does not hold in memory. esbuild splits ES modules only, so
- * the pieces are turned into CommonJS afterwards: loading them as ES modules took 12 MB more, the most of it because an
- * import of `node:http` calls every getter that this has, and behind some lie Node's own fetch and HTTP/2.
+ * Split at every `import()`, so that a process loads only what it uses. esbuild can split only ES modules, so the pieces are
+ * converted to CommonJS afterwards. As ES modules they took 12 MB more, mainly because importing `node:http` calls all of its
+ * getters, some of which load Node's own fetch and HTTP/2.
  */
 async function bundleProgram(common: ReturnType<typeof buildOptions>): Promise<Metafile> {
   const { metafile, outputFiles } = await build({
@@ -100,7 +100,7 @@ function buildOptions(outdir: string, forTests: boolean, addonHash: string) {
     bundle: true,
     platform: 'node',
     target: 'node26',
-    // White space and syntax only: names stay readable in stack traces. Not `keepNames`: it wraps every closure as it is made.
+    // Names are kept for readable stack traces. Not with `keepNames`, which wraps every closure when it is created.
     minifyWhitespace: true,
     minifySyntax: true,
     legalComments: 'none',
@@ -109,9 +109,9 @@ function buildOptions(outdir: string, forTests: boolean, addonHash: string) {
       __FAULT_POINTS__: String(forTests),
       __ADDON_HASH__: JSON.stringify(addonHash),
       'import.meta.dirname': '__dirname',
-      // undici's word for the copy within Node, which has no parser on trial: 180 KB of text in every thread.
+      // undici's flag for the copy inside Node: it leaves out an experimental parser, 180 KB of text in every thread.
       esbuildDetection: 'true',
-      // React as it is released.
+      // React's production build.
       'process.env.NODE_ENV': '"production"',
     },
     plugins: [

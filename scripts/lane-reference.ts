@@ -31,14 +31,14 @@ function writeLane(lane: Lane): string {
     '',
     '| call | operation | request | response | model | object |',
     '|---|---|---|---|---|---|',
-    ...served.flatMap((endpoint) => [endpoint, ...further(endpoint)].map(writeRow)),
+    ...served.flatMap((endpoint) => [endpoint, ...additionalCalls(endpoint)].map(writeRow)),
     '',
     ...writeRefused(refused),
   ].join('\n')
 }
 
 /** Calls at the same path that its query tells apart. */
-function further({ path, resumedAs }: Endpoint): Endpoint[] {
+function additionalCalls({ path, resumedAs }: Endpoint): Endpoint[] {
   return resumedAs?.path === path ? [{ ...resumedAs, path: `${path}?upload_id=…` }] : []
 }
 

@@ -15,8 +15,8 @@ const largestBytes = 135e6
 const node = process.version.slice(1)
 
 /**
- * Makes `dist/spgw` for this machine's platform and returns its path; leaves it alone when nothing that goes into it has
- * changed. Needs nothing beyond what npm installed: pkg finds its base Node, stripped, in a cache that is filled here.
+ * Makes `dist/spgw` for this machine's platform and returns its path. Does nothing if none of its inputs has changed.
+ * Needs only what npm installed: pkg finds its base Node, stripped, in a cache that is filled here.
  * `report` gets a line for each step, since all of it can take a minute.
  */
 export async function packageExecutable(
@@ -26,7 +26,7 @@ export async function packageExecutable(
 ): Promise<string> {
   const stamp = join(scratch, `${createHash('sha256').update(resolve(executable)).digest('hex').slice(0, 16)}.hash`)
   await mkdir(scratch, { recursive: true })
-  // A place of its own for each run: two at once do not wipe each other's bundle.
+  // Each run has its own directory, so that two at once do not delete each other's bundle.
   const work = await mkdtemp(join(scratch, 'package-'))
   try {
     report('Bundling the gateway, its threads and the console …')
@@ -45,7 +45,7 @@ export async function packageExecutable(
     await mkdir(dirname(executable), { recursive: true })
     const pieced = join(work, 'pieced')
     await copyInPieces(fresh, pieced)
-    // Renamed, not overwritten: a gateway that runs from the old file keeps it.
+    // Renamed, not overwritten: a gateway that runs from the old file keeps using it.
     await rename(pieced, executable)
     await writeFile(stamp, hash)
     report(`Packaged ${executable}.`)
@@ -55,7 +55,7 @@ export async function packageExecutable(
   }
 }
 
-/** pkg takes as assets what no import leads to: the threads' bundles, the addon, the licenses and the console's page. Its own start is compiled beforehand. */
+/** pkg needs as assets all files that are not imported: the threads' bundles, the addon, the licenses and the console's page. Its own start-up code is compiled in advance. */
 function packageJson(): object {
   return {
     name: 'spgw',
@@ -78,8 +78,8 @@ async function hashInputs(directory: string): Promise<string> {
 }
 
 /**
- * Lays out what pkg leaves behind after a download, below a home of the project's own, and returns that home.
- * With both `.ok` marks pkg neither downloads nor unpacks, so the archive itself may be empty.
+ * Creates the files that pkg keeps after a download, in a home directory of the project's own, and returns that directory.
+ * If both `.ok` files exist, pkg neither downloads nor unpacks anything, so the archive may be empty.
  */
 async function fillCache(work: string): Promise<string> {
   const home = join(work, 'home')
@@ -88,7 +88,7 @@ async function fillCache(work: string): Promise<string> {
   await mkdir(join(sea, name, 'bin'), { recursive: true })
   await writeFile(join(sea, `${name}.tar.gz`), '')
   await writeFile(join(sea, `${name}.tar.gz.ok`), '')
-  // Stripped before the blob goes in: stripping afterwards would cut the blob off.
+  // Stripped before the program is added: stripping afterwards would remove the program.
   await writeFile(join(sea, name, 'bin/node'), strip(await readFile(process.execPath)), { mode: 0o755 })
   await writeFile(join(sea, name, 'bin/node.ok'), '')
   return home
@@ -115,8 +115,8 @@ async function runPackager(pkg: string, directory: string, output: string, home:
 }
 
 /**
- * Linux keeps a file that was just written in pieces of the size of the writes, and maps a piece whole when a part of it
- * is touched. pkg writes all in one go: the same gateway then shows 33 MB more as resident, until the machine starts anew.
+ * Linux caches a new file in units of the size of the writes, and maps a whole unit when a part of it is read. pkg writes
+ * everything in one write: the same gateway then has 33 MB more resident memory until the machine is restarted.
  */
 async function copyInPieces(from: string, to: string): Promise<void> {
   const piece = { highWaterMark: 64 * 1024 }

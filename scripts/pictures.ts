@@ -92,7 +92,7 @@ async function photograph(browser: Browser, state: string, { gateway, page, plac
   for (const theme of themes)
     for (const width of [390, 1440, ...(theme === 'light' ? [360, 2560] : [])]) {
       const look = await sameSession(page, browser, { theme, width })
-      tellRefusals(look, `${state} ${theme} ${width}`)
+      reportRefusals(look, `${state} ${theme} ${width}`)
       for (const [name, path] of Object.entries(everyPage(places))) {
         if (values.only !== undefined && !name.includes(values.only)) continue
         if ((width === 360 || width === 2560) && !extremes.includes(name)) continue
@@ -129,7 +129,7 @@ function settle(page: Page): Promise<unknown> {
 }
 
 /** A page asks for nothing that its reader may not see. */
-function tellRefusals(page: Page, where: string): void {
+function reportRefusals(page: Page, where: string): void {
   page.on('response', (answer) => {
     if (answer.status() >= 400)
       process.stdout.write(`${where}: ${answer.status()} ${new URL(answer.url()).pathname} on ${page.url()}\n`)

@@ -1,7 +1,7 @@
 /**
- * `node scripts/setup.mjs COMMAND`: installs what the lock file names where that is not done, then runs the shell command
- * under the pinned Node. Plain JavaScript without imports of ours: it is the one script that an older Node (20) runs,
- * on a clone that has nothing yet.
+ * `node scripts/setup.mjs COMMAND` installs the packages of the lock file if they are missing, then runs the shell command
+ * under the pinned Node. It is plain JavaScript and imports nothing of ours, because an older Node (20) has to run it on a
+ * fresh clone.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -17,13 +17,13 @@ const node = findNode()
 const [command = '', ...more] = process.argv.slice(2)
 if (command !== '') run([command, ...more.map(quote)].join(' '))
 
-/** npm leaves a copy of the lock behind when, and only when, an installation was finished. */
+/** npm writes this copy of the lock file only when an installation has finished. */
 function isInstalled() {
   const installed = readPackages('node_modules/.package-lock.json')
   const locked = readPackages('package-lock.json')
   return Object.entries(locked).every(([path, entry]) => {
     const found = installed[path]
-    // Packages for other platforms are in the lock, and are not installed.
+    // The lock file also names packages for other platforms, which are not installed.
     if (path === '' || (found === undefined && entry.optional)) return true
     return found?.version === entry.version && found?.integrity === entry.integrity
   })
@@ -36,7 +36,7 @@ function readPackages(path) {
 
 function install() {
   process.stderr.write('Installing what package-lock.json names …\n')
-  // The npm that runs us, where it does; its warnings about the older Node are of no use to anybody.
+  // The npm that runs this script, if one does. Its warnings about the older Node help nobody.
   const npm = process.env.npm_execpath?.endsWith('.js') ? [process.execPath, process.env.npm_execpath] : ['npm']
   const [program = 'npm', ...first] = npm
   // Not `npm ci`: it refuses a lock without an entry for each platform's build of a tool, and registries do not hold all.
@@ -50,7 +50,7 @@ function install() {
   process.exit(1)
 }
 
-/** The pinned Node; on a platform for which there is no package of it, the machine's own where it is new enough. */
+/** The pinned Node, or the machine's own if npm has none for this platform and the machine's is new enough. */
 function findNode() {
   const found = [join(binaries, 'node'), process.execPath].find((candidate) => majorOf(candidate) >= oldestMajor)
   if (found !== undefined) return found
@@ -67,8 +67,8 @@ function majorOf(candidate) {
 }
 
 /**
- * Through a shell of its own: the one that npm started has looked `node` up already, and remembers the machine's.
- * Waits for the command however it is ended, so that a gateway which drains keeps its terminal.
+ * Uses a new shell, because the shell that npm started has already looked up `node` and remembers the machine's.
+ * Waits for the command whatever signal arrives, so that a gateway that is draining keeps its terminal.
  */
 function run(line) {
   const path = [binaries, dirname(node), process.env.PATH].join(delimiter)

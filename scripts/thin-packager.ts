@@ -2,9 +2,9 @@ import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * What pkg's start loads before the program and in each thread, and what stands in its place: they are for what is not done here.
- * Its file system is not compressed, no addon lies in it (`src/daemon/native-binding.ts`), and no process is started with this
- * executable as its Node. Loading them took a tenth of a short command.
+ * Modules that pkg's start-up code loads before the program and in each thread, and their replacements. They serve features that
+ * are not used here: its file system is not compressed, contains no addon (`src/daemon/native-binding.ts`), and no process is
+ * started with this executable as its Node. Loading them took a tenth of the time of a short command.
  */
 const thinned: readonly [from: string, to: string][] = [
   ['var zlib = require("zlib");', 'var zlib = {};'],
@@ -16,9 +16,9 @@ const thinned: readonly [from: string, to: string][] = [
   ['shared.patchChildProcess(entrypoint2);', ''],
 ]
 
-/** Copies pkg below `work`, with a start that loads less. Returns the script that runs it. */
+/** Copies pkg into `work`, with start-up code that loads less. Returns the script that runs it. */
 export async function thinPackager(root: string, work: string): Promise<string> {
-  // Below the project, so that what it needs itself is found where npm has put it.
+  // Inside the project, so that Node finds pkg's own dependencies in node_modules.
   const copy = join(work, 'packager')
   await cp(join(root, 'node_modules/@yao-pkg/pkg'), copy, { recursive: true })
   const start = join(copy, 'prelude/sea-bootstrap.bundle.js')
@@ -28,7 +28,7 @@ export async function thinPackager(root: string, work: string): Promise<string> 
 
 function thin(start: string): string {
   return thinned.reduce((text, [from, to]) => {
-    if (!text.includes(from)) throw new Error(`pkg begins in another way now: there is no ${from}`)
+    if (!text.includes(from)) throw new Error(`pkg's start-up code has changed: it does not contain ${from}`)
     return text.replaceAll(from, to)
   }, start)
 }

@@ -67,19 +67,19 @@ export const aims: readonly Aim[] = [
   { title: 'idle memory', must: 160, aim: 110, unit: 'MB', value: own('idle-mb') },
   { title: 'start to /readyz', must: 1000, aim: 400, unit: 'ms', value: own('ready-ms') },
   {
-    title: 'client gone → provider’s connection closed, p99',
+    title: 'disconnect → provider’s connection closed, p99',
     must: 100,
     aim: 100,
     unit: 'ms',
     value: own('abort-before-head-p99', 'abort-before-content-p99', 'abort-mid-stream-p99'),
   },
-  { title: 'calls for a client that is gone', must: 0, aim: 0, unit: '', value: own('abort-late-calls') },
+  { title: 'calls for a client that has left', must: 0, aim: 0, unit: '', value: own('abort-late-calls') },
 ]
 
 export type Verdict = 'aim met' | 'must met' | 'MISSED'
 
 /** Null where this run cannot tell. */
-export function judge({ must, aim, atLeast, value }: Aim, results: Results): Verdict | null {
+export function evaluate({ must, aim, atLeast, value }: Aim, results: Results): Verdict | null {
   const found = value(results)
   if (Number.isNaN(found)) return null
   const reaches = (limit: number) => (atLeast ? found >= limit : found <= limit)

@@ -30,7 +30,7 @@ interface Trial {
 }
 
 const trials: readonly Trial[] = [
-  { name: 'a file of 2 GB up, its length told', bytes: large, run: (client) => upload(client, large, true) },
+  { name: 'a file of 2 GB up, with its length', bytes: large, run: (client) => upload(client, large, true) },
   { name: 'the same in chunks', bytes: large, run: (client) => upload(client, large, false) },
   {
     name: 'the same as a form whose `model` comes first',
@@ -94,8 +94,8 @@ async function measureTrial(target: SpgwTarget, trial: Trial): Promise<string[]>
 }
 
 async function makeClient(target: SpgwTarget): Promise<Client> {
-  const created = await target.tell('keys create --name bodies --json')
-  await target.tell('routes add bodies --provider openai')
+  const created = await target.runCommand('keys create --name bodies --json')
+  await target.runCommand('routes add bodies --provider openai')
   const key = /sp_live_\w+/.exec(created)?.[0] ?? ''
   const headers = { authorization: `Bearer ${key}`, 'x-sp-provider': 'openai' }
   return { port: target.port, headers, file: '' }
@@ -120,12 +120,12 @@ function formStart(model?: 'model'): string {
 
 const formEnd = `\r\n--${boundary}--\r\n`
 
-async function upload(client: Client, bytes: number, told: boolean, model?: 'model'): Promise<void> {
+async function upload(client: Client, bytes: number, withLength: boolean, model?: 'model'): Promise<void> {
   const begin = formStart(model)
   const length = begin.length + bytes + formEnd.length
   const request = open(client, 'POST', model === undefined ? '/v1/files' : '/v1/images/edits', {
     'content-type': `multipart/form-data; boundary=${boundary}`,
-    ...(told ? { 'content-length': String(length) } : {}),
+    ...(withLength ? { 'content-length': String(length) } : {}),
   })
   const answer = readAnswer(request)
   request.write(begin)

@@ -42,10 +42,10 @@ export async function run(machine: Machine, command: string[], options: ChildOpt
 
 export async function stop(child: ChildProcess, graceMs = 10_000): Promise<void> {
   if (!running.has(child)) return
-  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   child.kill('SIGTERM')
   const timer = setTimeout(() => child.kill('SIGKILL'), graceMs)
-  await gone
+  await exited
   clearTimeout(timer)
 }
 

@@ -1,4 +1,4 @@
-import { aims, judge } from './aims.ts'
+import { aims, evaluate } from './aims.ts'
 import { figures } from './figures.ts'
 import type { Results } from './results.ts'
 
@@ -27,7 +27,7 @@ export function renderFigures(results: Results): string {
 export function renderAims(results: Results): string {
   const rows = aims.flatMap((each): Row[] => {
     const { title, must, aim, unit, atLeast, value } = each
-    const verdict = judge(each, results)
+    const verdict = evaluate(each, results)
     if (verdict === null) return []
     const digits = unit === '×' ? 2 : 0
     const limits = [must, aim].map((limit) =>
@@ -35,7 +35,7 @@ export function renderAims(results: Results): string {
     )
     return [[title, `${show(value(results), digits)} ${unit}`.trim(), ...limits, verdict]]
   })
-  const rest = aims.filter((each) => judge(each, results) === null).map(({ title }) => title)
+  const rest = aims.filter((each) => evaluate(each, results) === null).map(({ title }) => title)
   const table = renderTable(['target', 'measured', 'must', 'aim', 'verdict'], rows)
   if (rest.length === 0) return table
   const missing = `Not measured: ${rest.join('; ')}.`
@@ -43,7 +43,7 @@ export function renderAims(results: Results): string {
 }
 
 export function missesMust(results: Results): boolean {
-  return aims.some((each) => judge(each, results) === 'MISSED')
+  return aims.some((each) => evaluate(each, results) === 'MISSED')
 }
 
 export function renderTable(head: Row, rows: Row[]): string {

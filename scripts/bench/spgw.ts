@@ -32,7 +32,7 @@ export interface SpgwTarget extends Target {
   port: number
   consolePort: number
   /** Runs a command against it, as an operator would, and returns what it prints. */
-  tell(line: string, place?: ChildOptions['place']): Promise<string>
+  runCommand(line: string, place?: ChildOptions['place']): Promise<string>
   /** A command that runs until it is stopped. */
   follow(line: string): ChildProcess
 }
@@ -53,9 +53,9 @@ export async function prepareSpgw(options: SpgwOptions): Promise<SpgwStarter> {
   }
   const serving = await serve(options, template, environment, {}, {})
   // On all cores: nothing is measured yet.
-  const tell = (line: string) => serving.tell(line, 'all')
+  const runCommand = (line: string) => serving.runCommand(line, 'all')
   const addProvider = (name: string, kind: string, url: string) =>
-    tell(`providers add ${name} --kind ${kind} --base-url ${url} --credential-env BENCH_CREDENTIAL --skip-check`)
+    runCommand(`providers add ${name} --kind ${kind} --base-url ${url} --credential-env BENCH_CREDENTIAL --skip-check`)
   const origin = `http://127.0.0.1:${mock.port}`
   const front = tls === null ? [] : ['tls']
   await Promise.all([
@@ -65,15 +65,15 @@ export async function prepareSpgw(options: SpgwOptions): Promise<SpgwStarter> {
     addProvider('anthropic', 'anthropic', origin),
     addProvider('gemini', 'gemini', origin),
     ...front.map((name) => addProvider(name, 'openai', `https://127.0.0.1:${tls?.port}/v1`)),
-    tell(`policies add bench --allow-model bench-*,anthropic-*,gemini-*,tls-* --max-body 20MB`),
+    runCommand(`policies add bench --allow-model bench-*,anthropic-*,gemini-*,tls-* --max-body 20MB`),
   ])
   await Promise.all([
-    tell('routes add bench-* --provider openai'),
-    tell('routes add bench-busy* --provider busy'),
-    tell('routes add bench-flaky --provider flaky --retries 2'),
-    ...['anthropic', 'gemini', ...front].map((name) => tell(`routes add ${name}-* --provider ${name}`)),
+    runCommand('routes add bench-* --provider openai'),
+    runCommand('routes add bench-busy* --provider busy'),
+    runCommand('routes add bench-flaky --provider flaky --retries 2'),
+    ...['anthropic', 'gemini', ...front].map((name) => runCommand(`routes add ${name}-* --provider ${name}`)),
   ])
-  const created = await tell('keys create --name bench --policy bench --json')
+  const created = await runCommand('keys create --name bench --policy bench --json')
   const key = /sp_live_\w+/.exec(created)?.[0] ?? ''
   await serving.stop()
   return async (start) => {
@@ -118,8 +118,20 @@ async function serve(
   createInterface({ input: child.stdout! }).on('line', (line) => onLine?.(line))
   const readyMs = await untilReady(child, `http://127.0.0.1:${port}/readyz`, begun)
   const reach = ({ path }: Call) => ({ port, path, headers })
-  const told = (line: string) => [...command, ...line.split(' '), '--data-dir', data, '--yes']
-  const tell: SpgwTarget['tell'] = (line, place = 'load') => run(machine, told(line), { place, environment })
-  const follow = (line: string) => start(machine, told(line), { place: 'load', environment })
-  return { name, reach, pid: child.pid ?? 0, readyMs, data, port, consolePort, tell, follow, stop: () => stop(child) }
+  const commandFor = (line: string) => [...command, ...line.split(' '), '--data-dir', data, '--yes']
+  const runCommand: SpgwTarget['runCommand'] = (line, place = 'load') =>
+    run(machine, commandFor(line), { place, environment })
+  const follow = (line: string) => start(machine, commandFor(line), { place: 'load', environment })
+  return {
+    name,
+    reach,
+    pid: child.pid ?? 0,
+    readyMs,
+    data,
+    port,
+    consolePort,
+    runCommand,
+    follow,
+    stop: () => stop(child),
+  }
 }

@@ -2,8 +2,8 @@ import type { RequestRecord } from '../../src/core/record.ts'
 import type { Call } from './call.ts'
 import type { Ledger, Served } from './provider.ts'
 
-/** Problems beyond these are counted, and no longer told one by one. */
-const toldProblems = 40
+/** Problems beyond these are counted, but not listed. */
+const listedProblems = 40
 
 export interface Counts {
   requests: number
@@ -36,7 +36,7 @@ export class Account {
   }
 
   get problems(): string[] {
-    return [...this.#problems].slice(0, toldProblems)
+    return [...this.#problems].slice(0, listedProblems)
   }
 
   add(call: Call): void {

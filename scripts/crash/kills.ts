@@ -59,13 +59,13 @@ const latestPassing: Partial<Record<PassedPoint, number>> = {
 /** Longer than anything here takes that is not stuck. */
 const strikeLimitMs = 30_000
 
-/** Kills with load on, at a moment that hangs on nothing; or at one at which there is something under way. */
-export async function killUnderLoad(scene: Scene, underWay = false): Promise<void> {
+/** Kills with load on, at a random moment, or at one when requests are in progress. */
+export async function killUnderLoad(scene: Scene, inProgress = false): Promise<void> {
   const gateway = scene.start()
   const address = await expectReady(gateway, scene)
   if (scene.random.chance(0.7) || scene.changes.inDoubt) await gateway.withAdmin((admin) => scene.look(admin))
   const load = scene.load(address)
-  if (underWay) await load.begun
+  if (inProgress) await load.begun
   await wait(scene.random.between(5, 450))
   await gateway.kill()
   await load.end()

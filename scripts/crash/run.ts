@@ -126,8 +126,8 @@ class CrashRun {
       0,
     )
     const expected = [records.length, interrupted.length, interruptedTokens, sum('input'), sum('output')]
-    const told = [total?.requests, total?.interrupted, total?.interrupted_tokens, total?.input, total?.output]
-    if (String(expected) !== String(told)) account.wrong(`stats say ${told}; the records come to ${expected}`)
+    const reported = [total?.requests, total?.interrupted, total?.interrupted_tokens, total?.input, total?.output]
+    if (String(expected) !== String(reported)) account.wrong(`stats say ${reported}; the records come to ${expected}`)
     const [served, recorded] = [account.served(), account.recorded(records)]
     if (served.input !== recorded.input || served.output !== recorded.output) {
       account.wrong(`providers served ${JSON.stringify(served)}; recorded is ${JSON.stringify(recorded)}`)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { aims, judge } from '../../scripts/bench/aims.ts'
+import { aims, evaluate } from '../../scripts/bench/aims.ts'
 import { readScript } from '../../scripts/bench/perf.ts'
 import { Results } from '../../scripts/bench/results.ts'
 import { HeapWatch } from '../../scripts/bench/soak/heap-watch.ts'
@@ -10,7 +10,7 @@ function verdictOf(title: string, own: Record<string, number>, peer: Record<stri
   results.add('spgw', own)
   results.add('portkey', peer)
   const aim = aims.find((each) => each.title === title)
-  return aim && judge(aim, results)
+  return aim && evaluate(aim, results)
 }
 
 describe('targets', () => {

@@ -18,7 +18,7 @@ it('every npm command that a page, a script or .ci/run names exists', () => {
 })
 
 it('what the inner loop runs packages nothing', () => {
-  expect(packageDescription.scripts['test:unit']).toContain('vitest run --project unit ')
+  expect(packageDescription.scripts['test:unit']).toContain('vitest run --project unit')
   const config = readFileSync(join(import.meta.dirname, '../../vitest.config.ts'), 'utf8')
   const unit = config.slice(config.indexOf("name: 'unit'"), config.indexOf("name: 'integration'"))
   expect(unit).not.toContain('globalSetup')

@@ -29,7 +29,7 @@ export const aborts: Part = {
       figures[`abort-${phase}-p50`] = quantile(times, 0.5)
       figures[`abort-${phase}-p99`] = quantile(times, 0.99)
     }
-    figures['abort-late-calls'] = await countLateCalls(bench, target)
+    figures['abort-late-calls'] = await countCallsAfterAbort(bench, target)
     return figures
   },
 }
@@ -56,7 +56,7 @@ async function abortOnce(bench: Bench, target: Target, model: string, content: b
  * Calls that reach the provider although their client has hung up during the wait before a retry. One client that stays
  * shows that there would have been a call.
  */
-async function countLateCalls({ mock }: Bench, target: Target): Promise<number> {
+async function countCallsAfterAbort({ mock }: Bench, target: Target): Promise<number> {
   const tags = Array.from({ length: waiting }, () => `wait-${newTag()}`)
   const agent = newAgent()
   const sent = tags.map((tag) => open(agent, target, callFor('openai', `bench-busy.${tag}`)).on('error', () => {}))

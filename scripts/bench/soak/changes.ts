@@ -52,15 +52,15 @@ export function startOperator(target: SpgwTarget): Operator {
 
 /** A key that works from the moment it is made to the moment it is revoked; a route and a policy that change. */
 async function changeOnce(target: SpgwTarget, turn: number): Promise<void> {
-  const created = await target.tell(`keys create --name soak-${turn} --policy bench --json`)
+  const created = await target.runCommand(`keys create --name soak-${turn} --policy bench --json`)
   const authorization = `Bearer ${/sp_live_\w+/.exec(created)?.[0] ?? ''}`
   await expectStatus(target, authorization, 200)
-  await target.tell(`routes edit bench-flaky --retries ${2 + (turn % 2)}`)
-  await target.tell(`policies edit bench --max-body ${20 + (turn % 2)}MB`)
-  await target.tell('requests list --json')
-  await target.tell(`keys revoke soak-${turn}`)
+  await target.runCommand(`routes edit bench-flaky --retries ${2 + (turn % 2)}`)
+  await target.runCommand(`policies edit bench --max-body ${20 + (turn % 2)}MB`)
+  await target.runCommand('requests list --json')
+  await target.runCommand(`keys revoke soak-${turn}`)
   await expectStatus(target, authorization, 401)
-  await target.tell(`keys remove soak-${turn}`)
+  await target.runCommand(`keys remove soak-${turn}`)
 }
 
 async function expectStatus(target: SpgwTarget, authorization: string, status: number): Promise<void> {

@@ -27,7 +27,7 @@ export class Crowd {
     this.#timer = setInterval(() => this.#sendDue(), turnMs)
   }
 
-  get underWay(): number {
+  get open(): number {
     return this.#open.size
   }
 

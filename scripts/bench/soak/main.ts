@@ -152,7 +152,7 @@ function showProgress(sample: Sample, crowd: Crowd, rounds: number): void {
     `db ${(sample.databaseBytes / 1e6).toFixed(1)} + ${(sample.walBytes / 1e6).toFixed(1)} MB`,
     `lag ${sample.lagMs.toFixed(0)} ms`,
     `loop p99 ${sample.probeP99Ms.toFixed(1)} ms`,
-    `${crowd.done} done, ${crowd.wrong} wrong, ${crowd.underWay} open, ${rounds} changes`,
+    `${crowd.done} done, ${crowd.wrong} wrong, ${crowd.open} open, ${rounds} changes`,
   ]
   process.stderr.write(`${figures.join('  ')}\n`)
 }

@@ -40,7 +40,7 @@ interface Judged {
   verdict: 'flat' | 'GROWS' | 'too short'
 }
 
-function judge({ key, size, settledAfterMs }: Watched, samples: readonly Sample[]): Judged {
+function evaluate({ key, size, settledAfterMs }: Watched, samples: readonly Sample[]): Judged {
   const halfMs = (samples[0]!.atMs + samples.at(-1)!.atMs) / 2
   const settled = samples.filter((sample) => sample.atMs >= (settledAfterMs ?? halfMs) && !Number.isNaN(sample[key]))
   const hours = settled.map(({ atMs }) => atMs / hourMs)
@@ -55,7 +55,7 @@ export function renderWatched(before: Sample, samples: readonly Sample[], after:
   const seen = watched.filter(({ key }) => samples.some((sample) => !Number.isNaN(sample[key])))
   const rows = seen.map((each) => {
     const { key, title, unit, size } = each
-    const { trend, verdict } = judge(each, samples)
+    const { trend, verdict } = evaluate(each, samples)
     const show = (value: number) => (Number.isNaN(value) ? '–' : value.toFixed(unit === '' ? 0 : 1))
     const values = samples.map((sample) => sample[key] / size).filter((value) => !Number.isNaN(value))
     const figures = [before[key] / size, median(values), Math.max(...values), after[key] / size]
@@ -70,7 +70,7 @@ export function renderWatched(before: Sample, samples: readonly Sample[], after:
 
 /** Names of what grows. */
 export function listGrowing(samples: readonly Sample[]): string[] {
-  return watched.filter((each) => judge(each, samples).verdict === 'GROWS').map(({ title }) => title)
+  return watched.filter((each) => evaluate(each, samples).verdict === 'GROWS').map(({ title }) => title)
 }
 
 /** Delays, lag and cost in the first and in the last quarter: what gets slower shows here. */
