@@ -96,10 +96,6 @@ async function ensurePolicy(store: StoreClient): Promise<string> {
     name,
     attachedTo: { workspace: false, ids: [] },
     allowModels: [model],
-    denyModels: [],
-    lanes: [],
-    maxBody: null,
-    capture: null,
     createdAt: new Date().toISOString(),
   }
   await audited(store, 'policies.add', policy.id).policies.insert(policy)

@@ -5,8 +5,7 @@ import { SseFramer } from '../core/sse.ts'
 import type { StreamFramer } from '../core/stream-event.ts'
 import { type Detector, findAll } from '../policy/detectors/detector.ts'
 import { detectors } from '../policy/detectors/index.ts'
-import { maskAcrossEvents } from '../policy/detectors/mask-events.ts'
-import { type Find, type Masked, maskJsonText, maskPlainText } from '../policy/detectors/mask-text.ts'
+import { type Find, type Masked, maskAcrossEvents, maskJsonText, maskPlainText } from '../policy/detectors/mask.ts'
 import { knownSecrets } from '../policy/detectors/secrets.ts'
 
 const eventStream = /^text\/event-stream\b/i

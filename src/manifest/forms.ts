@@ -99,8 +99,6 @@ export function list(expected: string, { sorted = false, of = text }: { sorted?:
   }
 }
 
-export const lanes = list(`a list of ${laneNames.join(', ')}`, { sorted: true, of: choice(laneNames) })
-
 /** Names with texts, whole: what is not named is not there. */
 export const pairs: Form = {
   expected: 'names with texts, like team: search',

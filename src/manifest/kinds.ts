@@ -1,5 +1,6 @@
-import { captureModes } from '../core/capture.ts'
+import { policyRules } from '../core/policy-rules.ts'
 import * as forms from './forms.ts'
+import { ruleSpecs } from './policy-rules.ts'
 import type { Fields, Plain, ResourceKind } from './resource.ts'
 
 /** A field of a resource, as a file may name it. */
@@ -35,7 +36,6 @@ const timeouts = {
   'timeouts.total': limit('total'),
 }
 const tags = field(forms.pairs, 'tags', {})
-const models = (shown: string) => field(forms.list('a list of model names or patterns'), shown, [])
 
 /** Written and compared as what can be seen of them (`credentials.ts` of the handlers knows them better). */
 const credentials: forms.Form = {
@@ -90,11 +90,7 @@ export const kindSpecs: Record<ResourceKind, KindSpec> = {
     nameField: 'name',
     scope: [],
     fields: {
-      allow_models: models('allow_models'),
-      deny_models: models('deny_models'),
-      lanes: field(forms.lanes, 'lanes', []),
-      max_body: field(forms.orWord(forms.size, 'none'), 'max_body_bytes', null),
-      capture: field(forms.orWord(forms.choice(captureModes), 'default'), 'capture', null),
+      ...ruleSpecs(policyRules),
       attach: field(
         forms.list('a list of workspace, project:P, environment:P/E or key:P/E/NAME', { sorted: true }),
         'attached_to',

@@ -1,50 +1,48 @@
-import { type CaptureMode, captureModes } from '../core/capture.ts'
+import type { CaptureMode } from '../core/capture.ts'
 import type { Fault } from '../core/errors.ts'
 import { flatText } from '../core/flat-text.ts'
 import type { LaneName } from '../core/lane.ts'
-import { compilePattern, isExact, matchesPattern, type Pattern } from '../core/pattern.ts'
+import type { RuleValue } from '../core/policy-rules.ts'
 import type { Signal } from '../core/record.ts'
-import { formatSize } from '../core/units.ts'
 import type { ConfigurationSnapshot, SnapshotKey, SnapshotPolicy } from '../store/snapshot.ts'
+import {
+  type BodyLimit,
+  type NameCheck,
+  type PreparedCheck,
+  type RuleCheck,
+  ruleChecks,
+  type Strictest,
+} from './checks.ts'
 
-/** Names and patterns to look a model up in. */
-export interface ModelSet {
-  exact: ReadonlySet<string>
-  patterns: readonly Pattern[]
-}
+/** Each row knows the type of its value; here they stand together. */
+export type CheckTable = Readonly<Record<string, RuleCheck<RuleValue>>>
 
-export interface CompiledPolicy {
-  id: string
-  name: string
-  /** null: all. */
-  allow: ModelSet | null
-  /** null: none. In lower case. */
-  deny: ModelSet | null
-  /** null: all. */
-  lanes: readonly LaneName[] | null
-  /** Bytes; null: no limit of its own. */
-  maxBody: number | null
-  /** null: says nothing about it. */
-  capture: CaptureMode | null
-}
-
-/** All that applies to a key, by name, so that neither verdict nor signals depend on where a policy is attached. */
-export interface EffectivePolicy {
-  policies: readonly CompiledPolicy[]
-  /** The smallest body limit of them all; `within` says of a body that it keeps it. */
-  body: { bytes: number; policy: string; within: string } | null
-  /** The least that any of them keeps; null: none of them says anything, and nothing is kept. */
-  capture: { mode: CaptureMode; signal: Signal } | null
-  /** The key names a policy that the snapshot does not have: refused, since nobody knows what it would have forbidden. */
-  missing: string | null
-  /** What was found for the models that were asked for last: for one set of policies it is always the same. */
-  verdicts: Map<string, ModelVerdict>
-}
-
-/** The arrays are shared between requests: copy, never change them. */
-export interface ModelVerdict {
+/** What several checks say together; the first refusal ends them. The arrays are shared between requests: copy, never change them. */
+export interface Verdict {
   fault: Fault | null
   signals: readonly Signal[]
+}
+
+interface CompiledPolicy {
+  id: string
+  name: string
+  /** By the rule's name. */
+  rules: Map<string, { value: RuleValue; check: PreparedCheck }>
+}
+
+/** All that applies to a key, sorted by name, so that neither verdict nor signals depend on where a policy is attached. */
+export interface EffectivePolicy {
+  policies: readonly CompiledPolicy[]
+  /** The key names a policy that the snapshot does not have: refused, since nobody knows what it would have forbidden. */
+  missing: string | null
+  checkLane(lane: LaneName): Verdict
+  checkModel(model: string): Verdict
+  /** Names of the policies that limit models. */
+  modelLimits: readonly string[]
+  /** The smallest limit that any policy sets. */
+  body: BodyLimit | null
+  /** null: no policy sets it, and nothing is kept. */
+  capture: { mode: CaptureMode; signal: Signal } | null
 }
 
 export interface CompiledPolicies {
@@ -56,113 +54,108 @@ export interface CompiledPolicies {
   byKey: WeakMap<SnapshotKey, EffectivePolicy>
   /** Keys to which the same policies apply share one value. */
   bySet: Map<string, EffectivePolicy>
+  table: CheckTable
 }
 
-const unlimited: EffectivePolicy = Object.freeze({
-  policies: [],
-  body: null,
-  capture: null,
-  missing: null,
-  verdicts: new Map(),
-})
+/** Clients choose the names: so many are remembered, then all are forgotten. */
+const rememberedNames = 1000
+const nothingToSay: Verdict = Object.freeze({ fault: null, signals: Object.freeze([]) })
 
-/** Done once a snapshot. */
-export function compilePolicies(configuration: ConfigurationSnapshot): CompiledPolicies {
+/** For the same policies, the verdict on a name is always the same. Its signals go into the record of every request that names it. */
+function rememberVerdicts(checks: readonly NameCheck[]): (name: string) => Verdict {
+  const verdicts = new Map<string, Verdict>()
+  return (name) => {
+    if (checks.length === 0) return nothingToSay
+    const known = verdicts.get(name)
+    if (known !== undefined) return known
+    if (verdicts.size >= rememberedNames) verdicts.clear()
+    const verdict: Verdict & { signals: Signal[] } = { fault: null, signals: [] }
+    for (const check of checks) {
+      const { fault, signal } = check(name)
+      verdict.signals.push(Object.freeze({ ...signal, text: flatText(signal.text) }))
+      verdict.fault = fault
+      if (fault !== null) break
+    }
+    verdicts.set(name, verdict)
+    return verdict
+  }
+}
+
+/** Done once for each snapshot. */
+export function compilePolicies(
+  configuration: ConfigurationSnapshot,
+  table: CheckTable = ruleChecks,
+): CompiledPolicies {
   const byId = new Map<string, CompiledPolicy>()
   const attached = new Map<string, CompiledPolicy[]>()
   const workspace: CompiledPolicy[] = []
   for (const policy of configuration.policies) {
-    const compiled = compilePolicy(policy)
+    const compiled = compilePolicy(policy, table)
     byId.set(policy.id, compiled)
     if (policy.attachedTo.workspace) workspace.push(compiled)
-    for (const id of policy.attachedTo.ids) attached.set(id, [...(attached.get(id) ?? []), compiled])
+    for (const id of policy.attachedTo.ids) attached.getOrInsertComputed(id, () => []).push(compiled)
   }
-  return { byId, workspace, attached, byKey: new WeakMap(), bySet: new Map() }
+  return { byId, workspace, attached, byKey: new WeakMap(), bySet: new Map(), table }
+}
+
+function compilePolicy(policy: SnapshotPolicy, table: CheckTable): CompiledPolicy {
+  const { id, name } = policy
+  const rules: CompiledPolicy['rules'] = new Map()
+  for (const [rule, { prepare }] of Object.entries(table)) {
+    const value: RuleValue | null | undefined = Reflect.get(policy, rule)
+    const isSet = value !== null && value !== undefined && !(Array.isArray(value) && value.length === 0)
+    if (isSet) rules.set(rule, { value, check: prepare(value, name) })
+  }
+  return { id, name, rules }
 }
 
 /** What applies to a key: everything attached to the workspace, its project, its environment and itself. */
 export function effectivePolicy(compiled: CompiledPolicies, key: SnapshotKey): EffectivePolicy {
-  const known = compiled.byKey.get(key)
-  if (known) return known
-  const effective = collect(compiled, key)
-  compiled.byKey.set(key, effective)
+  let effective = compiled.byKey.get(key)
+  if (effective === undefined) {
+    effective = findEffective(compiled, key)
+    compiled.byKey.set(key, effective)
+  }
   return effective
 }
 
-function collect(compiled: CompiledPolicies, key: SnapshotKey): EffectivePolicy {
+function findEffective(compiled: CompiledPolicies, key: SnapshotKey): EffectivePolicy {
   const found = new Set(compiled.workspace)
   for (const id of [key.projectId, key.environmentId, key.id]) {
     for (const policy of compiled.attached.get(id) ?? []) found.add(policy)
   }
   const own = key.policyId === null ? undefined : compiled.byId.get(key.policyId)
   if (own) found.add(own)
-  const missing = key.policyId !== null && !own ? key.policyId : null
-  if (found.size === 0 && missing === null) return unlimited
+  const missing = own ? null : key.policyId
   const policies = [...found].sort((one, other) => (one.name < other.name ? -1 : 1))
-  return share(compiled, policies, missing)
-}
-
-function share(compiled: CompiledPolicies, policies: CompiledPolicy[], missing: string | null): EffectivePolicy {
   const set = [...policies.map(({ id }) => id), missing ?? ''].join(' ')
-  const known = compiled.bySet.get(set)
-  if (known) return known
-  const body = smallestBody(policies)
-  const effective = { policies, body, capture: leastCapture(policies), missing, verdicts: new Map() }
-  compiled.bySet.set(set, effective)
-  return effective
+  return compiled.bySet.getOrInsertComputed(set, () => ({ ...combine(policies, compiled.table), policies, missing }))
 }
 
-function smallestBody(policies: readonly CompiledPolicy[]): EffectivePolicy['body'] {
-  let smallest: EffectivePolicy['body'] = null
-  for (const { name, maxBody } of policies) {
-    if (maxBody === null || (smallest !== null && maxBody >= smallest.bytes)) continue
-    const within = flatText('The body is within the ', formatSize(maxBody), ' of the policy ', name, '.')
-    smallest = { bytes: maxBody, policy: name, within }
-  }
-  return smallest
-}
-
-const captureTexts = {
-  none: 'keeps no bodies',
-  redacted: 'keeps the bodies, with secrets and personal data masked',
-  full: 'keeps the bodies',
-} as const
-
-function leastCapture(policies: readonly CompiledPolicy[]): EffectivePolicy['capture'] {
-  for (const mode of captureModes) {
-    const policy = policies.find(({ capture }) => capture === mode)
-    if (policy === undefined) continue
-    const more = policies.some(({ capture }) => capture !== null && capture !== mode)
-    const text = `The policy ${policy.name} ${captureTexts[mode]}${more ? '; others that apply would keep more' : ''}.`
-    const data = { policy: policy.name, capture: mode }
-    return { mode, signal: Object.freeze({ rule: 'capture', verdict: 'note', text: flatText(text), data }) }
-  }
-  return null
-}
-
-function compilePolicy(policy: SnapshotPolicy): CompiledPolicy {
-  const { id, name, maxBody, capture } = policy
+function combine(policies: readonly CompiledPolicy[], table: CheckTable) {
+  const checks = Object.entries(table).flatMap(([name, { strictest }]) => {
+    const set = policies.flatMap(({ rules }) => rules.get(name) ?? [])
+    return findStrictest(set, strictest).map(({ value, check }) => {
+      return { ...check, overrules: set.some((other) => other.value !== value) }
+    })
+  })
   return {
-    id,
-    name,
-    allow: compileModels(policy.allowModels),
-    // Providers that do not look at the case of a name would otherwise let a denied model through.
-    deny: compileModels(policy.denyModels.map((model) => model.toLowerCase())),
-    lanes: policy.lanes.length === 0 ? null : policy.lanes,
-    maxBody,
-    capture,
+    checkLane: rememberVerdicts(checks.flatMap(({ lane }) => lane ?? [])),
+    checkModel: rememberVerdicts(checks.flatMap(({ model }) => model ?? [])),
+    modelLimits: policies.flatMap(({ name, rules }) =>
+      [...rules.values()].some(({ check }) => check.model) ? name : [],
+    ),
+    body: checks.flatMap(({ body }) => body ?? []).sort((one, other) => one.bytes - other.bytes)[0] ?? null,
+    capture: checks.flatMap(({ capture, overrules }) => capture?.(overrules) ?? [])[0] ?? null,
   }
 }
 
-function compileModels(models: readonly string[]): ModelSet | null {
-  if (models.length === 0) return null
-  const patterns = models.map(compilePattern)
-  const exact = patterns.filter(isExact).map(({ text }) => text)
-  return { exact: new Set(exact), patterns: patterns.filter((pattern) => !isExact(pattern)) }
-}
-
-/** The entry that names the model; null when none does. */
-export function findModel(set: ModelSet, model: string): string | null {
-  if (set.exact.has(model)) return model
-  return set.patterns.find((pattern) => matchesPattern(pattern, model))?.text ?? null
+/** Which of the values that policies set apply: each of them, or the strictest. Of equals, the first counts. */
+export function findStrictest<Value, Rule extends { value: Value }>(
+  set: readonly Rule[],
+  strictest: Strictest<Value>,
+): readonly Rule[] {
+  if (strictest === 'each' || set.length < 2) return set
+  const wanted = set.map(({ value }) => value).reduce((one, other) => strictest.of(one, other))
+  return set.filter(({ value }) => value === wanted).slice(0, 1)
 }

@@ -217,7 +217,7 @@ export interface Key {
   secrets: { hash: string; lastFour: string; expiresAt: string | null }[]
 }
 
-export interface Policy extends Omit<SnapshotPolicy, never> {
+export interface Policy extends SnapshotPolicy {
   createdAt: string
 }
 

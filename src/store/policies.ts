@@ -1,9 +1,9 @@
+import type { PolicyRules } from '../core/policy-rules.ts'
 import type { Policy, Tables } from './api.ts'
 import { readJson, writeJson } from './json-column.ts'
 import { named, present, refuseInUse, refuseTaken } from './refuse.ts'
 import type { Database, PolicyRow, Schema } from './schema.ts'
 
-type Rules = Omit<Policy, 'id' | 'name' | 'createdAt' | 'attachedTo' | 'capture'>
 type Attachment = Schema['policy_attachments']
 
 export function policiesTable(db: Database): Tables['policies'] {
@@ -60,8 +60,7 @@ function toRow({ id, name, createdAt, attachedTo, ...rules }: Policy): PolicyRow
 }
 
 function toPolicy(row: PolicyRow, attached: readonly Attachment[]): Policy {
-  // A policy from before there was this rule says nothing about it.
-  const rules = { capture: null, ...readJson<Rules & Partial<Pick<Policy, 'capture'>>>(row.rules_json) }
+  const rules = readJson<Partial<PolicyRules>>(row.rules_json)
   const attachedTo = { workspace: row.workspace === 1, ids: attached.map((entry) => entry.target_id) }
   return { id: row.id, name: row.name, attachedTo, ...rules, createdAt: row.created_at }
 }

@@ -1,5 +1,5 @@
-import type { CaptureMode } from '../core/capture.ts'
 import type { LaneName, TimeLimits } from '../core/lane.ts'
+import type { PolicyRules } from '../core/policy-rules.ts'
 
 /**
  * The read model of the data plane. Plain data only: it crosses threads by structured clone, and each thread
@@ -84,18 +84,12 @@ export interface SnapshotTarget {
   priority: number
 }
 
-export interface SnapshotPolicy {
+/** A rule that is not there is not set, like one that is an empty list or null. */
+export interface SnapshotPolicy extends Partial<PolicyRules> {
   id: string
   name: string
   /** Where it is attached: the workspace, or ids of projects, environments and keys. */
   attachedTo: { workspace: boolean; ids: string[] }
-  allowModels: string[]
-  denyModels: string[]
-  lanes: LaneName[]
-  /** Bytes; null is no limit but the gateway's own. */
-  maxBody: number | null
-  /** null: says nothing about it, so that another policy may. */
-  capture: CaptureMode | null
 }
 
 export interface SnapshotKey {

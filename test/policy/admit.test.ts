@@ -3,19 +3,20 @@ import { describe, expect, it } from 'vitest'
 import { captureModes } from '../../src/core/capture.ts'
 import type { LaneName } from '../../src/core/lane.ts'
 import {
-  admit,
   admitBody,
   admitCall,
   admitKey,
   type CallFacts,
   compilePolicies,
+  type EffectivePolicy,
   effectivePolicy,
   judgeCall,
+  type KeyFacts,
   maxBody,
   mayUseModel,
   releaseHold,
 } from '../../src/policy/admit.ts'
-import { attachCounters, createCounterMemory, requestsInFlight } from '../../src/policy/counters.ts'
+import { attachCounters, type Counters, createCounterMemory, requestsInFlight } from '../../src/policy/counters.ts'
 import type { SnapshotKey, SnapshotPolicy } from '../../src/store/snapshot.ts'
 import { makeConfiguration, makeKey, makePolicy } from '../support/snapshot.ts'
 
@@ -204,7 +205,15 @@ describe('holds', () => {
   })
 })
 
-describe('admit', () => {
+/** As the pipeline does: the key before the body is read, the call afterwards. */
+function admit(request: KeyFacts & CallFacts & { key: SnapshotKey }, effective: EffectivePolicy, counters: Counters) {
+  const first = admitKey(request.key, request)
+  if (first.fault !== null) return { ...first, hold: null }
+  const second = admitCall(request, effective, counters)
+  return { ...second, signals: [...first.signals, ...second.signals] }
+}
+
+describe('admitKey and admitCall', () => {
   const request = { key: makeKey(), project: 'a', environment: null, now, ...call() }
 
   it('runs all checks in their order and keeps the signals of each', () => {

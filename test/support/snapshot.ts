@@ -73,11 +73,6 @@ export function makePolicy(name: string, parts: Partial<SnapshotPolicy> = {}): S
     id: `pol_${name}`,
     name,
     attachedTo: { workspace: true, ids: [] },
-    allowModels: [],
-    denyModels: [],
-    lanes: [],
-    maxBody: null,
-    capture: null,
     ...parts,
   }
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { captureModes } from '../../core/capture.ts'
-import { forceField, laneName, nameField, newNameField, owned, removed, renameField, sizeText, time } from './fields.ts'
-import { field, operation } from './operation.ts'
+import { policyRules } from '../../core/policy-rules.ts'
+import { forceField, nameField, newNameField, owned, removed, renameField, time } from './fields.ts'
+import { type Column, field, operation } from './operation.ts'
+import { clearField, inputFields, ruleColumns, shownFields } from './policy-fields.ts'
 
 export const policyShape = z.object({
   id: z.string(),
@@ -10,61 +11,27 @@ export const policyShape = z.object({
   attached_to: z.array(z.string()),
   /** `key:NAME`: keys that name it themselves, which only `keys edit` changes. */
   held_by: z.array(z.string()),
-  /** Empty: all. */
-  allow_models: z.array(z.string()),
-  deny_models: z.array(z.string()),
-  lanes: z.array(laneName),
-  max_body_bytes: z.number().nullable(),
-  /** null: says nothing. Of the policies that do, the one that keeps least holds; without any, nothing is kept. */
-  capture: z.enum(captureModes).nullable(),
+  ...shownFields(policyRules),
   owned,
   created_at: time,
 })
 
-const columns = [
+const columns: readonly Column[] = [
   { field: 'name', title: 'NAME' },
   { field: 'attached_to', title: 'APPLIES TO', format: 'list' },
   { field: 'held_by', title: 'USED BY', format: 'list' },
-  { field: 'allow_models', title: 'ALLOWS', format: 'list' },
-  { field: 'deny_models', title: 'DENIES', format: 'list' },
-  { field: 'lanes', title: 'LANES', format: 'list' },
-  { field: 'max_body_bytes', title: 'MAX BODY', format: 'bytes' },
-  { field: 'capture', title: 'CAPTURE' },
-] as const
+  ...ruleColumns(policyRules),
+]
 const record = { as: 'record' } as const
 const one = z.strictObject({ ...nameField('policy') })
-const list = (flag: string, description: string, form: { label: string; help: string }) =>
-  field(z.array(z.string().min(1)).optional(), { description, ...form, flag, syntax: 'list' })
 const settable = {
-  allowModels: list('allow-model', 'Model name or pattern to allow (default: all)', {
-    label: 'Allowed models',
-    help: 'Model names or patterns. Empty: all models',
-  }),
-  denyModels: list('deny-model', 'Model name or pattern to deny, even if it is allowed elsewhere', {
-    label: 'Denied models',
-    help: 'Model names or patterns. They are denied even if they are allowed elsewhere',
-  }),
-  lanes: field(z.array(laneName).optional(), {
-    description: 'Lane to allow (default: all)',
-    label: 'Allowed lanes',
-    help: 'None selected: all lanes',
-    flag: 'lane',
-    syntax: 'list',
-  }),
-  maxBody: field(sizeText.optional(), {
-    description: 'Maximum size of a request body',
-    label: 'Max body size',
-    syntax: 'size',
-  }),
-  capture: field(z.enum(captureModes).optional(), {
-    description:
-      'Whether to store request and response bodies; redacted masks secrets and personal data, and the strictest policy applies (default: none)',
-    label: 'Body capture',
-    help: 'Store request and response bodies. Redacted masks secrets and personal data; the strictest policy applies. Default: none are stored',
-  }),
-  attach: list('attach', 'Where the policy applies: workspace, project:P, environment:P/E or key:NAME', {
+  ...inputFields(policyRules),
+  attach: field(z.array(z.string().min(1)).optional(), {
+    description: 'Where the policy applies: workspace, project:P, environment:P/E or key:NAME',
     label: 'Applies to',
     help: 'workspace, project:P, environment:P/E or key:NAME',
+    flag: 'attach',
+    syntax: 'list',
   }),
 }
 
@@ -120,14 +87,7 @@ export const policies = {
         ...forceField,
         ...renameField('policy'),
         ...settable,
-        clear: field(
-          z.array(z.enum(['allow-models', 'deny-models', 'lanes', 'max-body', 'capture', 'attach'])).optional(),
-          {
-            description: 'Setting to clear',
-            help: 'Settings to clear',
-            syntax: 'list',
-          },
-        ),
+        ...clearField(policyRules),
       }),
     )
     .output(policyShape),

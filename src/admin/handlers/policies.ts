@@ -1,7 +1,5 @@
-import type { CaptureMode } from '../../core/capture.ts'
 import { newId } from '../../core/ids.ts'
-import type { LaneName } from '../../core/lane.ts'
-import { parseSize } from '../../core/units.ts'
+import { changeRules, type PolicyRules, policyRules, showRules, type WrittenRules } from '../../core/policy-rules.ts'
 import type { Policy } from '../../store/api.ts'
 import { type Attachments, loadAttachments, readAttachments, showAttachments, showHolders } from './attachments.ts'
 import { audited } from './audited.ts'
@@ -15,54 +13,26 @@ const show = (policy: Policy, attachments: Attachments) => ({
   name: policy.name,
   attached_to: showAttachments(policy.attachedTo, attachments),
   held_by: showHolders(policy.id, attachments),
-  allow_models: policy.allowModels,
-  deny_models: policy.denyModels,
-  lanes: policy.lanes,
-  max_body_bytes: policy.maxBody,
-  capture: policy.capture,
+  ...showRules(policyRules, policy),
   owned: attachments.owned(policy.id),
   created_at: policy.createdAt,
 })
 const resource = ({ id, name }: Policy) => ({ kind: 'policy', id, name })
 
-interface Settable {
-  allowModels?: string[] | undefined
-  denyModels?: string[] | undefined
-  lanes?: LaneName[] | undefined
-  maxBody?: string | undefined
-  capture?: CaptureMode | undefined
+type Settings = Partial<PolicyRules> & Pick<Policy, 'attachedTo'>
+const unset: Settings = { attachedTo: { workspace: false, ids: [] } }
+
+interface WrittenSettings extends WrittenRules<typeof policyRules> {
   attach?: string[] | undefined
-  clear?: ('allow-models' | 'deny-models' | 'lanes' | 'max-body' | 'capture' | 'attach')[] | undefined
-}
-type Rules = Pick<Policy, 'allowModels' | 'denyModels' | 'lanes' | 'maxBody' | 'capture' | 'attachedTo'>
-
-const empty: Rules = {
-  allowModels: [],
-  denyModels: [],
-  lanes: [],
-  maxBody: null,
-  capture: null,
-  attachedTo: { workspace: false, ids: [] },
+  clear?: readonly string[] | undefined
 }
 
-/** What is given replaces what was; what is cleared is emptied first. */
-async function readRules(context: AdminContext, input: Settable, policy: Rules): Promise<Rules> {
-  const cleared = new Set(input.clear)
-  const before = {
-    allowModels: cleared.has('allow-models') ? empty.allowModels : policy.allowModels,
-    denyModels: cleared.has('deny-models') ? empty.denyModels : policy.denyModels,
-    lanes: cleared.has('lanes') ? empty.lanes : policy.lanes,
-    maxBody: cleared.has('max-body') ? empty.maxBody : policy.maxBody,
-    capture: cleared.has('capture') ? empty.capture : policy.capture,
-    attachedTo: cleared.has('attach') ? empty.attachedTo : policy.attachedTo,
-  }
+async function changeSettings(context: AdminContext, input: WrittenSettings, before: Settings): Promise<Settings> {
+  const { attach, clear = [] } = input
+  const attachedTo = clear.includes('attach') ? unset.attachedTo : before.attachedTo
   return {
-    allowModels: input.allowModels ?? before.allowModels,
-    denyModels: input.denyModels ?? before.denyModels,
-    lanes: input.lanes ?? before.lanes,
-    maxBody: input.maxBody === undefined ? before.maxBody : parseSize(input.maxBody),
-    capture: input.capture ?? before.capture,
-    attachedTo: input.attach === undefined ? before.attachedTo : await readAttachments(context, input.attach),
+    ...changeRules(policyRules, before, input, clear),
+    attachedTo: attach === undefined ? attachedTo : await readAttachments(context, attach),
   }
 }
 
@@ -78,8 +48,8 @@ export const policies = {
         `The policy ${input.name} exists already.`,
         `Choose another name, or: spgw policies edit ${input.name}`,
       )
-    const rules = await readRules(context, input, empty)
-    const policy = { id: newId('pol'), name: input.name, ...rules, createdAt: new Date().toISOString() }
+    const settings = await changeSettings(context, input, unset)
+    const policy = { id: newId('pol'), name: input.name, ...settings, createdAt: new Date().toISOString() }
     const after = show(policy, await loadAttachments(context))
     const line = { operation: 'policies.add', resource: resource(policy), before: null, after }
     await audited(context, line).policies.insert(policy)
@@ -93,7 +63,7 @@ export const policies = {
   show: operations.policies.show.handler(async ({ context, input }) => (await load(context, input.name)).before),
   edit: operations.policies.edit.handler(async ({ context, input }) => {
     const { policy, before } = await load(context, input.name)
-    const change = { name: input.rename ?? policy.name, ...(await readRules(context, input, policy)) }
+    const change = { name: input.rename ?? policy.name, ...(await changeSettings(context, input, policy)) }
     const after = show({ ...policy, ...change }, await loadAttachments(context))
     const line = { operation: 'policies.edit', resource: resource(policy), before, after }
     await audited(context, line).policies.update(policy.id, change)

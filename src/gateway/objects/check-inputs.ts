@@ -52,12 +52,12 @@ function judgeUnknown(gateway: Gateway, exchange: Exchange, file: ObjectName, ad
       'invalid_request',
       `No batch can be made of the ${describeObject(file)}: its lines did not pass here in a way that they could be read. Upload it once more, uncompressed${readable[exchange.lane!.name] ?? ''}.`,
     )
-  const { policies } = effectivePolicy(gateway.model.configuration.policies, exchange.key!)
-  const limiting = policies.find(({ allow, deny }) => allow !== null || deny !== null)
+  const { modelLimits } = effectivePolicy(gateway.model.configuration.policies, exchange.key!)
+  const [limiting] = modelLimits
   if (limiting !== undefined)
     return fault(
       'policy_denied',
-      `The policy ${limiting.name} limits models, and which ones the ${describeObject(file)} names is not known here. Upload it through the gateway.`,
+      `The policy ${limiting} limits models, and which ones the ${describeObject(file)} names is not known here. Upload it through the gateway.`,
     )
   note(exchange, `The lines of the ${describeObject(file)} are not known: it was adopted.`)
   return null

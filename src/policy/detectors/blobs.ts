@@ -2,12 +2,12 @@ import { formatBytes } from '../../core/format-bytes.ts'
 import { type Detector, findForm } from './detector.ts'
 
 const smallestBlob = 1024
-/** Base64 of either alphabet, in one piece or in lines as mail breaks them. */
+/** Base64 of either alphabet, in one piece or in lines as in e-mail. */
 const runForm = /(?<![0-9A-Za-z+/_-])[0-9A-Za-z+/_-]{60,}(?:\r?\n[0-9A-Za-z+/_-]{4,76})*={0,2}/g
 const addressForm = /data:([\w.+-]{1,64}\/[\w.+-]{1,64})(?:;[\w.=+-]{1,64}){0,4},$/
 const longestAddress = 480
 
-/** By how their first bytes look in base64. */
+/** By their first bytes in base64. */
 const kinds: readonly [beginning: string, type: string][] = [
   ['iVBORw0KGgo', 'image/png'],
   ['/9j/', 'image/jpeg'],
@@ -19,20 +19,22 @@ const kinds: readonly [beginning: string, type: string][] = [
   ['ZkxhQ', 'audio/flac'],
   ['UEsDB', 'application/zip'],
 ]
-/** RIFF: what it is stands eight bytes further on. */
+/** RIFF files name their type at byte 8. */
 const riffKinds: readonly [mark: string, type: string][] = [
   ['WEBP', 'image/webp'],
   ['WAVE', 'audio/wav'],
   ['AVI ', 'video/x-msvideo'],
 ]
 
-/** Images, sound and other files written as text; those of less than 1 KB stay. */
+/** Images, sound and other files written as text; what is smaller than 1 KB is left. */
 export const blobs: Detector = (text) =>
-  findForm(text, runForm, '', ({ index, 0: run }) =>
-    run.length < smallestBlob ? null : { start: startOf(text, index), end: index + run.length },
-  ).map((found) => ({ ...found, note: describe(text.slice(found.start, found.end)) }))
+  findForm(text, runForm, '', ({ index, 0: run }) => {
+    if (run.length < smallestBlob) return null
+    const [start, end] = [startOf(text, index), index + run.length]
+    return { start, end, note: describe(text.slice(start, end)) }
+  })
 
-/** A `data:` address goes as a whole. */
+/** A `data:` address is masked as a whole. */
 function startOf(text: string, index: number): number {
   const before = text.slice(Math.max(0, index - longestAddress), index)
   return index - (addressForm.exec(before)?.[0].length ?? 0)

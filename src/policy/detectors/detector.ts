@@ -1,58 +1,50 @@
-/** A place in a text, and what stands there. */
-export interface Finding {
+/** A place in a text, and what was found there. */
+export interface Detection {
   start: number
-  /** Behind it. */
+  /** Exclusive. */
   end: number
-  /** Written in its place, in brackets: letters, digits, and what needs no escape in any format. */
+  /** Replaces it, in brackets: only letters, digits and characters that need no escape in any format. */
   note: string
 }
 
 /**
- * Finds what it knows by form alone: the same text always gives the same findings, in order and apart from one another,
- * in time proportional to the text, however hostile it is.
+ * Finds what it recognises by form alone. The same text always gives the same detections, in order and without overlap, in
+ * time proportional to the length of the text, even if the text is hostile.
  */
-export type Detector = (text: string) => Finding[]
+export type Detector = (text: string) => Detection[]
 
-/** All findings of several detectors; where two overlap, the one that begins first, and of these the longer. */
-export function findAll(text: string, detectors: readonly Detector[]): Finding[] {
+/** The detections of several detectors. Of two that overlap, the one that begins first stays; if they begin together, the longer. */
+export function findAll(text: string, detectors: readonly Detector[]): Detection[] {
   const found = detectors.flatMap((detect) => detect(text))
   if (found.length < 2) return found
   found.sort((one, other) => one.start - other.start || other.end - one.end)
-  const apart: Finding[] = []
-  for (const finding of found) {
+  const apart: Detection[] = []
+  for (const detection of found) {
     const last = apart.at(-1)
-    if (last === undefined || finding.start >= last.end) apart.push({ ...finding })
-    // What reaches out of another is hidden with it.
-    else last.end = Math.max(last.end, finding.end)
+    if (last === undefined || detection.start >= last.end) apart.push({ ...detection })
+    // The part that sticks out of another detection is hidden with it.
+    else last.end = Math.max(last.end, detection.end)
   }
   return apart
 }
 
-/** The text with notes in place of the findings, which are in order and apart. */
-export function maskFindings(text: string, findings: readonly Finding[]): string {
-  let masked = ''
-  let from = 0
-  for (const { start, end, note } of findings) {
-    masked += `${text.slice(from, start)}[${note}]`
-    from = end
-  }
-  return masked + text.slice(from)
-}
-
-/** Each match of the form, which must have the flag `g`; `accept` may refuse one, or take a part of it. */
+/** The matches of a form, which must have the flag `g`. `accept` may reject a match, or take a part of it. */
 export function findForm(
   text: string,
   form: RegExp,
   note: string,
-  accept: (match: RegExpExecArray) => { start: number; end: number } | null = ({ index, 0: { length } }) => ({
+  accept: (match: RegExpExecArray) => (Omit<Detection, 'note'> & Partial<Detection>) | null = ({
+    index,
+    0: { length },
+  }) => ({
     start: index,
     end: index + length,
   }),
-): Finding[] {
-  const found: Finding[] = []
+): Detection[] {
+  const found: Detection[] = []
   for (const match of text.matchAll(form)) {
     const place = accept(match)
-    if (place !== null) found.push({ ...place, note })
+    if (place !== null) found.push({ note, ...place })
   }
   return found
 }

@@ -1,14 +1,14 @@
 import { keyPrefix } from '../../core/gateway-key.ts'
 import { type Detector, findForm } from './detector.ts'
 
-/** Also one that is cut short or mistyped. */
+/** Also matches a key that is cut short or mistyped. */
 const gatewayKeyForm = new RegExp(`${keyPrefix}[0-9A-Za-z]{8,}`, 'g')
 
-/** Beginnings that vendors have given their keys, so that scanners find them; then the key itself. */
+/** A prefix that a vendor gives its keys so that scanners find them, then the key itself. */
 const providerKeyForm =
   /(?<![0-9A-Za-z])(?:sk-|ek_|AIza|gsk_|xai-|hf_|pplx-|nvapi-|r8_|fw_|AQ\.|ya29\.|AKIA|ASIA|gh[oprsu]_|github_pat_|glpat-|xox[abeprs]-)[0-9A-Za-z_.-]{16,}/g
 
-/** The word stays, so that one still sees what kind of call it was. */
+/** The word stays, so that the kind of credential can still be seen. */
 const bearerForm = /(?<![0-9A-Za-z])(?:bearer|basic)[ \t]{1,8}([0-9A-Za-z._~+/-]{16,}=*)/gi
 const signedTokenForm = /(?<![0-9A-Za-z_-])eyJ[0-9A-Za-z_-]{8,}\.[0-9A-Za-z_-]{8,}(?:\.[0-9A-Za-z_-]*)?/g
 const pemBegin = /-----BEGIN [A-Z ]{0,32}PRIVATE KEY-----/g
@@ -16,7 +16,7 @@ const pemEnd = '-----END '
 
 export const gatewayKeys: Detector = (text) => findForm(text, gatewayKeyForm, 'gateway key')
 
-/** A word that merely begins like a key has no digit. */
+/** A word that only begins like a key has no digit. */
 export const providerKeys: Detector = (text) =>
   findForm(text, providerKeyForm, 'provider key', ({ index, 0: found }) =>
     /\d/.test(found) ? { start: index, end: index + found.length } : null,
@@ -30,7 +30,7 @@ export const bearerTokens: Detector = (text) => [
   ...findForm(text, signedTokenForm, 'token'),
 ]
 
-/** To its end, or to the text's where the end is missing. */
+/** Up to its end line, or to the end of the text if there is none. */
 export const privateKeys: Detector = (text) => {
   let behind = 0
   return findForm(text, pemBegin, 'private key', ({ index }) => {
@@ -42,7 +42,7 @@ export const privateKeys: Detector = (text) => {
   })
 }
 
-/** These very texts, whatever they look like. */
+/** Exactly these texts, whatever their form. */
 export function knownSecrets(secrets: readonly string[]): Detector {
   const wanted = secrets.filter(({ length }) => length >= shortestSecret)
   return (text) =>
@@ -54,5 +54,5 @@ export function knownSecrets(secrets: readonly string[]): Detector {
     })
 }
 
-/** Shorter ones are placeholders (`EMPTY`), and words. */
+/** Shorter ones are placeholders (`EMPTY`) or plain words. */
 const shortestSecret = 12

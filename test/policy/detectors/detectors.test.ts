@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { mintGatewayKey } from '../../../src/core/gateway-key.ts'
-import { findAll, maskFindings } from '../../../src/policy/detectors/detector.ts'
+import { findAll } from '../../../src/policy/detectors/detector.ts'
 import { detectors } from '../../../src/policy/detectors/index.ts'
+import { maskPlainText } from '../../../src/policy/detectors/mask.ts'
 import { knownSecrets } from '../../../src/policy/detectors/secrets.ts'
 
 const all = Object.values(detectors)
-const mask = (text: string) => maskFindings(text, findAll(text, all))
+const mask = (text: string) => maskPlainText(text, (searched) => findAll(searched, all)).text
 const png = `iVBORw0KGgo${'A'.repeat(2000)}==`
 
 /** What stands in a text, and what is left of it. */
@@ -66,7 +67,7 @@ describe('the detectors', () => {
   it('find a known secret wherever it stands, and no short word', () => {
     const find = knownSecrets(['a-very-secret-thing', 'EMPTY'])
     const text = 'EMPTY a-very-secret-thing, xa-very-secret-thingx'
-    expect(maskFindings(text, findAll(text, [find]))).toBe('EMPTY [credential], x[credential]x')
+    expect(maskPlainText(text, (searched) => findAll(searched, [find])).text).toBe('EMPTY [credential], x[credential]x')
   })
 
   const digits = (count: number) => fc.array(fc.integer({ min: 0, max: 9 }), { minLength: count, maxLength: count })

@@ -6,8 +6,7 @@ import { SseFramer } from '../../../src/core/sse.ts'
 import type { StreamFramer } from '../../../src/core/stream-event.ts'
 import { findAll } from '../../../src/policy/detectors/detector.ts'
 import { detectors } from '../../../src/policy/detectors/index.ts'
-import { maskAcrossEvents } from '../../../src/policy/detectors/mask-events.ts'
-import { type Masked, maskJsonText } from '../../../src/policy/detectors/mask-text.ts'
+import { type Masked, maskAcrossEvents, maskJsonText } from '../../../src/policy/detectors/mask.ts'
 
 const find = (text: string) => findAll(text, Object.values(detectors))
 

@@ -1,5 +1,6 @@
-import { captureModes } from '../../../core/capture.ts'
 import type { LaneName, TimeLimits } from '../../../core/lane.ts'
+import { policyRules } from '../../../core/policy-rules.ts'
+import { rulesIn } from '../../../manifest/policy-rules.ts'
 import { type Fields, objectsIn, type Plain } from '../../../manifest/resource.ts'
 import type { Environment, Key, Policy, Provider, ProviderRevision, Route } from '../../../store/api.ts'
 import type { Identifiers } from './identifiers.ts'
@@ -49,11 +50,7 @@ export function revisionOf(fields: Fields): Pick<ProviderRevision, 'baseUrl' | '
 export function policyOf(fields: Fields, ids: Identifiers): Omit<Policy, 'id' | 'name' | 'createdAt'> {
   return {
     attachedTo: ids.attachments(textsIn(fields.attach)),
-    allowModels: textsIn(fields.allow_models),
-    denyModels: textsIn(fields.deny_models),
-    lanes: textsIn(fields.lanes) as LaneName[],
-    maxBody: typeof fields.max_body === 'number' ? fields.max_body : null,
-    capture: captureModes.find((mode) => mode === fields.capture) ?? null,
+    ...rulesIn(policyRules, fields),
   }
 }
 

@@ -1,3 +1,5 @@
+import { policyRules } from '../../../core/policy-rules.ts'
+import { ruleFields } from '../../../manifest/policy-rules.ts'
 import type { Fields, Plain, Resource } from '../../../manifest/resource.ts'
 import type { Keyring } from '../../../sealing/keyring.ts'
 import { SealError } from '../../../sealing/seal-error.ts'
@@ -119,11 +121,7 @@ export function fingerprintOf(providerId: string, credential: SealedCredential, 
 function policyFields(policy: Policy, attachment: Names): Fields {
   const { workspace, ids } = policy.attachedTo
   return {
-    allow_models: policy.allowModels,
-    deny_models: policy.denyModels,
-    lanes: [...policy.lanes].sort(),
-    max_body: policy.maxBody,
-    capture: policy.capture,
+    ...ruleFields(policyRules, policy),
     attach: [...(workspace ? ['workspace'] : []), ...ids.map(attachment)].sort(),
   }
 }

@@ -1,21 +1,9 @@
-import { formatSize } from '../../../../core/units.ts'
+import { policyRules, writeRules } from '../../../../core/policy-rules.ts'
 import type { Key, Policy } from '../outputs.ts'
-
-/** Fields of an answer whose input has another name. */
-const renamed: Record<string, string> = { attached_to: 'attach', name: 'rename' }
 
 /** What a policy answers as the input that would make it: `deny_models` → `denyModels`, `max_body_bytes` → `maxBody`. */
 export function inputOfPolicy(policy: Policy): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(policy).map(([name, value]) => {
-      const field = renamed[name] ?? camelCase(name.replace(/_bytes$/, ''))
-      return [field, name.endsWith('_bytes') && typeof value === 'number' ? formatSize(value) : value]
-    }),
-  )
-}
-
-function camelCase(name: string): string {
-  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  return { rename: policy.name, attach: policy.attached_to, ...writeRules(policyRules, policy) }
 }
 
 /** The projects in which one must be an admin to change the policy; null: it is the workspace's. */

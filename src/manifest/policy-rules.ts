@@ -1,0 +1,50 @@
+import {
+  fileName,
+  type RuleForm,
+  type RuleTable,
+  type RuleValues,
+  shownName,
+  unsetValue,
+} from '../core/policy-rules.ts'
+import * as forms from './forms.ts'
+import type { Fields, Plain } from './resource.ts'
+
+function formOf(form: RuleForm): forms.Form {
+  switch (form.kind) {
+    case 'list':
+      return form.choices === null
+        ? forms.list(`a list of ${form.what}`, { sorted: form.sorted })
+        : forms.list(`a list of ${form.choices.join(', ')}`, { sorted: form.sorted, of: forms.choice(form.choices) })
+    case 'size':
+      return forms.orWord(forms.size, 'none')
+    case 'choice':
+      // `none` may be one of the choices.
+      return forms.orWord(forms.choice(form.choices), 'default')
+  }
+}
+
+/** The fields of a policy in a configuration file, one a rule. */
+export function ruleSpecs(table: RuleTable) {
+  return Object.fromEntries(
+    Object.entries(table).map(([name, { form }]) => [
+      fileName(name),
+      { form: formOf(form), shown: shownName(name, form), fallback: unsetValue(form) },
+    ]),
+  )
+}
+
+/** A policy's rules as the fields of a file. */
+export function ruleFields<Table extends RuleTable>(table: Table, rules: Partial<RuleValues<Table>>): Fields {
+  return Object.fromEntries(
+    Object.entries(table).map(([name, { form }]) => {
+      const value = (rules[name] ?? unsetValue(form)) as Plain
+      return [fileName(name), form.kind === 'list' && form.sorted && Array.isArray(value) ? [...value].sort() : value]
+    }),
+  )
+}
+
+/** The fields of a file as a policy's rules. They were read by the rules' forms, which vouch for their types. */
+export function rulesIn<Table extends RuleTable>(table: Table, fields: Fields): RuleValues<Table> {
+  const entries = Object.entries(table).map(([name, { form }]) => [name, fields[fileName(name)] ?? unsetValue(form)])
+  return Object.fromEntries(entries) as RuleValues<Table>
+}
