@@ -67,7 +67,7 @@ function Pair({ title, ms }: { title: string; ms: number | null | undefined }) {
 function Tokens({ sum }: { sum: Sum | undefined }) {
   return (
     <>
-      <Large value={sum?.input ?? 0} /> input · <Large value={sum?.output ?? 0} /> output
+      <Large value={sum?.input ?? 0} /> in · <Large value={sum?.output ?? 0} /> out
     </>
   )
 }

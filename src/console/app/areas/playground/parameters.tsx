@@ -100,7 +100,7 @@ function KeyField({ draft, onChange, usable }: Omit<ParametersProps, 'models'>) 
         aria-describedby={`${id}-key-hint`}
         onChange={(event) => onChange({ key: event.target.value })}
       >
-        <option value="">No key (only policies of the project and environment)</option>
+        <option value="">No key</option>
         {usable.map((key) => (
           <option key={key.id} value={key.id}>
             {key.name} …{key.last_four}

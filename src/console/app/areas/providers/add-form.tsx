@@ -199,6 +199,7 @@ function credentialForms({ credential_word: word, credential_documents: document
 }
 
 function hintOf(field: string, { kind, preset }: AddChoice): string | undefined {
+  if (field === 'name') return 'Routes and requests refer to the provider by this name.'
   if (field === 'credential')
     return `${credentialForms(kind)}Stored encrypted with the machine key. Later, only its last four characters are shown.`
   if (field !== 'baseUrl') return undefined

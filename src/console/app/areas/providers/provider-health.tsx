@@ -25,7 +25,7 @@ export function ProviderHealth({ provider }: { provider: Provider }) {
               <span className="row">
                 <StateBadge state={state} />
                 <span className="quiet">
-                  Since <Time at={state_since ?? provider.created_at} />
+                  since <Time at={state_since ?? provider.created_at} />
                   {active ? null : '. Inactive, so no requests are sent to it'}
                 </span>
               </span>
@@ -100,7 +100,7 @@ function Changes({ spans, now }: { spans: readonly HealthSpan[]; now: number }) 
           <span className="quiet">
             {until === now ? (
               <>
-                Since <Time at={new Date(since).toISOString()} />
+                since <Time at={new Date(since).toISOString()} />
               </>
             ) : (
               <>
