@@ -59,7 +59,7 @@ describe.skipIf(!hasProgram('tmux'))('spgw tui (needs tmux)', () => {
     await tui.press('6')
     await tui.see('[6 More]', 'Projects', 'Audit', 'Seal')
     await tui.press('?')
-    await tui.see('More › Help', 'everything that can be done')
+    await tui.see('More › Help', 'menu of all actions')
     await tui.press('G')
     await tui.see('suspend; fg resumes')
   })
