@@ -23,7 +23,7 @@ const root = join(import.meta.dirname, '..')
 const threads: Record<string, string> = {
   'store-thread': join(root, 'src/store/thread.ts'),
   'backup-thread': join(root, 'src/store/backup-thread.ts'),
-  'gateway-thread': join(root, 'src/gateway/thread.ts'),
+  'gateway-thread': join(root, 'src/gateway/thread/thread.ts'),
 }
 
 /** better-sqlite3's binary under the name that `src/daemon/native-binding.ts` reads. */

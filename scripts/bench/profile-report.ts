@@ -22,7 +22,7 @@ interface CallFrame {
 const root = join(import.meta.dirname, '../..')
 const most = { functions: 24, areas: 12 }
 const entries: [file: string, thread: string][] = [
-  ['src/gateway/thread.ts', 'data-plane thread'],
+  ['src/gateway/thread/thread.ts', 'data-plane thread'],
   ['src/store/thread.ts', 'store thread'],
 ]
 

@@ -19,11 +19,12 @@ export interface Instrumented {
 /** The name of the global function that each instrumented function calls first. */
 export const enterName = '__enterFunction'
 
-/** Rewrites every file that matches the patterns so that each function with a body first reports its number. */
-export function instrument(root: string, patterns: string[]): Instrumented {
+/** Rewrites every file that matches the patterns, except some, so that each function with a body first reports its number. */
+export function instrument(root: string, patterns: string[], except: readonly string[]): Instrumented {
   const instrumented: Instrumented = { sources: {}, functions: [] }
   for (const path of globSync(patterns, { cwd: root }).sort()) {
     const file = path.replaceAll('\\', '/')
+    if (except.includes(file)) continue
     const source = instrumentSource(file, readFileSync(join(root, path), 'utf8'), instrumented.functions)
     if (source !== null) instrumented.sources[file] = source
   }

@@ -26,4 +26,4 @@ registerHooks({
     return source === undefined ? nextLoad(url, context) : { format: 'module-typescript', source, shortCircuit: true }
   },
 })
-await import('../../src/gateway/thread.ts')
+await import('../../src/gateway/thread/thread.ts')

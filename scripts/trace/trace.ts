@@ -25,6 +25,8 @@ export interface Trace {
   jumps: number
 }
 
+/** Places where tests kill the process: a release has none of them, their calls vanish from its bundle. */
+const faultPoints = 'src/core/fault-point.ts'
 const mostCalls = 100_000
 const warmUps = 20
 const rounds = 5
@@ -36,11 +38,11 @@ const rounds = 5
  * the first one after the client has sent its request until Node has handed the whole answer to the socket. The settled
  * entry is in the journal by then, because it is written before the last byte of the answer, and this is checked.
  * Not counted: going on after an `await`, returning to a caller, code of modules and class fields (the process is warm),
- * packages and Node's own code, and what follows the answer. A timer may add calls, so the shortest of some traces is taken.
+ * packages and Node's own code, fault points, and what follows the answer. A timer may add calls, so the shortest of some traces is taken.
  */
 export async function traceRequest(): Promise<Trace> {
   const root = join(import.meta.dirname, '../..')
-  const { sources, functions } = instrument(root, ['src/**/*.ts'])
+  const { sources, functions } = instrument(root, ['src/**/*.ts'], [faultPoints])
   const memory = new SharedArrayBuffer((callListSlots.first + mostCalls) * Int32Array.BYTES_PER_ELEMENT)
   setEnvironmentData('trace', { root, sources, memory } satisfies TraceStart)
   const provider = createProvider()

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { type Certificate, judgeDates, readCertificate } from '../config/certificate.ts'
 import type { Settings } from '../config/settings.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
-import type { ServerCertificate } from '../gateway/messages.ts'
-import { judgeCertificate } from '../gateway/server-address.ts'
+import type { ServerCertificate } from '../gateway/thread/messages.ts'
+import { judgeCertificate } from '../gateway/thread/server-address.ts'
 import type { Log } from './log.ts'
 
 /** Of both listeners; null where one speaks plain HTTP. */

@@ -1,6 +1,6 @@
 import type { MessagePort, Worker } from 'node:worker_threads'
 import { afterRunning } from '../core/running-time.ts'
-import type { FromThread, ThreadStart, ToThread } from '../gateway/messages.ts'
+import type { FromThread, ThreadStart, ToThread } from '../gateway/thread/messages.ts'
 import { startThread } from './threads.ts'
 
 /** One data-plane thread, as the main thread sees it, from its start to its end. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { reachFaultPoint } from '../core/fault-point.ts'
-import { emptyConfiguration } from '../gateway/empty-configuration.ts'
+import { emptyConfiguration } from '../gateway/thread/empty-configuration.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import type { Key, Provider, StoreClient, StoredSnapshot } from '../store/api.ts'
 import type { ConfigurationSnapshot, KeyDelta, Readiness, SnapshotKey, SnapshotProvider } from '../store/snapshot.ts'

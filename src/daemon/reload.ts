@@ -1,7 +1,7 @@
 import { compareSettings } from '../config/compare.ts'
 import { logLevels, type Settings } from '../config/settings.ts'
 import type { ConsoleSettings } from '../console/listener.ts'
-import type { ServerCertificate } from '../gateway/messages.ts'
+import type { ServerCertificate } from '../gateway/thread/messages.ts'
 import {
   announceCertificates,
   type Certificates,

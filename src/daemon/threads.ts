@@ -16,7 +16,12 @@ declare const __BUNDLED__: boolean | undefined
 const entries = {
   store: { source: '../store/thread.ts', bundle: 'store-thread.js', heapMegabytes: 1024, youngMegabytes: 12 },
   backup: { source: '../store/backup-thread.ts', bundle: 'backup-thread.js', heapMegabytes: 512, youngMegabytes: 12 },
-  gateway: { source: '../gateway/thread.ts', bundle: 'gateway-thread.js', heapMegabytes: 512, youngMegabytes: 24 },
+  gateway: {
+    source: '../gateway/thread/thread.ts',
+    bundle: 'gateway-thread.js',
+    heapMegabytes: 512,
+    youngMegabytes: 24,
+  },
 } as const
 
 /** Starts a thread of this process. Its standard streams are the process's own. */

@@ -1,21 +1,19 @@
-import type { BlockList, Socket } from 'node:net'
+import type { BlockList } from 'node:net'
 import type { DegradedPart } from '../core/degraded.ts'
 import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { Counters } from '../policy/counters.ts'
 import type { Transport } from '../providers/contract.ts'
 import type { Proxies } from '../providers/proxy-choice.ts'
 import type { Health } from '../routing/health.ts'
-import type { BodyMemory } from './body-memory.ts'
-import type { BodyRoom } from './body-room.ts'
-import type { ChunkGarbage } from './chunk-garbage.ts'
-import type { Deadlines } from './deadlines.ts'
-import type { Exchange } from './exchange.ts'
-import type { Journal } from './journal.ts'
-import type { CaptureRoom } from './kept-bytes.ts'
-import type { Listed, LiveList } from './live-list.ts'
+import type { CaptureRoom } from './capture/kept-bytes.ts'
+import type { Journal } from './journal/journal.ts'
 import type { ObjectIndex } from './objects/object-index.ts'
-import type { ReadModel } from './read-model.ts'
-import type { RefusalFlood } from './refusal-flood.ts'
+import type { BodyMemory } from './request/body-memory.ts'
+import type { MemoryBudget } from './request/memory-budget.ts'
+import type { Deadlines } from './thread/deadlines.ts'
+import type { ChunkGarbage } from './thread/gc-pacing.ts'
+import type { ReadModel } from './thread/read-model.ts'
+import type { RefusalFlood } from './thread/refusal-sampling.ts'
 
 /** What the steps of the pipeline share on one data-plane thread. */
 export interface Gateway {
@@ -24,7 +22,7 @@ export interface Gateway {
   model: ReadModel
   journal: Journal
   captures: CaptureRoom
-  room: BodyRoom
+  budget: MemoryBudget
   memory: BodyMemory
   objects: ObjectIndex
   deadlines: Deadlines
@@ -39,24 +37,14 @@ export interface Gateway {
   refusals: RefusalFlood
   /** Of the whole gateway, as the control plane told it. */
   degraded: readonly DegradedPart[]
-  /** Open exchanges, for draining and for ending a revoked key's streams. */
-  exchanges: LiveList<Exchange>
-  /** Of clients, open: for draining. */
-  connections: LiveList<Connection>
   trustedProxies: BlockList
   /** Tells the control plane what only traffic can see. */
   report(event: TrafficEvent): void
   random(): number
   /** The gateway is stopping: what is under way ends, nothing new is wanted. */
   draining: boolean
-  /** This thread has met a fault that nobody caught: whatever it is still asked is refused. */
-  dying: boolean
-  /** What it is asked from when its listener closes is not begun before this resolves. */
-  held: Promise<void> | null
-}
-
-export interface Connection extends Listed {
-  readonly socket: Socket
+  /** This thread ends after a fault that nobody caught: whatever it is still asked is rejected. */
+  crashing: boolean
 }
 
 export interface GatewaySettings {

@@ -3,55 +3,53 @@ import https from 'node:https'
 import { BlockList, isIP, Server, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Fault, fault } from '../core/errors.ts'
-import type { Lane } from '../lanes/contract.ts'
 import { findLane } from '../lanes/index.ts'
-import { Exchange } from './exchange.ts'
-import { explainMalformed, headTimeoutMs, maxHeadBytes } from './explain-malformed.ts'
+import { allowsOrigin, ownHeaders, reject } from './answer/respond.ts'
 import type { Gateway } from './gateway.ts'
-import type { ServerCertificate } from './messages.ts'
-import { serve } from './pipeline.ts'
-import { answerProbe } from './probes.ts'
-import { allowsOrigin, ownHeaders, refuse } from './respond.ts'
-import type { Upgrade } from './server-socket.ts'
-import { endOfFault, settle } from './settle.ts'
+import { handleRequest } from './pipeline.ts'
+import { Arrival } from './request/arrival.ts'
+import { headTimeoutMs, maxHeadBytes } from './request/explain-malformed.ts'
+import { closeSoon, rejectMalformed } from './server-malformed.ts'
+import type { Upgrade } from './sockets/handshake.ts'
+import type { ServerCertificate } from './thread/messages.ts'
+import { answerProbe } from './thread/probes.ts'
+import type { Traffic } from './thread/traffic.ts'
 
 /** Longer than the keep-alive of common clients and proxies, so that it is they who close idle connections. */
 const keepAliveMs = 75_000
-/** How long bytes that nobody wants are still taken in, so that the refusal arrives. */
-const lingerMs = 1000
 
-/** The listener of one data-plane thread: accepts, mints the id, wires the client's hanging up, and tells the story. */
-export function createGatewayServer(gateway: Gateway, certificate: ServerCertificate | null = null): http.Server {
+/** The listener of one data-plane thread: accepts requests, listens for clients that disconnect, and starts the pipeline. */
+export function createGatewayServer(traffic: Traffic, certificate: ServerCertificate | null = null): http.Server {
   const options: http.ServerOptions = {
     requestTimeout: 0,
     headersTimeout: headTimeoutMs,
     keepAliveTimeout: keepAliveMs,
     maxHeaderSize: maxHeadBytes,
     noDelay: true,
-    // A second credential must be seen, so that it can be refused; Node would drop it.
+    // A second credential must be seen, so that it can be rejected; Node would drop it.
     joinDuplicateHeaders: true,
     // Whoever offers another protocol (h2c) is answered in this one.
     shouldUpgradeCallback: isHandshake,
-    // Refused below, in words and with an id.
+    // Rejected by the pipeline, in words and with an id.
     requireHostHeader: false,
   }
   const server = certificate === null ? http.createServer(options) : createSecureServer(options, certificate)
   server.timeout = 0
-  server.on(certificate === null ? 'connection' : 'secureConnection', (socket: Socket) => note(gateway, socket))
-  server.on('request', (request, response) => accept(gateway, request, response))
+  server.on(certificate === null ? 'connection' : 'secureConnection', (socket: Socket) => track(traffic, socket))
+  server.on('request', (request, response) => accept(traffic, request, response))
   // Without this Node would invite the body before the key has been looked at.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     request.once('newListener', (event) => event === 'data' && response.writeContinue())
-    accept(gateway, request, response)
+    accept(traffic, request, response)
   })
-  // Any other expectation may be ignored (RFC 9110, 10.1.1); Node would refuse it without an id.
+  // Any other expectation may be ignored (RFC 9110, 10.1.1); Node would reject it without an id.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
-    accept(gateway, request, response),
+    accept(traffic, request, response),
   )
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
-    acceptSocket(gateway, { request, socket, head }),
+    acceptSocket(traffic, { request, socket, head }),
   )
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseMalformed(gateway, error, socket))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => rejectMalformed(traffic, error, socket))
   return server
 }
 
@@ -61,10 +59,10 @@ function isHandshake({ method, headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
 }
 
-function note(gateway: Gateway, socket: Socket): void {
+function track({ connections }: Traffic, socket: Socket): void {
   const connection = { socket, place: -1 }
-  gateway.connections.add(connection)
-  socket.once('close', () => gateway.connections.remove(connection))
+  connections.add(connection)
+  socket.once('close', () => connections.remove(connection))
 }
 
 function createSecureServer(options: http.ServerOptions, certificate: ServerCertificate): https.Server {
@@ -124,43 +122,41 @@ function closeListener(server: http.Server): Promise<void> {
   return new Promise((resolve) => Server.prototype.close.call(server, () => resolve()))
 }
 
-function accept(gateway: Gateway, request: IncomingMessage, response: ServerResponse): void {
+function accept(traffic: Traffic, request: IncomingMessage, response: ServerResponse): void {
+  const { gateway } = traffic
   if (gateway.draining) response.shouldKeepAlive = false
-  const exchange = new Exchange(request, response, clientAddress(gateway, request))
-  if (answerProbe(gateway, exchange)) return
-  exchange.lane = findLane(exchange.path)
-  if (request.method === 'OPTIONS' && answerPreflight(gateway, exchange)) return
-  if (exchange.lane !== null)
-    exchange.match = exchange.lane.match(methodOf(request), exchange.path.slice(exchange.lane.prefix.length))
-  watchClient(exchange)
-  gateway.exchanges.add(exchange)
-  if (gateway.dying) exchange.stop(threadFault())
-  void serveToItsEnd(gateway, exchange)
+  const arrival = new Arrival(gateway, request, response, clientAddress(gateway, request))
+  const { path } = arrival
+  if (path === '/healthz' || path === '/readyz') return answerProbe(arrival)
+  const lane = findLane(path)
+  if (request.method === 'OPTIONS' && answerPreflight(arrival)) return
+  if (lane !== null) arrival.matched(lane, lane.match(methodOf(request), path.slice(lane.prefix.length)))
+  void runToEnd(traffic, arrival, handleRequest)
 }
 
-/** Node has no response for an upgrade: this one refuses it, or gives the connection on. */
-function acceptSocket(gateway: Gateway, upgrade: Upgrade): void {
+/** Node has no response for an upgrade: this one rejects it, or gives the connection on. */
+function acceptSocket(traffic: Traffic, upgrade: Upgrade): void {
   const { request, socket } = upgrade
+  const { gateway } = traffic
   const response = new http.ServerResponse(request)
   response.shouldKeepAlive = false
   socket.on('error', () => socket.destroy())
-  if (!takeSocket(response, socket)) return giveUpAll(gateway, socket)
-  response.once('finish', () => endSoon(socket))
-  const exchange = new Exchange(request, response, clientAddress(gateway, request))
-  exchange.lane = findLane(exchange.path)
-  if (exchange.lane !== null) exchange.match = exchange.lane.match('SOCKET', socketPath(exchange, exchange.lane))
-  watchClient(exchange)
-  gateway.exchanges.add(exchange)
-  if (gateway.dying) exchange.stop(threadFault())
-  void serveToItsEnd(gateway, exchange, async () => {
+  if (!assignSocket(response, socket)) return abandon(traffic, socket)
+  response.once('finish', () => closeSoon(socket))
+  const arrival = new Arrival(gateway, request, response, clientAddress(gateway, request))
+  const lane = findLane(arrival.path)
+  // A base URL with a slash at its end gives two at this place (wire/lanes.md, section 0).
+  if (lane !== null)
+    arrival.matched(lane, lane.match('SOCKET', arrival.path.slice(lane.prefix.length).replace(/^\/{2,}/, '/')))
+  void runToEnd(traffic, arrival, async () => {
     // Loaded with the first of them: the library is of use to nobody else.
     const { serveSocket } = await import('./sockets/serve-socket.ts')
-    await serveSocket(gateway, exchange, upgrade)
+    await serveSocket(arrival, upgrade)
   })
 }
 
 /** False where answers to requests before it on the connection have not gone out: Node throws then, which nobody else would catch. */
-function takeSocket(response: ServerResponse, socket: Socket): boolean {
+function assignSocket(response: ServerResponse, socket: Socket): boolean {
   try {
     response.assignSocket(socket)
     return true
@@ -170,23 +166,9 @@ function takeSocket(response: ServerResponse, socket: Socket): boolean {
 }
 
 /** Nothing can be said between answers. Node has let go of the connection, and tells those that wait for their turn no more of it. */
-function giveUpAll(gateway: Gateway, socket: Socket): void {
+function abandon(traffic: Traffic, socket: Socket): void {
   socket.destroy()
-  for (const exchange of openOn(gateway, socket)) giveUp(exchange)
-}
-
-function openOn(gateway: Gateway, socket: Socket): Exchange[] {
-  return gateway.exchanges.all().filter(({ request }) => request.socket === socket)
-}
-
-function giveUp(exchange: Exchange): void {
-  exchange.gone = true
-  exchange.tellGone()
-}
-
-/** A base URL with a slash at its end gives two at this place (wire/lanes.md, section 0). */
-function socketPath({ path }: Exchange, { prefix }: Lane): string {
-  return path.slice(prefix.length).replace(/^\/{2,}/, '/')
+  for (const { abort } of traffic.requestsOn(socket)) abort.disconnect()
 }
 
 /** A head is asked for like its answer, whose body Node then leaves out. */
@@ -194,22 +176,24 @@ function methodOf({ method = '' }: IncomingMessage): string {
   return method === 'HEAD' ? 'GET' : method
 }
 
-async function serveToItsEnd(
-  gateway: Gateway,
-  exchange: Exchange,
-  story: (gateway: Gateway, exchange: Exchange) => Promise<void> = serve,
+async function runToEnd(
+  traffic: Traffic,
+  arrival: Arrival,
+  handle: (arrival: Arrival) => Promise<void>,
 ): Promise<void> {
+  const { gateway } = traffic
+  watchClient(arrival)
+  traffic.requests.add(arrival)
+  if (gateway.crashing) arrival.abort.abort(threadFault())
   try {
-    if (gateway.held !== null) await gateway.held
-    await story(gateway, exchange)
+    if (traffic.paused !== null) await traffic.paused
+    await handle(arrival)
   } catch (error) {
-    await fail(gateway, exchange, error)
+    await fail(arrival, error)
   } finally {
-    exchange.stopHeartbeat()
-    exchange.upload?.close()
-    gateway.room.release(exchange)
-    exchange.memory?.end()
-    gateway.exchanges.remove(exchange)
+    arrival.reply.keepAlive?.stop()
+    arrival.body.release(gateway.budget)
+    traffic.requests.remove(arrival)
   }
 }
 
@@ -217,44 +201,40 @@ async function serveToItsEnd(
  * Also where the client has only ended its side: an aborted call looks the same, and with Node's `httpAllowHalfOpen` it would show
  * with the first byte that goes down, when the provider has done its work. nginx decides so too.
  */
-function watchClient(exchange: Exchange): void {
-  exchange.response.once('close', () => {
-    if (!exchange.response.writableFinished) giveUp(exchange)
+function watchClient({ response, abort }: Arrival): void {
+  response.once('close', () => {
+    if (!response.writableFinished) abort.disconnect()
   })
-  exchange.response.on('error', () => {})
+  response.on('error', () => {})
 }
 
-/** For whatever a thread that has met a fault of its own does not bring to its end. */
+/** For whatever a crashing thread does not bring to its end. */
 export function threadFault(): Fault {
   return fault('internal', 'A fault of the gateway ended this request. Send it again.')
 }
 
-/** A fault of the gateway's own ends this exchange and no other. */
-async function fail(gateway: Gateway, exchange: Exchange, error: unknown): Promise<void> {
-  gateway.report({
-    type: 'fault',
-    requestId: exchange.id,
-    reason: error instanceof Error ? (error.stack ?? error.message) : String(error),
-  })
-  exchange.stop(fault('internal'))
-  if (exchange.response.headersSent && !exchange.opened) exchange.response.destroy()
-  await refuse(gateway, exchange, fault('internal')).catch(() => exchange.response.destroy())
+/** A fault of the gateway's own ends this request and no other. */
+async function fail(arrival: Arrival, error: unknown): Promise<void> {
+  const { gateway, response, reply, abort, id } = arrival
+  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  gateway.report({ type: 'fault', requestId: id, reason })
+  abort.abort(fault('internal'))
+  if (response.headersSent && !reply.opened) response.destroy()
+  await reject(arrival, fault('internal')).catch(() => response.destroy())
 }
 
-function answerPreflight(gateway: Gateway, exchange: Exchange): boolean {
-  const origin = exchange.request.headers.origin
+function answerPreflight(arrival: Arrival): boolean {
+  const { gateway, request, response } = arrival
+  const { origin } = request.headers
   if (origin === undefined || !allowsOrigin(gateway, origin)) return false
-  const asked = exchange.header('access-control-request-headers') ?? '*'
-  exchange.response.writeHead(204, [
-    ...ownHeaders(gateway, exchange),
-    'access-control-allow-methods',
-    'GET, HEAD, POST, DELETE, PATCH, PUT',
-    'access-control-allow-headers',
-    asked,
-    'access-control-max-age',
-    '600',
+  const asked = arrival.header('access-control-request-headers') ?? '*'
+  response.writeHead(204, [
+    ...ownHeaders(arrival),
+    ...['access-control-allow-methods', 'GET, HEAD, POST, DELETE, PATCH, PUT'],
+    ...['access-control-allow-headers', asked],
+    ...['access-control-max-age', '600'],
   ])
-  exchange.response.end()
+  response.end()
   return true
 }
 
@@ -281,63 +261,4 @@ export function readProxies(entries: readonly string[]): BlockList {
     else list.addSubnet(address, Number(bits), family)
   }
   return list
-}
-
-/** Bytes that are no HTTP request: there is no path to tell a lane by, so the OpenAI shape serves all. */
-function refuseMalformed(gateway: Gateway, error: NodeJS.ErrnoException, socket: Socket): void {
-  // Refused already: what still arrives fails to parse again.
-  if (socket.writableEnded) return
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  // Nobody asked anything: an answer now would be taken for that of the first request.
-  if (socket.bytesRead === 0) return void socket.destroy()
-  const open = openOn(gateway, socket)
-  // Its client closed in the middle of its body: nobody waits for a refusal.
-  if (error.code === 'HPE_INVALID_EOF_STATE' && open.length > 0) return void socket.destroy()
-  // What came whole has its answer, whatever follows it.
-  if (open.length > 0 && open.every(({ request }) => request.complete)) return answerLast(open, socket)
-  // Only a request that is still being read can be refused: any other would get these bytes into its answer.
-  if (open.some(({ request, response }) => request.complete || response.headersSent)) return void socket.destroy()
-  writeRefusal(gateway, open[0] ?? unreadExchange(socket), explainMalformed(error.code), socket).catch(() =>
-    socket.destroy(),
-  )
-}
-
-/** The connection ends behind the answers to what came whole: a body longer than its head says, or more behind a `connection: close`. */
-function answerLast(open: readonly Exchange[], socket: Socket): void {
-  const { response } = open.reduce((last, each) => (each.started > last.started ? each : last))
-  // Its own word, or said already: each further piece fails to parse anew.
-  if (!response.shouldKeepAlive) return
-  if (response.headersSent) response.once('close', () => endSoon(socket))
-  response.shouldKeepAlive = false
-}
-
-/** Node has no response for a head that it could not read: this one only carries the record. */
-function unreadExchange(socket: Socket): Exchange {
-  const request = Object.assign(new http.IncomingMessage(socket), { url: '/', method: 'GET' })
-  return new Exchange(request, new http.ServerResponse(request), socket.remoteAddress ?? null)
-}
-
-/** By hand, since the parser has given the connection up. */
-async function writeRefusal(gateway: Gateway, exchange: Exchange, reason: Fault, socket: Socket): Promise<void> {
-  const { status, headers, body } = findLane('/v1')!.renderError(reason, exchange.id)
-  const settled = settle(gateway, exchange, endOfFault(reason))
-  // What runs for it ends at once: the answer is written here.
-  giveUp(exchange)
-  await settled
-  const own = [
-    ['x-sp-request-id', exchange.id],
-    ['x-sp-error', reason.code],
-    ['x-sp-error-origin', 'client'],
-  ] as const
-  const lines = [...headers, ...own].map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  const head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n${lines}content-length: ${body.length}\r\nconnection: close\r\n\r\n`
-  socket.write(Buffer.concat([Buffer.from(head), body]))
-  endSoon(socket)
-}
-
-/** Closed with bytes unread, the connection would be reset and the client would never see the answer. */
-function endSoon(socket: Socket): void {
-  socket.end()
-  socket.removeAllListeners('data').resume()
-  setTimeout(() => socket.destroy(), lingerMs).unref()
 }

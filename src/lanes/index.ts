@@ -20,3 +20,6 @@ export function findLane(path: string): Lane | null {
 export function lanePath(path: string): string {
   return path.startsWith('/upload/v') ? gemini.prefix + path : path
 }
+
+/** Whose error shape is used where no lane is known: every SDK family reads it. */
+export const defaultLane: Lane = openai

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Pieces, replaceSpan } from '../../src/core/pieces.ts'
-import { Tail } from '../../src/gateway/tail.ts'
+import { LastBytes } from '../../src/gateway/answer/last-bytes.ts'
 
 const chunks = fc
   .array(fc.oneof(fc.nat(5), fc.nat(9000), fc.nat(70_000)), { maxLength: 300 })
@@ -55,7 +55,7 @@ describe('a tail', () => {
   it('is the last bytes, however they came', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(50), { maxLength: 40 }), (sizes) => {
-        const tail = new Tail(16)
+        const tail = new LastBytes(16)
         const all = sizes.map((size, index) => Buffer.alloc(size, `${index};`))
         for (const chunk of all) tail.add(chunk)
         expect(tail.bytes().toString()).toBe(Buffer.concat(all).subarray(-16).toString())

@@ -3,7 +3,7 @@ import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { buffer, text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { AnswerBody } from '../../src/gateway/answer-body.ts'
+import { AnswerBody } from '../../src/gateway/answer/answer-body.ts'
 
 const pieces = ['one', '', 'two', 'é'.repeat(9000), 'x'.repeat(100_000), 'end'].map((each) => Buffer.from(each))
 const whole = Buffer.concat(pieces)

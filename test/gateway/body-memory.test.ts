@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { BodyMemory } from '../../src/gateway/body-memory.ts'
+import { BodyMemory } from '../../src/gateway/request/body-memory.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 
 const megabyte = 1024 * 1024

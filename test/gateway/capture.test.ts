@@ -2,15 +2,16 @@ import { zstdDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { CapturedBody, CaptureMode } from '../../src/core/capture.ts'
 import type { BodyEntry, JournalEntry } from '../../src/core/journal-format.ts'
-import { beginCapture } from '../../src/gateway/capture.ts'
-import type { Exchange } from '../../src/gateway/exchange.ts'
+import { beginCapture } from '../../src/gateway/capture/capture.ts'
+import { bodyBytes, CaptureRoom } from '../../src/gateway/capture/kept-bytes.ts'
 import type { Gateway } from '../../src/gateway/gateway.ts'
-import { bodyBytes, CaptureRoom } from '../../src/gateway/kept-bytes.ts'
+import type { Arrival } from '../../src/gateway/request/arrival.ts'
+import type { RequestCaller } from '../../src/gateway/request/call.ts'
 import { mintBodyKey, openBody } from '../../src/sealing/body-seal.ts'
 
 const signal = { rule: 'capture', verdict: 'note', text: 'p keeps them.', data: { policy: 'p' } } as const
 
-/** As much of gateway and exchange as keeping bodies takes. */
+/** As much of gateway, arrival and caller as keeping bodies takes. */
 function setUp({
   mode = 'full' as CaptureMode,
   degraded = null as string | null,
@@ -28,39 +29,36 @@ function setUp({
     model: { configuration: { bodyKey, providers: new Map() } },
   } as unknown as Gateway
   const headers: Record<string, string> = { 'content-type': 'application/json' }
-  const exchange = {
+  const arrival = {
+    gateway,
     id: 'req_1',
-    presented,
-    attempts: [],
-    policySignals: [],
+    trace: { attempts: [], policySignals: [] },
     capture: null,
-    upload: null,
     path: '/v1/x',
-    query: '',
     request: { method: 'POST' },
-    body: Buffer.from(body),
+    body: { bytes: Buffer.from(body), upload: null, lease: null },
     header: (name: string) => headers[name] ?? null,
-  } as unknown as Exchange
-  beginCapture(gateway, exchange, { mode, signal })
+  } as unknown as Arrival
+  beginCapture(arrival, { query: '', presented } as RequestCaller, { mode, signal })
   const contentOf = (part: string) => {
     const entry = journaled.find((one) => one.part === part)
     const frame = entry && bodyKey && openBody(bodyKey, 'req_1', entry.part, Buffer.from(entry.sealed, 'base64'))
     if (!frame) throw new Error('it does not open')
     return (JSON.parse(zstdDecompressSync(frame).toString()) as CapturedBody).content ?? ''
   }
-  const said = () => exchange.policySignals.map(({ text }) => text)
-  return { exchange, journaled, captures, said, contentOf }
+  const said = () => arrival.trace.policySignals.map(({ text }) => text)
+  return { arrival, journaled, captures, said, contentOf }
 }
 
 const json = ['content-type', 'application/json']
 
 describe('what keeps bodies', () => {
   it('journals the request and the answer, and gives its memory back', async () => {
-    const { exchange, journaled, captures, said } = setUp()
-    exchange.capture?.answerHead(json)
-    for (const piece of ['{"a":', '1}']) exchange.capture?.answer(Buffer.from(piece))
+    const { arrival, journaled, captures, said } = setUp()
+    arrival.capture?.answerHead(json)
+    for (const piece of ['{"a":', '1}']) arrival.capture?.answer(Buffer.from(piece))
     expect(captures.taken).toBeGreaterThan(0)
-    await exchange.capture?.journal()
+    await arrival.capture?.journal()
     expect(journaled.map(({ part, bytes, type }) => [part, bytes, type])).toEqual([
       ['request', 2, 'application/json'],
       ['answer', 7, 'application/json'],
@@ -70,18 +68,18 @@ describe('what keeps bodies', () => {
 
   it('keeps nothing, and says so, where there is no key, and nothing at all where a policy says none', () => {
     const shut = setUp({ key: false })
-    expect([shut.exchange.capture, shut.said()[1]]).toEqual([
+    expect([shut.arrival.capture, shut.said()[1]]).toEqual([
       null,
       'The bodies were not kept: there is no key to seal them with.',
     ])
     const none = setUp({ mode: 'none' })
-    expect([none.exchange.capture, none.said()]).toEqual([null, ['p keeps them.']])
+    expect([none.arrival.capture, none.said()]).toEqual([null, ['p keeps them.']])
   })
 
   it('leaves the memory of a sick journal to records, and says so', async () => {
-    const { exchange, journaled, captures, said } = setUp({ degraded: 'the disk is full' })
-    exchange.capture?.ownAnswer(json, Buffer.from('{}'))
-    await exchange.capture?.journal()
+    const { arrival, journaled, captures, said } = setUp({ degraded: 'the disk is full' })
+    arrival.capture?.ownAnswer(json, Buffer.from('{}'))
+    await arrival.capture?.journal()
     expect([journaled, captures.taken]).toEqual([[], 0])
     expect(said()[1]).toBe('The bodies were not kept: the journal cannot be written.')
   })
@@ -90,9 +88,9 @@ describe('what keeps bodies', () => {
     ['compressed', ['content-type', 'application/json', 'content-encoding', 'br'], 'br of application/json'],
     ['an image', ['content-type', 'image/png'], 'image/png'],
   ])('notes type and size of what is %s', async (_, headers, type) => {
-    const { exchange, journaled } = setUp()
-    exchange.capture?.ownAnswer(headers, Buffer.alloc(2 * bodyBytes, 1))
-    await exchange.capture?.journal()
+    const { arrival, journaled } = setUp()
+    arrival.capture?.ownAnswer(headers, Buffer.alloc(2 * bodyBytes, 1))
+    await arrival.capture?.journal()
     expect(journaled[1]).toMatchObject({ type, bytes: 2 * bodyBytes, truncated: false, masked: false })
     expect(journaled[1]?.sealed.length).toBeLessThan(200)
   })
@@ -101,10 +99,10 @@ describe('what keeps bodies', () => {
     const noise = Buffer.from(
       Array.from({ length: 3 * bodyBytes }, (_, at) => 32 + ((at * 7919 + (at >> 5) * 104_729) % 94)),
     )
-    const { exchange, journaled } = setUp({ body: noise.toString('latin1') })
-    exchange.capture?.answerHead(['content-type', 'text/plain'])
-    for (let at = 0; at < noise.length; at += 9973) exchange.capture?.answer(noise.subarray(at, at + 9973))
-    await exchange.capture?.journal()
+    const { arrival, journaled } = setUp({ body: noise.toString('latin1') })
+    arrival.capture?.answerHead(['content-type', 'text/plain'])
+    for (let at = 0; at < noise.length; at += 9973) arrival.capture?.answer(noise.subarray(at, at + 9973))
+    await arrival.capture?.journal()
     for (const { bytes, truncated, sealed } of journaled) {
       expect([bytes, truncated]).toEqual([3 * bodyBytes, true])
       expect(sealed.length).toBeLessThan(1.5 * bodyBytes)
@@ -119,10 +117,10 @@ describe('what keeps bodies', () => {
       const start = bodyBytes + 1024 - before
       const text = `${blob} ${' '.repeat(start - blob.length - 1)}${presented} and more ${' '.repeat(5000)}`
       for (const mode of ['full', 'redacted'] as const) {
-        const { exchange, contentOf } = setUp({ mode, body: text, presented })
-        exchange.capture?.answerHead(['content-type', 'text/plain'])
-        for (let at = 0; at < text.length; at += 9973) exchange.capture?.answer(Buffer.from(text.slice(at, at + 9973)))
-        await exchange.capture?.journal()
+        const { arrival, contentOf } = setUp({ mode, body: text, presented })
+        arrival.capture?.answerHead(['content-type', 'text/plain'])
+        for (let at = 0; at < text.length; at += 9973) arrival.capture?.answer(Buffer.from(text.slice(at, at + 9973)))
+        await arrival.capture?.journal()
         for (const part of ['request', 'answer'])
           expect([part, contentOf(part).includes('secret')]).toEqual([part, false])
       }
@@ -130,11 +128,11 @@ describe('what keeps bodies', () => {
   )
 
   it('says that it is cut off where there was no room for more of it', async () => {
-    const { exchange, journaled, captures, contentOf } = setUp()
+    const { arrival, journaled, captures, contentOf } = setUp()
     captures.take(64 * 1024 * 1024 - 20_000)
-    exchange.capture?.answerHead(['content-type', 'text/plain'])
-    for (let piece = 0; piece < 50; piece++) exchange.capture?.answer(Buffer.alloc(1000, 'x'))
-    await exchange.capture?.journal()
+    arrival.capture?.answerHead(['content-type', 'text/plain'])
+    for (let piece = 0; piece < 50; piece++) arrival.capture?.answer(Buffer.alloc(1000, 'x'))
+    await arrival.capture?.journal()
     expect(journaled[1]).toMatchObject({ bytes: 50_000, truncated: true })
     expect(contentOf('answer').length).toBeLessThan(20_000)
     expect(contentOf('answer').length).toBeGreaterThan(5000)

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Deadline, Deadlines } from '../../src/gateway/deadlines.ts'
-import { Pulse, watchPulses } from '../../src/gateway/sockets/pulse.ts'
+import { LivePeer, watchPeers } from '../../src/gateway/sockets/ping.ts'
+import { Deadline, Deadlines } from '../../src/gateway/thread/deadlines.ts'
 import type { Peer } from '../../src/providers/socket-peer.ts'
 
 let now: number
@@ -74,9 +74,9 @@ describe('a time limit', () => {
 
 it('a side of a connection is dead only after it was asked, however long this process was not run', () => {
   const ping = vi.fn()
-  const pulse = new Pulse({ paused: false, ping } as unknown as Peer)
+  const pulse = new LivePeer({ paused: false, ping } as unknown as Peer)
   const onDead = vi.fn()
-  watchPulses(new Deadlines(), 1000, () => [pulse], onDead)
+  watchPeers(new Deadlines(), 1000, () => [pulse], onDead)
   run(100)
   hold(30_000)
   run(500)

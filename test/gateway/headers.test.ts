@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { headersDown, headersUp } from '../../src/gateway/headers.ts'
+import { headersDown, headersUp } from '../../src/gateway/upstream/headers.ts'
 
 function pairs(flat: readonly string[]): Record<string, string> {
   const result: Record<string, string> = {}

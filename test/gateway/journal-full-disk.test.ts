@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { segmentBytes } from '../../src/core/journal-format.ts'
-import { Journal } from '../../src/gateway/journal.ts'
+import { Journal } from '../../src/gateway/journal/journal.ts'
 
 let directory: string
 

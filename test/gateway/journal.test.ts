@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { entryHeaderBytes, parseSegmentName, segmentBytes } from '../../src/core/journal-format.ts'
-import { Journal } from '../../src/gateway/journal.ts'
+import { Journal } from '../../src/gateway/journal/journal.ts'
 
 let directory: string
 

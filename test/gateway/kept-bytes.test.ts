@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { bodyBytes, CaptureRoom, KeptBytes, marginBytes } from '../../src/gateway/kept-bytes.ts'
+import { bodyBytes, CaptureRoom, KeptBytes, marginBytes } from '../../src/gateway/capture/kept-bytes.ts'
 
 const most = bodyBytes + marginBytes
 const chunk = Buffer.alloc(64 * 1024, 'x')

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { JournalEntry } from '../../src/core/journal-format.ts'
-import { RefusalFlood } from '../../src/gateway/refusal-flood.ts'
+import { RefusalFlood } from '../../src/gateway/thread/refusal-sampling.ts'
 
 it('gives the first hundred of a second their own record, and the rest one together', () => {
   const written: JournalEntry[] = []

@@ -9,7 +9,7 @@ import { checkBundle } from './checks/bundle.ts'
 /** Script text is memory, many times its own size once it has been run (docs/decisions/0012-memory.md). */
 const undiciWhole = ['undici/index.js', 'undici/lib/web/fetch/index.js']
 const dataPlane = {
-  entries: ['src/gateway/thread.ts'],
+  entries: ['src/gateway/thread/thread.ts'],
   // Of these, 200 kB (WebSockets, Amazon's signer, JSON web tokens, the lines of batches' files) lie there as text and are run by whoever
   // needs them first.
   bytes: 1_000_000,

@@ -34,7 +34,7 @@ describe('what the pages name', () => {
     expect(checkLinks(planted('[a](docs/reference/errors.md#none)'))).toHaveLength(1)
     expect(checkLinks(planted('[a](docs/reference/errors.md#errors) [b](https://example.org/none)'))).toEqual([])
     expect(checkNames(planted('`notThere()` and `NotThere`'), source)).toHaveLength(2)
-    expect(checkNames(planted('`admitKey()` and `Exchange`'), source)).toEqual([])
+    expect(checkNames(planted('`admitKey()` and `Arrival`'), source)).toEqual([])
     expect(checkCommands(planted('`spgw provider list`'), local)).toHaveLength(1)
     expect(checkCommands(planted('```sh\nspgw keys make --name a\n```'), local)).toHaveLength(1)
     expect(checkCommands(planted('`spgw keys add`, `spgw serve --demo`'), local)).toEqual([])

@@ -11,8 +11,8 @@ const entered = [
   'src/gateway/objects/call-location.ts',
   'src/gateway/objects/check-objects.ts',
   'src/gateway/objects/named-objects.ts',
-  'src/gateway/objects/note-answer.ts',
-  'src/gateway/upload-url.ts',
+  'src/gateway/objects/created-objects.ts',
+  'src/gateway/upload/upload-url.ts',
   'src/lanes/openai/objects.ts',
   'src/lanes/openai/objects/references.ts',
   'src/lanes/openai/objects/wide-source.ts',
@@ -29,7 +29,7 @@ describe('a plain chat', () => {
     const last = (part: string) => seen.findLastIndex((call) => call.startsWith(part))
     expect(seen[0]).toMatch('src/gateway/server.ts')
     expect(last('src/providers/http.ts')).toBeGreaterThan(0)
-    expect(last('src/gateway/journal.ts append')).toBeGreaterThan(last('src/providers/http.ts'))
+    expect(last('src/gateway/journal/journal.ts append')).toBeGreaterThan(last('src/providers/http.ts'))
   })
 
   it('enters few files, and jumps between them seldom', () => {

@@ -7,7 +7,7 @@ import { mintGatewayKey } from '../../src/core/gateway-key.ts'
 import type { TimeLimits } from '../../src/core/lane.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { attachShared, createSharedMemory } from '../../src/daemon/memory.ts'
-import type { FromThread, ServerCertificate, ThreadStart, ToThread } from '../../src/gateway/messages.ts'
+import type { FromThread, ServerCertificate, ThreadStart, ToThread } from '../../src/gateway/thread/messages.ts'
 import { heldBytes, requestsInFlight } from '../../src/policy/counters.ts'
 import type { HealthView } from '../../src/routing/health.ts'
 import { findEntries, recordText } from '../../src/store/segment-reader.ts'
@@ -83,7 +83,7 @@ export async function startDataPlane({
   heldLimit = 2_000_000_000,
   webrtc = false,
   certificate = null,
-  thread = new URL('../../src/gateway/thread.ts', import.meta.url),
+  thread = new URL('../../src/gateway/thread/thread.ts', import.meta.url),
 }: DataPlaneOptions): Promise<DataPlane> {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'spgw-data-plane-'))
   const memory = createSharedMemory(1)

@@ -16,7 +16,7 @@ export async function examineListeners(settings: Settings, isRunning: boolean): 
 }
 
 async function examineAddress(name: 'gateway' | 'console', host: string, port: number): Promise<Diagnostic> {
-  const { claimPort } = await import('../../gateway/server-address.ts')
+  const { claimPort } = await import('../../gateway/thread/server-address.ts')
   const address = `${host}:${port}`
   try {
     await claimPort(host, port)

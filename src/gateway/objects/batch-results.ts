@@ -1,11 +1,12 @@
 import { newId } from '../../core/ids.ts'
 import type { BackgroundWork, BatchSum, BatchUsageEntry } from '../../core/journal-format.ts'
 import { LineScanner } from '../../core/line-scan.ts'
-import type { Signal, TokenUsage } from '../../core/record.ts'
+import type { TokenUsage } from '../../core/record.ts'
 import type { ObjectOwner, StoredObject } from '../../core/stored-object.ts'
 import type { EndedWork, Lane, Match, Seen } from '../../lanes/contract.ts'
 import { addUsage } from '../../lanes/usage-sum.ts'
-import { findHeader } from '../headers.ts'
+import type { Trace } from '../request/trace.ts'
+import { findHeader } from '../upstream/headers.ts'
 
 /** A longer line is not read: so much is held for a moment, and parsed at once. */
 const lineBytes = 4 * 1024 * 1024
@@ -13,13 +14,12 @@ const lineBytes = 4 * 1024 * 1024
 const modelsLimit = 50
 const modelCharacters = 512
 
-/** What must be known of the exchange that brings them. */
-interface Bringer {
+/** The call whose answer brings them. */
+interface ResultsCall {
   readonly id: string
-  lane: Lane | null
-  match: Match | null
-  provider: string | null
-  routingSignals: Signal[]
+  readonly lane: Lane
+  readonly match: Match
+  readonly trace: Trace
 }
 
 interface Work {
@@ -34,15 +34,15 @@ type Sums = Map<string | null, BatchSum>
 
 /** Usage in the results of one batch, read while they pass, or in the end of other work; the bytes are not touched. */
 export class BatchResults {
-  readonly #exchange: Bringer
+  readonly #call: ResultsCall
   readonly #object: BroughtObject
   readonly #work: Work
   readonly #sums: Sums = new Map()
   readonly #ended: { work: Work; sums: Sums }[] = []
   readonly #lines = new LineScanner(lineBytes, (line) => this.#read(line))
 
-  constructor(exchange: Bringer, object: BroughtObject, work: Work) {
-    this.#exchange = exchange
+  constructor(call: ResultsCall, object: BroughtObject, work: Work) {
+    this.#call = call
     this.#object = object
     this.#work = work
   }
@@ -97,12 +97,12 @@ export class BatchResults {
     return {
       kind: 'batch-usage',
       type,
-      requestId: this.#exchange.id,
+      requestId: this.#call.id,
       time: new Date().toISOString(),
       batchId: id,
       madeBy: requestId,
-      lane: this.#exchange.lane!.name,
-      provider: this.#exchange.provider,
+      lane: this.#call.lane.name,
+      provider: this.#call.trace.provider,
       owner: { projectId, environmentId, keyId, providerId, credentialId },
       sums: [...sums.values()],
     }
@@ -110,7 +110,7 @@ export class BatchResults {
 
   /** Whether they come whole and can be read. */
   canRead({ status, headers }: { status: number; headers: string[] }): boolean {
-    if (this.#exchange.match!.endpoint.reportsUsage === 'end') {
+    if (this.#call.match.endpoint.reportsUsage === 'end') {
       this.#note('The answer could not be read whole: what it tells of usage counts nothing.')
       return false
     }
@@ -123,13 +123,13 @@ export class BatchResults {
   }
 
   #read(line: Buffer): void {
-    const found = this.#exchange.lane!.objects.readResult?.(line) ?? null
+    const found = this.#call.lane.objects.readResult?.(line) ?? null
     if (found !== null) count(this.#sums, found.model, 1, found.tokens)
   }
 
   #note(text: string): void {
     const { type, id } = this.#work
-    this.#exchange.routingSignals.push({
+    this.#call.trace.routingSignals.push({
       rule: 'batch',
       verdict: 'note',
       text: `${describeWork(type)} ${id}: ${text}`,
@@ -154,18 +154,18 @@ function describeWork(type: BackgroundWork): string {
 }
 
 /** Of a call that brings the results of a batch, or how other work ended; null for all others. */
-export function resultsOf(exchange: Bringer, object: StoredObject): BatchResults | null {
-  const { reportsUsage } = exchange.match!.endpoint
+export function resultsOf(call: ResultsCall, object: StoredObject): BatchResults | null {
+  const { reportsUsage } = call.match.endpoint
   if (reportsUsage === undefined) return null
   const { type, id, batchId } = object
   if (type === 'response' || type === 'interaction' || type === 'batch')
-    return new BatchResults(exchange, object, { type, id })
-  if (type === 'eval') return new BatchResults(exchange, object, { type: 'eval_run', id })
-  if (type === 'thread') return new BatchResults(exchange, object, { type: 'thread_run', id })
-  return batchId === null ? null : new BatchResults(exchange, object, { type: 'batch', id: batchId })
+    return new BatchResults(call, object, { type, id })
+  if (type === 'eval') return new BatchResults(call, object, { type: 'eval_run', id })
+  if (type === 'thread') return new BatchResults(call, object, { type: 'thread_run', id })
+  return batchId === null ? null : new BatchResults(call, object, { type: 'batch', id: batchId })
 }
 
 /** Of a list that shows how batches ended: each is whose key made it, as the store knows. */
-export function listedResults(exchange: Bringer, owner: ObjectOwner): BatchResults {
-  return new BatchResults(exchange, { ...owner, requestId: null }, { type: 'batch', id: '' })
+export function listedResults(call: ResultsCall, owner: ObjectOwner): BatchResults {
+  return new BatchResults(call, { ...owner, requestId: null }, { type: 'batch', id: '' })
 }

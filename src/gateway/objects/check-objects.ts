@@ -1,55 +1,67 @@
-import { fault } from '../../core/errors.ts'
+import { type Fault, fault } from '../../core/errors.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { Reference } from '../../lanes/contract.ts'
-import type { Exchange } from '../exchange.ts'
-import type { Gateway } from '../gateway.ts'
-import { refuse, refuseWith } from '../respond.ts'
+import { reject, rejectWith } from '../answer/respond.ts'
+import type { Call } from '../request/call.ts'
 import { resultsOf } from './batch-results.ts'
 import { findOwner, type Ownership } from './find-owner.ts'
-import { namedObjects } from './named-objects.ts'
+import { ObjectNotes } from './object-notes.ts'
 
 /**
- * Before anything is planned: whether the caller may name what the call names. Null where it names nothing; else resolves
- * to whether the request goes on, which then has its `pin`. What is refused has its answer.
+ * Before anything is planned: whether the caller may name what the call names. Resolves to whether the request goes on, which
+ * then has its `pin`; what is rejected has its answer.
  */
-export function checkObjects(gateway: Gateway, exchange: Exchange): Promise<boolean> | null {
-  const names = namedObjects(exchange)
-  if ('code' in names) return refuse(gateway, exchange, names).then(() => false)
-  return names.length === 0 ? null : check(gateway, exchange, names)
-}
-
-async function check(gateway: Gateway, exchange: Exchange, names: readonly Reference[]): Promise<boolean> {
-  const found = await findAll(gateway, exchange, names)
+export async function checkObjects(call: Call): Promise<boolean> {
+  const names = namedObjects(call)
+  if ('code' in names) {
+    await reject(call.arrival, names)
+    return false
+  }
+  if (names.length === 0) return true
+  const found = await findAll(call, names)
   if (found.kind === 'owned') {
-    exchange.pin = found.pin
-    exchange.named = names
-    exchange.results = resultsOf(exchange, found.object)
+    call.pin = found.pin
+    call.arrival.objects ??= new ObjectNotes()
+    call.arrival.objects.named = names
+    call.arrival.objects.results = resultsOf(call, found.object)
     return true
   }
-  if (found.kind === 'refused') await refuse(gateway, exchange, found.fault)
-  else await answerNotFound(gateway, exchange, found.name, found.why)
+  if (found.kind === 'refused') await reject(call.arrival, found.fault)
+  else await answerNotFound(call, found.name, found.why)
   return false
 }
 
+const none: readonly Reference[] = []
+const noBody = Buffer.alloc(0)
+
+/** What the call names: in its path, and in its query and body as the lane reads them. */
+function namedObjects({ match, inspection, body }: Call): readonly Reference[] | Fault {
+  const { upload } = body
+  const { endpoint } = match
+  const inside =
+    upload === null
+      ? endpoint.references(inspection.query, inspection.mayRefer ? body.bytes : noBody)
+      : endpoint.formReferences(upload.fields)
+  if ('code' in inside) return inside
+  const { object } = endpoint
+  if (match.object !== null && object !== null) return [{ type: object.type, id: match.object }, ...inside]
+  return inside.length === 0 ? none : inside
+}
+
 /** With what the files refer to that are given to be carried out. */
-async function findAll(gateway: Gateway, exchange: Exchange, names: readonly Reference[]): Promise<Ownership> {
-  const found = await findOwner(gateway, exchange, names)
+async function findAll(call: Call, names: readonly Reference[]): Promise<Ownership> {
+  const found = await findOwner(call, names)
   const inputs = names.filter(({ input }) => input === true)
   if (inputs.length === 0 || found.kind !== 'owned') return found
-  exchange.pin = found.pin
+  call.pin = found.pin
   const { checkInputs } = await import('./check-inputs.ts')
-  return await checkInputs(gateway, exchange, names, inputs, found)
+  return await checkInputs(call, names, inputs, found)
 }
 
 /** As if the provider had said it: nobody learns here what others have. */
-export async function answerNotFound(
-  gateway: Gateway,
-  exchange: Exchange,
-  name: ObjectName,
-  why: string,
-): Promise<void> {
-  exchange.routingSignals.push({ rule: 'object', verdict: 'deny', text: why })
-  const rendered = exchange.lane!.objects.notFound(exchange.match!, name, exchange.id)
+export async function answerNotFound(call: Call, name: ObjectName, why: string): Promise<void> {
+  call.trace.routingSignals.push({ rule: 'object', verdict: 'deny', text: why })
+  const rendered = call.lane.objects.notFound(call.match, name, call.id)
   const reason = fault('object_not_found', `There is no ${name.type.replaceAll('_', ' ')} of that id for this key.`)
-  await refuseWith(gateway, exchange, reason, rendered)
+  await rejectWith(call.arrival, reason, rendered)
 }

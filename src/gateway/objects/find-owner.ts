@@ -2,8 +2,9 @@ import { type Fault, fault } from '../../core/errors.ts'
 import { quote } from '../../core/quote.ts'
 import type { Asker, ObjectName, ObjectScope, StoredObject } from '../../core/stored-object.ts'
 import type { Pin } from '../../routing/pinned-plan.ts'
-import type { Exchange } from '../exchange.ts'
+import type { SnapshotKey } from '../../store/snapshot.ts'
 import type { Gateway } from '../gateway.ts'
+import type { Call } from '../request/call.ts'
 
 /** A request that names more than this is a list of guesses. */
 const namesLimit = 1000
@@ -17,31 +18,27 @@ export type Ownership =
   | { kind: 'refused'; fault: Fault }
 
 /** Whether all that a call names is the caller's, and where it lives. */
-export async function findOwner(
-  gateway: Gateway,
-  exchange: Exchange,
-  names: readonly ObjectName[],
-): Promise<Ownership> {
+export async function findOwner(call: Call, names: readonly ObjectName[]): Promise<Ownership> {
   if (names.length > namesLimit)
     return refused(fault('invalid_request', `The request names ${names.length} objects; ${namesLimit} are the most.`))
-  const scope = scopeOf(exchange)
+  const { gateway } = call
+  const scope = scopeOf(call.key)
   const found = await gateway.objects.find(names, scope)
-  if ('failed' in found) return refused(indexFault(exchange, found.failed))
-  const usable = found.filter((object) => isUsable(gateway, exchange, object))
+  if ('failed' in found) return refused(indexFault(call, found.failed))
+  const usable = found.filter((object) => isUsable(call, object))
   const owned = usable.filter((object) => isIn(scope, object))
   const missing = names.find((name) => !owned.some((object) => isNamed(name, object)))
-  if (missing !== undefined) return judgeMissing(gateway, exchange, missing, found)
-  return choosePlace(names, owned, exchange.header('x-sp-provider'), gateway)
+  if (missing !== undefined) return evaluateMissing(call, missing, found)
+  return choosePlace(names, owned, call.header('x-sp-provider'), gateway)
 }
 
-export function scopeOf(exchange: Exchange): Asker {
-  const { id: keyId, projectId, environmentId } = exchange.key!
+export function scopeOf({ id: keyId, projectId, environmentId }: SnapshotKey): Asker {
   return { projectId, environmentId, keyId }
 }
 
 /** The reason is the operator's. */
-export function indexFault(exchange: Exchange, reason: string): Fault {
-  exchange.routingSignals.push({ rule: 'object', verdict: 'deny', text: `The index of objects: ${reason}.` })
+export function indexFault({ trace }: Call, reason: string): Fault {
+  trace.routingSignals.push({ rule: 'object', verdict: 'deny', text: `The index of objects: ${reason}.` })
   const message = 'The gateway cannot look up now whose the named object is; try again in a moment.'
   return fault('object_index_unavailable', message, { retryAfterMs })
 }
@@ -55,9 +52,9 @@ function refused(reason: Fault): Ownership {
 }
 
 /** The same words may be an id at a provider of another lane: that is another object. A provider that was removed has none. */
-function isUsable(gateway: Gateway, exchange: Exchange, { providerId }: StoredObject): boolean {
+function isUsable({ gateway, lane }: Call, { providerId }: StoredObject): boolean {
   const provider = gateway.model.configuration.providers.get(providerId)
-  return provider !== undefined && gateway.formatsOf(provider.row.kind).includes(exchange.lane!.name)
+  return provider !== undefined && gateway.formatsOf(provider.row.kind).includes(lane.name)
 }
 
 export function isIn(scope: ObjectScope, object: StoredObject): boolean {
@@ -68,32 +65,29 @@ function isNamed({ type, id }: ObjectName, object: StoredObject): boolean {
   return object.type === type && object.id === id
 }
 
-function judgeMissing(
-  gateway: Gateway,
-  exchange: Exchange,
-  name: ObjectName,
-  found: readonly StoredObject[],
-): Ownership {
+function evaluateMissing(call: Call, name: ObjectName, found: readonly StoredObject[]): Ownership {
+  const { gateway } = call
   const [other] = found.filter((object) => isNamed(name, object))
   // What waits to be journaled is in no index.
-  const sick = gateway.journal.degraded ?? gateway.degraded.find(({ part }) => part === 'journal')?.reason
-  if (other === undefined && sick != null) return refused(indexFault(exchange, `the journal is not written: ${sick}`))
-  if (other !== undefined && !isIn(scopeOf(exchange), other)) noteOthers(exchange, name, other)
-  return { kind: 'missing', name, why: explain(exchange, name, other) }
+  const degraded = gateway.journal.degraded ?? gateway.degraded.find(({ part }) => part === 'journal')?.reason
+  if (other === undefined && degraded != null)
+    return refused(indexFault(call, `the journal is not written: ${degraded}`))
+  if (other !== undefined && !isIn(scopeOf(call.key), other)) recordOtherScope(call, name, other)
+  return { kind: 'missing', name, why: explain(call, name, other) }
 }
 
 /** The same whether nobody has it or somebody of another project, whose operators alone may know. */
-function explain(exchange: Exchange, name: ObjectName, other: StoredObject | undefined): string {
+function explain({ key, lane }: Call, name: ObjectName, other: StoredObject | undefined): string {
   const what = `The ${describeObject(name)}`
-  if (other !== undefined && isIn(scopeOf(exchange), other))
-    return `${what} lives at a provider that does not speak ${exchange.lane!.name}.`
+  if (other !== undefined && isIn(scopeOf(key), other))
+    return `${what} lives at a provider that does not speak ${lane.name}.`
   return `${what} is none of this scope's. What was made outside of this gateway can be adopted (spgw objects adopt).`
 }
 
 /** For operators of the whole workspace. */
-function noteOthers(exchange: Exchange, name: ObjectName, { projectId, environmentId }: StoredObject): void {
+function recordOtherScope({ trace }: Call, name: ObjectName, { projectId, environmentId }: StoredObject): void {
   const text = `The ${describeObject(name)} belongs to another scope (project ${projectId}, environment ${environmentId}).`
-  exchange.routingSignals.push({ rule: 'object', verdict: 'note', text })
+  trace.note('object', text)
 }
 
 /** One provider and one credential that hold all of them; where an id stands in several accounts of the caller's, the header or the newest decides. */
@@ -105,15 +99,15 @@ function choosePlace(
 ): Ownership {
   const [first, ...others] = names
   const places = owned
-    .filter((object) => isNamed(first!, object))
+    .filter((object) => first !== undefined && isNamed(first, object))
     .filter((place) => others.every((name) => owned.some((each) => isNamed(name, each) && isAt(place, each))))
   const [newest, ...older] = places.toSorted((one, other) => (one.createdAt < other.createdAt ? 1 : -1))
-  if (newest === undefined) return refused(fault('invalid_request', apart(names)))
+  if (newest === undefined || first === undefined) return refused(fault('invalid_request', differentAccounts(names)))
   const nameOf = (object: StoredObject) => gateway.model.configuration.providers.get(object.providerId)?.row.name
   const chosen = older.length === 0 ? newest : (places.find((each) => nameOf(each) === providerName) ?? newest)
   return {
     kind: 'owned',
-    pin: { what: describeObject(first!), providerId: chosen.providerId, credentialId: chosen.credentialId },
+    pin: { what: describeObject(first), providerId: chosen.providerId, credentialId: chosen.credentialId },
     object: chosen,
   }
 }
@@ -125,7 +119,7 @@ export function isAt(
   return place.providerId === object.providerId && place.credentialId === object.credentialId
 }
 
-function apart(names: readonly ObjectName[]): string {
+function differentAccounts(names: readonly ObjectName[]): string {
   const shown = names.slice(0, 5).map(describeObject).join(', ')
   return `The request names objects that live in different accounts and cannot be used together: ${shown}.`
 }

@@ -1,15 +1,13 @@
 import { fault } from '../../core/errors.ts'
-import { reachFaultPoint } from '../../core/fault-point.ts'
 import type { CountedPlace, ObjectName, ObjectType } from '../../core/stored-object.ts'
 import type { ObjectPage } from '../../lanes/contract.ts'
-import type { Attempted } from '../../routing/attempt.ts'
-import type { Plan } from '../../routing/plan.ts'
-import { estimateHold } from '../estimate.ts'
-import type { Exchange } from '../exchange.ts'
-import type { Gateway } from '../gateway.ts'
-import type { Answer } from '../judge.ts'
-import { relay } from '../relay.ts'
-import { refuse, settleStopped } from '../respond.ts'
+import { relay } from '../answer/relay.ts'
+import { reject, settleAborted } from '../answer/respond.ts'
+import { journalAdmitted } from '../answer/settle.ts'
+import type { Call } from '../request/call.ts'
+import type { Answer } from '../upstream/evaluate.ts'
+import { planFor } from '../upstream/plan-call.ts'
+import { attemptAll } from '../upstream/send.ts'
 import { answerNotFound } from './check-objects.ts'
 import { describeObject, indexFault, isAt, isIn, scopeOf } from './find-owner.ts'
 import { type Cursor, findCursor, itemKey, nameToken, withoutCursor } from './list-cursor.ts'
@@ -17,12 +15,6 @@ import { type Cursor, findCursor, itemKey, nameToken, withoutCursor } from './li
 /** Pages that one request goes through at most, while they hold nothing of the caller's. */
 const pagesLimit = 100
 const namesAtOnce = 500
-
-/** The pipeline's own steps. */
-export interface ListSteps {
-  plan(gateway: Gateway, exchange: Exchange): Plan
-  attempt(gateway: Gateway, exchange: Exchange, planned: Plan): Promise<Attempted<Answer>>
-}
 
 /** Where a list stands: at which of the places, and with which query. */
 interface Walk {
@@ -41,33 +33,32 @@ interface Walk {
  * A provider's list shows what everybody on the account has. The caller gets his own of it, page by page: over every
  * credential that holds some, on while a page would be empty, and no further than the last of them.
  */
-export async function answerList(gateway: Gateway, exchange: Exchange, steps: ListSteps): Promise<void> {
-  const type = exchange.match!.endpoint.object!.type
-  const walk = await beginWalk(gateway, exchange, type)
-  if ('failed' in walk) return refuse(gateway, exchange, indexFault(exchange, walk.failed))
-  if ('missing' in walk) return answerNotFound(gateway, exchange, walk.missing, notOwn(walk.missing))
-  exchange.mark('admitted')
-  await gateway.journal.append({ kind: 'admitted', record: exchange.record('admitted', null, estimateHold(exchange)) })
-  reachFaultPoint('journal.after-admitted')
+export async function answerList(call: Call): Promise<void> {
+  const { arrival, lane, match } = call
+  const { object } = match.endpoint
+  if (object === null) return reject(arrival, fault('internal'))
+  const walk = await beginWalk(call, object.type)
+  if ('failed' in walk) return reject(arrival, indexFault(call, walk.failed))
+  if ('missing' in walk) return answerNotFound(call, walk.missing, notOwn(walk.missing))
+  await journalAdmitted(call)
   for (;;) {
-    if (exchange.stopped) return settleStopped(gateway, exchange)
-    const answer = await askPage(gateway, exchange, steps, walk)
+    if (call.abort.aborted) return settleAborted(arrival)
+    const answer = await askPage(call, walk)
     if (answer === null) return
     const { gated } = answer
-    if (gated.kind === 'error') return relay(gateway, exchange, answer, null)
+    if (gated.kind === 'error') return relay(call, answer, null)
     const body = gated.kind === 'whole' ? gated.body : null
-    const page = body === null ? null : exchange.lane!.objects.page(exchange.match!, body)
+    const page = body === null ? null : lane.objects.page(match, body)
     if (body === null || page === null) {
-      answer.call.abort()
-      return refuse(gateway, exchange, fault('provider_bad_response', unreadable))
+      answer.upstream.abort()
+      return reject(arrival, fault('provider_bad_response', unreadable))
     }
-    const kept = await ownItems(gateway, exchange, walk, page)
-    if ('failed' in kept) return refuse(gateway, exchange, indexFault(exchange, kept.failed))
-    const next = goOn(exchange, walk, page, kept.length)
-    if (kept.length > 0 || next === null) return passPage(gateway, exchange, answer, { body, page, kept, walk, next })
+    const kept = await ownItems(call, walk, page)
+    if ('failed' in kept) return reject(arrival, indexFault(call, kept.failed))
+    const next = goOn(call, walk, page, kept.length)
+    if (kept.length > 0 || next === null) return passPage(call, answer, { body, page, kept, walk, next })
     Object.assign(walk, next)
-    if (++walk.pages >= pagesLimit)
-      return refuse(gateway, exchange, fault('overloaded', tooMany, { shouldRetry: false }))
+    if (++walk.pages >= pagesLimit) return reject(arrival, fault('overloaded', tooMany, { shouldRetry: false }))
   }
 }
 
@@ -80,13 +71,14 @@ function notOwn(name: ObjectName): string {
 
 type Begun = Walk | { failed: string } | { missing: ObjectName }
 
-async function beginWalk(gateway: Gateway, exchange: Exchange, type: ObjectType): Promise<Begun> {
-  const scope = scopeOf(exchange)
-  const counted = await gateway.objects.places(type, scope)
+async function beginWalk(call: Call, type: ObjectType): Promise<Begun> {
+  const { objects } = call.gateway
+  const scope = scopeOf(call.key)
+  const counted = await objects.places(type, scope)
   if ('failed' in counted) return counted
-  const places = counted.filter(({ providerId }) => isAsked(gateway, exchange, providerId))
-  const { query } = exchange.inspection!
-  const cursor = await findCursor(gateway.objects, query, type, scope, places)
+  const places = counted.filter(({ providerId }) => isAsked(call, providerId))
+  const { query } = call.inspection
+  const cursor = await findCursor(objects, query, type, scope, places)
   if (cursor !== null && ('failed' in cursor || 'missing' in cursor)) return cursor
   const asked = { asked: query, places, cursor, pages: 0 }
   if (cursor === null) return { ...asked, index: 0, query, rest: places[0]?.count ?? null }
@@ -95,39 +87,38 @@ async function beginWalk(gateway: Gateway, exchange: Exchange, type: ObjectType)
 }
 
 /** Of this lane, and of the provider that the client has named, where it has. */
-function isAsked(gateway: Gateway, exchange: Exchange, providerId: string): boolean {
+function isAsked({ gateway, lane, arrival }: Call, providerId: string): boolean {
   const provider = gateway.model.configuration.providers.get(providerId)
-  const wanted = exchange.header('x-sp-provider')
-  if (provider === undefined || !gateway.formatsOf(provider.row.kind).includes(exchange.lane!.name)) return false
+  const wanted = arrival.header('x-sp-provider')
+  if (provider === undefined || !gateway.formatsOf(provider.row.kind).includes(lane.name)) return false
   return wanted === null || wanted === provider.row.name
 }
 
-/** Null: the exchange has its end. */
-async function askPage(gateway: Gateway, exchange: Exchange, steps: ListSteps, walk: Walk): Promise<Answer | null> {
+/** Null: the request has its end. */
+async function askPage(call: Call, walk: Walk): Promise<Answer | null> {
   const place = walk.places[walk.index]
-  exchange.pin = place === undefined ? null : { ...place, what: 'next part of the list' }
-  exchange.inspection = { ...exchange.inspection!, query: walk.query }
-  const planned = steps.plan(gateway, exchange)
+  call.pin = place === undefined ? null : { ...place, what: 'next part of the list' }
+  call.learn({ query: walk.query })
+  const planned = planFor(call)
   if (planned.fault !== null) {
-    await refuse(gateway, exchange, planned.fault)
+    await reject(call.arrival, planned.fault)
     return null
   }
-  const outcome = await steps.attempt(gateway, exchange, planned)
+  const outcome = await attemptAll(call, planned)
   if (outcome.kind === 'answered') return outcome.answer
-  if (outcome.kind === 'gone') await settleStopped(gateway, exchange)
-  else await refuse(gateway, exchange, outcome.fault)
+  if (outcome.kind === 'gone') await settleAborted(call.arrival)
+  else await reject(call.arrival, outcome.fault)
   return null
 }
 
 async function ownItems(
-  gateway: Gateway,
-  exchange: Exchange,
+  { gateway, key }: Call,
   { places, index }: Walk,
   { items }: ObjectPage,
 ): Promise<number[] | { failed: string }> {
   const place = places[index]
   if (place === undefined || items.length === 0) return []
-  const scope = scopeOf(exchange)
+  const scope = scopeOf(key)
   const own = new Set<string>()
   // In portions, each of which is answered in time: some lists have thousands of items a page.
   for (let from = 0; from < items.length; from += namesAtOnce) {
@@ -142,11 +133,11 @@ async function ownItems(
 type Step = Pick<Walk, 'index' | 'query' | 'rest'>
 
 /** Where the list goes on behind this page; null: nowhere. */
-function goOn(exchange: Exchange, walk: Walk, page: ObjectPage, kept: number): Step | null {
+function goOn({ lane }: Call, walk: Walk, page: ObjectPage, kept: number): Step | null {
   const { places, index, cursor } = walk
   if (places[index] === undefined) return null
   const rest = walk.rest === null ? null : walk.rest - kept
-  const query = rest !== null && rest <= 0 ? null : exchange.lane!.objects.nextPage(walk.query, page)
+  const query = rest !== null && rest <= 0 ? null : lane.objects.nextPage(walk.query, page)
   if (query !== null) return { index, query, rest }
   const next = cursor?.backwards ? undefined : places[index + 1]
   return next === undefined ? null : { index: index + 1, query: withoutCursor(walk.asked, cursor), rest: next.count }
@@ -160,28 +151,24 @@ interface PassedPage {
   next: Step | null
 }
 
-function passPage(gateway: Gateway, exchange: Exchange, answer: Answer, passed: PassedPage): Promise<void> {
+function passPage(call: Call, answer: Answer, passed: PassedPage): Promise<void> {
   const { body, page, kept, next } = passed
-  const token = next === null ? null : nameNext(gateway, exchange, passed, next)
-  const written = exchange.lane!.objects.writePage(
-    exchange.match!,
-    body,
-    { ...page, more: next !== null, token },
-    kept,
-    next !== null,
-  )
+  const token = next === null ? null : nameNext(call, passed, next)
+  const shown = { ...page, more: next !== null, token }
+  const written = call.lane.objects.writePage(call.match, body, shown, kept, next !== null)
   const { head } = answer.gated
-  return relay(gateway, exchange, { ...answer, gated: { kind: 'whole', head, body: written } }, null)
+  return relay(call, { ...answer, gated: { kind: 'whole', head, body: written } }, null)
 }
 
 /** A token for what comes next; and where the protocol goes by the last item's id, what is known of what comes behind it. */
-function nameNext(gateway: Gateway, exchange: Exchange, { page, kept, walk }: PassedPage, next: Step): string {
-  const place = walk.places[next.index]!
+function nameNext(call: Call, { page, kept, walk }: PassedPage, next: Step): string | null {
+  const place = walk.places[next.index]
+  if (place === undefined) return null
   const here = next.index === walk.index
   const last = page.items[kept.at(-1) ?? -1]
   if (here && next.rest !== null && last !== undefined) {
-    const item = itemKey(place, last.name.type, scopeOf(exchange), last.name.id)
-    gateway.objects.ends.remember(item, next.rest)
+    const item = itemKey(place, last.name.type, scopeOf(call.key), last.name.id)
+    call.gateway.objects.ends.remember(item, next.rest)
   }
   return nameToken(place, here ? page.token : null, next.rest)
 }

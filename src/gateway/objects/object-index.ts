@@ -13,7 +13,7 @@ import type {
   ObjectType,
   StoredObject,
 } from '../../core/stored-object.ts'
-import { KeyTurns } from './key-turns.ts'
+import { KeyTurns } from './fair-queue.ts'
 import { ListEnds } from './list-ends.ts'
 
 /**

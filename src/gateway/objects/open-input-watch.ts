@@ -1,40 +1,46 @@
 import { type FormPart, FormScanner, type PartSink, readBoundary } from '../../core/form-scan.ts'
 import type { BatchInput, HeldInput } from '../../core/stored-object.ts'
 import { type LineReader, lineReaders } from '../../lanes/line-readers.ts'
-import type { Exchange } from '../exchange.ts'
-import type { Gateway } from '../gateway.ts'
+import type { Arrival } from '../request/arrival.ts'
+import type { RequestCaller } from '../request/call.ts'
 import { scopeOf } from './find-owner.ts'
 import { InputScan } from './input-scan.ts'
 import type { InputWatch } from './input-watch.ts'
 
 /** For an upload that may be a batch's input file; null where its lines cannot be seen. */
-export async function openInputWatch(gateway: Gateway, exchange: Exchange): Promise<InputWatch | null> {
-  const encoding = exchange.header('content-encoding') ?? 'identity'
+export async function openInputWatch(arrival: Arrival, caller: RequestCaller): Promise<InputWatch | null> {
+  const encoding = arrival.header('content-encoding') ?? 'identity'
   if (encoding !== 'identity') return null
-  const { endpoint } = exchange.match!
-  const reader = lineReaders[exchange.lane!.name]
+  const reader = lineReaders[caller.lane.name]
   if (reader === undefined) return null
-  if (exchange.pin?.once === true) return await openPart(gateway, exchange, reader)
-  if (endpoint.requestForms.includes('bytes')) return isRaw(exchange) ? new FileInput(new InputScan(reader)) : null
-  const boundary = readBoundary(exchange.request.headers['content-type'] ?? '')
+  if (caller.pin?.once === true) return await openPart(arrival, caller, caller.pin.providerId, reader)
+  if (caller.match.endpoint.requestForms.includes('bytes'))
+    return isRaw(arrival) ? new FileInput(new InputScan(reader)) : null
+  const boundary = readBoundary(arrival.request.headers['content-type'] ?? '')
   return boundary === null ? null : new FormInput(boundary, new InputScan(reader))
 }
 
 /** The whole file in one call, without anything about it. */
-function isRaw(exchange: Exchange): boolean {
-  return exchange.header('x-goog-upload-protocol') === 'raw'
+function isRaw(arrival: Arrival): boolean {
+  return arrival.header('x-goog-upload-protocol') === 'raw'
 }
 
 /** A part of a file that comes in several calls. Source: wire/lanes.md, section 3.4. */
-async function openPart(gateway: Gateway, exchange: Exchange, reader: LineReader): Promise<InputWatch | null> {
-  const commands = (exchange.header('x-goog-upload-command') ?? '').split(',').map((command) => command.trim())
+async function openPart(
+  arrival: Arrival,
+  { key, match, query }: RequestCaller,
+  providerId: string,
+  reader: LineReader,
+): Promise<InputWatch | null> {
+  const { objects } = arrival.gateway
+  const commands = (arrival.header('x-goog-upload-command') ?? '').split(',').map((command) => command.trim())
   const final = commands.includes('finalize')
   if (!final && !commands.includes('upload')) return null
-  const session = `${exchange.pin!.providerId} ${exchange.match!.path}${exchange.query}`
-  const offset = Number(exchange.header('x-goog-upload-offset') ?? 0)
-  const held = await gateway.objects.takeInput(session, offset, scopeOf(exchange))
+  const session = `${providerId} ${match.path}${query}`
+  const offset = Number(arrival.header('x-goog-upload-offset') ?? 0)
+  const held = await objects.takeInput(session, offset, scopeOf(key))
   if (held === null) return null
-  const hold = (next: HeldInput) => gateway.objects.holdInput(session, next)
+  const hold = (next: HeldInput) => objects.holdInput(session, next)
   return new FileInput(new InputScan(reader, held), final ? null : hold)
 }
 

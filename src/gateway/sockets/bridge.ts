@@ -1,25 +1,24 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { formatDuration } from '../../core/units.ts'
-import type { SocketReader } from '../../lanes/contract.ts'
+import type { EndpointSocket, SocketReader } from '../../lanes/contract.ts'
 import type { Closing, Frame, Peer, PeerSink } from '../../providers/socket-peer.ts'
-import { type Holder, noRoom } from '../body-room.ts'
-import type { Exchange } from '../exchange.ts'
-import type { Gateway } from '../gateway.ts'
-import { settle } from '../settle.ts'
-import { type CloseFrame, clientLeft, ended, type Goodbye, parted, providerLeft, refusedBy } from './goodbye.ts'
+import { settle } from '../answer/settle.ts'
+import type { Call } from '../request/call.ts'
+import { type MemoryHolder, outOfMemory } from '../request/memory-budget.ts'
+import { type CloseFrame, type Closure, clientLeft, drained, ended, providerLeft, refusedBy } from './close-codes.ts'
+import { Direction, type ReadFrame } from './direction.ts'
 import type { Opened, OpenedProvider } from './open-provider.ts'
-import { Pulse, watchPulses } from './pulse.ts'
-import { type Look, Way } from './way.ts'
+import { LivePeer, watchPeers } from './ping.ts'
 
 export interface BridgeOptions {
-  gateway: Gateway
-  exchange: Exchange
+  call: Call
+  socket: EndpointSocket
   reader: SocketReader
   client: Peer
   /** null: the first frame decides who it is; until then nothing is passed on. */
   provider: OpenedProvider | null
-  lookUp(frame: Frame): ReturnType<Look>
-  lookDown(frame: Frame): ReturnType<Look>
+  readUp(frame: Frame): ReturnType<ReadFrame>
+  readDown(frame: Frame): ReturnType<ReadFrame>
 }
 
 const none = Buffer.alloc(0)
@@ -27,50 +26,51 @@ const none = Buffer.alloc(0)
 /** Two sides, and what passes between them. It ends once, and the record stands before the client is told so. */
 export class Bridge {
   readonly #options: BridgeOptions
-  readonly #client: Pulse
-  readonly #up: Way
-  #provider: Pulse | null = null
-  #down: Way | null = null
+  readonly #client: LivePeer
+  readonly #up: Direction
+  #provider: LivePeer | null = null
+  #down: Direction | null = null
   #over = false
   #dialling = false
   /** Of messages that have not ended, one a side. */
-  readonly #holders: Holder[] = []
-  readonly #pulses: { stop(): void }
+  readonly #holders: MemoryHolder[] = []
+  readonly #watch: { stop(): void }
   readonly #done = Promise.withResolvers<void>()
 
   constructor(options: BridgeOptions) {
-    const { gateway, exchange, client, lookUp } = options
+    const { call, client, readUp } = options
+    const { gateway, abort } = call
     this.#options = options
-    this.#client = new Pulse(client)
-    this.#up = new Way(client, null, (frame) => this.#countUp(lookUp(frame), frame), this.#onFault)
+    this.#client = new LivePeer(client)
+    this.#up = new Direction(client, null, (frame) => this.#countUp(readUp(frame), frame), this.#onFault)
     const limitMs = gateway.settings.timeouts.betweenChunks
-    const pulses = () => (this.#provider === null ? [this.#client] : [this.#client, this.#provider])
-    this.#pulses = watchPulses(gateway.deadlines, limitMs, pulses, (dead) => this.#timeOut(dead, limitMs))
-    exchange.whenGone(() => this.#stop())
-    exchange.whenDraining(() => this.#partIfIdle())
+    const peers = () => (this.#provider === null ? [this.#client] : [this.#client, this.#provider])
+    this.#watch = watchPeers(gateway.deadlines, limitMs, peers, (dead) => this.#timeOut(dead, limitMs))
+    abort.onAbort(() => this.#stop())
+    abort.onDrain(() => this.#closeIfIdle())
   }
 
   /** Resolves when both sides have been told of the end and the record stands. */
   run(): Promise<void> {
-    const { exchange, client, provider } = this.#options
-    if (provider !== null) this.lead(provider)
-    if (exchange.stopped) this.#stop()
+    const { call, client, provider } = this.#options
+    if (provider !== null) this.connect(provider)
+    if (call.abort.aborted) this.#stop()
     else client.attach(this.#sink(this.#client, this.#up, () => this.#down, clientLeft))
     return this.#done.promise
   }
 
-  /** The provider stands; from here on frames pass. */
-  lead({ peer, clean }: OpenedProvider): void {
-    const { client, lookDown } = this.#options
+  /** From here on frames pass. */
+  connect({ peer, clean }: OpenedProvider): void {
+    const { client, readDown } = this.#options
     if (this.#over) return peer.close(1001, none)
-    const pulse = new Pulse(peer)
-    const down = new Way(peer, client, (frame) => this.#countDown(lookDown(frame)), this.#onFault)
-    this.#provider = pulse
+    const live = new LivePeer(peer)
+    const down = new Direction(peer, client, (frame) => this.#countDown(readDown(frame)), this.#onFault)
+    this.#provider = live
     this.#down = down
-    this.#up.lead(peer)
+    this.#up.connect(peer)
     peer.attach(
       this.#sink(
-        pulse,
+        live,
         down,
         () => this.#up,
         (closing) => providerLeft(closing, clean),
@@ -80,16 +80,16 @@ export class Bridge {
 
   /** Dials while the client waits. Null: there is no provider, and the connection has its end or will have it at once. */
   async open(dial: () => Promise<Opened>): Promise<OpenedProvider | null> {
-    const { exchange } = this.#options
+    const { abort } = this.#options.call
     this.#dialling = true
     const opened = await dial()
     this.#dialling = false
-    exchange.whenGone(() => this.#stop())
+    abort.onAbort(() => this.#stop())
     if (opened.kind === 'open') {
-      this.lead(opened.end)
+      this.connect(opened.end)
       return this.#over ? null : opened.end
     }
-    if (exchange.ending !== null) this.#stop()
+    if (abort.reason !== null) this.#stop()
     else if (opened.kind === 'failed') this.end(opened.fault)
     else if (opened.kind === 'refused') void this.finish(refusedBy(opened.answer.gated.head.status))
     return null
@@ -100,120 +100,116 @@ export class Bridge {
   }
 
   /** Tells the client of a fault, and goes on; where the protocol has no frame for it, it is the end. */
-  tell(reason: Fault): void {
-    const { exchange, client } = this.#options
+  reject(reason: Fault): void {
     if (this.#over) return
-    const frame = exchange.match!.endpoint.socket!.errorFrame(reason, exchange.id)
-    if (frame === null) return void this.finish(ended(reason))
-    this.#send(client, frame)
+    if (!this.#sendFault(reason)) void this.finish(ended(reason))
   }
 
-  async finish(goodbye: Goodbye): Promise<void> {
+  async finish(closing: Closure): Promise<void> {
     if (this.#over) return
     this.#over = true
-    const { gateway, exchange, client, reader } = this.#options
-    exchange.whenGone(null)
-    exchange.whenDraining(null)
-    this.#pulses.stop()
-    for (const holder of this.#holders) gateway.room.release(holder)
+    const { call, client, reader } = this.#options
+    const { arrival, abort, gateway, trace } = call
+    abort.onAbort(null)
+    abort.onDrain(null)
+    this.#watch.stop()
+    for (const holder of this.#holders) gateway.budget.release(holder)
     this.#up.cut()
     this.#down?.cut()
-    close(this.#provider?.peer ?? null, goodbye.provider)
-    exchange.mark('last_byte')
+    close(this.#provider?.peer ?? null, closing.provider)
+    trace.mark('last_byte')
     try {
-      await settle(gateway, exchange, { status: 101, error: goodbye.error, tokens: reader.usage() })
-      if (goodbye.fault !== null && goodbye.client !== null) this.#sendFault(goodbye.fault)
+      await settle(arrival, { status: 101, error: closing.error, tokens: reader.usage() })
+      if (closing.fault !== null && closing.client !== null) this.#sendFault(closing.fault)
     } finally {
-      close(client, goodbye.client)
+      close(client, closing.client)
       this.#done.resolve()
     }
   }
 
-  #sendFault(reason: Fault): void {
-    const { exchange, client } = this.#options
-    const frame = exchange.match!.endpoint.socket!.errorFrame(reason, exchange.id)
-    if (frame !== null) this.#send(client, frame)
-  }
-
-  #send(client: Peer, bytes: Buffer): void {
-    this.#options.exchange.responseBytes += bytes.length
+  /** False where the protocol has no frame that tells of a fault. */
+  #sendFault(reason: Fault): boolean {
+    const { call, socket, client } = this.#options
+    const bytes = socket.errorFrame(reason, call.id)
+    if (bytes === null) return false
+    call.trace.responseBytes += bytes.length
     client.send({ bytes, binary: false })
+    return true
   }
 
-  /** `way` leads from this side, `back` to it. */
-  #sink(pulse: Pulse, way: Way, back: () => Way | null, left: (closing: Closing) => Goodbye): PeerSink {
-    const { room } = this.#options.gateway
-    const holder: Holder = { roomTaken: 0 }
+  /** `direction` leads from this side, `back` to it. */
+  #sink(
+    live: LivePeer,
+    direction: Direction,
+    back: () => Direction | null,
+    left: (closing: Closing) => Closure,
+  ): PeerSink {
+    const { budget } = this.#options.call.gateway
+    const holder: MemoryHolder = { reserved: 0 }
     this.#holders.push(holder)
     return {
       onFrame: (frame) => {
-        room.release(holder)
-        pulse.beat()
-        way.take(frame)
+        budget.release(holder)
+        live.sign()
+        direction.pass(frame)
       },
       onPending: (bytes) => {
-        if (this.#over || room.cover(holder, bytes)) return
-        pulse.peer.pause()
-        this.end(noRoom())
+        if (this.#over || budget.reserve(holder, bytes)) return
+        live.peer.pause()
+        this.end(outOfMemory())
       },
       onPing: (bytes) => {
-        pulse.beat()
-        way.ping(bytes)
+        live.sign()
+        direction.ping(bytes)
       },
       onPong: (bytes) => {
-        const own = pulse.isOwn(bytes)
-        pulse.beat()
-        if (!own) way.pong(bytes)
+        const own = live.isOwn(bytes)
+        live.sign()
+        if (!own) direction.pong(bytes)
       },
       onWritten: () => {
         // What was written at once says nothing of who is to read it; with a backlog somebody has read.
-        if (pulse.peer.waiting > 0) pulse.beat()
+        if (live.peer.waiting > 0) live.sign()
         back()?.written()
       },
       onClosing: (closing) => {
-        if (this.#dialling) this.#giveUpDialling()
-        way.end(() => void this.finish(left(closing)))
+        if (this.#dialling) this.#options.call.abort.disconnect()
+        direction.end(() => void this.finish(left(closing)))
       },
     }
   }
 
-  #countUp(looked: ReturnType<Look>, { bytes }: Frame): ReturnType<Look> {
-    this.#options.exchange.frameBytes += bytes.length
-    return looked
+  #countUp(read: ReturnType<ReadFrame>, { bytes }: Frame): ReturnType<ReadFrame> {
+    this.#options.call.body.frameBytes += bytes.length
+    return read
   }
 
-  #countDown(looked: ReturnType<Look>): ReturnType<Look> {
-    if (looked instanceof Promise) return looked.then((frame) => this.#noteDown(frame))
-    return this.#noteDown(looked)
+  #countDown(read: ReturnType<ReadFrame>): ReturnType<ReadFrame> {
+    if (read instanceof Promise) return read.then((frame) => this.#recordDown(frame))
+    return this.#recordDown(read)
   }
 
-  #noteDown(frame: Frame | null): Frame | null {
-    const { exchange } = this.#options
-    exchange.firstByteMs ??= exchange.elapsed()
-    exchange.responseBytes += frame?.bytes.length ?? 0
+  #recordDown(frame: Frame | null): Frame | null {
+    const { trace } = this.#options.call
+    trace.firstByteMs ??= trace.elapsed()
+    trace.responseBytes += frame?.bytes.length ?? 0
     return frame
-  }
-
-  #giveUpDialling(): void {
-    const { exchange } = this.#options
-    exchange.gone = true
-    exchange.tellGone()
   }
 
   /** The gateway ends it: a revoked key, its own stop, a fault of this thread. */
   #stop(): void {
-    const { gateway, exchange } = this.#options
-    const reason = exchange.ending
+    const { gateway, abort } = this.#options.call
+    const { reason } = abort
     if (reason === null) return void this.finish(clientLeft({ code: null, reason: none, how: 'lost' }))
     void this.finish(ended(reason, reason.code === 'overloaded' && gateway.draining))
   }
 
-  #partIfIdle(): void {
+  #closeIfIdle(): void {
     if (this.#options.reader.busy()) return
-    void this.finish(parted())
+    void this.finish(drained())
   }
 
-  #timeOut(dead: Pulse, limitMs: number): void {
+  #timeOut(dead: LivePeer, limitMs: number): void {
     const after = `for ${formatDuration(limitMs)}`
     if (dead === this.#client) return void this.finish(clientLeft({ code: null, reason: none, how: 'lost' }))
     void this.finish({
@@ -223,9 +219,9 @@ export class Bridge {
   }
 
   readonly #onFault = (error: unknown): void => {
-    const { gateway, exchange } = this.#options
+    const { gateway, id } = this.#options.call
     const reason = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    gateway.report({ type: 'fault', requestId: exchange.id, reason })
+    gateway.report({ type: 'fault', requestId: id, reason })
     void this.finish(ended(fault('internal')))
   }
 }

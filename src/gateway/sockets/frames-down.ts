@@ -1,9 +1,8 @@
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { SocketReader } from '../../lanes/contract.ts'
 import type { Frame } from '../../providers/socket-peer.ts'
-import type { Exchange } from '../exchange.ts'
-import type { Gateway } from '../gateway.ts'
-import { objectsEntry } from '../objects/note-answer.ts'
+import { objectsEntry } from '../objects/created-objects.ts'
+import type { Call } from '../request/call.ts'
 import type { OpenedProvider } from './open-provider.ts'
 
 /** So many of a provider's error frames stand on the record. */
@@ -13,21 +12,19 @@ const objectsKept = 1000
 
 /** What comes from the provider: passed as it is, and read beside it. */
 export class FramesDown {
-  readonly #gateway: Gateway
-  readonly #exchange: Exchange
+  readonly #call: Call
   readonly #reader: SocketReader
   /** Made on this connection: who names one of them here need not be looked up, nor could be where the provider stores none. */
   readonly #made = new Set<string>()
   #provider: OpenedProvider | null = null
   #errors = 0
 
-  constructor(gateway: Gateway, exchange: Exchange, reader: SocketReader) {
-    this.#gateway = gateway
-    this.#exchange = exchange
+  constructor(call: Call, reader: SocketReader) {
+    this.#call = call
     this.#reader = reader
   }
 
-  standsWith(provider: OpenedProvider): void {
+  connected(provider: OpenedProvider): void {
     this.#provider = provider
   }
 
@@ -35,17 +32,18 @@ export class FramesDown {
     return this.#made.has(`${type} ${id}`)
   }
 
-  look(frame: Frame): Frame | Promise<Frame> {
-    const { created: told, seen: named, error } = this.#reader.frame(frame.bytes)
-    if (error !== null && this.#errors++ < errorsKept) this.#note(error.message)
-    for (const object of named) this.#remember(object)
-    return told.length === 0 ? frame : this.#journal(told, frame)
+  read(frame: Frame): Frame | Promise<Frame> {
+    const { created, seen, error } = this.#reader.frame(frame.bytes)
+    if (error !== null && this.#errors++ < errorsKept) this.#recordError(error.message)
+    for (const object of seen) this.#remember(object)
+    const provider = this.#provider
+    return created.length === 0 || provider === null ? frame : this.#journal(created, provider, frame)
   }
 
   /** Before the client can name it. */
-  async #journal(made: readonly ObjectName[], frame: Frame): Promise<Frame> {
-    const entry = objectsEntry(this.#exchange, this.#provider!, { made: [...made], forgotten: [] })
-    await this.#gateway.journal.append(entry)
+  async #journal(made: readonly ObjectName[], provider: OpenedProvider, frame: Frame): Promise<Frame> {
+    const entry = objectsEntry({ ...provider, call: this.#call }, { made: [...made], forgotten: [] })
+    await this.#call.gateway.journal.append(entry)
     return frame
   }
 
@@ -55,12 +53,8 @@ export class FramesDown {
     this.#made.add(`${type} ${id}`)
   }
 
-  #note(message: string): void {
+  #recordError(message: string): void {
     const cleaned = this.#provider?.clean(Buffer.from(message)).toString() ?? message
-    this.#exchange.routingSignals.push({
-      rule: 'provider.error',
-      verdict: 'note',
-      text: `The provider said: ${cleaned}`,
-    })
+    this.#call.trace.note('provider.error', `The provider said: ${cleaned}`)
   }
 }

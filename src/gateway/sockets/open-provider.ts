@@ -1,16 +1,14 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { reachFaultPoint } from '../../core/fault-point.ts'
-import { effectivePolicy, maxBody } from '../../policy/admit.ts'
+import { maxBody } from '../../policy/admit.ts'
 import { Handshake } from '../../providers/socket.ts'
 import type { Peer } from '../../providers/socket-peer.ts'
 import type { Attempted } from '../../routing/attempt.ts'
-import { estimateHold } from '../estimate.ts'
-import type { Exchange } from '../exchange.ts'
-import type { Gateway } from '../gateway.ts'
-import type { Answer } from '../judge.ts'
-import { attemptAll } from '../pipeline.ts'
-import { planFor } from '../plan-call.ts'
-import type { LiveProvider } from '../read-model.ts'
+import { journalAdmitted } from '../answer/settle.ts'
+import type { Call } from '../request/call.ts'
+import type { LiveProvider } from '../thread/read-model.ts'
+import { type Answer, hideAccount } from '../upstream/evaluate.ts'
+import { planFor } from '../upstream/plan-call.ts'
+import { attemptAll } from '../upstream/send.ts'
 
 /** The provider's side of a connection that stands. */
 export interface OpenedProvider {
@@ -30,27 +28,25 @@ export type Opened =
   | { kind: 'gone' }
 
 /** Largest message, either way: as for bodies. */
-export function maxFrame(gateway: Gateway, exchange: Exchange): number {
-  const policy = effectivePolicy(gateway.model.configuration.policies, exchange.key!)
+export function maxFrame({ gateway, policy }: Call): number {
   return maxBody(policy, gateway.settings.bodyLimit)
 }
 
 /** Plan, journal, dial: as for any call, with the handshake in the place of request and answer. */
-export async function openProvider(gateway: Gateway, exchange: Exchange): Promise<Opened> {
-  const planned = planFor(gateway, exchange)
+export async function openProvider(call: Call): Promise<Opened> {
+  const planned = planFor(call)
   if (planned.fault !== null) return { kind: 'failed', fault: planned.fault }
-  exchange.mark('admitted')
-  await gateway.journal.append({ kind: 'admitted', record: exchange.record('admitted', null, estimateHold(exchange)) })
-  reachFaultPoint('journal.after-admitted')
-  if (exchange.stopped) return { kind: 'gone' }
+  await journalAdmitted(call)
+  if (call.abort.aborted) return { kind: 'gone' }
   // As it is after an upload: what the client took to come here is no part of the limits.
-  exchange.complete = performance.now()
-  const handshake = new Handshake(gateway.settings.bodyLimit, versionHeaders(exchange), gateway.settings.proxies)
-  exchange.handshake = handshake
-  return read(handshake, await attemptAll(gateway, exchange, planned))
+  call.arrival.completeAt = performance.now()
+  const { bodyLimit, proxies } = call.gateway.settings
+  const handshake = new Handshake(bodyLimit, versionHeaders(call), proxies)
+  call.transport = handshake
+  return readHandshake(handshake, await attemptAll(call, planned))
 }
 
-function read(handshake: Handshake, outcome: Attempted<Answer>): Opened {
+function readHandshake(handshake: Handshake, outcome: Attempted<Answer>): Opened {
   if (outcome.kind !== 'answered') {
     handshake.peer?.terminate()
     return outcome
@@ -58,19 +54,20 @@ function read(handshake: Handshake, outcome: Attempted<Answer>): Opened {
   const { answer, retryAfterMs } = outcome
   const { peer } = handshake
   if (peer === null && answer.error !== null) return { kind: 'refused', answer, retryAfterMs }
+  // Where it stands, the limits were the handshake's.
+  answer.upstream.abort()
+  const { leg, gated } = answer
   if (peer === null) {
-    answer.call.abort()
-    const message = `The provider answered the handshake with ${answer.gated.head.status}: it has no WebSocket there.`
+    const message = `The provider answered the handshake with ${gated.head.status}: it has no WebSocket there.`
     return { kind: 'failed', fault: fault('provider_bad_response', message) }
   }
-  // Its limits were the handshake's.
-  answer.call.abort()
-  const { provider, credentialIndex, clean, gated } = answer
+  const { provider, credentialIndex } = leg
+  const clean = (bytes: Buffer) => hideAccount(leg, bytes)
   return { kind: 'open', end: { peer, clean, provider, credentialIndex, headers: gated.head.headers } }
 }
 
 /** A browser has no headers to say which version it means, and offers it as a subprotocol. */
-function versionHeaders(exchange: Exchange): string[] {
-  const offered = exchange.header('sec-websocket-protocol')?.split(',') ?? []
+function versionHeaders(call: Call): string[] {
+  const offered = call.header('sec-websocket-protocol')?.split(',') ?? []
   return offered.some((each) => each.trim() === 'openai-beta.realtime-v1') ? ['openai-beta', 'realtime=v1'] : []
 }

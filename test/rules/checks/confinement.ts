@@ -7,6 +7,8 @@ const networkFiles = [
   'src/providers/http',
   'src/providers/socket',
   'src/gateway/server',
+  'src/gateway/sockets/handshake',
+  'src/gateway/thread/server-address',
   'src/admin/server',
   'src/admin/client',
   'src/admin/socket-',

@@ -1,0 +1,131 @@
+import type { Fault } from '../../core/errors.ts'
+import type { TokenUsage } from '../../core/record.ts'
+import type { StreamEvent } from '../../core/stream-event.ts'
+import type { EventReading } from '../../lanes/contract.ts'
+import type { Call } from '../request/call.ts'
+import type { RequestEnd } from '../request/trace.ts'
+import type { Answer } from '../upstream/evaluate.ts'
+import type { AnswerConsumer } from '../upstream/upstream-call.ts'
+import type { ClientReply } from './reply.ts'
+import { clientClosed, estimateCut, settle } from './settle.ts'
+
+/** What both kinds of flow share: back-pressure, the client's disconnect, and one end. */
+export abstract class AnswerFlow implements AnswerConsumer {
+  protected readonly call: Call
+  protected readonly answer: Answer
+  readonly #reply: ClientReply
+  protected contentEvents = 0
+  readonly #done: () => void
+  #finishing = false
+  /** The last bytes that the record waits for are out; what the provider still sends follows them. */
+  #finished = false
+  #providerEnded = false
+  #trailing: Buffer[] = []
+  #paused = false
+
+  constructor(answer: Answer, done: () => void) {
+    this.call = answer.leg.call
+    this.answer = answer
+    this.#reply = this.call.arrival.reply
+    this.#done = done
+  }
+
+  /** The response's head has been written. */
+  begin(): void {
+    const { abort } = this.call
+    abort.onAbort(() => this.#stop())
+    if (abort.aborted) this.#stop()
+    else this.answer.upstream.attach(this)
+  }
+
+  abstract event(event: StreamEvent, reading: EventReading): void
+  abstract chunk(chunk: Buffer): void
+  abstract ended(missing: string | null): void
+  abstract failed(reason: Fault): void
+
+  protected get finishing(): boolean {
+    return this.#finishing
+  }
+
+  /** With the next `flush`. */
+  protected write(bytes: Buffer): void {
+    const { arrival, trace } = this.call
+    trace.responseBytes += bytes.length
+    arrival.capture?.answer(bytes)
+    this.#reply.lastWriteAt = performance.now()
+    this.#reply.body.add(bytes)
+  }
+
+  flush(): void {
+    if (this.#reply.body.flush() || this.#paused) return
+    this.#paused = true
+    this.answer.upstream.pause()
+    this.call.arrival.response.once('drain', () => {
+      this.#paused = false
+      this.answer.upstream.resume()
+    })
+  }
+
+  /** Ends as for any client that has disconnected. */
+  stalled(): void {
+    this.call.arrival.response.destroy()
+  }
+
+  /** Bytes that a provider sends after its terminal event: no promise hangs on them, but they pass too. */
+  protected trail(bytes: Buffer): void {
+    if (this.#finished) this.write(bytes)
+    else this.#trailing.push(bytes)
+  }
+
+  /** Nothing more comes from the provider. */
+  protected providerEnded(): void {
+    this.#providerEnded = true
+    if (this.#finished) this.#reply.body.end()
+  }
+
+  /** Settles, then gives the client the bytes that had to wait for it. */
+  protected async finish(end: RequestEnd, last: Buffer | null): Promise<void> {
+    if (!(await this.#settle(end, last))) return
+    const output = this.#reply.body
+    for (const bytes of last === null ? this.#trailing : [last, ...this.#trailing]) output.add(bytes)
+    this.#finished = true
+    if (this.#providerEnded) output.end()
+    else output.flush()
+    this.#done()
+  }
+
+  /** Settles, then cuts the connection: all that is left for bytes whose shape has no place for an error. */
+  protected async breakOff(end: RequestEnd): Promise<void> {
+    if (!(await this.#settle(end, null))) return
+    this.call.arrival.response.destroy()
+    this.#done()
+  }
+
+  protected tokens(complete: boolean): TokenUsage | null {
+    const reported = this.answer.leg.reader.usage()
+    return complete ? reported : estimateCut(this.call, reported, this.contentEvents)
+  }
+
+  /** False when there is nobody left to write to, or another end was first. */
+  async #settle(end: RequestEnd, last: Buffer | null): Promise<boolean> {
+    if (this.#finishing) return false
+    this.#finishing = true
+    const { arrival, trace, abort } = this.call
+    this.#reply.keepAlive?.stop()
+    trace.responseBytes += last?.length ?? 0
+    if (last !== null) arrival.capture?.answer(last)
+    if (!abort.disconnected) trace.mark('last_byte')
+    this.answer.attempt.ended_ms = trace.elapsed()
+    await settle(arrival, end)
+    if (abort.disconnected) this.#done()
+    return !abort.disconnected
+  }
+
+  #stop(): void {
+    const { disconnected, reason } = this.call.abort
+    this.answer.upstream.abort()
+    if (!this.#finishing) this.answer.attempt.outcome = 'aborted'
+    if (!disconnected && reason !== null) this.failed(reason)
+    else void this.#settle({ status: 499, error: clientClosed, tokens: this.tokens(false) }, null)
+  }
+}

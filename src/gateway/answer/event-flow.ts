@@ -1,0 +1,93 @@
+import { type Fault, fault } from '../../core/errors.ts'
+import type { StreamEvent } from '../../core/stream-event.ts'
+import type { EventReading, StreamedError } from '../../lanes/contract.ts'
+import { StreamedObjects } from '../objects/created-objects.ts'
+import { type Answer, hideAccount } from '../upstream/evaluate.ts'
+import { AnswerFlow } from './answer-flow.ts'
+import { endOfFault } from './settle.ts'
+import type { AnswerStage } from './stage.ts'
+
+/** A stream, event by event. The terminal event, or the provider's own error, waits for the journal. */
+export class EventFlow extends AnswerFlow {
+  readonly #stages: readonly AnswerStage[]
+  /** null: nothing that streams here is kept at the provider. */
+  readonly #objects: StreamedObjects | null
+  /** On a lane without an end mark: a terminal event with what came after it, which may not be the last yet. */
+  #held: Buffer | null = null
+  #providerError: StreamedError | null = null
+
+  constructor(answer: Answer, stages: readonly AnswerStage[], done: () => void) {
+    super(answer, done)
+    this.#stages = stages
+    this.#objects = this.call.createsObjects ? new StreamedObjects(answer.leg) : null
+  }
+
+  event(event: StreamEvent, reading: EventReading): void {
+    const pass = this.#pass(event, reading)
+    if (this.finishing) {
+      if (pass !== null) this.trail(pass)
+      return
+    }
+    this.#objects?.beforeEvent()
+    if (reading.content) this.contentEvents++
+    if (reading.error !== null) this.#providerError = this.#cleaned(reading.error)
+    this.call.arrival.reply.betweenEvents = event.part === 'whole' || event.part === 'tail'
+    const terminal = reading.terminal || reading.error !== null
+    if (terminal && this.call.lane.endMark) return this.#complete(pass)
+    if (this.#held !== null && event.data.length > 0) {
+      this.write(this.#held)
+      this.#held = null
+    }
+    if (terminal || this.#held !== null) this.#hold(pass)
+    else if (pass !== null) this.write(pass)
+  }
+
+  chunk(chunk: Buffer): void {
+    this.write(chunk)
+  }
+
+  ended(missing: string | null): void {
+    this.providerEnded()
+    if (missing === null || this.#providerError !== null) return this.#complete(null)
+    this.#breakOff(fault('provider_bad_response', `The provider's stream broke off: ${missing}.`))
+  }
+
+  failed(reason: Fault): void {
+    this.providerEnded()
+    this.#breakOff(reason)
+  }
+
+  #pass(event: StreamEvent, reading: EventReading): Buffer | null {
+    let { pass } = reading
+    for (const stage of this.#stages) pass = stage.event(event, pass, reading)
+    return reading.error === null || pass === null ? pass : hideAccount(this.answer.leg, pass)
+  }
+
+  #cleaned(error: StreamedError): StreamedError {
+    return { ...error, message: hideAccount(this.answer.leg, Buffer.from(error.message)).toString() }
+  }
+
+  /** The lane's own error event, never a silent close: a cut stream looks like a finished one to every SDK. */
+  #breakOff(reason: Fault): void {
+    if (this.finishing) return
+    this.#objects?.end()
+    const { lane, match, id } = this.call
+    const { leg, gated } = this.answer
+    this.#hold(lane.streamError(match, reason, id, leg.reader))
+    void this.finish(endOfFault(reason, this.tokens(false), gated.head.status), this.#held)
+  }
+
+  #hold(bytes: Buffer | null): void {
+    if (bytes !== null) this.#held = this.#held === null ? bytes : Buffer.concat([this.#held, bytes])
+  }
+
+  #complete(bytes: Buffer | null): void {
+    if (this.finishing) return
+    this.#objects?.end()
+    this.#hold(bytes)
+    for (const stage of this.#stages) this.#hold(stage.end())
+    const error = this.#providerError
+    const { status } = this.answer.gated.head
+    void this.finish({ status, error, tokens: this.tokens(error === null) }, this.#held)
+  }
+}

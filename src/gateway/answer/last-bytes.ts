@@ -1,0 +1,25 @@
+/** The last bytes of many, at the price of copying each once or twice, however they are cut. */
+export class LastBytes {
+  readonly #size: number
+  readonly #buffer: Buffer
+  #filled = 0
+
+  constructor(size: number) {
+    this.#size = size
+    this.#buffer = Buffer.allocUnsafe(2 * size)
+  }
+
+  add(chunk: Buffer): void {
+    const last = chunk.subarray(-this.#size)
+    if (this.#filled + last.length > this.#buffer.length) {
+      const kept = this.#size - last.length
+      this.#buffer.copyWithin(0, this.#filled - kept, this.#filled)
+      this.#filled = kept
+    }
+    this.#filled += last.copy(this.#buffer, this.#filled)
+  }
+
+  bytes(): Buffer {
+    return this.#buffer.subarray(Math.max(0, this.#filled - this.#size), this.#filled)
+  }
+}

@@ -1,0 +1,46 @@
+import { fault } from '../../core/errors.ts'
+import { idTime } from '../../core/ids.ts'
+import type { ListedModel } from '../../lanes/contract.ts'
+import { mayUseModel } from '../../policy/admit.ts'
+import { visibleModels } from '../../routing/plan.ts'
+import type { Call } from '../request/call.ts'
+import { ownAnswerHeaders, reject } from './respond.ts'
+import { settle } from './settle.ts'
+
+/** The lane's list of models, or one entry of it: those that the key may use, and nothing else (contract.md rule 6). */
+export async function answerModels(call: Call): Promise<void> {
+  const { lane, match, arrival } = call
+  const models = modelsFor(call)
+  if (match.endpoint.served === 'model-list') return answer(call, lane.renderModels(models, arrival.query))
+  const wanted = match.pathModel
+  const model = models.find(({ name }) => name === wanted)
+  if (model === undefined)
+    return reject(arrival, fault('model_not_found', `There is no model ${JSON.stringify(wanted)} for this key.`))
+  return answer(call, lane.renderModel(model))
+}
+
+function modelsFor({ gateway, key, lane, policy }: Call): ListedModel[] {
+  const { projectId, environmentId } = key
+  const maySee = (model: string) => mayUseModel(policy, model)
+  const { routes } = gateway.model.configuration
+  return visibleModels({ lane: lane.name, projectId, environmentId, formatsOf: gateway.formatsOf, maySee }, routes).map(
+    ({ name, providerKind, contextTokens, outputTokens, routeId }) => ({
+      name,
+      owner: providerKind,
+      contextTokens,
+      outputTokens,
+      created: Math.floor((idTime(routeId) ?? 0) / 1000),
+    }),
+  )
+}
+
+async function answer({ arrival, trace }: Call, body: Buffer): Promise<void> {
+  trace.responseBytes = body.length
+  arrival.capture?.ownAnswer(['content-type', 'application/json'], body)
+  await settle(arrival, { status: 200, error: null, tokens: null })
+  if (arrival.abort.disconnected) return
+  const headers = ownAnswerHeaders(arrival)
+  headers.push('content-type', 'application/json', 'content-length', String(body.length))
+  arrival.response.writeHead(200, headers)
+  arrival.response.end(body)
+}

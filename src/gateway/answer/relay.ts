@@ -1,0 +1,179 @@
+import type { ServerResponse } from 'node:http'
+import { type Fault, fault } from '../../core/errors.ts'
+import { callLocation, recordObjects, recordStartedCall, recordUnread } from '../objects/created-objects.ts'
+import { UrlStage } from '../objects/url-stage.ts'
+import type { Call } from '../request/call.ts'
+import { ClientSecretStage } from '../sockets/client-secrets.ts'
+import { uploadHeaders } from '../upload/upload-url.ts'
+import type { Answer } from '../upstream/evaluate.ts'
+import { findHeader, headersDown } from '../upstream/headers.ts'
+import type { Head } from '../upstream/upstream-call.ts'
+import { ByteFlow } from './byte-flow.ts'
+import { EventFlow } from './event-flow.ts'
+import { ownHeaders, reject } from './respond.ts'
+import { settle } from './settle.ts'
+import type { AnswerStage } from './stage.ts'
+
+/** Bytes to the client with back-pressure; the last of them only after the settled entry is in the journal. */
+export function relay(call: Call, answer: Answer, retryAfterMs: number | null): Promise<void> {
+  const { arrival, trace, match } = call
+  const { gated } = answer
+  trace.providerRequestId = providerRequestId(gated.head)
+  trace.firstByteMs = answer.attempt.first_byte_ms
+  arrival.capture?.answerHead(gated.head.headers)
+  if (gated.kind === 'error' || gated.kind === 'whole') arrival.reply.keepAlive?.stop()
+  if (gated.kind === 'error') return passError(call, answer, retryAfterMs)
+  const stages = stagesFor(answer)
+  if (gated.kind === 'whole') return passWhole(call, answer, gated.body, stages)
+  const rejected = gated.kind === 'flow' ? rejectFlow(call, stages) : null
+  if (rejected !== null) return giveUp(call, answer, rejected)
+  if (arrival.request.method === 'HEAD') return passHead(call, answer)
+  // A form's answer tells whether a stream was asked for.
+  if (gated.kind === 'stream' && !call.inspection.streamed)
+    call.learn({ streamed: true, framing: match.endpoint.stream })
+  if (gated.kind === 'flow' && match.endpoint.object !== null) recordUnread(answer)
+  trace.mark('content')
+  const headers = gated.kind === 'stream' ? streamHeaders(gated.head) : flowHeaders(gated.head)
+  writeHead(call, gated.head, headers)
+  return new Promise((resolve) => {
+    const flow = gated.kind === 'stream' ? new EventFlow(answer, stages, resolve) : new ByteFlow(answer, resolve)
+    flow.begin()
+  })
+}
+
+const noStages: readonly AnswerStage[] = []
+
+/** None for nearly every answer: it passes as it came. */
+function stagesFor({ leg }: Answer): readonly AnswerStage[] {
+  const { match } = leg
+  const { issuesClientToken } = match.endpoint
+  if (issuesClientToken !== undefined) return [new ClientSecretStage(leg, issuesClientToken)]
+  return match.endpoint.answersHoldUrls ? [new UrlStage(leg)] : noStages
+}
+
+/** Why bytes that flow on unread may not pass; null: they may. */
+function rejectFlow({ arrival }: Call, stages: readonly AnswerStage[]): Fault | null {
+  if (arrival.reply.opened) return streamPromised
+  return stages.find(({ unread }) => unread !== null)?.unread ?? null
+}
+
+/** The client was promised a stream; a document in its place would be read as nothing. */
+const streamPromised = fault('provider_bad_response', 'The provider answered a streamed call with a whole document.')
+
+function giveUp({ arrival }: Call, answer: Answer, reason: Fault): Promise<void> {
+  answer.upstream.abort()
+  return reject(arrival, reason)
+}
+
+/** What flows is not fetched for somebody who asked for its head alone. */
+async function passHead(call: Call, answer: Answer): Promise<void> {
+  const { head } = answer.gated
+  answer.upstream.abort()
+  call.trace.mark('last_byte')
+  await settle(call.arrival, { status: head.status, error: null, tokens: null })
+  if (call.abort.disconnected) return
+  writeHead(call, head, flowHeaders(head))
+  call.arrival.response.end()
+}
+
+function writeHead(
+  { arrival, abort }: Call,
+  head: Head,
+  more: readonly string[],
+  retryAfterMs: number | null = null,
+): void {
+  if (arrival.reply.opened || abort.disconnected) return
+  const headers = headersDown(head.headers, retryAfterMs)
+  arrival.response.writeHead(head.status, [...headers, ...ownHeaders(arrival), ...more])
+}
+
+/** Keeps caches and buffering proxies on the way from holding events back (wire/streaming.md section 0). */
+function streamHeaders({ headers }: Head): string[] {
+  const wanted = [
+    ['cache-control', 'no-cache'],
+    ['x-accel-buffering', 'no'],
+  ] as const
+  return wanted.filter(([name]) => findHeader(headers, name) === null).flat()
+}
+
+/** The length is true only of bytes that pass untouched. */
+function flowHeaders({ headers }: Head): string[] {
+  const length = findHeader(headers, 'content-length')
+  return length === null ? [] : ['content-length', length]
+}
+
+async function passWhole(call: Call, answer: Answer, received: Buffer, stages: readonly AnswerStage[]): Promise<void> {
+  const { arrival, trace, match } = call
+  if (match.endpoint.readWhole === true) recordStartedCall(answer)
+  else if (call.createsObjects || match.endpoint.object?.effect === 'delete') recordObjects(answer, received)
+  if (arrival.reply.opened) return reject(arrival, streamPromised)
+  let body = received
+  for (const stage of stages) {
+    const passed = stage.whole(body)
+    if (!Buffer.isBuffer(passed)) return giveUp(call, answer, passed)
+    body = passed
+  }
+  const { head } = answer.gated
+  trace.responseBytes = arrival.request.method === 'HEAD' ? 0 : body.length
+  arrival.capture?.answer(body)
+  trace.mark('last_byte')
+  await settle(arrival, { status: head.status, error: null, tokens: answer.leg.reader.usage() })
+  if (call.abort.disconnected) return
+  writeHead(call, head, [...lengthOf(head, body), ...headersOfRow(call, answer)])
+  endWith(arrival.response, body)
+}
+
+/** Headers that only some endpoints' answers have. */
+function headersOfRow(call: Call, answer: Answer): readonly string[] {
+  const { resumedAs, readWhole } = call.match.endpoint
+  if (resumedAs !== undefined || call.pin?.once === true) return uploadHeaders(call, answer)
+  return readWhole === true ? callLocation(answer) : []
+}
+
+/** An answer that has no body by its status has no length either (RFC 9110, 8.6). */
+function lengthOf({ status }: Head, body: Buffer): string[] {
+  return status === 204 || status === 304 ? [] : ['content-length', String(body.length)]
+}
+
+/** Up to here a body is handed on as text, which Node joins with the head into one plain write; Latin-1 keeps every byte. */
+const joinedBytes = 16 * 1024
+
+function endWith(response: ServerResponse, body: Buffer): void {
+  if (body.length <= joinedBytes) response.end(body.toString('latin1'), 'latin1')
+  else response.end(body)
+}
+
+/** A provider's own error: status and body as they came, but for account ids. */
+async function passError(call: Call, answer: Answer, retryAfterMs: number | null): Promise<void> {
+  const { arrival, trace } = call
+  const { head } = answer.gated
+  const body = answer.error?.body ?? Buffer.alloc(0)
+  if (arrival.reply.opened) {
+    const reason = `The provider answered ${head.status} after the stream was opened.`
+    return reject(arrival, fault('provider_bad_response', reason))
+  }
+  const message = `The provider answered ${head.status}.`
+  const error = { code: 'provider_error', origin: 'provider', message } as const
+  // Also where another try was meant and could not be made.
+  answer.attempt.outcome = 'passed'
+  trace.responseBytes = body.length
+  arrival.capture?.answer(body)
+  trace.mark('last_byte')
+  await settle(arrival, { status: head.status, error, tokens: null })
+  if (call.abort.disconnected) return
+  const more = [...lengthOf(head, body), 'x-sp-error', error.code, 'x-sp-error-origin', error.origin]
+  more.push(...headersOfRow(call, answer))
+  writeHead(call, head, more, retryAfterMs)
+  arrival.response.end(body)
+}
+
+const requestIdHeaders = ['x-request-id', 'request-id', 'apim-request-id', 'x-amzn-requestid']
+
+/** The provider's own id for the call, which its support asks for. */
+function providerRequestId(head: Head): string | null {
+  for (const name of requestIdHeaders) {
+    const id = findHeader(head.headers, name)
+    if (id !== null) return id
+  }
+  return null
+}

@@ -1,0 +1,76 @@
+import { errorTable, type Fault } from '../../core/errors.ts'
+import type { RenderedError } from '../../lanes/contract.ts'
+import { defaultLane } from '../../lanes/index.ts'
+import type { Gateway } from '../gateway.ts'
+import type { Arrival } from '../request/arrival.ts'
+import { discardBody } from '../request/body.ts'
+import { clientClosed, endOfFault, settle } from './settle.ts'
+
+/** Headers that every answer carries. */
+export function ownHeaders({ gateway, id, request }: Arrival): string[] {
+  const headers = ['x-sp-request-id', id]
+  const { origin } = request.headers
+  if (origin !== undefined && allowsOrigin(gateway, origin)) {
+    headers.push('access-control-allow-origin', origin, 'access-control-expose-headers', '*', 'vary', 'origin')
+  }
+  return headers
+}
+
+export function allowsOrigin({ settings }: Gateway, origin: string): boolean {
+  return settings.corsOrigins.includes(origin) || settings.corsOrigins.includes('*')
+}
+
+/** For answers of the gateway's own, whose id is the gateway's in the SDK's place too. */
+export function ownAnswerHeaders(arrival: Arrival): string[] {
+  const name = arrival.lane?.requestIdHeader ?? null
+  const headers = ownHeaders(arrival)
+  return name === null ? headers : [...headers, name, arrival.id]
+}
+
+/** Ends a request with a fault of the gateway's own: recorded first, then in the lane's shape, or as its error event. */
+export async function reject(arrival: Arrival, reason: Fault): Promise<void> {
+  arrival.reply.keepAlive?.stop()
+  if (arrival.reply.opened) return rejectOpened(arrival, reason)
+  const lane = arrival.lane ?? defaultLane
+  return rejectWith(arrival, reason, lane.renderError(reason, arrival.id))
+}
+
+/** The same in words that are not the lane's for that fault. Before anything of the answer has gone out. */
+export async function rejectWith(arrival: Arrival, reason: Fault, rendered: RenderedError): Promise<void> {
+  const { request, response, body } = arrival
+  arrival.trace.responseBytes += rendered.body.length
+  arrival.capture?.ownAnswer(rendered.headers.flat(), rendered.body)
+  await settle(arrival, endOfFault(reason, null, rendered.status))
+  // An answer that has begun is another end's, which was first.
+  if (arrival.abort.disconnected || response.destroyed || response.headersSent) return
+  const headers = ownAnswerHeaders(arrival)
+  headers.push('x-sp-error', reason.code, 'x-sp-error-origin', errorTable[reason.code].origin)
+  for (const [name, value] of rendered.headers) headers.push(name, value)
+  headers.push('content-length', String(rendered.body.length))
+  // A client that waits to be asked for its body would wait for ever on this connection.
+  if (request.headers.expect !== undefined) headers.push('connection', 'close')
+  if (body.upload !== null) body.upload.close()
+  else if (!request.complete) discardBody(request, arrival.gateway.deadlines)
+  response.writeHead(rendered.status, headers)
+  response.end(request.method === 'HEAD' ? undefined : rendered.body)
+}
+
+/** The client has disconnected, or the gateway itself has ended the request. */
+export async function settleAborted(arrival: Arrival): Promise<void> {
+  const { reason } = arrival.abort
+  if (reason !== null) return reject(arrival, reason)
+  await settle(arrival, { status: 499, error: clientClosed, tokens: null })
+}
+
+/** The head has gone out with 200: the only place left for the fault is the stream itself. */
+async function rejectOpened(arrival: Arrival, reason: Fault): Promise<void> {
+  const { lane, match, reply } = arrival
+  if (lane === null || match === null) return void arrival.response.destroy()
+  const event = lane.streamError(match, reason, arrival.id, null)
+  arrival.trace.responseBytes += event.length
+  arrival.capture?.ownAnswer(['content-type', 'text/event-stream'], event)
+  await settle(arrival, endOfFault(reason, null, 200))
+  if (arrival.abort.disconnected) return
+  reply.body.add(event)
+  reply.body.end()
+}

@@ -1,0 +1,222 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { formatSegmentName, type JournalEntry, segmentBytes } from '../../core/journal-format.ts'
+import { EntryBuffer } from './entry-buffer.ts'
+import { homeOf, KeptSegments } from './segment-rescue.ts'
+
+/** What waits in memory while the journal cannot be written; beyond it the oldest entries are lost, and counted. */
+const waitingLimit = 16 * 1024 * 1024
+const retryMs = 250
+/** A fault that mended itself is told for this long, so that whoever looks now and then sees it. */
+const mendedMs = 3000
+const alreadyWritten = Promise.resolve()
+/** A whole segment of them for each would stay in the process's memory. */
+const zeros = Buffer.alloc(256 * 1024)
+
+export interface JournalPlace {
+  directory: string
+  boot: string
+  thread: number
+}
+
+/**
+ * The writer of one thread's segments. Entries appended in one turn of the event loop go out in one write and share
+ * one promise, which resolves when they have reached the page cache: it survives the death of the process. As long as
+ * turns bring one entry each there is nothing to share, and it is written at once: a request then goes on within its turn.
+ * While the disk refuses, entries wait in bounded memory and the promises resolve at once: traffic goes on, the
+ * crash promise is suspended, and `onDegraded` says so (product.md section 8).
+ */
+export class Journal {
+  readonly #place: JournalPlace
+  readonly #onDegraded: (reason: string | null, lost: number) => void
+  #file: number | null = null
+  #segment: { place: string; home: number | null } = { place: '', home: null }
+  readonly #kept = new KeptSegments()
+  #sequence = 0
+  #position = 0
+  readonly #waiting = new EntryBuffer()
+  /** Of the entries that go out at the end of this turn. */
+  #turn: { promise: Promise<void>; resolve: () => void } | null = null
+  #entriesThisTurn = 0
+  #busy = false
+  readonly #endTurn = () => {
+    this.#busy = this.#entriesThisTurn > 1
+    this.#entriesThisTurn = 0
+    if (this.#turn !== null) this.flush()
+  }
+  #degraded: string | null = null
+  #lost = 0
+
+  constructor(place: JournalPlace, onDegraded: (reason: string | null, lost: number) => void) {
+    this.#place = place
+    this.#onDegraded = onDegraded
+  }
+
+  append(entry: JournalEntry): Promise<void> {
+    this.#waiting.add(entry)
+    if (this.#degraded !== null) {
+      this.#bound()
+      return alreadyWritten
+    }
+    if (this.#entriesThisTurn++ === 0) {
+      setImmediate(this.#endTurn)
+      if (!this.#busy) {
+        this.flush()
+        return alreadyWritten
+      }
+    }
+    this.#turn ??= Promise.withResolvers<void>()
+    return this.#turn.promise
+  }
+
+  /** Writes what waits. Called by itself once a turn; call it by hand before the thread ends. */
+  flush(): void {
+    try {
+      this.#write()
+      this.#report(null)
+    } catch (error) {
+      this.#report(describeDiskFault(error))
+    }
+    this.#turn?.resolve()
+    this.#turn = null
+  }
+
+  close(): void {
+    this.flush()
+    this.#giveUp()
+    this.#closeSegment()
+    this.#kept.close()
+  }
+
+  get degraded(): string | null {
+    return this.#degraded
+  }
+
+  #write(): void {
+    if (this.#kept.deleted.length > 0) this.#kept.restore()
+    while (this.#waiting.entries > 0) {
+      if (this.#file === null) this.#open()
+      // An entry larger than a segment gets one of its own, which grows.
+      const { bytes, entries } = this.#waiting.peek(segmentBytes - this.#position, this.#position === 0)
+      if (entries === 0) {
+        this.#closeSegment()
+        continue
+      }
+      this.#writeAll(bytes)
+      this.#waiting.drop(entries)
+    }
+  }
+
+  #writeAll(bytes: Buffer): void {
+    let written = 0
+    // A short write leaves a torn entry behind; the position moves only with what stands, and the rest is tried again.
+    while (written < bytes.length) {
+      written += fs.writeSync(this.#file!, bytes, written, bytes.length - written, this.#position + written)
+    }
+    this.#position += bytes.length
+  }
+
+  #open(): void {
+    const name = formatSegmentName({ boot: this.#place.boot, thread: this.#place.thread, sequence: this.#sequence++ })
+    fs.mkdirSync(this.#place.directory, { recursive: true, mode: 0o700 })
+    if (this.#degraded !== null) refuseFullDisk(this.#place.directory)
+    const place = path.join(this.#place.directory, name)
+    // To be read as well: what somebody deletes is put back from it.
+    const file = fs.openSync(place, 'wx+', 0o600)
+    try {
+      takeRoom(file)
+    } catch (error) {
+      // Tried again every moment while the disk is full: neither descriptors nor half-made segments may pile up.
+      fs.closeSync(file)
+      fs.rmSync(place, { force: true })
+      throw error
+    }
+    this.#file = file
+    this.#segment = { place, home: homeOf(place) }
+    this.#position = 0
+  }
+
+  #closeSegment(): void {
+    if (this.#file !== null) this.#kept.keep({ file: this.#file, ...this.#segment, bytes: this.#position })
+    this.#file = null
+  }
+
+  /**
+   * A directory deleted or moved under the writer takes the segments' names with it: what they hold is put back where it
+   * can be found, and a new one is begun. Called now and then.
+   */
+  checkPlace(): void {
+    if (this.#file !== null && this.#isLost(this.#file)) this.#closeSegment()
+    this.#kept.look()
+    if (this.#kept.deleted.length === 0) return
+    this.flush()
+    if (this.#degraded !== null) return
+    this.#onDegraded('the journal directory was deleted; it is made anew, with what was in it', this.#lost)
+    setTimeout(() => this.#onDegraded(this.#degraded, this.#lost), mendedMs).unref()
+  }
+
+  #isLost(file: number): boolean {
+    try {
+      const found = fs.statSync(this.#segment.place, { throwIfNoEntry: false })
+      return found?.ino !== fs.fstatSync(file).ino
+    } catch {
+      // It cannot be told (no permission to look): the segment that is open still takes entries.
+      return false
+    }
+  }
+
+  #report(reason: string | null): void {
+    if (reason !== null) setTimeout(() => this.flush(), retryMs).unref()
+    const shown = reason !== null && this.#lost > 0 ? `${reason} (${this.#lost} entries lost)` : reason
+    if (shown === this.#degraded) return
+    this.#degraded = shown
+    this.#onDegraded(shown, this.#lost)
+  }
+
+  /** The thread ends: what the disk still refuses is lost, and that is said. */
+  #giveUp(): void {
+    const { entries } = this.#waiting
+    if (entries === 0) return
+    this.#lost += entries
+    this.#waiting.drop(entries)
+    this.#onDegraded(this.#degraded, this.#lost)
+  }
+
+  #bound(): void {
+    for (; this.#waiting.size > waitingLimit; this.#lost++) this.#waiting.drop(1)
+  }
+}
+
+/** Asked before the room is taken: each try would else take the last of it from the database, for a moment. */
+function refuseFullDisk(directory: string): void {
+  const { bavail, bsize } = fs.statfsSync(directory)
+  if (bavail * bsize < segmentBytes) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+}
+
+/** All of a segment is taken when it is made, so that a full disk shows then and not in the middle of an entry. */
+function takeRoom(file: number): void {
+  for (let taken = 0; taken < segmentBytes; ) {
+    taken += fs.writeSync(file, zeros, 0, Math.min(zeros.length, segmentBytes - taken), taken)
+  }
+}
+
+const diskFaults: Record<string, string> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the journal may not grow: a limit on the size of files',
+  EROFS: 'the file system is read-only',
+  EACCES: 'no permission to write to the journal directory',
+  EPERM: 'no permission to write to the journal directory',
+  EEXIST: 'the journal directory is not a directory',
+  ENOTDIR: 'the journal directory is not a directory',
+  EMFILE: 'too many open files',
+  ENFILE: 'too many open files',
+  EIO: 'the disk failed to write',
+}
+
+/** Why the journal cannot be written, in words. Without the path: every client of `/readyz` reads it. */
+function describeDiskFault(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : null
+  if (code === null) return error instanceof Error ? error.message : String(error)
+  return `${diskFaults[code] ?? 'the journal cannot be written'} (${code})`
+}

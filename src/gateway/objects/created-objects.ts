@@ -1,0 +1,152 @@
+import { reachFaultPoint } from '../../core/fault-point.ts'
+import type { ObjectsEntry } from '../../core/journal-format.ts'
+import type { BatchInput, CreatedObject, ObjectOwner } from '../../core/stored-object.ts'
+import type { Call } from '../request/call.ts'
+import { type Answer, credentialIdOf } from '../upstream/evaluate.ts'
+import { findHeader } from '../upstream/headers.ts'
+import type { Leg } from '../upstream/leg.ts'
+import { type BatchResults, listedResults } from './batch-results.ts'
+import { ObjectNotes } from './object-notes.ts'
+
+/** Who made an object, and with which of the provider's credentials. */
+export type MadeBy = Pick<Leg, 'call' | 'provider' | 'credentialIndex'>
+
+/** Records for the journal what a whole 2xx answer says of objects. */
+export function recordObjects({ leg }: Answer, body: Buffer): void {
+  const { call } = leg
+  const { match } = call
+  const { endpoint } = match
+  if (endpoint.object?.effect === 'delete') return recordForgotten(leg)
+  if (!call.createsObjects) return
+  const parsed = parse(body)
+  const input = call.arrival.objects?.input?.taken() ?? null
+  const created = withInput(endpoint.createdObjects(match, call.inspection, parsed), input)
+  recordCreated(leg, [...created, ...leg.reader.seen().objects])
+  if (endpoint.reportsUsage === 'end') resultsHere(leg).take(endpoint.endedWork(parsed))
+}
+
+/** For an answer whose bytes pass unread: too large, too full, compressed, or of a shape that says nothing. */
+export function recordUnread({ leg }: Answer): void {
+  const { call } = leg
+  const { object, responseForm } = call.match.endpoint
+  if (object?.effect === 'delete') recordForgotten(leg)
+  else if (responseForm === 'json' && call.createsObjects) call.trace.note('answer_not_read', objectUnread)
+}
+
+const objectUnread =
+  'The answer could not be read (too large, too many values, or compressed): what it made at the provider belongs to nobody until it is adopted.'
+
+function recordForgotten(leg: Leg): void {
+  const { object, endpoint } = leg.match
+  if (endpoint.object === null || object === null) return
+  const forgotten = [{ type: endpoint.object.type, id: object }]
+  notesOf(leg.call).entry = objectsEntry(leg, { made: [], forgotten })
+}
+
+/**
+ * What a stream has shown so far and the journal does not know yet. Journaled at once: a client may name an answer, to
+ * cancel it or to follow it, while it still streams.
+ */
+export class StreamedObjects {
+  readonly #leg: Leg
+  #recorded = false
+
+  constructor(leg: Leg) {
+    this.#leg = leg
+  }
+
+  /** Before the event that was read last goes out. */
+  beforeEvent(): void {
+    if (this.#recorded) return
+    const { call, reader } = this.#leg
+    const { responseId } = reader.seen()
+    if (responseId === null) return
+    this.#recorded = true
+    this.#journal(call.match.endpoint.createdObjects(call.match, call.inspection, { id: responseId }))
+  }
+
+  /** Before the end is journaled. */
+  end(): void {
+    this.beforeEvent()
+    const { call, reader } = this.#leg
+    const seen = reader.seen()
+    if (seen.objects.length > 0) this.#journal(seen.objects)
+    call.arrival.objects?.results?.takeShown(seen)
+    if (seen.counted !== undefined) resultsHere(this.#leg).takeCounted(seen.counted)
+  }
+
+  #journal(made: readonly CreatedObject[]): void {
+    const unknown = withoutNamed(this.#leg.call, made)
+    if (unknown.length === 0) return
+    void this.#leg.call.gateway.journal.append(objectsEntry(this.#leg, { made: unknown, forgotten: [] }))
+    reachFaultPoint('journal.after-objects')
+  }
+}
+
+function notesOf({ arrival }: Call): ObjectNotes {
+  arrival.objects ??= new ObjectNotes()
+  return arrival.objects
+}
+
+function resultsHere(leg: Leg): BatchResults {
+  const notes = notesOf(leg.call)
+  notes.results ??= listedResults(leg.call, ownerAt(leg))
+  return notes.results
+}
+
+/** The file is what the upload made. */
+function withInput(told: readonly CreatedObject[], input: BatchInput | null): readonly CreatedObject[] {
+  return input === null ? told : told.map((name) => (name.type === 'file' ? { ...name, input } : name))
+}
+
+/** No real answer tells of more; each is a row in the journal and in the store. */
+const mostCreated = 10_000
+
+function recordCreated(leg: Leg, told: readonly CreatedObject[]): void {
+  const made = withoutNamed(leg.call, told).slice(0, mostCreated)
+  if (made.length > 0) notesOf(leg.call).entry = objectsEntry(leg, { made, forgotten: [] })
+}
+
+/** What the call named is known already: who asks for the same again and again adds nothing. */
+function withoutNamed({ arrival }: Call, told: readonly CreatedObject[]): CreatedObject[] {
+  const named = arrival.objects?.named ?? []
+  return told.filter((name) => !named.some(({ type, id }) => type === name.type && id === name.id))
+}
+
+export function objectsEntry(madeBy: MadeBy, change: Pick<ObjectsEntry, 'made' | 'forgotten'>): ObjectsEntry {
+  const { id, time } = madeBy.call.trace
+  return { kind: 'objects', requestId: id, time, owner: ownerAt(madeBy), ...change }
+}
+
+/** Of what the caller makes there. */
+function ownerAt(madeBy: MadeBy): ObjectOwner {
+  const { id: keyId, projectId, environmentId } = madeBy.call.key
+  const { provider } = madeBy
+  return { projectId, environmentId, keyId, providerId: provider.row.id, credentialId: credentialIdOf(madeBy) }
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString())
+  } catch {
+    return null
+  }
+}
+
+const located = /\/realtime\/calls\/([\w-]{1,128})$/
+
+/** A call by WebRTC is told of by a header alone: its id is kept for the journal. Source: wire/lanes.md, section 1.5. */
+export function recordStartedCall(answer: Answer): void {
+  const id = startedCall(answer)
+  if (id !== null) recordCreated(answer.leg, [{ type: 'call', id }])
+}
+
+/** The `location` header where clients read the call's id: below this gateway. */
+export function callLocation(answer: Answer): readonly string[] {
+  const id = startedCall(answer)
+  return id === null ? [] : ['location', `${answer.leg.call.lane.prefix}/realtime/calls/${id}`]
+}
+
+function startedCall({ gated, error }: Answer): string | null {
+  return error === null ? (located.exec(findHeader(gated.head.headers, 'location') ?? '')?.[1] ?? null) : null
+}

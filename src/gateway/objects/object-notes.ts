@@ -1,0 +1,30 @@
+import { reachFaultPoint } from '../../core/fault-point.ts'
+import type { ObjectsEntry } from '../../core/journal-format.ts'
+import type { ObjectName } from '../../core/stored-object.ts'
+import type { Journal } from '../journal/journal.ts'
+import type { BatchResults } from './batch-results.ts'
+import type { InputWatch } from './input-watch.ts'
+
+/** What one request has to do with objects at its provider, for the journal. */
+export class ObjectNotes {
+  /** What the call names; all of it is the caller's. */
+  named: readonly ObjectName[] = []
+  /** What it created or deleted. */
+  entry: ObjectsEntry | null = null
+  /** For an upload that may be a batch's input file. */
+  readonly input: InputWatch | null
+  /** Where the answer may bring the results of a batch, or how other background work ended. */
+  results: BatchResults | null = null
+
+  constructor(input: InputWatch | null = null) {
+    this.input = input
+  }
+
+  journal(journal: Journal): void {
+    if (this.entry !== null) {
+      void journal.append(this.entry)
+      reachFaultPoint('journal.after-objects')
+    }
+    for (const used of this.results?.entries() ?? []) void journal.append(used)
+  }
+}

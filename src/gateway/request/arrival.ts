@@ -1,0 +1,77 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { newId } from '../../core/ids.ts'
+import type { Lane, Match } from '../../lanes/contract.ts'
+import { lanePath } from '../../lanes/index.ts'
+import type { Hold } from '../../policy/admit.ts'
+import { ClientReply } from '../answer/reply.ts'
+import type { BodyTap } from '../capture/body-tap.ts'
+import type { Gateway } from '../gateway.ts'
+import type { ObjectNotes } from '../objects/object-notes.ts'
+import type { Listed } from '../thread/live-list.ts'
+import { Abort } from './abort.ts'
+import { RequestBody } from './request-body.ts'
+import { Trace } from './trace.ts'
+
+/** One HTTP request as the server accepted it, before anything is known of who sends it and what it asks for. */
+export class Arrival implements Listed {
+  /** Among the open requests of its thread. */
+  place = -1
+  readonly gateway: Gateway
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly clientAddress: string | null
+  readonly receivedAt = Date.now()
+  readonly id = newId('req', this.receivedAt)
+  /** As asked; the query never leaves the gateway unstripped. */
+  readonly path: string
+  readonly query: string
+  /** By the path alone; null where nothing is at that path. */
+  lane: Lane | null = null
+  match: Match | null = null
+  readonly trace: Trace
+  readonly abort = new Abort()
+  readonly body = new RequestBody()
+  readonly reply: ClientReply
+  /** Monotonic: the request has arrived whole. What a client's own slowness takes is no part of the call's limits. */
+  completeAt: number
+  /** What policy reserved; released when the request is settled. */
+  hold: Hold | null = null
+  /** What the journal is to hold of objects at the provider; null for a call that has to do with none. */
+  objects: ObjectNotes | null = null
+  /** Keeps the bodies, where a policy wants that. */
+  capture: BodyTap | null = null
+  settled = false
+
+  constructor(gateway: Gateway, request: IncomingMessage, response: ServerResponse, clientAddress: string | null) {
+    this.gateway = gateway
+    this.request = request
+    this.response = response
+    this.clientAddress = clientAddress
+    this.reply = new ClientReply(response)
+    this.trace = new Trace(this.id, this.receivedAt, clientAddress, request.headers)
+    this.completeAt = this.trace.started
+    const url = originForm(request.url ?? '/')
+    const mark = url.indexOf('?')
+    this.path = lanePath(mark < 0 ? url : url.slice(0, mark))
+    this.query = mark < 0 ? '' : url.slice(mark)
+  }
+
+  /** What the path asks for. */
+  matched(lane: Lane, match: Match | null): void {
+    this.lane = lane
+    this.match = match
+    this.trace.lane = lane.name
+    this.trace.operation = match?.endpoint.operation ?? null
+    this.trace.model = match?.pathModel ?? null
+  }
+
+  header(name: string): string | null {
+    const value = this.request.headers[name]
+    return typeof value === 'string' ? value : null
+  }
+}
+
+/** Clients that take the gateway for a proxy name its origin as well (RFC 9112, 3.2.2). */
+function originForm(target: string): string {
+  return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '')
+}

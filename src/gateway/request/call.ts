@@ -1,0 +1,100 @@
+import type { Secret } from '../../core/secret.ts'
+import type { Inspection, Lane, Match } from '../../lanes/contract.ts'
+import { type EffectivePolicy, effectivePolicy } from '../../policy/admit.ts'
+import type { Transport } from '../../providers/contract.ts'
+import type { Pin } from '../../routing/pinned-plan.ts'
+import type { SnapshotKey } from '../../store/snapshot.ts'
+import type { Gateway } from '../gateway.ts'
+import type { Abort } from './abort.ts'
+import type { Arrival } from './arrival.ts'
+import type { RequestBody } from './request-body.ts'
+import type { Trace } from './trace.ts'
+
+/** Who sends the request and which endpoint it is for. */
+export interface RequestCaller {
+  key: SnapshotKey
+  presented: string | null
+  lane: Lane
+  match: Match
+  /** To read from, in place of the one in the URL where a token stands for another. */
+  query: string
+  pin: Pin | null
+  clientSecret: { secret: Secret; model: string | null } | null
+}
+
+/**
+ * An admitted request: who calls, in which lane, for what. The client's side of everything that follows; the provider's side is
+ * a `Leg`, one for each attempt.
+ */
+export class Call {
+  readonly arrival: Arrival
+  readonly gateway: Gateway
+  readonly trace: Trace
+  readonly abort: Abort
+  readonly lane: Lane
+  readonly match: Match
+  readonly key: SnapshotKey
+  /** The gateway key as presented, so that it can be kept from going up anywhere. Never printed; null where a token took its place. */
+  readonly presented: string | null
+  readonly body: RequestBody
+  /** The provider's credential out of a client's token, used in place of the stored one; null: the stored one. */
+  readonly clientSecret: RequestCaller['clientSecret']
+  /** Where the one place is at which the call can be served; null: as the routes say. */
+  pin: Pin | null
+  /** The way to the provider; a WebSocket brings its own. */
+  transport: Transport
+  /** Changed by `learn` only. */
+  inspection: Inspection
+
+  constructor(arrival: Arrival, caller: RequestCaller, inspection: Inspection) {
+    this.arrival = arrival
+    this.gateway = arrival.gateway
+    this.trace = arrival.trace
+    this.abort = arrival.abort
+    this.body = arrival.body
+    this.lane = caller.lane
+    this.match = caller.match
+    this.key = caller.key
+    this.presented = caller.presented
+    this.clientSecret = caller.clientSecret
+    this.pin = caller.pin
+    this.transport = arrival.gateway.transport
+    this.inspection = inspection
+  }
+
+  /** More is known of what it asks for: the next page of a list, a model that a frame names, a form that turned out to stream. */
+  learn(more: Partial<Inspection>): void {
+    this.inspection = { ...this.inspection, ...more }
+    this.trace.inspected(this.inspection)
+  }
+
+  /** As it is now: a WebSocket outlives changes of its policies. */
+  get policy(): EffectivePolicy {
+    return effectivePolicy(this.gateway.model.configuration.policies, this.key)
+  }
+
+  get id(): string {
+    return this.arrival.id
+  }
+
+  header(name: string): string | null {
+    return this.arrival.header(name)
+  }
+
+  /** Whether the request may name stored objects at all; nearly every call of a model names none. */
+  get mayNameObjects(): boolean {
+    const { mayRefer, query } = this.inspection
+    return this.match.object !== null || mayRefer || query !== '' || this.body.upload !== null
+  }
+
+  /**
+   * Whether its answer tells of objects that the provider keeps. Answers of models are kept only where the client asks for it:
+   * all others cost nothing here.
+   */
+  get createsObjects(): boolean {
+    const { object } = this.match.endpoint
+    if (object === null || object.effect === 'delete') return false
+    const kept = !(object.type === 'chat_completion' || object.type === 'thread') || object.effect !== 'create'
+    return kept || this.inspection.stores
+  }
+}

@@ -1,0 +1,21 @@
+import { type Fault, fault } from '../../core/errors.ts'
+
+/** The longest head of a request, in bytes. */
+export const maxHeadBytes = 64 * 1024
+/** How long a client may take over it. Only a guard against heads that never end: the rest of a call has its four limits. */
+export const headTimeoutMs = 60_000
+
+/** Why bytes that came for a request could not be read as one, by the code of Node's error. */
+export function explainMalformed(code: string | undefined): Fault {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return fault(
+      'request_too_large',
+      `The request's head is larger than ${maxHeadBytes} bytes. Send fewer or shorter headers.`,
+    )
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return fault(
+      'invalid_request',
+      `The request's head did not arrive within ${headTimeoutMs / 1000} s; send it again.`,
+    )
+  return fault('invalid_request', 'This is no valid HTTP/1.1 request.')
+}

@@ -1,0 +1,81 @@
+import { type Fault, fault } from '../../core/errors.ts'
+import { quote } from '../../core/quote.ts'
+import type { Signal } from '../../core/record.ts'
+import type { Lane, Match } from '../../lanes/contract.ts'
+import { admitKey } from '../../policy/admit.ts'
+import { openSecret } from '../sockets/client-secrets.ts'
+import { resumeUpload } from '../upload/upload-url.ts'
+import type { Arrival } from './arrival.ts'
+import type { RequestCaller } from './call.ts'
+import { findCredential, hashCredential, rejectCredential } from './credentials.ts'
+
+/**
+ * From the head alone: nobody without a key gets a byte of body read. Only a valid key learns whether there is anything at a
+ * path (contract.md rule 14).
+ */
+export function identify(arrival: Arrival): RequestCaller | Fault {
+  const { request, match, query, trace } = arrival
+  const malformed = checkHost(arrival)
+  if (malformed !== null) return malformed
+  if (match?.endpoint.resumedAs !== undefined) {
+    const resumed = resumeUpload(arrival)
+    if (resumed !== null) return resumed
+  }
+  const presented = findCredential(request.headers, query)
+  if (typeof presented !== 'string') return presented
+  const known = arrival.gateway.model.findKey(hashCredential(presented))
+  const opened = known === undefined ? openSecret(arrival, presented) : null
+  if (opened !== null && 'code' in opened) return opened
+  const key = known ?? opened?.key ?? rejectCredential(presented)
+  if ('code' in key) return key
+  trace.key = key
+  const scope = { project: arrival.header('x-sp-project'), environment: arrival.header('x-sp-environment') }
+  const admission = admitKey(key, { ...scope, now: arrival.receivedAt })
+  trace.policySignals.push(...admission.signals)
+  if (admission.fault !== null) return admission.fault
+  const found = checkPath(arrival)
+  if ('code' in found) return found
+  const { lane } = found
+  return {
+    key,
+    presented,
+    lane,
+    match: found.match,
+    query,
+    pin: opened?.pin ?? null,
+    clientSecret: opened?.clientSecret ?? null,
+  }
+}
+
+function checkHost({ request }: Arrival): Fault | null {
+  const { host } = request.headers
+  if (host === undefined && request.httpVersion === '1.1')
+    return fault('invalid_request', 'The request has no Host header; HTTP/1.1 asks for one.')
+  // Two are joined like any header; the addresses that clients are told are made of it.
+  if (host?.includes(',')) return fault('invalid_request', 'The request has more than one Host header; send one.')
+  return null
+}
+
+function checkPath({ gateway, request, path, lane, match, trace }: Arrival): { lane: Lane; match: Match } | Fault {
+  const call = () => `${request.method} ${quote(path)}`
+  if (lane === null || match === null)
+    return fault('unknown_path', `There is nothing at ${call()}. Check the base URL and the path.`)
+  const { operation, media, served, why = 'it is not offered' } = match.endpoint
+  if (served === 'nobody') {
+    trace.routingSignals.push({ rule: 'endpoint', verdict: 'deny', text: `Nobody serves ${operation}: ${why}.` })
+    return fault('unknown_path', `${call()} is not served here: ${why}.`)
+  }
+  if (media !== undefined) {
+    if (!gateway.settings.webrtc) return fault('policy_denied', webrtcDenied)
+    trace.routingSignals.push(webrtcUnseen)
+  }
+  return { lane, match }
+}
+
+const webrtcUnseen: Signal = Object.freeze({
+  rule: 'webrtc',
+  verdict: 'note',
+  text: 'Sound, text and tokens of this call pass between client and provider: no policy and no record sees them.',
+})
+const webrtcDenied =
+  'WebRTC holdsBatchInput sound straight between client and provider, past policies and records. Connect by WebSocket, or ask the operator to allow it (gateway.webrtc).'

@@ -1,0 +1,149 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { ErrorOrigin, RecordErrorCode } from '../../core/errors.ts'
+import { isoTime } from '../../core/iso-time.ts'
+import type { LaneName } from '../../core/lane.ts'
+import type { AttemptRecord, RequestRecord, Signal, TimelineEntry, TokenUsage } from '../../core/record.ts'
+import type { Inspection } from '../../lanes/contract.ts'
+import type { SnapshotKey } from '../../store/snapshot.ts'
+
+/**
+ * What is known of a request so far, as its record will show it. Every step writes here what it found out, so that a request
+ * that ends early has a record too: whatever is still null is null on the record.
+ */
+export class Trace {
+  readonly id: string
+  readonly time: string
+  /** Monotonic; all `…_ms` of the record count from here. */
+  readonly started = performance.now()
+  lane: LaneName | null = null
+  operation: string | null = null
+  key: SnapshotKey | null = null
+  model: string | null = null
+  streamed = false
+  endUser: string | null = null
+  readonly #client: RequestRecord['client']
+  readonly #tags: Readonly<Record<string, string>>
+  route: string | null = null
+  provider: string | null = null
+  upstreamModel: string | null = null
+  readonly attempts: AttemptRecord[] = []
+  readonly timeline: TimelineEntry[] = [{ event: 'received', at_ms: 0 }]
+  readonly policySignals: Signal[] = []
+  readonly routingSignals: Signal[] = []
+  providerRequestId: string | null = null
+  firstByteMs: number | null = null
+  responseBytes = 0
+
+  constructor(id: string, receivedAt: number, clientAddress: string | null, headers: IncomingHttpHeaders) {
+    this.id = id
+    this.time = isoTime(receivedAt)
+    this.#client = { address: clientAddress, user_agent: cut(headers['user-agent'] ?? null) }
+    const tags = headers['x-sp-tag']
+    this.#tags = tags === undefined ? noTags : parseTags(String(tags))
+  }
+
+  /** What the call asks for. Later steps may learn more: a form's answer tells whether it streams, a frame names the model. */
+  inspected({ model, streamed, endUser }: Inspection): void {
+    this.model = model ?? this.model
+    this.streamed = streamed
+    this.endUser = endUser
+  }
+
+  elapsed(): number {
+    return this.since(performance.now())
+  }
+
+  /** Milliseconds from the start to a monotonic moment. */
+  since(moment: number): number {
+    return Math.round((moment - this.started) * 1000) / 1000
+  }
+
+  mark(event: TimelineEntry['event'], atMs = this.elapsed()): void {
+    this.timeline.push({ event, at_ms: atMs })
+  }
+
+  /** A note for operators among the routing signals. */
+  note(rule: string, text: string): void {
+    this.routingSignals.push({ rule, verdict: 'note', text })
+  }
+
+  /** The same, once, whatever the attempts. */
+  noteOnce(rule: string, text: string): void {
+    if (!this.routingSignals.some((signal) => signal.text === text)) this.note(rule, text)
+  }
+
+  /** The request record of this moment. `end` is null until the request has its end. */
+  record(
+    state: RequestRecord['state'],
+    requestBytes: number,
+    end: RequestEnd | null,
+    tokens: TokenUsage | null = end?.tokens ?? null,
+  ): RequestRecord {
+    const { key } = this
+    return {
+      id: this.id,
+      state,
+      time: this.time,
+      lane: this.lane,
+      operation: this.operation,
+      project: key?.project ?? null,
+      environment: key?.environment ?? null,
+      key: key === null ? null : { id: key.id, name: key.name },
+      model: cut(this.model),
+      route: this.route,
+      provider: this.provider,
+      upstream_model: cut(this.upstreamModel),
+      status: end?.status ?? null,
+      error: end?.error ?? null,
+      streamed: this.streamed,
+      tokens,
+      cost: null,
+      duration_ms: end === null ? null : this.elapsed(),
+      first_byte_ms: this.firstByteMs,
+      attempts: this.attempts,
+      timeline: this.timeline,
+      policy_signals: this.policySignals,
+      routing_signals: this.routingSignals,
+      losses: [],
+      provider_request_id: cut(this.providerRequestId),
+      request_bytes: requestBytes,
+      response_bytes: this.responseBytes,
+      client: this.#client,
+      tags: this.#allTags(),
+    }
+  }
+
+  /** The nearer to the request, the stronger: the key's tags, the body's end user, the header's tags. */
+  #allTags(): Record<string, string> {
+    const user = this.endUser
+    return { ...this.key?.tags, ...(user === null ? noTags : { user }), ...this.#tags }
+  }
+}
+
+export interface RequestEnd {
+  /** As the client saw it; 499 when it disconnected before any status. */
+  status: number
+  error: { code: RecordErrorCode; origin: ErrorOrigin; message: string } | null
+  tokens: TokenUsage | null
+}
+
+/** Strings that a client chooses are cut to this on the record, so that a record's size is bounded. */
+const textLimit = 512
+
+function cut(text: string | null): string | null {
+  return text !== null && text.length > textLimit ? `${text.slice(0, textLimit)}…` : text
+}
+
+const noTags: Readonly<Record<string, string>> = Object.freeze({})
+const tagLimit = 8
+const tagBytes = 64
+
+/** `x-sp-tag: k=v`, repeated or separated by commas (contract.md rule 21); what does not fit is left out. */
+function parseTags(header: string): Record<string, string> {
+  const pairs = header
+    .split(',')
+    .map((pair) => pair.trim())
+    .filter((pair) => Buffer.byteLength(pair) <= tagBytes)
+  const tags = pairs.map((pair) => /^([^=]+)=(.*)$/.exec(pair)).filter((match) => match !== null)
+  return Object.fromEntries(tags.slice(0, tagLimit).map(([, name = '', value = '']) => [name.trim(), value.trim()]))
+}

@@ -1,0 +1,120 @@
+import { type Fault, fault } from '../../core/errors.ts'
+import { Secret } from '../../core/secret.ts'
+import type { AnswerStage } from '../answer/stage.ts'
+import type { Arrival } from '../request/arrival.ts'
+import type { RequestCaller } from '../request/call.ts'
+import { credentialIdOf } from '../upstream/evaluate.ts'
+import type { Leg } from '../upstream/leg.ts'
+
+/**
+ * Credentials that a provider makes for browsers and other clients that may not hold a key. What the provider gave never
+ * passes: clients get a token of this gateway's, in which it is sealed together with whose it is and where it is good.
+ * Source: wire/lanes.md, sections 1.5 and 3.6.
+ */
+interface ClientSecret {
+  keyId: string
+  providerId: string
+  credentialId: string | null
+  secret: string
+  /** As the client calls it; null: the session was made without one. */
+  model: string | null
+}
+
+/** By which the vendors' SDKs know what kind of credential they have; behind it the gateway's own mark, and the token. */
+const prefixes = { 'client-secret': 'ek_sp_', 'auth-token': 'auth_tokens/sp_' } as const
+type Purpose = keyof typeof prefixes
+/** Where the answer does not say: longer than any is good for, since the provider ends it by itself. */
+const lifeMs = 24 * 60 * 60_000
+
+const unreadable = fault(
+  'provider_bad_response',
+  'The provider answered without a credential for clients, or in a form that is not known. Ask the operator.',
+)
+
+/** Puts the gateway's tokens in the place of the provider's credentials. Where none is found, nothing of the answer may pass. */
+export class ClientSecretStage implements AnswerStage {
+  readonly unread = unreadable
+  readonly #leg: Leg
+  readonly #purpose: Purpose
+
+  constructor(leg: Leg, purpose: Purpose) {
+    this.#leg = leg
+    this.#purpose = purpose
+  }
+
+  /** Such an answer does not stream. */
+  event(): null {
+    return null
+  }
+
+  end(): null {
+    return null
+  }
+
+  whole(body: Buffer): Buffer | Fault {
+    const { call, provider } = this.#leg
+    const minted = this.#leg.match.endpoint.readClientToken?.(body) ?? null
+    if (minted === null) return unreadable
+    const place = {
+      keyId: call.key.id,
+      providerId: provider.row.id,
+      credentialId: credentialIdOf(this.#leg),
+      model: call.inspection.model,
+    }
+    const expiresAt = minted.expiresAt ?? Date.now() + lifeMs
+    const tokens = new Map<string, string>()
+    for (const secret of minted.secrets) {
+      const sealed: ClientSecret = { ...place, secret }
+      const token = call.gateway.model.configuration.tokens.seal(this.#purpose, JSON.stringify(sealed), expiresAt)
+      tokens.set(secret, prefixes[this.#purpose] + token)
+    }
+    return Buffer.from(putTokens(body.toString(), tokens))
+  }
+}
+
+/** In the text as it came, so that all else stays as it is; written anew where a credential is spelled with escapes. */
+function putTokens(body: string, tokens: ReadonlyMap<string, string>): string {
+  const put = (text: string) => {
+    let changed = text
+    for (const [secret, token] of tokens) changed = changed.replaceAll(secret, token)
+    return changed
+  }
+  const text = put(body)
+  const written = JSON.stringify(JSON.parse(text))
+  const anew = JSON.stringify(JSON.parse(text), (_name, value: unknown) =>
+    typeof value === 'string' ? put(value) : value,
+  )
+  return anew === written ? text : anew
+}
+
+/**
+ * Whose token this is, where it is one: its key's state counts as if the key had come itself, and the call goes where the
+ * credential is good, with it. null: it is something else.
+ */
+export function openSecret(
+  { gateway, match, receivedAt }: Arrival,
+  presented: string,
+): Pick<RequestCaller, 'key' | 'pin' | 'clientSecret'> | Fault | null {
+  const purpose = purposeOf(presented)
+  if (purpose === null) return null
+  if (purpose !== match?.endpoint.acceptsClientToken)
+    return fault('invalid_key', 'This credential was made for one kind of session only; send a gateway key here.')
+  const token = presented.slice(prefixes[purpose].length)
+  const opened = gateway.model.configuration.tokens.open(purpose, token, receivedAt)
+  if (opened.state !== 'open') return opened.state === 'expired' ? expired : unknown
+  const { keyId, secret, model, ...place } = JSON.parse(opened.payload) as ClientSecret
+  const key = gateway.model.findKeyById(keyId)
+  if (key === null) return fault('invalid_key', 'The gateway key that this credential was made with was removed.')
+  return { key, pin: { what: 'client secret', ...place }, clientSecret: { secret: new Secret(secret), model } }
+}
+
+const expired = fault('invalid_key', 'This credential for clients has expired. Ask for a new one.')
+const unknown = fault(
+  'invalid_key',
+  'This credential for clients is not one that this gateway gave out, or it is from before its keys were changed. Ask for a new one.',
+)
+
+function purposeOf(presented: string): Purpose | null {
+  if (presented.startsWith(prefixes['client-secret'])) return 'client-secret'
+  return presented.startsWith(prefixes['auth-token']) ? 'auth-token' : null
+}

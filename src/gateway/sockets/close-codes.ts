@@ -1,0 +1,100 @@
+import { errorTable, type Fault, fault } from '../../core/errors.ts'
+import type { Closing } from '../../providers/socket-peer.ts'
+import { clientClosed } from '../answer/settle.ts'
+import type { RequestEnd } from '../request/trace.ts'
+
+/** How a connection ends: what each side is told, and what the record says. */
+export interface Closure {
+  client: CloseFrame
+  provider: CloseFrame
+  /** Told to the client in a frame of its own before the closing one, where the protocol has such a frame. */
+  fault: Fault | null
+  error: RequestEnd['error']
+}
+
+/** null: nothing is left to say it to. */
+export type CloseFrame = { code: number | null; reason: Buffer } | null
+
+const reasonBytes = 123
+const none = Buffer.alloc(0)
+const leaving: CloseFrame = { code: 1001, reason: none }
+
+/** RFC 6455, 7.4.1 and the codes registered with IANA. */
+const codes = { policy: 1008, internal: 1011, restart: 1012, later: 1013, tooLarge: 1009 }
+
+/** The client has closed, or is gone. */
+export function clientLeft({ code, reason, how }: Closing): Closure {
+  if (how === 'asked') return { client: { code, reason }, provider: { code, reason }, fault: null, error: null }
+  if (how === 'lost') return { client: null, provider: leaving, fault: null, error: clientClosed }
+  const why =
+    code === codes.tooLarge
+      ? fault('request_too_large', 'A message was larger than what is allowed here.')
+      : fault('invalid_request', `The client sent bytes that are no WebSocket frames (${code}).`)
+  return { client: { code, reason: none }, provider: leaving, fault: null, error: errorOf(why) }
+}
+
+/** Ends that are nobody's fault: done, going away, none given, and the code that stands for a session's time being up. */
+const plainCodes = new Set([null, 1000, 1001])
+
+/** The provider has closed, or is gone. `clean` takes account ids and credentials out of its words. */
+export function providerLeft({ code, reason, how }: Closing, clean: (bytes: Buffer) => Buffer): Closure {
+  if (how !== 'asked') {
+    const what = how === 'lost' ? 'broke the connection off' : 'sent bytes that are no WebSocket frames'
+    const answer = { code, reason: none }
+    return {
+      ...ended(fault('provider_bad_response', `The provider ${what}. Connect again.`)),
+      provider: how === 'lost' ? null : answer,
+    }
+  }
+  const words = cutReason(clean(reason))
+  const told = `The provider closed the connection (${code ?? 'no code'})${words.length === 0 ? '.' : `: ${words}`}`
+  return {
+    client: { code, reason: words },
+    provider: { code, reason },
+    fault: null,
+    error: plainCodes.has(code) ? null : { code: 'provider_error', origin: 'provider', message: told },
+  }
+}
+
+/** The gateway ends it. `restarting`: the client may connect again at once, to the next one. */
+export function ended(why: Fault, restarting = false): Closure {
+  const code = restarting ? codes.restart : codeOf(why)
+  return {
+    client: { code, reason: cutReason(Buffer.from(`${why.code}: ${why.message}`)) },
+    provider: leaving,
+    fault: restarting ? null : why,
+    error: errorOf(why),
+  }
+}
+
+/** The provider refused the handshake when the client had its own answered already. */
+export function refusedBy(status: number): Closure {
+  const message = `The provider answered ${status}`
+  const why = fault('provider_bad_response', `${message} to the handshake. Ask the operator, or try again later.`)
+  return { ...ended(why), error: { code: 'provider_error', origin: 'provider', message: `${message}.` } }
+}
+
+/** A connection on which nothing is under way, when the gateway stops: no fault of anybody's. */
+export function drained(): Closure {
+  const reason = Buffer.from('The gateway restarts. Connect again.')
+  return { client: { code: codes.restart, reason }, provider: leaving, fault: null, error: null }
+}
+
+function codeOf({ code }: Fault): number {
+  if (code === 'overloaded' || code === 'rate_limited' || code === 'provider_not_ready') return codes.later
+  if (code === 'request_too_large') return codes.tooLarge
+  const { origin } = errorTable[code]
+  return origin === 'client' || origin === 'policy' ? codes.policy : codes.internal
+}
+
+function errorOf({ code, message }: Fault): RequestEnd['error'] {
+  return { code, origin: errorTable[code].origin, message }
+}
+
+/** As much as a closing frame holds, whole characters only. */
+function cutReason(reason: Buffer): Buffer {
+  if (reason.length <= reasonBytes) return reason
+  let end = reasonBytes
+  while (((reason[end] ?? 0) & 0xc0) === 0x80) end--
+  return reason.subarray(0, end)
+}

@@ -1,0 +1,124 @@
+import type { Frame, Peer } from '../../providers/socket-peer.ts'
+
+/** Bytes that may wait for a slow reader before the other side is read no further, and at which it is read again. */
+const fullBytes = 1024 * 1024
+const freeBytes = 256 * 1024
+
+/** What to send on in place of a frame: itself, another, or nothing. Until a promise is kept, all that follows waits. */
+export type ReadFrame = (frame: Frame) => Frame | null | Promise<Frame | null>
+
+/** One direction of a connection: frames in their order, and only as fast as they are taken. */
+export class Direction {
+  readonly #from: Peer
+  readonly #readFrame: ReadFrame
+  readonly #onFault: (error: unknown) => void
+  #to: Peer | null
+  #waiting: Frame[] = []
+  #busy = false
+  #full = false
+  #end: (() => void) | null = null
+  #cut = false
+
+  /** `to` may come later, with `connect`, as long as `read` gives nothing to send before. */
+  constructor(from: Peer, to: Peer | null, read: ReadFrame, onFault: (error: unknown) => void) {
+    this.#from = from
+    this.#to = to
+    this.#readFrame = read
+    this.#onFault = onFault
+  }
+
+  connect(to: Peer): void {
+    this.#to = to
+  }
+
+  pass(frame: Frame): void {
+    if (this.#cut) return
+    if (this.#busy) this.#waiting.push(frame)
+    else this.#pass(frame)
+  }
+
+  ping(bytes: Buffer): void {
+    if (this.#cut) return
+    if (this.#to === null) {
+      // Of several pings the last may be answered alone (RFC 6455, 5.5.3): nobody makes answers pile up here.
+      if (this.#from.waiting === 0) this.#from.pong(bytes)
+      return
+    }
+    this.#to.ping(bytes)
+    this.#hold()
+  }
+
+  pong(bytes: Buffer): void {
+    if (this.#cut || this.#to === null) return
+    this.#to.pong(bytes)
+    this.#hold()
+  }
+
+  /** The far side has taken some of what was sent. */
+  written(): void {
+    if (!this.#full || this.#to === null || this.#to.waiting > freeBytes) return
+    this.#full = false
+    this.#read()
+  }
+
+  /** Calls back when all that came before has gone on. */
+  end(then: () => void): void {
+    this.#end = then
+    if (!this.#busy) this.#finish()
+  }
+
+  /** Nothing more passes, and nobody is called back. */
+  cut(): void {
+    this.#cut = true
+    this.#waiting = []
+    this.#end = null
+  }
+
+  #pass(frame: Frame): void {
+    try {
+      const looked = this.#readFrame(frame)
+      if (!(looked instanceof Promise)) return this.#send(looked)
+      this.#busy = true
+      this.#from.pause()
+      looked.then((ready) => this.#goOn(ready)).catch(this.#onFault)
+    } catch (error) {
+      this.#onFault(error)
+    }
+  }
+
+  #goOn(ready: Frame | null): void {
+    this.#busy = false
+    if (this.#cut) return
+    this.#send(ready)
+    while (!this.#busy) {
+      const next = this.#waiting.shift()
+      if (next === undefined) break
+      this.#pass(next)
+    }
+    if (this.#busy) return
+    this.#read()
+    this.#finish()
+  }
+
+  #send(frame: Frame | null): void {
+    if (frame === null || this.#cut || this.#to === null) return
+    this.#to.send(frame)
+    this.#hold()
+  }
+
+  #hold(): void {
+    if (this.#full || this.#to === null || this.#to.waiting <= fullBytes) return
+    this.#full = true
+    this.#from.pause()
+  }
+
+  #read(): void {
+    if (!this.#busy && !this.#full && !this.#cut) this.#from.resume()
+  }
+
+  #finish(): void {
+    const then = this.#end
+    this.#end = null
+    then?.()
+  }
+}

@@ -1,0 +1,49 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { WebSocketServer } from 'ws'
+import { type Fault, fault } from '../../core/errors.ts'
+import { HeldSocket, Peer, socketOptions } from '../../providers/socket-peer.ts'
+
+/** The one subprotocol that the vendors' SDKs ask for besides those that carry a key. */
+const protocol = 'realtime'
+
+/** What is wrong with a handshake, so that it is refused in the lane's words; null: it can be answered. Source: RFC 6455, 4.2.1. */
+export function checkHandshake({ headers }: IncomingMessage): Fault | null {
+  const key = headers['sec-websocket-key']
+  if (key === undefined || !/^[+/0-9A-Za-z]{22}==$/.test(key))
+    return fault('invalid_request', 'The WebSocket handshake has no valid Sec-WebSocket-Key.')
+  if (headers['sec-websocket-version'] !== '13')
+    return fault('invalid_request', 'Only version 13 of the WebSocket protocol is spoken here.')
+  const offered = headers['sec-websocket-protocol']?.split(',').map((each) => each.trim()) ?? []
+  if (new Set(offered).size < offered.length || !offered.every((each) => /^[\w!#$%&'*+.^`|~-]+$/.test(each)))
+    return fault('invalid_request', 'Sec-WebSocket-Protocol must list words, each once.')
+  return null
+}
+
+export interface Upgrade {
+  request: IncomingMessage
+  socket: Socket
+  /** What came behind the handshake. */
+  head: Buffer
+}
+
+/** Answers 101. `maxFrame`: bytes that a message may have. Null: nobody is there any more. */
+export function acceptHandshake(upgrade: Upgrade, headers: readonly string[], maxFrame: number): Peer | null {
+  const server = new WebSocketServer({
+    ...socketOptions,
+    noServer: true,
+    clientTracking: false,
+    maxPayload: maxFrame,
+    WebSocket: HeldSocket,
+    handleProtocols: (offered) => offered.has(protocol) && protocol,
+  })
+  server.once('headers', (lines: string[]) => {
+    for (let index = 0; index + 1 < headers.length; index += 2) lines.push(`${headers[index]}: ${headers[index + 1]}`)
+  })
+  let peer: Peer | null = null
+  // Calls back within the call, or not at all.
+  server.handleUpgrade(upgrade.request, upgrade.socket, upgrade.head, (socket) => {
+    peer = new Peer(socket as HeldSocket, upgrade.socket)
+  })
+  return peer
+}

@@ -1,0 +1,12 @@
+import type { ConfigurationSnapshot } from '../../store/snapshot.ts'
+
+/** Before the first has been published. */
+export const emptyConfiguration: ConfigurationSnapshot = {
+  version: 0,
+  providers: [],
+  routes: [],
+  policies: [],
+  defaultProviders: {},
+  tokenKey: new Uint8Array(),
+  bodyKey: null,
+}

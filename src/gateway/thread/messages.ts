@@ -1,0 +1,60 @@
+import type { MessagePort } from 'node:worker_threads'
+import type { DegradedPart } from '../../core/degraded.ts'
+import type { CounterLayout } from '../../policy/counters.ts'
+import type { ConfigurationSnapshot, KeyDelta } from '../../store/snapshot.ts'
+import type { GatewaySettings, TrafficEvent } from '../gateway.ts'
+import type { JournalPlace } from '../journal/journal.ts'
+
+/** What a data-plane thread is started with (`workerData`). */
+export interface ThreadStart {
+  settings: GatewaySettings
+  /** null: the listener speaks plain HTTP, for the life of the thread. */
+  certificate: ServerCertificate | null
+  journal: JournalPlace
+  healthMemory: SharedArrayBuffer
+  counterMemory: SharedArrayBuffer
+  counterLayout: CounterLayout
+  /** This thread's column of the counters. */
+  column: number
+}
+
+/** Clear text, since only plain data crosses threads: it goes from here to the listener and nowhere else. */
+export interface ServerCertificate {
+  /** PEM. */
+  cert: string
+  key: string
+  /** 48 random bytes, the same in all threads: a client may resume with another thread than it began with. */
+  ticketKeys: Uint8Array
+}
+
+export type ToThread =
+  | { type: 'configuration'; snapshot: ConfigurationSnapshot }
+  | { type: 'keys'; delta: KeyDelta }
+  /** For what begins from now on; `certificate` null leaves the one in use. */
+  | { type: 'settings'; version: number; settings: GatewaySettings; certificate: ServerCertificate | null }
+  /** Every degraded part of the whole gateway, for `/readyz`. */
+  | { type: 'degraded'; parts: readonly DegradedPart[] }
+  /** The way to the index of objects; the one before leads nowhere any more. It is transferred. */
+  | { type: 'objects'; port: MessagePort }
+  /** Ends what is under way for a key that was revoked; comes after the delta that revoked it. */
+  | { type: 'close-streams'; keyId: string }
+  | { type: 'listen' }
+  /** To a dying thread that was the last to listen: its successor does. */
+  | { type: 'leave' }
+  /** Comes before `drain`; whoever gets only that stops listening as well. */
+  | { type: 'stop-listening' }
+  | { type: 'drain'; limitMs: number }
+
+export type FromThread =
+  | { type: 'started' }
+  | { type: 'listening'; port: number }
+  | { type: 'failed'; reason: string }
+  /** The versions that this thread serves from now on. */
+  | { type: 'has'; configuration: number; keys: number }
+  | { type: 'has-settings'; version: number }
+  | { type: 'refused'; reason: string }
+  | { type: 'traffic'; event: TrafficEvent }
+  /** After a fault that nobody caught: it takes no requests any more, ends those that it has, and then ends itself. */
+  | { type: 'dying'; reason: string }
+  | { type: 'stopped-listening' }
+  | { type: 'drained' }

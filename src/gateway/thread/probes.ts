@@ -1,0 +1,43 @@
+import type { Gateway } from '../gateway.ts'
+import type { Arrival } from '../request/arrival.ts'
+
+/**
+ * `/healthz` (alive) and `/readyz` (can route; contract.md rule 18): answered before any key, and not recorded. A degraded
+ * journal makes the gateway not ready, since the crash promise is suspended; a degraded store does not, but the body says so.
+ */
+export function answerProbe(arrival: Arrival): void {
+  const { gateway, path } = arrival
+  if (path === '/healthz') return send(arrival, 200, { status: 'alive' })
+  const { configuration } = gateway.model
+  const reasons: string[] = []
+  if (gateway.crashing) reasons.push('the thread that was asked is being replaced')
+  else if (gateway.draining) reasons.push('the gateway is draining')
+  if (configuration.version === 0) reasons.push('the configuration has not arrived yet')
+  const journal = gateway.journal.degraded ?? gateway.degraded.find(({ part }) => part === 'journal')?.reason
+  if (journal !== undefined) reasons.push(`journal: ${journal}`)
+  const providers = Object.fromEntries(
+    [...configuration.providers.values()].map(({ row }) => [row.name, stateOf(gateway, row)]),
+  )
+  send(arrival, reasons.length === 0 ? 200 : 503, {
+    status: gateway.draining && !gateway.crashing ? 'draining' : reasons.length === 0 ? 'ready' : 'not ready',
+    reasons,
+    degraded: gateway.degraded,
+    providers,
+  })
+}
+
+function stateOf(gateway: Gateway, row: { slot: number; active: boolean; readiness: { state: string } }): string {
+  if (!row.active) return 'inactive'
+  const { state } = gateway.health.view(row.slot, Date.now())
+  return state === 'ready' ? row.readiness.state : state
+}
+
+function send({ request, response, id }: Arrival, status: number, body: object): void {
+  const bytes = Buffer.from(`${JSON.stringify(body)}\n`)
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': bytes.length,
+    'x-sp-request-id': id,
+  })
+  response.end(request.method === 'HEAD' ? undefined : bytes)
+}

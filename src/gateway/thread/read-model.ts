@@ -1,0 +1,94 @@
+import { Secret } from '../../core/secret.ts'
+import { type CompiledPolicies, compilePolicies } from '../../policy/admit.ts'
+import type { EgressOptions, ProviderKind } from '../../providers/contract.ts'
+import { openCredential } from '../../providers/credential.ts'
+import { egressOf } from '../../providers/egress.ts'
+import { findKind } from '../../providers/index.ts'
+import { type CompiledRoutes, compileRoutes } from '../../routing/plan.ts'
+import type { BodyKey } from '../../sealing/body-seal.ts'
+import { ClientTokens } from '../../sealing/client-token.ts'
+import type { ConfigurationSnapshot, KeyDelta, SnapshotKey, SnapshotProvider } from '../../store/snapshot.ts'
+import { emptyConfiguration } from './empty-configuration.ts'
+
+/** A provider configuration as this thread uses it: its kind found, its credentials wrapped. */
+export interface LiveProvider {
+  row: SnapshotProvider
+  kind: ProviderKind
+  /** null: the client certificate alone says who calls. */
+  credentials: readonly (Secret | null)[]
+  /** How the network is reached, by credential; null for nearly all: the usual way. */
+  egress: readonly (EgressOptions | null)[] | null
+}
+
+/** The configuration compiled for one thread; replaced whole, so that a request sees one version from end to end. */
+export interface LiveConfiguration {
+  version: number
+  providers: ReadonlyMap<string, LiveProvider>
+  routes: CompiledRoutes
+  policies: CompiledPolicies
+  tokens: ClientTokens
+  /** null: no policy wants bodies kept. */
+  bodyKey: BodyKey | null
+}
+
+/** What this thread knows of the control plane's state: the last valid configuration, and the keys. */
+export class ReadModel {
+  configuration: LiveConfiguration = compileConfiguration(emptyConfiguration)
+  keysVersion = 0
+  #keys = new Map<string, SnapshotKey>()
+
+  /** Throws before anything is replaced when the snapshot is not valid; the old one stays. */
+  replaceConfiguration(snapshot: ConfigurationSnapshot): void {
+    this.configuration = compileConfiguration(snapshot)
+  }
+
+  applyKeys(delta: KeyDelta): void {
+    if (delta.full) this.#keys = new Map()
+    for (const key of delta.upsert) this.#keys.set(key.hash, key)
+    for (const hash of delta.remove) this.#keys.delete(hash)
+    this.keysVersion = delta.version
+  }
+
+  findKey(hash: string): SnapshotKey | undefined {
+    return this.#keys.get(hash)
+  }
+
+  /** Slow: for the rare call that has no secret to look it up by. Of a rotated key the secret that is good for longest. */
+  findKeyById(id: string): SnapshotKey | null {
+    let found: SnapshotKey | null = null
+    for (const key of this.#keys.values()) if (key.id === id && (found === null || outlasts(key, found))) found = key
+    return found
+  }
+}
+
+function outlasts(one: SnapshotKey, other: SnapshotKey): boolean {
+  return (one.expiresAt ?? Number.POSITIVE_INFINITY) > (other.expiresAt ?? Number.POSITIVE_INFINITY)
+}
+
+function compileConfiguration(snapshot: ConfigurationSnapshot): LiveConfiguration {
+  const providers = new Map<string, LiveProvider>()
+  for (const row of snapshot.providers) {
+    const kind = findKind(row.kind)
+    if (kind === null) throw new Error(`provider ${row.name} is of the unknown kind ${row.kind}`)
+    const opened = row.credentials.map(({ value }) => openCredential(new Secret(value)))
+    const identities = opened.length === 0 ? [null] : opened.map(({ identity }) => identity)
+    const egress = identities.map((identity) => egressOf(row.settings, identity))
+    // The clear text stays nowhere but inside the Secret.
+    providers.set(row.id, {
+      row: { ...row, credentials: row.credentials.map(({ id }) => ({ id, value: '' })) },
+      kind,
+      credentials: opened.map(({ own }) => own),
+      egress: egress.every((options) => options === null) ? null : egress,
+    })
+  }
+  const rows = [...providers.values()].map(({ row }) => row)
+  const bare = { ...snapshot, providers: rows }
+  return {
+    version: snapshot.version,
+    providers,
+    routes: compileRoutes(bare),
+    policies: compilePolicies(bare),
+    tokens: new ClientTokens(snapshot.tokenKey),
+    bodyKey: snapshot.bodyKey,
+  }
+}

@@ -1,0 +1,176 @@
+import { getEnvironmentData, parentPort, workerData } from 'node:worker_threads'
+import { armThread, reachFaultPoint } from '../../core/fault-point.ts'
+import { attachCounters, listeners } from '../../policy/counters.ts'
+import { createHttpTransport } from '../../providers/http.ts'
+import { findKind } from '../../providers/index.ts'
+import { attachHealth } from '../../routing/health.ts'
+import { CaptureRoom } from '../capture/kept-bytes.ts'
+import type { Gateway } from '../gateway.ts'
+import { Journal } from '../journal/journal.ts'
+import { ObjectIndex } from '../objects/object-index.ts'
+import { BodyMemory } from '../request/body-memory.ts'
+import { MemoryBudget } from '../request/memory-budget.ts'
+import { changeCertificate, createGatewayServer, readProxies } from '../server.ts'
+import { shutDownAfterCrash } from './crash-shutdown.ts'
+import { Deadlines } from './deadlines.ts'
+import { closeStreams, drain, type Pause, pauseNew } from './drain.ts'
+import { ChunkGarbage } from './gc-pacing.ts'
+import type { FromThread, ThreadStart, ToThread } from './messages.ts'
+import { ReadModel } from './read-model.ts'
+import { RefusalFlood } from './refusal-sampling.ts'
+import { Traffic } from './traffic.ts'
+
+/** Entry of a data-plane thread. It owns nothing that another thread waits for. */
+armThread(getEnvironmentData, () => process.kill(process.pid, 'SIGKILL'))
+const start = workerData as ThreadStart
+const port = parentPort!
+const tell = (message: FromThread) => port.postMessage(message)
+const transport = createHttpTransport({ proxies: start.settings.proxies })
+const journal = new Journal(start.journal, (reason, lost) =>
+  tell({ type: 'traffic', event: { type: 'degraded', reason, lost } }),
+)
+
+const counters = attachCounters(start.counterMemory, start.counterLayout, start.column)
+const gateway: Gateway = {
+  settings: start.settings,
+  thread: start.journal.thread,
+  model: new ReadModel(),
+  journal,
+  captures: new CaptureRoom(),
+  budget: new MemoryBudget(counters, () => gateway.settings.heldLimit),
+  memory: new BodyMemory(),
+  objects: new ObjectIndex(),
+  degraded: [],
+  refusals: new RefusalFlood((entry) => journal.append(entry)),
+  deadlines: new Deadlines(),
+  chunks: new ChunkGarbage(),
+  transport,
+  health: attachHealth(start.healthMemory, start.column),
+  counters,
+  formatsOf: (kind) => findKind(kind)?.formats ?? [],
+  serves: (kind, operation) => findKind(kind)?.serves?.includes(operation) ?? true,
+  trustedProxies: readProxies(start.settings.trustedProxies),
+  report: (event) => tell({ type: 'traffic', event }),
+  random: Math.random,
+  draining: false,
+  crashing: false,
+}
+const traffic = new Traffic(gateway)
+const server = createGatewayServer(traffic, start.certificate)
+setInterval(() => gateway.journal.checkPlace(), 1000).unref()
+const left = Promise.withResolvers<void>()
+const paused = Promise.withResolvers<void>()
+let pausing: Promise<Pause> | null = null
+let faulted = false
+process.on('uncaughtException', (error) => void crash(error))
+
+port.on('message', (message: ToThread) => {
+  switch (message.type) {
+    case 'configuration':
+      return accept(() => gateway.model.replaceConfiguration(message.snapshot))
+    case 'keys':
+      return accept(() => gateway.model.applyKeys(message.delta))
+    case 'settings':
+      return change(message)
+    case 'degraded':
+      gateway.degraded = message.parts
+      return
+    case 'objects':
+      return gateway.objects.attach(message.port)
+    case 'close-streams':
+      return closeStreams(traffic, message.keyId)
+    case 'listen':
+      return listen()
+    case 'leave':
+      return left.resolve()
+    case 'stop-listening':
+      return void stop()
+    case 'drain':
+      return void end(message.limitMs)
+  }
+})
+
+/** A snapshot that does not compile is refused whole, and the old one goes on serving. */
+function accept(apply: () => void): void {
+  try {
+    apply()
+    reachFaultPoint('publish.first-swapped')
+  } catch (error) {
+    tell({ type: 'refused', reason: error instanceof Error ? error.message : String(error) })
+  }
+  tell({ type: 'has', configuration: gateway.model.configuration.version, keys: gateway.model.keysVersion })
+}
+
+/** Requests under way keep the limits that they began with. */
+function change({ version, settings, certificate }: Extract<ToThread, { type: 'settings' }>): void {
+  gateway.settings = settings
+  gateway.trustedProxies = readProxies(settings.trustedProxies)
+  if (certificate !== null) changeCertificate(server, certificate)
+  tell({ type: 'has-settings', version })
+}
+
+function listen(): void {
+  if (faulted) return
+  const { host, port: wanted, reusePort } = start.settings
+  server.on('error', (error) =>
+    server.listening ? fault(error.message) : tell({ type: 'failed', reason: error.message }),
+  )
+  server.listen({ host, port: wanted, reusePort, backlog: 4096 }, () => {
+    const address = server.address()
+    gateway.counters.reserve(listeners, 1, Number.POSITIVE_INFINITY)
+    tell({ type: 'listening', port: address !== null && typeof address === 'object' ? address.port : wanted })
+  })
+}
+
+/** One that belongs to no request. */
+function fault(reason: string): void {
+  gateway.report({ type: 'fault', requestId: '', reason })
+}
+
+async function pause(): Promise<Pause> {
+  pausing ??= pauseNew(traffic, server)
+  const pause = await pausing
+  paused.resolve()
+  return pause
+}
+
+async function stop(): Promise<void> {
+  // No successor comes any more. A dying thread closes its listener when it has stopped to answer.
+  left.resolve()
+  if (!faulted) void pause()
+  await paused.promise
+  tell({ type: 'stopped-listening' })
+}
+
+async function end(limitMs: number): Promise<void> {
+  left.resolve()
+  if (faulted) return
+  const { closed, begin } = await pause()
+  const drained = drain(traffic, server, closed, limitMs)
+  begin()
+  await drained
+  gateway.refusals.flush()
+  gateway.journal.close()
+  await transport.close()
+  tell({ type: 'drained' })
+}
+
+/** What state the thread is in nobody can tell now: it ends what it has in words, and then itself. A second fault ends it at once. */
+async function crash(error: unknown): Promise<void> {
+  if (faulted) process.exit(1)
+  faulted = true
+  tell({ type: 'dying', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  await shutDownAfterCrash(traffic, server, isLastListener() ? left.promise : null, pause)
+  gateway.refusals.flush()
+  gateway.journal.close()
+  process.exit(1)
+}
+
+/** Where two cannot listen on one port, none waits for the other. */
+function isLastListener(): boolean {
+  if (!server.listening) return false
+  gateway.counters.settle(listeners, 1, 0)
+  return gateway.counters.read(listeners) === 0 && start.settings.reusePort
+}
+
+tell({ type: 'started' })

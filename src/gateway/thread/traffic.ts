@@ -1,0 +1,26 @@
+import type { Socket } from 'node:net'
+import type { Gateway } from '../gateway.ts'
+import type { Arrival } from '../request/arrival.ts'
+import { type Listed, LiveList } from './live-list.ts'
+
+export interface Connection extends Listed {
+  readonly socket: Socket
+}
+
+/** What is open on one data-plane thread: for draining, and for ending a revoked key's requests. */
+export class Traffic {
+  readonly gateway: Gateway
+  readonly requests = new LiveList<Arrival>()
+  readonly connections = new LiveList<Connection>()
+  /** A request that arrives while the listener closes does not begin before this resolves. */
+  paused: Promise<void> | null = null
+
+  constructor(gateway: Gateway) {
+    this.gateway = gateway
+  }
+
+  /** Open requests on a connection: with pipelining, there may be several. */
+  requestsOn(socket: Socket): Arrival[] {
+    return this.requests.all().filter(({ request }) => request.socket === socket)
+  }
+}

@@ -1,0 +1,95 @@
+import { type Fault, fault } from '../../core/errors.ts'
+import { FormScanner, readBoundary } from '../../core/form-scan.ts'
+import type { FormFields, Inspection } from '../../lanes/contract.ts'
+import { admitBody, type EffectivePolicy, effectivePolicy, maxBody } from '../../policy/admit.ts'
+import { ObjectNotes } from '../objects/object-notes.ts'
+import type { Arrival } from '../request/arrival.ts'
+import type { TooLarge } from '../request/body.ts'
+import type { RequestCaller } from '../request/call.ts'
+import { Upload, type UploadOptions } from './upload.ts'
+
+const noFields: FormFields = { needed: [], early: [], read: [] }
+
+/**
+ * Makes the upload of a body that goes up as a stream, and holds it until what must be known of it is. The inspection of what was
+ * found; null when the request was aborted meanwhile.
+ */
+export async function receiveUpload(
+  arrival: Arrival,
+  caller: RequestCaller,
+  form: 'multipart' | 'bytes',
+): Promise<Inspection | Fault | null> {
+  const { gateway, abort, body } = arrival
+  const { match, key, query } = caller
+  const fields = form === 'bytes' ? noFields : match.endpoint.formFields
+  const scanner = openScanner(arrival, fields)
+  if (scanner !== null && 'code' in scanner) return scanner
+  const policy = effectivePolicy(gateway.model.configuration.policies, key)
+  const limit = maxBody(policy, gateway.settings.uploadLimit)
+  const declared = declaredLength(arrival)
+  if (declared !== null && declared > limit) return rejectSize(arrival, policy, { tooLarge: declared })
+  if (match.endpoint.holdsBatchInput !== undefined) arrival.objects = await watchInput(arrival, caller)
+  if (abort.aborted) return null
+  const watch = arrival.objects?.input ?? null
+  const upload = openUpload(arrival, policy, { fields, scanner, watch, limit, declared })
+  body.upload = upload
+  abort.onAbort(() => upload.close())
+  await upload.hold()
+  abort.onAbort(null)
+  return abort.aborted ? null : match.endpoint.inspectForm(match, query, upload.fields)
+}
+
+async function watchInput(arrival: Arrival, caller: RequestCaller): Promise<ObjectNotes> {
+  const { openInputWatch } = await import('../objects/open-input-watch.ts')
+  return new ObjectNotes(await openInputWatch(arrival, caller))
+}
+
+/** Null where nothing in the body must be known: it passes as it is, whatever it is. */
+function openScanner({ request }: Arrival, { needed, early, read }: FormFields): FormScanner | Fault | null {
+  if (needed.length === 0 && early.length === 0) return null
+  const encoding = request.headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity')
+    return fault('invalid_request', `A form in content-encoding ${encoding} is not accepted; send it uncompressed.`)
+  const boundary = readBoundary(request.headers['content-type'] ?? '')
+  if (boundary !== null) return new FormScanner(boundary, [...needed, ...early, ...read])
+  return fault(
+    'invalid_request',
+    'This call requestForms a form: content-type must be multipart/form-data and name its boundary.',
+  )
+}
+
+/** Null where the body comes in chunks. */
+function declaredLength({ request: { headers } }: Arrival): number | null {
+  if (headers['transfer-encoding'] !== undefined) return null
+  return Number(headers['content-length'] ?? 0)
+}
+
+type Known = Pick<UploadOptions, 'fields' | 'scanner' | 'watch' | 'limit' | 'declared'>
+
+function openUpload(arrival: Arrival, policy: EffectivePolicy, known: Known): Upload {
+  const { gateway, abort, body } = arrival
+  const { settings, deadlines, chunks, budget } = gateway
+  return new Upload(
+    {
+      ...known,
+      request: arrival.request,
+      deadlines,
+      chunks,
+      betweenChunksMs: settings.timeouts.betweenChunks,
+      heldLimit: Math.min(known.limit, settings.bodyLimit),
+    },
+    {
+      reject: (reason) => abort.abort('code' in reason ? reason : rejectSize(arrival, policy, reason)),
+      disconnected: () => abort.disconnect(),
+      complete: () => (arrival.completeAt = performance.now()),
+      reserve: (bytes) => budget.reserve(body, bytes),
+      release: () => budget.release(body),
+    },
+  )
+}
+
+function rejectSize({ gateway, trace }: Arrival, policy: EffectivePolicy, { tooLarge }: TooLarge): Fault {
+  const verdict = admitBody(tooLarge, policy, gateway.settings.uploadLimit)
+  trace.policySignals.push(...verdict.signals)
+  return verdict.fault ?? fault('request_too_large')
+}

@@ -1,0 +1,133 @@
+import { flatText } from '../../core/flat-text.ts'
+import type { TimeLimits } from '../../core/lane.ts'
+import type { Secret } from '../../core/secret.ts'
+import type { AnswerReader, BodyPatch, Endpoint, Framing, Inspection, Lane, Match } from '../../lanes/contract.ts'
+import type { OutboundRequest } from '../../providers/contract.ts'
+import type { Candidate } from '../../routing/plan.ts'
+import type { SnapshotRoute } from '../../store/snapshot.ts'
+import { laneUrls } from '../objects/lane-urls.ts'
+import type { Call } from '../request/call.ts'
+import type { LiveProvider } from '../thread/read-model.ts'
+import { headersUp, passRange } from './headers.ts'
+
+/** A provider and the credential of its pool that one attempt uses. */
+export interface LegTarget {
+  route: SnapshotRoute | null
+  candidate: Candidate
+  provider: LiveProvider
+  /** Place of the credential in the provider's pool. */
+  credentialIndex: number
+  /** The client's own credential, or the one of the pool; null: the provider asks for none. */
+  credential: Secret | null
+}
+
+/**
+ * One attempt at a call: the provider's side of it. Lane, match and inspection are those of the format that the provider is
+ * spoken to in, which is the call's own.
+ */
+export interface Leg extends LegTarget {
+  call: Call
+  lane: Lane
+  match: Match
+  inspection: Inspection
+  limits: TimeLimits
+  change: BodyPatch
+  /** How the provider frames a streamed answer; null: it does not stream. */
+  framing: Framing | null
+  reader: AnswerReader
+  /** Of an upload, the body is opened when it is sent. */
+  request: OutboundRequest
+}
+
+/** What to send: everything that one attempt needs to know, before anything of it happens. */
+export function makeLeg(call: Call, destination: LegTarget): Leg {
+  const { lane, match, inspection } = call
+  const { route, candidate, provider } = destination
+  const { kind, row } = provider
+  const limits = { ...call.gateway.settings.timeouts, ...row.timeouts, ...route?.timeouts }
+  const change = changeFor(inspection, candidate, !kind.unsupported(row).includes('stream_options'))
+  noteChange(call, row.name, change)
+  // Whether a form asks for a stream may come late in it, so the answer's type tells.
+  const framing = inspection.framing ?? (call.body.upload === null ? null : match.endpoint.stream)
+  const reader = match.endpoint.reader(framing === inspection.framing ? inspection : { ...inspection, framing }, change)
+  const request = makeRequest(call, destination, change, limits)
+  return { ...destination, call, lane, match, inspection, limits, change, framing, reader, request }
+}
+
+function changeFor({ model, usagePatch }: Inspection, candidate: Candidate, knowsUsage: boolean): BodyPatch {
+  const change: BodyPatch = {
+    renameTo: model !== null && candidate.upstreamModel !== model ? candidate.upstreamModel : null,
+    askForUsage: usagePatch !== null && knowsUsage,
+  }
+  if (candidate.further !== undefined) change.additionalTo = candidate.further
+  return change
+}
+
+function makeRequest(call: Call, destination: LegTarget, change: BodyPatch, limits: TimeLimits): OutboundRequest {
+  const { lane, match, inspection, arrival } = call
+  const { candidate, provider, credential, credentialIndex } = destination
+  const { kind, row } = provider
+  const { rawHeaders } = arrival.request
+  const { origin, path } = kind.address(row, lane.name, lane.upstreamPath(match, inspection, candidate.upstreamModel))
+  const own = [...kind.headers(row, lane.name, credential), ...Object.entries(row.headers)]
+  // What was read as JSON must not be read as a form, whatever its client called it.
+  if (readAsJson(call)) own.push(['content-type', 'application/json'])
+  const headers = headersUp(rawHeaders, call.presented, own, kind.defaults ?? [])
+  if (isDownload(match.endpoint)) passRange(rawHeaders, headers)
+  const body =
+    call.body.upload === null && match.endpoint.requestForms.length > 0 ? patchBody(call, provider, change) : null
+  const { lease } = call.body
+  return {
+    method: match.endpoint.method,
+    origin,
+    path,
+    headers,
+    body,
+    lent: lease !== null && body !== null && lease.holds(body) ? lease : null,
+    connectMs: limits.connect,
+    egress: provider.egress === null ? null : provider.egress[credentialIndex],
+  }
+}
+
+const usualType = 'application/json'
+const jsonType = /^\s*application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
+
+function readAsJson({ body, match, arrival }: Call): boolean {
+  if (body.bytes.length === 0 || match.endpoint.readWhole === true) return false
+  const type = arrival.request.headers['content-type']
+  return type !== usualType && !jsonType.test(type ?? '')
+}
+
+/** Bytes that can be asked for in parts. */
+function isDownload({ method, responseForm }: Endpoint): boolean {
+  return method === 'GET' && (responseForm === 'bytes' || responseForm === 'lines')
+}
+
+/** What the gateway gave out as its own is the provider's again; only what names objects can hold such. */
+function patchBody(call: Call, provider: LiveProvider, change: BodyPatch): Buffer {
+  const { lane, inspection } = call
+  const body = lane.patchBody(call.body.bytes, inspection, change)
+  if (call.pin === null) return body
+  const restored = lane.objects.rewriteRequestUrls(body, laneUrls(call, provider))
+  if (restored !== body) notePatch(call, "URLs of this gateway's in the body were made the provider's again.")
+  return restored
+}
+
+/** What leaves changed is on the record (the closed list of product.md section 2, and what a kind must change). */
+function noteChange(call: Call, provider: string, { renameTo, additionalTo, askForUsage }: BodyPatch): void {
+  const { inspection, match } = call
+  // An offer that comes with a client's token names no model.
+  const named = match.endpoint.readWhole !== true || inspection.modelSpans.length > 0
+  if (renameTo !== null && named) noteRename(call, "The model's name", renameTo, provider)
+  for (const [index, to] of additionalTo?.entries() ?? [])
+    if (to !== inspection.additionalModels?.[index]?.name) noteRename(call, "An additional model's name", to, provider)
+  if (askForUsage) notePatch(call, 'Usage was asked for (stream_options.include_usage) and is hidden from the client.')
+}
+
+function noteRename(call: Call, what: string, to: string, provider: string): void {
+  notePatch(call, flatText(what, ' was changed to ', to, ' for ', provider, '.'))
+}
+
+export function notePatch({ trace }: Call, text: string): void {
+  trace.noteOnce('splice', text)
+}

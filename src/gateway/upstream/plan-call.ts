@@ -1,0 +1,43 @@
+import type { Inspection } from '../../lanes/contract.ts'
+import { mayUseModel } from '../../policy/admit.ts'
+import type { Pin } from '../../routing/pinned-plan.ts'
+import { type Plan, plan } from '../../routing/plan.ts'
+import type { Call } from '../request/call.ts'
+
+/** The candidates of a call, in order; what decided is on its record. */
+export function planFor(call: Call): Plan {
+  const { model, additionalModels } = call.inspection
+  const planned = planModel(call, model, call.pin, additionalModels)
+  call.trace.routingSignals.push(...planned.signals)
+  call.trace.route = planned.route?.model ?? null
+  return planned
+}
+
+/** Records nothing: also for what a request names besides its model. */
+export function planModel(
+  call: Call,
+  model: string | null,
+  pin: Pin | null,
+  additional?: Inspection['additionalModels'],
+): Plan {
+  const { gateway, key, policy, arrival } = call
+  return plan(
+    {
+      lane: call.lane.name,
+      model,
+      further: additional,
+      projectId: key.projectId,
+      environmentId: key.environmentId,
+      providerName: call.header('x-sp-provider'),
+      pin,
+      formatsOf: gateway.formatsOf,
+      operation: call.match.endpoint.operation,
+      serves: gateway.serves,
+      health: (slot, credentials) => gateway.health.view(slot, arrival.receivedAt, credentials),
+      now: arrival.receivedAt,
+      maySee: (each) => mayUseModel(policy, each),
+      random: gateway.random,
+    },
+    gateway.model.configuration.routes,
+  )
+}

@@ -1,0 +1,164 @@
+import type { AttemptRecord, Signal } from '../../core/record.ts'
+import { openFramer } from '../../lanes/framer.ts'
+import type { Transport } from '../../providers/contract.ts'
+import { type Attempted, attempt, type Sent } from '../../routing/attempt.ts'
+import type { Candidate, Plan } from '../../routing/plan.ts'
+import type { SnapshotRoute } from '../../store/snapshot.ts'
+import { startKeepAlive } from '../answer/keep-alive.ts'
+import type { Call } from '../request/call.ts'
+import type { LiveProvider } from '../thread/read-model.ts'
+import { openUpload, stopAttempts } from '../upload/send-upload.ts'
+import { type Answer, applyEvaluation, evaluate, notReady } from './evaluate.ts'
+import { type Leg, type LegTarget, makeLeg, notePatch } from './leg.ts'
+import { UpstreamCall } from './upstream-call.ts'
+
+/** Tries the candidates of a plan until one answers, while a silent stream is kept alive. */
+export function attemptAll(call: Call, planned: Plan): Promise<Attempted<Answer>> {
+  if (call.inspection.streamed) startKeepAlive(call)
+  const retries = call.pin?.once ? 0 : (planned.route?.retries ?? 1)
+  return attempt(planned.candidates, retries, {
+    send: (candidate) => sendTo(call, planned.route, candidate),
+    wait: (ms) => waitUnlessAborted(call, ms),
+    describe: ({ provider, upstreamModel }) =>
+      upstreamModel === '' ? provider.name : `${provider.name}/${upstreamModel}`,
+    note: (signal) => recordStep(call, signal),
+    random: call.gateway.random,
+  })
+}
+
+/** A provider's error that did not pass after all: what was done instead is its attempt's outcome. */
+function recordStep({ trace }: Call, signal: Signal): void {
+  trace.routingSignals.push(signal)
+  const last = trace.attempts.at(-1)
+  if (last?.outcome === 'passed') last.outcome = signal.rule
+}
+
+async function waitUnlessAborted({ gateway, abort }: Call, ms: number): Promise<boolean> {
+  const { done, cancel } = gateway.deadlines.sleep(ms)
+  abort.onAbort(cancel)
+  await done
+  abort.onAbort(null)
+  return !abort.aborted
+}
+
+/** One attempt: sends to one candidate and evaluates what came of it. Nothing has reached the client when it resolves. */
+async function sendTo(call: Call, route: SnapshotRoute | null, candidate: Candidate): Promise<Sent<Answer>> {
+  const { gateway, abort, body } = call
+  if (abort.aborted) return { kind: 'gone' }
+  const provider = gateway.model.configuration.providers.get(candidate.provider.id)
+  if (provider === undefined) return notReady(candidate, 'the provider was removed')
+  const picked = pickCredential(call, provider, candidate)
+  if (picked === null) return notReady(candidate, 'all credentials that it may be asked with are resting')
+  const entry = gateway.health.enter(provider.row.slot, Date.now())
+  if (entry === null) return notReady(candidate, 'it has been failing and is probed by another request')
+  const attempt = beginAttempt(call, candidate)
+  const leg = makeLeg(call, { route, candidate, provider, ...picked })
+  // Until there is an answer, the provider's kind may send the body once more.
+  body.lease?.lend()
+  const upstream = begin(leg)
+  abort.onAbort(() => upstream.abort())
+  const gated = await upstream.gate
+  abort.onAbort(null)
+  body.lease?.sent()
+  recordTimes(call, attempt, upstream)
+  const evaluation = evaluate({ leg, upstream, attempt, gated })
+  const sent = applyEvaluation(leg, entry, evaluation)
+  attempt.outcome = outcomeOf(sent)
+  if (sent.kind === 'failed') attempt.message = sent.failure.reason
+  if ('head' in gated) attempt.status = gated.head.status
+  return sent.kind === 'failed' && body.upload?.spent ? stopAttempts(call, sent.failure) : sent
+}
+
+type Picked = Pick<LegTarget, 'credentialIndex' | 'credential'>
+
+function pickCredential(call: Call, provider: LiveProvider, candidate: Candidate): Picked | null {
+  const index = pickIndex(call, provider, candidate)
+  if (index === null) return null
+  return { credentialIndex: index, credential: call.clientSecret?.secret ?? provider.credentials[index] ?? null }
+}
+
+function pickIndex({ gateway, trace }: Call, provider: LiveProvider, { credentialId }: Candidate): number | null {
+  const { slot, credentials } = provider.row
+  const count = provider.credentials.length
+  if (count === 0) return 0
+  if (credentialId === undefined) return gateway.health.pickCredential(slot, count, Date.now())
+  const index = credentials.findIndex(({ id }) => id === credentialId)
+  // A further try has waited as long as it was asked to; only the first finds a credential cooling down.
+  const first = trace.attempts.length === 0
+  return index < 0 || (first && gateway.health.isCoolingDown(slot, index, Date.now())) ? null : index
+}
+
+/** Sends a leg. What comes back waits behind the gate of the upstream call. */
+function begin(leg: Leg): UpstreamCall {
+  const { call, framing, inspection, limits, provider, candidate } = leg
+  const { gateway, arrival, body } = call
+  const upstream = new UpstreamCall({
+    deadlines: gateway.deadlines,
+    limits,
+    totalAt: arrival.completeAt + limits.total,
+    streamed: inspection.streamed,
+    uploading: body.upload !== null,
+    responseForm: leg.match.endpoint.responseForm,
+    mayBeEmpty: leg.match.endpoint.model === 'none',
+    streamType: framing === 'json-array' ? 'application/json' : 'text/event-stream',
+    reader: leg.reader,
+    mustRead: call.createsObjects,
+    budget: gateway.budget,
+    framer: framing === null ? null : openFramer(framing),
+  })
+  if (body.upload !== null) leg.request.body = openUpload(leg, body.upload, upstream)
+  upstream.begin(transportFor(leg).send(leg.request, upstream))
+  call.trace.provider = provider.row.name
+  call.trace.upstreamModel = candidate.upstreamModel
+  return upstream
+}
+
+function transportFor({ call, lane, match, inspection, provider, candidate, credential }: Leg): Transport {
+  const { kind, row } = provider
+  const transport = kind.transport ?? call.transport
+  if (kind.wrapTransport === undefined) return transport
+  return kind.wrapTransport(transport, {
+    provider: row,
+    lane: lane.name,
+    operation: match.endpoint.operation,
+    model: candidate.upstreamModel,
+    streamed: inspection.streamed,
+    credential,
+    recordChange: (text) => notePatch(call, text),
+  })
+}
+
+function beginAttempt({ trace }: Call, candidate: Candidate): AttemptRecord {
+  const before = trace.attempts.at(-1)
+  // Neither waited nor fell back: another credential of the same provider.
+  if (before?.outcome === 'passed') before.outcome = 'retry'
+  const attempt: AttemptRecord = {
+    provider: candidate.provider.name,
+    upstream_model: candidate.upstreamModel,
+    status: null,
+    outcome: 'started',
+    started_ms: trace.elapsed(),
+    connected_ms: null,
+    first_byte_ms: null,
+    ended_ms: null,
+    message: null,
+  }
+  trace.attempts.push(attempt)
+  trace.mark('attempt')
+  return attempt
+}
+
+function recordTimes({ trace }: Call, attempt: AttemptRecord, { times }: UpstreamCall): void {
+  attempt.connected_ms = times.connected === null ? null : trace.since(times.connected)
+  attempt.first_byte_ms = times.firstByte === null ? null : trace.since(times.firstByte)
+  if (attempt.connected_ms !== null) trace.mark('connected', attempt.connected_ms)
+  if (attempt.first_byte_ms !== null) trace.mark('first_byte', attempt.first_byte_ms)
+  attempt.ended_ms = trace.elapsed()
+}
+
+/** Of what failed: as if nothing came after it. */
+function outcomeOf(sent: Sent<Answer>): string {
+  if (sent.kind === 'gone') return 'aborted'
+  if (sent.kind === 'answered') return sent.answer.error === null ? 'answered' : 'passed'
+  return sent.failure.answer === null ? sent.failure.fault.code : 'passed'
+}

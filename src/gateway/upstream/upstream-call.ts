@@ -1,0 +1,398 @@
+import { type Fault, fault } from '../../core/errors.ts'
+import type { TimeLimits } from '../../core/lane.ts'
+import { Pieces } from '../../core/pieces.ts'
+import type { StreamEvent, StreamFramer } from '../../core/stream-event.ts'
+import { formatDuration } from '../../core/units.ts'
+import type { AnswerReader, Endpoint, EventReading } from '../../lanes/contract.ts'
+import { holdsTooMuch } from '../../lanes/json-tree.ts'
+import type { ResponseSink, Sending, TransportFault } from '../../providers/contract.ts'
+import type { MemoryBudget, MemoryHolder } from '../request/memory-budget.ts'
+import { Deadline, type Deadlines } from '../thread/deadlines.ts'
+import { findHeader } from './headers.ts'
+
+/** What is held before the first content, and what of a whole answer is held until it is complete (contract.md rule 22). */
+const heldLimit = 1024 * 1024
+/** The same where the gateway must read it. */
+const readLimit = 16 * 1024 * 1024
+/** What an event costs beside its bytes while it is held. */
+const eventCost = 256
+/**
+ * After so many events others have their turn: the system hands over up to 2 MiB of a connection at once, which may be a million of the
+ * smallest.
+ */
+const burstEvents = 4000
+/** An event larger than this flows on in pieces. */
+const eventLimit = 1024 * 1024
+
+export interface Head {
+  status: number
+  headers: string[]
+}
+
+/** What a call came to before anything reached the client. */
+export type Gated =
+  /** Content has begun (or the stream ended as it should): the events come through `attach`. */
+  | { kind: 'stream'; head: Head }
+  | { kind: 'whole'; head: Head; body: Buffer }
+  /** Bytes by nature, too large to hold or too much to read, or compressed against our asking: they flow, through `attach`. */
+  | { kind: 'flow'; head: Head }
+  /** Not 2xx. The body is whole, or its first part when larger than what is held. */
+  | { kind: 'error'; head: Head; body: Buffer }
+  /** The provider's error event came first. */
+  | { kind: 'error-event'; head: Head; error: NonNullable<EventReading['error']> }
+  | { kind: 'failed'; fault: Fault; transport: TransportFault['kind'] | null }
+  /** Aborted from this side. */
+  | { kind: 'aborted' }
+
+/** Where a call's bytes go once it is let through. Nothing is called after `ended` or `failed`. */
+export interface AnswerConsumer {
+  event(event: StreamEvent, reading: EventReading): void
+  chunk(chunk: Buffer): void
+  /** All that arrived together has been handed over. */
+  flush(): void
+  ended(missing: string | null): void
+  failed(fault: Fault): void
+  /** What it was given has waited for the client longer than a download may. */
+  stalled(): void
+}
+
+export interface UpstreamTimes {
+  connected: number | null
+  firstByte: number | null
+}
+
+export interface UpstreamOptions {
+  deadlines: Deadlines
+  limits: TimeLimits
+  /** Monotonic moment at which the answer must be over, whatever attempts it takes. Of an upload: counted once it has left. */
+  totalAt: number
+  streamed: boolean
+  /** The request's body goes up as a stream, which keeps its own time until `bodySent`. */
+  uploading: boolean
+  responseForm: Endpoint['responseForm']
+  /** Whether an answer may be empty: the call asks no model for anything. */
+  mayBeEmpty: boolean
+  /** The type that a streamed answer must have; another type is taken for a whole document. */
+  streamType: string
+  reader: AnswerReader
+  framer: StreamFramer | null
+  /** The gateway must know what stands in the whole answer. */
+  mustRead: boolean
+  /** For such an answer, where it is large. */
+  budget: MemoryBudget
+}
+
+/**
+ * One call to a provider: takes its bytes, holds them behind the commit gate until content has begun, keeps the time
+ * limits, and lets them through. All its methods run on one thread; the sink's come from the transport.
+ */
+export class UpstreamCall implements ResponseSink, MemoryHolder {
+  reserved = 0
+  readonly gate: Promise<Gated>
+  readonly times: UpstreamTimes = { connected: null, firstByte: null }
+  readonly reader: AnswerReader
+  readonly #options: UpstreamOptions
+  readonly #deadline: Deadline
+  readonly #resolve: (gated: Gated) => void
+  #totalAt: number
+  #uploading: boolean
+  #paused = false
+  #sending: Sending | null = null
+  #framer: StreamFramer | null = null
+  #head: Head | null = null
+  #phase: 'connect' | 'first-byte' | 'between-chunks' = 'connect'
+  #phaseLimit = 0
+  #form: 'undecided' | 'stream' | 'whole' | 'flow' | 'error' = 'undecided'
+  #open = false
+  #over = false
+  #held: Pieces | null = null
+  #heldEvents: [StreamEvent, EventReading][] = []
+  #heldBytes = 0
+  #burst = 0
+  #consumer: AnswerConsumer | null = null
+  #late: (() => void)[] = []
+
+  constructor(options: UpstreamOptions) {
+    this.#options = options
+    this.reader = options.reader
+    const { promise, resolve } = Promise.withResolvers<Gated>()
+    this.gate = promise
+    this.#resolve = resolve
+    this.#deadline = new Deadline(() => this.#timeOut())
+    this.#uploading = options.uploading
+    this.#totalAt = options.uploading ? Number.POSITIVE_INFINITY : options.totalAt
+    this.#deadline.at = this.#totalAt
+    options.deadlines.add(this.#deadline)
+  }
+
+  begin(sending: Sending): void {
+    this.#sending = sending
+    if (this.#over) sending.abort()
+  }
+
+  /** Lets the call's bytes through to `consumer`, those held first. */
+  attach(consumer: AnswerConsumer): void {
+    this.#consumer = consumer
+    for (const [event, reading] of this.#heldEvents.splice(0)) consumer.event(event, reading)
+    for (const chunk of this.#held?.list() ?? []) consumer.chunk(chunk)
+    this.#held = null
+    consumer.flush()
+    for (const act of this.#late.splice(0)) act()
+  }
+
+  abort(): void {
+    this.#finish()
+    this.#sending?.abort()
+    // Has no effect when the gate is open already.
+    this.#resolve({ kind: 'aborted' })
+  }
+
+  pause(): void {
+    // A client that reads slowly is no silence of the provider's. But where nothing else ends it, it must take some in that time.
+    const endless = this.#totalAt === Number.POSITIVE_INFINITY
+    this.#deadline.at = endless ? performance.now() + this.#options.limits.betweenChunks : this.#totalAt
+    this.#paused = true
+    this.#sending?.pause()
+  }
+
+  resume(): void {
+    this.#paused = false
+    this.#rearm()
+    this.#sending?.resume()
+  }
+
+  /** The last byte of an upload has left: from here on the limits of an answer hold. */
+  bodySent(): void {
+    this.#uploading = false
+    if (this.#over) return
+    this.#totalAt = performance.now() + this.#options.limits.total
+    this.#rearm()
+  }
+
+  /** The provider takes no more of an upload. */
+  bodyStalled(): void {
+    this.#fail(
+      fault(
+        'provider_timeout',
+        `The provider took no more of the body for ${formatDuration(this.#options.limits.betweenChunks)}. Try again, or ask for a longer limit.`,
+      ),
+    )
+  }
+
+  onConnected(): void {
+    this.times.connected = performance.now()
+    this.#enter('first-byte', this.#options.streamed ? this.#options.limits.firstByte : Number.POSITIVE_INFINITY)
+  }
+
+  onHead(status: number, headers: string[]): void {
+    if (this.#over) return
+    this.#head = { status, headers }
+    // A WebSocket stands: what passes on it is no bytes of this call.
+    if (status === 101) return this.#let({ kind: 'flow', head: this.#head })
+    this.#form = this.#decideForm(status, headers)
+    if (this.#form === 'stream') this.#framer = this.#options.framer
+  }
+
+  onData(chunk: Buffer): void {
+    if (this.#over) return
+    this.times.firstByte ??= performance.now()
+    if (this.#form === 'stream') {
+      const events = this.#framer!.push(chunk)
+      for (const event of events) this.#onEvent(event)
+      this.#burst += events.length
+      if (this.#framer!.pending > eventLimit) this.#onEvent(this.#framer!.release())
+    } else if (this.#open) {
+      this.#consumer === null ? this.#keep(chunk) : this.#consumer.chunk(chunk)
+    } else {
+      this.#hold(chunk)
+    }
+    this.#consumer?.flush()
+    if (this.#burst > burstEvents) this.#rest()
+    // The gate's own limit runs until content: what comes before it (pings, headers) does not extend it.
+    if (this.#open || !this.#options.streamed) this.#enter('between-chunks', this.#options.limits.betweenChunks)
+  }
+
+  /** Reads on in the next turn of the loop, unless the client is waited for by then. */
+  #rest(): void {
+    this.#burst = 0
+    if (this.#over || this.#paused) return
+    this.#sending?.pause()
+    setImmediate(() => {
+      if (!this.#over && !this.#paused) this.#sending?.resume()
+    })
+  }
+
+  onEnd(): void {
+    if (this.#over) return
+    const head = this.#head!
+    if (this.#form === 'error') return this.#let({ kind: 'error', head, body: this.#heldBody() }, true)
+    if (this.#form === 'whole') return this.#endWhole(head)
+    if (this.#form === 'flow')
+      return this.#open ? this.#end(null) : this.#let({ kind: 'whole', head, body: Buffer.alloc(0) }, true)
+    const rest = this.#framer!.rest()
+    if (rest !== null) this.#onEvent(rest)
+    if (this.#over) return
+    const missing = this.reader.end()
+    if (this.#open) return this.#end(missing)
+    if (missing === null && this.#heldEvents.length > 0) this.#let({ kind: 'stream', head })
+    else
+      this.#fail(
+        fault(
+          'provider_bad_response',
+          `The provider's stream ended too early: ${missing ?? 'it was empty'}. Try again.`,
+        ),
+      )
+    if (this.#open) this.#end(null)
+  }
+
+  onError(error: TransportFault): void {
+    if (this.#over) return
+    if (error.kind === 'connect-timeout')
+      return this.#fail(timeoutFault('connect', this.#options.limits.connect), error.kind)
+    if (this.#head === null)
+      return this.#fail(fault('provider_unreachable', `${error.message} Try again later.`), error.kind)
+    this.#fail(fault('provider_bad_response', `${error.message} Try again.`), error.kind)
+  }
+
+  #decideForm(status: number, headers: string[]): 'stream' | 'whole' | 'flow' | 'error' {
+    if (status < 200 || status > 299) return 'error'
+    const type = header(headers, 'content-type')
+    const encoding = header(headers, 'content-encoding')
+    if (encoding !== '' && encoding !== 'identity') return 'flow'
+    const { streamed, framer, streamType, responseForm } = this.#options
+    if (framer !== null && (type === '' ? streamed : type.startsWith(streamType))) return 'stream'
+    // A provider that answers a streamed call with one JSON document is passed as such (some do for errors or short answers).
+    return responseForm === 'bytes' || responseForm === 'lines' ? 'flow' : 'whole'
+  }
+
+  #hold(chunk: Buffer): void {
+    this.#keep(chunk)
+    this.#heldBytes += chunk.length
+    if (this.#form === 'flow') return this.#letFlow()
+    if (this.#heldBytes <= (this.#mayHold() ? readLimit : heldLimit)) return
+    if (this.#form === 'error') {
+      this.#let({ kind: 'error', head: this.#head!, body: this.#heldBody() }, true)
+      this.#sending?.abort()
+      return
+    }
+    this.#form = 'flow'
+    this.#letFlow()
+  }
+
+  #mayHold(): boolean {
+    const { mustRead, budget } = this.#options
+    return mustRead && this.#form === 'whole' && budget.reserve(this, this.#heldBytes)
+  }
+
+  #letFlow(): void {
+    const { responseForm } = this.#options
+    // However long a download takes, as long as it goes on.
+    if (responseForm === 'bytes' || responseForm === 'lines') this.#totalAt = Number.POSITIVE_INFINITY
+    this.#let({ kind: 'flow', head: this.#head! })
+  }
+
+  #keep(chunk: Buffer): void {
+    this.#held ??= new Pieces()
+    this.#held.add(chunk)
+  }
+
+  #heldBody(): Buffer {
+    return this.#held?.join() ?? Buffer.alloc(0)
+  }
+
+  #onEvent(event: StreamEvent | null): void {
+    if (event === null || this.#over) return
+    const reading = this.reader.event(event)
+    if (this.#open) {
+      this.#consumer === null ? this.#heldEvents.push([event, reading]) : this.#consumer.event(event, reading)
+      return
+    }
+    this.#heldEvents.push([event, reading])
+    if (reading.error !== null) return this.#let({ kind: 'error-event', head: this.#head!, error: reading.error })
+    this.#heldBytes += event.bytes.length + eventCost
+    if (reading.content || reading.terminal || this.#heldBytes > heldLimit)
+      this.#let({ kind: 'stream', head: this.#head! })
+  }
+
+  #endWhole(head: Head): void {
+    const body = this.#heldBody()
+    // To look through it would take the thread from all others.
+    if (this.#options.mustRead && holdsTooMuch(body)) {
+      this.#let({ kind: 'flow', head })
+      return this.#end(null)
+    }
+    const wrong = this.#needsReading(head, body) ? this.reader.body(body).wrong : null
+    if (wrong !== null)
+      return this.#fail(fault('provider_bad_response', `The provider's answer is not what it promised: ${wrong}.`))
+    this.#let({ kind: 'whole', head, body }, true)
+  }
+
+  #needsReading(head: Head, body: Buffer): boolean {
+    const { responseForm, mayBeEmpty } = this.#options
+    if (responseForm === 'nothing' || (body.length === 0 && mayBeEmpty)) return false
+    return responseForm !== 'json-or-text' || !/^(?!application\/json)./.test(header(head.headers, 'content-type'))
+  }
+
+  #let(gated: Gated, last = false): void {
+    this.#open = true
+    if (last) this.#finish()
+    this.#resolve(gated)
+  }
+
+  #end(missing: string | null): void {
+    this.#finish()
+    this.#tell((consumer) => consumer.ended(missing))
+  }
+
+  #fail(reason: Fault, transport: TransportFault['kind'] | null = null): void {
+    if (this.#over) return
+    this.#finish()
+    this.#sending?.abort()
+    if (this.#open) this.#tell((consumer) => consumer.failed(reason))
+    else this.#resolve({ kind: 'failed', fault: reason, transport })
+  }
+
+  #tell(act: (consumer: AnswerConsumer) => void): void {
+    if (this.#consumer !== null) act(this.#consumer)
+    else this.#late.push(() => act(this.#consumer!))
+  }
+
+  #finish(): void {
+    this.#over = true
+    this.#options.budget.release(this)
+    this.#options.deadlines.remove(this.#deadline)
+  }
+
+  #enter(phase: 'first-byte' | 'between-chunks', limit: number): void {
+    this.#phase = phase
+    this.#phaseLimit = limit
+    this.#rearm()
+  }
+
+  #rearm(): void {
+    if (!this.#uploading) this.#deadline.at = Math.min(this.#totalAt, performance.now() + this.#phaseLimit)
+  }
+
+  #timeOut(): void {
+    if (this.#paused && this.#totalAt === Number.POSITIVE_INFINITY) return this.#consumer?.stalled()
+    const total = performance.now() >= this.#totalAt
+    const { limits } = this.#options
+    if (total) return this.#fail(timeoutFault('total', limits.total))
+    this.#fail(
+      this.#phase === 'first-byte'
+        ? timeoutFault('first_byte', limits.firstByte)
+        : timeoutFault('between_chunks', limits.betweenChunks),
+    )
+  }
+}
+
+function timeoutFault(limit: string, ms: number): Fault {
+  return fault(
+    'provider_timeout',
+    `The provider kept silent beyond the ${limit} limit of ${formatDuration(ms)}. Try again, or ask for a longer limit.`,
+  )
+}
+
+function header(headers: readonly string[], name: string): string {
+  return (findHeader(headers, name) ?? '').toLowerCase()
+}

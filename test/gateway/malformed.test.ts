@@ -1,0 +1,32 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import net, { type AddressInfo } from 'node:net'
+import { expect, it } from 'vitest'
+import { explainMalformed } from '../../src/gateway/request/explain-malformed.ts'
+
+/** Sends the bytes to a server that has little patience; what its error is told as. */
+async function explain(bytes: string): Promise<string> {
+  const server = http.createServer({ headersTimeout: 50, connectionsCheckingInterval: 10, maxHeaderSize: 1024 })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const client = net.connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
+  client.write(bytes)
+  const code = await new Promise<string | undefined>((resolve) =>
+    server.once('clientError', (error: NodeJS.ErrnoException) => resolve(error.code)),
+  )
+  client.destroy()
+  server.closeAllConnections()
+  server.close()
+  return explainMalformed(code).message
+}
+
+it.each([
+  [
+    'a head that does not come to its end',
+    'POST / HTTP/1.1\r\nhost: x\r\n',
+    /^The request's head did not arrive within/,
+  ],
+  ['a head that is too long', `GET / HTTP/1.1\r\nx: ${'a'.repeat(2000)}\r\n\r\n`, /^The request's head is larger than/],
+  ['what is no HTTP', 'SSH-2.0-x\r\n\r\n', /^This is no valid HTTP/],
+])('%s is told in its own words', async (_what, bytes, words) => {
+  expect(await explain(bytes)).toMatch(words)
+})
