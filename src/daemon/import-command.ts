@@ -27,7 +27,7 @@ export const importCommand: LocalCommand = {
     { name: 'file', description: 'Its configuration: config.yaml, or a JSON file; - for standard input' },
   ],
   options: [
-    { flags: '--strict', description: 'Fail when something cannot be carried' },
+    { flags: '--strict', description: 'Fail when something cannot be converted' },
     { flags: '--model <name>', description: 'Portkey: model that clients will name (default: *, any)' },
   ],
   examples: ['import litellm config.yaml > gateway.yaml', 'import portkey config.json --model gpt-4o > gateway.yaml'],
@@ -73,7 +73,7 @@ async function parse(text: string, name: string): Promise<File> {
   } catch (error) {
     throw new ImportRefused(
       error instanceof Error ? error.message : String(error),
-      'Mend the file: it is no YAML, nor JSON.',
+      'Fix the file: it is neither YAML nor JSON.',
     )
   }
 }
@@ -88,7 +88,7 @@ async function tell({ providers, routes, left }: Converted, io: CommandIo): Prom
   const count = (list: readonly unknown[], word: string) => `${list.length} ${word}${list.length === 1 ? '' : 's'}`
   await io.stderr.write(`Converted: ${count(providers, 'provider')}, ${count(routes, 'route')}.\n`)
   if (left.length === 0) return
-  await io.stderr.write(`Not carried (${left.length}):\n${left.map(describe).join('')}`)
+  await io.stderr.write(`Not converted (${left.length}):\n${left.map(describe).join('')}`)
 }
 
 function describe({ place, what, reason, advice }: LeftOut): string {

@@ -1,6 +1,6 @@
+import type { ProviderKind } from '../providers/contract.ts'
 import type { CloudModel } from './cloud.ts'
-import { isTree, type Path, readValue, type Source, type Tree, textOf } from './source.ts'
-import type { Cloud } from './vendors.ts'
+import { isTree, type Path, readValue, type Source, type Tree, textOf, textsIn } from './source.ts'
 
 /** What of `litellm_params` says where a cloud is, and who calls. */
 export const cloudParams = [
@@ -9,25 +9,31 @@ export const cloudParams = [
   ...['vertex_project', 'vertex_ai_project', 'vertex_location', 'vertex_ai_location', 'vertex_credentials'],
 ]
 
-/** LiteLLM's models in clouds (docs.litellm.ai/docs/providers/azure, /bedrock and /vertex). `model` is without the vendor. */
-export function readCloudModel(cloud: Cloud, model: string, params: Tree, at: Path, source: Source): CloudModel {
-  if (cloud === 'azure-openai') return readAzure(model, params, at, source)
-  return cloud === 'bedrock' ? readBedrock(model, params) : readVertex(model, params)
+type Read = (model: string, params: Tree, at: Path, source: Source) => Omit<CloudModel, 'kind'>
+
+const readers: Readonly<Record<string, Read>> = { 'azure-openai': readAzure, bedrock: readBedrock, vertex: readVertex }
+
+/** LiteLLM's models in clouds (docs.litellm.ai/docs/providers/azure, /bedrock and /vertex); null: the kind is none. */
+export function readCloudModel(
+  kind: ProviderKind,
+  model: string,
+  params: Tree,
+  at: Path,
+  source: Source,
+): CloudModel | null {
+  const read = readers[kind.kind]
+  return read === undefined ? null : { kind, ...read(model, params, at, source) }
 }
 
-const nothing = { address: null, version: null, region: null, project: null, isDocument: false }
-
-function readAzure(model: string, params: Tree, at: Path, source: Source): CloudModel {
+function readAzure(model: string, params: Tree, at: Path, source: Source): Omit<CloudModel, 'kind'> {
   const address = given(params.api_base ?? params.base_url)
   const hasPrincipal = textOf(params.client_secret) !== null || textOf(params.tenant_id) !== null
   return {
-    ...nothing,
-    cloud: 'azure-openai',
     model: model.replace(/^(o_series|gpt5_series|responses)\//, ''),
     address: address === null ? null : rootOf(address),
-    version: given(params.api_version),
+    settings: textsIn({ api_version: given(params.api_version) }),
     variable: hasPrincipal ? 'AZURE_CREDENTIAL' : keyVariable(params, 'AZURE_API_KEY', at, source),
-    isDocument: hasPrincipal,
+    isJson: hasPrincipal,
   }
 }
 
@@ -42,7 +48,7 @@ function keyVariable({ api_key: key }: Tree, usual: string, at: Path, source: So
   const named = variableIn(key)
   if (named !== null) return named
   const variable = source.variableFor(usual, String(key))
-  source.leave(
+  source.skip(
     [...at, 'api_key'],
     'a key in clear text',
     'secrets are not copied into files',
@@ -52,29 +58,28 @@ function keyVariable({ api_key: key }: Tree, usual: string, at: Path, source: So
 }
 
 /** `converse/`, `invoke/` and a region may stand before the model. */
-function readBedrock(text: string, params: Tree): CloudModel {
+function readBedrock(text: string, params: Tree): Omit<CloudModel, 'kind'> {
   const [, placed, model = ''] =
     /^(?:(?:converse|invoke|converse_like)\/)?(?:([a-z]{2}(?:-[a-z]+)+-\d)\/)?(.*)$/.exec(text) ?? []
   const account = variableIn(params.aws_access_key_id)?.replace(/_?ACCESS_KEY_ID$/, '')
   return {
-    ...nothing,
-    cloud: 'bedrock',
     model,
-    region: given(params.aws_region_name) ?? placed ?? readValue('os.environ/AWS_REGION'),
+    address: null,
+    settings: { region: given(params.aws_region_name) ?? placed ?? readValue('os.environ/AWS_REGION') },
     variable: account === undefined || account === 'AWS' ? 'BEDROCK_CREDENTIAL' : `${account}_CREDENTIAL`,
-    isDocument: true,
+    isJson: true,
   }
 }
 
-function readVertex(model: string, params: Tree): CloudModel {
+function readVertex(model: string, params: Tree): Omit<CloudModel, 'kind'> {
+  const location = given(params.vertex_location ?? params.vertex_ai_location) ?? 'us-central1'
+  const project = given(params.vertex_project ?? params.vertex_ai_project)
   return {
-    ...nothing,
-    cloud: 'vertex',
     model,
-    region: given(params.vertex_location ?? params.vertex_ai_location) ?? 'us-central1',
-    project: given(params.vertex_project ?? params.vertex_ai_project),
+    address: null,
+    settings: textsIn({ location, project }),
     variable: variableIn(params.vertex_credentials) ?? 'VERTEX_CREDENTIAL',
-    isDocument: true,
+    isJson: true,
   }
 }
 

@@ -3,7 +3,7 @@ import { type ConvertedProvider, variableOf } from './converted.ts'
 import { cloudParams, readCloudModel, withCredential } from './litellm-cloud.ts'
 import type { ProviderPool } from './pool.ts'
 import { isTree, listOf, numberOf, type Path, readValue, type Source, type Tree, textOf } from './source.ts'
-import { explainAbsence, findVendor, guessVendor, type Vendor } from './vendors.ts'
+import { explainAbsence, type Vendor, type Vendors } from './vendors.ts'
 
 /** One entry of `model_list`, converted. */
 export interface Deployment {
@@ -32,27 +32,27 @@ export function convertDeployment(
   const group = isTree(entry) ? textOf(entry.model_name) : null
   const model = params === null ? null : textOf(params.model)
   if (params === null || group === null || model === null) {
-    source.leave(path, 'an entry of model_list', 'it has no model_name, or no model', 'Add a route by hand.')
+    source.skip(path, 'an entry of model_list', 'it has no model_name, or no model', 'Add a route by hand.')
     return null
   }
   const at = [...path, 'litellm_params']
-  const named = nameVendor(model, params)
-  const vendor = named === null ? null : findVendor(named.vendor)
-  if (named === null || vendor === null || (vendor.kind === null && vendor.cloud === undefined)) {
-    const reason = named === null ? 'its vendor cannot be told from the name' : explainAbsence(named.vendor)
+  const named = nameVendor(model, params, source.vendors)
+  const vendor = named === null ? null : source.vendors.find(named.vendor)
+  if (named === null || vendor === null) {
+    const reason = named === null ? 'the name does not say which vendor it is' : explainAbsence(named.vendor)
     const hint = `Add a provider that serves it, then: spgw routes add ${JSON.stringify(group)}`
-    source.leave([...at, 'model'], `model ${model}`, reason, hint)
+    source.skip([...at, 'model'], `model ${model}`, reason, hint)
     return null
   }
-  const cloud = vendor.cloud === undefined ? null : readCloudModel(vendor.cloud, named.model, params, at, source)
+  const cloud = readCloudModel(vendor.kind, named.model, params, at, source)
   const provider =
     cloud === null
       ? convertProvider(named.vendor, vendor, params, at, source)
       : convertCloud(cloud, [...at, 'model'], source)
   if (provider === null) return null
   const upstreamModel = cloud?.model ?? named.model
-  leaveParams(params, at, source)
-  if (isTree(entry) && isTree(entry.model_info)) leaveInfo(entry.model_info, [...path, 'model_info'], source)
+  skipParams(params, at, source)
+  if (isTree(entry) && isTree(entry.model_info)) skipInfo(entry.model_info, [...path, 'model_info'], source)
   return {
     group,
     provider: pool.add(provider.wanted, provider.content),
@@ -70,13 +70,13 @@ export function seconds(value: unknown): number | null {
   return number === null ? null : Math.round(number * 1000)
 }
 
-function nameVendor(model: string, params: Tree): { vendor: string; model: string } | null {
+function nameVendor(model: string, params: Tree, vendors: Vendors): { vendor: string; model: string } | null {
   const explicit = textOf(params.custom_llm_provider)
   const slash = model.indexOf('/')
   const prefix = slash > 0 ? model.slice(0, slash) : null
   if (explicit !== null) return { vendor: explicit, model: prefix === explicit ? model.slice(slash + 1) : model }
-  if (prefix !== null && findVendor(prefix) !== null) return { vendor: prefix, model: model.slice(slash + 1) }
-  const guessed = guessVendor(model)
+  if (prefix !== null && vendors.isKnown(prefix)) return { vendor: prefix, model: model.slice(slash + 1) }
+  const guessed = vendors.guess(model)
   if (guessed !== null) return { vendor: guessed, model }
   return textOf(params.api_base) === null
     ? prefix === null
@@ -87,18 +87,19 @@ function nameVendor(model: string, params: Tree): { vendor: string; model: strin
 
 function convertProvider(name: string, vendor: Vendor, params: Tree, at: Path, source: Source): WantedProvider | null {
   const base = addressOf(params.api_base ?? params.base_url, vendor)
-  const isOther = vendor.kind === 'openai' && base !== null && !base.includes('api.openai.com') && !base.startsWith('$')
-  const kind = isOther ? 'openai-compatible' : (vendor.kind ?? 'openai-compatible')
+  const isOther =
+    vendor.kind.kind === 'openai' && base !== null && !base.includes('api.openai.com') && !base.startsWith('$')
+  const kind = isOther ? 'openai-compatible' : vendor.kind.kind
   if (vendor.needsAddress && base === null) {
-    source.leave(at, `a provider ${name}`, 'it has no api_base', 'Add the provider by hand, with its --base-url.')
+    source.skip(at, `a provider ${name}`, 'it has no api_base', 'Add the provider by hand, with its --base-url.')
     return null
   }
   const settings: Record<string, string> = {}
-  if (vendor.preset !== undefined) settings.preset = vendor.preset
+  if (vendor.preset !== null) settings.preset = vendor.preset.name
   const organization = textOf(params.organization)
   if (organization !== null && kind === 'openai') settings.organization = readValue(organization)
   // A server of one's own is named by its host: the key of the vendor whose format it speaks must not go there.
-  const wanted = isOther || vendor.needsAddress ? hostOf(base ?? name) : (vendor.preset ?? name)
+  const wanted = isOther || vendor.needsAddress ? hostOf(base ?? name) : (vendor.preset?.name ?? name)
   const credential = credentialOf(isOther || vendor.needsAddress ? wanted : name, vendor, isOther, params, at, source)
   const headers = headersOf(params, at, source)
   const content: Omit<ConvertedProvider, 'name'> = { kind }
@@ -116,8 +117,10 @@ function addressOf(value: unknown, vendor: Vendor): string | null {
   const address = readValue(text)
     .replace(/\/+$/, '')
     .replace(/\/(chat\/completions|v1\/messages)$/, '')
-  if (vendor.kind === 'anthropic' || vendor.kind === 'gemini') return address.replace(/\/v1(beta)?$/, '')
-  return vendor.preset === 'ollama' && !/\/v1$/.test(address) && !address.startsWith('$') ? `${address}/v1` : address
+  if (!vendor.kind.formats.includes('openai')) return address.replace(/\/v1(beta)?$/, '')
+  return vendor.preset?.name === 'ollama' && !/\/v1$/.test(address) && !address.startsWith('$')
+    ? `${address}/v1`
+    : address
 }
 
 function hostOf(address: string): string {
@@ -136,12 +139,12 @@ function credentialOf(
   source: Source,
 ): string | null {
   const given = textOf(params.api_key)
-  if (given === null) return vendor.variable === undefined || isOther ? null : `\${${vendor.variable}}`
+  if (given === null) return vendor.keyVariable === null || isOther ? null : `\${${vendor.keyVariable}}`
   const read = readValue(given)
   if (read !== given) return read
   if (/^(none|null|empty|fake|dummy|anything|sk-1234|x+)(-?key)?$/i.test(given)) return null
   const variable = source.variableFor(`${variableOf(name)}_API_KEY`, given)
-  source.leave(
+  source.skip(
     [...at, 'api_key'],
     'a key in clear text',
     'secrets are not copied into files',
@@ -157,7 +160,7 @@ function headersOf(params: Tree, at: Path, source: Source): Record<string, strin
   const given = isTree(params.extra_headers) ? params.extra_headers : isTree(params.headers) ? params.headers : {}
   for (const [name, value] of Object.entries(given)) {
     if (secretHeaders.test(name))
-      source.leave(
+      source.skip(
         [...at, 'extra_headers', name],
         `header ${name}`,
         'it carries a credential',
@@ -176,34 +179,32 @@ const carried = new Set([
 const limits = ['rpm', 'tpm', 'max_parallel_requests', 'max_budget', 'budget_duration']
 const prices = /cost_per|_cost$/
 
-function leaveParams(params: Tree, at: Path, source: Source): void {
+function skipParams(params: Tree, at: Path, source: Source): void {
   for (const name of Object.keys(params)) {
     if (carried.has(name)) continue
     const path = [...at, name]
     if (limits.includes(name))
-      source.leave(
+      source.skip(
         path,
         name,
-        'limits hold for keys, projects and environments here, not for a target',
-        'Spread traffic by weight; a target that says 429 rests by itself.',
+        'limits apply to keys, projects and environments here, not to a target',
+        'Spread traffic by weight; a target that answers 429 is paused automatically.',
       )
-    else if (prices.test(name))
-      source.leave(path, name, 'prices are no part of a route', 'Nothing has to be done for routing.')
+    else if (prices.test(name)) source.skip(path, name, 'routes have no prices', 'Nothing to do for routing.')
     else if (name === 'tags')
-      source.leave(
+      source.skip(
         path,
         name,
         'targets are not chosen by tags',
         'Make a route for each model name, or an environment for each tag.',
       )
-    else source.leave(path, name, 'the gateway adds no parameters to what clients send', 'Send it from the client.')
+    else source.skip(path, name, 'the gateway adds no parameters to what clients send', 'Send it from the client.')
   }
 }
 
-function leaveInfo(info: Tree, path: Path, source: Source): void {
+function skipInfo(info: Tree, path: Path, source: Source): void {
   for (const name of Object.keys(info))
-    if (prices.test(name))
-      source.leave([...path, name], name, 'prices are no part of a route', 'Nothing has to be done for routing.')
+    if (prices.test(name)) source.skip([...path, name], name, 'routes have no prices', 'Nothing to do for routing.')
 }
 
 /** `[{ a: [b, c] }]` */

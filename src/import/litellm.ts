@@ -3,10 +3,11 @@ import { type Converted, type ConvertedRoute, type ConvertedTarget, durationOf, 
 import { convertDeployment, type Deployment, readFallbacks, seconds } from './litellm-deployment.ts'
 import { ProviderPool } from './pool.ts'
 import { isTree, listOf, mergeAnchors, numberOf, Source, type Tree, textOf } from './source.ts'
+import type { Vendors } from './vendors.ts'
 
 /** LiteLLM's proxy configuration (docs.litellm.ai/docs/proxy/configs), as far as it has a counterpart. */
-export function convertLitellm(file: SettingsFile): Converted {
-  const source = new Source(file)
+export function convertLitellm(file: SettingsFile, vendors?: Vendors): Converted {
+  const source = new Source(file, vendors)
   const pool = new ProviderPool()
   const tree = mergeAnchors(file.tree)
   const deployments = listOf(tree.model_list).flatMap(
@@ -24,13 +25,13 @@ export function convertLitellm(file: SettingsFile): Converted {
   }
   const routes = [...groups].map(([group, members]) => convertGroup(group, members, groups, settings, source))
   if (settings.retries !== null && settings.retries > mostRetries)
-    source.leave(
+    source.skip(
       ['router_settings', 'num_retries'],
       `${settings.retries} retries`,
-      `a route has ${mostRetries} at the most`,
-      'Nothing has to be done, or add targets.',
+      `a route has at most ${mostRetries}`,
+      'Nothing to do, or add targets.',
     )
-  leaveSections(tree, source)
+  skipSections(tree, source)
   return { providers: pool.all, routes, left: source.left }
 }
 
@@ -56,11 +57,11 @@ function readSettings(tree: Tree, source: Source): RouterSettings {
   const wanted = textOf(router.routing_strategy)
   const strategy = wanted === null ? null : (strategies[wanted] ?? null)
   if (wanted !== null && strategy === null)
-    source.leave(
+    source.skip(
       ['router_settings', 'routing_strategy'],
       wanted,
       'there is no such strategy here',
-      'Traffic is spread by weight; see spgw routes edit --strategy.',
+      'Traffic is spread by weight. To change it: spgw routes edit --strategy',
     )
   const aliases = isTree(router.model_group_alias) ? router.model_group_alias : {}
   return {
@@ -102,10 +103,10 @@ function convertGroup(
   for (const backup of new Set(backups.filter((name) => name !== group))) {
     const others = groups.get(backup)
     if (others === undefined) {
-      source.leave(
+      source.skip(
         ['router_settings', 'fallbacks'],
         `fallback of ${group} to ${backup}`,
-        'no model of that name was carried',
+        'no model of that name was converted',
         'Add the target by hand.',
       )
       continue
@@ -171,49 +172,40 @@ const carriedSettings: Record<string, readonly string[]> = {
 /** By the setting's name, or its section's. */
 const explanations: Record<string, [reason: string, advice: string]> = {
   master_key: ['the gateway has no master key', 'Create keys: spgw keys create --name NAME'],
-  database_url: ['the gateway keeps its state in a file of its own', 'Nothing has to be done.'],
+  database_url: ['the gateway keeps its state in a file of its own', 'Nothing to do.'],
   context_window_fallbacks: [
     'fallbacks go by status, not by the length of a prompt',
     'Let the client ask for the larger model.',
   ],
-  content_policy_fallbacks: [
-    'a refusal for its content is the answer, and passes',
-    'Let the client ask another model.',
-  ],
-  retry_policy: ['retries are a number for each route', 'See spgw routes edit --retries.'],
-  allowed_fails: ['targets rest by themselves when they fail', 'Nothing has to be done.'],
-  cooldown_time: ['targets rest by themselves when they fail', 'Nothing has to be done.'],
-  enable_pre_call_checks: ['prompts are not measured before a call', 'Nothing has to be done, or make routes by size.'],
-  drop_params: [
-    'what passes through is not changed; a translation lists what it loses',
-    'See spgw routes add --strict.',
-  ],
+  content_policy_fallbacks: ['a content refusal goes to the client as the answer', 'Let the client ask another model.'],
+  retry_policy: ['retries are a number for each route', 'Set it on the route: spgw routes edit --retries'],
+  allowed_fails: ['targets are paused automatically after failures', 'Nothing to do.'],
+  cooldown_time: ['targets are paused automatically after failures', 'Nothing to do.'],
+  enable_pre_call_checks: ['prompts are not measured before a call', 'Nothing to do, or make routes by size.'],
+  drop_params: ['requests pass unchanged; a translation lists what it loses', 'See spgw routes add --strict.'],
   cache: ['answers are not cached', 'Use the prompt caches of the providers.'],
   cache_params: ['answers are not cached', 'Use the prompt caches of the providers.'],
   success_callback: [
     'there are no callbacks',
-    'Records hold it all: spgw requests export, and /metrics of the console.',
+    'Use the request records (spgw requests export) and /metrics of the console.',
   ],
   failure_callback: [
     'there are no callbacks',
-    'Records hold it all: spgw requests export, and /metrics of the console.',
+    'Use the request records (spgw requests export) and /metrics of the console.',
   ],
-  callbacks: ['there are no callbacks', 'Records hold it all: spgw requests export, and /metrics of the console.'],
-  redis_host: ['the gateway counts in its own memory', 'Nothing has to be done.'],
-  redis_password: ['the gateway counts in its own memory', 'Nothing has to be done.'],
-  redis_port: ['the gateway counts in its own memory', 'Nothing has to be done.'],
-  set_verbose: ['it is a setting of that program', 'See log.level in config.example.yaml.'],
-  json_logs: ['it is a setting of that program', 'See log.format in config.example.yaml.'],
+  callbacks: ['there are no callbacks', 'Use the request records (spgw requests export) and /metrics of the console.'],
+  redis_host: ['the gateway keeps its counters itself', 'Nothing to do.'],
+  redis_password: ['the gateway keeps its counters itself', 'Nothing to do.'],
+  redis_port: ['the gateway keeps its counters itself', 'Nothing to do.'],
+  set_verbose: ['it is a setting of that gateway', 'See log.level in config.example.yaml.'],
+  json_logs: ['it is a setting of that gateway', 'See log.format in config.example.yaml.'],
   include: ['only this file was read', 'Put what it names into one file, or convert those files as well.'],
-  guardrails: [
-    'there are no guardrails of that kind here',
-    'See spgw policies add --help for what a policy can refuse.',
-  ],
-  mcp_servers: ['the gateway carries no MCP traffic', 'Call those servers directly, or keep that program for them.'],
-  pass_through_endpoints: ['paths of other APIs are not passed on', 'Let clients call that server itself.'],
-  telemetry: ['nothing is sent home here', 'Nothing has to be done.'],
-  store_model_in_db: ['routes are always kept by the gateway', 'Nothing has to be done.'],
-  environment_variables: ['files hold no variables', 'Set them in the environment of the command that applies.'],
+  guardrails: ['there is no such guardrail here', 'See what a policy can reject: spgw policies add --help'],
+  mcp_servers: ['MCP traffic is not supported', 'Call those servers directly, or keep that gateway for them.'],
+  pass_through_endpoints: ['paths of other APIs are not supported', 'Let clients call that server directly.'],
+  telemetry: ['there is no telemetry here', 'Nothing to do.'],
+  store_model_in_db: ['the gateway always stores routes', 'Nothing to do.'],
+  environment_variables: ['files contain no variables', 'Set them in the environment of the command that applies.'],
   files_settings: [
     'calls without a model go to the default provider of their environment',
     'See spgw environments edit --default-provider.',
@@ -223,18 +215,18 @@ const explanations: Record<string, [reason: string, advice: string]> = {
     'See spgw environments edit --default-provider.',
   ],
 }
-const unknownSetting: [string, string] = ['it has no counterpart here', 'Look whether it is still needed.']
+const unknownSetting: [string, string] = ['it has no counterpart here', 'Check whether you still need it.']
 
-function leaveSections(tree: Tree, source: Source): void {
+function skipSections(tree: Tree, source: Source): void {
   for (const [section, value] of Object.entries(tree)) {
     // What begins with x- is there to be merged into other places.
     if (section === 'model_list' || section === 'credential_list' || section.startsWith('x-')) continue
     const settings = isTree(value) && section.endsWith('_settings') ? Object.keys(value) : []
     const whole = settings.length === 0 || Object.hasOwn(explanations, section)
-    if (whole) source.leave([section], section, ...(explanations[section] ?? unknownSetting))
+    if (whole) source.skip([section], section, ...(explanations[section] ?? unknownSetting))
     else
       for (const name of settings)
         if (!carriedSettings[section]?.includes(name))
-          source.leave([section, name], name, ...(explanations[name] ?? unknownSetting))
+          source.skip([section, name], name, ...(explanations[name] ?? unknownSetting))
   }
 }

@@ -1,9 +1,9 @@
-import { convertCloud, type WantedProvider } from './cloud.ts'
+import type { ProviderKind } from '../providers/contract.ts'
+import { type CloudModel, convertCloud, type WantedProvider } from './cloud.ts'
 import { variableOf } from './converted.ts'
 import type { ProviderPool } from './pool.ts'
-import { readCloudTarget } from './portkey-cloud.ts'
-import { isTree, listOf, numberOf, type Path, type Source, type Tree, textOf } from './source.ts'
-import { explainAbsence, findVendor, guessVendor, type Vendor } from './vendors.ts'
+import { isTree, listOf, numberOf, type Path, type Source, type Tree, textOf, textsIn } from './source.ts'
+import { explainAbsence, type Vendor, type Vendors } from './vendors.ts'
 
 /** A target without targets of its own. */
 export interface Leaf {
@@ -39,13 +39,13 @@ function convertInner(outer: Tree, target: Tree, path: Path, pool: ProviderPool,
   const inherited = isTree(above) ? { override_params: { ...above, ...own } } : {}
   const isGroup = listOf(target.targets).length > 0
   if (isGroup && isTree(outer.strategy) && outer.strategy.mode === 'loadbalance' && isFallback(target))
-    source.leave(
+    source.skip(
       path,
       'an order within a balanced group',
       'a route has one order, and weights within it',
-      'Its first targets are balanced; the others come after those of all groups. Look at it.',
+      'Its first targets are balanced, and the others come after those of all groups. Check the order.',
     )
-  leaveLimits(target, path, source)
+  skipLimits(target, path, source)
   return convertTargets({ ...target, ...inherited }, path, pool, source)
 }
 
@@ -59,7 +59,7 @@ function share(leaves: Leaf[], weight: number): Leaf[] {
   }))
 }
 
-function leaveLimits(target: Tree, path: Path, source: Source): void {
+function skipLimits(target: Tree, path: Path, source: Source): void {
   for (const name of [
     'retry',
     'request_timeout',
@@ -70,10 +70,10 @@ function leaveLimits(target: Tree, path: Path, source: Source): void {
     'output_guardrails',
   ])
     if (target[name] !== undefined)
-      source.leave(
+      source.skip(
         [...path, name],
         `${name} of one target`,
-        'it is said once for a route here, or not at all',
+        'it is set once for a route here, or not at all',
         'Set it on the route or the provider, if it matters.',
       )
 }
@@ -81,38 +81,38 @@ function leaveLimits(target: Tree, path: Path, source: Source): void {
 function convertLeaf(tree: Tree, path: Path, pool: ProviderPool, source: Source): Leaf[] {
   const overrides = isTree(tree.override_params) ? tree.override_params : {}
   const { slug, model } = readModel(textOf(overrides.model))
-  const named = readVendor(tree, slug, model)
+  const named = readVendor(tree, slug, model, source.vendors)
   if (named === null) {
-    source.leave(
+    source.skip(
       path,
       'a target',
-      'it names no vendor that this gateway knows',
+      'it names no vendor that the gateway knows',
       'Add the provider and the target by hand.',
     )
     return []
   }
-  const vendor = findVendor(named.vendor)
-  if (vendor === null || (vendor.kind === null && vendor.cloud === undefined)) {
+  const vendor = source.vendors.find(named.vendor)
+  if (vendor === null) {
     const reason = explainAbsence(named.vendor)
-    source.leave(path, `a target at ${named.vendor}`, reason, 'Add a provider that serves it, and the target.')
+    source.skip(path, `a target at ${named.vendor}`, reason, 'Add a provider that serves it, and the target.')
     return []
   }
-  const cloud = vendor.cloud === undefined ? null : readCloudTarget(vendor.cloud, named.name, model, tree)
+  const cloud = readCloudTarget(vendor.kind, named.name, model, tree)
   const wanted =
     cloud === null ? convertVendor(named.name, vendor, tree, path, source) : convertCloud(cloud, path, source)
   if (wanted === null) return []
-  // A key alone; what is more is told as a document.
-  if (cloud?.isDocument === false) credentialOf(tree, named.name, path, source)
+  // An API key; credentials of several parts are reported by `convertCloud`.
+  if (cloud?.isJson === false) credentialOf(tree, named.name, path, source)
   if (named.guessed)
-    source.leave(
+    source.skip(
       path,
       `the vendor of ${named.name}`,
-      `the file does not name it; ${named.vendor} was taken from the name`,
-      'See that it is right.',
+      `the file does not name it; ${named.vendor} was derived from the name`,
+      'Check that it is right.',
     )
   for (const name of Object.keys(overrides))
     if (name !== 'model')
-      source.leave(
+      source.skip(
         [...path, 'override_params', name],
         name,
         'the gateway adds no parameters to what clients send',
@@ -126,14 +126,14 @@ function convertLeaf(tree: Tree, path: Path, pool: ProviderPool, source: Source)
 
 function convertVendor(name: string, vendor: Vendor, tree: Tree, path: Path, source: Source): WantedProvider {
   const host = textOf(tree.custom_host)
-  const isOther = vendor.kind === 'openai' && host !== null
-  const settings: Record<string, string> = vendor.preset === undefined ? {} : { preset: vendor.preset }
-  if (typeof tree.openai_organization === 'string' && vendor.kind === 'openai' && !isOther)
+  const isOther = vendor.kind.kind === 'openai' && host !== null
+  const settings: Record<string, string> = vendor.preset === null ? {} : { preset: vendor.preset.name }
+  if (typeof tree.openai_organization === 'string' && vendor.kind.kind === 'openai' && !isOther)
     settings.organization = tree.openai_organization
-  if (typeof tree.openai_project === 'string' && vendor.kind === 'openai' && !isOther)
+  if (typeof tree.openai_project === 'string' && vendor.kind.kind === 'openai' && !isOther)
     settings.project = tree.openai_project
   const content = {
-    kind: isOther ? 'openai-compatible' : (vendor.kind ?? 'openai-compatible'),
+    kind: isOther ? 'openai-compatible' : vendor.kind.kind,
     ...(host === null ? {} : { base_url: host.replace(/\/+$/, '') }),
     credential: credentialOf(tree, name, path, source),
     ...(Object.keys(settings).length === 0 ? {} : { settings }),
@@ -155,14 +155,14 @@ interface NamedVendor {
 }
 
 /** `provider` is a vendor, or the slug of a stored provider (`@openai-prod`), as `virtual_key` is one. */
-function readVendor(tree: Tree, slug: string | null, model: string | null): NamedVendor | null {
+function readVendor(tree: Tree, slug: string | null, model: string | null, vendors: Vendors): NamedVendor | null {
   const provider = textOf(tree.provider)
   const key = textOf(tree.virtual_key)
   if (provider !== null && !provider.startsWith('@'))
     return { vendor: provider, name: key ?? slug ?? hostIn(tree) ?? provider, guessed: false }
   const stored = provider?.slice(1) ?? key ?? slug
   if (stored === null || stored === undefined) return null
-  const vendor = vendorInName(stored) ?? (model === null ? null : guessVendor(model))
+  const vendor = vendorInName(stored, vendors) ?? (model === null ? null : vendors.guess(model))
   return vendor === null ? null : { vendor, name: stored, guessed: true }
 }
 
@@ -173,11 +173,11 @@ function hostIn({ custom_host }: Tree): string | null {
 }
 
 /** The longest beginning of a slug that is a vendor's name: `azure-openai-prod` is not `azure`. */
-function vendorInName(slug: string): string | null {
+function vendorInName(slug: string, vendors: Vendors): string | null {
   const words = slug.toLowerCase().split('-')
   for (let count = words.length; count > 0; count--) {
     const name = words.slice(0, count).join('-')
-    if (findVendor(name) !== null) return name
+    if (vendors.isKnown(name)) return name
   }
   return null
 }
@@ -188,18 +188,53 @@ function credentialOf(tree: Tree, name: string, path: Path, source: Source): str
   const wanted = `${variableOf(name)}_API_KEY`
   const variable = key === null ? wanted : source.variableFor(wanted, key)
   if (key !== null)
-    source.leave(
+    source.skip(
       [...path, 'api_key'],
       'a key in clear text',
       'secrets are not copied into files',
       `Put it into the variable ${variable}.`,
     )
   else if (textOf(tree.virtual_key) !== null)
-    source.leave(
+    source.skip(
       [...path, 'virtual_key'],
       'a virtual key',
-      'the credential behind it stays with Portkey',
+      'the credential behind it stays at Portkey',
       `Put the credential into the variable ${variable}.`,
     )
   return `\${${variable}}`
 }
+
+/** Portkey's targets in clouds (portkey.ai/docs/integrations/llms: the gateway's header names without their prefix); null: the kind is none. */
+function readCloudTarget(kind: ProviderKind, name: string, model: string | null, tree: Tree): CloudModel | null {
+  const credential = { variable: `${variableOf(name)}_CREDENTIAL`, isJson: true }
+  switch (kind.kind) {
+    case 'azure-openai':
+      return { kind, ...readAzure(tree, model), variable: `${variableOf(name)}_API_KEY` }
+    case 'bedrock':
+      return { kind, model, address: null, settings: textsIn({ region: textOf(tree.aws_region) }), ...credential }
+    case 'vertex': {
+      const settings = textsIn({ location: textOf(tree.vertex_region), project: textOf(tree.vertex_project_id) })
+      return { kind, model, address: null, settings, ...credential }
+    }
+    default:
+      return null
+  }
+}
+
+function readAzure(tree: Tree, model: string | null) {
+  const resource = textOf(tree.azure_resource_name) ?? textOf(tree.resource_name)
+  return {
+    address: resource === null ? textOf(tree.custom_host) : `https://${resource}.openai.azure.com`,
+    settings: textsIn({ api_version: textOf(tree.azure_api_version) ?? textOf(tree.api_version) }),
+    model: textOf(tree.azure_deployment_id) ?? textOf(tree.deployment_id) ?? model,
+    isJson: textOf(tree.azure_entra_client_secret) !== null,
+  }
+}
+
+/** Members of a target that state the place and the credential of a cloud. */
+export const cloudMembers = [
+  ...['azure_resource_name', 'resource_name', 'azure_deployment_id', 'deployment_id', 'azure_api_version'],
+  ...['api_version', 'azure_model_name', 'azure_entra_client_secret', 'azure_entra_client_id'],
+  ...['azure_entra_tenant_id', 'azure_auth_mode', 'aws_region', 'aws_access_key_id', 'aws_secret_access_key'],
+  ...['aws_session_token', 'vertex_project_id', 'vertex_region', 'vertex_service_account_json'],
+]

@@ -1,15 +1,13 @@
 import type { SettingsFile } from '../config/settings-file.ts'
 import { type Converted, type ConvertedRoute, durationOf, mostRetries, slugOf } from './converted.ts'
 import { ProviderPool } from './pool.ts'
-import { cloudMembers } from './portkey-cloud.ts'
-import { readConditions } from './portkey-conditions.ts'
-import { modernForm } from './portkey-forms.ts'
-import { convertTargets, type Leaf } from './portkey-targets.ts'
+import { cloudMembers, convertTargets, type Leaf } from './portkey-targets.ts'
 import { isTree, listOf, numberOf, type Path, Source, type Tree, textOf } from './source.ts'
+import type { Vendors } from './vendors.ts'
 
 /** Portkey's configurations (portkey.ai/docs/product/ai-gateway/configs): one, or a list of named ones, as far as they have a counterpart. */
-export function convertPortkey(file: SettingsFile, model: string): Converted {
-  const source = new Source(file)
+export function convertPortkey(file: SettingsFile, model: string, vendors?: Vendors): Converted {
+  const source = new Source(file, vendors)
   const pool = new ProviderPool()
   const routes = configurationsIn(modernForm(file.tree), model).flatMap(({ tree, name, path }) =>
     convertConfiguration(tree, name, path, pool, source),
@@ -52,7 +50,7 @@ function convertConfiguration(
   pool: ProviderPool,
   source: Source,
 ): ConvertedRoute[] {
-  leaveSettings(tree, path, source)
+  skipSettings(tree, path, source)
   const strategy = isTree(tree.strategy) ? tree.strategy : {}
   if (strategy.mode !== 'conditional') {
     const leaves = convertTargets(tree, path, pool, source)
@@ -121,32 +119,89 @@ const known = new Set([
 
 const knownOfStrategy = ['mode', 'on_status_codes', 'conditions', 'default']
 
-function leaveSettings(tree: Tree, path: Path, source: Source): void {
+function skipSettings(tree: Tree, path: Path, source: Source): void {
   for (const name of Object.keys(tree)) {
     const at = [...path, name]
-    if (name === 'cache') source.leave(at, name, 'answers are not cached', 'Use the prompt caches of the providers.')
+    if (name === 'cache') source.skip(at, name, 'answers are not cached', 'Use the prompt caches of the providers.')
     else if (/guardrails|_hooks$/.test(name))
-      source.leave(
-        at,
-        name,
-        'there are no guardrails of that kind here',
-        'See spgw policies add --help for what a policy can refuse.',
-      )
-    else if (!known.has(name)) source.leave(at, name, 'it has no counterpart here', 'Look whether it is still needed.')
+      source.skip(at, name, 'there is no such guardrail here', 'See what a policy can reject: spgw policies add --help')
+    else if (!known.has(name)) source.skip(at, name, 'it has no counterpart here', 'Check whether you still need it.')
   }
   if (isTree(tree.strategy))
     for (const name of Object.keys(tree.strategy).filter((one) => !knownOfStrategy.includes(one)))
-      source.leave(
+      source.skip(
         [...path, 'strategy', name],
         `${name} of the strategy`,
         'it has no counterpart here',
-        'Look whether it is still needed.',
+        'Check whether you still need it.',
       )
   if (isTree(tree.retry) && tree.retry.on_status_codes !== undefined)
-    source.leave(
+    source.skip(
       [...path, 'retry', 'on_status_codes'],
-      'statuses to retry at',
-      'which are worth another try is fixed here',
+      'statuses to retry',
+      'the statuses that are retried are fixed here',
       'Fallbacks can be chosen by status: spgw routes edit --fallback-on.',
     )
+}
+
+interface Condition {
+  model: string
+  /** Name of a target. */
+  target: string
+}
+
+/** Conditions on the model that is asked for are routes of those models; others have no counterpart. */
+function readConditions(strategy: Tree, fallback: string, path: Path, source: Source): Condition[] {
+  const conditions = listOf(strategy.conditions).flatMap((condition, place) => {
+    const at = [...path, 'conditions', place]
+    const target = isTree(condition) ? textOf(condition.then) : null
+    const models = isTree(condition) && isTree(condition.query) ? modelsIn(condition.query) : null
+    if (models !== null && target !== null) return models.map((model) => ({ model, target }))
+    source.skip(
+      at,
+      'a condition',
+      'routes depend on the model name only',
+      'Give clients other model names, or keys of other environments.',
+    )
+    return []
+  })
+  const otherwise = textOf(strategy.default)
+  const seen = new Set<string>()
+  const all = otherwise === null ? conditions : [...conditions, { model: fallback, target: otherwise }]
+  // The first that holds counts, there as here.
+  return all.filter(({ model }) => !seen.has(model) && seen.add(model))
+}
+
+/** `{"params.model": "fast"}`, with `$eq` or `$in`; null: it asks for something else. */
+function modelsIn(query: Tree): string[] | null {
+  const entries = Object.entries(query)
+  const [first] = entries
+  if (first === undefined || entries.length > 1 || first[0] !== 'params.model') return null
+  const [, value] = first
+  if (typeof value === 'string') return [value]
+  if (!isTree(value) || Object.keys(value).length !== 1) return null
+  if (typeof value.$eq === 'string') return [value.$eq]
+  const list = listOf(value.$in)
+  return list.length > 0 && list.every((one) => typeof one === 'string') ? list : null
+}
+
+/** Portkey takes its members in camel case, too, and its first form had `mode` and `options`. What is overridden is the model's. */
+function modernForm(tree: Tree): Tree {
+  const named = Object.fromEntries(Object.entries(tree).map(([name, value]) => [snakeCase(name), value]))
+  const { mode, options, ...rest } = named
+  const isFirstForm = Array.isArray(options) && rest.targets === undefined
+  const modern: Tree = isFirstForm ? { ...rest, strategy: { mode }, targets: options } : named
+  return Object.fromEntries(Object.entries(modern).map(([name, value]) => [name, modernValue(name, value)]))
+}
+
+function modernValue(name: string, value: unknown): unknown {
+  if (Array.isArray(value)) return listOf(value).map((one) => (isTree(one) ? modernForm(one) : one))
+  return isTree(value) && !foreign.includes(name) ? modernForm(value) : value
+}
+
+/** Members whose content is not Portkey's. */
+const foreign = ['override_params', 'query']
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

@@ -1,18 +1,21 @@
 import type { SettingsFile } from '../config/settings-file.ts'
 import type { LeftOut } from './converted.ts'
+import { Vendors } from './vendors.ts'
 
-/** A place in the other program's file, and what of it is left out. */
+/** The other gateway's file, and what of it was not converted. */
 export class Source {
   readonly left: LeftOut[] = []
+  readonly vendors: Vendors
   readonly #file: SettingsFile
-  /** By variable, what was seen for it: keys that stand in the file, and go no further than this. */
+  /** By variable, the keys in clear text that stand for it. They are compared, and never written. */
   readonly #secrets = new Map<string, string[]>()
 
-  constructor(file: SettingsFile) {
+  constructor(file: SettingsFile, vendors = new Vendors()) {
     this.#file = file
+    this.vendors = vendors
   }
 
-  /** The variable for a key that stands in the file: two keys do not share one. */
+  /** The variable for a key that the file has in clear text: two keys do not share one. */
   variableFor(wanted: string, secret: string): string {
     const seen = this.#secrets.get(wanted) ?? []
     if (!seen.includes(secret)) this.#secrets.set(wanted, [...seen, secret])
@@ -20,14 +23,14 @@ export class Source {
     return place === 0 ? wanted : `${wanted}_${place + 1}`
   }
 
-  /** What holds for several places, and is worth saying at the first. */
-  leaveOnce(path: Path, what: string, reason: string, advice: string): void {
-    if (!this.left.some((one) => one.what === what && one.advice === advice)) this.leave(path, what, reason, advice)
+  /** Reports what holds for several places at the first of them. */
+  skipOnce(path: Path, what: string, reason: string, advice: string): void {
+    if (!this.left.some((one) => one.what === what && one.advice === advice)) this.skip(path, what, reason, advice)
   }
 
-  leave(path: Path, what: string, reason: string, advice: string): void {
+  skip(path: Path, what: string, reason: string, advice: string): void {
     const place = this.#file.place(path.map(String))
-    // What several routes share is met several times.
+    // A setting that several routes share is read several times.
     if (!this.left.some((one) => one.place === place && one.what === what))
       this.left.push({ place, what, reason, advice })
   }
@@ -63,6 +66,11 @@ export function mergeAnchors(tree: Tree): Tree {
 
 export function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
+}
+
+/** Without the members that are null. */
+export function textsIn(texts: Readonly<Record<string, string | null>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(texts).flatMap(([name, text]) => (text === null ? [] : [[name, text]])))
 }
 
 export function numberOf(value: unknown): number | null {

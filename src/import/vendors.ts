@@ -1,100 +1,57 @@
-import { presets } from '../providers/presets.ts'
+import type { ProviderKind } from '../providers/contract.ts'
+import { providerKinds } from '../providers/index.ts'
+import type { Preset } from '../providers/presets.ts'
 
-export type Cloud = 'azure-openai' | 'bedrock' | 'vertex'
-
-/** What another program's name of a vendor is here; `kind` null: this gateway has no such kind. */
+/** What a vendor's name in another gateway's file stands for here. */
 export interface Vendor {
-  kind: 'openai' | 'anthropic' | 'gemini' | 'openai-compatible' | null
-  /** What it is, if a cloud (`cloud.ts`). */
-  cloud?: Cloud
-  preset?: string
-  /** The variable in which that program looks for the credential where its file names none. */
-  variable?: string
-  /** It cannot do without an address of its own. */
-  needsAddress?: true
+  kind: ProviderKind
+  preset: Preset | null
+  /** The environment variable in which that gateway looks for the API key when its file names none. */
+  keyVariable: string | null
+  /** The file has to say where it is. */
+  needsAddress: boolean
 }
 
-const own: Record<string, Vendor> = {
-  openai: { kind: 'openai', variable: 'OPENAI_API_KEY' },
-  anthropic: { kind: 'anthropic', variable: 'ANTHROPIC_API_KEY' },
-  gemini: { kind: 'gemini', variable: 'GEMINI_API_KEY' },
-}
+/** Vendors with a format or a way of signing of their own, which no kind has yet. */
+const unsupported = new Set([
+  ...['azure_ai', 'azure-ai', 'sagemaker', 'cohere', 'cohere_chat', 'replicate', 'watsonx', 'databricks'],
+  ...['cloudflare', 'workers-ai', 'ai21', 'voyage', 'jina_ai', 'predibase', 'oci', 'github', 'github_copilot'],
+  ...['anyscale', 'stability-ai'],
+])
 
-/** Their names of vendors that are presets here, where they differ from ours. */
-const otherNames: Record<string, string> = {
-  together_ai: 'together',
-  'together-ai': 'together',
-  fireworks_ai: 'fireworks',
-  'fireworks-ai': 'fireworks',
-  'mistral-ai': 'mistral',
-  'perplexity-ai': 'perplexity',
-  nvidia_nim: 'nvidia-nim',
-  nvidia: 'nvidia-nim',
-  'x-ai': 'xai',
-  ollama_chat: 'ollama',
-  hosted_vllm: 'vllm',
-  lm_studio: 'lm-studio',
-  'z-ai': 'zai',
-  'lmstudio-ai': 'lm-studio',
-}
+/** The names that other gateways give to vendors, as the provider kinds and their presets state them. */
+export class Vendors {
+  readonly #kinds: readonly ProviderKind[]
+  readonly #byName = new Map<string, Vendor>()
 
-const aliases: Record<string, string> = { 'text-completion-openai': 'openai', google: 'gemini', 'open-ai': 'openai' }
-const anyServer = ['custom_openai', 'openai_like', 'litellm_proxy', 'llamafile', 'xinference', 'custom-host']
-const clouds: Record<string, Cloud> = {
-  azure: 'azure-openai',
-  azure_text: 'azure-openai',
-  'azure-openai': 'azure-openai',
-  bedrock: 'bedrock',
-  vertex_ai: 'vertex',
-  vertex_ai_beta: 'vertex',
-  'vertex-ai': 'vertex',
-}
-
-/** Vendors with a format or a way of signing of their own. */
-const notHere = [
-  'azure_ai',
-  'azure-ai',
-  'sagemaker',
-  'cohere',
-  'cohere_chat',
-  'replicate',
-  'watsonx',
-  'databricks',
-  'cloudflare',
-  'workers-ai',
-  'ai21',
-  'voyage',
-  'jina_ai',
-  'predibase',
-  'oci',
-  'github',
-  'github_copilot',
-  'anyscale',
-  'stability-ai',
-]
-
-/** null: the name says nothing here. */
-export function findVendor(name: string): Vendor | null {
-  const known = aliases[name] ?? name
-  if (Object.hasOwn(own, known)) return own[known] ?? null
-  const preset = otherNames[known] ?? known
-  if (presets.some((one) => one.name === preset)) {
-    const variable = `${name.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}_API_KEY`
-    const required = presets.find((one) => one.name === preset)?.credential === 'required'
-    return { kind: 'openai-compatible', preset, ...(required ? { variable } : {}) }
+  constructor(kinds: readonly ProviderKind[] = providerKinds) {
+    this.#kinds = kinds
+    for (const kind of kinds) {
+      const { names = [], keyVariable = null, needsAddress = false } = kind.imports ?? {}
+      for (const name of names) this.#byName.set(name, { kind, preset: null, keyVariable, needsAddress })
+      for (const preset of kind.presets ?? [])
+        for (const name of [preset.name, ...preset.importNames]) {
+          const variable = `${name.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}_API_KEY`
+          const keyVariable = preset.credential === 'required' ? variable : null
+          this.#byName.set(name, { kind, preset, keyVariable, needsAddress: false })
+        }
+    }
   }
-  if (anyServer.includes(known)) return { kind: 'openai-compatible', needsAddress: true }
-  const cloud = Object.hasOwn(clouds, known) ? clouds[known] : undefined
-  if (cloud !== undefined) return { kind: null, cloud }
-  return notHere.includes(known) ? { kind: null } : null
-}
 
-/** Of a model that is named without its vendor. */
-export function guessVendor(model: string): string | null {
-  if (/^(gpt-|o[134](-|$)|chatgpt-|text-embedding-|dall-e|whisper|tts-|omni-moderation)/.test(model)) return 'openai'
-  if (/^claude-/.test(model)) return 'anthropic'
-  if (/^gemini-/.test(model)) return 'gemini'
-  return null
+  /** null: no kind serves that vendor. */
+  find(name: string): Vendor | null {
+    return this.#byName.get(name) ?? null
+  }
+
+  /** Whether the name is that of a vendor at all, served or not. */
+  isKnown(name: string): boolean {
+    return this.#byName.has(name) || unsupported.has(name)
+  }
+
+  /** The vendor of a model that a file names without its vendor. */
+  guess(model: string): string | null {
+    return this.#kinds.find(({ imports }) => imports?.models?.test(model))?.imports?.names[0] ?? null
+  }
 }
 
 /** Why a vendor's models are left out. */

@@ -9,7 +9,7 @@ import { classifyStatus } from './wire/status.ts'
 export const anthropic: ProviderKind = {
   kind: 'anthropic',
   title: 'Anthropic',
-  description: 'Claude, over its own Messages format',
+  description: 'Claude models, in the Messages format',
   formats: ['anthropic'],
   defaultBaseUrl: 'https://api.anthropic.com',
   credential: 'required',

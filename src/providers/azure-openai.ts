@@ -16,7 +16,7 @@ import { classifyStatus } from './wire/status.ts'
 export const azureOpenai: ProviderKind = {
   kind: 'azure-openai',
   title: 'Azure OpenAI',
-  description: 'Deployments of a resource, by key or service principal',
+  description: 'Azure deployments, with an API key or service principal',
   formats: ['openai'],
   defaultBaseUrl: '',
   credential: 'required',

@@ -16,7 +16,7 @@ import { classifyStatus } from './wire/status.ts'
 export const bedrock: ProviderKind = {
   kind: 'bedrock',
   title: 'Amazon Bedrock (Anthropic models)',
-  description: "Anthropic's models, by access key or Bedrock key",
+  description: 'Anthropic models on AWS, with an access key or Bedrock API key',
   formats: ['anthropic'],
   serves: ['messages', 'count_tokens'],
   defaultBaseUrl: 'https://bedrock-runtime.{region}.amazonaws.com',

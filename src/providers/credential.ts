@@ -1,17 +1,17 @@
 import { asString, type JsonObject, parseObject } from '../core/json-value.ts'
 import { Secret } from '../core/secret.ts'
-import type { ClientIdentity, ProviderKind } from './contract.ts'
+import type { ClientIdentity, JsonCredential, ProviderKind } from './contract.ts'
 
-/** A stored credential taken apart: what authenticates to the provider, and what the connection is made with. */
+/** The parts of a stored credential: what authenticates to the provider, and what the connection is made with. */
 export interface OpenedCredential {
-  /** One word, or a document of the kind's; null where the client certificate alone says who calls. */
+  /** An API key, or a JSON credential of the kind; null when the client certificate is the only credential. */
   own: Secret | null
   identity: ClientIdentity | null
 }
 
 /**
- * Any credential may be a JSON document that carries a client certificate beside the rest: `client_certificate` and
- * `client_key` (PEM), and `credential` where the kind's own is one word.
+ * Any credential may be JSON that has a client certificate in addition: `client_certificate` and `client_key` (PEM), and `credential`
+ * for an API key.
  */
 export function openCredential(stored: Secret): OpenedCredential {
   const document = readJsonCredential(stored)
@@ -23,13 +23,13 @@ export function openCredential(stored: Secret): OpenedCredential {
   return { own: Object.keys(own).length === 0 ? null : new Secret(JSON.stringify(own)), identity }
 }
 
-/** The members of a credential that is a document; null for one word. */
+/** The members of a JSON credential; null for an API key. */
 export function readJsonCredential(credential: Secret): JsonObject | null {
   const text = credential.reveal()
   return text.startsWith('{') ? parseObject(Buffer.from(text)) : null
 }
 
-/** One text of a document; '' where it has none. */
+/** One text of a JSON credential; '' where it has none. */
 export function textOf(document: JsonObject, member: string): string {
   return asString(document[member])
 }
@@ -44,9 +44,9 @@ export function credentialProblem(kind: ProviderKind, stored: Secret): { problem
   if (own === null) return null
   const hint = `It takes ${describeForms(kind)}.`
   if (!own.reveal().startsWith('{'))
-    return kind.apiKey === false ? { problem: `One word is no credential of the kind ${kind.kind}.`, hint } : null
+    return kind.apiKey === false ? { problem: `An API key is not a credential of the kind ${kind.kind}.`, hint } : null
   const document = readJsonCredential(own)
-  if (document === null) return { problem: 'The credential begins like JSON and is none.', hint }
+  if (document === null) return { problem: 'The credential begins like JSON and is not valid JSON.', hint }
   const type = textOf(document, 'type')
   const fits = kind.jsonCredentials?.find(
     (form) => form.members.every((member) => textOf(document, member) !== '') && (form.type ?? type) === type,
@@ -56,17 +56,21 @@ export function credentialProblem(kind: ProviderKind, stored: Secret): { problem
     return problem === null ? null : { problem, hint }
   }
   const what = type === '' ? 'This document' : `A document of the type ${JSON.stringify(type)}`
-  return { problem: `${what} is no credential of the kind ${kind.kind}.`, hint }
+  return { problem: `${what} is not a credential of the kind ${kind.kind}.`, hint }
 }
 
 function identityProblem({ certificate, key }: ClientIdentity): string | null {
-  if (!/^-----BEGIN CERTIFICATE-----/m.test(certificate)) return 'The client certificate is no PEM certificate.'
+  if (!/^-----BEGIN CERTIFICATE-----/m.test(certificate)) return 'The client certificate is not a PEM certificate.'
   return /^-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----/m.test(key)
     ? null
     : 'The client certificate has no PEM key beside it.'
 }
 
+/** `an API key, or a service account key (JSON with client_email, private_key)` */
 function describeForms({ apiKey, jsonCredentials = [] }: ProviderKind): string {
-  const forms = jsonCredentials.map(({ title, members }) => `a ${title} (JSON with ${members.join(', ')})`)
-  return [...(apiKey === false ? [] : ['one word']), ...forms].join(', or ')
+  return [...(apiKey === false ? [] : ['an API key']), ...jsonCredentials.map(describeJson)].join(', or ')
+}
+
+export function describeJson({ title, members }: JsonCredential): string {
+  return `${/^[aeiou]/.test(title) ? 'an' : 'a'} ${title} (JSON with ${members.join(', ')})`
 }

@@ -21,7 +21,7 @@ const transport: Transport = {
 export const demo: ProviderKind = {
   kind: 'demo',
   title: 'Demo (built in)',
-  description: 'Answers without a network or an account: to try everything',
+  description: 'Built-in test provider, no network or account needed',
   formats: ['openai', 'anthropic', 'gemini'],
   defaultBaseUrl: 'demo:',
   credential: 'none',

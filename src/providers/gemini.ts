@@ -9,7 +9,7 @@ import { classifyStatus, type ErrorBody } from './wire/status.ts'
 export const gemini: ProviderKind = {
   kind: 'gemini',
   title: 'Google Gemini',
-  description: 'Gemini, over its own generateContent format',
+  description: 'Gemini models, in the generateContent format',
   formats: ['gemini'],
   defaultBaseUrl: 'https://generativelanguage.googleapis.com',
   credential: 'required',

@@ -16,7 +16,7 @@ export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {
   return {
     kind: 'openai-compatible',
     title: 'OpenAI-compatible server',
-    description: "Any other vendor or server with OpenAI's format",
+    description: 'Any vendor or server with an OpenAI-compatible API',
     formats: ['openai'],
     defaultBaseUrl: '',
     baseUrlFor: (settings) => find(settings)?.baseUrl ?? '',

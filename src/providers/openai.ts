@@ -8,7 +8,7 @@ import { classifyStatus } from './wire/status.ts'
 export const openai: ProviderKind = {
   kind: 'openai',
   title: 'OpenAI',
-  description: 'GPT and the reasoning models, embeddings, moderation',
+  description: 'GPT and reasoning models, embeddings, moderation',
   formats: ['openai'],
   defaultBaseUrl: 'https://api.openai.com/v1',
   credential: 'required',

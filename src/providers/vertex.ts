@@ -19,7 +19,7 @@ import { classifyStatus, readErrorBody } from './wire/status.ts'
 export const vertex: ProviderKind = {
   kind: 'vertex',
   title: 'Google Vertex AI',
-  description: "Google's and Anthropic's models, by service account",
+  description: 'Google and Anthropic models, with a service account',
   formats: ['gemini', 'anthropic'],
   serves: ['generate', 'count_tokens', 'messages'],
   defaultBaseUrl: 'https://{location}-aiplatform.googleapis.com',

@@ -9,7 +9,7 @@ import { startAdminServer } from '../../src/admin/server.ts'
 import { openSocketTransport } from '../../src/admin/socket-transport.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import type { Secret } from '../../src/core/secret.ts'
-import type { CheckResult } from '../../src/providers/contract.ts'
+import type { CheckResult, ProviderKind } from '../../src/providers/contract.ts'
 import { providerKinds } from '../../src/providers/index.ts'
 import { makeKeyring } from '../../src/sealing/keyring.ts'
 import { createMachineKey } from '../../src/sealing/machine-key.ts'
@@ -58,7 +58,10 @@ export function temporaryDirectory(): string {
 }
 
 /** The socket is taken first and opened last, as the daemon does. */
-export async function startTestGateway(path: string | null = null): Promise<TestGateway> {
+export async function startTestGateway(
+  path: string | null = null,
+  kinds: readonly ProviderKind[] = providerKinds,
+): Promise<TestGateway> {
   const directory = temporaryDirectory()
   const paths = storePaths(directory)
   const socketPath = path ?? join(directory, 'admin.sock')
@@ -122,7 +125,7 @@ export async function startTestGateway(path: string | null = null): Promise<Test
   }
   const keyring = makeKeyring(createMachineKey(join(directory, 'machine.key')))
   const onFault = (error: unknown) => void faults.push(error)
-  const parts: AdminParts = { store, keyring, kinds: providerKinds, runtime, onFault, onWrite() {} }
+  const parts: AdminParts = { store, keyring, kinds, runtime, onFault, onWrite() {} }
   server.open(parts)
   return {
     client: connect(socketPath),

@@ -58,19 +58,23 @@ describe('a provider whose kind needs more than a key', () => {
   })
 
   const refused = [
-    [{ ...bedrock, region: undefined }, /needs --region/, /calls are signed/],
+    [{ ...bedrock, region: undefined }, /needs --region/, /sign calls/],
     [{ ...vertex, location: undefined }, /needs --location/, /europe-west4/],
-    [{ ...bedrock, credential: '{"access_key_id":"AKIA"}' }, /no credential of the kind bedrock/, /secret_access_key/],
+    [
+      { ...bedrock, credential: '{"access_key_id":"AKIA"}' },
+      /not a credential of the kind bedrock/,
+      /secret_access_key/,
+    ],
     [{ ...bedrock, credential: '{"access_key_id":' }, /begins like JSON/, /access key/],
-    [{ ...vertex, credential: 'AIza-a-key' }, /One word is no credential/, /service account key/],
+    [{ ...vertex, credential: 'AIza-a-key' }, /An API key is not a credential/, /service account key/],
     [
       { ...vertex, credential: '{"type":"external_account","audience":"x"}' },
       /"external_account"/,
       /service account key/,
     ],
-    [{ ...azure, credential: '{"tenant_id":"a"}' }, /no credential/, /one word, or .*client_secret/],
+    [{ ...azure, credential: '{"tenant_id":"a"}' }, /not a credential/, /an API key, or .*client_secret/],
     [{ ...azure, region: 'x' }, /has no --region/, /--api-version/],
-    [{ ...azure, credential: '{"client_certificate":"x","client_key":"y"}' }, /no PEM certificate/, /client_key/],
+    [{ ...azure, credential: '{"client_certificate":"x","client_key":"y"}' }, /not a PEM certificate/, /client_key/],
   ] as const
 
   it('is refused in words where it lacks something', async () => {
@@ -157,7 +161,7 @@ describe('a provider whose kind needs more than a key', () => {
       expect(JSON.stringify(problems)).toContain('is not sent')
     }
     const wrong = await client.diff(file('{ region: eu-central-1 }', { AWS: '{"access_key_id":"AKIA"}' }))
-    expect(JSON.stringify(wrong.problems)).toContain('no credential of the kind bedrock')
+    expect(JSON.stringify(wrong.problems)).toContain('not a credential of the kind bedrock')
     await client.apply(file('{ region: us-east-1 }', { AWS: accessKey }))
     expect((await client.providers.show({ name: 'aws' })).base_url).toBe(
       'https://bedrock-runtime.us-east-1.amazonaws.com',

@@ -34,7 +34,7 @@ describe('a stored credential', () => {
         new Secret(typeof value === 'string' ? value : JSON.stringify(value)),
       )
     for (const good of ['sk-word', { credential: 'sk-word', ...pem }, pem]) expect(problem('openai', good)).toBeNull()
-    expect(problem('openai', { a: 'b' })?.problem).toMatch(/no credential of the kind openai/)
+    expect(problem('openai', { a: 'b' })?.problem).toMatch(/not a credential of the kind openai/)
     expect(problem('openai', { credential: 'sk-word', ...pem, client_key: 'x' })?.problem).toMatch(/no PEM key/)
     expect(problem('vertex', { client_email: 'a', private_key: 'b', ...pem })).toBeNull()
     expect(problem('vertex', { client_email: 'a', private_key: '' })?.hint).toMatch(/private_key/)

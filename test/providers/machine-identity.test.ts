@@ -178,7 +178,7 @@ describe('a document of the type external_account', () => {
       { service_account_impersonation_url: 'https://iamcredentials.googleapis.com.evil.example/' },
       /impersonation_url is not one of Google's/,
     ],
-    [{ audience: '' }, /no credential of the kind vertex/],
+    [{ audience: '' }, /not a credential of the kind vertex/],
   ])('with %j is judged when it is given', (change, problem) => {
     if (problem === null) expect(given(change)).toBeNull()
     else expect(given(change)).toMatch(problem)

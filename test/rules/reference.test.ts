@@ -1,12 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { writeKindSettings } from '../../scripts/kind-settings.ts'
 import { laneReference, refusedCall } from '../../scripts/lane-reference.ts'
 import { referencePages } from '../../scripts/reference.ts'
 import { listOperations } from '../../src/admin/contract/operations.ts'
 import { errorCodes } from '../../src/core/errors.ts'
 import { lanes } from '../../src/lanes/index.ts'
 import { localCommands } from '../../src/local-commands.ts'
+import { providerKinds } from '../../src/providers/index.ts'
 import { root } from './checks/modules.ts'
 
 const directory = join(root, 'docs/reference')
@@ -48,5 +50,12 @@ describe('docs/lanes.md', () => {
         const refusal = `- ${refusedCall(endpoint, endpoints)}: ${why}\n`
         expect(page).toContain(served === 'nobody' ? refusal : `| ${call} |`)
       }
+  })
+})
+
+describe('src/admin/contract/kind-settings.json', () => {
+  it('is in step with what the provider kinds declare (npm run reference)', () => {
+    const text = readFileSync(join(root, 'src/admin/contract/kind-settings.json'), 'utf8')
+    expect(text).toBe(writeKindSettings(providerKinds))
   })
 })

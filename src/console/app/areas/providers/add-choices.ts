@@ -11,31 +11,15 @@ export interface AddChoice {
   about: string
 }
 
-const first = ['openai', 'anthropic', 'gemini', 'openai-compatible', 'azure-openai', 'bedrock', 'vertex', 'demo']
-
-const abouts: Record<string, string> = {
-  openai: 'GPT and reasoning models, embeddings, moderation',
-  anthropic: 'Claude models, in the Messages format',
-  gemini: 'Gemini models, in the generateContent format',
-  'openai-compatible': 'Any vendor or server with an OpenAI-compatible API',
-  'azure-openai': 'Azure deployments, with an API key or service principal',
-  bedrock: 'Anthropic models on AWS, with an access key or Bedrock API key',
-  vertex: 'Google and Anthropic models, with a service account',
-  demo: 'Built-in test provider, no network or account needed',
-}
-
-/** The kinds in the order in which they are wanted, any new one behind. */
+/** In the order in which the gateway lists them. */
 export function kindChoices(kinds: readonly ProviderKind[]): AddChoice[] {
-  const rank = ({ kind }: ProviderKind) => (first.includes(kind) ? first.indexOf(kind) : first.length)
-  return [...kinds]
-    .sort((left, right) => rank(left) - rank(right))
-    .map((kind) => ({
-      word: kind.kind,
-      kind,
-      preset: null,
-      title: kind.presets.length > 0 ? 'Other' : kind.title,
-      about: abouts[kind.kind] ?? `Formats: ${kind.speaks.join(', ')}`,
-    }))
+  return kinds.map((kind) => ({
+    word: kind.kind,
+    kind,
+    preset: null,
+    title: kind.presets.length > 0 ? 'Other' : kind.title,
+    about: kind.description,
+  }))
 }
 
 export function presetChoices(kind: ProviderKind): AddChoice[] {

@@ -40,7 +40,7 @@ function fieldsFor({ kind, preset }: AddKind) {
     ...own,
   ]
   const more =
-    kind.kind === 'demo'
+    kind.own_settings.length === 0
       ? ['projects', 'tags']
       : [...(needsUrl ? [] : ['baseUrl']), ...folded, ...egressFields, 'skipCheck']
   const { fields } = operationNamed('providers.add')
