@@ -46,5 +46,7 @@ type LiveState = ReturnType<Runtime['health']>['state']
 /** What traffic found goes first; where it found nothing bad, what the check found. */
 function stateOf(live: LiveState, checked: SnapshotProvider['readiness']['state']): ProviderState['state'] {
   if (live === 'ready') return checked
-  return live === 'half-open' ? 'probing' : live
+  if (live === 'half-open') return 'probing'
+  // The value that /metrics has always had.
+  return live === 'cooling-down' ? 'resting' : live
 }

@@ -7,18 +7,21 @@ import { baseUrlProblem, joinBaseUrl } from './wire/base-url.ts'
 /** One call, gathered whole. */
 export type Ask = (request: OutboundRequest) => Promise<WholeAnswer>
 
-/** Where access tokens are bought with a stored credential. */
+/** Where access tokens are issued for a stored credential. */
 export interface TokenSource {
-  /** Tells sources apart; holds secrets. */
+  /** Identifies the source; holds secrets. */
   key: string
-  /** Buys one, with as many calls as that takes: `askForToken` makes the last of them. May throw `TokenRejected`. */
-  sale(ask: Ask): Promise<Sale>
-  /** The answer to the client's call where the token endpoint refuses the credential: a 401 in the lane's shape. */
-  refusal(reason: string): { headers: string[]; body: Buffer }
+  /** Gets a token with as many calls as that takes; `askForToken` makes the last of them. May throw `TokenRejected`. */
+  issue(ask: Ask): Promise<IssuedToken>
+  /** The answer to the client's call when the token endpoint rejects the credential: a 401 in the lane's shape. */
+  rejection(reason: string): { headers: string[]; body: Buffer }
 }
 
-/** `lifeSeconds`: null where it is not said. */
-export type Sale = { token: string; lifeSeconds: number | null } | { refused: string } | { fault: TransportFault }
+/** `lifeSeconds`: null when the endpoint does not say it. */
+export type IssuedToken =
+  | { token: string; lifeSeconds: number | null }
+  | { refused: string }
+  | { fault: TransportFault }
 
 /** The credential cannot be used; the message is half a sentence for operators, and holds no secret. */
 export class TokenRejected extends Error {}
@@ -36,11 +39,11 @@ const limits: WholeLimits = { bytes: 64 * 1024, milliseconds: 10_000 }
 const aheadMs = 5 * 60_000
 const sourceLimit = 256
 
-/** Tokens of one thread, by source. One that nears its end is renewed while it still serves; none is bought twice at once. */
+/** Tokens of one thread, by source. A token near its end is renewed while it is still used; no token is fetched twice at once. */
 const kept = new Map<string, Kept>()
-const buying = new Map<string, Promise<Outcome>>()
+const inFlight = new Map<string, Promise<Outcome>>()
 
-/** Sends calls with a token of the source. `fresh`: one bought for this call, which proves the credential. */
+/** Sends calls with a token of the source. `fresh`: a new one for this call, which proves the credential. */
 export function withToken(transport: Transport, source: TokenSource, fresh = false): Transport {
   return {
     send: (request, sink) => {
@@ -58,7 +61,7 @@ class TokenCall extends PendingSending implements ResponseSink {
   readonly #request: OutboundRequest
   readonly #sink: ResponseSink
   #token = ''
-  /** The token was bought for an earlier call. */
+  /** The token was fetched for an earlier call. */
   #old = false
 
   constructor(transport: Transport, source: TokenSource, request: OutboundRequest, sink: ResponseSink) {
@@ -72,19 +75,19 @@ class TokenCall extends PendingSending implements ResponseSink {
   async begin(): Promise<void> {
     const { egress = null } = this.#request
     const found = takeKept(this.#transport, this.#source, egress, Date.now())
-    const outcome: Outcome = found === null ? await buy(this.#transport, this.#source, egress) : { token: found }
+    const outcome: Outcome = found === null ? await fetchToken(this.#transport, this.#source, egress) : { token: found }
     if (this.aborted || !('token' in outcome)) dropBody(this.#request.body)
     if (this.aborted) return
     if ('fault' in outcome) return this.#sink.onError(outcome.fault)
-    if ('refused' in outcome) return this.#refuse(outcome.refused)
+    if ('refused' in outcome) return this.#reject(outcome.refused)
     this.#token = outcome.token
     this.#old = found !== null
     const headers = [...this.#request.headers, 'authorization', `Bearer ${outcome.token}`]
     this.start(this.#transport.send({ ...this.#request, headers }, this))
   }
 
-  #refuse(reason: string): void {
-    const { headers, body } = this.#source.refusal(reason)
+  #reject(reason: string): void {
+    const { headers, body } = this.#source.rejection(reason)
     this.#sink.onConnected()
     if (!this.aborted) this.#sink.onHead(401, headers)
     if (!this.aborted) this.#sink.onData(body)
@@ -95,7 +98,7 @@ class TokenCall extends PendingSending implements ResponseSink {
     this.#sink.onConnected()
   }
 
-  /** A token may be ended before its time: the credential is refused only when a new one is. */
+  /** A token may be revoked early: the credential is rejected only when a new token is. */
   onHead(status: number, received: string[]): void {
     const headers = withoutText(received, this.#token)
     if (status !== 401) return this.#sink.onHead(status, headers)
@@ -119,13 +122,13 @@ class TokenCall extends PendingSending implements ResponseSink {
   }
 }
 
-/** A header that says the token again goes no further. */
+/** A header of the answer that repeats the token is not passed on. */
 function withoutText(headers: string[], text: string): string[] {
   if (!headers.some((each) => each.includes(text))) return headers
-  return headers.filter((_each, index) => !headers[index - (index % 2) + 1]!.includes(text))
+  return headers.filter((_each, index) => !headers[index | 1]?.includes(text))
 }
 
-/** Whoever fills it must learn that nobody takes it. */
+/** The producer of the body must learn that nobody reads it. */
 function dropBody(body: OutboundRequest['body']): void {
   if (body !== null && !Buffer.isBuffer(body)) body.destroy()
 }
@@ -133,49 +136,49 @@ function dropBody(body: OutboundRequest['body']): void {
 function takeKept(transport: Transport, source: TokenSource, egress: EgressOptions | null, now: number): string | null {
   const found = kept.get(source.key)
   if (found === undefined || now >= found.endsAt) return null
-  if (now >= found.renewAt) void buy(transport, source, egress)
+  if (now >= found.renewAt) void fetchToken(transport, source, egress)
   return found.token
 }
 
-function buy(transport: Transport, source: TokenSource, egress: EgressOptions | null): Promise<Outcome> {
-  const running = buying.get(source.key)
+function fetchToken(transport: Transport, source: TokenSource, egress: EgressOptions | null): Promise<Outcome> {
+  const running = inFlight.get(source.key)
   if (running !== undefined) return running
-  const bought = buyOne(transport, source, egress).finally(() => buying.delete(source.key))
-  buying.set(source.key, bought)
-  return bought
+  const fetching = fetchOnce(transport, source, egress).finally(() => inFlight.delete(source.key))
+  inFlight.set(source.key, fetching)
+  return fetching
 }
 
-/** Where the token is sold the provider's own way leads too. */
-async function buyOne(transport: Transport, source: TokenSource, egress: EgressOptions | null): Promise<Outcome> {
+/** The token endpoint is called with the provider's own egress options. */
+async function fetchOnce(transport: Transport, source: TokenSource, egress: EgressOptions | null): Promise<Outcome> {
   const ask: Ask = (request) => fetchWhole(transport, { egress, ...request }, limits)
   try {
-    const sold = await source.sale(ask)
-    return 'token' in sold ? { token: keep(source.key, sold.token, sold.lifeSeconds) } : sold
+    const issued = await source.issue(ask)
+    return 'token' in issued ? { token: keep(source.key, issued.token, issued.lifeSeconds) } : issued
   } catch (error) {
     if (error instanceof TokenRejected) return { refused: error.message }
     throw error
   }
 }
 
-/** Where a credential says that tokens are sold. Throws `TokenRejected`. */
+/** The token endpoint that a credential names. Throws `TokenRejected`. */
 export function readAddress(url: string, path = ''): { origin: string; path: string } {
   if (baseUrlProblem(url) !== null)
-    throw new TokenRejected('the address of its token endpoint is no URL of http or https')
+    throw new TokenRejected('the address of its token endpoint is not an http or https URL')
   return joinBaseUrl(url, path)
 }
 
-/** The call that is answered with a token. */
+/** Makes the call that is answered with a token. */
 export async function askForToken(
   ask: Ask,
   request: OutboundRequest,
   read: (body: Buffer) => { token: string; lifeSeconds: number | null } = readOauth,
-): Promise<Sale> {
+): Promise<IssuedToken> {
   const answer = await ask(request)
   if (answer.outcome === 'failed') return { fault: atTokenEndpoint(answer.fault) }
   if (answer.outcome !== 'answered') return { fault: unreachable('gave no answer that could be read') }
-  const sold = read(answer.body)
-  if (answer.status === 200 && sold.token !== '') return sold
-  // RFC 6749 section 5.2: a refused client or grant is a 400 or 401 with a code. A 403 is Google's for who may not act as an account.
+  const issued = read(answer.body)
+  if (answer.status === 200 && issued.token !== '') return issued
+  // RFC 6749 section 5.2: a rejected client or grant is a 400 or 401 with a code. Google answers 403 to who may not act as an account.
   if (![400, 401, 403].includes(answer.status)) return { fault: unreachable(`answered ${answer.status}`) }
   return { refused: describeRefusal(answer.status, asObject(parseJson(answer.body))?.error) }
 }
@@ -194,7 +197,7 @@ function keep(key: string, token: string, lifeSeconds: number | null): string {
   const lifeMs = (lifeSeconds ?? 60) * 1000
   const endsAt = Date.now() + lifeMs
   if (kept.size >= sourceLimit) kept.clear()
-  // Never used to its very end: clocks differ, and a call takes time to arrive.
+  // A token is not used until its very end: clocks differ, and a call takes time to arrive.
   kept.set(key, {
     token,
     renewAt: endsAt - Math.min(aheadMs, lifeMs / 5),

@@ -121,7 +121,7 @@ export function entraToken(document: JsonObject): TokenSource {
   const tenant = encodeURIComponent(text('tenant_id'))
   return {
     key: `${authority} ${tenant} ${form}`,
-    sale: async (ask) =>
+    issue: async (ask) =>
       askForToken(ask, {
         method: 'POST',
         ...readAddress(authority, `/${tenant}/oauth2/v2.0/token`),
@@ -129,7 +129,7 @@ export function entraToken(document: JsonObject): TokenSource {
         body: Buffer.from(form),
         connectMs: 5000,
       }),
-    refusal: (reason) => {
+    rejection: (reason) => {
       const error = {
         message: `Entra ID refused the service principal (${reason}).`,
         type: 'invalid_request_error',

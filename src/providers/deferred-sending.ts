@@ -1,20 +1,21 @@
 import type { OutboundRequest, ResponseSink, Sending, Transport, TransportFault } from './contract.ts'
 
-/** What came of making a call ready. */
+/** The outcome of preparing a call. */
 export type Prepared =
-  | { request: OutboundRequest; sink: ResponseSink }
-  /** Answered without the provider, as it would have (a credential that bought no token). */
+  /** `transport`: in place of the one that was given. */
+  | { request: OutboundRequest; sink: ResponseSink; transport?: Transport }
+  /** Answered in place of the provider, as it would (a credential for which no token is issued). */
   | { answer: { status: number; headers: string[]; body: Buffer } }
   | { fault: TransportFault }
 
-/** A call that is sent once it is ready: a token fetched, a signature made. Must not be rejected. */
+/** Sends a call once it is prepared: a token fetched, a signature made. The promise must not be rejected. */
 export function sendDeferred(transport: Transport, sink: ResponseSink, prepare: Promise<Prepared>): Sending {
-  const late = new DeferredSending()
-  void prepare.then((prepared) => late.begin(transport, sink, prepared))
-  return late
+  const deferred = new DeferredSending()
+  void prepare.then((prepared) => deferred.begin(transport, sink, prepared))
+  return deferred
 }
 
-/** A call that may be abandoned or paused before it has begun. */
+/** A call that may be aborted or paused before it has begun. */
 export class PendingSending implements Sending {
   #sending: Sending | null = null
   #paused = false
@@ -51,7 +52,7 @@ class DeferredSending extends PendingSending {
     if (this.aborted) return
     if ('fault' in prepared) return sink.onError(prepared.fault)
     if ('answer' in prepared) return this.#answer(sink, prepared.answer)
-    this.start(transport.send(prepared.request, prepared.sink))
+    this.start((prepared.transport ?? transport).send(prepared.request, prepared.sink))
   }
 
   #answer(sink: ResponseSink, { status, headers, body }: { status: number; headers: string[]; body: Buffer }): void {

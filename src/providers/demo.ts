@@ -11,9 +11,9 @@ const transport: Transport = {
     if (player !== null) return player.send(request, sink)
     const loading = import('./demo/transport.ts').then(({ createDemoTransport }) => {
       player ??= createDemoTransport()
-      return { request, sink }
+      return { request, sink, transport: player }
     })
-    return sendDeferred({ send: (...call) => player!.send(...call) }, sink, loading)
+    return sendDeferred(transport, sink, loading)
   },
 }
 

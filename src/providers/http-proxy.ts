@@ -4,7 +4,10 @@ import type { EgressOptions } from './contract.ts'
 import { connectOptions, DestinationRejected, trustOf } from './http-connect.ts'
 import type { ChosenProxy } from './proxy-choice.ts'
 
-type Options = Dispatcher.DispatchOptions
+/** undici takes any iterable as a body, though its types do not say so. */
+type Options = Omit<Dispatcher.DispatchOptions, 'body'> & {
+  body?: Dispatcher.DispatchOptions['body'] | Iterable<Buffer>
+}
 type Handler = Dispatcher.DispatchHandler
 
 /** What takes calls to one origin: a pool, or a proxy on the way to it. */

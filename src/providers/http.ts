@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net'
-import type { Readable } from 'node:stream'
 import type { buildConnector, Dispatcher } from 'undici'
 import buildConnectorOf from 'undici/lib/core/connect.js'
 // Not undici's index: it holds fetch, caches and mocks, which every thread would carry.
@@ -46,24 +45,24 @@ const abandoned = new Error('The call was abandoned.')
 /** By connect limit, so that a limit also closes the socket that it gave up on, and by origin. */
 type Pools = Map<number, Map<string, Dispatching>>
 
-/** As many ways of providers' own as are kept open at once. */
-const wayLimit = 64
+/** As many byEgress of providers' own as are kept open at once. */
+const egressLimit = 64
 
 /** The only caller of the network. Redirects are answers like any other: nobody follows them. */
 export function createHttpTransport(options: HttpTransportOptions = {}): Transport & { close(): Promise<void> } {
-  const usual: Pools = new Map()
-  const ways = new Map<string, Pools>()
+  const standard: Pools = new Map()
+  const byEgress = new Map<string, Pools>()
 
   function poolsOf(egress: EgressOptions): Pools {
-    const known = ways.get(egress.key)
+    const known = byEgress.get(egress.key)
     if (known !== undefined) return known
-    const [oldest] = ways.size >= wayLimit ? ways.keys() : []
+    const [oldest] = byEgress.size >= egressLimit ? byEgress.keys() : []
     if (oldest !== undefined) {
-      for (const pool of poolsIn(ways.get(oldest))) void pool.close()
-      ways.delete(oldest)
+      for (const pool of poolsIn(byEgress.get(oldest))) void pool.close()
+      byEgress.delete(oldest)
     }
     const pools: Pools = new Map()
-    ways.set(egress.key, pools)
+    byEgress.set(egress.key, pools)
     return pools
   }
 
@@ -92,19 +91,19 @@ export function createHttpTransport(options: HttpTransportOptions = {}): Transpo
 
   return {
     send(request, sink) {
-      const pools = request.egress ? poolsOf(request.egress) : usual
-      const call = new Call(sink)
+      const pools = request.egress ? poolsOf(request.egress) : standard
+      const call = new HttpExchange(sink)
       const known = pools.get(request.connectMs)?.get(request.origin)
       if (known !== undefined) return call.start(known, request)
       try {
         return call.start(openPool(pools, request), request)
       } catch (error) {
-        if (error instanceof DestinationRejected) return call.refuse(error)
+        if (error instanceof DestinationRejected) return call.reject(error)
         throw error
       }
     },
     async close() {
-      const open = [usual, ...ways.values()].flatMap(poolsIn)
+      const open = [standard, ...byEgress.values()].flatMap(poolsIn)
       await Promise.all(open.map((pool) => pool.destroy()))
     },
   }
@@ -121,14 +120,14 @@ function connectTo(
   { trusted, oneself }: HttpTransportOptions,
 ): buildConnector.connector {
   const options = { ...connectOptions(origin, egress, oneself ?? false), allowH2: false, timeout }
-  return heedAlerts(buildConnectorOf(trusted === undefined ? options : { ...options, ...trustOnly(trusted) }))
+  return reportAlerts(buildConnectorOf(trusted === undefined ? options : { ...options, ...trustOnly(trusted) }))
 }
 
 /**
  * TLS 1.3 refuses a client's certificate once the connection stands for the client, by an alert and the end; undici would tell of the end
  * alone.
  */
-function heedAlerts(connect: buildConnector.connector): buildConnector.connector {
+function reportAlerts(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) =>
     connect(options, (...found) => {
       found[1]?.prependListener('error', endByAlert)
@@ -146,10 +145,10 @@ function trustOnly(certificate: string) {
 }
 
 /** One object per call: handler towards undici and `Sending` towards the caller, so that a call costs no closures. */
-class Call implements Dispatcher.DispatchHandler, Sending {
+class HttpExchange implements Dispatcher.DispatchHandler, Sending {
   readonly #sink: ResponseSink
   #controller: Dispatcher.DispatchController | null = null
-  #patience: { cancel(): void } | null = null
+  #connectTimer: { cancel(): void } | null = null
   #starting = true
   /** Ended, failed or abandoned: the sink hears nothing more. */
   #done = false
@@ -160,7 +159,7 @@ class Call implements Dispatcher.DispatchHandler, Sending {
   }
 
   /** Where no connection may lead; the caller must first get its `Sending`. */
-  refuse(error: DestinationRejected): this {
+  reject(error: DestinationRejected): this {
     queueMicrotask(() => this.fail(describeTransportError(error, false)))
     return this
   }
@@ -185,7 +184,7 @@ class Call implements Dispatcher.DispatchHandler, Sending {
 
   limitConnecting(connectMs: number): void {
     if (!this.#controller && !this.#done)
-      this.#patience = afterRunning(connectMs, () => this.#giveUpConnecting(connectMs))
+      this.#connectTimer = afterRunning(connectMs, () => this.#giveUpConnecting(connectMs))
   }
 
   #giveUpConnecting(connectMs: number): void {
@@ -264,24 +263,24 @@ class Call implements Dispatcher.DispatchHandler, Sending {
   }
 
   #stopWaiting(): void {
-    this.#patience?.cancel()
-    this.#patience = null
+    this.#connectTimer?.cancel()
+    this.#connectTimer = null
   }
 }
 
 /**
- * undici asks for more when the socket has drained, or is closed; given the bytes themselves, it says nothing of either. Only as many as a socket
- * does not hold by itself make it wait. It takes any iterable, though its types do not say so.
+ * undici asks an iterable for more when the socket has drained or is closed; given the bytes themselves, it reports neither. Only bodies
+ * larger than a socket's own buffer make it wait.
  */
-function inOnePiece(body: Buffer, lent: LentBody): Readable {
+function inOnePiece(body: Buffer, lent: LentBody): Iterable<Buffer> {
   lent.lend()
   const pieces = function* () {
     yield body
     lent.sent()
   }
-  return pieces() as Iterable<Buffer> as unknown as Readable
+  return pieces()
 }
 
-function limitConnecting(call: Call, connectMs: number): void {
+function limitConnecting(call: HttpExchange, connectMs: number): void {
   call.limitConnecting(connectMs)
 }

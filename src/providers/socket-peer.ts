@@ -12,7 +12,7 @@ export interface Closing {
   /** null: none was given. */
   code: number | null
   reason: Buffer
-  /** `asked`: by a closing frame. `broken`: frames that are none, or too large. `lost`: without a word. */
+  /** `asked`: by a closing frame. `broken`: frames that are none, or too large. `lost`: without a closing handshake. */
   how: 'asked' | 'broken' | 'lost'
 }
 
@@ -32,7 +32,7 @@ export interface PeerSink {
 /** How long the other side may take to answer a closing frame before its connection is cut. */
 const closeTimeoutMs = 2000
 
-/** What both sides of every connection have in common. Compression is never agreed to: it would cost memory on each, and what passes is mostly sound. */
+/** What both sides of every connection have in common. Compression is never negotiated: it costs memory on each, and most traffic is audio. */
 export const socketOptions = {
   perMessageDeflate: false,
   // A ping is for the other side of the gateway.
@@ -57,7 +57,7 @@ export class HeldSocket extends WebSocket {
 }
 
 const nothing = Buffer.alloc(0)
-/** Of a message: not worth a thought. */
+/** A remainder of a message that costs nothing to read. */
 const fewBytes = 64 * 1024
 
 /**
@@ -86,7 +86,7 @@ export class Peer {
       // Of frames that are none the closing that was held a moment ago; else the connection is lost, and `close` says so.
       if (this.#closing !== null) this.#closing = { ...this.#closing, how: 'broken' }
     })
-    socket.on('close', () => this.#note({ code: null, reason: nothing, how: 'lost' }))
+    socket.on('close', () => this.#recordClosing({ code: null, reason: nothing, how: 'lost' }))
     socket.on('message', (bytes: Buffer, binary: boolean) => {
       this.#pending = 0
       this.#sink?.onFrame({ bytes, binary })
@@ -97,7 +97,7 @@ export class Peer {
 
   attach(sink: PeerSink): void {
     this.#sink = sink
-    if (this.#closing !== null) this.#tell()
+    if (this.#closing !== null) this.#reportClosing()
     else this.#socket.resume()
   }
 
@@ -131,7 +131,7 @@ export class Peer {
     this.#socket.resume()
   }
 
-  /** Says goodbye, or answers it. The sink hears nothing more. */
+  /** Starts the closing handshake, or answers it. Nothing more goes to the sink. */
   close(code: number | null, reason: Buffer): void {
     this.#sink = null
     this.#socket.release()
@@ -142,27 +142,28 @@ export class Peer {
     else this.#socket.close(code, reason)
   }
 
-  /** Ends the connection without a word. */
+  /** Ends the connection without a closing handshake. */
   terminate(): void {
     this.#sink = null
     this.#socket.terminate()
   }
 
   #hold(code: number | undefined, reason: Buffer): void {
-    this.#note({ code: code ?? null, reason, how: 'asked' })
+    this.#recordClosing({ code: code ?? null, reason, how: 'asked' })
   }
 
-  #note(closing: Closing): void {
+  #recordClosing(closing: Closing): void {
     if (this.#closing !== null) return
     this.#closing = closing
     // In its own turn: the error that explains a closing comes right behind it.
-    queueMicrotask(() => this.#tell())
+    queueMicrotask(() => this.#reportClosing())
   }
 
-  #tell(): void {
+  #reportClosing(): void {
     const sink = this.#sink
-    if (sink === null) return
+    const closing = this.#closing
+    if (sink === null || closing === null) return
     this.#sink = null
-    sink.onClosing(this.#closing!)
+    sink.onClosing(closing)
   }
 }

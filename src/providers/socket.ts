@@ -8,8 +8,8 @@ import { HeldSocket, Peer, socketOptions } from './socket-peer.ts'
 import { describeTransportError } from './transport-error.ts'
 
 /**
- * The handshake with a provider as a call: an answer that is none of 101 comes to the sink like any other, so that it is
- * judged, retried and passed like any other. Of the connection that stands, `peer` is the end.
+ * The handshake with a provider as a call: an answer other than 101 goes to the sink like any other, so that it is classified, retried
+ * and passed on like any other. Once the connection is open, `peer` is its end.
  */
 export class Handshake implements Transport {
   readonly #maxFrame: number
@@ -17,7 +17,7 @@ export class Handshake implements Transport {
   readonly #proxies: Proxies | null
   peer: Peer | null = null
 
-  /** `more`: headers besides those of the call. No subprotocol is asked for: whoever knows none would have to refuse. */
+  /** `more`: headers in addition to those of the call. No subprotocol is requested: a server without any would have to reject the handshake. */
   constructor(maxFrame: number, more: readonly string[], proxies: Proxies | null) {
     this.#maxFrame = maxFrame
     this.#more = more
@@ -54,21 +54,25 @@ export class Handshake implements Transport {
     let raw: Socket | null = null
     socket.once('upgrade', (response: IncomingMessage) => {
       raw = response.socket
-      dial.note(response)
+      dial.recordHead(response)
     })
-    socket.once('unexpected-response', (_request: ClientRequest, response: IncomingMessage) => dial.refuse(response))
+    socket.once('unexpected-response', (_request: ClientRequest, response: IncomingMessage) =>
+      dial.passAnswer(response),
+    )
     socket.once('open', () => {
-      const peer = new Peer(socket, raw!)
+      // An upgrade comes before every opening.
+      if (raw === null) return socket.terminate()
+      const peer = new Peer(socket, raw)
       if (!dial.done) this.peer = peer
       if (!dial.open()) peer.terminate()
     })
   }
 }
 
-/** One attempt at a handshake. Whatever ends it is told once. */
+/** One attempt at a handshake. Its end is reported once. */
 class Dial {
   readonly #sink: ResponseSink
-  readonly #patience: { cancel(): void }
+  readonly #connectTimer: { cancel(): void }
   #head: string[] = []
   #drop: () => void = () => {}
   done = false
@@ -77,32 +81,32 @@ class Dial {
   constructor(sink: ResponseSink, connectMs: number) {
     this.#sink = sink
     const message = `No connection to the provider within ${connectMs} ms.`
-    this.#patience = afterRunning(connectMs, () => this.fail({ kind: 'connect-timeout', message }))
+    this.#connectTimer = afterRunning(connectMs, () => this.fail({ kind: 'connect-timeout', message }))
   }
 
   begin(outgoing: ClientRequest): void {
     outgoing.once('socket', (connection) => {
-      // Through a proxy it may stand already.
-      if ('encrypted' in connection) connection.once('secureConnect', () => this.#stand())
-      else if (connection.connecting) connection.once('connect', () => this.#stand())
-      else this.#stand()
+      // Through a proxy it may be open already.
+      if ('encrypted' in connection) connection.once('secureConnect', () => this.#onConnected())
+      else if (connection.connecting) connection.once('connect', () => this.#onConnected())
+      else this.#onConnected()
     })
     outgoing.end()
   }
 
-  #stand(): void {
-    this.#patience.cancel()
+  #onConnected(): void {
+    this.#connectTimer.cancel()
     this.connected = true
     if (!this.done) this.#sink.onConnected()
   }
 
-  /** What is to be dropped when nobody waits any more. */
+  /** What to close when nobody waits for it any more. */
   own(drop: () => void): void {
     this.#drop = drop
     if (this.done) drop()
   }
 
-  note(response: IncomingMessage): void {
+  recordHead(response: IncomingMessage): void {
     this.#head = flatHeaders(response)
   }
 
@@ -113,7 +117,7 @@ class Dial {
     return true
   }
 
-  refuse(response: IncomingMessage): void {
+  passAnswer(response: IncomingMessage): void {
     if (this.done) return void response.destroy()
     this.#sink.onHead(response.statusCode ?? 0, flatHeaders(response))
     response.on('data', (chunk: Buffer) => !this.done && this.#sink.onData(chunk))
@@ -132,7 +136,7 @@ class Dial {
   }
 
   #finish(): boolean {
-    this.#patience.cancel()
+    this.#connectTimer.cancel()
     const first = !this.done
     this.done = true
     return first
@@ -154,8 +158,7 @@ function withKeyInQuery({ path, headers }: OutboundRequest): { path: string; hea
 function groupHeaders(flat: readonly string[]): Record<string, string | string[]> {
   const grouped: Record<string, string | string[]> = {}
   for (let index = 0; index + 1 < flat.length; index += 2) {
-    const name = flat[index]!
-    const value = flat[index + 1]!
+    const [name = '', value = ''] = flat.slice(index, index + 2)
     const before = grouped[name]
     grouped[name] = before === undefined ? value : [...(typeof before === 'string' ? [before] : before), value]
   }

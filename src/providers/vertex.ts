@@ -83,9 +83,9 @@ const credentialRejected = "Google's credential was refused"
 function googleToken(document: JsonObject, provider: ProviderTarget, lane: LaneName): TokenSource {
   return {
     key: `google ${provider.baseUrl} ${'authorities' in provider.settings} ${JSON.stringify(provider.settings.proxy)} ${JSON.stringify(document)}`,
-    // Loaded with the first sale: it is of use to nobody else.
-    sale: async (ask) => (await import('./vertex/google-token.ts')).sellToken(document, ask, provider),
-    refusal(reason) {
+    // Loaded with the first issue: it is of use to nobody else.
+    issue: async (ask) => (await import('./vertex/google-token.ts')).issueGoogleToken(document, ask, provider),
+    rejection(reason) {
       const message = `${credentialRejected} (${reason}).`
       const google = { error: { code: 401, message, status: 'UNAUTHENTICATED' } }
       const body =

@@ -2,9 +2,9 @@ import { type Fault, fault } from '../core/errors.ts'
 import type { Signal } from '../core/record.ts'
 import { retryAfterToPass, retryDelay } from './backoff.ts'
 
-/** What one sending came to, as its sender classified it. */
+/** The outcome of one sending, as its sender classified it. */
 export type Sent<Answer> =
-  /** Something that goes to the client: content has begun, the answer is whole, or the error is the caller's own. */
+  /** It goes to the client: content has begun, the answer is complete, or the error is the caller's own. */
   | { kind: 'answered'; answer: Answer }
   /** Nothing has reached the client. */
   | { kind: 'failed'; failure: Failure<Answer> }
@@ -12,13 +12,13 @@ export type Sent<Answer> =
 
 export interface Failure<Answer> {
   fault: Fault
-  /** The provider's own error, which passes when nothing else helps; null when there is none to pass. */
+  /** The provider's own error, which goes to the client when no other target helps; null: there is none. */
   answer: Answer | null
   /** `credential`: the same target at once with another of its credentials. */
   next: 'retry' | 'credential' | 'target'
   /** Whether the route's conditions let this failure move on to the next target. */
   fallback: boolean
-  /** As the provider asked; null when it did not. */
+  /** What the provider asked for; null when it asked for nothing. */
   retryAfterMs: number | null
   /** In words, for the record. */
   reason: string
@@ -32,10 +32,10 @@ export type Attempted<Answer> =
 
 export interface AttemptPorts<Candidate, Answer> {
   send(candidate: Candidate): Promise<Sent<Answer>>
-  /** False when the client hung up while waiting. */
+  /** False when the client disconnected while waiting. */
   wait(ms: number): Promise<boolean>
   describe(candidate: Candidate): string
-  note(signal: Signal): void
+  record(signal: Signal): void
   random(): number
 }
 
@@ -58,14 +58,14 @@ export async function attempt<Candidate, Answer>(
     asked.push(failure.retryAfterMs)
     if (last === null || wasTried(failure)) last = failure
     if (!failure.fallback) break
-    if (candidate !== candidates.at(-1)) ports.note(fallback(ports.describe(candidate), failure.reason))
+    if (candidate !== candidates.at(-1)) ports.record(fallback(ports.describe(candidate), failure.reason))
   }
   if (last === null) return { kind: 'failed', fault: fault('provider_not_ready') }
   if (last.answer !== null) return { kind: 'answered', answer: last.answer, retryAfterMs: retryAfterToPass(asked) }
   return { kind: 'failed', fault: last.fault }
 }
 
-/** A target that could not even be asked says less than one that was: what came before stays the outcome. */
+/** A target that could not be called says less than one that was: the earlier failure stays the outcome. */
 function wasTried({ fault }: Failure<unknown>): boolean {
   return fault.code !== 'provider_not_ready'
 }
@@ -86,7 +86,7 @@ async function tryTarget<Candidate, Answer>(
     const delay = retryDelay(retried, sent.failure.retryAfterMs, ports.random)
     if (delay === null) return sent
     retried++
-    ports.note(retry(ports.describe(candidate), sent.failure.reason, delay))
+    ports.record(retry(ports.describe(candidate), sent.failure.reason, delay))
     if (!(await ports.wait(delay))) return { kind: 'gone' }
   }
 }

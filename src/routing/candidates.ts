@@ -13,13 +13,13 @@ export interface Candidate {
   target: SnapshotTarget
   /** In words, for operators. */
   reason: string
-  /** The only credential that may be used: what the call names lives there. Absent: any of the pool. */
+  /** The only credential that may be used, because it owns the object that the call names. Absent: any of the pool. */
   credentialId?: string
   /** The names to ask for where the call names further models, in their order. */
   further?: readonly string[]
 }
 
-type SkipCode = 'missing' | 'limited' | 'format' | 'inactive' | 'failing' | 'resting' | 'open' | 'probing'
+type SkipCode = 'missing' | 'limited' | 'format' | 'inactive' | 'failing' | 'cooling-down' | 'open' | 'probing'
 
 export interface Skipped {
   /** Its name; its id when the snapshot has no such provider. */
@@ -27,19 +27,19 @@ export interface Skipped {
   upstreamModel: string
   reason: string
   code: SkipCode
-  /** Epoch milliseconds at which it may take requests again, where that is known. */
+  /** When it may take requests again, in epoch milliseconds, where that is known. */
   until: number | null
-  /** What it speaks, where it is known. */
+  /** The formats that it takes, where they are known. */
   formats: readonly LaneName[]
 }
 
-/** What of a query decides whether a target can take it. */
+/** The part of a query that decides whether a target can take it. */
 export interface TargetQuery {
   lane: LaneName
   projectId: string
-  /** The lanes whose format a provider kind speaks; none for an unknown kind. */
+  /** The lanes whose format a provider kind takes as it is; none for an unknown kind. */
   formatsOf(kind: string): readonly LaneName[]
-  /** The endpoint's word; null: any call of the lane. */
+  /** The endpoint's operation; null: any call of the lane. */
   operation: string | null
   serves(kind: string, operation: string): boolean
   /** Epoch milliseconds. */
@@ -70,7 +70,7 @@ export function evaluateTarget(
 
 type Obstacle = Pick<Skipped, 'code' | 'reason' | 'until'>
 
-/** What can never change for this call comes before what may change by the minute. */
+/** Permanent obstacles come before those that may pass within minutes. */
 function findObstacle(
   query: TargetQuery,
   provider: SnapshotProvider,
@@ -100,15 +100,21 @@ function describeHealth(view: HealthView, state: 'ready' | 'unchecked', now: num
     case 'ready':
       return { ready: state === 'ready' ? 'ready' : 'not checked yet, counts as ready' }
     case 'half-open':
-      return { ready: 'failed lately; one request may try whether it is well again' }
+      return { ready: 'recovering: one trial request allowed' }
     case 'failing':
       return { code: 'failing', reason: describeFailing(view.since, 'credential rejected', now), until: null }
     case 'probing':
-      return { code: 'probing', reason: 'failed lately; another request is trying it', until: view.until }
+      return { code: 'probing', reason: 'recovering: another request is trying it', until: view.until }
     case 'open':
-      return { code: 'open', reason: `left alone for ${seconds(view.until - now)} after failures`, until: view.until }
-    case 'resting':
-      return { code: 'resting', reason: `every credential rests, ${seconds(view.until - now)} more`, until: view.until }
+      return {
+        code: 'open',
+        reason: `paused for ${seconds(view.until - now)} after repeated failures`,
+        until: view.until,
+      }
+    case 'cooling-down': {
+      const reason = `every credential is cooling down for another ${seconds(view.until - now)}`
+      return { code: 'cooling-down', reason, until: view.until }
+    }
   }
 }
 

@@ -1,12 +1,12 @@
-/** Larger pools are refused when they are made. */
+/** Larger pools are rejected when they are configured. */
 export const poolLimit = 64
 
-/** Words that a pool takes in its row: whose turn it is, and until when each credential rests. */
+/** Words that a pool takes in its row: whose turn it is, and until when each credential is cooling down. */
 export const poolWords = 1 + poolLimit
 const rejectedUntil = 2n ** 62n
 
 /**
- * Which credential of each provider is next, and which rest, shared by all threads. `count` is the size of the pool,
+ * Which credential of each provider is next, and which are cooling down, shared by all threads. `count` is the size of the pool,
  * at least 1. A credential keeps its index for as long as its provider's revision is active.
  */
 export class CredentialPool {
@@ -31,12 +31,12 @@ export class CredentialPool {
     return null
   }
 
-  rests(row: number, index: number, now: number): boolean {
+  isCoolingDown(row: number, index: number, now: number): boolean {
     return this.#until(row, index) > now
   }
 
-  /** When the first credential is free again, in epoch milliseconds; 0: one is free now. */
-  freeAt(row: number, count: number, now: number): number {
+  /** When the first credential is available again, in epoch milliseconds; 0: one is available now. */
+  availableAt(row: number, count: number, now: number): number {
     let soonest = Number.POSITIVE_INFINITY
     for (let index = 0; index < Math.min(count, poolLimit); index++) {
       const until = this.#until(row, index)
@@ -46,8 +46,8 @@ export class CredentialPool {
     return soonest
   }
 
-  /** Never shortens a rest: another thread may have been told to wait longer. */
-  rest(row: number, index: number, until: number): void {
+  /** Never shortens a cooldown: another thread may have been asked to wait longer. */
+  coolDown(row: number, index: number, until: number): void {
     const place = this.#at(row, 1 + index)
     const wanted = BigInt(Math.ceil(until))
     for (;;) {
@@ -65,7 +65,7 @@ export class CredentialPool {
     return true
   }
 
-  wake(row: number): void {
+  clear(row: number): void {
     for (let index = 0; index < poolLimit; index++) Atomics.store(this.#words, this.#at(row, 1 + index), 0n)
   }
 

@@ -14,13 +14,13 @@ export type HealthView =
   /** Another request is probing. */
   | { state: 'probing'; until: number }
   | { state: 'open'; until: number }
-  /** Every credential of the pool rests. */
-  | { state: 'resting'; until: number }
-  /** Every credential was refused; only `markReady` ends it. */
+  /** Every credential of the pool is cooling down. */
+  | { state: 'cooling-down'; until: number }
+  /** Every credential was rejected; only `markReady` ends it. */
   | { state: 'failing'; since: number }
 
 /**
- * What all threads know together of each provider, by its slot. Times are epoch milliseconds (`Date.now()`): one clock
+ * What all threads together know about each provider, by its slot. Times are epoch milliseconds (`Date.now()`): one clock
  * for all threads. A slot beyond the memory throws a `RangeError`.
  */
 export interface Health {
@@ -32,24 +32,24 @@ export interface Health {
   recordSuccess(slot: number, entry: Entry, now: number): void
   /** It could not be reached, timed out, broke off, or answered with a status that is retried. */
   recordFailure(slot: number, entry: Entry, now: number): void
-  /** The call ended without saying anything about the provider (the client hung up, the credential was refused). */
+  /** The call ended and says nothing about the provider (the client disconnected, the credential was rejected). */
   abandon(slot: number, entry: Entry): void
-  /** Gives up what a dead thread was probing. Never for one that runs. */
+  /** Releases the probes of a dead thread. Never call it for one that runs. */
   abandonAll(thread: number): void
   markFailing(slot: number, now: number): void
   /** Forgets everything about the slot: after a good check, a new revision, or when a new provider takes it. */
   markReady(slot: number): void
-  /** The credential is left out until then. Never shortens a rest. */
+  /** No call uses the credential until then. Never shortens a cooldown. */
   coolDownCredential(slot: number, index: number, until: number): void
-  /** The provider refused this credential of `count`. True: none is left, and the provider is failing from now on. */
+  /** The provider rejected this credential of `count`. True: none is left, and the provider is failing from now on. */
   rejectCredential(slot: number, index: number, count: number, now: number): boolean
-  /** Whether that one rests or was refused. */
+  /** Whether the credential is cooling down or was rejected. */
   isCoolingDown(slot: number, index: number, now: number): boolean
-  /** The next credential in turn that does not rest; null when all do. `count` is at least 1. */
+  /** The next credential in turn that is not cooling down; null when all are. `count` is at least 1. */
   pickCredential(slot: number, count: number, now: number): number | null
 }
 
-/** Zeroed memory is a table in which all is well. */
+/** In zeroed memory every provider is healthy. */
 export function createHealthMemory(slots: number): SharedArrayBuffer {
   return new SharedArrayBuffer(slots * rowWords * BigInt64Array.BYTES_PER_ELEMENT)
 }
@@ -72,8 +72,8 @@ export function attachHealth(buffer: SharedArrayBuffer, thread: number | null = 
   function view(slot: number, now: number, credentials = 0): HealthView {
     const since = failing(slot)
     if (since !== 0) return { state: 'failing', since }
-    const free = credentials === 0 ? 0 : pool.freeAt(slot, credentials, now)
-    if (free !== 0) return { state: 'resting', until: free }
+    const availableAt = credentials === 0 ? 0 : pool.availableAt(slot, credentials, now)
+    if (availableAt !== 0) return { state: 'cooling-down', until: availableAt }
     const { phase, until } = breaker.state(slot, now)
     if (phase === 'closed') return ready
     return phase === 'half-open' ? halfOpen : { state: phase, until }
@@ -88,17 +88,17 @@ export function attachHealth(buffer: SharedArrayBuffer, thread: number | null = 
     abandonAll: (dead) => breaker.abandonAll(dead),
     markFailing,
     markReady(slot) {
-      pool.wake(slot)
+      pool.clear(slot)
       breaker.close(slot)
       Atomics.store(words, slot * rowWords + failingSince, 0n)
     },
-    coolDownCredential: (slot, index, until) => pool.rest(slot, index, until),
+    coolDownCredential: (slot, index, until) => pool.coolDown(slot, index, until),
     rejectCredential(slot, index, count, now) {
       const none = pool.reject(slot, index, count)
       if (none) markFailing(slot, now)
       return none
     },
-    isCoolingDown: (slot, index, now) => pool.rests(slot, index, now),
+    isCoolingDown: (slot, index, now) => pool.isCoolingDown(slot, index, now),
     pickCredential: (slot, count, now) => pool.pick(slot, count, now),
   }
 }

@@ -35,20 +35,20 @@ export type PinnedTarget =
  */
 export function findPinned(query: PinnedQuery, compiled: CompiledRoutes, pin: Pin): PinnedTarget {
   const provider = compiled.providersById.get(pin.providerId)
-  if (provider === undefined) return refuse(pin, [], 'its provider was removed')
+  if (provider === undefined) return reject(pin, [], 'its provider was removed')
   const where = `provider ${provider.name}`
   const signals: Signal[] = [pinned(pin, provider)]
   if (query.providerName !== null && query.providerName !== provider.name) signals.push(headerOverruled)
-  if (!hasCredential(provider, pin)) return refuse(pin, signals, `the credential of ${where} that holds it was removed`)
+  if (!hasCredential(provider, pin)) return reject(pin, signals, `the credential of ${where} that holds it was removed`)
   const routed = query.model === null ? null : findTarget(query, query.model, compiled, pin)
   if (routed !== null) signals.push(routed.found.matched)
   const target = routed?.target ?? { providerId: provider.id, upstreamModel: null, weight: 1, priority: 0 }
-  const judgement = evaluateTarget(query, { target, provider, upstream: null }, routed?.name ?? query.model ?? '')
-  if ('skipped' in judgement) {
-    signals.push(skippedSignal(judgement.skipped))
-    return refuse(pin, signals, `${where} is not active and ready`)
+  const evaluation = evaluateTarget(query, { target, provider, upstream: null }, routed?.name ?? query.model ?? '')
+  if ('skipped' in evaluation) {
+    signals.push(skippedSignal(evaluation.skipped))
+    return reject(pin, signals, `${where} is not active and ready`)
   }
-  const candidate: Candidate = judgement.taken
+  const candidate: Candidate = evaluation.taken
   if (pin.credentialId !== null && provider.credentials.length > 0) candidate.credentialId = pin.credentialId
   signals.push(takenSignal(candidate))
   return { fault: null, route: routed?.found.route ?? null, candidate, signals }
@@ -66,7 +66,7 @@ function findTarget(query: PinnedQuery, model: string, compiled: CompiledRoutes,
   return { found, target: own.target, name: upstreamName(found.pattern, own.upstream, model) }
 }
 
-function refuse({ what }: Pin, signals: Signal[], why: string): PinnedTarget {
+function reject({ what }: Pin, signals: Signal[], why: string): PinnedTarget {
   const message = `The ${what} cannot be reached: ${why}. Ask the operator, or try again later.`
   const text = `The ${what} cannot be reached: ${why}.`
   return {
@@ -76,12 +76,12 @@ function refuse({ what }: Pin, signals: Signal[], why: string): PinnedTarget {
 }
 
 function pinned({ what, credentialId }: Pin, { name }: SnapshotProvider): Signal {
-  const text = `The ${what} lives at ${name}, so the call goes there.`
+  const text = `The ${what} is at ${name}, so the call goes there.`
   return { rule: 'object', verdict: 'taken', text, data: { provider: name, credential: credentialId } }
 }
 
 const headerOverruled: Signal = Object.freeze({
   rule: 'provider.choice',
   verdict: 'note',
-  text: 'x-sp-provider was not looked at: what the call names lives at another provider.',
+  text: 'x-sp-provider was ignored: the object that the call names is at another provider.',
 })

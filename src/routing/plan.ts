@@ -14,7 +14,7 @@ import {
 import { type CompiledRoutes, type CompiledTarget, findRoute, type Scope } from './compile.ts'
 import { findPinned, type Pin } from './pinned-plan.ts'
 import { chooseProvider } from './provider-choice.ts'
-import { modelNotFound, noneUsable } from './refusals.ts'
+import { modelNotFound, noneUsable } from './rejections.ts'
 import { orderCandidates } from './strategy.ts'
 
 export type { Candidate } from './candidates.ts'
@@ -98,10 +98,12 @@ function planModel(query: PlanQuery, model: string, compiled: CompiledRoutes): P
   }
   signals.push(found.matched)
   if (query.providerName !== null) signals.push(headerIgnored)
-  const judged = evaluateTargets(query, found.targets, ({ upstream }) => upstreamName(found.pattern, upstream, model))
-  const { ordered, signal } = orderCandidates(found.route.strategy, judged.candidates, query.random)
+  const evaluated = evaluateTargets(query, found.targets, ({ upstream }) =>
+    upstreamName(found.pattern, upstream, model),
+  )
+  const { ordered, signal } = orderCandidates(found.route.strategy, evaluated.candidates, query.random)
   if (signal !== null && ordered.length > 1) signals.push(signal)
-  return conclude(query, found.route, { candidates: ordered, skipped: judged.skipped }, signals)
+  return conclude(query, found.route, { candidates: ordered, skipped: evaluated.skipped }, signals)
 }
 
 function planWithoutModel(query: PlanQuery, compiled: CompiledRoutes): Plan {
@@ -111,8 +113,8 @@ function planWithoutModel(query: PlanQuery, compiled: CompiledRoutes): Plan {
     return { fault, route: null, candidates: [], skipped: [], signals, operatorNote: null }
   }
   const target = { providerId: choice.provider.id, upstreamModel: null, weight: 1, priority: 0 }
-  const judged = evaluateTargets(query, [{ target, provider: choice.provider, upstream: null }], () => '')
-  return conclude(query, null, judged, choice.signals)
+  const evaluated = evaluateTargets(query, [{ target, provider: choice.provider, upstream: null }], () => '')
+  return conclude(query, null, evaluated, choice.signals)
 }
 
 function planPinned(query: PlanQuery, pin: Pin, compiled: CompiledRoutes): Plan {
@@ -123,7 +125,7 @@ function planPinned(query: PlanQuery, pin: Pin, compiled: CompiledRoutes): Plan 
   return { fault: null, route: found.route, candidates: [found.candidate], skipped: [], signals }
 }
 
-interface Judged {
+interface Evaluated {
   candidates: Candidate[]
   skipped: Skipped[]
 }
@@ -132,18 +134,18 @@ function evaluateTargets(
   query: PlanQuery,
   targets: readonly CompiledTarget[],
   nameFor: (target: CompiledTarget) => string,
-): Judged {
-  const judged: Judged = { candidates: [], skipped: [] }
+): Evaluated {
+  const evaluated: Evaluated = { candidates: [], skipped: [] }
   for (const target of targets) {
-    const judgement = evaluateTarget(query, target, nameFor(target))
-    if ('taken' in judgement) judged.candidates.push(judgement.taken)
-    else judged.skipped.push(judgement.skipped)
+    const evaluation = evaluateTarget(query, target, nameFor(target))
+    if ('taken' in evaluation) evaluated.candidates.push(evaluation.taken)
+    else evaluated.skipped.push(evaluation.skipped)
   }
-  return judged
+  return evaluated
 }
 
-function conclude(query: PlanQuery, route: SnapshotRoute | null, judged: Judged, signals: Signal[]): Plan {
-  const { candidates, skipped } = judged
+function conclude(query: PlanQuery, route: SnapshotRoute | null, evaluated: Evaluated, signals: Signal[]): Plan {
+  const { candidates, skipped } = evaluated
   for (const candidate of candidates) signals.push(takenSignal(candidate))
   for (const skip of skipped) signals.push(skippedSignal(skip))
   if (candidates.length > 0) return { fault: null, route, candidates, skipped, signals }
@@ -153,5 +155,5 @@ function conclude(query: PlanQuery, route: SnapshotRoute | null, judged: Judged,
 const headerIgnored: Signal = Object.freeze({
   rule: 'provider.choice',
   verdict: 'note',
-  text: 'x-sp-provider was not looked at: the call names a model, and its route decides.',
+  text: 'x-sp-provider was ignored: the call names a model, and its route decides.',
 })

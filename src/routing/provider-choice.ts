@@ -23,7 +23,7 @@ export function chooseProvider(query: ChoiceQuery, compiled: CompiledRoutes): Pr
   const active = pool.filter((provider) => provider.active)
   const [only] = active
   if (only !== undefined && active.length === 1) return choose(only, `is the only active one that speaks ${query.lane}`)
-  return active.length === 0 ? refuseWithNone(query, pool) : refuse(fault('provider_unspecified', ambiguous(active)))
+  return active.length === 0 ? rejectWithNone(query, pool) : reject(fault('provider_unspecified', ambiguous(active)))
 }
 
 /**
@@ -52,13 +52,13 @@ function chooseByName(
   if (found) return choose(found, 'was named by x-sp-provider')
   const active = pool.filter((provider) => provider.active)
   const hint = active.length === 0 ? `None speaks ${query.lane}.` : `It may name ${listNames(active)}.`
-  return refuse(fault('provider_unspecified', `x-sp-provider names ${quote(name)}, which this key cannot use. ${hint}`))
+  return reject(fault('provider_unspecified', `x-sp-provider names ${quote(name)}, which this key cannot use. ${hint}`))
 }
 
-function refuseWithNone(query: ChoiceQuery, pool: readonly SnapshotProvider[]): ProviderChoice {
+function rejectWithNone(query: ChoiceQuery, pool: readonly SnapshotProvider[]): ProviderChoice {
   const why =
     pool.length === 0 ? `No provider that speaks ${query.lane} is set up for this key` : 'No provider is active'
-  return refuse(fault('provider_not_ready', `${why}; ask the operator.`))
+  return reject(fault('provider_not_ready', `${why}; ask the operator.`))
 }
 
 function ambiguous(active: readonly SnapshotProvider[]): string {
@@ -79,6 +79,6 @@ function choose(provider: SnapshotProvider, why: string): ProviderChoice {
   return { fault: null, provider, signals: [signal] }
 }
 
-function refuse(reason: Fault): ProviderChoice {
+function reject(reason: Fault): ProviderChoice {
   return { fault: reason, signals: [{ rule: 'provider.choice', verdict: 'deny', text: reason.message }] }
 }

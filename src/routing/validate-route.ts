@@ -23,23 +23,23 @@ export function validateRoute(route: RouteShape, others: readonly RouteShape[]):
 
 function validateModel(model: string): RouteProblem | null {
   if (model === '' || model !== model.trim())
-    return refuse('model', 'The model needs a name without surrounding blanks.')
-  if (!isPlainName(model)) return refuse('model', notPlain(model))
-  if (countStars(model) > 1) return refuse('model', `${quote(model)} has more than one *; a pattern may have one.`)
+    return reject('model', 'The model needs a name without surrounding blanks.')
+  if (!isPlainName(model)) return reject('model', notPlain(model))
+  if (countStars(model) > 1) return reject('model', `${quote(model)} has more than one *; a pattern may have one.`)
   return null
 }
 
 function validateTargets({ model, targets }: RouteShape): RouteProblem | null {
-  if (targets.length === 0) return refuse('targets', 'The route has no target; name at least one provider.')
+  if (targets.length === 0) return reject('targets', 'The route has no target; name at least one provider.')
   for (const { upstreamModel, weight, priority } of targets) {
-    if (!(Number.isFinite(weight) && weight >= 0)) return refuse('targets', 'A weight is a number from 0 up.')
-    if (!Number.isInteger(priority)) return refuse('targets', 'A priority is a whole number; lower goes first.')
+    if (!(Number.isFinite(weight) && weight >= 0)) return reject('targets', 'A weight is a number from 0 up.')
+    if (!Number.isInteger(priority)) return reject('targets', 'A priority is a whole number; lower goes first.')
     if (upstreamModel === null) continue
     if (upstreamModel === '')
-      return refuse('targets', 'An upstream model cannot be empty; leave it out for the same name.')
-    if (!isPlainName(upstreamModel)) return refuse('targets', notPlain(upstreamModel))
+      return reject('targets', 'An upstream model cannot be empty; leave it out for the same name.')
+    if (!isPlainName(upstreamModel)) return reject('targets', notPlain(upstreamModel))
     if (countStars(upstreamModel) > countStars(model)) {
-      return refuse(
+      return reject(
         'targets',
         `${quote(upstreamModel)} has a * that nothing fills: it takes what the one * of the route's model matched.`,
       )
@@ -55,11 +55,11 @@ function validateAgainst(route: RouteShape, others: readonly RouteShape[]): Rout
     if (other.id === route.id || other.projectId !== route.projectId) continue
     if (other.environmentId !== route.environmentId) continue
     if (other.model === route.model)
-      return refuse('model', `This scope already has a route for ${quote(route.model)}; edit that one.`)
+      return reject('model', `This scope already has a route for ${quote(route.model)}; edit that one.`)
     const rival = compilePattern(other.model)
     if (isExact(pattern) || isExact(rival) || rival.literals !== pattern.literals) continue
     if (patternsOverlap(pattern, rival)) {
-      return refuse(
+      return reject(
         'model',
         `${quote(route.model)} and ${quote(other.model)} match some of the same names and are equally exact; make one longer.`,
       )
@@ -84,6 +84,6 @@ function countStars(text: string): number {
   return text.split('*').length - 1
 }
 
-function refuse(field: RouteProblem['field'], message: string): RouteProblem {
+function reject(field: RouteProblem['field'], message: string): RouteProblem {
   return { field, message }
 }

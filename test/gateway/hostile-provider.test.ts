@@ -131,7 +131,7 @@ describe('a provider', () => {
     const view = other.health(0, credentials)
     await other.stop()
     expect(status).toBe(429)
-    expect(view).toMatchObject({ state: 'resting' })
+    expect(view).toMatchObject({ state: 'cooling-down' })
     expect('until' in view ? view.until - Date.now() : 0).toBeLessThan(2 * 60 * 60_000)
   })
 })

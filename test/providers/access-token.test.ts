@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers())
 let sources = 0
 
 /** Sells tokens that live a hundred minutes, and shows which one each call came with. */
-function open(sell: (sale: number) => { status: number; body: string }) {
+function open(sell: (issue: number) => { status: number; body: string }) {
   let sales = 0
   let accepts = (_token: string) => true
   const transport: Transport = {
@@ -33,8 +33,8 @@ function open(sell: (sale: number) => { status: number; body: string }) {
   const call = { method: 'POST', origin: 'http://h', headers: [], body: null, connectMs: 1000 }
   const source: TokenSource = {
     key: `source ${++sources}`,
-    sale: (ask) => askForToken(ask, { ...call, path: '/token' }),
-    refusal: (reason) => ({ headers: [], body: Buffer.from(reason) }),
+    issue: (ask) => askForToken(ask, { ...call, path: '/token' }),
+    rejection: (reason) => ({ headers: [], body: Buffer.from(reason) }),
   }
   const ask = async () => {
     const sink = new RecordingSink()
@@ -45,7 +45,7 @@ function open(sell: (sale: number) => { status: number; body: string }) {
   return { ask, sales: () => sales, accept: (test: typeof accepts) => (accepts = test), source, transport, call }
 }
 
-const sold = (sale: number) => ({ status: 200, body: JSON.stringify({ access_token: `t${sale}`, expires_in: 6000 }) })
+const sold = (issue: number) => ({ status: 200, body: JSON.stringify({ access_token: `t${issue}`, expires_in: 6000 }) })
 
 describe('an access token', () => {
   it('is bought once, and once only by calls that come together', async () => {
@@ -94,17 +94,17 @@ describe('an access token', () => {
   it('that cannot even be asked for is told in words', async () => {
     const { source, transport, call, sales } = open(sold)
     const sink = new RecordingSink()
-    const sale = async () => {
+    const issue = async () => {
       throw new TokenRejected('its token file cannot be read: ENOENT')
     }
-    withToken(transport, { ...source, sale }).send({ ...call, path: '/call' }, sink)
+    withToken(transport, { ...source, issue }).send({ ...call, path: '/call' }, sink)
     await sink.seen('over')
     expect([sink.status, sink.text, sales()]).toEqual([401, 'its token file cannot be read: ENOENT', 0])
   })
 
   it('that is sold at no URL is refused', async () => {
     const never = () => Promise.reject(new Error('It was asked for.'))
-    await expect(entraToken({ authority: 'login.microsoftonline.us' }).sale(never)).rejects.toThrow(TokenRejected)
+    await expect(entraToken({ authority: 'login.microsoftonline.us' }).issue(never)).rejects.toThrow(TokenRejected)
   })
 
   it('that is said again in a header is not passed', async () => {

@@ -189,7 +189,7 @@ it.each(['oops', 'ftp://127.0.0.1/token', 'https://name:word@oauth2.googleapis.c
   'a key whose token_uri is %s is refused in words',
   async (uri) => {
     const { status, text } = await call(format.document(mock.origin, { token_uri: uri }))
-    expect([status, text]).toEqual([401, expect.stringMatching(/token endpoint is no URL/)])
+    expect([status, text]).toEqual([401, expect.stringMatching(/token endpoint is not an http/)])
   },
 )
 

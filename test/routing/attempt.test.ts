@@ -34,7 +34,7 @@ async function run(script: Script, retries = 1, hangUpAtWait = false) {
       return !hangUpAtWait
     },
     describe: (candidate) => candidate,
-    note: (signal) => notes.push(signal),
+    record: (signal) => notes.push(signal),
     random: () => 0,
   }
   return { outcome: await attempt(Object.keys(script), retries, ports), sent, waits, notes }

@@ -155,7 +155,7 @@ const scenarios: { name: string; routes: SnapshotRoute[]; ask?: Partial<PlanQuer
     routes: [makeRoute('gpt-4o', to('one'))],
     ask: { providerName: 'two' },
     want: 'one:gpt-4o',
-    says: 'x-sp-provider was not looked at: the call names a model, and its route decides.',
+    says: 'x-sp-provider was ignored: the call names a model, and its route decides.',
   },
 ]
 
@@ -191,14 +191,14 @@ describe('plan', () => {
   it('asks to come back when the first breaker may be tried', () => {
     const views: Record<number, HealthView> = {
       1: { state: 'open', until: now + 9000 },
-      2: { state: 'resting', until: now + 4000 },
+      2: { state: 'cooling-down', until: now + 4000 },
     }
     const health = (slot: number) => views[slot] ?? { state: 'ready' as const }
     const { fault, skipped } = run([makeRoute('gpt-4o', to('one', 'two', 'rejected'))], ask({ health }))
     expect(fault).toMatchObject({ code: 'provider_not_ready', retryAfterMs: 4000 })
     expect(skipped.map(({ provider, code, reason }) => [provider, code, reason])).toEqual([
-      ['one', 'open', 'left alone for 9 s after failures'],
-      ['two', 'resting', 'every credential rests, 4 s more'],
+      ['one', 'open', 'paused for 9 s after repeated failures'],
+      ['two', 'cooling-down', 'every credential is cooling down for another 4 s'],
       ['rejected', 'failing', 'failing since 14:02 UTC: credential rejected'],
     ])
   })

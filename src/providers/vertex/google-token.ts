@@ -1,5 +1,5 @@
 import { asString, type JsonObject, parseObject } from '../../core/json-value.ts'
-import { type Ask, askForToken, readAddress, type Sale, TokenRejected } from '../access-token.ts'
+import { type Ask, askForToken, type IssuedToken, readAddress, TokenRejected } from '../access-token.ts'
 import type { ProviderTarget } from '../contract.ts'
 import { textOf } from '../credential.ts'
 import { exchangeRequest, impersonateRequest, readSubjectToken } from './external-account.ts'
@@ -9,14 +9,14 @@ const publicEndpoint = 'https://oauth2.googleapis.com/token'
 const scope = 'https://www.googleapis.com/auth/cloud-platform'
 
 /** Buys a token with a credential of any of the kinds that Google has. Throws `TokenRejected`. */
-export function sellToken(document: JsonObject, ask: Ask, provider: ProviderTarget): Promise<Sale> {
-  const sell = sellers[textOf(document, 'type')] ?? sellToAccount
-  return sell(document, ask, provider)
+export function issueGoogleToken(document: JsonObject, ask: Ask, provider: ProviderTarget): Promise<IssuedToken> {
+  const issue = issuers[textOf(document, 'type')] ?? issueForAccount
+  return issue(document, ask, provider)
 }
 
-type Sell = (document: JsonObject, ask: Ask, provider: ProviderTarget) => Promise<Sale>
+type Issue = (document: JsonObject, ask: Ask, provider: ProviderTarget) => Promise<IssuedToken>
 
-const sellers: Readonly<Record<string, Sell>> = {
+const issuers: Readonly<Record<string, Issue>> = {
   async external_account(document, ask, provider) {
     const urls = [textOf(document, 'token_url'), textOf(document, 'service_account_impersonation_url')]
     const problem = machineIdentityProblem(provider, urls) ?? validateExternalAccount(document)
@@ -44,7 +44,7 @@ function readImpersonated(body: Buffer): { token: string; lifeSeconds: number | 
 }
 
 /** The key of a service account buys tokens with an assertion that it signs (RFC 7523). */
-async function sellToAccount(document: JsonObject, ask: Ask): Promise<Sale> {
+async function issueForAccount(document: JsonObject, ask: Ask): Promise<IssuedToken> {
   const endpoint = textOf(document, 'token_uri') || publicEndpoint
   const assertion = await signAssertion(document, endpoint).catch(() => null)
   // The reason is not told: it may quote the key.

@@ -24,7 +24,7 @@ export function modelNotFound(
   const message = `There is no model ${quote(model)} for this key. ${hint}`
   return {
     fault: fault('model_not_found', message, { param: 'model' }),
-    operatorNote: noteOtherScope(query, model, compiled),
+    operatorNote: findInOtherScope(query, model, compiled),
   }
 }
 
@@ -36,7 +36,7 @@ function* visibleNames(query: ModelQuery, compiled: CompiledRoutes): Iterable<st
   }
 }
 
-function noteOtherScope(query: Scope, model: string, compiled: CompiledRoutes): string | null {
+function findInOtherScope(query: Scope, model: string, compiled: CompiledRoutes): string | null {
   for (const [id, scope] of compiled.scopes) {
     if (id === query.environmentId || id === query.projectId) continue
     const found = scope.exact.get(model) ?? scope.patterns.find(({ pattern }) => matchesPattern(pattern, model))
