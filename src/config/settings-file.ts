@@ -32,7 +32,7 @@ const mostFaults = 3
 
 /** The library quotes what it did not expect, which may be a secret: `Unexpected scalar token in YAML stream: "…"`. */
 function withoutValue(message: string): string {
-  return message.replace(/: ".*/s, '')
+  return /call stack/.test(message) ? 'nested too deeply' : message.replace(/: ".*/s, '')
 }
 
 /** `path` names the file in what is wrong with it. */
@@ -61,9 +61,12 @@ export function parseSettingsFile(text: string, path: string): SettingsFile {
 
 function toTree(document: Document.Parsed, path: string): SettingTree {
   try {
-    return dropUnset(document.toJS({ maxAliasCount: 100 }) ?? {})
+    const tree = document.toJS({ maxAliasCount: 100 }) ?? {}
+    // Throws for an alias within what it stands for, which would have no end.
+    JSON.stringify(tree)
+    return dropUnset(tree)
   } catch {
-    // The library's own guard against an alias that multiplies itself.
+    // Thrown by the library's own guard, too, against aliases that multiply themselves.
     throw new SettingsRefused([{ place: path, message: 'too many aliases' }])
   }
 }

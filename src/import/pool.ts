@@ -4,6 +4,7 @@ import { slugOf } from './converted.ts'
 /** The providers that a conversion comes to: what is the same in all but its name is one. */
 export class ProviderPool {
   readonly #byContent = new Map<string, ConvertedProvider>()
+  readonly #names = new Set<string>()
 
   get all(): ConvertedProvider[] {
     return [...this.#byContent.values()]
@@ -14,10 +15,10 @@ export class ProviderPool {
     const key = JSON.stringify(content)
     const known = this.#byContent.get(key)
     if (known !== undefined) return known.name
-    const taken = new Set(this.all.map(({ name }) => name))
     const slug = slugOf(wanted)
     let name = slug
-    for (let number = 2; taken.has(name); number++) name = `${slug}-${number}`
+    for (let number = 2; this.#names.has(name); number++) name = `${slug}-${number}`
+    this.#names.add(name)
     this.#byContent.set(key, { name, ...content })
     return name
   }

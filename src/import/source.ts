@@ -7,6 +7,7 @@ export class Source {
   readonly left: LeftOut[] = []
   readonly vendors: Vendors
   readonly #file: SettingsFile
+  readonly #skipped = new Set<string>()
   /** By variable, the keys in clear text that stand for it. They are compared, and never written. */
   readonly #secrets = new Map<string, string[]>()
 
@@ -29,10 +30,11 @@ export class Source {
   }
 
   skip(path: Path, what: string, reason: string, advice: string): void {
-    const place = this.#file.place(path.map(String))
     // A setting that several routes share is read several times.
-    if (!this.left.some((one) => one.place === place && one.what === what))
-      this.left.push({ place, what, reason, advice })
+    const key = JSON.stringify([path, what])
+    if (this.#skipped.has(key)) return
+    this.#skipped.add(key)
+    this.left.push({ place: this.#file.place(path.map(String)), what, reason, advice })
   }
 }
 

@@ -1,10 +1,10 @@
 import { errorCodes } from '../core/errors.ts'
-import { validateRoute } from '../routing/plan.ts'
+import { type RouteShape, validateRoute } from '../routing/plan.ts'
 import { readAttachment, targetProviders } from './attachments.ts'
 import type { Change, Plan, Planned } from './plan.ts'
 import { describe, type Identity, isObject, keyOf, objectsIn, type Plain, type Problem } from './resource.ts'
 
-/** What the outcome of a plan would lack: all that its parts refer to has to be there, and no two routes may tie. */
+/** What is wrong with the outcome of a plan: everything that it refers to must exist, and no two routes may tie. */
 export function checkOutcome(plan: Plan): Problem[] {
   const outcome = new Outcome(plan)
   return [...plan.changes.flatMap((change) => checkChange(outcome, change)), ...checkUsers(outcome, plan)]
@@ -12,18 +12,20 @@ export function checkOutcome(plan: Plan): Problem[] {
 
 class Outcome {
   readonly all: readonly Planned[]
+  readonly routes: readonly RouteShape[]
   readonly #plan: Plan
 
   constructor(plan: Plan) {
     this.#plan = plan
     this.all = [...plan.outcome.values()]
+    this.routes = this.all.filter(({ kind }) => kind === 'route').map(routeShape)
   }
 
   find(identity: Identity): Planned | null {
     return this.#plan.outcome.get(keyOf(identity)) ?? null
   }
 
-  lacks(identity: Identity): string[] {
+  missing(identity: Identity): string[] {
     return this.find(identity) === null ? [`there is no ${describe(identity)}`] : []
   }
 }
@@ -45,23 +47,23 @@ function checkChange(outcome: Outcome, { entry, after, kind }: Change): Problem[
       place: entry.placeOf[field] ?? entry.place,
       message: `${entry.kind} ${entry.name}: ${message}`,
     }))
-  const scope = say('', lacksScope(outcome, entry))
+  const scope = say('', checkScope(outcome, entry))
   if (kind === 'environment') {
     const providers = isObject(after.default_providers) ? Object.values(after.default_providers) : []
-    return [...scope, ...say('default_providers', lackProviders(outcome, providers.map(String)))]
+    return [...scope, ...say('default_providers', checkProviders(outcome, providers.map(String)))]
   }
   if (kind === 'provider')
     return say(
       'projects',
-      texts(after.projects).flatMap((name) => outcome.lacks(named('project', name))),
+      texts(after.projects).flatMap((name) => outcome.missing(named('project', name))),
     )
   if (kind === 'policy')
     return say(
       'attach',
-      texts(after.attach).flatMap((word) => lacksAttachment(outcome, word)),
+      texts(after.attach).flatMap((word) => checkAttachment(outcome, word)),
     )
   if (kind === 'key') {
-    const policy = typeof after.policy === 'string' ? outcome.lacks(named('policy', after.policy)) : []
+    const policy = typeof after.policy === 'string' ? outcome.missing(named('policy', after.policy)) : []
     return [...scope, ...say('policy', policy)]
   }
   if (kind !== 'route') return scope
@@ -73,23 +75,23 @@ function checkChange(outcome: Outcome, { entry, after, kind }: Change): Problem[
   ]
 }
 
-function lacksScope(outcome: Outcome, { kind, project, environment }: Identity): string[] {
+function checkScope(outcome: Outcome, { kind, project, environment }: Identity): string[] {
   if (project === null) return []
-  const missing = outcome.lacks(named('project', project))
+  const missing = outcome.missing(named('project', project))
   if (missing.length > 0 || environment === null || kind === 'environment') return missing
-  return outcome.lacks(environmentOf(project, environment))
+  return outcome.missing(environmentOf(project, environment))
 }
 
-function lackProviders(outcome: Outcome, names: readonly string[]): string[] {
-  return [...new Set(names)].flatMap((name) => outcome.lacks(named('provider', name)))
+function checkProviders(outcome: Outcome, names: readonly string[]): string[] {
+  return [...new Set(names)].flatMap((name) => outcome.missing(named('provider', name)))
 }
 
-function lacksAttachment(outcome: Outcome, word: string): string[] {
+function checkAttachment(outcome: Outcome, word: string): string[] {
   const identity = readAttachment(word)
   if (identity === null) return []
   return identity === undefined
-    ? [`${JSON.stringify(word)} is nothing that a policy can hold for`]
-    : outcome.lacks(identity)
+    ? [`${JSON.stringify(word)} is nothing that a policy can apply to`]
+    : outcome.missing(identity)
 }
 
 function checkTargets(outcome: Outcome, { project }: Identity, targets: Plain | undefined): string[] {
@@ -98,7 +100,7 @@ function checkTargets(outcome: Outcome, { project }: Identity, targets: Plain | 
     const allowed = outcome.find(named('provider', name))?.fields.projects
     return Array.isArray(allowed) && !allowed.includes(project)
   })
-  return [...lackProviders(outcome, names), ...limited.map((name) => `provider ${name} is limited to other projects`)]
+  return [...checkProviders(outcome, names), ...limited.map((name) => `provider ${name} is limited to other projects`)]
 }
 
 const statusForm = /^[45]\d\d$/
@@ -113,13 +115,12 @@ function checkFallback(words: Plain | undefined): string[] {
 function checkRoute(outcome: Outcome, entry: Identity & { place: string; placeOf: Record<string, string> }): Problem[] {
   const own = outcome.find(entry)
   if (own === null) return []
-  const others = outcome.all.filter(({ kind }) => kind === 'route').map(routeShape)
-  const problem = validateRoute(routeShape(own), others)
+  const problem = validateRoute(routeShape(own), outcome.routes)
   if (problem === null) return []
   return [{ place: entry.placeOf[problem.field] ?? entry.place, message: `route ${entry.name}: ${problem.message}` }]
 }
 
-/** Names do for ids here: they are compared and nothing else. */
+/** Names serve as ids here: they are only compared. */
 function routeShape(route: Planned) {
   const targets = objectsIn(route.fields.targets)
   return {
@@ -135,7 +136,7 @@ function routeShape(route: Planned) {
   }
 }
 
-/** What is removed may be used by nothing that stays. */
+/** Nothing that remains may use what is removed. */
 function checkUsers(outcome: Outcome, { changes }: Plan): Problem[] {
   return changes
     .filter(({ action }) => action === 'remove')

@@ -75,7 +75,7 @@ export const size: Form = {
   write: (value) => (typeof value === 'number' ? formatSize(value) : value),
 }
 
-/** A duration would mean another moment each time the file is applied. */
+/** Not a duration, which would mean another moment each time the file is applied. */
 export const moment: Form = {
   expected: 'a time such as 2027-01-31T12:00:00Z',
   read(value) {
@@ -85,7 +85,7 @@ export const moment: Form = {
   write: asItIs,
 }
 
-/** Of texts, each once; one alone may stand without its list. `sorted`: their order means nothing. */
+/** A list of texts without duplicates; a single one needs no list. `sorted`: their order has no meaning. */
 export function list(expected: string, { sorted = false, of = text }: { sorted?: boolean; of?: Form } = {}): Form {
   return {
     expected,
@@ -99,7 +99,7 @@ export function list(expected: string, { sorted = false, of = text }: { sorted?:
   }
 }
 
-/** Names with texts, whole: what is not named is not there. */
+/** Names with texts; the value replaces the former one as a whole. */
 export const pairs: Form = {
   expected: 'names with texts, like team: search',
   read(value) {
@@ -121,7 +121,7 @@ export const providersByLane: Form = {
   write: asItIs,
 }
 
-/** The form, or a word that stands for nothing. */
+/** The form, or a word that means no value. */
 export function orWord(form: Form, word: string): Form {
   return {
     expected: `${form.expected}, or ${word}`,

@@ -39,7 +39,7 @@ const tags = field(forms.pairs, 'tags', {})
 
 /** Written and compared as what can be seen of them (`credentials.ts` of the handlers knows them better). */
 const credentials: forms.Form = {
-  expected: 'a credential, best out of a variable',
+  expected: 'a credential, preferably a variable',
   read: () => undefined,
   write: (value) => (Array.isArray(value) ? value.map(showCredential) : value),
 }

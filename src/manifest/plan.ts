@@ -16,20 +16,20 @@ import {
 
 export interface Change extends Identity {
   action: 'create' | 'change' | 'remove'
-  /** null: it is made by this change. */
+  /** null: this change creates it. */
   id: string | null
-  /** Names of the fields that differ; of what is made, all that are not as nothing would make them. */
+  /** Names of the fields that differ; of a new resource, those that differ from the defaults. */
   changed: string[]
-  /** null: it was not, or is no more. */
+  /** null: it does not exist. */
   before: Fields | null
   after: Fields | null
   entry: Entry | null
 }
 
-/** A field that will be this file's: `field` is a path into what `show` prints. */
-/** The owner of files that claim nothing: an export is what was, and not what somebody wants to keep. */
+/** The owner of files that claim nothing: an export describes what was, not what somebody wants to keep. */
 export const noOwner = 'none'
 
+/** A field that becomes this file's: `field` is a path into what `show` prints. */
 export interface Mark {
   key: string
   field: string
@@ -38,11 +38,11 @@ export interface Mark {
 export interface Plan {
   changes: Change[]
   problems: Problem[]
-  /** What a person should know, and nothing does. */
+  /** For people to know; nothing acts on them. */
   notes: string[]
   own: Mark[]
   release: Mark[]
-  /** Every resource as it will be, by its key. */
+  /** Every resource after the change, by its key. */
   outcome: Map<string, Planned>
 }
 
@@ -60,14 +60,14 @@ export interface PlanInput {
   force: boolean
 }
 
-/** From what is and what the files say to what has to be done; in an order of its own, whatever that of the files. */
+/** The changes that lead from the current state to what the files say. Their order does not depend on that of the files. */
 export function makePlan(input: PlanInput): Plan {
   const state = new Map(input.resources.map((resource) => [keyOf(resource), resource]))
   const plan: Plan = { changes: [], problems: [], notes: [], own: [], release: [], outcome: new Map(state) }
   const entries = [...input.entries].sort(compareIdentities)
   for (const entry of entries) planEntry(plan, entry, state.get(keyOf(entry)) ?? null, input)
   planRemovals(plan, new Set(entries.map(keyOf)), input)
-  noteRenames(plan)
+  addRenameNote(plan)
   return plan
 }
 
@@ -85,7 +85,7 @@ function planEntry(plan: Plan, entry: Entry, current: Resource | null, input: Pl
   planMarks(plan, entry, current, changed, input)
 }
 
-/** What the file does not name stays as it is; an order that targets do not state follows from the strategy. */
+/** Fields that the file does not name stay unchanged; a priority that targets do not state follows from the strategy. */
 function complete(entry: Entry, base: Fields): Fields {
   const fields = { ...base, ...entry.fields }
   if (!Array.isArray(fields.targets)) return fields
@@ -98,8 +98,8 @@ function complete(entry: Entry, base: Fields): Fields {
 }
 
 function namesMade(entry: Entry, after: Fields): string[] {
-  const told = (name: string) => name in entry.fields || !same(after[name], specOf(entry.kind, name)?.fallback)
-  return Object.keys(after).filter((name) => told(name) && after[name] !== null)
+  const isNamed = (name: string) => name in entry.fields || !same(after[name], specOf(entry.kind, name)?.fallback)
+  return Object.keys(after).filter((name) => isNamed(name) && after[name] !== null)
 }
 
 function namesChanged(plan: Plan, entry: Entry, before: Fields, after: Fields): string[] {
@@ -109,22 +109,23 @@ function namesChanged(plan: Plan, entry: Entry, before: Fields, after: Fields): 
       : !same(before[name] ?? specOf(entry.kind, name)?.fallback ?? null, after[name])
   const names = Object.keys(entry.fields).filter(differs)
   const fixed = names.filter((name) => specOf(entry.kind, name)?.once === true)
-  for (const name of fixed) tellFixed(plan, entry, name)
+  for (const name of fixed) reportFixed(plan, entry, name)
   return names.filter((name) => !fixed.includes(name))
 }
 
-/** A former secret comes and goes by itself. */
+/** A former secret appears and expires on its own. */
 function firstHash(secrets: Plain | undefined): unknown {
   const [first] = Array.isArray(secrets) ? secrets : []
   return isObject(first) ? first.sha256 : null
 }
 
-function tellFixed(plan: Plan, entry: Entry, name: string): void {
-  if (name === 'secrets') plan.notes.push(`${describe(entry)} has another secret than the file; it stays as it is`)
+function reportFixed(plan: Plan, entry: Entry, name: string): void {
+  if (name === 'secrets')
+    plan.notes.push(`${describe(entry)} has a different secret than the file says; it stays unchanged`)
   else
     plan.problems.push({
       place: entry.placeOf[name] ?? entry.place,
-      message: `the ${name} of ${entry.kind} ${entry.name} cannot be changed; give what is of another ${name} a name of its own`,
+      message: `the ${name} of ${entry.kind} ${entry.name} cannot be changed; use another name for a ${entry.kind} of another ${name}`,
     })
 }
 
@@ -132,7 +133,7 @@ function planMarks(plan: Plan, entry: Entry, current: Resource | null, changed: 
   const { owner, force } = input
   const key = keyOf(entry)
   const owned = current?.owned ?? {}
-  // What was filled in is not what the file says.
+  // Fields that the plan filled in are not stated by the file.
   const isNamed = (name: string) => entry.placeOf[name] !== undefined && specOf(entry.kind, name)?.once !== true
   const named = Object.keys(entry.fields).filter(isNamed)
   const wanted = [kindSpecs[entry.kind].nameField, ...named]
@@ -144,7 +145,7 @@ function planMarks(plan: Plan, entry: Entry, current: Resource | null, changed: 
     if (free) plan.own.push({ key, field: shownPath(entry.kind, name) })
     else if (changed.includes(name)) plan.problems.push(takenBy(entry, name, other))
   }
-  // A credential whose variable is not set is named all the same.
+  // A credential whose variable is not set is stated nevertheless.
   const kept = new Set([...wanted, ...Object.keys(entry.placeOf)].map((name) => shownPath(entry.kind, name)))
   for (const [field, holder] of Object.entries(owned))
     if (holder === owner && !kept.has(field)) plan.release.push({ key, field })
@@ -153,7 +154,7 @@ function planMarks(plan: Plan, entry: Entry, current: Resource | null, changed: 
 function takenBy(entry: Entry, name: string, owner: string): Problem {
   return {
     place: entry.placeOf[name] ?? entry.place,
-    message: `${name} of ${describe(entry)} is owned by the file ${JSON.stringify(owner)}; take it out here, or add --force`,
+    message: `${name} of ${describe(entry)} is owned by the file ${JSON.stringify(owner)}; remove it here, or add --force`,
   }
 }
 
@@ -161,9 +162,9 @@ function planRemovals(plan: Plan, named: ReadonlySet<string>, { resources, owner
   const left = resources.filter(
     (resource) => resource.owned[kindSpecs[resource.kind].nameField] === owner && !named.has(keyOf(resource)),
   )
-  if (prune && owner === noOwner) plan.notes.push('The files have no owner, and so there is nothing to prune')
+  if (prune && owner === noOwner) plan.notes.push('The files have no owner, so there is nothing to prune')
   if (left.length > 0 && !prune)
-    plan.notes.push(`${left.map(describe).join(', ')}: no longer in the files of ${owner}; --prune removes such`)
+    plan.notes.push(`${left.map(describe).join(', ')}: no longer in the files of ${owner}; --prune removes them`)
   if (!prune) return
   for (const resource of withEnvironments(left, resources).sort((one, other) => compareIdentities(other, one))) {
     const others = Object.entries(resource.owned).filter(([, holder]) => holder !== owner)
@@ -171,7 +172,7 @@ function planRemovals(plan: Plan, named: ReadonlySet<string>, { resources, owner
     if (first !== undefined && !force)
       plan.problems.push({
         place: describe(resource),
-        message: `its ${first[0]} is owned by the file ${JSON.stringify(first[1])}; add --force to remove it all the same`,
+        message: `its ${first[0]} is owned by the file ${JSON.stringify(first[1])}; add --force to remove it anyway`,
       })
     const { kind, project, environment, name, id, fields } = resource
     plan.outcome.delete(keyOf(resource))
@@ -186,19 +187,19 @@ function planRemovals(plan: Plan, named: ReadonlySet<string>, { resources, owner
   }
 }
 
-/** A project goes with its environments, whoever made them. */
+/** Removing a project removes its environments, even those that were not created by a file. */
 function withEnvironments(left: readonly Resource[], all: readonly Resource[]): Resource[] {
   const projects = new Set(left.filter(({ kind }) => kind === 'project').map(({ name }) => name))
   const implied = all.filter(({ kind, project }) => kind === 'environment' && project !== null && projects.has(project))
   return [...new Set([...left, ...implied])]
 }
 
-/** Nothing in a file says that a name was another one before. */
-function noteRenames({ changes, notes }: Plan): void {
+/** A file cannot say that something had another name before. */
+function addRenameNote({ changes, notes }: Plan): void {
   for (const kind of new Set(changes.map((change) => change.kind))) {
     const of = (action: Change['action']) =>
       changes.filter((change) => change.kind === kind && change.action === action)
     if (of('create').length > 0 && of('remove').length > 0)
-      notes.push(`A ${kind} that has another name now is created under it, and the one before is removed`)
+      notes.push(`A renamed ${kind} is created under its new name, and the old one is removed`)
   }
 }

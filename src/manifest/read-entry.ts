@@ -1,9 +1,8 @@
 import { Secret } from '../core/secret.ts'
+import { moment } from './forms.ts'
 import { type KindSpec, kindSpecs, specOf } from './kinds.ts'
-import { readSecrets } from './read-secrets.ts'
 import { below, type Place, type Reader, unknownName } from './reader.ts'
 import { type Entry, type Fields, isObject, type Plain, type ResourceKind } from './resource.ts'
-import { fillVariables } from './variables.ts'
 
 /** Longer than any model's name; what the routes' own rules say of it comes later. */
 const slugForm = /^[a-z0-9][a-z0-9._-]{0,62}$/
@@ -16,7 +15,7 @@ const shorthands: Partial<Record<ResourceKind, readonly string[]>> = {
 }
 const hidden = ['secrets']
 
-/** Reads one resource into the reader; null: it is not even named. What is wrong with it is said of its place. */
+/** Reads one resource into the reader; null: it has no name. Problems are reported with their place. */
 export function readEntry(
   reader: Reader,
   kind: ResourceKind,
@@ -26,7 +25,7 @@ export function readEntry(
 ): Entry | null {
   const spec = kindSpecs[kind]
   if (!isObject(value)) {
-    reader.refuse(place, `expected a ${kind}, like ${spec.nameField}: … and its fields below`)
+    reader.reject(place, `expected a ${kind}, like ${spec.nameField}: … and its fields below`)
     return null
   }
   const given = fill(reader, value, place)
@@ -54,7 +53,7 @@ interface Given {
   missing: Map<string, string[]>
 }
 
-/** All variables filled in; of those that are not set, only a credential's may stay so. */
+/** Fills in all variables. Only those of a credential may be unset. */
 function fill(reader: Reader, value: Record<string, unknown>, place: Place): Given {
   const missing = new Map<string, string[]>()
   const walk = (inner: unknown, at: Place): unknown => {
@@ -67,7 +66,7 @@ function fill(reader: Reader, value: Record<string, unknown>, place: Place): Giv
     if (filled.missing.length > 0) {
       missing.set(field, [...(missing.get(field) ?? []), ...filled.missing])
       if (!isCredential(field))
-        reader.refuse(at, `${field}: the variable ${filled.missing.join(', ')} is not set; give it a value`)
+        reader.reject(at, `${field}: the variable ${filled.missing.join(', ')} is not set; set it and apply again`)
     }
     return filled.text
   }
@@ -80,13 +79,13 @@ function readName(reader: Reader, kind: ResourceKind, value: unknown, place: Pla
   const { nameField } = kindSpecs[kind]
   const at = below(place, nameField)
   if (value === undefined || value === null || value === '') {
-    reader.refuse(place, `a ${kind} needs its ${nameField}`)
+    reader.reject(place, `a ${kind} needs its ${nameField}`)
     return null
   }
   const name = typeof value === 'number' ? String(value) : value
   if (typeof name === 'string' && (nameField === 'model' || slugForm.test(name))) return name
   const expected = 'lower-case letters, digits, dots, underscores and hyphens, up to 63, a letter or digit first'
-  reader.refuse(
+  reader.reject(
     at,
     `${nameField}: expected ${nameField === 'model' ? 'a model name, or a pattern with one *' : expected}`,
   )
@@ -98,12 +97,12 @@ function readScope(reader: Reader, spec: KindSpec, tree: Record<string, unknown>
     if (!spec.scope.includes(name)) return null
     const value = tree[name] ?? fallback
     if (typeof value === 'string' && slugForm.test(value)) return value
-    reader.refuse(below(place, name), `${name}: expected its name`)
+    reader.reject(below(place, name), `${name}: expected its name`)
     return fallback
   }
   const everywhere = spec.scope.includes('all_environments') && tree.all_environments === true
   if (everywhere && tree.environment !== undefined && tree.environment !== null)
-    reader.refuse(below(place, 'environment'), 'environment and all_environments contradict each other')
+    reader.reject(below(place, 'environment'), 'environment and all_environments cannot be used together')
   return { project: read('project', 'default'), environment: everywhere ? null : read('environment', 'production') }
 }
 
@@ -114,7 +113,7 @@ function readFields(reader: Reader, entry: Entry, { tree, missing }: Given, plac
   for (const [name, value] of Object.entries(tree)) {
     const at = below(place, name)
     const described = name === spec.nameField || spec.scope.some((scope) => scope === name)
-    if (!known.includes(name)) reader.refuse(at, unknownName(name, known))
+    if (!known.includes(name)) reader.reject(at, unknownName(name, known))
     else if (described || value === null || value === undefined) continue
     else if (isCredential(name)) readCredentials(reader, entry, value, missing.get(name) ?? [], at)
     else if (isSection(kind, name)) readSection(reader, entry, name, value, at)
@@ -138,7 +137,7 @@ function isSection(kind: ResourceKind, name: string): boolean {
 }
 
 function readSection(reader: Reader, entry: Entry, section: string, value: unknown, place: Place): void {
-  if (!isObject(value)) return reader.refuse(place, `${section}: expected its fields below it, each on its own line`)
+  if (!isObject(value)) return reader.reject(place, `${section}: expected its fields below it, one per line`)
   for (const [name, inner] of Object.entries(value)) {
     if (inner !== null && inner !== undefined) readField(reader, entry, `${section}.${name}`, inner, below(place, name))
   }
@@ -146,9 +145,9 @@ function readSection(reader: Reader, entry: Entry, section: string, value: unkno
 
 function readField(reader: Reader, entry: Entry, name: string, value: unknown, place: Place): void {
   const spec = specOf(entry.kind, name)
-  if (spec === null) return reader.refuse(place, unknownName(name, Object.keys(kindSpecs[entry.kind].fields)))
+  if (spec === null) return reader.reject(place, unknownName(name, Object.keys(kindSpecs[entry.kind].fields)))
   const read = spec.form.read(value)
-  if (read === undefined) return reader.refuse(place, `${name}: expected ${spec.form.expected}`)
+  if (read === undefined) return reader.reject(place, `${name}: expected ${spec.form.expected}`)
   put(entry, name, read, place)
 }
 
@@ -157,11 +156,11 @@ function put(entry: Entry, name: string, value: Plain, { file, path }: Place): v
   entry.placeOf[name] = file.place(path)
 }
 
-/** Clear texts: they stay secrets, and what is compared of them is made by who has the machine key. */
+/** Credentials in clear text stay secrets here; the holder of the machine key makes what is compared of them. */
 function readCredentials(reader: Reader, entry: Entry, value: unknown, missing: string[], place: Place): void {
   const texts = Array.isArray(value) ? value : [value]
   if (texts.length === 0 || texts.some((text) => typeof text !== 'string'))
-    return reader.refuse(place, 'credentials: expected a text, best out of a variable, or a list of such')
+    return reader.reject(place, 'credentials: expected a text, preferably a variable, or a list of them')
   entry.placeOf.credentials = place.file.place(place.path)
   entry.missing = [...new Set(missing)]
   if (missing.length === 0) entry.credentials = texts.map((text) => new Secret(String(text).trim()))
@@ -172,15 +171,76 @@ function readSoleTarget(reader: Reader, entry: Entry, tree: Fields | Record<stri
   const { provider, upstream_model, targets } = tree
   if (provider === undefined || provider === null) {
     if (upstream_model !== undefined && upstream_model !== null)
-      reader.refuse(below(place, 'upstream_model'), 'upstream_model goes with provider')
+      reader.reject(below(place, 'upstream_model'), 'upstream_model needs provider')
     return
   }
   const at = below(place, 'provider')
-  if (targets !== undefined && targets !== null) return reader.refuse(at, 'provider and targets contradict each other')
+  if (targets !== undefined && targets !== null)
+    return reader.reject(at, 'provider and targets cannot be used together')
   if (
     typeof provider !== 'string' ||
     (upstream_model !== undefined && upstream_model !== null && typeof upstream_model !== 'string')
   )
-    return reader.refuse(at, 'provider: expected the name of a provider')
+    return reader.reject(at, 'provider: expected the name of a provider')
   put(entry, 'targets', [{ provider, upstream_model: upstream_model ?? null, weight: 1, priority: null }], at)
+}
+
+const hashForm = /^[0-9a-f]{64}$/
+
+/** What an carries of a key, so that a wiped gateway admits it again: `sha256`, `last_four`, and `former` while a rotation's grace runs. */
+function readSecrets(reader: Reader, entry: Entry, tree: Record<string, unknown>, place: Place): void {
+  const { former } = tree
+  if (tree.sha256 === undefined && tree.last_four === undefined && former === undefined) return
+  const current = readSecret(reader, tree, place)
+  if (current === null) return
+  const secrets: Plain[] = [{ ...current, expires_at: null }]
+  if (isObject(former)) {
+    const at = below(place, 'former')
+    const second = readSecret(reader, former, at)
+    const expires = moment.read(former.expires_at)
+    if (expires === undefined) reader.reject(at, `expires_at: expected ${moment.expected}`)
+    else if (second !== null) secrets.push({ ...second, expires_at: expires })
+  }
+  entry.fields.secrets = secrets
+  entry.placeOf.secrets = place.file.place([...place.path, 'sha256'])
+}
+
+function readSecret(
+  reader: Reader,
+  { sha256, last_four }: Record<string, unknown>,
+  place: Place,
+): { sha256: string; last_four: string } | null {
+  const hash = typeof sha256 === 'string' ? sha256.toLowerCase() : ''
+  if (!hashForm.test(hash)) {
+    reader.reject(below(place, 'sha256'), 'sha256: expected the SHA-256 of the key in 64 hexadecimal digits')
+    return null
+  }
+  // Four digits are a number to YAML.
+  const ending = typeof last_four === 'number' ? String(last_four).padStart(4, '0') : last_four
+  if (typeof ending !== 'string' || !/^[0-9A-Za-z]{4}$/.test(ending)) {
+    reader.reject(below(place, 'last_four'), 'last_four: expected the last four characters of the key, in quotes')
+    return null
+  }
+  return { sha256: hash, last_four: ending }
+}
+
+/** `${NAME}`, filled in from variables that the applying command read; `$${` stands for `${` itself. */
+const variableForm = /\$(\$\{)|\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
+
+interface Filled {
+  text: string
+  /** Variables that are not set, or empty. */
+  missing: string[]
+}
+
+function fillVariables(text: string, variables: Readonly<Record<string, string>>): Filled {
+  const missing: string[] = []
+  const filled = text.replace(variableForm, (whole, escaped: string | undefined, name: string | undefined) => {
+    if (escaped !== undefined) return escaped
+    const value = name !== undefined && Object.hasOwn(variables, name) ? variables[name] : undefined
+    if (value !== undefined && value !== '') return value
+    missing.push(name ?? '')
+    return whole
+  })
+  return { text: filled, missing }
 }

@@ -12,7 +12,7 @@ export interface Document {
   text: string
 }
 
-export interface Declared {
+export interface Manifest {
   owner: string
   entries: Entry[]
   problems: Problem[]
@@ -32,8 +32,8 @@ const plainSections: Record<string, ResourceKind> = {
   routes: 'route',
 }
 
-/** What the files say together; every mistake with its place. Sections of settings are `serve`'s and are passed over. */
-export function readDocuments(documents: readonly Document[], variables: Readonly<Record<string, string>>): Declared {
+/** What the files say together, and every problem with its place. Sections with settings of `serve` are skipped. */
+export function readDocuments(documents: readonly Document[], variables: Readonly<Record<string, string>>): Manifest {
   const reader = new Reader(variables)
   const owners: Owner[] = []
   for (const { name, text } of documents) {
@@ -56,23 +56,23 @@ function readFile(reader: Reader, file: SettingsFile, owners: Owner[]): void {
     else if (name === 'projects') reader.eachOf(value, place, (member, at) => readProject(reader, member, at))
     else if (name === 'owner') readOwner(reader, value, place, owners)
     else if (!sectionNames.includes(name))
-      reader.refuse(place, unknownName(name, [...resourceSections, ...sectionNames]))
+      reader.reject(place, unknownName(name, [...resourceSections, ...sectionNames]))
   }
 }
 
 function readOwner(reader: Reader, value: unknown, place: Place, owners: Owner[]): void {
   if (typeof value !== 'string' || !ownerForm.test(value))
-    return reader.refuse(place, 'owner: expected a name of lower-case letters, digits, dots and hyphens')
+    return reader.reject(place, 'owner: expected a name of lower-case letters, digits, dots and hyphens')
   const other = owners.find(({ name }) => name !== value)
   if (other !== undefined)
-    return reader.refuse(
+    return reader.reject(
       place,
-      `owner ${value} differs from ${other.name} at ${other.place}; apply what they own apart`,
+      `owner ${value} differs from ${other.name} at ${other.place}; apply their files separately`,
     )
   owners.push({ name: value, place: place.file.place(place.path) })
 }
 
-/** A project may be its name alone, and so may each of its environments. */
+/** A project may be just its name, and so may each of its environments. */
 function readProject(reader: Reader, value: unknown, place: Place): void {
   const { environments, ...rest } = isObject(value) ? value : { name: value, environments: undefined }
   const project = readEntry(reader, 'project', rest, place)

@@ -2,19 +2,19 @@ import type { SettingsFile } from '../config/settings-file.ts'
 import { closestName } from '../core/closest-names.ts'
 import { type Entry, keyOf, type Problem } from './resource.ts'
 
-/** Where a reading stands: everything below it is said of this place. */
+/** A place in a file, for the problems that are found there. */
 export interface Place {
   file: SettingsFile
   path: readonly string[]
 }
 
-/** Nobody mends more at once, and the place of each is looked for in its file: a hostile one kept a thread for a minute. */
-const mostProblems = 50
+/** Nobody fixes more at once, and finding the place of each costs time: a hostile file kept a thread busy for a minute. */
+const maxProblems = 50
 
-/** There are so many mistakes that the rest was not looked at. */
+/** There are so many problems that the rest of the files was not read. */
 export class TooManyProblems extends Error {}
 
-/** Collects what files say, and every mistake in them. */
+/** Collects what files say, and every problem in them. */
 export class Reader {
   readonly variables: Readonly<Record<string, string>>
   readonly problems: Problem[] = []
@@ -29,9 +29,9 @@ export class Reader {
   }
 
   /** Throws `TooManyProblems` once there are enough. */
-  refuse({ file, path }: Place, message: string): void {
-    if (this.problems.length >= mostProblems) {
-      this.problems.push({ place: file.place([]), message: 'there is more; mend these first' })
+  reject({ file, path }: Place, message: string): void {
+    if (this.problems.length >= maxProblems) {
+      this.problems.push({ place: file.place([]), message: 'there are more problems; fix these first' })
       throw new TooManyProblems()
     }
     this.problems.push({ place: file.place(path), message })
@@ -44,16 +44,16 @@ export class Reader {
     else
       this.problems.push({
         place: entry.place,
-        message: `${entry.kind} ${entry.name} stands at ${before.place} already`,
+        message: `${entry.kind} ${entry.name} is already at ${before.place}`,
       })
   }
 
-  /** Visits each member of a list; what is no list is refused. */
-  eachOf(value: unknown, place: Place, visit: (member: unknown, place: Place) => void): void {
+  /** Reads each member of a list, and rejects what is not a list. */
+  eachOf(value: unknown, place: Place, read: (member: unknown, place: Place) => void): void {
     if (value === null || value === undefined) return
     if (!Array.isArray(value))
-      return this.refuse(place, `${place.path.join('.')}: expected a list, each with a dash before it`)
-    for (const [index, member] of value.entries()) visit(member, below(place, String(index)))
+      return this.reject(place, `${place.path.join('.')}: expected a list, each with a dash before it`)
+    for (const [index, member] of value.entries()) read(member, below(place, String(index)))
   }
 }
 

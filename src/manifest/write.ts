@@ -19,7 +19,7 @@ export interface Written {
   tree: Record<string, unknown>
 }
 
-/** A file that describes the resources, in an order of its own: the same resources give the same text. */
+/** A file that describes the resources. The same resources give the same text, in whatever order they come. */
 export function writeDocument(resources: readonly Resource[], owner: string | null, heading: string): Written {
   const variables = nameVariables(resources)
   const sorted = [...resources].sort(compareIdentities)
@@ -40,14 +40,24 @@ export function writeDocument(resources: readonly Resource[], owner: string | nu
   return { text: document.toString({ lineWidth: 0 }), tree }
 }
 
-/** Name, scope, and every field that is not as it would be without being named. */
+/** Name, scope, and every field that differs from its default. */
 function writeResource({ kind, name, project, environment, fields }: Resource): Record<string, unknown> {
   const { nameField, scope } = kindSpecs[kind]
   const head: Record<string, unknown> = { [nameField]: name }
   if (scope.includes('project')) head.project = project
   if (environment !== null) head.environment = environment
   else if (scope.includes('all_environments')) head.all_environments = true
-  return { ...head, ...writeFields(kind, fields) }
+  return escapeVariables({ ...head, ...writeFields(kind, fields) })
+}
+
+/** A text that looks like a variable would be filled in when the file is applied. */
+function escapeVariables<Value>(value: Value): Value
+function escapeVariables(value: unknown): unknown {
+  if (typeof value === 'string') return value.split('${').join('$${')
+  if (Array.isArray(value)) return value.map(escapeVariables)
+  return isTree(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, escapeVariables(inner)]))
+    : value
 }
 
 function writeFields(kind: ResourceKind, fields: Fields): Record<string, unknown> {
@@ -88,7 +98,7 @@ function writeProvider(provider: Resource, variables: Map<string, string>): Reco
   return { ...head, credentials: Array.from({ length: count }, (_, place) => `\${${variable}_${place + 1}}`), ...rest }
 }
 
-/** `azure-eu` → `AZURE_EU_CREDENTIAL`; two names that come to the same are told apart. */
+/** `azure-eu` → `AZURE_EU_CREDENTIAL`; two names that lead to the same variable get different ones. */
 function nameVariables(resources: readonly Resource[]): Map<string, string> {
   const names = resources
     .filter(({ kind }) => kind === 'provider')
@@ -119,12 +129,13 @@ function writeKey(key: Resource): Record<string, unknown> {
 }
 
 const sectionComments: Record<string, string> = {
-  owner: ' Whose file this is; with none, whoever applies it claims nothing, and anybody may change what it says.',
+  owner:
+    ' The owner of these settings. With none, applying the file claims nothing, and others may change what it says.',
   projects: ' Projects with their environments.',
-  providers: ' Credentials are not exported: each is read from the variable that is named in its place.',
+  providers: ' Credentials are not exported: each is read from the environment variable in its place.',
   policies: ' What keys may do.',
-  keys: ' Gateway keys by the SHA-256 of their secrets: who has one of them goes on using it.',
-  routes: ' From the model that a client names to the providers that serve it.',
+  keys: ' Gateway keys by the SHA-256 of their secrets: their holders can continue to use them.',
+  routes: ' Which providers serve the model that a client names.',
 }
 
 function commentSections(document: Document): void {

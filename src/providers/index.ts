@@ -5,8 +5,8 @@ import type { ProviderKind, Settings } from './contract.ts'
 import { demo } from './demo.ts'
 import { gemini } from './gemini.ts'
 import { openai } from './openai.ts'
-import { openaiCompatible } from './openai-compatible.ts'
-import type { Preset } from './presets.ts'
+import { makeOpenaiCompatible } from './openai-compatible.ts'
+import { presets } from './presets.ts'
 import { vertex } from './vertex.ts'
 
 /** In the order in which people are offered them. */
@@ -14,7 +14,7 @@ export const providerKinds: readonly ProviderKind[] = [
   openai,
   anthropic,
   gemini,
-  openaiCompatible,
+  makeOpenaiCompatible(presets),
   azureOpenai,
   bedrock,
   vertex,
@@ -37,11 +37,6 @@ export function indexKinds(kinds: readonly ProviderKind[]): ReadonlyMap<string, 
   return index
 }
 
-/** The preset that a provider's settings name; null when they name none. */
-export function findPreset({ presets }: ProviderKind, settings: Settings): Preset | null {
-  return presets?.find(({ name }) => name === settings.preset) ?? null
-}
-
 /** The base URL to store when the operator gives none; '' when one must be given. */
 export function defaultBaseUrl(kind: ProviderKind, settings: Settings): string {
   return kind.baseUrlFor?.(settings) ?? kind.defaultBaseUrl
@@ -49,5 +44,5 @@ export function defaultBaseUrl(kind: ProviderKind, settings: Settings): string {
 
 /** Whether this configuration needs a credential; a preset is more exact than its kind. */
 export function credentialNeed(kind: ProviderKind, settings: Settings): ProviderKind['credential'] {
-  return findPreset(kind, settings)?.credential ?? kind.credential
+  return kind.presets?.find(({ name }) => name === settings.preset)?.credential ?? kind.credential
 }

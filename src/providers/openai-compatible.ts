@@ -1,12 +1,10 @@
 import type { ProviderKind, Settings } from './contract.ts'
 import { egressSettings } from './egress.ts'
-import { type Preset, presets } from './presets.ts'
+import type { Preset } from './presets.ts'
 import { joinBaseUrl } from './wire/base-url.ts'
 import { openaiCheck, readOpenaiError } from './wire/openai-format.ts'
 import { openaiRules, scrubWith } from './wire/scrub.ts'
 import { classifyStatus } from './wire/status.ts'
-
-export const openaiCompatible = makeOpenaiCompatible(presets)
 
 /** Any server with OpenAI's API. All that differs between vendors is their row in `presets.ts`. */
 export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {

@@ -274,7 +274,7 @@ describe('what a file owns', () => {
     const text = 'owner: platform\nproviders:\n  - name: openai\n'
     const kept = await client.diff(files(text))
     expect([kept.changes, kept.released]).toEqual([[], 3])
-    expect(kept.notes[0]).toContain('no longer in the files of platform; --prune removes such')
+    expect(kept.notes[0]).toContain('no longer in the files of platform; --prune removes them')
     const applied = await client.apply({ ...files(text), prune: true })
     expect(told(applied.changes)).toEqual(['remove route gpt-4o-mini', 'remove key ci', 'remove policy small'])
     expect((await client.policies.list({})).map(({ name }) => name)).toEqual(['by-hand'])

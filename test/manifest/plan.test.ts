@@ -52,7 +52,7 @@ projects: [{ name: search, environments: [production] }]
     expect(problems).toEqual([
       {
         place: 'config.yaml:2:21',
-        message: 'the kind of provider openai cannot be changed; give what is of another kind a name of its own',
+        message: 'the kind of provider openai cannot be changed; use another name for a provider of another kind',
       },
     ])
   })
@@ -66,7 +66,7 @@ projects: [{ name: search, environments: [production] }]
     const kept = plan(state, [])
     expect([kept.changes, kept.notes]).toEqual([
       [],
-      ['policy old: no longer in the files of file; --prune removes such'],
+      ['policy old: no longer in the files of file; --prune removes them'],
     ])
   })
 
@@ -76,7 +76,7 @@ projects: [{ name: search, environments: [production] }]
       entriesOf('policies: [new]'.replace('[new]', '[{ name: new }]')),
       { prune: true },
     )
-    expect(notes).toEqual(['A policy that has another name now is created under it, and the one before is removed'])
+    expect(notes).toEqual(['A renamed policy is created under its new name, and the old one is removed'])
   })
 
   it('refuses what another file owns, and takes it over by force', () => {
@@ -138,7 +138,7 @@ describe('the outcome of a plan', () => {
     ],
     [`${scope}keys: [{ name: ci, policy: none-such }]`, 'key ci: there is no policy none-such'],
     ['policies: [{ name: a, attach: [project:search] }]', 'policy a: there is no project search'],
-    ['policies: [{ name: a, attach: [everything] }]', 'nothing that a policy can hold for'],
+    ['policies: [{ name: a, attach: [everything] }]', 'nothing that a policy can apply to'],
   ])('of %j is refused', (text, message) => {
     expect(problems(text).join('\n')).toContain(message)
   })

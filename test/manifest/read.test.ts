@@ -88,10 +88,10 @@ policies:
       'keys:\n  - name: ci\n    sha256: abc',
       'config.yaml:3:5: sha256: expected the SHA-256 of the key in 64 hexadecimal digits',
     ],
-    ['projects: [a, a]', 'config.yaml:1:15: project a stands at config.yaml:1:12 already'],
+    ['projects: [a, a]', 'config.yaml:1:15: project a is already at config.yaml:1:12'],
     [
       `routes:\n  - model: \${M}\n    provider: a`,
-      'config.yaml:2:5: model: the variable M is not set; give it a value',
+      'config.yaml:2:5: model: the variable M is not set; set it and apply again',
     ],
     ['owner: Not A Name', 'config.yaml:1:1: owner: expected a name of lower-case letters, digits, dots and hyphens'],
     ['a: [', 'config.yaml:1:5: Flow sequence in block collection must be sufficiently indented and end with a ]'],
@@ -133,7 +133,10 @@ policies:
     expect(read('projects: [a]').owner).toBe('file')
     expect(read('owner: platform', 'owner: platform\nprojects: [a]')).toMatchObject({ owner: 'platform', problems: [] })
     expect(read('owner: platform', 'owner: search').problems).toEqual([
-      { place: '1.yaml:1:1', message: 'owner search differs from platform at 0.yaml:1:1; apply what they own apart' },
+      {
+        place: '1.yaml:1:1',
+        message: 'owner search differs from platform at 0.yaml:1:1; apply their files separately',
+      },
     ])
   })
 })
@@ -143,5 +146,5 @@ it('stops at fifty mistakes, however many there are', () => {
   const text = Array.from({ length: 60_000 }, (_, index) => `k${index}: 1\n`).join('')
   const { problems } = readDocuments([{ name: 'a.yaml', text }], {})
   expect(problems).toHaveLength(51)
-  expect(problems.at(-1)).toEqual({ place: 'a.yaml:1:1', message: 'there is more; mend these first' })
+  expect(problems.at(-1)).toEqual({ place: 'a.yaml:1:1', message: 'there are more problems; fix these first' })
 })

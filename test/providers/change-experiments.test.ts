@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { readFields } from '../../cli/fields.ts'
 import { deriveKindSettings } from '../../scripts/kind-settings.ts'
-import { fieldsOf, flagOf } from '../../src/admin/contract/kind-settings.ts'
+import { fieldsOf, listSettings } from '../../src/admin/contract/kind-fields.ts'
 import { kindSchema } from '../../src/admin/handlers/kind-schema.ts'
 import { parseSettingsFile } from '../../src/config/settings-file.ts'
 import { findChoice, kindChoices, presetChoices } from '../../src/console/app/areas/providers/add-choices.ts'
@@ -10,9 +10,9 @@ import { convertLitellm } from '../../src/import/litellm.ts'
 import { convertPortkey } from '../../src/import/portkey.ts'
 import { Vendors } from '../../src/import/vendors.ts'
 import type { ProviderKind } from '../../src/providers/contract.ts'
-import { credentialNeed, defaultBaseUrl, findPreset, indexKinds, providerKinds } from '../../src/providers/index.ts'
+import { credentialNeed, defaultBaseUrl, findKind, indexKinds, providerKinds } from '../../src/providers/index.ts'
 import { openai } from '../../src/providers/openai.ts'
-import { makeOpenaiCompatible, openaiCompatible } from '../../src/providers/openai-compatible.ts'
+import { makeOpenaiCompatible } from '../../src/providers/openai-compatible.ts'
 import { type Preset, presets } from '../../src/providers/presets.ts'
 import { startTestGateway } from '../admin/gateway.ts'
 
@@ -41,8 +41,7 @@ describe('a new provider kind', () => {
     const rows = deriveKindSettings(kinds)
     // `project` means something else to every command.
     expect(rows).toMatchObject({ tenant: { kinds: ['acme'] }, acmeProject: { setting: 'project' } })
-    const listed = Object.entries(rows).map(([field, row]) => ({ ...row, field, flag: flagOf(field) }))
-    const fields = readFields(z.strictObject(fieldsOf(listed)))
+    const fields = readFields(z.strictObject(fieldsOf(listSettings(rows))))
     const own = fields.filter((field) => field.kinds?.includes('acme'))
     expect(own.map(({ flag, shape, description }) => [flag, shape, description])).toEqual([
       ['tenant', 'text', 'Tenant to bill calls to (kind acme)'],
@@ -105,19 +104,19 @@ describe('a new vendor', () => {
 
   it('sets the address, the need for a credential, and what is not supported', () => {
     expect(kindSchema(kind).safeParse(settings).success).toBe(true)
-    expect(kindSchema(openaiCompatible).safeParse(settings).success).toBe(false)
-    expect(findPreset(kind, settings)).toBe(vendor)
+    const present = findKind(kind.kind)
+    expect(present && kindSchema(present).safeParse(settings).success).toBe(false)
     expect([defaultBaseUrl(kind, settings), credentialNeed(kind, settings)]).toEqual([vendor.baseUrl, 'required'])
     expect(kind.address(target, 'openai', '/models')).toEqual({
       origin: 'https://api.sparks.example',
       path: '/v1/models',
     })
-    expect([kind.unsupported(target), openaiCompatible.unsupported(target)]).toEqual([['stream_options'], []])
+    expect([kind.unsupported(target), present?.unsupported(target)]).toEqual([['stream_options'], []])
     expect(kind.check?.read(404, Buffer.from(''), target).ok).toBe(true)
     const answer = Buffer.from('{"error":{"message":"You are out of sparks."}}')
     const head = { status: 429, headers: new Map() }
     expect(kind.classify('openai', head, answer)).toEqual({ verdict: 'quota-exhausted' })
-    expect(openaiCompatible.classify('openai', head, answer).verdict).toBe('retry')
+    expect(present?.classify('openai', head, answer).verdict).toBe('retry')
   })
 
   it('is listed by providers.kinds, offered by the console, and known to import', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { baseUrlProblem, joinBaseUrl } from '../../src/providers/wire/base-url.ts'
-import { otherOpenaiSpelling } from '../../src/providers/wire/openai-format.ts'
+import { openaiCheck } from '../../src/providers/wire/openai-format.ts'
 import { readProtoDuration, readRetryAfter } from '../../src/providers/wire/retry-after.ts'
 import {
   anthropicRules,
@@ -82,7 +82,7 @@ describe('base URLs', () => {
     ['https://h.example/v1/openai', null],
     ['https://h.example?k=1', 'https://h.example/v1?k=1'],
   ])('%s was probably meant as %s', (given, meant) => {
-    expect(otherOpenaiSpelling(given)).toBe(meant)
+    expect(openaiCheck(() => true).otherSpelling(given)).toBe(meant)
   })
 })
 

@@ -57,7 +57,7 @@ async function readAttachment(context: AdminContext, word: string): Promise<stri
   if (noun === 'environment' && project && environment && rest.length === 0)
     return (await findEnvironment(context, await findProject(context, project), environment)).id
   throw invalid(
-    `${JSON.stringify(word)} is nothing that a policy can hold for.`,
+    `${JSON.stringify(word)} is nothing that a policy can apply to.`,
     'Write workspace, project:P, environment:P/E or key:NAME.',
   )
 }

@@ -38,7 +38,7 @@ function readModel(entry: JsonObject): ListedProviderModel | null {
 
 const endpoints = /\/(chat\/completions|completions|responses|embeddings|models|chat)$/
 
-export function otherOpenaiSpelling(baseUrl: string): string | null {
+function otherOpenaiSpelling(baseUrl: string): string | null {
   const base = splitBaseUrl(baseUrl)
   const bare = base.path.replace(endpoints, '')
   if (bare !== base.path) return replacePath(base, bare)

@@ -123,15 +123,16 @@ describe('what can be added as a provider', () => {
     ({
       kind: name,
       title: name.toUpperCase(),
+      description: `About ${name}`,
       speaks: ['openai'],
       presets: presets.map((preset) => ({ name: preset, title: preset, base_url: `https://${preset}.example/v1` })),
     }) as unknown as ProviderKind
   const kinds = [kind('newest'), kind('demo'), kind('openai-compatible', ['groq']), kind('openai')]
 
-  it('comes in a fixed order, with new kinds at the end', () => {
-    expect(kindChoices(kinds).map(({ word }) => word)).toEqual(['openai', 'openai-compatible', 'demo', 'newest'])
-    expect(kindChoices(kinds).map(({ title }) => title)).toEqual(['OPENAI', 'Other', 'DEMO', 'NEWEST'])
-    expect(kindChoices([kind('newest')])[0]?.about).toBe('Formats: openai')
+  it('comes in the order of the gateway, in the words of each kind', () => {
+    expect(kindChoices(kinds).map(({ word }) => word)).toEqual(['newest', 'demo', 'openai-compatible', 'openai'])
+    expect(kindChoices(kinds).map(({ title }) => title)).toEqual(['NEWEST', 'DEMO', 'Other', 'OPENAI'])
+    expect(kindChoices([kind('newest')])[0]?.about).toBe('About newest')
   })
 
   it('is found by its address', () => {
