@@ -198,7 +198,7 @@ function hasOtherCredential(leg: Leg): boolean {
   const tried = call.trace.attempts.filter((attempt) => attempt.provider === provider.row.name).length
   if (size <= 1 || tried >= size) return false
   const { state } = call.gateway.health.view(provider.row.slot, Date.now(), size)
-  return state !== 'failing' && state !== 'resting'
+  return state !== 'failing' && state !== 'cooling-down'
 }
 
 function poolSize({ provider }: Leg): number {

@@ -21,7 +21,7 @@ export function attemptAll(call: Call, planned: Plan): Promise<Attempted<Answer>
     wait: (ms) => waitUnlessAborted(call, ms),
     describe: ({ provider, upstreamModel }) =>
       upstreamModel === '' ? provider.name : `${provider.name}/${upstreamModel}`,
-    note: (signal) => recordStep(call, signal),
+    record: (signal) => recordStep(call, signal),
     random: call.gateway.random,
   })
 }
