@@ -25,6 +25,13 @@ export function readValue(bytes: Buffer, { start, end }: Span): unknown {
   }
 }
 
+/** The members that a scan found. */
+export function readMembers(bytes: Buffer, members: readonly (Span & { name: string })[]): JsonObject {
+  const values: Record<string, unknown> = {}
+  for (const member of members) values[member.name] = readValue(bytes, member)
+  return values
+}
+
 export function asObject(value: unknown): JsonObject | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null
 }

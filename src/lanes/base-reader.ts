@@ -1,5 +1,5 @@
 import { scanObject } from '../core/json-scan.ts'
-import { asObject, type JsonObject, readValue } from '../core/json-value.ts'
+import { asObject, type JsonObject, readMembers } from '../core/json-value.ts'
 import type { TokenUsage } from '../core/record.ts'
 import type { ObjectName } from '../core/stored-object.ts'
 import type { AnswerReader, BodyReading, EventReading, Framing, Seen, StreamEvent } from './contract.ts'
@@ -57,7 +57,7 @@ export abstract class BaseReader implements AnswerReader {
   body(bytes: Buffer): BodyReading {
     const scan = scanObject(bytes, this.wanted, undefined, null, true)
     if (!scan.ok) return { wrong: 'the answer is not a complete JSON object' }
-    this.learn(Object.fromEntries(scan.members.map((member) => [member.name, readValue(bytes, member)])))
+    this.learn(readMembers(bytes, scan.members))
     return { wrong: null }
   }
 

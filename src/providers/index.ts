@@ -1,3 +1,4 @@
+import type { LaneName } from '../core/lane.ts'
 import { anthropic } from './anthropic.ts'
 import { azureOpenai } from './azure-openai.ts'
 import { bedrock } from './bedrock.ts'
@@ -22,9 +23,20 @@ export const providerKinds: readonly ProviderKind[] = [
 ]
 
 const byName = indexKinds(providerKinds)
+const noFormats: readonly LaneName[] = []
 
 export function findKind(name: string): ProviderKind | null {
   return byName.get(name) ?? null
+}
+
+/** The lanes whose format a kind takes as it is; none for a kind that is not known. */
+export function formatsOf(name: string): readonly LaneName[] {
+  return byName.get(name)?.formats ?? noFormats
+}
+
+/** Whether a kind has such an operation (`messages`) in the formats that it takes. */
+export function servesOperation(name: string, operation: string): boolean {
+  return byName.get(name)?.serves?.includes(operation) ?? true
 }
 
 /** Throws on a duplicate name: better no start than half of the traffic through the wrong kind. */

@@ -101,9 +101,12 @@ function planModel(query: PlanQuery, model: string, compiled: CompiledRoutes): P
   const evaluated = evaluateTargets(query, found.targets, ({ upstream }) =>
     upstreamName(found.pattern, upstream, model),
   )
-  const { ordered, signal } = orderCandidates(found.route.strategy, evaluated.candidates, query.random)
-  if (signal !== null && ordered.length > 1) signals.push(signal)
-  return conclude(query, found.route, { candidates: ordered, skipped: evaluated.skipped }, signals)
+  if (evaluated.candidates.length > 1) {
+    const { ordered, signal } = orderCandidates(found.route.strategy, evaluated.candidates, query.random)
+    evaluated.candidates = ordered
+    if (signal !== null) signals.push(signal)
+  }
+  return conclude(query, found.route, evaluated, signals)
 }
 
 function planWithoutModel(query: PlanQuery, compiled: CompiledRoutes): Plan {

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { entryHeaderBytes, type JournalEntry } from '../../src/core/journal-format.ts'
-import { EntryBuffer } from '../../src/gateway/journal/entry-buffer.ts'
+import { EntryBuffer } from '../../src/gateway/journal/journal.ts'
 
 function repeated(id: string): JournalEntry {
   return { kind: 'repeated', id, count: 1, lastTime: 'now' }

@@ -9,8 +9,9 @@ import type { RequestEnd } from '../request/trace.ts'
 
 /** Before anything is sent to a provider: whatever happens from here on, the request has a record. */
 export async function journalAdmitted(call: Call): Promise<void> {
+  const hold = estimateHold(call)
   call.trace.mark('admitted')
-  const record = call.trace.record('admitted', call.body.received, null, estimateHold(call))
+  const record = call.trace.record('admitted', null, hold)
   await call.gateway.journal.append({ kind: 'admitted', record })
   reachFaultPoint('journal.after-admitted')
 }
@@ -41,10 +42,9 @@ function estimateInput(body: Buffer): number {
  * Whatever comes later for the same request is ignored: the first end is the true one.
  */
 export async function settle(arrival: Arrival, end: RequestEnd): Promise<void> {
-  if (arrival.settled) return
-  arrival.settled = true
-  arrival.abort.close()
-  const { gateway, trace } = arrival
+  const { gateway, trace, abort } = arrival
+  if (abort.settled) return
+  abort.settled = true
   gateway.counters.settle(requestsServed, 0, 1)
   if (arrival.hold !== null) releaseHold(arrival.hold, gateway.counters)
   const shared = isUnauthenticated(arrival, end)
@@ -55,7 +55,7 @@ export async function settle(arrival: Arrival, end: RequestEnd): Promise<void> {
   trace.mark('done')
   arrival.objects?.journal(gateway.journal)
   reachFaultPoint('journal.before-settled')
-  await gateway.journal.append({ kind: 'settled', record: trace.record('settled', arrival.body.received, end) })
+  await gateway.journal.append({ kind: 'settled', record: trace.record('settled', end) })
   reachFaultPoint('journal.after-settled')
 }
 

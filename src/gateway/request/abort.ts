@@ -14,7 +14,8 @@ export class Abort {
   reason: Fault | null = null
   /** One of the two. */
   aborted = false
-  #closed = false
+  /** The request is settled: the gateway can no longer end it otherwise. */
+  settled = false
   #onAbort: (() => void) | null = null
   #onDrain: (() => void) | null = null
 
@@ -26,15 +27,10 @@ export class Abort {
 
   /** Has no effect on a request that is aborted or settled. */
   abort(reason: Fault): void {
-    if (this.aborted || this.#closed) return
+    if (this.aborted || this.settled) return
     this.reason = reason
     this.aborted = true
     this.#onAbort?.()
-  }
-
-  /** The request is settled: the gateway can no longer end it otherwise. */
-  close(): void {
-    this.#closed = true
   }
 
   /** Replaces the listener before it; null removes it. */

@@ -40,7 +40,6 @@ export class Arrival implements Listed {
   objects: ObjectNotes | null = null
   /** Keeps the bodies, where a policy wants that. */
   capture: BodyTap | null = null
-  settled = false
 
   constructor(gateway: Gateway, request: IncomingMessage, response: ServerResponse, clientAddress: string | null) {
     this.gateway = gateway

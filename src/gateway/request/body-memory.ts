@@ -3,7 +3,7 @@ import type { LentBody } from '../../providers/contract.ts'
 /** Of one piece; what a body does not reach of it, the operating system never provides. */
 const pieceBytes = 8 * 1024 * 1024
 /** Smaller bodies cost less than keeping account of them. */
-const smallestBody = 128 * 1024
+export const smallestBody = 128 * 1024
 /** As many as are out at once; whoever finds none takes memory of its own. */
 const mostPieces = 8
 /** As many as are kept for the next bodies, and how often they are let go all the same. */

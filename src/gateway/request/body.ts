@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { type Fault, fault } from '../../core/errors.ts'
 import { Pieces } from '../../core/pieces.ts'
 import { Deadline, type Deadlines } from '../thread/deadlines.ts'
-import { BodyLease, type BodyMemory } from './body-memory.ts'
-import { type MemoryBudget, type MemoryHolder, outOfMemory } from './memory-budget.ts'
+import { BodyLease, type BodyMemory, smallestBody } from './body-memory.ts'
+import { freeBytes, type MemoryBudget, type MemoryHolder, outOfMemory } from './memory-budget.ts'
 
 export interface BodyLimits {
   bytes: number
@@ -45,10 +45,10 @@ export function readBody(
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > limits.bytes) return Promise.resolve({ tooLarge: declared })
   if (declared === 0 && request.headers['transfer-encoding'] === undefined) return Promise.resolve(Buffer.alloc(0))
-  if (!parts.budget.has(declared)) return Promise.resolve(outOfMemory())
+  if (declared > freeBytes && !parts.budget.has(declared)) return Promise.resolve(outOfMemory())
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') return readInflated(request, encoding, limits, parts, holder)
-  holder.lease = parts.memory.lease(declared)
+  if (declared >= smallestBody) holder.lease = parts.memory.lease(declared)
   return collect(request, limits, parts, holder)
 }
 
@@ -78,30 +78,27 @@ function collect(
   return new Promise((resolve) => {
     const pieces = holder.lease ?? new Pieces()
     const silence = new Deadline(() =>
-      giveUp(fault('invalid_request', 'The body did not arrive in time; send it again.')),
+      finish(fault('invalid_request', 'The body did not arrive in time; send it again.')),
     )
     const endsAt = performance.now() + limits.totalMs
     const rearm = () => (silence.at = Math.min(endsAt, performance.now() + limits.betweenChunksMs))
     const finish = (result: BodyOutcome) => {
+      request.off('data', take).off('end', end).off('close', close)
       deadlines.remove(silence)
       resolve(result)
-    }
-    const giveUp = (result: BodyOutcome) => {
-      request.off('data', take).off('end', end).off('close', close)
-      finish(result)
     }
     const take = (chunk: Buffer) => {
       rearm()
       pieces.add(chunk)
       if (pieces instanceof BodyLease) freeChunk(chunk)
-      if (pieces.size > limits.bytes) giveUp({ tooLarge: pieces.size })
-      else if (!budget.reserve(holder, pieces.size)) giveUp(outOfMemory())
+      if (pieces.size > limits.bytes) finish({ tooLarge: pieces.size })
+      else if (pieces.size > freeBytes && !budget.reserve(holder, pieces.size)) finish(outOfMemory())
     }
     const end = () => finish(joinAndFree(pieces))
-    // After the end, as every time, it says nothing new; without a listener for `error`, Node emits none.
+    // Without a listener for `error`, Node emits none.
     const close = () => finish(null)
-    rearm()
     deadlines.add(silence)
+    rearm()
     request.on('data', take).on('end', end).on('close', close)
   })
 }

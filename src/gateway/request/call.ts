@@ -13,6 +13,8 @@ import type { Trace } from './trace.ts'
 /** Who sends the request and which endpoint it is for. */
 export interface RequestCaller {
   key: SnapshotKey
+  /** Of the keys that `key` was found among. */
+  keysVersion: number
   presented: string | null
   lane: Lane
   match: Match
@@ -43,6 +45,11 @@ export class Call {
   pin: Pin | null
   /** The way to the provider; a WebSocket brings its own. */
   transport: Transport
+  /**
+   * Whether its answer tells of objects that the provider keeps. Answers of models are kept only where the client asks for it:
+   * all others cost nothing here.
+   */
+  readonly createsObjects: boolean
   /** Changed by `learn` only. */
   inspection: Inspection
 
@@ -60,6 +67,7 @@ export class Call {
     this.pin = caller.pin
     this.transport = arrival.gateway.transport
     this.inspection = inspection
+    this.createsObjects = createsObjects(caller.match, inspection)
   }
 
   /** More is known of what it asks for: the next page of a list, a model that a frame names, a form that turned out to stream. */
@@ -86,15 +94,10 @@ export class Call {
     const { mayRefer, query } = this.inspection
     return this.match.object !== null || mayRefer || query !== '' || this.body.upload !== null
   }
+}
 
-  /**
-   * Whether its answer tells of objects that the provider keeps. Answers of models are kept only where the client asks for it:
-   * all others cost nothing here.
-   */
-  get createsObjects(): boolean {
-    const { object } = this.match.endpoint
-    if (object === null || object.effect === 'delete') return false
-    const kept = !(object.type === 'chat_completion' || object.type === 'thread') || object.effect !== 'create'
-    return kept || this.inspection.stores
-  }
+function createsObjects({ endpoint }: Match, { stores }: Inspection): boolean {
+  const { object } = endpoint
+  if (object === null || object.effect === 'delete') return false
+  return stores || !(object.type === 'chat_completion' || object.type === 'thread') || object.effect !== 'create'
 }

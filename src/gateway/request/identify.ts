@@ -29,7 +29,9 @@ export function identify(arrival: Arrival): RequestCaller | Fault {
   const key = known ?? opened?.key ?? rejectCredential(presented)
   if ('code' in key) return key
   trace.key = key
-  const scope = { project: arrival.header('x-sp-project'), environment: arrival.header('x-sp-environment') }
+  // Repeated headers arrive joined, so that each is one string.
+  const { 'x-sp-project': project, 'x-sp-environment': environment } = request.headers
+  const scope = { project: project?.toString() ?? null, environment: environment?.toString() ?? null }
   const admission = admitKey(key, { ...scope, now: arrival.receivedAt })
   trace.policySignals.push(...admission.signals)
   if (admission.fault !== null) return admission.fault
@@ -38,6 +40,7 @@ export function identify(arrival: Arrival): RequestCaller | Fault {
   const { lane } = found
   return {
     key,
+    keysVersion: arrival.gateway.model.keysVersion,
     presented,
     lane,
     match: found.match,

@@ -2,7 +2,7 @@ import { type Fault, fault } from '../../core/errors.ts'
 import { type Counters, heldBytes } from '../../policy/counters.ts'
 
 /** Bodies up to this size are always held: large bodies never keep small ones out. */
-const freeBytes = 64 * 1024
+export const freeBytes = 64 * 1024
 /** Memory is reserved in steps of this size, so that a chunk costs only a comparison. */
 const stepBytes = 1024 * 1024
 const retryAfterMs = 2000

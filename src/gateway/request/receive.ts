@@ -73,6 +73,7 @@ async function readJson(arrival: Arrival, policy: EffectivePolicy): Promise<Faul
   const body = await readBody(arrival.request, limits, gateway, arrival.body)
   if (Buffer.isBuffer(body)) {
     arrival.body.bytes = body
+    arrival.trace.requestBytes = body.length
     arrival.completeAt = performance.now()
     return null
   }
@@ -110,7 +111,8 @@ export function checkModelName<Found extends Inspection | Fault | null>(found: F
 export function admit(arrival: Arrival, caller: RequestCaller, inspection: Inspection): Call | Fault {
   const { gateway, body, trace } = arrival
   trace.inspected(inspection)
-  const invalid = recheckKey(arrival, caller)
+  const changed = gateway.model.keysVersion !== caller.keysVersion
+  const invalid = changed ? recheckKey(arrival, caller) : null
   if (invalid !== null) return invalid
   const policy = effectivePolicy(gateway.model.configuration.policies, caller.key)
   const { bodyLimit, uploadLimit } = gateway.settings

@@ -13,16 +13,10 @@ export class RequestBody implements MemoryHolder {
   lease: BodyLease | null = null
   /** Bytes of the memory budget. */
   reserved = 0
-  /** Bytes of a WebSocket's messages from the client. */
-  frameBytes = 0
-
-  get received(): number {
-    return this.upload?.received ?? this.bytes.length + this.frameBytes
-  }
 
   release(budget: MemoryBudget): void {
     this.upload?.close()
-    budget.release(this)
+    if (this.reserved > 0) budget.release(this)
     this.lease?.end()
   }
 }

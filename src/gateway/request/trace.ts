@@ -32,6 +32,7 @@ export class Trace {
   readonly routingSignals: Signal[] = []
   providerRequestId: string | null = null
   firstByteMs: number | null = null
+  requestBytes = 0
   responseBytes = 0
 
   constructor(id: string, receivedAt: number, clientAddress: string | null, headers: IncomingHttpHeaders) {
@@ -75,7 +76,6 @@ export class Trace {
   /** The request record of this moment. `end` is null until the request has its end. */
   record(
     state: RequestRecord['state'],
-    requestBytes: number,
     end: RequestEnd | null,
     tokens: TokenUsage | null = end?.tokens ?? null,
   ): RequestRecord {
@@ -106,7 +106,7 @@ export class Trace {
       routing_signals: this.routingSignals,
       losses: [],
       provider_request_id: cut(this.providerRequestId),
-      request_bytes: requestBytes,
+      request_bytes: this.requestBytes,
       response_bytes: this.responseBytes,
       client: this.#client,
       tags: this.#allTags(),

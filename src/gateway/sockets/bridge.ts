@@ -180,7 +180,7 @@ export class Bridge {
   }
 
   #countUp(read: ReturnType<ReadFrame>, { bytes }: Frame): ReturnType<ReadFrame> {
-    this.#options.call.body.frameBytes += bytes.length
+    this.#options.call.trace.requestBytes += bytes.length
     return read
   }
 

@@ -61,8 +61,8 @@ function closeKept({ connections }: Traffic, open: readonly Arrival[]): void {
   for (const { socket } of connections.all()) if (socket.bytesRead > 0 && !busy.has(socket)) socket.end()
 }
 
-function isOpen({ settled }: Arrival): boolean {
-  return !settled
+function isOpen({ abort }: Arrival): boolean {
+  return !abort.settled
 }
 
 function end(arrival: Arrival): void {

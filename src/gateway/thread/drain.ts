@@ -104,8 +104,8 @@ async function endsWithin(deadlines: Deadlines, closed: Promise<void>, limitMs: 
 /** Ends all that is under way for a revoked key: what has begun in the lane's error event, the rest as a refusal. */
 export function closeStreams({ requests }: Traffic, keyId: string): void {
   const reason = fault('invalid_key', 'This gateway key was revoked while its request was under way.')
-  for (const { trace, abort, settled } of requests.all()) {
-    if (trace.key?.id !== keyId || settled) continue
+  for (const { trace, abort } of requests.all()) {
+    if (trace.key?.id !== keyId || abort.settled) continue
     trace.policySignals.push({ rule: 'key', verdict: 'deny', text: reason.message })
     abort.abort(reason)
   }

@@ -2,7 +2,7 @@ import { getEnvironmentData, parentPort, workerData } from 'node:worker_threads'
 import { armThread, reachFaultPoint } from '../../core/fault-point.ts'
 import { attachCounters, listeners } from '../../policy/counters.ts'
 import { createHttpTransport } from '../../providers/http.ts'
-import { findKind } from '../../providers/index.ts'
+import { formatsOf, servesOperation } from '../../providers/index.ts'
 import { attachHealth } from '../../routing/health.ts'
 import { CaptureRoom } from '../capture/kept-bytes.ts'
 import type { Gateway } from '../gateway.ts'
@@ -47,8 +47,8 @@ const gateway: Gateway = {
   transport,
   health: attachHealth(start.healthMemory, start.column),
   counters,
-  formatsOf: (kind) => findKind(kind)?.formats ?? [],
-  serves: (kind, operation) => findKind(kind)?.serves?.includes(operation) ?? true,
+  formatsOf,
+  serves: servesOperation,
   trustedProxies: readProxies(start.settings.trustedProxies),
   report: (event) => tell({ type: 'traffic', event }),
   random: Math.random,

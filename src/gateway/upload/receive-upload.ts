@@ -79,6 +79,7 @@ function openUpload(arrival: Arrival, policy: EffectivePolicy, known: Known): Up
       heldLimit: Math.min(known.limit, settings.bodyLimit),
     },
     {
+      received: (bytes) => (arrival.trace.requestBytes = bytes),
       reject: (reason) => abort.abort('code' in reason ? reason : rejectSize(arrival, policy, reason)),
       disconnected: () => abort.disconnect(),
       complete: () => (arrival.completeAt = performance.now()),

@@ -53,6 +53,7 @@ export function resumeUpload(arrival: Arrival): RequestCaller | Fault | null {
   const { providerId, credentialId } = session
   return {
     ...owner,
+    keysVersion: gateway.model.keysVersion,
     lane,
     match: continued,
     query: mark < 0 ? '' : session.path.slice(mark),

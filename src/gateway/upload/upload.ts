@@ -35,6 +35,8 @@ export interface UploadOptions {
 
 /** What an upload reports as it goes on; each of the first three at most once. */
 export interface UploadPorts {
+  /** So many bytes have come in all. */
+  received(bytes: number): void
   /** It must not go on. */
   reject(reason: Fault | TooLarge): void
   /** The client disconnected while sending. */
@@ -144,6 +146,7 @@ export class Upload {
   #receive = (chunk: Buffer): void => {
     const { limit, scanner, chunks, watch } = this.#options
     this.received += chunk.length
+    this.#ports.received(this.received)
     chunks.passed(chunk.length)
     if (this.received > limit) return this.#reject({ tooLarge: this.received })
     if (scanner !== null) {

@@ -45,7 +45,8 @@ export function makeLeg(call: Call, destination: LegTarget): Leg {
   const { route, candidate, provider } = destination
   const { kind, row } = provider
   const limits = { ...call.gateway.settings.timeouts, ...row.timeouts, ...route?.timeouts }
-  const change = changeFor(inspection, candidate, !kind.unsupported(row).includes('stream_options'))
+  const askForUsage = inspection.usagePatch !== null && !kind.unsupported(row).includes('stream_options')
+  const change = changeFor(inspection, candidate, askForUsage)
   noteChange(call, row.name, change)
   // Whether a form asks for a stream may come late in it, so the answer's type tells.
   const framing = inspection.framing ?? (call.body.upload === null ? null : match.endpoint.stream)
@@ -54,10 +55,10 @@ export function makeLeg(call: Call, destination: LegTarget): Leg {
   return { ...destination, call, lane, match, inspection, limits, change, framing, reader, request }
 }
 
-function changeFor({ model, usagePatch }: Inspection, candidate: Candidate, knowsUsage: boolean): BodyPatch {
+function changeFor({ model }: Inspection, candidate: Candidate, askForUsage: boolean): BodyPatch {
   const change: BodyPatch = {
     renameTo: model !== null && candidate.upstreamModel !== model ? candidate.upstreamModel : null,
-    askForUsage: usagePatch !== null && knowsUsage,
+    askForUsage,
   }
   if (candidate.further !== undefined) change.additionalTo = candidate.further
   return change
@@ -106,7 +107,8 @@ function isDownload({ method, responseForm }: Endpoint): boolean {
 /** What the gateway gave out as its own is the provider's again; only what names objects can hold such. */
 function patchBody(call: Call, provider: LiveProvider, change: BodyPatch): Buffer {
   const { lane, inspection } = call
-  const body = lane.patchBody(call.body.bytes, inspection, change)
+  const unchanged = change.renameTo === null && change.additionalTo === undefined && !change.askForUsage
+  const body = unchanged ? call.body.bytes : lane.patchBody(call.body.bytes, inspection, change)
   if (call.pin === null) return body
   const restored = lane.objects.rewriteRequestUrls(body, laneUrls(call, provider))
   if (restored !== body) notePatch(call, "URLs of this gateway's in the body were made the provider's again.")

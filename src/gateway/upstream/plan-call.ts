@@ -20,7 +20,7 @@ export function planModel(
   pin: Pin | null,
   additional?: Inspection['additionalModels'],
 ): Plan {
-  const { gateway, key, policy, arrival } = call
+  const { gateway, key, arrival } = call
   return plan(
     {
       lane: call.lane.name,
@@ -28,14 +28,14 @@ export function planModel(
       further: additional,
       projectId: key.projectId,
       environmentId: key.environmentId,
-      providerName: call.header('x-sp-provider'),
+      providerName: arrival.header('x-sp-provider'),
       pin,
       formatsOf: gateway.formatsOf,
       operation: call.match.endpoint.operation,
       serves: gateway.serves,
       health: (slot, credentials) => gateway.health.view(slot, arrival.receivedAt, credentials),
       now: arrival.receivedAt,
-      maySee: (each) => mayUseModel(policy, each),
+      maySee: (each) => mayUseModel(call.policy, each),
       random: gateway.random,
     },
     gateway.model.configuration.routes,

@@ -256,8 +256,8 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
 
   #decideForm(status: number, headers: string[]): 'stream' | 'whole' | 'flow' | 'error' {
     if (status < 200 || status > 299) return 'error'
-    const type = header(headers, 'content-type')
-    const encoding = header(headers, 'content-encoding')
+    const encoding = findHeader(headers, 'content-encoding')?.toLowerCase() ?? ''
+    const type = findHeader(headers, 'content-type')?.toLowerCase() ?? ''
     if (encoding !== '' && encoding !== 'identity') return 'flow'
     const { streamed, framer, streamType, responseForm } = this.#options
     if (framer !== null && (type === '' ? streamed : type.startsWith(streamType))) return 'stream'
@@ -330,7 +330,10 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   #needsReading(head: Head, body: Buffer): boolean {
     const { responseForm, mayBeEmpty } = this.#options
     if (responseForm === 'nothing' || (body.length === 0 && mayBeEmpty)) return false
-    return responseForm !== 'json-or-text' || !/^(?!application\/json)./.test(header(head.headers, 'content-type'))
+    return (
+      responseForm !== 'json-or-text' ||
+      !/^(?!application\/json)./i.test(findHeader(head.headers, 'content-type') ?? '')
+    )
   }
 
   #let(gated: Gated, last = false): void {
@@ -359,7 +362,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
 
   #finish(): void {
     this.#over = true
-    this.#options.budget.release(this)
+    if (this.reserved > 0) this.#options.budget.release(this)
     this.#options.deadlines.remove(this.#deadline)
   }
 
@@ -391,8 +394,4 @@ function timeoutFault(limit: string, ms: number): Fault {
     'provider_timeout',
     `The provider kept silent beyond the ${limit} limit of ${formatDuration(ms)}. Try again, or ask for a longer limit.`,
   )
-}
-
-function header(headers: readonly string[], name: string): string {
-  return (findHeader(headers, name) ?? '').toLowerCase()
 }

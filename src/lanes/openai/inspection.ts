@@ -79,7 +79,7 @@ export interface BodyRules {
 
 /** Model and query, for endpoints without a body, or with one that says nothing relevant. */
 export function inspectHead(match: Match, query: string): Inspection {
-  const plain = emptyInspection(match.pathModel, forwardedQuery(query))
+  const plain = emptyInspection(match.pathModel, query === '' ? '' : forwardedQuery(query))
   plain.stores = match.endpoint.object?.effect === 'create'
   return plain
 }
