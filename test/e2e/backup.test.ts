@@ -132,7 +132,7 @@ describe('a backup of a gateway under load', () => {
 
   it('is not written over a file that exists', async () => {
     const again = await stage.gateway.spgw(['backup', file])
-    expect([again.code, again.stderr]).toEqual([5, expect.stringContaining('exists already')])
+    expect([again.code, again.stderr]).toEqual([5, expect.stringContaining('already exists')])
   })
 })
 
