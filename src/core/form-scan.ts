@@ -41,8 +41,9 @@ export function readBoundary(contentType: string): string | null {
   const type = /^\s*multipart\/form-data/i.exec(contentType)
   if (type === null) return null
   const parameters = readParameters(contentType.slice(type[0].length))
-  const named = parameters?.filter(([name]) => name === 'boundary')
-  const boundary = named?.length === 1 ? named[0]![1] : ''
+  const [named, second] = parameters?.filter(([name]) => name === 'boundary') ?? []
+  if (named === undefined || second !== undefined) return null
+  const [, boundary] = named
   return boundaryForm.test(boundary) ? boundary : null
 }
 
@@ -163,7 +164,7 @@ export class FormScanner {
     const from = this.#told - offset
     const to = Math.min(end - offset, bytes.length)
     if (from < 0 || to <= from) return
-    this.#sink!.bytes(bytes.subarray(from, to))
+    this.#sink?.bytes(bytes.subarray(from, to))
     this.#told = offset + to
   }
 
@@ -224,14 +225,15 @@ function readPartName(
   wanted: ReadonlySet<string>,
 ): { wanted: string | null; part: FormPart | null } | { wrong: string } {
   const headers = readHeaderLines(block)
-  const dispositions = headers?.filter(([name]) => name === 'content-disposition') ?? []
-  if (headers === null || dispositions.length !== 1) return { wrong: 'a part has no headers that name it' }
-  const [, type = '', rest = ''] = /^(form-data)(.*)$/i.exec(dispositions[0]![1]) ?? []
+  const [disposition, another] = headers?.filter(([name]) => name === 'content-disposition') ?? []
+  if (headers === null || disposition === undefined || another !== undefined)
+    return { wrong: 'a part has no headers that name it' }
+  const [, type = '', rest = ''] = /^(form-data)(.*)$/i.exec(disposition[1]) ?? []
   const parameters = type === '' ? null : readParameters(rest)
-  const named = parameters?.filter(([name]) => name === 'name' || name === 'name*') ?? []
-  if (parameters === null || named.length !== 1 || named[0]![0] === 'name*')
+  const [named, second] = parameters?.filter(([name]) => name === 'name' || name === 'name*') ?? []
+  if (parameters === null || named === undefined || second !== undefined || named[0] === 'name*')
     return { wrong: 'a part is not named in the usual way' }
-  const name = named[0]![1]
+  const [, name] = named
   const isFile = parameters.some(([other]) => other.startsWith('filename'))
   const part = { name, isFile, encoded: isEncoded(headers) }
   // Some parsers undo escapes and take a name in other letters for the same, others do not.
@@ -280,6 +282,11 @@ function plain(name: string): string {
 
 /** Null where one is folded, has no name, or holds a bare line end. */
 function readHeaderLines(block: string): [name: string, value: string][] | null {
-  const lines = block.split('\r\n').map((line) => /^([\w!#$%&'*+.^`|~-]+):[ \t]*([^\r\n\0]*?)[ \t]*$/.exec(line))
-  return lines.includes(null) ? null : lines.map((line) => [line![1]!.toLowerCase(), line![2]!])
+  const headers: [string, string][] = []
+  for (const line of block.split('\r\n')) {
+    const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):[ \t]*([^\r\n\0]*?)[ \t]*$/.exec(line) ?? []
+    if (name === undefined || value === undefined) return null
+    headers.push([name.toLowerCase(), value])
+  }
+  return headers
 }

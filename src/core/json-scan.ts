@@ -204,6 +204,7 @@ function look(watch: NameWatch, bytes: Buffer, start: number, end: number): void
   if (names !== undefined) for (const name of names) if (isSpelledAs(bytes, start, end, name)) watch.seen = true
   if (length < watch.names.shortestHidden || watch.seen) return
   for (let index = start; index < end; index++) {
+    // biome-ignore lint/style/noNonNullAssertion: the loop ends before the bytes do, and runs for every byte
     const byte = bytes[index]!
     if (byte === backslash || (byte > 0x7f && foldsToAscii(bytes, index))) watch.seen = true
   }
@@ -223,6 +224,7 @@ function skipString(bytes: Buffer, at: number, end: number, strict: boolean): nu
 function readString(bytes: Buffer, at: number, end: number): number {
   let index = at
   while (index < end) {
+    // biome-ignore lint/style/noNonNullAssertion: the loop ends before the bytes do, and runs for every byte
     const byte = bytes[index]!
     if (byte === quote) return index + 1
     if (byte < 0x20) return ~index
@@ -337,6 +339,7 @@ function wantedName(bytes: Buffer, start: number, end: number, wanted: readonly 
     isAsLong = true
   }
   for (let index = start + 1; index < end - 1; index++) {
+    // biome-ignore lint/style/noNonNullAssertion: the loop ends before the bytes do, and runs for every byte
     const byte = bytes[index]!
     if (byte === backslash || byte > 0x7f) return decodedName(bytes.toString('utf8', start, end), wanted)
   }
@@ -348,6 +351,7 @@ function wantedName(bytes: Buffer, start: number, end: number, wanted: readonly 
 function isSpelledAs(bytes: Buffer, start: number, end: number, text: string): boolean {
   if (end - start !== text.length) return false
   for (let offset = 0; offset < text.length; offset++) {
+    // biome-ignore lint/style/noNonNullAssertion: the caller compared the lengths; runs for every byte of a name
     if ((bytes[start + offset]! | 0x20) !== (text.charCodeAt(offset) | 0x20)) return false
   }
   return true

@@ -26,7 +26,8 @@ export class Pieces {
 
   join(): Buffer {
     this.#close()
-    return this.#whole.length === 1 ? this.#whole[0]! : Buffer.concat(this.#whole, this.size)
+    const first = this.#whole[0]
+    return first !== undefined && this.#whole.length === 1 ? first : Buffer.concat(this.#whole, this.size)
   }
 
   /** All of it, which is then gone from here. */

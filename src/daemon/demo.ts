@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mintGatewayKey } from '../core/gateway-key.ts'
 import { newId } from '../core/ids.ts'
-import { findKind } from '../providers/index.ts'
+import { demo } from '../providers/demo.ts'
 import type { Environment, Project, StoreClient } from '../store/api.ts'
 import { firstEnvironment, firstProject } from './foundation.ts'
 
@@ -26,7 +26,8 @@ export async function prepareDemo(store: StoreClient): Promise<{ key: string }> 
 }
 
 function audited(store: StoreClient, operation: string, id: string, resource = name) {
-  const kind = operation.split('.')[0]!.replace(/ies$/, 'y').replace(/s$/, '')
+  const [noun = ''] = operation.split('.')
+  const kind = noun.replace(/ies$/, 'y').replace(/s$/, '')
   return store.audited({
     actor: 'serve --demo',
     surface: 'gateway',
@@ -43,7 +44,7 @@ async function ensureProvider(store: StoreClient): Promise<string> {
   const createdAt = new Date().toISOString()
   const revision = {
     number: 1,
-    baseUrl: findKind('demo')!.defaultBaseUrl,
+    baseUrl: demo.defaultBaseUrl,
     headers: {},
     timeouts: {},
     settings: {},
@@ -60,7 +61,7 @@ async function ensureProvider(store: StoreClient): Promise<string> {
     tags: {},
     activeRevision: 1,
     readiness: { state: 'ready' as const, reason: null, since: createdAt },
-    models: [...(findKind('demo')?.fixedModels ?? [])],
+    models: [...(demo.fixedModels ?? [])],
     createdAt,
     revision,
   }

@@ -87,7 +87,7 @@ export function readTree(bytes: Buffer): { root: JsonTree } | null {
   let at = 0
   const add = (value: JsonTree) => {
     values++
-    const parent = open.at(-1)!
+    const parent = open.at(-1) ?? root
     if (parent instanceof JsonMembers) parent.entries.push({ name: foldName(key ?? ''), written: key ?? '', value })
     else parent.push(value)
   }

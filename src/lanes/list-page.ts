@@ -55,7 +55,9 @@ export function writeList(
   // Including the white space, which would reveal that other projects have some.
   if (kept.length === 0 && list.array !== null) edits.push({ span: list.array, text: '[]' })
   else if (first !== undefined && last !== undefined && kept.length < list.elements.length) {
-    const pieces = kept.map((index) => list.elements[index]!.span).map(({ start, end }) => body.subarray(start, end))
+    const pieces = kept
+      .flatMap((index) => list.elements[index] ?? [])
+      .map(({ span }) => body.subarray(span.start, span.end))
     edits.push({ span: { start: first.span.start, end: last.span.end }, text: joined(pieces) })
   }
   for (const [name, value] of Object.entries(around)) {

@@ -1,6 +1,8 @@
 import type { TokenUsage } from '../core/record.ts'
 
 /** Adds the usage of several answers on one connection; null counts as nothing. */
+export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage
+export function addUsage(one: TokenUsage | null, other: TokenUsage | null): TokenUsage | null
 export function addUsage(one: TokenUsage | null, other: TokenUsage | null): TokenUsage | null {
   if (one === null || other === null) return one ?? other
   return {

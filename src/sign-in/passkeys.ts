@@ -70,12 +70,7 @@ export class Passkeys {
     return options
   }
 
-  async add(
-    who: SessionOfOperator,
-    answer: Record<string, unknown>,
-    name: string,
-    site: PasskeySite,
-  ): Promise<Passkey> {
+  async add(who: SessionOfOperator, answer: object, name: string, site: PasskeySite): Promise<Passkey> {
     const { operator } = who
     const passkey = await this.#readNew(operator, answer, name, site)
     const line = operatorLine(operator, 'account.passkey-add', { passkey: passkey.id, name })
@@ -91,15 +86,10 @@ export class Passkeys {
     await store.audited(line).passkeys.remove(id, operator.id)
   }
 
-  async #readNew(
-    operator: Operator,
-    answer: Record<string, unknown>,
-    name: string,
-    { id, origin }: PasskeySite,
-  ): Promise<Passkey> {
+  async #readNew(operator: Operator, answer: object, name: string, { id, origin }: PasskeySite): Promise<Passkey> {
     const verified = await verifyRegistrationResponse({
       // The library checks its shape, and throws for what is no such answer.
-      response: answer as unknown as RegistrationResponseJSON,
+      response: answer as RegistrationResponseJSON,
       expectedChallenge: (challenge) => this.#challenges.take(challenge) === operator.id,
       expectedOrigin: origin,
       expectedRPID: id,
@@ -123,13 +113,9 @@ export class Passkeys {
   }
 
   /** The new counter; null: the answer is not good. */
-  async #verify(
-    answer: Record<string, unknown>,
-    passkey: Passkey,
-    { id, origin }: PasskeySite,
-  ): Promise<number | null> {
+  async #verify(answer: object, passkey: Passkey, { id, origin }: PasskeySite): Promise<number | null> {
     const verified = await verifyAuthenticationResponse({
-      response: answer as unknown as AuthenticationResponseJSON,
+      response: answer as AuthenticationResponseJSON,
       expectedChallenge: (challenge) => this.#challenges.take(challenge) === '',
       expectedOrigin: origin,
       expectedRPID: id,

@@ -5,6 +5,7 @@ import { blankRecord } from './blank-record.ts'
 
 type Values = (string | null)[]
 type Names = { project: string | null; environment: string | null; key: string | null }
+const noNames: Names = { project: null, environment: null, key: null }
 type Amounts = Record<(typeof amounts)[number], number | null>
 
 const amounts = ['input', 'output', 'cache_read', 'cache_write', 'reasoning'] as const
@@ -43,7 +44,7 @@ export class BatchUsageStatements {
     const projectId = made?.project_id ?? owner.projectId
     const environmentId = made?.environment_id ?? owner.environmentId
     const keyId = made === undefined ? owner.keyId : made.key_id
-    const names = this.#names.get(projectId, environmentId, keyId)!
+    const names = this.#names.get(projectId, environmentId, keyId) ?? noNames
     const key = keyId === null ? null : { id: keyId, name: names.key ?? keyId }
     return sums.map((sum) => toRecord(entry, sum, { key, project: names.project, environment: names.environment }))
   }

@@ -22,10 +22,10 @@ export function configurationTable(db: Database): Tables['configuration'] {
       if ((await auditHead(db)) !== head) throw new StoreMoved('the configuration was changed meanwhile')
       const tables = openTables(db)
       for (const { table, method, input, audit } of steps) {
-        const methods = tables[table] as unknown as Record<string, (...input: unknown[]) => Promise<unknown>>
+        const methods: object = tables[table]
         // Looked up before: what is removed belongs to no project any more.
         const project = audit === null ? null : await projectOf(db, audit)
-        await methods[method]?.(...input)
+        await (methods as Record<string, (...input: unknown[]) => Promise<unknown>>)[method]?.(...input)
         if (audit !== null) {
           await appendAudit(db, audit, project)
           await forgetOwned(db, audit)

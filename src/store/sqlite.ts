@@ -99,7 +99,7 @@ function cacheStatements(database: Sqlite.Database): SqliteDatabase {
     prepare(text) {
       const known = statements.get(text)
       if (known) return known
-      const statement = database.prepare<unknown[]>(text) as unknown as SqliteStatement
+      const statement = database.prepare<[readonly unknown[]]>(text)
       statements.set(text, statement)
       const oldest = statements.keys().next()
       if (statements.size > cachedStatements && !oldest.done) statements.delete(oldest.value)

@@ -80,13 +80,12 @@ function accessOf(call: TableCall): string {
   return access
 }
 
+type Methods = Record<string, (...input: unknown[]) => Promise<unknown>>
+
 /** The call came as text from another thread; `accessOf` has vouched for both names. */
 function methodOf(db: Database, call: TableCall): (...input: unknown[]) => Promise<unknown> {
-  const table = tables[call.table as keyof Tables](db) as unknown as Record<
-    string,
-    (...input: unknown[]) => Promise<unknown>
-  >
-  const method = table[call.method]
+  const table: object = tables[call.table as keyof Tables](db)
+  const method = (table as Methods)[call.method]
   if (!method) throw new TypeError(`the store has no ${call.table}.${call.method}`)
   return method
 }

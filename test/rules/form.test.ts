@@ -34,6 +34,10 @@ describe('types', () => {
     expect(checkTypes(planted('src/a.ts', 'const a = b as any'))).toHaveLength(1)
     expect(checkTypes(planted('src/a.ts', '// @ts-ignore\nx()'))).toHaveLength(1)
     expect(checkTypes(planted('src/a.ts', "const any = 'any' // any"))).toEqual([])
+    expect(checkTypes(planted('src/a.ts', 'const a = b as unknown as string'))).toHaveLength(1)
+    expect(checkTypes(planted('cli/a.ts', 'const a = (b as unknown) as string'))).toHaveLength(1)
+    expect(checkTypes(planted('src/a.ts', 'const a = b as string'))).toEqual([])
+    expect(checkTypes(planted('test/a.test.ts', 'const a = b as unknown as string'))).toEqual([])
   })
 
   it('holds everywhere', () => {

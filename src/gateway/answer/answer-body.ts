@@ -42,7 +42,8 @@ export class AnswerBody {
   #take(): Buffer {
     const pieces = this.#pieces
     this.#pieces = []
-    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+    const first = pieces[0]
+    return first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces)
   }
 
   #write(bytes: Buffer): boolean {

@@ -95,28 +95,28 @@ export class Journal {
   #write(): void {
     if (this.#kept.deleted.length > 0) this.#kept.restore()
     while (this.#waiting.entries > 0) {
-      if (this.#file === null) this.#open()
+      const file = this.#file ?? this.#open()
       // An entry larger than a segment gets one of its own, which grows.
       const { bytes, entries } = this.#waiting.peek(segmentBytes - this.#position, this.#position === 0)
       if (entries === 0) {
         this.#closeSegment()
         continue
       }
-      this.#writeAll(bytes)
+      this.#writeAll(file, bytes)
       this.#waiting.drop(entries)
     }
   }
 
-  #writeAll(bytes: Buffer): void {
+  #writeAll(file: number, bytes: Buffer): void {
     let written = 0
     // A short write leaves a torn entry behind; the position moves only with what stands, and the rest is tried again.
     while (written < bytes.length) {
-      written += fs.writeSync(this.#file!, bytes, written, bytes.length - written, this.#position + written)
+      written += fs.writeSync(file, bytes, written, bytes.length - written, this.#position + written)
     }
     this.#position += bytes.length
   }
 
-  #open(): void {
+  #open(): number {
     const name = formatSegmentName({ boot: this.#place.boot, thread: this.#place.thread, sequence: this.#sequence++ })
     fs.mkdirSync(this.#place.directory, { recursive: true, mode: 0o700 })
     if (this.#degraded !== null) refuseFullDisk(this.#place.directory)
@@ -134,6 +134,7 @@ export class Journal {
     this.#file = file
     this.#segment = { place, home: homeOf(place) }
     this.#position = 0
+    return file
   }
 
   #closeSegment(): void {
@@ -258,8 +259,7 @@ export class EntryBuffer {
   peek(room: number, atLeastOne: boolean): { bytes: Buffer; entries: number } {
     let entries = 0
     let end = this.#start
-    for (let index = this.#first; index < this.#ends.length; index++) {
-      const next = this.#ends[index]!
+    for (let next = this.#ends[this.#first]; next !== undefined; next = this.#ends[this.#first + entries]) {
       if (next - this.#start > room && !(entries === 0 && atLeastOne)) break
       end = next
       entries++

@@ -145,7 +145,7 @@ function count(sums: Sums, name: string | null, lines: number, tokens: TokenUsag
   if (sum === undefined) sums.set(model, { id: newId('req'), model, lines, tokens })
   else {
     sum.lines += lines
-    sum.tokens = addUsage(sum.tokens, tokens)!
+    sum.tokens = addUsage(sum.tokens, tokens)
   }
 }
 

@@ -43,7 +43,8 @@ export class KeyTurns {
   }
 
   leave(key: string, names: number): void {
-    const turns = this.#keys.get(key)!
+    const turns = this.#keys.get(key)
+    if (turns === undefined) return
     turns.running -= names
     for (let [next] = turns.waiting; next !== undefined; [next] = turns.waiting) {
       if (turns.running > 0 && turns.running + next.names > mostNames) return

@@ -126,7 +126,7 @@ function endsElsewhere(line: Buffer): boolean {
 function beginsAnother(line: Buffer, end: Buffer): boolean {
   for (let at = line.indexOf(end); at >= 0; at = line.indexOf(end, at + 1)) {
     let next = at + end.length
-    while (next < line.length && line[next]! <= 0x20) next++
+    while (next < line.length && (line[next] ?? 0) <= 0x20) next++
     if (line[next] === openBrace) return true
   }
   return false

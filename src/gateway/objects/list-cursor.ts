@@ -54,7 +54,8 @@ export async function findCursor(
   const [[parameter, id] = ['', '']] = named
   const index = places.findIndex((place) => own.some((object) => object.id === id && isAt(place, object)))
   const backwards = parameter.startsWith('before')
-  const rest = backwards ? null : objects.ends.behind(itemKey(places[index]!, type, scope, id))
+  const place = places[index]
+  const rest = backwards || place === undefined ? null : objects.ends.behind(itemKey(place, type, scope, id))
   return { index, query, parameter, begins: false, rest, backwards }
 }
 

@@ -4,13 +4,13 @@ import { type Fault, fault } from '../../core/errors.ts'
 import { Pieces } from '../../core/pieces.ts'
 import { outOfMemory } from './memory-budget.ts'
 
-const encodings: Readonly<Record<string, () => Transform>> = {
-  gzip: () => zlib.createGunzip({ chunkSize }),
-  'x-gzip': () => zlib.createGunzip({ chunkSize }),
-  deflate: () => zlib.createInflate({ chunkSize }),
-  br: () => zlib.createBrotliDecompress({ chunkSize }),
-  zstd: () => zlib.createZstdDecompress({ chunkSize }),
-}
+const encodings = new Map<string, () => Transform>([
+  ['gzip', () => zlib.createGunzip({ chunkSize })],
+  ['x-gzip', () => zlib.createGunzip({ chunkSize })],
+  ['deflate', () => zlib.createInflate({ chunkSize })],
+  ['br', () => zlib.createBrotliDecompress({ chunkSize })],
+  ['zstd', () => zlib.createZstdDecompress({ chunkSize })],
+])
 const chunkSize = 64 * 1024
 
 /** Texts come to a tenth of their size; what was made to harm, to a thousandth. */
@@ -19,7 +19,10 @@ const harmlessBytes = 1024 * 1024
 
 /** Why a body in this encoding is not read; null when it is. */
 export function rejectEncoding(encoding: string): Fault | null {
-  if (Object.hasOwn(encodings, encoding)) return null
+  return encodings.has(encoding) ? null : unknownEncoding(encoding)
+}
+
+function unknownEncoding(encoding: string): Fault {
   const known = 'gzip, deflate, br or zstd'
   return fault(
     'invalid_request',
@@ -37,11 +40,13 @@ export function inflate(
   limit: number,
   covers: (bytes: number) => boolean,
 ): Promise<Buffer | Fault | null> {
+  const open = encodings.get(encoding)
+  if (open === undefined) return Promise.resolve(unknownEncoding(encoding))
   const most = Math.max(harmlessBytes, body.length * mostTimes)
   const bomb = `The body is compressed more than ${mostTimes} to one; send it uncompressed.`
   return new Promise((resolve) => {
     const pieces = new Pieces()
-    const stream = encodings[encoding]!()
+    const stream = open()
     const finish = (result: Buffer | Fault | null) => {
       stream.destroy()
       resolve(result)

@@ -24,8 +24,8 @@ export class LiveList<Item extends Listed> {
 
   remove(item: Item): void {
     if (item.place < 0) return
-    const last = this.#items.pop()!
-    if (last !== item) {
+    const last = this.#items.pop()
+    if (last !== undefined && last !== item) {
       this.#items[item.place] = last
       last.place = item.place
     }

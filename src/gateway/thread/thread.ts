@@ -23,7 +23,8 @@ import { Traffic } from './traffic.ts'
 /** Entry of a data-plane thread. It owns nothing that another thread waits for. */
 armThread(getEnvironmentData, () => process.kill(process.pid, 'SIGKILL'))
 const start = workerData as ThreadStart
-const port = parentPort!
+const port = parentPort
+if (!port) throw new Error('src/gateway/thread/thread.ts is the entry of a worker thread')
 const tell = (message: FromThread) => port.postMessage(message)
 const transport = createHttpTransport({ proxies: start.settings.proxies })
 const journal = new Journal(start.journal, (reason, lost) =>

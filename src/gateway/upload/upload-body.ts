@@ -29,8 +29,7 @@ export class UploadBody extends Readable {
   }
 
   override _read(): void {
-    while (this.#next < this.#pieces.length) {
-      const piece = this.#pieces[this.#next]!
+    for (let piece = this.#pieces[this.#next]; piece !== undefined; piece = this.#pieces[this.#next]) {
       this.#pieces[this.#next++] = Buffer.alloc(0)
       if (!this.push(piece)) return
     }

@@ -182,9 +182,8 @@ export class Upload {
     const { needed, early } = this.#options.fields
     if (wrong !== null) return fault('invalid_request', `The body is not a form as its content-type says: ${wrong}.`)
     const late = this.#holding === null
-    for (; this.#known < fields.length; this.#known++) {
-      const { name } = fields[this.#known]!
-      const before = fields.slice(0, this.#known)
+    for (const [offset, { name }] of fields.slice(this.#known).entries()) {
+      const before = fields.slice(0, this.#known + offset)
       if (needed.includes(name) && before.some((field) => field.name === name))
         return fault('invalid_request', `\`${name}\` is given twice; send it once.`, { param: name })
       if (late && (early.includes(name) || early.includes(rootForm(name))))
@@ -192,6 +191,7 @@ export class Upload {
           param: name,
         })
     }
+    this.#known = fields.length
     return null
   }
 

@@ -96,7 +96,9 @@ export function headersUp(
   const named = connectionNamed(raw)
   const result: string[] = []
   for (let index = 0; index + 1 < raw.length; index += 2) {
+    // biome-ignore lint/style/noNonNullAssertion: the loop ends before the list does, and runs for every request
     const name = raw[index]!.toLowerCase()
+    // biome-ignore lint/style/noNonNullAssertion: a pair is whole, as the loop's condition says
     const value = raw[index + 1]!
     if (isKeptFromProvider(name) || named?.has(name)) continue
     if (presented !== null && value.includes(presented)) continue
@@ -118,8 +120,8 @@ function isKeptFromProvider(name: string): boolean {
 /** For a download, which can be asked for in parts. */
 export function passRange(raw: readonly string[], headers: string[]): void {
   for (let index = 0; index + 1 < raw.length; index += 2) {
-    const name = raw[index]!.toLowerCase()
-    if (name === 'range' || name === 'if-range') headers.push(name, raw[index + 1]!)
+    const name = raw[index]?.toLowerCase()
+    if (name === 'range' || name === 'if-range') headers.push(name, raw[index + 1] ?? '')
   }
 }
 
@@ -128,8 +130,10 @@ export function headersDown(raw: readonly string[], retryAfterMs: number | null)
   const named = connectionNamed(raw)
   const result: string[] = []
   for (let index = 0; index + 1 < raw.length; index += 2) {
+    // biome-ignore lint/style/noNonNullAssertion: the loop ends before the list does, and runs for every answer
     const name = raw[index]!
     if (keptFromClient.has(name) || startsWithAny(name, keptFromClientPrefixes) || named?.has(name)) continue
+    // biome-ignore lint/style/noNonNullAssertion: a pair is whole, as the loop's condition says
     result.push(name, raw[index + 1]!)
   }
   if (retryAfterMs !== null) result.push('retry-after', String(Math.ceil(retryAfterMs / 1000)))
@@ -139,9 +143,9 @@ export function headersDown(raw: readonly string[], retryAfterMs: number | null)
 /** Headers that the `Connection` header declares hop-by-hop; null in the common case of none. */
 function connectionNamed(raw: readonly string[]): Set<string> | null {
   for (let index = 0; index + 1 < raw.length; index += 2) {
-    const name = raw[index]!
-    if (name.length !== 10 || name.toLowerCase() !== 'connection') continue
-    const value = raw[index + 1]!.toLowerCase()
+    const name = raw[index]
+    if (name?.length !== 10 || name.toLowerCase() !== 'connection') continue
+    const value = raw[index + 1]?.toLowerCase() ?? ''
     if (value === 'keep-alive' || value === 'close') continue
     return new Set(value.split(',').map((each) => each.trim()))
   }
@@ -154,6 +158,6 @@ function startsWithAny(name: string, prefixes: readonly string[]): boolean {
 }
 
 export function findHeader(raw: readonly string[], wanted: string): string | null {
-  for (let index = 0; index + 1 < raw.length; index += 2) if (raw[index] === wanted) return raw[index + 1]!
+  for (let index = 0; index + 1 < raw.length; index += 2) if (raw[index] === wanted) return raw[index + 1] ?? null
   return null
 }

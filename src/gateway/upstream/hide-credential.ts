@@ -18,8 +18,8 @@ export function hideInHeaders(headers: string[], secret: Secret, hidden: (names:
   const kept: string[] = []
   const left: string[] = []
   for (let index = 0; index + 1 < headers.length; index += 2) {
-    const name = headers[index]!
-    const value = headers[index + 1]!
+    const name = headers[index] ?? ''
+    const value = headers[index + 1] ?? ''
     // A name that is the credential must not be told either.
     if (holds(secret, name)) left.push('one whose name it was')
     else if (holds(secret, value)) left.push(name)

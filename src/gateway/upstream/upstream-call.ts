@@ -29,6 +29,9 @@ export interface Head {
   headers: string[]
 }
 
+/** Stands where none has come yet. */
+const noHead: Head = { status: 0, headers: [] }
+
 /** What a call came to before anything reached the client. */
 export type Gated =
   /** Content has begun (or the stream ended as it should): the events come through `attach`. */
@@ -98,8 +101,9 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   #uploading: boolean
   #paused = false
   #sending: Sending | null = null
+  /** Of the form `stream`, and of no other. */
   #framer: StreamFramer | null = null
-  #head: Head | null = null
+  #head: Head = noHead
   #phase: 'connect' | 'first-byte' | 'between-chunks' = 'connect'
   #phaseLimit = 0
   #form: 'undecided' | 'stream' | 'whole' | 'flow' | 'error' = 'undecided'
@@ -110,7 +114,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   #heldBytes = 0
   #burst = 0
   #consumer: AnswerConsumer | null = null
-  #late: (() => void)[] = []
+  #late: ((consumer: AnswerConsumer) => void)[] = []
 
   constructor(options: UpstreamOptions) {
     this.#options = options
@@ -137,7 +141,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     for (const chunk of this.#held?.list() ?? []) consumer.chunk(chunk)
     this.#held = null
     consumer.flush()
-    for (const act of this.#late.splice(0)) act()
+    for (const act of this.#late.splice(0)) act(consumer)
   }
 
   abort(): void {
@@ -196,11 +200,12 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   onData(chunk: Buffer): void {
     if (this.#over) return
     this.times.firstByte ??= performance.now()
-    if (this.#form === 'stream') {
-      const events = this.#framer!.push(chunk)
+    const framer = this.#framer
+    if (framer !== null) {
+      const events = framer.push(chunk)
       for (const event of events) this.#onEvent(event)
       this.#burst += events.length
-      if (this.#framer!.pending > eventLimit) this.#onEvent(this.#framer!.release())
+      if (framer.pending > eventLimit) this.#onEvent(framer.release())
     } else if (this.#open) {
       this.#consumer === null ? this.#keep(chunk) : this.#consumer.chunk(chunk)
     } else {
@@ -224,13 +229,12 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
 
   onEnd(): void {
     if (this.#over) return
-    const head = this.#head!
+    const head = this.#head
     if (this.#form === 'error') return this.#let({ kind: 'error', head, body: this.#heldBody() }, true)
     if (this.#form === 'whole') return this.#endWhole(head)
     if (this.#form === 'flow')
       return this.#open ? this.#end(null) : this.#let({ kind: 'whole', head, body: Buffer.alloc(0) }, true)
-    const rest = this.#framer!.rest()
-    if (rest !== null) this.#onEvent(rest)
+    this.#onEvent(this.#framer?.rest() ?? null)
     if (this.#over) return
     const missing = this.reader.end()
     if (this.#open) return this.#end(missing)
@@ -249,7 +253,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     if (this.#over) return
     if (error.kind === 'connect-timeout')
       return this.#fail(timeoutFault('connect', this.#options.limits.connect), error.kind)
-    if (this.#head === null)
+    if (this.#head === noHead)
       return this.#fail(fault('provider_unreachable', `${error.message} Try again later.`), error.kind)
     this.#fail(fault('provider_bad_response', `${error.message} Try again.`), error.kind)
   }
@@ -271,7 +275,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     if (this.#form === 'flow') return this.#letFlow()
     if (this.#heldBytes <= (this.#mayHold() ? readLimit : heldLimit)) return
     if (this.#form === 'error') {
-      this.#let({ kind: 'error', head: this.#head!, body: this.#heldBody() }, true)
+      this.#let({ kind: 'error', head: this.#head, body: this.#heldBody() }, true)
       this.#sending?.abort()
       return
     }
@@ -288,7 +292,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     const { responseForm } = this.#options
     // However long a download takes, as long as it goes on.
     if (responseForm === 'bytes' || responseForm === 'lines') this.#totalAt = Number.POSITIVE_INFINITY
-    this.#let({ kind: 'flow', head: this.#head! })
+    this.#let({ kind: 'flow', head: this.#head })
   }
 
   #keep(chunk: Buffer): void {
@@ -308,10 +312,10 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
       return
     }
     this.#heldEvents.push([event, reading])
-    if (reading.error !== null) return this.#let({ kind: 'error-event', head: this.#head!, error: reading.error })
+    if (reading.error !== null) return this.#let({ kind: 'error-event', head: this.#head, error: reading.error })
     this.#heldBytes += event.bytes.length + eventCost
     if (reading.content || reading.terminal || this.#heldBytes > heldLimit)
-      this.#let({ kind: 'stream', head: this.#head! })
+      this.#let({ kind: 'stream', head: this.#head })
   }
 
   #endWhole(head: Head): void {
@@ -357,7 +361,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
 
   #tell(act: (consumer: AnswerConsumer) => void): void {
     if (this.#consumer !== null) act(this.#consumer)
-    else this.#late.push(() => act(this.#consumer!))
+    else this.#late.push(act)
   }
 
   #finish(): void {

@@ -12,9 +12,9 @@ export const objects: LaneObjects = {
   page(match, body) {
     const array = arrayOf(match)
     const list = array === null ? null : scanList(body, array, 'name', pageTokens)
-    if (list === null) return null
+    const type = match.endpoint.object?.type
+    if (list === null || type === undefined) return null
     const token = asText(readAround(body, list, 'nextPageToken'))
-    const type = match.endpoint.object!.type
     const items = list.elements.map(({ name, span }) => ({ name: { type, id: name }, span }))
     return { items, more: token !== null, token }
   },

@@ -95,8 +95,8 @@ function isKnown(uri: unknown, { lane, provider }: LaneUrls): boolean {
 
 function leadBack(uri: unknown, key: string, object: JsonObject, lane: string): string | null {
   const url = typeof uri === 'string' ? URL.parse(uri) : null
-  const path = url === null ? undefined : filePath.exec(url.pathname)?.[0]
-  if (path !== undefined) return lane + path + url!.search
+  const [path] = (url === null ? null : filePath.exec(url.pathname)) ?? []
+  if (url !== null && path !== undefined) return lane + path + url.search
   const name = fileNamed(object)
   if (name === null) return null
   return key === 'uri' ? `${lane}/v1beta/${name}` : `${lane}/download/v1beta/${name}:download?alt=media`

@@ -63,7 +63,7 @@ function readParts(body: Buffer, boundary: string): Part[] | Fault {
   const parts: { name: string; pieces: Buffer[]; encoded: boolean }[] = []
   const scanner = new FormScanner(boundary, [], {
     begin: ({ name, encoded }) => void parts.push({ name, encoded, pieces: [] }),
-    bytes: (chunk) => void parts.at(-1)!.pieces.push(Buffer.from(chunk)),
+    bytes: (chunk) => void parts.at(-1)?.pieces.push(Buffer.from(chunk)),
   })
   scanner.push(body)
   scanner.end()
