@@ -1,6 +1,7 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { AddressSet } from '../addresses/address-set.ts'
 import type { Dispatcher } from '../admin/dispatch.ts'
 import type { Secret } from '../core/secret.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
@@ -12,7 +13,7 @@ import { expositionType, writeExposition } from './exposition.ts'
 import { type GatewayState, stateFamilies } from './metrics.ts'
 import { ProcessMetrics } from './process-metrics.ts'
 import { jsonReply, type Reply, rejectHost, sendReply, textReply } from './reply.ts'
-import { type GuardSettings, isProxy, readSource } from './request-guard.ts'
+import { type GuardSettings, readSource } from './request-guard.ts'
 import type { Site } from './site.ts'
 import { TrafficMetrics } from './traffic-metrics.ts'
 
@@ -151,7 +152,8 @@ function listen(server: http.Server, { host, port }: ConsoleOptions): Promise<nu
 class ConsoleHandler {
   readonly traffic = new TrafficMetrics()
   readonly process = new ProcessMetrics()
-  readonly connections = new Connections((address) => isProxy(address, this.settings.trustedProxies))
+  /** Behind a trusted proxy there may be many clients. */
+  readonly connections = new Connections((address) => new AddressSet(this.settings.trustedProxies).has(address))
   parts: ConsoleParts | null = null
   settings: ConsoleSettings
   readonly #options: ConsoleOptions

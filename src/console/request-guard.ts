@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
+import { AddressSet, clientBehind } from '../addresses/address-set.ts'
 import { plainAddress } from '../sign-in/network.ts'
 import { cutUserAgent, type Place } from '../sign-in/place.ts'
 import { isLoopbackName, splitHost } from './access.ts'
@@ -57,31 +58,7 @@ export function clientAddress({ socket, headers }: IncomingMessage, proxies: rea
   const remote = plainAddress(socket.remoteAddress)
   const forwarded = headers['x-forwarded-for']
   if (typeof forwarded !== 'string' || proxies.length === 0) return remote
-  const trusted = readProxies(proxies)
-  if (!trusts(trusted, remote)) return remote
-  const chain = forwarded.split(',').map((each) => each.trim())
-  return chain.findLast((address) => isIP(address) !== 0 && !trusts(trusted, address)) ?? remote
-}
-
-/** Whether the address is a trusted proxy, behind which there may be many clients. */
-export function isProxy(address: string, proxies: readonly string[]): boolean {
-  return proxies.length > 0 && trusts(readProxies(proxies), address)
-}
-
-function readProxies(proxies: readonly string[]): BlockList {
-  const list = new BlockList()
-  for (const proxy of proxies) {
-    const [address = '', bits] = proxy.split('/')
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    if (bits === undefined) list.addAddress(address, family)
-    else list.addSubnet(address, Number(bits), family)
-  }
-  return list
-}
-
-function trusts(list: BlockList, address: string): boolean {
-  const family = isIP(address)
-  return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
+  return clientBehind(new AddressSet(proxies), remote, forwarded)
 }
 
 /** null: the console's own page sent the request; else why it is rejected as cross-site. */

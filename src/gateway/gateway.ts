@@ -1,4 +1,4 @@
-import type { BlockList } from 'node:net'
+import type { AddressSet } from '../addresses/address-set.ts'
 import type { DegradedPart } from '../core/degraded.ts'
 import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { Counters } from '../policy/counters.ts'
@@ -37,7 +37,7 @@ export interface Gateway {
   refusals: RefusalFlood
   /** Of the whole gateway, as the control plane told it. */
   degraded: readonly DegradedPart[]
-  trustedProxies: BlockList
+  trustedProxies: AddressSet
   /** Tells the control plane what only traffic can see. */
   report(event: TrafficEvent): void
   random(): number

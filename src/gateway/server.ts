@@ -1,7 +1,8 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import https from 'node:https'
-import { BlockList, isIP, Server, type Socket } from 'node:net'
+import { Server, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { clientBehind } from '../addresses/address-set.ts'
 import { type Fault, fault } from '../core/errors.ts'
 import { findLane } from '../lanes/index.ts'
 import { allowsOrigin, ownHeaders, reject } from './answer/respond.ts'
@@ -241,24 +242,7 @@ function answerPreflight(arrival: Arrival): boolean {
 function clientAddress(gateway: Gateway, request: IncomingMessage): string | null {
   const remote = request.socket.remoteAddress ?? null
   const forwarded = request.headers['x-forwarded-for']
-  if (remote === null || typeof forwarded !== 'string' || !trusts(gateway.trustedProxies, remote)) return remote
-  // From the right: the first address that no trusted proxy stands behind is the client.
-  const chain = forwarded.split(',').map((each) => each.trim())
-  return chain.findLast((address) => isIP(address) !== 0 && !trusts(gateway.trustedProxies, address)) ?? remote
-}
-
-function trusts(proxies: BlockList, address: string): boolean {
-  return proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
-}
-
-/** Addresses and CIDR blocks; settings have checked their form. */
-export function readProxies(entries: readonly string[]): BlockList {
-  const list = new BlockList()
-  for (const entry of entries) {
-    const [address = '', bits] = entry.split('/')
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    if (bits === undefined) list.addAddress(address, family)
-    else list.addSubnet(address, Number(bits), family)
-  }
-  return list
+  return remote === null || typeof forwarded !== 'string'
+    ? remote
+    : clientBehind(gateway.trustedProxies, remote, forwarded)
 }

@@ -1,4 +1,5 @@
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
+import { AddressSet } from '../addresses/address-set.ts'
 import type { EgressOptions } from './contract.ts'
 
 /** What the environment says of proxies, by the scheme of what is called. */
@@ -31,20 +32,14 @@ function isExcepted(url: URL, except: string): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')
   if (host === 'localhost' || host.endsWith('.localhost')) return true
-  if (isIP(host) !== 0 && isLoopback(host)) return true
+  if (loopback.has(host)) return true
   return except
     .toLowerCase()
     .split(/[\s,]+/)
     .some((entry) => entry !== '' && matches(entry, host, port))
 }
 
-const loopback = new BlockList()
-loopback.addSubnet('127.0.0.0', 8, 'ipv4')
-loopback.addAddress('::1', 'ipv6')
-
-function isLoopback(host: string): boolean {
-  return loopback.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4')
-}
+const loopback = new AddressSet(['127.0.0.0/8', '::1'])
 
 /** `*`, `example.com` (with all below it), `.example.com`, `host:8443`, an address, or a block of them. */
 function matches(entry: string, host: string, port: string): boolean {
@@ -59,9 +54,5 @@ function matches(entry: string, host: string, port: string): boolean {
 function inBlock(entry: string, host: string): boolean {
   const [net = '', bits = ''] = entry.split('/')
   if (isIP(host) === 0 || isIP(net) !== isIP(host) || !/^\d{1,3}$/.test(bits)) return false
-  const block = new BlockList()
-  const family = isIP(net) === 6 ? 'ipv6' : 'ipv4'
-  if (Number(bits) > (family === 'ipv6' ? 128 : 32)) return false
-  block.addSubnet(net, Number(bits), family)
-  return block.check(host, family)
+  return Number(bits) <= (isIP(net) === 6 ? 128 : 32) && new AddressSet([entry]).has(host)
 }

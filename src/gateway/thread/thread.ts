@@ -1,4 +1,5 @@
 import { getEnvironmentData, parentPort, workerData } from 'node:worker_threads'
+import { AddressSet } from '../../addresses/address-set.ts'
 import { armThread, reachFaultPoint } from '../../core/fault-point.ts'
 import { attachCounters, listeners } from '../../policy/counters.ts'
 import { createHttpTransport } from '../../providers/http.ts'
@@ -10,7 +11,7 @@ import { Journal } from '../journal/journal.ts'
 import { ObjectIndex } from '../objects/object-index.ts'
 import { BodyMemory } from '../request/body-memory.ts'
 import { MemoryBudget } from '../request/memory-budget.ts'
-import { changeCertificate, createGatewayServer, readProxies } from '../server.ts'
+import { changeCertificate, createGatewayServer } from '../server.ts'
 import { shutDownAfterCrash } from './crash-shutdown.ts'
 import { Deadlines } from './deadlines.ts'
 import { closeStreams, drain, type Pause, pauseNew } from './drain.ts'
@@ -50,7 +51,7 @@ const gateway: Gateway = {
   counters,
   formatsOf,
   serves: servesOperation,
-  trustedProxies: readProxies(start.settings.trustedProxies),
+  trustedProxies: new AddressSet(start.settings.trustedProxies),
   report: (event) => tell({ type: 'traffic', event }),
   random: Math.random,
   draining: false,
@@ -105,7 +106,7 @@ function accept(apply: () => void): void {
 /** Requests under way keep the limits that they began with. */
 function change({ version, settings, certificate }: Extract<ToThread, { type: 'settings' }>): void {
   gateway.settings = settings
-  gateway.trustedProxies = readProxies(settings.trustedProxies)
+  gateway.trustedProxies = new AddressSet(settings.trustedProxies)
   if (certificate !== null) changeCertificate(server, certificate)
   tell({ type: 'has-settings', version })
 }

@@ -29,7 +29,6 @@ export interface Head {
   headers: string[]
 }
 
-/** Stands where none has come yet. */
 const noHead: Head = { status: 0, headers: [] }
 
 /** What a call came to before anything reached the client. */

@@ -3,6 +3,7 @@ import type { Module, Violation } from './modules.ts'
 /** Who may import whom (docs/architecture.md): room → rooms. What is not listed is refused; a room may import itself. */
 const allowed: Record<string, readonly string[]> = {
   core: [],
+  addresses: [],
   config: ['core'],
   sealing: ['core', 'sealing/client-token', 'sealing/body-seal'],
   // The parts of sealing that the data plane has: a key of its own for tokens, and one for bodies.
@@ -13,12 +14,13 @@ const allowed: Record<string, readonly string[]> = {
   store: ['core', 'sealing', 'sealing/body-seal'],
   'sign-in': ['core', 'sealing', 'store'],
   lanes: ['core'],
-  providers: ['core'],
+  providers: ['core', 'addresses'],
   translate: ['core'],
   routing: ['core', 'store/snapshot'],
   policy: ['core', 'store/snapshot'],
   gateway: [
     'core',
+    'addresses',
     'lanes',
     'providers',
     'translate',
@@ -45,7 +47,7 @@ const allowed: Record<string, readonly string[]> = {
   'admin/server': ['admin/contract', 'admin/handlers', 'core'],
   'admin/client': ['admin/contract', 'core'],
   'console/app': ['admin/contract', 'admin/client', 'core'],
-  'console/listener': ['admin/server', 'core', 'sign-in'],
+  'console/listener': ['admin/server', 'addresses', 'core', 'sign-in'],
   cli: ['admin/contract', 'admin/client', 'core'],
   // Both are faces of a terminal: how a field is read and a record drawn is said once, on the command line.
   tui: ['admin/contract', 'admin/client', 'core', 'cli'],

@@ -1,0 +1,32 @@
+import { BlockList, isIP } from 'node:net'
+
+/** Addresses and CIDR blocks, of both families; whoever makes a set has checked their form. */
+export class AddressSet {
+  readonly #list = new BlockList()
+
+  constructor(entries: readonly string[]) {
+    for (const entry of entries) {
+      const [address = '', bits] = entry.split('/')
+      const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+      if (bits === undefined) this.#list.addAddress(address, family)
+      else this.#list.addSubnet(address, Number(bits), family)
+    }
+  }
+
+  /** False for what is no address. */
+  has(address: string): boolean {
+    const family = isIP(address)
+    return family !== 0 && this.#list.check(address, family === 6 ? 'ipv6' : 'ipv4')
+  }
+}
+
+/**
+ * The client's address, where `forwarded` is the `x-forwarded-for` that came from `remote`. Each proxy adds on the right
+ * whom it saw, so the first address from there that is no trusted proxy is the client; what stands left of it, the
+ * client may have made up.
+ */
+export function clientBehind(proxies: AddressSet, remote: string, forwarded: string): string {
+  if (!proxies.has(remote)) return remote
+  const chain = forwarded.split(',').map((each) => each.trim())
+  return chain.findLast((address) => isIP(address) !== 0 && !proxies.has(address)) ?? remote
+}
