@@ -143,7 +143,7 @@ const untrusted = /^(CERT_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
 function asTrustFault(error: unknown, destination: Destination): GatewayNotRunning | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (destination.kind !== 'remote' || !untrusted.test(code)) return null
-  const hint = 'Put the certificate of who signed it into a file that $NODE_EXTRA_CA_CERTS names.'
+  const hint = 'Add the certificate of its issuer to the file that $NODE_EXTRA_CA_CERTS names.'
   return new GatewayNotRunning(`${destination.url.origin} that can be trusted (${code})`, error, hint)
 }
 
@@ -152,7 +152,7 @@ type Lose = (error: unknown) => unknown
 /** Connections that end in the middle: `socket hang up` before the head of the answer, `aborted` behind it. */
 const cutOff = ['ECONNRESET', 'EPIPE']
 
-function asLost(error: unknown, hint = 'Look whether it runs: spgw status'): unknown {
+function asLost(error: unknown, hint = 'Check that it is running: spgw status'): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return cutOff.includes(code) ? new AnswerLost(error, hint) : error
 }

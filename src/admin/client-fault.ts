@@ -15,7 +15,7 @@ export class AnswerLost extends Error {
   readonly hint: string
 
   constructor(cause: unknown, hint: string) {
-    super('The gateway ended, or was cut off, before it had answered.', { cause })
+    super('The gateway stopped, or the connection was lost, before it answered.', { cause })
     this.hint = hint
   }
 }

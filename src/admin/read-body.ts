@@ -34,7 +34,7 @@ export async function readOperationBody(request: IncomingMessage): Promise<unkno
     throw new BadBody(
       413,
       `The input is larger than ${maxBytes / 1024} KiB.`,
-      'Send less at once: several files, for one.',
+      'Send less at a time, for example in several files.',
     )
   return parse(Buffer.concat(chunks).toString('utf8'))
 }

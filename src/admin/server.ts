@@ -93,7 +93,7 @@ async function answer(
   if (reason !== null)
     return refuse(response, 'refused', reason, 'Use the spgw command; the console is the place for browsers.')
   if (request.url?.startsWith('/api/') !== true)
-    return refuse(response, 'not_found', 'There is nothing here.', 'Operations stand below /api/.')
+    return refuse(response, 'not_found', 'Page not found.', 'Operations are under /api/.')
   const door = await opened
   if (door === null) return refuse(response, 'degraded', 'The gateway is stopping.', 'Start it again: spgw serve')
   try {
@@ -117,8 +117,8 @@ async function answer(
  * says so. Any such sign is enough, and the host's name is one that no page can use.
  */
 function refusal({ headers }: IncomingMessage): string | null {
-  if (headers.origin !== undefined || headers.referer !== undefined) return 'A browser sent this.'
-  if (Object.keys(headers).some((name) => name.startsWith('sec-fetch-'))) return 'A browser sent this.'
+  if (headers.origin !== undefined || headers.referer !== undefined) return 'The request came from a browser.'
+  if (Object.keys(headers).some((name) => name.startsWith('sec-fetch-'))) return 'The request came from a browser.'
   return headers.host === socketHost ? null : `The admin socket answers to the host ${socketHost} only.`
 }
 

@@ -27,7 +27,7 @@ export async function clearSocketPath(path: string): Promise<void> {
   if (standing === undefined) return
   if (!standing.isSocket())
     throw new AdminSocketRefused(
-      `${path} is there and is no socket.`,
+      `${path} exists and is not a socket.`,
       'Move it away, or set admin.socket to another path.',
     )
   const peer = await probePeer(path)
@@ -67,6 +67,6 @@ export function findGroup(name: string): number {
   if (id !== undefined) return Number(id)
   throw new AdminSocketRefused(
     `There is no group ${name} on this machine.`,
-    'Mend admin.socket_group, or give its number.',
+    "Fix admin.socket_group, or give the group's number.",
   )
 }

@@ -17,12 +17,12 @@ export interface Certificate {
 export function readCertificate(setting: 'gateway.tls' | 'console.tls', files: TlsFiles): Certificate {
   const cert = readPem(`${setting}.cert`, files.cert)
   const key = readPem(`${setting}.key`, files.key)
-  const leaf = parse(`${setting}.cert`, files.cert, 'holds no certificate in PEM', () => new X509Certificate(cert))
+  const leaf = parse(`${setting}.cert`, files.cert, 'contains no PEM certificate', () => new X509Certificate(cert))
   const reason = key.includes('ENCRYPTED')
-    ? 'is encrypted: give one without a passphrase'
-    : 'holds no private key in PEM'
+    ? 'is encrypted: use a key without a passphrase'
+    : 'contains no PEM private key'
   const privateKey = parse<KeyObject>(`${setting}.key`, files.key, reason, () => createPrivateKey(key))
-  if (!leaf.checkPrivateKey(privateKey)) refuse(`${setting}.key`, files.key, `is not the key of ${files.cert}`)
+  if (!leaf.checkPrivateKey(privateKey)) refuse(`${setting}.key`, files.key, `does not match ${files.cert}`)
   return { cert, key: new Secret(key), leaf }
 }
 

@@ -20,5 +20,5 @@ function readProxy(environment: Environment, variable: string): Secret | null {
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new Secret(url)
   // The value is not told: it may hold a password.
-  throw new SettingsRefused([{ place, message: 'no proxy that can be used; write it as http://host:port' }])
+  throw new SettingsRefused([{ place, message: 'not a usable proxy; write it as http://host:port' }])
 }

@@ -9,7 +9,7 @@ export interface SettingProblem {
 export class SettingsRefused extends Error {
   override readonly name = 'SettingsRefused'
   readonly problems: readonly SettingProblem[]
-  readonly hint = 'Nothing was started. Mend the settings and start again.'
+  readonly hint = 'Nothing was started. Fix the settings and start again.'
 
   constructor(problems: readonly SettingProblem[]) {
     super(problems.map((problem) => `${problem.place}: ${problem.message}`).join('\n'))

@@ -13,7 +13,7 @@ export function fitSocketPath(path: string, place: string, environment: Environm
   if (Buffer.byteLength(path) <= longestSocketPath) return path
   const short = join(environment.XDG_RUNTIME_DIR ?? '', `spgw-${shortHash(path)}.sock`)
   if (environment.XDG_RUNTIME_DIR && Buffer.byteLength(short) <= longestSocketPath) return short
-  const message = `too long for a socket (${longestSocketPath} bytes), and there is no XDG_RUNTIME_DIR to put it in`
+  const message = `too long for a socket (${longestSocketPath} bytes), and XDG_RUNTIME_DIR is not set`
   throw new SettingsRefused([
     { place, message: `${path} is ${message}; choose a shorter data directory or set admin.socket` },
   ])

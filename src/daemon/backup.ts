@@ -48,7 +48,7 @@ export class Backups {
   /** Refuses at once what cannot be done; the rest happens as the events are asked for. */
   async take(options: BackupOptions): Promise<AsyncIterable<BackupEvent>> {
     const target = await this.#prepareSeal(options)
-    if (this.#running) throw await refused('A backup is being made already.', 'Wait for it to end.')
+    if (this.#running) throw await refused('Another backup is in progress.', 'Wait until it is finished.')
     this.#running = true
     return this.#events(options, target)
   }
@@ -61,8 +61,8 @@ export class Backups {
     if (sealed === null && (await store.seal.sealed()).length === 0) return null
     if (sealed === null)
       throw await refused(
-        'There is no recovery key that the credentials could be sealed for.',
-        'Make one: spgw seal recovery-key. Or leave them behind: --without-credentials.',
+        'There is no recovery key to seal the credentials with.',
+        'Create one: spgw seal recovery-key. Or leave the credentials out: --without-credentials.',
       )
     const { key, envelope } = makeBackupKey(keyring.open(sealed, 'recovery').reveal())
     return { keyring: makeKeyring(key), envelope, resealed: 0, broken: [] }

@@ -13,10 +13,10 @@ const dataDirectoryFlag = {
 
 export const initCommand: LocalCommand = {
   name: 'init',
-  summary: 'Make the data directory, the machine key, the recovery key and the first project',
+  summary: 'Create the data directory, the machine key, the recovery key and the first project',
   options: [
     dataDirectoryFlag,
-    { flags: '--no-recovery-key', description: 'Make no recovery key now (later: seal recovery-key)' },
+    { flags: '--no-recovery-key', description: 'Do not create a recovery key now (later: seal recovery-key)' },
   ],
   examples: ['init', 'init --data-dir /var/lib/spgw'],
   async run(options, io, { dataDir }) {
@@ -42,7 +42,7 @@ export const serveCommand: LocalCommand = {
     { flags: '--console-listen <host:port>', description: 'Address of the console (default: 127.0.0.1:8788)' },
     {
       flags: '--demo',
-      description: 'Also make a demo provider, its route and a fresh key, and print a call that works',
+      description: 'Also create a demo provider, its route and a new key, and print a request to try',
     },
   ],
   examples: ['serve', 'serve --demo', 'serve --listen 0.0.0.0:8787 --data-dir /var/lib/spgw'],
@@ -115,7 +115,7 @@ async function writeSignIn({ signInLine }: Serving, io: CommandIo, demo: boolean
   if (signInLine === null) return
   if (io.stderr.isTerminal) await io.stderr.write(signInLine)
   else if (demo) await io.stdout.write(signInLine)
-  else await io.stderr.write('Nobody has signed in to the console yet. Make a link: spgw console link\n')
+  else await io.stderr.write('Nobody has signed in to the console yet. Create a sign-in link: spgw console link\n')
 }
 
 function listMade(made: readonly string[]): string {
@@ -129,7 +129,9 @@ const faultDrainMs = 10_000
 async function serveUntilTold(serving: Serving, told: Promise<string>, log: Log): Promise<number> {
   const ended = await Promise.race([told.then((signal) => ({ signal })), serving.failed.then((reason) => ({ reason }))])
   if ('reason' in ended) {
-    log.error('the main thread met a fault; the gateway drains and ends', { reason: ended.reason })
+    log.error('the main thread had an internal error; the gateway finishes its requests and stops', {
+      reason: ended.reason,
+    })
     // The data plane is well and ends its requests. But of this thread nobody can tell, so its end is not left to it.
     setTimeout(() => process.exit(1), faultDrainMs)
     await serving.stop().catch(() => {})

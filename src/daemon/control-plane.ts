@@ -83,7 +83,7 @@ export class ControlPlane {
       serveObjects: (port) => store.serveObjects(port),
       onTraffic: (event, thread) => this.#hear(event, thread),
       onDeath: (thread, reason) => {
-        log.error('a data-plane thread died and is replaced', { thread, reason })
+        log.error('a data-plane thread crashed and is being replaced', { thread, reason })
         this.#degraded.report('journal', String(thread), null)
       },
       onDegraded: (reason) => this.#degraded.report('thread', 'fleet', reason),
@@ -94,7 +94,7 @@ export class ControlPlane {
       this.#changes++
     })
     store.watchThread({
-      onDeath: (reason) => log.error('the store thread died and is started again', { reason }),
+      onDeath: (reason) => log.error('the store thread crashed and is being restarted', { reason }),
       onRevival: () => {
         this.#fleet.connectObjects()
         this.#publishAnew()
@@ -234,7 +234,7 @@ export class ControlPlane {
       () => null,
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     )
-    if (reason !== null) log.warn('records wait in the journal for the next start', { reason })
+    if (reason !== null) log.warn('records wait in the journal until the next start', { reason })
     if (this.#lost() > 0) log.error('the journal could not be written', { entries_lost: this.#lost() })
   }
 
@@ -242,7 +242,9 @@ export class ControlPlane {
   #publishAnew(): void {
     this.#publisher
       .publish()
-      .catch((error: unknown) => this.#options.log.error('nothing was published', { reason: String(error) }))
+      .catch((error: unknown) =>
+        this.#options.log.error('the configuration was not published', { reason: String(error) }),
+      )
   }
 
   #lost(): number {
@@ -253,7 +255,7 @@ export class ControlPlane {
     const { log } = this.#options
     switch (event.type) {
       case 'fault':
-        return log.error('a request met a fault of the gateway', { request: event.requestId, reason: event.reason })
+        return log.error('a request failed with an internal error', { request: event.requestId, reason: event.reason })
       case 'degraded':
         this.#entriesLost.set(thread, event.lost)
         return this.#degraded.report('journal', String(thread), event.reason)

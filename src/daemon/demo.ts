@@ -18,7 +18,7 @@ export async function prepareDemo(store: StoreClient): Promise<{ key: string }> 
     project &&
     ((await store.environments.find(project.id, firstEnvironment)) ?? (await store.environments.list(project.id))[0])
   if (!project || !environment)
-    throw new Error('There is no project with an environment to put the demo into. Add one, then start again.')
+    throw new Error('The demo needs a project with an environment. Add one and start again.')
   const providerId = await ensureProvider(store)
   await ensureRoute(store, project, providerId)
   const policyId = await ensurePolicy(store)

@@ -67,7 +67,7 @@ export class Fleet implements SnapshotAudience {
     await Promise.all(
       Array.from({ length: this.#options.workers }, async () => {
         const member = this.#start()
-        if (!(await this.#prepare(member))) throw new Error(`a data-plane thread does not start: ${this.#lastReason}`)
+        if (!(await this.#prepare(member))) throw new Error(`a data-plane thread cannot start: ${this.#lastReason}`)
       }),
     )
   }
@@ -188,7 +188,7 @@ export class Fleet implements SnapshotAudience {
     } else if (message.type === 'traffic') {
       this.#options.onTraffic(message.event, member.thread)
     } else if (message.type === 'refused') {
-      const reason = `snapshot refused: ${message.reason}`
+      const reason = `snapshot rejected: ${message.reason}`
       this.#options.onTraffic({ type: 'fault', requestId: '', reason }, member.thread)
     } else if (message.type === 'dying') {
       member.dying = message.reason

@@ -21,14 +21,14 @@ class ImportRefused extends Error {
 /** From a file to a file: nothing is asked of a gateway, and nothing of it is changed. */
 export const importCommand: LocalCommand = {
   name: 'import',
-  summary: 'Convert the configuration of LiteLLM or Portkey into a file that apply takes',
+  summary: 'Convert a LiteLLM or Portkey configuration into a file for spgw apply',
   arguments: [
     { name: 'format', description: 'litellm or portkey' },
-    { name: 'file', description: 'Its configuration: config.yaml, or a JSON file; - for standard input' },
+    { name: 'file', description: 'Configuration to convert: YAML or JSON file, - for standard input' },
   ],
   options: [
     { flags: '--strict', description: 'Fail when something cannot be converted' },
-    { flags: '--model <name>', description: 'Portkey: model that clients will name (default: *, any)' },
+    { flags: '--model <name>', description: 'Portkey: model name for clients (default: *, any)' },
   ],
   examples: ['import litellm config.yaml > gateway.yaml', 'import portkey config.json --model gpt-4o > gateway.yaml'],
   async run(options, io, { output }) {
@@ -53,14 +53,14 @@ export const importCommand: LocalCommand = {
 async function refuseEmpty({ left }: Converted, format: string, name: string, io: CommandIo): Promise<never> {
   if (left.length > 0) await io.stderr.write(left.map(describe).join(''))
   const signs = format === 'litellm' ? 'LiteLLM, with its model_list' : 'Portkey, with its targets'
-  throw new ImportRefused(`Nothing in ${name} could be converted.`, `Name the configuration of ${signs}.`)
+  throw new ImportRefused(`Nothing in ${name} could be converted.`, `Give the configuration of ${signs}.`)
 }
 
 async function readText(path: string): Promise<string> {
   const { readFile } = await import('node:fs/promises')
   return await readFile(path, 'utf8').catch((error: unknown) => {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    throw new ImportRefused(`${path} cannot be read (${code}).`, 'Name a file that you may read.')
+    throw new ImportRefused(`${path} cannot be read (${code}).`, 'Give a file that you can read.')
   })
 }
 

@@ -33,8 +33,8 @@ async function readNotices(): Promise<string> {
     return await readFile(join(directory, 'licenses.json'), 'utf8')
   } catch (error) {
     if (bundled) throw error
-    const hint = 'Run npm run build first: the licenses are collected when spgw is built.'
-    throw Object.assign(new Error('There is no build to show the licenses of.'), { hint })
+    const hint = 'Run npm run build first: the build collects the licenses.'
+    throw Object.assign(new Error('The licenses have not been collected.'), { hint })
   }
 }
 

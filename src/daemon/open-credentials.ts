@@ -4,7 +4,7 @@ import { SealBroken } from '../sealing/seal-error.ts'
 import type { Provider } from '../store/api.ts'
 
 /** Why a provider fails whose credentials are there and do not open. */
-export const sealedShut = 'its sealed credential does not open; enter it anew'
+export const sealedShut = 'its stored credential cannot be decrypted; enter it again'
 
 /** What does not open counts as absent: one broken value must not keep every other change from the data plane. */
 export function openCredentials({ id, revision }: Provider, keyring: Keyring): { id: string; credential: Secret }[] {

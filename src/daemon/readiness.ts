@@ -36,11 +36,11 @@ export class ReadinessKeeper {
   /** What was failing when the gateway stopped may be well by now: it is checked at once, without holding up the start. */
   async start(): Promise<void> {
     for (const provider of await this.#ports.store.providers.list()) {
-      const { state, reason } = provider.readiness
+      const { state, code } = provider.readiness
       if (isSealedShut(provider, this.#ports.keyring)) {
         if (state !== 'failing') await this.#setFailing(provider, sealedShut, 'credential_sealed')
       } else if (state === 'failing') {
-        if (reason === sealedShut) await this.#reopen(provider)
+        if (code === 'credential_sealed') await this.#reopen(provider)
         else void this.#recheck(provider.id)
       }
     }

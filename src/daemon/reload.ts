@@ -76,8 +76,8 @@ export class Reloader {
   #refuse(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error)
     const { control, log } = this.#parts
-    log.error('configuration not reloaded: the one in use stays', { reason })
-    control.reportConfiguration(`the settings read last were refused, and those before hold: ${reason}`)
+    log.error('configuration not reloaded: the previous one stays in use', { reason })
+    control.reportConfiguration(`the new settings are invalid; the previous ones stay in use: ${reason}`)
   }
 }
 

@@ -21,9 +21,9 @@ export class ReplacementPace {
   judge(wanted: number, listening: number, youngestMs: number): string | null {
     if (this.#inARow === 0) return null
     if (listening < wanted)
-      return `${listening} of ${wanted} data-plane threads serve, the rest are being replaced; the last to die: ${this.#reason}`
+      return `${listening} of ${wanted} data-plane threads are running, the rest are being replaced; the last crash: ${this.#reason}`
     if (this.#inARow < 3 || youngestMs >= infancyMs) return null
-    return `${this.#inARow} data-plane threads in a row died soon after their start and were replaced; the last: ${this.#reason}`
+    return `${this.#inARow} data-plane threads in a row crashed soon after their start and were replaced; the last crash: ${this.#reason}`
   }
 
   /** When `judge` is worth asking again though nobody has died, in milliseconds. */

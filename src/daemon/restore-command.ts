@@ -26,16 +26,16 @@ class RestoreMisused extends Error {
 const options = [
   { flags: '--config <file>', description: 'Settings file (default: config.yaml in the data directory)' },
   { flags: '--recovery-key-stdin', description: 'Read the recovery key from standard input (asked for on a terminal)' },
-  { flags: '--recovery-key-env <variable>', description: 'Take the recovery key from an environment variable' },
-  { flags: '--without-credentials', description: 'Leave the credentials behind; needs no recovery key' },
-  { flags: '--force', description: 'Set a gateway that stands there aside, and restore in its place' },
+  { flags: '--recovery-key-env <variable>', description: 'Read the recovery key from an environment variable' },
+  { flags: '--without-credentials', description: 'Restore without the credentials; needs no recovery key' },
+  { flags: '--force', description: 'Restore even if the directory holds a gateway; its data is kept beside it' },
 ]
 
 export function makeRestoreCommand(openProgress: (io: CommandIo) => ProgressBar): LocalCommand {
   return {
     name: 'restore',
-    summary: 'Make a gateway from a backup, on this machine or another',
-    arguments: [{ name: 'file', description: 'What spgw backup has written' }],
+    summary: 'Restore a gateway from a backup, on this machine or another',
+    arguments: [{ name: 'file', description: 'Backup file written by spgw backup' }],
     options,
     examples: ['restore spgw.backup', 'restore spgw.backup --data-dir /var/lib/spgw --recovery-key-env RECOVERY_KEY'],
     async run(given, io, { dataDir, output }) {
@@ -94,8 +94,8 @@ function readSource(given: Record<string, unknown>): Source {
   const ways = [given.withoutCredentials === true, given.recoveryKeyStdin === true, typeof variable === 'string']
   if (ways.filter((way) => way).length > 1)
     throw new RestoreMisused(
-      '--recovery-key-stdin, --recovery-key-env and --without-credentials contradict each other.',
-      'Leave all but one of them out.',
+      '--recovery-key-stdin, --recovery-key-env and --without-credentials exclude each other.',
+      'Give only one of them.',
     )
   if (typeof variable === 'string') return { from: 'variable', name: variable }
   if (given.withoutCredentials === true) return { from: 'nowhere' }
@@ -106,8 +106,8 @@ async function readKey(source: Source, io: CommandIo): Promise<Secret> {
   const text = (await readText(source, io)).trim()
   if (text === '')
     throw new RestoreMisused(
-      'The credentials in this backup open with the recovery key alone, and none was given.',
-      'Give it with --recovery-key-stdin or --recovery-key-env VAR, or leave them behind: --without-credentials.',
+      'The credentials in this backup require the recovery key.',
+      'Give it with --recovery-key-stdin or --recovery-key-env VAR, or restore without credentials: --without-credentials.',
     )
   return new Secret(text)
 }
@@ -128,7 +128,7 @@ function tell({ data_directory, created_at, providers, keys, records, credential
   const lines = [
     `Restored into ${data_directory} as of ${created_at}:`,
     `${providers} providers, ${credentials} credentials, ${keys} keys, ${records} records.`,
-    ...(set_aside === null ? [] : [`What stood there before is kept in ${set_aside}.`]),
+    ...(set_aside === null ? [] : [`The previous data is kept in ${set_aside}.`]),
     `Settings (config.yaml) are not part of a backup. Start it: spgw serve --data-dir ${data_directory}`,
   ]
   return `${lines.join('\n')}\n`

@@ -61,8 +61,8 @@ export function openBackup({ header }: Backup, recoveryKey: Secret): Keyring {
   const keyring = makeKeyring(openEnvelope(recovery, header.seal))
   if (proves(keyring, header.seal.proof, header.database.sha256)) return keyring
   throw new BackupRefused(
-    'The backup is not what was sealed when it was made.',
-    'Do not use it: take another copy or another backup.',
+    'The backup was changed after it was created.',
+    'Do not use it. Use another copy or another backup.',
   )
 }
 
@@ -73,8 +73,8 @@ export function refuseUnsealed({ header }: Backup): void {
 
 function unsealed(): BackupRefused {
   return new BackupRefused(
-    'No recovery key opens this backup: it was made without credentials, or what they open with has been cut out.',
-    'Restore another copy of it, or leave the credentials behind and enter them anew: --without-credentials.',
+    'No recovery key opens this backup: it was created without credentials, or its recovery data was removed.',
+    'Restore another copy, or restore with --without-credentials and enter the credentials again.',
   )
 }
 
@@ -91,8 +91,8 @@ function proves(keyring: Keyring, proof: string, sha256: string): boolean {
 export function refuseOccupied(dataDirectory: string, force: boolean): void {
   if (force || !listGateway(dataDirectory).some((name) => name !== machineKeyFile)) return
   throw new BackupRefused(
-    `A gateway stands in ${dataDirectory} already.`,
-    'Restore into an empty --data-dir, or add --force to keep that one aside.',
+    `${dataDirectory} already holds a gateway.`,
+    'Restore into an empty --data-dir, or add --force to keep the present data aside.',
   )
 }
 
@@ -183,5 +183,5 @@ async function copyDatabase({ file, backup, progress }: RestoreOptions, copyPath
   }
   await copy.sync()
   if (hash.digest('hex') !== sha256)
-    throw new BackupRefused(`${file} has changed while it was read.`, 'Copy it first, and restore from the copy.')
+    throw new BackupRefused(`${file} changed while it was read.`, 'Copy it first and restore from the copy.')
 }

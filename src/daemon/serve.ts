@@ -128,7 +128,7 @@ async function takeConsole(
   begun: AsyncDisposableStack,
 ): Promise<ConsoleListener> {
   const { host, port } = settings.console
-  const onFault = (error: unknown) => log.error('the console met a fault', { reason: describe(error) })
+  const onFault = (error: unknown) => log.error('the console had an internal error', { reason: describe(error) })
   const door = await startConsole({ ...consoleSettings(settings, certificates), host, port, version, onFault })
   begun.defer(() => door.close())
   return door
@@ -148,7 +148,7 @@ function openDoors(
     kinds: providerKinds,
     runtime,
     onFault: (error: unknown, operation: string) =>
-      log.error('an operation met a fault', { operation, reason: describe(error) }),
+      log.error('an operation failed with an internal error', { operation, reason: describe(error) }),
     onWrite: () => door.recheck(),
   }
   const dispatcher = lateDispatcher(parts)
@@ -179,7 +179,7 @@ async function makeFirstLink(store: StoreClient, consoleUrl: string): Promise<st
 
 function announceUpgrade({ store }: Foundation, log: Log): void {
   if (store.upgrade !== null)
-    log.info('the database was upgraded, and a copy of what it was is kept', { ...store.upgrade })
+    log.info('the database was upgraded; a copy from before the upgrade is kept', { ...store.upgrade })
 }
 
 async function drawUpDocument(version: string): Promise<object> {

@@ -64,6 +64,6 @@ export class StoreWatch {
     if (fresh.length === 0) return
     const { log, setAsideDirectory } = this.#options
     const fields = { files: fresh.join(', '), directory: setAsideDirectory }
-    log.error('a part of the journal could not be read and is set aside', fields)
+    log.error('a part of the journal could not be read and was set aside', fields)
   }
 }

@@ -78,7 +78,8 @@ async function post(transport: Transport, origin: string, key: string, { path, b
   ]
   const request = { method: 'POST', origin, path, headers, body: Buffer.from(JSON.stringify(body)), connectMs: 5000 }
   const answer = await fetchWhole(transport, request, { bytes: answerLimit, milliseconds: limitMs })
-  if (answer.outcome === 'failed') throw new Error(`the gateway did not answer itself: ${answer.fault.message}`)
+  if (answer.outcome === 'failed')
+    throw new Error(`the gateway did not answer its own request: ${answer.fault.message}`)
   if (answer.outcome !== 'answered') throw new Error(`the answer was ${answer.outcome.replace('-', ' ')}`)
   return { requestId: answer.headers.get('x-sp-request-id') ?? '', status: answer.status, body: answer.body.toString() }
 }

@@ -39,10 +39,9 @@ export function makeKeyring(first: MachineKey, older: readonly MachineKey[] = []
       const parts = parseSealed(sealed)
       if (parts === null) throw broken(identity, 'is not a sealed value')
       const key = keys.get(parts.keyId)
-      if (key === undefined)
-        throw broken(identity, `was sealed under the machine key ${parts.keyId}, which is not here`)
+      if (key === undefined) throw broken(identity, `was sealed under the machine key ${parts.keyId}, which is missing`)
       const clear = openBytes(key, parts, identity)
-      if (clear === null) throw broken(identity, 'was changed, or belongs to another row')
+      if (clear === null) throw broken(identity, 'was changed or belongs to another row')
       return new Secret(clear.toString('utf8'))
     },
     fingerprint: (clear) =>
@@ -67,7 +66,7 @@ export function makeKeyring(first: MachineKey, older: readonly MachineKey[] = []
 }
 
 function broken(identity: string, what: string): SealBroken {
-  return new SealBroken(`The sealed value of ${identity} ${what}.`, 'Enter the credential anew, or restore a backup.')
+  return new SealBroken(`The sealed value of ${identity} ${what}.`, 'Enter the credential again, or restore a backup.')
 }
 
 export const witnessIdentity = 'witness'
@@ -90,6 +89,6 @@ export function checkWitness(keyring: Keyring, witness: string | null): 'right' 
   const sealedBy = parseSealed(witness)?.keyId ?? 'an unknown key'
   throw new MachineKeyWrong(
     `The machine key ${keyId} (${source}) is not the one that this database was sealed with (${sealedBy}).`,
-    `Put the key ${sealedBy} there, or start with the data directory that belongs to the key ${keyId}.`,
+    `Put the key ${sealedBy} there, or start with the data directory of the key ${keyId}.`,
   )
 }

@@ -71,7 +71,7 @@ function openNewFile(path: string): number {
     return openSync(path, 'wx', 0o600)
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error
-    throw new MachineKeyExists(`${path} exists already; it was not touched.`, 'Use it as it is, or move it away first.')
+    throw new MachineKeyExists(`${path} already exists; it was not changed.`, 'Use it, or move it away first.')
   }
 }
 
@@ -84,7 +84,7 @@ export function loadMachineKey(sources: MachineKeySources): MachineKey {
   if (key === null) {
     throw new MachineKeyWrong(
       `${path} is not a machine key, or is damaged.`,
-      'Restore it from the copy that you keep. Without it no stored credential can be opened.',
+      'Restore it from your copy. Without it, no stored credential can be decrypted.',
     )
   }
   return key
@@ -116,7 +116,7 @@ function readKeyFile(path: string, sources: MachineKeySources): string {
       const hint =
         path === sources.explicitPath
           ? 'Put the key there, or correct the setting that names this path.'
-          : 'Restore it from the copy that you keep. On a new data directory, `spgw init` makes one.'
+          : 'Restore it from your copy. For a new data directory, `spgw init` creates one.'
       throw new MachineKeyMissing(`There is no machine key at ${path}.`, hint)
     }
     const reason = error instanceof Error ? error.message : String(error)

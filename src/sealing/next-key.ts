@@ -21,8 +21,8 @@ export function createNextKey(dataDirectory: string): MachineKey {
   } catch (error) {
     if (!(error instanceof MachineKeyExists)) throw error
     throw new RotationRefused(
-      `A rotation is under way, or has left ${join(dataDirectory, nextKeyFile)} behind.`,
-      'Wait for it, or restart the gateway, which tidies up.',
+      `A rotation is in progress, or has left ${join(dataDirectory, nextKeyFile)} behind.`,
+      'Wait for it, or restart the gateway, which cleans up.',
     )
   }
 }

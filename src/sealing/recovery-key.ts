@@ -51,7 +51,7 @@ export function readRecoveryKey(given: Secret): RecoveryKey {
   const secret = Buffer.from(bytes?.subarray(0, secretBytes) ?? [])
   if (bytes === null || !checksum(secret).equals(Buffer.from(bytes.subarray(secretBytes)))) {
     throw new RecoveryKeyMistyped(
-      'That is not a recovery key: it is mistyped or not whole.',
+      'This is not a recovery key: it is mistyped or incomplete.',
       `It begins with ${recoveryKeyPrefix} and has ${textLength} characters after that, hyphens aside.`,
     )
   }
@@ -92,7 +92,7 @@ export function openEnvelope(recovery: RecoveryKey, envelope: Envelope): Machine
   if (recovery.id !== envelope.recovery_key_id) {
     throw new RecoveryKeyWrong(
       `The recovery key ${recovery.id} does not open this backup; it needs ${envelope.recovery_key_id}.`,
-      'Look for the right one, or restore with --without-credentials and enter the credentials anew.',
+      'Find the right one, or restore with --without-credentials and enter the credentials again.',
     )
   }
   const ephemeral = Buffer.from(envelope.ephemeral_key, 'base64url')
@@ -105,8 +105,8 @@ function agree({ privateKey }: RecoveryKey, ephemeral: Buffer): Buffer {
     return diffieHellman({ privateKey, publicKey: publicKeyOf(ephemeral) })
   } catch {
     throw new EnvelopeBroken(
-      'The backup is not as it was made: its ephemeral_key is no key.',
-      'Do not use it: take another copy or another backup.',
+      'The backup was changed after it was created: its ephemeral_key is not a key.',
+      'Do not use it. Use another copy or another backup.',
     )
   }
 }

@@ -41,7 +41,7 @@ export class Account {
   /** Shown once; counts only when a code has shown that the authenticator has it. */
   async beginTotp({ operator }: SessionOfOperator): Promise<NewTotp> {
     if (operator.totpSealed !== null)
-      throw new SignInRefused('refused', 'An authenticator is set up already.', 'Remove it first.')
+      throw new SignInRefused('refused', 'An authenticator is already set up.', 'Remove it first.')
     const made = await makeTotp(operator)
     this.#unconfirmed.put(operator.id, made.secret)
     return made
@@ -49,7 +49,7 @@ export class Account {
 
   async confirmTotp({ operator }: SessionOfOperator, code: string, place: Place): Promise<void> {
     const secret = this.#unconfirmed.peek(operator.id)
-    if (secret === null) throw new SignInRefused('refused', 'There is nothing to confirm any more.', 'Begin anew.')
+    if (secret === null) throw new SignInRefused('refused', 'There is no setup to confirm.', 'Start again.')
     const attempt = this.#attempts.newCode.begin(operator.id, place.address)
     const step = await findStep(secret, code)
     if (step === null) throw wrongCode()
@@ -76,7 +76,7 @@ export class Account {
     const now = new Date().toISOString()
     const sessions = await this.#signIn.parts.store.sessions.list(operator.id, now)
     if (!sessions.some((each) => each.id === id))
-      throw new SignInRefused('not_found', 'There is no such session.', 'It may be over already; reload the page.')
+      throw new SignInRefused('not_found', 'This session does not exist.', 'It may have ended; reload the page.')
     const tables = this.#tables(operatorLine(operator, 'account.session-revoke', { session: id }))
     await tables.sessions.revoke([id], now)
   }
@@ -84,7 +84,7 @@ export class Account {
   async #checkCurrent({ operator }: SessionOfOperator, current: string | null, place: Place): Promise<void> {
     const attempt = this.#attempts.password.begin(operator.id, place.address)
     if (await verifyPassword(current ?? '', operator.passwordHash)) return attempt.succeed()
-    const refusal = new SignInRefused('wrong', 'The present password is not right.', 'Enter the one you have now.')
+    const refusal = new SignInRefused('wrong', 'The current password is wrong.', 'Enter your current password.')
     throw this.#signIn.fail(operator, 'password', place, refusal)
   }
 
@@ -98,5 +98,5 @@ function cameByLink({ method, createdAt }: Session): boolean {
 }
 
 function wrongCode(): SignInRefused {
-  return new SignInRefused('wrong', 'The code is not right.', 'Enter the code that the authenticator shows now.')
+  return new SignInRefused('wrong', 'The code is wrong.', 'Enter the code that the authenticator shows now.')
 }

@@ -31,13 +31,13 @@ export async function takeLink(store: StoreClient, token: string): Promise<Opera
   if (link === null)
     throw new SignInRefused(
       'wrong',
-      'This link was used already, or is too old.',
-      'Make a new one on the machine of the gateway: spgw console link',
+      'This link has been used or has expired.',
+      "Create a new one on the gateway's machine: spgw console link",
     )
   if (link.operatorId === null) return await makeFirstOwner(store)
   const operator = await store.operators.find(link.operatorId)
   if (operator === null)
-    throw new SignInRefused('wrong', 'The operator of this link is gone.', 'Ask an owner for a new one.')
+    throw new SignInRefused('wrong', 'The operator of this link has been removed.', 'Ask an owner for a new one.')
   return operator
 }
 
@@ -70,8 +70,8 @@ async function makeFirstOwner(store: StoreClient): Promise<Operator> {
 function ownerStands(): SignInRefused {
   return new SignInRefused(
     'refused',
-    'There is an owner already.',
-    'Make a link for an operator: spgw console link NAME',
+    'There is already an owner.',
+    'Create a link for an operator: spgw console link NAME',
   )
 }
 

@@ -65,7 +65,7 @@ export class Oidc {
   async finish(token: string, query: string, place: Place): Promise<Begun> {
     const begin = this.#begun.take(hashToken(token))
     if (begin === null)
-      throw new SignInRefused('wrong', 'This sign-in was not begun here, or took too long.', 'Begin it anew.')
+      throw new SignInRefused('wrong', 'This sign-in was not started here, or took too long.', 'Start it again.')
     const claims = await this.#redeem(begin, query).catch((error: unknown) => {
       throw this.#signIn.fail(null, 'oidc', place, this.#explain(error))
     })
@@ -136,7 +136,7 @@ export class Oidc {
       this.#configuration = null
       this.#signIn.parts.onFault(error)
       const hint = 'See the log of the gateway, and console.oidc.issuer.'
-      throw new SignInRefused('unavailable', `${this.#settings.name} does not answer as it should.`, hint)
+      throw new SignInRefused('unavailable', `${this.#settings.name} did not give a valid answer.`, hint)
     })
   }
 

@@ -14,5 +14,5 @@ export function passkeySite(origin: string, openness: string | null): PasskeySit
   if (isIP(hostname.replace(/^\[|\]$/g, '')) === 0) return { id: hostname, origin }
   const local = hostname === '[::1]' || hostname.startsWith('127.')
   const other = local ? `at ${protocol}//localhost${port === '' ? '' : `:${port}`}` : 'by a name'
-  return { refused: `Passkeys are made for names, not for numbers: open the console ${other}.` }
+  return { refused: `Passkeys require a host name, not an IP address: open the console ${other}.` }
 }

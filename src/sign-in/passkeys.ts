@@ -54,7 +54,7 @@ export class Passkeys {
   async newOptions({ operator }: SessionOfOperator, { id }: PasskeySite): Promise<object> {
     const passkeys = await this.#signIn.parts.store.passkeys.list(operator.id)
     if (passkeys.length >= mostPasskeys)
-      throw new SignInRefused('refused', 'There are many passkeys already.', 'Remove one that is not used any more.')
+      throw new SignInRefused('refused', 'You have too many passkeys.', 'Remove one that you no longer use.')
     const options = await generateRegistrationOptions({
       rpName: 'spgw',
       rpID: id,
@@ -81,7 +81,7 @@ export class Passkeys {
   async remove({ operator }: SessionOfOperator, id: string): Promise<void> {
     const { store } = this.#signIn.parts
     if (!(await store.passkeys.list(operator.id)).some((each) => each.id === id))
-      throw new SignInRefused('not_found', 'There is no such passkey.', 'Reload the page.')
+      throw new SignInRefused('not_found', 'This passkey does not exist.', 'Reload the page.')
     const line = operatorLine(operator, 'account.passkey-remove', { passkey: id })
     await store.audited(line).passkeys.remove(id, operator.id)
   }
@@ -136,6 +136,6 @@ function known(transports: readonly string[]) {
 }
 
 function unknownPasskey(): SignInRefused {
-  const hint = 'It may have been removed here. Sign in in another way.'
+  const hint = 'It may have been removed. Sign in another way.'
   return new SignInRefused('wrong', 'This passkey is not known.', hint)
 }

@@ -72,5 +72,5 @@ export function refuseWeak(password: string): void {
   if (password.length > longestPassword)
     throw new SignInRefused('invalid', 'The password is too long.', `Choose at most ${longestPassword} characters.`)
   if (new Set(password.toLowerCase()).size < 5)
-    throw new SignInRefused('invalid', 'The password is too easily guessed.', hint)
+    throw new SignInRefused('invalid', 'The password is too easy to guess.', hint)
 }

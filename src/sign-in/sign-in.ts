@@ -79,16 +79,16 @@ export class SignIn {
     if (code === null) {
       // The page asks for it next. What was counted before stays counted, else codes could be guessed in between.
       attempt.cancel()
-      throw new SignInRefused('code_required', 'A code is needed too.', 'Enter the code that the authenticator shows.')
+      throw new SignInRefused('code_required', 'A code is required.', 'Enter the code that the authenticator shows.')
     }
     if (await takeCode(this.parts, operator, code)) return
-    const hint = 'Enter the code that the authenticator shows now; each is good once.'
-    throw this.fail(operator, 'password', place, new SignInRefused('wrong', 'The code is not right.', hint))
+    const hint = 'Enter the code that the authenticator shows now; each code works once.'
+    throw this.fail(operator, 'password', place, new SignInRefused('wrong', 'The code is wrong.', hint))
   }
 }
 
 /** The same for a name that is not there: nobody learns which names are. */
 function wrongPassword(): SignInRefused {
-  const hint = 'Whoever is at the machine of the gateway can always sign in: spgw console link'
-  return new SignInRefused('wrong', 'Name or password is not right.', hint)
+  const hint = "On the gateway's machine, this command always lets you sign in: spgw console link"
+  return new SignInRefused('wrong', 'The name or password is wrong.', hint)
 }

@@ -55,8 +55,8 @@ function openSecret(keyring: Keyring, sealed: string, operatorId: string): strin
     if (!(error instanceof SealBroken)) throw error
     throw new SignInRefused(
       'refused',
-      'The secret of the authenticator cannot be opened.',
-      'On the machine of the gateway, spgw console link NAME signs in without it; then set it up anew.',
+      'The secret of the authenticator cannot be decrypted.',
+      "On the gateway's machine, run spgw console link NAME to sign in without it; then set it up again.",
     )
   }
 }

@@ -69,14 +69,14 @@ export class ChainWalk {
 
   #cutAt(written: number): AuditFlaw {
     const last = this.#last ?? { sequence: 0, id: '', time: '', hash: '' }
-    return { ...last, reason: `lines up to number ${written} were written, and those after this one are gone` }
+    return { ...last, reason: `lines up to number ${written} were written, and the ones after this are missing` }
   }
 
   #judge(row: AuditRow): string | null {
     const due = (this.#last?.sequence ?? 0) + 1
-    if (row.sequence !== due) return `line number ${due} should stand here`
+    if (row.sequence !== due) return `line number ${due} is missing here`
     if (row.previous_hash !== (this.#last?.hash ?? '')) return 'it does not follow the line before it'
-    return isRight(row) ? null : 'it is not as it was written'
+    return isRight(row) ? null : 'it was changed'
   }
 }
 

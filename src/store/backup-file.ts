@@ -65,7 +65,7 @@ export async function verifyBackup(path: string, progress: (done: number, total:
     read += (chunk as Buffer).length
     progress(read, bytes)
   }
-  if (read !== bytes) throw damaged(path, `it has ${read} bytes of ${bytes} behind its head`)
+  if (read !== bytes) throw damaged(path, `it has ${read} bytes of ${bytes} after its header`)
   if (hash.digest('hex') !== sha256) throw damaged(path, 'its checksum is wrong')
   return backup
 }
@@ -76,14 +76,14 @@ async function readHead(path: string): Promise<Backup> {
   const [first = '', json = ''] = buffer.subarray(0, bytesRead).toString('utf8').split('\n', 2)
   const [, format, sum] = firstLine.exec(first) ?? []
   if (format === undefined)
-    throw new BackupRefused(`${path} is no backup of spgw.`, 'Name a file that spgw backup has written.')
+    throw new BackupRefused(`${path} is not a backup of spgw.`, 'Give a file written by spgw backup.')
   if (Number(format) > backupFormat)
     throw new BackupRefused(
       `${path} was made by a newer spgw (format ${format}; this one reads up to ${backupFormat}).`,
-      'Restore it with the spgw that made it, or a newer one.',
+      'Restore it with that version of spgw or a newer one.',
     )
   const header = hashText(json) === sum ? parseHeader(json) : null
-  if (header === null) throw damaged(path, 'its head cannot be read')
+  if (header === null) throw damaged(path, 'its header cannot be read')
   return { header, offset: Buffer.byteLength(`${first}\n${json}\n`) }
 }
 
@@ -101,7 +101,7 @@ function readJson(text: string): unknown {
 }
 
 function damaged(path: string, how: string): BackupRefused {
-  return new BackupRefused(`${path} is damaged: ${how}.`, 'Take another copy of it, or another backup.')
+  return new BackupRefused(`${path} is damaged: ${how}.`, 'Use another copy of it, or another backup.')
 }
 
 function hashText(text: string): string {

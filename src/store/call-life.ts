@@ -14,5 +14,5 @@ export async function runStoppable<Output>(life: CallLife, run: () => Promise<Ou
 
 /** For readings that take long, between their pieces. Throws `StoreStopped`. */
 export function throwIfStopped(): void {
-  if (lives.getStore()?.stopped) throw new StoreStopped('nobody waits for this reading any more')
+  if (lives.getStore()?.stopped) throw new StoreStopped('the read was cancelled')
 }

@@ -102,7 +102,7 @@ class Calls {
 
   /** The same; when the signal fires, a reading that goes on in pieces ends with `StoreStopped`. */
   async askUntil(make: Parameters<Ask>[0], signal: AbortSignal): Promise<unknown> {
-    if (signal.aborted) throw new StoreStopped('nobody waits for this reading any more')
+    if (signal.aborted) throw new StoreStopped('the read was cancelled')
     const life = await this.#life
     let stop: () => void = ignore
     const asked = life.ask((id) => {
@@ -185,7 +185,7 @@ class Calls {
 
   #reviveAfter(pauseMs: number, reason: string): void {
     if (pauseMs === 0) return this.#revive()
-    this.#life = Promise.reject(new StoreDegraded(`${firstLine(reason)}; it is started again`))
+    this.#life = Promise.reject(new StoreDegraded(`${firstLine(reason)}; it is being restarted`))
     this.#life.catch(ignore)
     this.#pause = setTimeout(() => this.#revive(), pauseMs)
   }
@@ -199,7 +199,7 @@ class Calls {
         return life
       },
       (error: unknown) => {
-        const reason = `the store does not start again: ${error instanceof Error ? error.message : String(error)}`
+        const reason = `the store cannot restart: ${error instanceof Error ? error.message : String(error)}`
         if (this.#closing === null) this.#pause = setTimeout(() => this.#revive(), longestPauseMs)
         throw new StoreDegraded(reason)
       },

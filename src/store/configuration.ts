@@ -19,7 +19,7 @@ export function configurationTable(db: Database): Tables['configuration'] {
       return { stored: await readSnapshot(db, 0), owned: await listOwned(db), head: await auditHead(db) }
     },
     async write({ head, steps, own, release }: ConfigurationWrite): Promise<void> {
-      if ((await auditHead(db)) !== head) throw new StoreMoved('the configuration was changed meanwhile')
+      if ((await auditHead(db)) !== head) throw new StoreMoved('the configuration was changed in the meantime')
       const tables = openTables(db)
       for (const { table, method, input, audit } of steps) {
         const methods: object = tables[table]

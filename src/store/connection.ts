@@ -106,7 +106,7 @@ export class Connection {
     if (!this.#ground.logLost()) return
     await this.#patiently(() => this.#alone(() => this.#ground.renewLog()), true)
     this.#mended = {
-      reason: 'the write-ahead log of the database was deleted; it is made anew',
+      reason: 'the write-ahead log of the database was deleted and has been recreated',
       until: Date.now() + mendedMs,
     }
   }

@@ -31,7 +31,7 @@ export function watchPlaces(path: string, sqlite: Statements): Ground {
     lost() {
       const found = readPlace(path)
       if (found !== database && found !== 'unknown') {
-        const what = found === null ? 'the database file was deleted' : 'another file stands where the database was'
+        const what = found === null ? 'the database file was deleted' : 'the database was replaced by another file'
         return `${what}; ${copy?.words ?? 'put it back'}`
       }
       if (copy !== null) rmSync(copy.file, { force: true })
@@ -61,7 +61,10 @@ function rescueInto(file: string, sqlite: Statements) {
     // SQLite takes an empty file as well, and this one is nobody else's to read.
     closeSync(openSync(file, 'wx', 0o600))
     sqlite.prepare('vacuum into ?').run(file)
-    return { file, words: `what it held is in ${basename(file)}: stop the gateway, put that in its place, start again` }
+    return {
+      file,
+      words: `its contents were saved to ${basename(file)}: stop the gateway, rename that file to the database's name, start again`,
+    }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     return { file, words: `put it back, or stop the gateway and restore a backup (a copy failed: ${reason})` }

@@ -7,7 +7,7 @@ export function interruptRecord(admitted: RequestRecord): RequestRecord {
 }
 
 function describeHold(tokens: TokenUsage | null): Signal {
-  const died = 'What served this request died before its end'
+  const died = 'The gateway crashed before this request ended'
   if (tokens === null) return { rule: 'interrupted', verdict: 'note', text: `${died}; it is not counted in tokens.` }
   const { input, output } = tokens
   const allowed = output > 0 ? `${output} of output, as many as it allows` : 'none of output, as it sets no limit'

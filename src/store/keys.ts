@@ -98,7 +98,7 @@ async function findByName(
     .orderBy('revoked_at', 'desc')
     .execute()
   const current = rows.filter((row) => row.revoked_at === null)
-  refuseSeveral(current, `key ${name} stands in several environments`)
+  refuseSeveral(current, `key ${name} exists in several environments`)
   return current[0] ?? rows[0]
 }
 
@@ -116,7 +116,7 @@ async function findByLastFour(
 
 function refuseSeveral(rows: readonly KeyRow[], what: string): void {
   if (rows.length < 2) return
-  throw new StoreConflict(`${what}: ${rows.map((row) => `${row.name} (${row.id})`).join(', ')}; name one by its id`)
+  throw new StoreConflict(`${what}: ${rows.map((row) => `${row.name} (${row.id})`).join(', ')}; choose one by its id`)
 }
 
 async function readSecrets(db: Database, ids: readonly string[]): Promise<KeySecretRow[]> {

@@ -69,5 +69,5 @@ function isAlive(pid: number): boolean {
 
 function inUse(directory: string, pid: number | null): StoreInUse {
   const who = pid === null ? 'another process' : `another spgw (process ${pid})`
-  return new StoreInUse(`${who} is at work on ${directory}`, 'Stop it first, or use another --data-dir.')
+  return new StoreInUse(`${who} is using ${directory}`, 'Stop it first, or use another --data-dir.')
 }

@@ -39,7 +39,7 @@ function refuseNewer(applied: readonly string[], known: readonly string[]): void
   if (newest === undefined || applied.every((name) => known.includes(name))) return
   throw new StoreRefused(
     `the database has schema ${newest}, this spgw knows schemas up to ${known.at(-1)}`,
-    'Start the newer spgw that made it, or go back to what was before the upgrade: docs/operations.md, Upgrade.',
+    'Start the newer spgw, or go back to the copy from before the upgrade: docs/operations.md, Upgrade.',
   )
 }
 
@@ -66,7 +66,7 @@ async function migrateAll({ db, sqlite }: MigrationTarget, migrations: Record<st
       if (isBusy(error)) throw error
       if (error !== undefined) throw failed(results?.find(({ status }) => status === 'Error')?.migrationName, error)
       const [dangling] = sqlite.pragma('foreign_key_check') as { table: string }[]
-      if (dangling) throw failed(undefined, `rows of ${dangling.table} refer to what is gone`)
+      if (dangling) throw failed(undefined, `rows of ${dangling.table} refer to missing rows`)
       reachFaultPoint('migrate.before-commit')
     })
   } finally {

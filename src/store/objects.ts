@@ -17,7 +17,7 @@ export function objectsTable(db: Database): Tables['objects'] {
         .onConflict((conflict) => conflict.doNothing())
         .executeTakeFirst()
       if (Number(numInsertedOrUpdatedRows) === 0)
-        throw new StoreConflict(`${object.type} ${object.id} belongs to somebody already`)
+        throw new StoreConflict(`${object.type} ${object.id} already has an owner`)
       return object
     },
     async remove(object) {

@@ -111,7 +111,7 @@ async function refuseNoOwner(db: Database, name: string): Promise<void> {
     .where('state', '=', 'active')
     .limit(1)
     .executeTakeFirst()
-  if (owner === undefined) throw new StoreConflict(`operator ${name} is the last owner, and a gateway keeps one`)
+  if (owner === undefined) throw new StoreConflict(`operator ${name} is the last owner, and a gateway must have one`)
 }
 
 async function endSessions(

@@ -108,8 +108,7 @@ async function setProjects(db: Database, id: string, projects: readonly string[]
 
 async function refuseKnownRevision(db: Database, id: string, revision: ProviderRevision): Promise<void> {
   const known = (await listRevisions(db, id)).some((other) => other.number === revision.number)
-  if (known)
-    throw new StoreConflict(`revision ${revision.number} of provider ${id} exists already; look again and retry`)
+  if (known) throw new StoreConflict(`revision ${revision.number} of provider ${id} already exists; refresh and retry`)
 }
 
 async function providerUsers(db: Database, id: string): Promise<string[]> {

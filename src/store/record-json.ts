@@ -11,7 +11,7 @@ export function readRecord(text: string, id: string): RequestRecord {
   } catch {
     // Told below: the entry's checksum was right, so these are the bytes that were written.
   }
-  const note = 'What was stored of this request cannot be read.'
+  const note = 'The stored record of this request cannot be read.'
   const time = new Date(idTime(id) ?? 0).toISOString()
   return { ...whole, id, time, policy_signals: [{ rule: 'record', verdict: 'note', text: note }] }
 }

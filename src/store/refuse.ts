@@ -2,12 +2,12 @@ import { StoreConflict } from './store-error.ts'
 
 /** The row, or a refusal: it was there when somebody looked, and is gone. */
 export function present<Row>(row: Row | undefined, kind: string, id: string): Row {
-  if (row === undefined) throw new StoreConflict(`there is no ${kind} ${id} any more`)
+  if (row === undefined) throw new StoreConflict(`${kind} ${id} no longer exists`)
   return row
 }
 
 export function refuseTaken(other: { id: string } | undefined, kind: string, name: string, ownId: string): void {
-  if (other && other.id !== ownId) throw new StoreConflict(`${kind} ${name} exists already (${other.id})`)
+  if (other && other.id !== ownId) throw new StoreConflict(`${kind} ${name} already exists (${other.id})`)
 }
 
 /** `users`: what keeps it in use, each as people name it: `route gpt-4o`. */

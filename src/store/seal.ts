@@ -12,7 +12,8 @@ export function sealTable(db: Database): Tables['seal'] {
     sealed: async () => [...(await readCredentials(db)), ...(await readTotp(db))],
     everything: () => readEverySeal(db),
     async replace(expected, changes) {
-      if (!isSame(expected, await readEverySeal(db))) throw new StoreConflict('what is sealed has changed meanwhile')
+      if (!isSame(expected, await readEverySeal(db)))
+        throw new StoreConflict('the sealed secrets changed in the meantime')
       await replaceSealed(db, changes)
       reachFaultPoint('seal-rotate.before-commit')
     },
@@ -110,7 +111,7 @@ export async function refuseStaleSeal(
   if (witness === null) return
   const live = parseSealed(witness)?.keyId
   const stale = values.some((value) => parseSealed(value)?.keyId !== live && !standing.includes(value))
-  if (stale) throw new StoreConflict('the machine key was rotated meanwhile; do it again')
+  if (stale) throw new StoreConflict('the machine key was rotated in the meantime; try again')
 }
 
 export async function readNamed(db: Database, name: string): Promise<string | null> {

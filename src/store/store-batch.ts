@@ -86,7 +86,7 @@ function storeRecord(
 ): void {
   const text = recordText(entry)
   const head = entry.kind === 'admitted' || entry.kind === 'settled' ? readHead(text, entry.kind) : null
-  if (head === null) throw new Error('this entry of the journal is not understood')
+  if (head === null) throw new Error('this journal entry cannot be read')
   if (head.key && (lastUsed.get(head.key.id) ?? '') < head.time) lastUsed.set(head.key.id, head.time)
   if (hot.writeRecord(head, owner, text)) stored.add(head, text)
 }
@@ -109,7 +109,7 @@ function storeObjects(hot: HotStatements, found: FoundEntry): void {
 
 function storeBatchUsage(hot: HotStatements, found: FoundEntry, owner: string, stored: Stored): void {
   const entry = parseEntry(found)
-  if (entry?.kind !== 'batch-usage') throw new Error("this batch's usage in the journal is not understood")
+  if (entry?.kind !== 'batch-usage') throw new Error("this batch's usage in the journal cannot be read")
   for (const record of hot.batches.count(entry)) {
     const text = writeJson(record)
     const head = readHead(text, 'settled')
@@ -119,7 +119,7 @@ function storeBatchUsage(hot: HotStatements, found: FoundEntry, owner: string, s
 
 function storeBody(hot: HotStatements, found: FoundEntry): void {
   const entry = parseEntry(found)
-  if (entry?.kind !== 'body') throw new Error('this body in the journal is not understood')
+  if (entry?.kind !== 'body') throw new Error('this body in the journal cannot be read')
   hot.bodies.store(entry)
 }
 

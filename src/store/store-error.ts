@@ -15,7 +15,7 @@ export class StoreRefused extends Error {
   }
 }
 
-/** Another process is at work on the database. */
+/** Another process is using the database. */
 export class StoreInUse extends StoreRefused {
   override readonly name = 'StoreInUse'
 }
@@ -72,7 +72,7 @@ export function translateSqliteError(error: unknown): unknown {
   if (code === null || !(error instanceof Error)) return error
   if (/^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)/.test(code)) return new StoreConflict(`exists already (${error.message})`)
   if (code.startsWith('SQLITE_CONSTRAINT_FOREIGNKEY'))
-    return new StoreConflict('still in use, or refers to what is gone')
+    return new StoreConflict('still in use, or refers to something that no longer exists')
   const sickness = Object.entries(sicknesses).find(([prefix]) => code.startsWith(prefix))
   return sickness ? new StoreDegraded(`${sickness[1]} (${code})`) : error
 }
@@ -83,9 +83,9 @@ const sicknesses: Record<string, string> = {
   SQLITE_IOERR: 'the disk failed to read or write the database',
   SQLITE_CANTOPEN: 'the database cannot be opened',
   SQLITE_CORRUPT: 'the database is damaged: restore a backup',
-  SQLITE_NOTADB: 'the file is not a database, or its beginning is damaged: restore a backup',
-  SQLITE_BUSY: 'another process holds the database locked',
-  SQLITE_LOCKED: 'another process holds the database locked',
+  SQLITE_NOTADB: 'the file is not a database, or its header is damaged: restore a backup',
+  SQLITE_BUSY: 'another process has locked the database',
+  SQLITE_LOCKED: 'another process has locked the database',
 }
 
 export function isDamage(error: unknown): boolean {

@@ -36,7 +36,7 @@ export class StoreLife {
     this.#opening.promise.catch(() => {})
     worker.on('message', (message) => this.#receive(message))
     worker.on('error', (error) => {
-      this.#reason = `the store thread died: ${error instanceof Error ? error.message : error}`
+      this.#reason = `the store thread crashed: ${error instanceof Error ? error.message : error}`
     })
     worker.on('exit', () => {
       this.#end()
@@ -87,7 +87,7 @@ export class StoreLife {
     if (message.kind === 'locked') this.#locking.resolve()
     else if (message.kind === 'ready') this.#opening.resolve(message.upgrade)
     else if (message.kind === 'refused') this.#refuse(fromPlainError(message.error))
-    else if (message.kind === 'dying') this.#reason = `the store thread died: ${message.reason}`
+    else if (message.kind === 'dying') this.#reason = `the store thread crashed: ${message.reason}`
     else if (message.kind === 'records' || message.kind === 'traffic') this.#onNews(message)
     else this.#settle(message)
   }
@@ -108,7 +108,7 @@ export class StoreLife {
     this.#over = true
     this.#refuse(new StoreDegraded(firstLine(this.#reason)))
     const what = firstLine(this.#reason)
-    const unknown = `${what}, before it had answered; see whether a change was made before you repeat it`
+    const unknown = `${what}, before it answered; check whether the change was made before you repeat it`
     for (const pending of this.#pending.values()) pending.reject(new StoreDegraded(unknown))
     this.#pending.clear()
   }

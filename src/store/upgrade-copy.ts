@@ -36,8 +36,8 @@ export function copyBeforeUpgrade({ path, nativeBinding, sqlite }: DatabaseFile,
     const cause = translateSqliteError(error)
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new StoreRefused(
-      `the copy that an upgrade begins with could not be made, and nothing was changed: ${reason}`,
-      'Make room for as much as the database takes, then start again.',
+      `the copy before the upgrade could not be created, and nothing was changed: ${reason}`,
+      'Free as much space as the database uses, then start again.',
     )
   }
 }

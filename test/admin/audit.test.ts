@@ -45,7 +45,7 @@ it('is proven, up to a hash that was noted elsewhere too', async () => {
   })
   expect(await client.audit.verify({ head: '0'.repeat(64) })).toMatchObject({
     ok: false,
-    problem: 'No line has the hash that was noted: lines were cut from the end, or all were written anew.',
+    problem: 'No line has the noted hash: lines were removed from the end, or the log was rewritten.',
     broken: null,
   })
   expect(await refusal(client.audit.verify({ head: 'nonsense' }))).toMatchObject({ code: 'invalid' })
@@ -54,7 +54,7 @@ it('is proven, up to a hash that was noted elsewhere too', async () => {
   database.close()
   expect(await client.audit.verify({ head: noted })).toMatchObject({
     ok: false,
-    problem: expect.stringMatching(/^Line 1 \(aud_\w+, 20.+Z\): it is not as it was written\.$/),
+    problem: expect.stringMatching(/^Line 1 \(aud_\w+, 20.+Z\): it was changed\.$/),
     broken: { sequence: 1 },
     noted: null,
   })

@@ -114,7 +114,7 @@ describe('applying a file', () => {
     expect(problems.map(({ place, message }) => `${place} ${message}`)).toEqual([
       expect.stringContaining('gateway.yaml:3:5 provider a: There is no provider kind "opnai"'),
       expect.stringContaining('provider b: the kind openai has no setting organisation; did you mean organization?'),
-      expect.stringContaining('gateway.yaml:7:5 provider b: The header authorization carries a credential'),
+      expect.stringContaining('gateway.yaml:7:5 provider b: The header authorization contains a credential'),
       expect.stringContaining('provider b: A provider of the kind openai needs a credential'),
     ])
     expect(await refusal(client.apply(files(text)))).toMatchObject({ code: 'invalid' })
@@ -130,7 +130,7 @@ describe('applying a file', () => {
     const fault = await refusal(client.apply({ ...files(next), expect: expected }))
     expect(fault).toMatchObject({
       code: 'conflict',
-      message: 'The plan is another one by now: policy small was changed.',
+      message: 'The plan has changed: policy small was changed.',
     })
     expect(await client.providers.show({ name: 'openai' })).toMatchObject({ timeouts: { connect_ms: 2000 } })
   })
@@ -176,7 +176,7 @@ describe('applying a file', () => {
     const bare = moved.replace(`    credential: \${OPENAI_API_KEY}\n`, '')
     expect(bare).not.toContain('OPENAI_API_KEY')
     for (const input of [files(bare), { ...files(moved), variables: {} }]) {
-      const problem = { code: 'invalid', message: expect.stringContaining('is not sent to another host') }
+      const problem = { code: 'invalid', message: expect.stringContaining('are not sent to another host') }
       expect(await refusal(client.apply({ ...input, skipCheck: true }))).toMatchObject(problem)
       expect((await client.diff(input)).problems).toHaveLength(1)
     }
@@ -231,7 +231,7 @@ describe('applying a file', () => {
     const text = file.replace('    attach: [key:ci]\n', '')
     const { changes, notes } = await client.diff(files(text))
     expect(told(changes)).toEqual([])
-    expect(notes[0]).toContain('key ci in default/production was revoked, and stays so')
+    expect(notes[0]).toContain('key ci in default/production was revoked and stays revoked')
   })
 })
 
@@ -243,7 +243,7 @@ describe('what a file owns', () => {
     expect(await refusal(client.providers.edit(edit))).toEqual({
       code: 'refused',
       message: 'Provider openai: timeouts.connect_ms is owned by the configuration file "platform".',
-      hint: 'Change it there and apply the file, or add --force: it then stands until the file is applied again.',
+      hint: 'Change it there and apply the file, or add --force: the change then lasts until the file is applied again.',
     })
     await client.providers.edit({ name: 'openai', timeoutTotal: '9m' })
     expect((await client.providers.show({ name: 'openai' })).owned).toMatchObject({

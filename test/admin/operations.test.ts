@@ -107,10 +107,10 @@ describe('providers', () => {
   it.each([
     ['an unknown kind', { kind: 'opanai' }, /no provider kind/],
     ['no credential where one is needed', { credential: undefined }, /needs a credential/],
-    ['an address with a credential', { baseUrl: 'https://me:secret@host/v1' }, /carries a credential/],
-    ['an address of another protocol', { baseUrl: 'ftp://host/v1' }, /no http or https/],
-    ['a header that authenticates', { headers: { Authorization: 'Bearer x' } }, /carries a credential/],
-    ['a header that cannot be sent', { headers: { 'x-a': 'b\r\nc: d' } }, /no header/],
+    ['an address with a credential', { baseUrl: 'https://me:secret@host/v1' }, /contains a credential/],
+    ['an address of another protocol', { baseUrl: 'ftp://host/v1' }, /not an http or https/],
+    ['a header that authenticates', { headers: { Authorization: 'Bearer x' } }, /contains a credential/],
+    ['a header that cannot be sent', { headers: { 'x-a': 'b\r\nc: d' } }, /not a header/],
     ['a setting that the kind has not', { preset: 'groq' }, /kind openai has no --preset/],
     ['a credential of two lines', { credential: 'a\nb' }, /line breaks/],
   ])('take no %s', async (_what, change, message) => {
@@ -261,7 +261,7 @@ describe('keys', () => {
     const { client, store } = await startTestGateway()
     expect(await refusal(client.keys.create({ name: 'late', expires: '2020-01-01T00:00:00Z' }))).toMatchObject({
       code: 'invalid',
-      hint: expect.stringContaining('a time that is to come'),
+      hint: expect.stringContaining('a time in the future'),
     })
     const created = await client.keys.create({ name: 'ci', expires: '30d' })
     expect(Object.keys(created)).toEqual(['id', 'name', 'key', 'project', 'environment', 'expires_at'])

@@ -222,7 +222,7 @@ describe('somebody who has more', () => {
     ] as const)
       expect(await refusal(ask(operation, input)), operation).toMatchObject({
         code: 'refused',
-        message: expect.stringContaining('takes roles that you do not have yourself'),
+        message: expect.stringContaining('requires roles that you do not have'),
       })
     expect((await client.sessions.list({})).map(({ id }) => id).sort()).toEqual([annas, bens].sort())
     expect((await client.tokens.list({})).map(({ state }) => state)).toEqual(['active', 'active', 'active'])

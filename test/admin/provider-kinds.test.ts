@@ -111,7 +111,7 @@ describe('a provider whose kind needs more than a key', () => {
       expect(alone).toMatchObject({ code: 'invalid', message: expect.stringMatching(/not sent another way/) })
     }
     const broken = await refusal(client.providers.edit({ name: 'azure', authorities: 'nonsense' }))
-    expect(broken).toMatchObject({ code: 'invalid', message: expect.stringMatching(/no certificates/) })
+    expect(broken).toMatchObject({ code: 'invalid', message: expect.stringMatching(/not certificates/) })
     const believed = await client.providers.edit({
       name: 'azure',
       credential: azure.credential,
@@ -158,7 +158,7 @@ describe('a provider whose kind needs more than a key', () => {
     expect((await client.diff(file('{ region: eu-central-1 }', { AWS: accessKey }))).changes).toEqual([])
     for (const elsewhere of ['{ region: us-east-1 }', '{ region: eu-central-1, proxy: "http://p.example:1" }']) {
       const { problems } = await client.diff(file(elsewhere, {}))
-      expect(JSON.stringify(problems)).toContain('is not sent')
+      expect(JSON.stringify(problems)).toContain('are not sent')
     }
     const wrong = await client.diff(file('{ region: eu-central-1 }', { AWS: '{"access_key_id":"AKIA"}' }))
     expect(JSON.stringify(wrong.problems)).toContain('not a credential of the kind bedrock')

@@ -97,7 +97,7 @@ it('says why the records cannot be read', async () => {
   expect(await refusal(read(gateway, {}))).toMatchObject({
     code: 'degraded',
     message: 'The disk is full (SQLITE_FULL).',
-    hint: 'See spgw status; requests go on being served.',
+    hint: 'Requests are still served. For details: spgw status',
   })
   expect(gateway.faults).toEqual([])
 })
@@ -106,7 +106,7 @@ it('and tells the log alone of a fault of the gateway itself', async () => {
   const gateway = await startTestGateway()
   const fault = new Error('anything')
   vi.spyOn(gateway.parts.runtime, 'ingest').mockRejectedValue(fault)
-  expect(await refusal(read(gateway, {}))).toMatchObject({ message: 'A fault of the gateway itself.' })
+  expect(await refusal(read(gateway, {}))).toMatchObject({ message: 'The gateway had an internal error.' })
   expect(gateway.faults).toEqual([fault])
 })
 

@@ -64,7 +64,7 @@ describe('seal rotate', () => {
     const gateway = await start()
     const before = await gateway.store.seal.everything()
     createNextKey(gateway.parts.runtime.dataDirectory)
-    expect((await refusal(gateway.client.seal.rotate({}))).message).toContain('A rotation is under way')
+    expect((await refusal(gateway.client.seal.rotate({}))).message).toContain('A rotation is in progress')
     expect(await gateway.store.seal.everything()).toEqual(before)
   })
 
@@ -104,10 +104,10 @@ describe('a value that was sealed before a rotation and is stored after it', () 
     const { revision } = provider
     const next = { ...revision, number: revision.number + 1 }
     const held = store.providers.addRevision(provider.id, { ...next, credentials: [stale] })
-    await expect(held).rejects.toThrow('rotated meanwhile')
+    await expect(held).rejects.toThrow('rotated in the meantime')
     // Nor may one that was read before be written back.
-    await expect(store.providers.addRevision(provider.id, next)).rejects.toThrow('rotated meanwhile')
-    await expect(store.seal.setRecovery(stale.sealed)).rejects.toThrow('rotated meanwhile')
+    await expect(store.providers.addRevision(provider.id, next)).rejects.toThrow('rotated in the meantime')
+    await expect(store.seal.setRecovery(stale.sealed)).rejects.toThrow('rotated in the meantime')
   })
 })
 

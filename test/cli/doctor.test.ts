@@ -99,11 +99,11 @@ describe('doctor', () => {
   })
 
   it.each([
-    ['another process holds the database locked (SQLITE_BUSY)', 'fuser spgw.db'],
+    ['another process has locked the database (SQLITE_BUSY)', 'fuser spgw.db'],
     ['the disk is full (ENOSPC)', 'Free some disk space'],
     ['no permission to write to the journal directory (EACCES)', 'chown'],
     ['the journal directory was deleted; it is made anew, with what was in it', 'No action is needed'],
-    ['the database file was deleted; what it held is in spgw.db.rescued-1', 'move the rescued file'],
+    ['the database file was deleted; its contents were saved to spgw.db.rescued-1', 'move the rescued file'],
     ['something new', 'log for details'],
   ])('tells what to do when %s', async (reason, remedy) => {
     const ran = await examine({ status: { ...status, degraded: [{ part: 'store', since: 'noon', reason }] } })

@@ -49,11 +49,11 @@ describe.skipIf(!hasOpenssl)('a certificate (needs openssl)', () => {
     ['none.pem', 'a.example.key', 'gateway.tls.cert: none.pem: there is no such file'],
     ['a.example.pem', 'none.key', 'gateway.tls.key: none.key: there is no such file'],
     ['.', 'a.example.key', 'gateway.tls.cert: : cannot be read (EISDIR)'],
-    ['text', 'a.example.key', 'gateway.tls.cert: text: holds no certificate in PEM'],
-    ['a.example.key', 'a.example.key', 'gateway.tls.cert: a.example.key: holds no certificate in PEM'],
-    ['a.example.pem', 'text', 'gateway.tls.key: text: holds no private key in PEM'],
-    ['a.example.pem', 'a.example.pem', 'gateway.tls.key: a.example.pem: holds no private key in PEM'],
-    ['a.example.pem', 'b.example.key', 'gateway.tls.key: b.example.key: is not the key of a.example.pem'],
+    ['text', 'a.example.key', 'gateway.tls.cert: text: contains no PEM certificate'],
+    ['a.example.key', 'a.example.key', 'gateway.tls.cert: a.example.key: contains no PEM certificate'],
+    ['a.example.pem', 'text', 'gateway.tls.key: text: contains no PEM private key'],
+    ['a.example.pem', 'a.example.pem', 'gateway.tls.key: a.example.pem: contains no PEM private key'],
+    ['a.example.pem', 'b.example.key', 'gateway.tls.key: b.example.key: does not match a.example.pem'],
   ])('is refused: %s with %s', (cert, key, expected) => {
     expect(refusal(cert, key).replace(directory, '')).toBe(expected)
   })
@@ -64,7 +64,7 @@ describe.skipIf(!hasOpenssl)('a certificate (needs openssl)', () => {
     const locked = clear.export(lock)
     writeFileSync(at('locked.key'), locked)
     expect(refusal('a.example.pem', 'locked.key')).toBe(
-      'gateway.tls.key: locked.key: is encrypted: give one without a passphrase',
+      'gateway.tls.key: locked.key: is encrypted: use a key without a passphrase',
     )
   })
 })

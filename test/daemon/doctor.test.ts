@@ -84,7 +84,7 @@ describe('what doctor sees of a machine', () => {
     onTestFinished(() => rmSync(other, { recursive: true, force: true }))
     await initialise(loadSettings({ environment, flags: { dataDir: other } }), null, false)
     const foreign = { SPGW_SEAL_MACHINE_KEY_FILE: join(other, 'machine.key') }
-    expect(await complaints(foreign)).toEqual(['problem seal: the machine key does not open what is stored'])
+    expect(await complaints(foreign)).toEqual(['problem seal: the machine key does not decrypt the stored secrets'])
   })
 
   it('is a database of a newer spgw, one that is damaged, one that is none, and none at all', async () => {

@@ -17,7 +17,7 @@ describe('the pace of replacement', () => {
     expect(pace.judge(2, 0, 0)).toBeNull()
     pace.died(grown, 'Error: broken\n    at somewhere')
     expect(pace.judge(2, 1, grown)).toBe(
-      '1 of 2 data-plane threads serve, the rest are being replaced; the last to die: Error: broken',
+      '1 of 2 data-plane threads are running, the rest are being replaced; the last crash: Error: broken',
     )
     expect(pace.judge(2, 2, young)).toBeNull()
     for (let death = 0; death < 2; death++) pace.died(young, 'Error: again')

@@ -151,7 +151,7 @@ describe('a restore', () => {
     expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('--recovery-key-stdin')])
     expect(existsSync(place('second'))).toBe(false)
     const occupied = await restore('first', ['--recovery-key-stdin'], recoveryKey)
-    expect([occupied.code, occupied.stderr]).toEqual([5, expect.stringContaining('A gateway stands')])
+    expect([occupied.code, occupied.stderr]).toEqual([5, expect.stringContaining('already holds a gateway')])
   })
 
   it('refuses a file that was changed anywhere, and one of a newer format', async () => {
@@ -202,14 +202,14 @@ describe('a restore', () => {
     forge((header) => ({ ...header, seal: null }))
     for (const more of [[], ['--recovery-key-stdin']]) {
       const { code, stderr } = await run('forged', more)
-      expect([code, stderr]).toEqual([5, expect.stringContaining('has been cut out')])
+      expect([code, stderr]).toEqual([5, expect.stringContaining('its recovery data was removed')])
     }
     expect(existsSync(place('forged'))).toBe(false)
 
     forge((header) => ({ ...header, seal: null, credentials: 0 }))
     for (const more of [[], ['--recovery-key-stdin']]) {
       const { code, stderr } = await run('forged', more)
-      expect([code, stderr]).toEqual([5, expect.stringContaining('has been cut out')])
+      expect([code, stderr]).toEqual([5, expect.stringContaining('its recovery data was removed')])
     }
     expect(existsSync(join(place('forged'), 'spgw.db'))).toBe(false)
     expect((await run('forged', ['--without-credentials'])).code).toBe(0)
@@ -219,7 +219,7 @@ describe('a restore', () => {
       return { ...header, seal: { ...header.seal, ephemeral_key: Buffer.alloc(32).toString('base64url') } }
     })
     const zero = await run('zero', ['--recovery-key-stdin'])
-    expect([zero.code, zero.stderr]).toEqual([5, expect.stringContaining('not as it was made')])
+    expect([zero.code, zero.stderr]).toEqual([5, expect.stringContaining('was changed after it was created')])
     expect(existsSync(place('zero'))).toBe(false)
   })
 
@@ -261,7 +261,7 @@ describe('a restore', () => {
       if (lane === undefined) throw new Error('no lane')
       expect((await ask(bare, lane, 0)).status).toBe(503)
       const provider = await bare.admin.providers.show({ name: lane.lane })
-      expect(provider).toMatchObject({ state: 'failing', state_reason: expect.stringContaining('enter it anew') })
+      expect(provider).toMatchObject({ state: 'failing', state_reason: expect.stringContaining('enter it again') })
       const [credential = ''] = stage.mocks[lane.lane].credentials
       await bare.admin.providers.edit({ name: lane.lane, credential })
       expect((await ask(bare, lane, 0)).status).toBe(200)

@@ -203,10 +203,7 @@ describe('one gateway a data directory', () => {
     const others: Record<string, string>[] = [{}, { SPGW_ADMIN_SOCKET: join(directory, 'other.sock') }]
     for (const environment of others) {
       const { code, stderr } = await runCommand(['serve', '--data-dir', directory, ...anywhere], { environment })
-      expect([code, stderr]).toEqual([
-        1,
-        expect.stringContaining(`another spgw (process ${first.child.pid}) is at work on`),
-      ])
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`another spgw (process ${first.child.pid}) is using`)])
     }
     expect((await runCommand(['status', '--data-dir', directory])).code).toBe(0)
     first.child.kill('SIGTERM')

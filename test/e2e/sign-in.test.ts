@@ -129,7 +129,7 @@ describe.skipIf(!hasBrowser)('an operator before a browser (needs chromium)', ()
     const { url } = await gateway.admin.console.link({ operator: 'owner' })
     await page.goto(`${url.slice(0, -2)}xx`)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('This link was used already, or is too old.').waitFor()
+    await page.getByText('This link has been used or has expired.').waitFor()
     await page.context().close()
   })
 

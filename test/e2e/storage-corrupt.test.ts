@@ -90,7 +90,7 @@ describe('a segment that is corrupt at the next start', () => {
     expect(logLines(next)).toContainEqual(
       expect.objectContaining({
         level: 'error',
-        message: 'a part of the journal could not be read and is set aside',
+        message: 'a part of the journal could not be read and was set aside',
         files: file,
         directory: join(dataDirectory, 'journal', 'set-aside'),
       }),

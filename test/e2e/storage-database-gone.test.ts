@@ -24,7 +24,11 @@ it('a database that is moved away is noticed, and goes on when it is put back', 
   const { gateway, crowd } = stage
   const database = join(gateway.dataDirectory, 'spgw.db')
   renameSync(database, `${database}.away`)
-  await expectDegraded(gateway, 'store', /the database file was deleted; what it held is in spgw\.db\.rescued-\d+/)
+  await expectDegraded(
+    gateway,
+    'store',
+    /the database file was deleted; its contents were saved to spgw\.db\.rescued-\d+/,
+  )
   await crowd.answered(100)
   const refused = await gateway.spgw(['keys', 'create', '--name', 'late'])
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('The database file was deleted')])
@@ -42,12 +46,16 @@ it('a database that is deleted is rescued, and the next start has all of it and 
   const database = join(dataDirectory, 'spgw.db')
   await crowd.answered(40)
   for (const suffix of ['', '-wal', '-shm']) rmSync(database + suffix, { force: true })
-  await expectDegraded(gateway, 'store', /the database file was deleted; what it held is in spgw\.db\.rescued-\d+/)
+  await expectDegraded(
+    gateway,
+    'store',
+    /the database file was deleted; its contents were saved to spgw\.db\.rescued-\d+/,
+  )
   await crowd.answered(100)
   await crowd.leave()
   expect(crowd.tally.failed).toEqual([])
   await gateway.stop()
-  expect(logLines(gateway).map(({ message }) => message)).toContain('records wait in the journal for the next start')
+  expect(logLines(gateway).map(({ message }) => message)).toContain('records wait in the journal until the next start')
   const [rescued = ''] = readdirSync(dataDirectory).filter((file) => file.includes('rescued'))
   renameSync(join(dataDirectory, rescued), database)
 
@@ -65,7 +73,7 @@ it('a write-ahead log that is deleted is made anew', async () => {
   const { gateway, crowd } = stage
   const log = join(gateway.dataDirectory, 'spgw.db-wal')
   rmSync(log)
-  await expectTold(gateway, 'store', /the write-ahead log of the database was deleted; it is made anew/)
+  await expectTold(gateway, 'store', /the write-ahead log of the database was deleted and has been recreated/)
   await crowd.answered(80)
   await expectWell(gateway)
   expect(await expectEachRecorded(stage)).toBeGreaterThan(120)

@@ -28,7 +28,7 @@ it('traffic goes on while another process has the database locked, and each reco
   const since = Date.now()
 
   await crowd.answered(100)
-  await expectDegraded(gateway, 'store', /another process holds the database locked/)
+  await expectDegraded(gateway, 'store', /another process has locked the database/)
   // Reading goes on, except for what would leave the newest out; changing is refused in words, and changes nothing.
   expect((await gateway.spgw(['keys', 'list', '--json'])).code).toBe(0)
   expect((await gateway.spgw(['providers', 'list'])).code).toBe(0)
@@ -38,13 +38,13 @@ it('traffic goes on while another process has the database locked, and each reco
   ])
   expect((await gateway.admin.requests.show({ id: early })).state).toBe('settled')
   for (const { code, stderr } of [listed, revoked]) {
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/another process holds the database locked/i)])
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/another process has locked the database/i)])
     expect(stderr).toContain('requests go on being served')
     expect(stderr).not.toContain(' at ')
   }
   await crowd.answered(100)
   while (Date.now() - since < lockedMs) await crowd.answered(50)
-  await expectDegraded(gateway, 'store', /another process holds the database locked/)
+  await expectDegraded(gateway, 'store', /another process has locked the database/)
   const shown = await gateway.spgw(['status'])
   expect([shown.code, shown.stdout]).toEqual([
     0,

@@ -198,10 +198,14 @@ describe('a captured request', () => {
   })
 
   it.each([
-    ['redacted', () => chat(keys.redacted, said), /it was kept redacted/],
+    ['redacted', () => chat(keys.redacted, said), /it was stored redacted/],
     ['none', () => chat(keys.none, said), /keeps no bodies/],
-    ['truncated', () => chat(keys.full, 'word '.repeat(300_000)), /only its beginning was kept/],
-    ['with a key in it', () => chat(keys.full, `take ${mintCredential('openai')} or ${keys.full}`), /it held a key/],
+    ['truncated', () => chat(keys.full, 'word '.repeat(300_000)), /only its beginning was stored/],
+    [
+      'with a key in it',
+      () => chat(keys.full, `take ${mintCredential('openai')} or ${keys.full}`),
+      /it contained a key/,
+    ],
   ])('is not sent again when it was kept %s', async (_, ask, reason) => {
     const id = (await ask()).headers.get('x-sp-request-id') ?? ''
     const before = stage.mocks.openai.requests.length

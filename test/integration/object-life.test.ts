@@ -366,7 +366,7 @@ describe('kill -9', () => {
     const environment = { SPGW_FAULT_POINT: 'ingest.after-commit:5:throw' }
     gateway = await startGateway({ dataDirectory: directory, environment })
     await connect()
-    while (!gateway.stderr().includes('the store thread died')) await owner.vectorStores.retrieve('vs_kill')
+    while (!gateway.stderr().includes('the store thread crashed')) await owner.vectorStores.retrieve('vs_kill')
     const known = await gateway.admin.objects.list({ all: true, type: 'vector_store' })
     expect(known.filter(({ id }) => id === 'vs_kill')).toHaveLength(1)
     await owner.vectorStores.retrieve('vs_kill')

@@ -24,10 +24,10 @@ function linesWith(text: string): string[] {
 
 /** Numbers of the threads whose death the log tells, in its order. */
 function deadThreads(): number[] {
-  return linesWith('data-plane thread died').map((line) => JSON.parse(line).thread)
+  return linesWith('data-plane thread crashed').map((line) => JSON.parse(line).thread)
 }
 
-const storeDeaths = () => linesWith('store thread died').length
+const storeDeaths = () => linesWith('store thread crashed').length
 
 interface Outcome {
   sent: number
@@ -224,7 +224,7 @@ describe('the store thread', () => {
     stage = await stageWith('key-change.before-commit:1:throw')
     const { id, key } = await stage.gateway.createKey('victim')
     await expect(stage.gateway.admin.keys.revoke({ key: id })).rejects.toThrow(
-      'The store thread died: Error: a fault point threw, before it had answered',
+      'The store thread crashed: Error: a fault point threw, before it answered',
     )
     expect((await stage.gateway.admin.keys.list({})).map(({ name }) => name)).toContain('victim')
     await stage.gateway.admin.keys.revoke({ key: id })
@@ -243,7 +243,7 @@ it('a fault of the main thread: what is open goes on to its end, and the process
   await exchange.received(lane.contentMark)
   const { id } = await stage.gateway.createKey('any')
   stage.gateway.admin.keys.revoke({ key: id }).catch(() => {})
-  await stage.gateway.said('the main thread met a fault')
+  await stage.gateway.said('the main thread had an internal error')
   release.resolve()
   expect((await exchange.whole).body.toString()).toContain(lane.endMark)
   expect(await stage.gateway.ended).toBe(1)

@@ -28,7 +28,7 @@ describe('a password', () => {
     const [left, right] = await Promise.allSettled([wrong, unknown])
     expect(left).toMatchObject({
       status: 'rejected',
-      reason: { code: 'wrong', message: 'Name or password is not right.' },
+      reason: { code: 'wrong', message: 'The name or password is wrong.' },
     })
     expect(right).toEqual(left)
     await expect.poll(async () => (await audited('console.sign-in-failed')).length).toBe(1)
@@ -139,7 +139,7 @@ describe('a link', () => {
     )
     const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
     expect(refused).toEqual(
-      Array(2).fill(expect.objectContaining({ code: 'refused', message: 'There is an owner already.' })),
+      Array(2).fill(expect.objectContaining({ code: 'refused', message: 'There is already an owner.' })),
     )
     expect(await store.operators.list()).toHaveLength(1)
   })

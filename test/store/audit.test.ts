@@ -97,14 +97,14 @@ describe('the audit', () => {
     expect((await store.audit.verify('f'.repeat(64))).noted).toBe('missing')
     tamper(data.databasePath, "update audit set actor = 'nobody' where sequence = 3")
     const altered = await store.audit.verify(noted)
-    expect(altered).toMatchObject({ lines: 5, flaw: { sequence: 3, reason: 'it is not as it was written' } })
+    expect(altered).toMatchObject({ lines: 5, flaw: { sequence: 3, reason: 'it was changed' } })
     expect(altered.noted).toBe('missing')
     tamper(data.databasePath, "update audit set actor = 'anna' where sequence = 3")
     expect((await store.audit.verify(null)).flaw).toBeNull()
     tamper(data.databasePath, 'delete from audit where sequence = 5')
     expect((await store.audit.verify(null)).flaw).toMatchObject({
       sequence: 4,
-      reason: expect.stringContaining('gone'),
+      reason: expect.stringContaining('missing'),
     })
     // Whoever knows where SQLite keeps its number leaves nothing but the noted hash to find it by.
     tamper(data.databasePath, "update sqlite_sequence set seq = 4 where name = 'audit'")

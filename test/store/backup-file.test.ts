@@ -12,7 +12,7 @@ it.each(['{not json', 'null', '[]', '{"seal":null}'])(
     writeFileSync(file, `spgw-backup 1 ${createHash('sha256').update(head).digest('hex')}\n${head}\nrest`)
     await expect(verifyBackup(file, () => {})).rejects.toMatchObject({
       name: 'BackupRefused',
-      message: `${file} is damaged: its head cannot be read.`,
+      message: `${file} is damaged: its header cannot be read.`,
     })
   },
 )

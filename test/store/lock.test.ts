@@ -33,7 +33,7 @@ describe('the lock of a data directory', () => {
     const holder = await holdElsewhere(path)
     const refused = lockDatabase({ path })
     await expect(refused).rejects.toThrow(StoreRefused)
-    await expect(refused).rejects.toThrow(`another spgw (process ${holder.pid}) is at work on`)
+    await expect(refused).rejects.toThrow(`another spgw (process ${holder.pid}) is using`)
     await holder.die()
     const lock = await lockDatabase({ path })
     expect(readFileSync(join(path, '../spgw.pid'), 'utf8')).toBe(`${process.pid}\n`)

@@ -211,7 +211,7 @@ describe('the index of objects', () => {
     }
     await store.objects.insert(adopted)
     const other = { ...adopted, projectId: 'prj_b' }
-    await expect(store.objects.insert(other)).rejects.toThrow('file file-1 belongs to somebody already')
+    await expect(store.objects.insert(other)).rejects.toThrow('file file-1 already has an owner')
     await store.objects.remove(adopted)
     await store.objects.insert(other)
     expect(await store.objects.list({ id: 'file-1', limit: 10 })).toEqual([other])

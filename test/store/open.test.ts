@@ -121,7 +121,7 @@ describe('a lock held by another process', () => {
     const lock = await holdLock(path)
     const rename = () => store.connection.write((db) => db.updateTable('workspace').set({ name: 'x' }).execute())
     await expect(rename()).rejects.toThrow(StoreDegraded)
-    expect(store.connection.trouble).toContain('another process holds the database locked')
+    expect(store.connection.trouble).toContain('another process has locked the database')
     await lock.release()
     await rename()
     expect(store.connection.trouble).toBeNull()

@@ -75,7 +75,7 @@ describe('a configuration', () => {
       own: [],
       release: [],
     })
-    await expect(write).rejects.toThrow('exists already')
+    await expect(write).rejects.toThrow('already exists')
     expect(await store.projects.list()).toEqual([])
     expect(await store.audit.list({ limit: 10 })).toEqual([])
   })

@@ -38,7 +38,7 @@ describe('a database that is gone from its place', () => {
     await add('before')
     rmSync(path)
     await expect(add('after')).rejects.toThrow(
-      /the database file was deleted; what it held is in spgw\.db\.rescued-\d+:/,
+      /the database file was deleted; its contents were saved to spgw\.db\.rescued-\d+:/,
     )
     await expect(add('later')).rejects.toThrow(StoreDegraded)
     const copies = readdirSync(dirname(path)).filter((file) => file.includes('rescued'))
@@ -54,7 +54,7 @@ describe('a database that is gone from its place', () => {
     renameSync(path, `${path}.moved`)
     writeFileSync(path, '')
     await connection.look()
-    expect(connection.trouble).toContain('another file stands where the database was')
+    expect(connection.trouble).toContain('the database was replaced by another file')
     renameSync(`${path}.moved`, path)
     await connection.look()
     expect(connection.trouble).toBeNull()
@@ -72,7 +72,7 @@ describe('a write-ahead log that is gone', () => {
     await add('before')
     for (const suffix of suffixes) rmSync(path + suffix)
     await connection.look()
-    expect(connection.trouble).toContain('write-ahead log of the database was deleted; it is made anew')
+    expect(connection.trouble).toContain('write-ahead log of the database was deleted and has been recreated')
     await add('after')
     // Another process finds both: what the log held is where it belongs.
     expect(projectsIn(path)).toEqual(['after', 'before'])
@@ -109,7 +109,7 @@ describe('a database that another process has locked', () => {
     const other = new Sqlite(path)
     other.exec('begin exclusive')
     const adding = add('patient')
-    await vi.waitFor(() => expect(connection.trouble).toContain('another process holds the database locked'), 60_000)
+    await vi.waitFor(() => expect(connection.trouble).toContain('another process has locked the database'), 60_000)
     other.exec('rollback')
     await adding
     expect(connection.trouble).toBeNull()

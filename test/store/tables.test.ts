@@ -47,7 +47,7 @@ describe('tables', () => {
     const { project } = await addScope(store)
     const second = store.projects.insert({ id: newId('prj'), name: 'default', createdAt: now })
     await expect(second).rejects.toThrow(StoreConflict)
-    await expect(second).rejects.toThrow(`project default exists already (${project.id})`)
+    await expect(second).rejects.toThrow(`project default already exists (${project.id})`)
   })
 
   it('keeps provider revisions, one active', async () => {
@@ -112,7 +112,7 @@ describe('tables', () => {
     const first = await store.keys.insert(sampleKey(scope))
     for (const text of [first.id, 'ci', 'wxyz']) expect(await store.keys.find(text, null, null)).toEqual(first)
     expect(await store.keys.find('ci', project.id, 'env_other')).toBeNull()
-    await expect(store.keys.insert(sampleKey(scope))).rejects.toThrow(`key ci exists already (${first.id})`)
+    await expect(store.keys.insert(sampleKey(scope))).rejects.toThrow(`key ci already exists (${first.id})`)
     await store.keys.update(first.id, { revokedAt: now })
     const second = await store.keys.insert(sampleKey(scope))
     expect((await store.keys.find('ci', null, null))?.id).toBe(second.id)

@@ -26,7 +26,7 @@ export interface AddProvider extends TimeoutInput, KindSettingsInput {
 /** Everything is read and checked before anything is stored. */
 export async function addProvider(context: AdminContext, input: AddProvider) {
   if ((await context.store.providers.find(input.name)) !== null)
-    throw conflict(`The provider ${input.name} exists already.`, `Change it: spgw providers edit ${input.name}`)
+    throw conflict(`The provider ${input.name} already exists.`, `Change it: spgw providers edit ${input.name}`)
   const kind = findProviderKind(context, input.kind)
   const settings = readSettings(kind, {}, input)
   const baseUrl = readBaseUrl(kind, settings, input.baseUrl)

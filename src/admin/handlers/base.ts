@@ -54,7 +54,7 @@ function toFault(error: unknown, name: string, { onFault }: CallContext) {
   if (known !== null) return known
   onFault(error, name)
   return new ORPCError('INTERNAL_SERVER_ERROR', {
-    message: 'A fault of the gateway itself.',
-    data: { hint: "The gateway's log says more." },
+    message: 'The gateway had an internal error.',
+    data: { hint: "See the gateway's log for details." },
   })
 }

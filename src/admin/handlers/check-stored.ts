@@ -53,7 +53,7 @@ async function checkOne(
 function judgePool(credentials: StoredCheck['credentials']): CheckResult {
   const good = credentials.filter(({ result }) => result.ok)
   const [first] = good.length > 0 ? good : credentials
-  if (first === undefined) throw new Error('an empty pool has nothing to judge')
+  if (first === undefined) throw new Error('an empty pool has no credential to check')
   if (credentials.length === 1 || good.length === credentials.length) return first.result
   const { message } = first.result
   const share = good.length === 0 ? `None of its ${credentials.length}` : `${good.length} of its ${credentials.length}`

@@ -14,7 +14,7 @@ function tell({ status, provider, upstream_model, duration_ms, input, output }: 
 }
 
 function compareTexts(before: string | null, after: string | null): string {
-  if (before === null) return 'The first answer was not kept.'
+  if (before === null) return 'The first answer was not stored.'
   if (before === after) return 'The texts are the same.'
   return `The texts differ (${before.length} and ${after?.length ?? 0} characters).`
 }

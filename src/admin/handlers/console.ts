@@ -40,5 +40,5 @@ async function findOnlyOwner({ store }: AdminContext): Promise<Operator | null> 
   const [owner] = owners
   if (owner !== undefined && owners.length === 1) return owner
   const names = (owners.length === 0 ? operators : owners).map(({ name }) => name).join(', ')
-  throw invalid('It must be said for whom.', `Name the operator: spgw console link NAME, one of ${names}`)
+  throw invalid('The operator is missing.', `Name the operator: spgw console link NAME, one of ${names}`)
 }

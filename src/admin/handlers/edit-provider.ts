@@ -31,7 +31,7 @@ export async function editProvider(context: AdminContext, input: EditProvider) {
   const provider = await findProvider(context, input.name)
   if (input.rename !== undefined && input.rename !== provider.name)
     if ((await context.store.providers.find(input.rename)) !== null)
-      throw conflict(`The provider ${input.rename} exists already.`, 'Choose another name.')
+      throw conflict(`The provider ${input.rename} already exists.`, 'Choose another name.')
   const usage = await loadUsage(context)
   const properties = {
     name: input.rename ?? provider.name,
@@ -180,7 +180,7 @@ async function changeProjects(
   input: EditProvider,
 ): Promise<string[] | null> {
   if (input.allProjects && input.projects !== undefined)
-    throw invalid('Both --project and --all-projects are given.', 'Give one of them.')
+    throw invalid('--project and --all-projects exclude each other.', 'Give one of them.')
   if (input.allProjects) return null
   return input.projects === undefined ? provider.projects : readProjects(context, input.projects)
 }

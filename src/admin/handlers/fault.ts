@@ -22,19 +22,19 @@ export function translateFault(error: unknown) {
     return operationFault(
       'refused',
       sentence(error.message),
-      'Change it there and apply the file, or add --force: it then stands until the file is applied again.',
+      'Change it there and apply the file, or add --force: the change then lasts until the file is applied again.',
       { cause: error },
     )
   if (error instanceof StoreStopped)
-    return operationFault('refused', 'The reading was given up.', 'Ask again.', { cause: error })
+    return operationFault('refused', 'The read was cancelled.', 'Ask again.', { cause: error })
   if (error instanceof StoreBehind) {
-    const hint = 'Follow them again, and read what came meanwhile: spgw requests list'
+    const hint = 'Start following again; to see the requests in between: spgw requests list'
     const fault = operationFault('degraded', `The reader is too slow: ${error.message}.`, hint, { cause: error })
     Object.assign(fault.data, { reason: 'behind' })
     return fault
   }
   if (error instanceof StoreDegraded)
-    return operationFault('degraded', sentence(error.message), 'See spgw status; requests go on being served.', {
+    return operationFault('degraded', sentence(error.message), 'Requests are still served. For details: spgw status', {
       cause: error,
     })
   if (error instanceof SealError) return operationFault('refused', error.message, error.hint, { cause: error })
@@ -45,7 +45,7 @@ export function translateFault(error: unknown) {
 /** By what the store says of it (`src/store/refuse.ts`). */
 function adviseConflict({ message }: StoreConflict): string {
   if (message.includes(' is used by ')) return 'Change or remove what uses it first.'
-  return message.includes(' exists already') ? 'Choose another name.' : 'Look again, and repeat it.'
+  return message.includes(' exists already') ? 'Choose another name.' : 'Refresh and try again.'
 }
 
 interface Issue {
@@ -56,7 +56,7 @@ interface Issue {
 function invalidInput(error: ORPCError<string, unknown>) {
   const issues = readIssues(error.data)
   const text = issues.map(describeIssue).join('; ')
-  const hint = 'See --help for what it takes.'
+  const hint = 'See --help for the accepted input.'
   return new ORPCError('invalid', {
     status: errorStatus.invalid,
     message: sentence(text === '' ? error.message : text),
@@ -70,7 +70,7 @@ function describeFields(issues: readonly Issue[]): Record<string, string> {
   return Object.fromEntries(
     issues.flatMap(({ message, path: [step] = [] }) => {
       if (step === undefined) return []
-      const text = message.endsWith('received undefined') ? 'This is needed' : message
+      const text = message.endsWith('received undefined') ? 'Required' : message
       return [[String(typeof step === 'object' ? step.key : step), sentence(text)]]
     }),
   )

@@ -76,8 +76,8 @@ async function adviseElsewhere(context: Store, reference: RouteReference): Promi
     other === null ? null : await context.store.routes.find(other.project.id, other.environment?.id ?? null, model)
   if (there === null) return 'List them: spgw routes list --all'
   return allEnvironments
-    ? `${project}/${environment} has one of its own: leave --all-environments out, or add one: spgw routes add`
-    : 'The project has one for all its environments: add --all-environments'
+    ? `${project}/${environment} has a route of its own: leave --all-environments out, or add one: spgw routes add`
+    : 'The project has a route for all its environments: add --all-environments'
 }
 
 export function describeScope({ project, environment }: FoundScope): string {

@@ -30,8 +30,7 @@ export async function changeGrants(
 
 /** Nobody hands out more than he has, nor changes who has more than he. */
 export function refuseBeyond({ caller }: AdminContext, grants: readonly Grant[], what: string): void {
-  if (!covers(caller.grants, grants))
-    throw refused(`${what} takes roles that you do not have yourself.`, 'Ask an owner.')
+  if (!covers(caller.grants, grants)) throw refused(`${what} requires roles that you do not have.`, 'Ask an owner.')
 }
 
 /** `owner`, `admin of search`. */

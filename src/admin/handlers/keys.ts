@@ -45,14 +45,17 @@ async function refuseTaken(context: AdminContext, name: string, { project, envir
   const other = await context.store.keys.find(name, project.id, environment.id)
   if (other !== null && other.name === name && other.revokedAt === null)
     throw conflict(
-      `The key ${name} exists already in ${project.name}/${environment.name}.`,
+      `The key ${name} already exists in ${project.name}/${environment.name}.`,
       `Choose another name, or give it a new secret: spgw keys rotate ${name}`,
     )
 }
 
 function refuseRevoked(key: Key): void {
   if (key.revokedAt !== null)
-    throw refused(`The key ${key.name} is revoked, and stays so.`, 'Create a new one: spgw keys create --name NAME')
+    throw refused(
+      `The key ${key.name} is revoked, which is permanent.`,
+      'Create a new one: spgw keys create --name NAME',
+    )
 }
 
 export const keys = {

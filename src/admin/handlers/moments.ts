@@ -22,8 +22,8 @@ export function readEnd(text: string, now = Date.now()): string {
   const end = readMoment(text, 'ahead', now)
   if (Date.parse(end) > now) return end
   throw invalid(
-    'It would be over at once.',
-    'Give a duration such as 30d, or a time that is to come; what is to end now is revoked.',
+    'It would expire at once.',
+    'Give a duration such as 30d or a time in the future. To end it now, revoke it.',
   )
 }
 

@@ -62,7 +62,7 @@ async function load(context: AdminContext, { name, type, provider }: ObjectRefer
   if (object === undefined) throw notFound('object', name, 'List them: spgw objects list --all')
   if (others.length > 0) {
     const places = found.map((one) => show(one, names)).map((one) => `${one.type} at ${one.provider}`)
-    throw conflict(`${name} is more than one object: ${places.join(', ')}.`, 'Say which one: --type or --provider.')
+    throw conflict(`${name} is more than one object: ${places.join(', ')}.`, 'Choose one with --type or --provider.')
   }
   return { object, names, before: show(object, names) }
 }
@@ -81,7 +81,7 @@ function chooseCredential(provider: Provider, wanted: string | undefined): strin
     if (credentials.length > 1)
       throw invalid(
         `Provider ${provider.name} has ${credentials.length} credentials.`,
-        `Say with which one the object was made: --credential ${credentials.map(({ id }) => id).join(' or ')}`,
+        `Choose the one that the object was created with: --credential ${credentials.map(({ id }) => id).join(' or ')}`,
       )
     return credentials[0]?.id ?? null
   }

@@ -55,8 +55,8 @@ async function openStored(context: AdminContext, id: string, body: StoredBody): 
   const frame = key === null ? null : openBody({ id: body.keyId, key }, id, body.part, body.sealed)
   if (frame === null)
     throw refused(
-      `The bodies of ${id} do not open: they were changed, or the key that sealed them is not here.`,
-      'A restore without the machine key or the recovery key leaves it behind; records.bodies_retention removes them.',
+      `The bodies of ${id} cannot be decrypted: they were changed, or the key that sealed them is missing.`,
+      'A restore without the machine key or the recovery key does not bring it back; records.bodies_retention removes such bodies.',
     )
   const clear = await decompress(frame, { maxOutputLength: largestClear })
   // Nobody but the data plane can have sealed it.

@@ -27,8 +27,8 @@ async function refuseLastOwner({ store }: AdminContext, { id, name }: Operator):
   const owners = (await store.operators.list()).filter(isOwner)
   if (owners.length === 1 && owners[0]?.id === id)
     throw conflict(
-      `Operator ${name} is the last owner, and a gateway keeps one.`,
-      'Make somebody else owner first: spgw operators edit NAME --role owner',
+      `Operator ${name} is the last owner, and a gateway must have one.`,
+      'Make another operator owner first: spgw operators edit NAME --role owner',
     )
 }
 
@@ -59,7 +59,7 @@ function consoleUrl({ runtime }: AdminContext): string {
 
 async function refuseTaken({ store }: AdminContext, name: string): Promise<void> {
   if ((await store.operators.find(name)) !== null)
-    throw conflict(`The operator ${name} exists already.`, `Choose another name, or: spgw operators edit ${name}`)
+    throw conflict(`The operator ${name} already exists.`, `Choose another name, or: spgw operators edit ${name}`)
 }
 
 function refuseDisabled({ state, name }: Operator): void {
@@ -116,7 +116,7 @@ export const operators = {
     const { operator } = loaded
     const { role, projects, rename } = input
     if (role === undefined && (projects !== undefined || input.replace))
-      throw invalid('The role is missing.', 'Say which: --role viewer, admin, owner or none.')
+      throw invalid('The role is missing.', 'Choose one: --role viewer, admin, owner or none.')
     if (rename !== undefined && rename !== operator.name) await refuseTaken(context, rename)
     const kept = input.replace ? [] : operator.grants
     const grants = role === undefined ? operator.grants : await changeGrants(context, kept, { role, projects })

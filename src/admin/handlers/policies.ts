@@ -45,7 +45,7 @@ export const policies = {
   add: operations.policies.add.handler(async ({ context, input }) => {
     if ((await context.store.policies.find(input.name)) !== null)
       throw conflict(
-        `The policy ${input.name} exists already.`,
+        `The policy ${input.name} already exists.`,
         `Choose another name, or: spgw policies edit ${input.name}`,
       )
     const settings = await changeSettings(context, input, unset)

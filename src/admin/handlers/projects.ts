@@ -27,7 +27,7 @@ async function load(context: AdminContext, name: string) {
 export const projects = {
   add: operations.projects.add.handler(async ({ context, input }) => {
     if ((await context.store.projects.find(input.name)) !== null)
-      throw conflict(`The project ${input.name} exists already.`, 'Choose another name.')
+      throw conflict(`The project ${input.name} already exists.`, 'Choose another name.')
     const project = { id: newId('prj'), name: input.name, createdAt: new Date().toISOString() }
     const after = show(project, [], () => ({}))
     const tables = audited(context, { operation: 'projects.add', resource: resource(project), before: null, after })

@@ -53,7 +53,7 @@ export async function checkFirst(
   if (result.ok) return found(result)
   const fault = refused(
     `The check of ${target.name} failed: ${result.message}`,
-    'Mend it, or store it unchecked with --skip-check.',
+    'Fix it, or store it without a check: --skip-check.',
   )
   Object.assign(fault.data, { reason: result.reason })
   throw fault
@@ -97,8 +97,8 @@ export function readCredential(text: string | undefined): Secret | null {
     throw invalid('The credential is empty.', 'Give it with --credential-stdin or --credential-env VAR.')
   if (!trimmed.startsWith('{') && /[^\x21-\x7e]/.test(trimmed))
     throw invalid(
-      'The credential has blanks, line breaks or characters outside ASCII in it.',
-      'Give one credential, alone.',
+      'The credential contains spaces, line breaks or characters outside ASCII.',
+      'Give one credential and nothing else.',
     )
   return new Secret(trimmed)
 }

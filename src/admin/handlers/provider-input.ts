@@ -49,12 +49,12 @@ function checkProxy(settings: Settings): Settings {
   const hint = 'Write --proxy http://host:port, or --proxy direct.'
   const url = URL.canParse(proxy) ? new URL(proxy) : null
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw invalid('The proxy is no http or https address.', hint)
+    throw invalid('The proxy is not an http or https address.', hint)
   // Settings are shown to whoever may see the provider.
   if (url.username !== '' || url.password !== '')
     throw invalid(
-      'The address of the proxy carries a credential.',
-      `${hint} One with a password goes into HTTPS_PROXY.`,
+      'The address of the proxy contains a credential.',
+      `${hint} Set a proxy with a password in HTTPS_PROXY.`,
     )
   const { refused } = evaluateHost(url.hostname, true)
   if (refused !== null) throw invalid(refused, hint)
@@ -70,7 +70,7 @@ function checkAuthorities(settings: Settings): Settings {
     return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n')
   })
   if (found.length === 0 || found.some((pem) => !isCertificate(pem)))
-    throw invalid('The authorities are no certificates.', 'Give them as PEM: --authorities "$(cat ca.pem)".')
+    throw invalid('The authorities are not certificates.', 'Give them as PEM: --authorities "$(cat ca.pem)".')
   return { ...settings, authorities: found.join('') }
 }
 
@@ -84,7 +84,7 @@ function isCertificate(pem: string): boolean {
 
 function nameSettings(kind: ProviderKind): string {
   const flags = ownSettings(kind).map(({ flag }) => flag)
-  return flags.length === 0 ? 'this kind has no settings of its own.' : `this kind has ${flags.join(', ')}.`
+  return flags.length === 0 ? 'this kind has no settings.' : `this kind has ${flags.join(', ')}.`
 }
 
 function wrongSetting(kind: ProviderKind, wanted: Record<string, unknown>, issue: z.core.$ZodIssue | undefined) {
@@ -121,14 +121,14 @@ export function readBaseUrl(kind: ProviderKind, settings: Settings, text: string
   if (given === '')
     throw invalid(
       `A provider of the kind ${kind.kind} needs a base URL.`,
-      "Add --base-url: what the vendor's own SDK would be given.",
+      "Add --base-url: the address that you would give the vendor's SDK.",
     )
   const url = URL.canParse(given) ? new URL(given) : null
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw invalid('The base URL is no http or https address.', 'Write it as https://host/v1.')
+    throw invalid('The base URL is not an http or https address.', 'Write it as https://host/v1.')
   if (url.username !== '' || url.password !== '')
-    throw invalid('The base URL carries a credential.', 'Take it out, and give it with --credential-stdin.')
-  if (url.hash !== '') throw invalid('The base URL has a fragment (#…).', 'Take it out.')
+    throw invalid('The base URL contains a credential.', 'Remove it and give it with --credential-stdin.')
+  if (url.hash !== '') throw invalid('The base URL has a fragment (#…).', 'Remove it.')
   const { refused } = evaluateHost(url.hostname, true)
   if (refused !== null) throw invalid(refused, "Give the provider's own address.")
   return given.replace(/\/+$/, '')
@@ -158,11 +158,10 @@ const ownHeaders = /^(host|connection|keep-alive|te|trailer|transfer-encoding|up
 export function checkHeaders(headers: Record<string, string>): Record<string, string> {
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(value))
-      throw invalid(`${JSON.stringify(name)} is no header that can be sent.`, 'Write --header NAME=VALUE.')
+      throw invalid(`${JSON.stringify(name)} is not a header that can be sent.`, 'Write --header NAME=VALUE.')
     if (credentialHeaders.has(name.toLowerCase()))
-      throw invalid(`The header ${name} carries a credential.`, 'Give it with --credential-stdin, which seals it.')
-    if (ownHeaders.test(name.toLowerCase()))
-      throw invalid(`The header ${name} is the gateway's to set.`, 'Leave it out.')
+      throw invalid(`The header ${name} contains a credential.`, 'Give it with --credential-stdin, which seals it.')
+    if (ownHeaders.test(name.toLowerCase())) throw invalid(`The header ${name} is set by the gateway.`, 'Leave it out.')
   }
   return headers
 }

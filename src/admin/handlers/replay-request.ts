@@ -60,7 +60,7 @@ async function readReplay(context: AdminContext, input: ReplayInput): Promise<Re
   await context.runtime.ingest()
   const record = await context.store.records.get(input.id)
   if (record === null)
-    throw notFound('request', input.id, 'The id stands in the header x-sp-request-id. List them: spgw requests list')
+    throw notFound('request', input.id, 'The header x-sp-request-id has the id. List them: spgw requests list')
   await requireAdmin(context, record)
   const bodies = await openBodies(context, record.id)
   const { lane } = record
@@ -69,14 +69,14 @@ async function readReplay(context: AdminContext, input: ReplayInput): Promise<Re
   if (request.method !== 'POST')
     throw refuse(
       record,
-      `it is a ${request.method}, which asks no model`,
-      'Only calls that send something are repeated.',
+      `it is a ${request.method}, which calls no model`,
+      'Only requests with a body can be repeated.',
     )
-  if (bodies.capture === 'redacted') throw refuse(record, 'it was kept redacted', captureFully(record))
-  if (request.truncated) throw refuse(record, 'only its beginning was kept', sendAnother(record))
+  if (bodies.capture === 'redacted') throw refuse(record, 'it was stored redacted', captureFully(record))
+  if (request.truncated) throw refuse(record, 'only its beginning was stored', sendAnother(record))
   if (request.content === null)
-    throw refuse(record, `of a body of type ${request.type ?? 'unknown'} only the size was kept`, sendAnother(record))
-  if (request.masked) throw refuse(record, 'it held a key, which was not kept', sendAnother(record))
+    throw refuse(record, `of a body of type ${request.type ?? 'unknown'} only the size was stored`, sendAnother(record))
+  if (request.masked) throw refuse(record, 'it contained a key, which was not stored', sendAnother(record))
   const { path, body } = withModel({ path: request.path, body: request.content }, input.model)
   const headers = { ...request.headers, ...chooseProvider(record, input.provider) }
   return { record: { ...record, lane }, bodies, path, body, headers }
@@ -92,12 +92,12 @@ const refuse = ({ id }: RequestRecord, reason: string, hint: string) =>
 
 function captureFully({ key }: RequestRecord): string {
   const where = key === null ? 'workspace' : `key:${key.name}`
-  return `For requests to come: spgw policies add NAME --capture full --attach ${where}`
+  return `To store future requests: spgw policies add NAME --capture full --attach ${where}`
 }
 
 function sendAnother({ model, key }: RequestRecord): string {
   const as = key === null ? '' : ` --key ${key.name}`
-  return `Send one like it: spgw requests send ${JSON.stringify(model ?? 'MODEL')} --body '…'${as}`
+  return `Send a similar one: spgw requests send ${JSON.stringify(model ?? 'MODEL')} --body '…'${as}`
 }
 
 async function chooseReplayKey(
@@ -107,7 +107,7 @@ async function chooseReplayKey(
 ): Promise<SnapshotKey> {
   const wanted = name ?? key?.id
   if (project === null || environment === null || wanted === undefined)
-    throw refused('The record names no key to send it as.', 'Only requests that came with a valid key are repeated.')
+    throw refused('The record names no key to send it as.', 'Only requests with a valid key can be repeated.')
   return chooseKey(context, await findScope(context, { project, environment }), wanted)
 }
 
@@ -118,7 +118,7 @@ function withModel(call: { path: string; body: string }, model: string | undefin
   if (before !== undefined) return { ...call, path: `${before}${encodeURIComponent(model)}${after}` }
   const body: unknown = JSON.parse(call.body)
   if (typeof body !== 'object' || body === null || !('model' in body))
-    throw invalid('The request names no model, so none can be put in its place.', 'Leave --model out.')
+    throw invalid('The request names no model, so it cannot be replaced.', 'Leave --model out.')
   return { ...call, body: JSON.stringify({ ...body, model }) }
 }
 

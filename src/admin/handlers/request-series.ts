@@ -48,10 +48,13 @@ function chooseStep(span: number): number {
 /** The first step is whole: it begins at a multiple of the step, at or before `since`. */
 function laySteps(since: number, until: number, stepMs: number): { from: number; steps: number } {
   if (until <= since) throw invalid('until is not after since.', 'Give a span of time, such as --since 24h.')
-  if (stepMs <= 0) throw invalid('A step of no length divides nothing.', 'Give a step such as 5m, or auto.')
+  if (stepMs <= 0) throw invalid('The step must be longer than zero.', 'Give a step such as 5m, or auto.')
   const from = Math.floor(since / stepMs) * stepMs
   const steps = Math.ceil((until - from) / stepMs)
   if (steps > mostSteps)
-    throw invalid(`That would be ${steps} steps, and ${mostSteps} is the most.`, 'Take a longer step, or auto.')
+    throw invalid(
+      `That would be ${steps} steps; the maximum is ${mostSteps} is the most.`,
+      'Give a longer step, or auto.',
+    )
   return { from, steps }
 }

@@ -21,7 +21,7 @@ export const requests = {
     if (unread !== null && (record === null || record.state === 'admitted')) throw unread
     if (record === null) {
       const missing = describeMissing(context.runtime.degraded().map(({ part }) => part))
-      const usual = 'The id stands in the header x-sp-request-id. List them: spgw requests list'
+      const usual = 'The header x-sp-request-id has the id. List them: spgw requests list'
       throw notFound('request', input.id, missing ?? usual)
     }
     if (!input.bodies) return record

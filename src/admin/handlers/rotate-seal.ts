@@ -19,8 +19,8 @@ export async function rotateSeal(context: AdminContext): Promise<void> {
   const old = keyring.describe()
   if (old.replaces !== null)
     throw refused(
-      `The rotation before this one is not finished: ${old.source} has yet to replace ${old.replaces}.`,
-      'Put it there and restart the gateway; then rotate.',
+      `The previous rotation is not finished: ${old.source} has yet to replace ${old.replaces}.`,
+      'Put the new key there and restart the gateway; then rotate.',
     )
   const next = createNextKey(runtime.dataDirectory)
   reachFaultPoint('seal-rotate.key-written')

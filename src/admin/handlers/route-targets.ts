@@ -14,7 +14,7 @@ export interface TargetInput {
 export function parseTarget(text: string): WrittenTarget {
   const target = parseWritten(text)
   if (target === null)
-    throw invalid(`${JSON.stringify(text)} is no target.`, 'Write PROVIDER[:MODEL][,weight=N][,priority=N].')
+    throw invalid(`${JSON.stringify(text)} is not a target.`, 'Write PROVIDER[:MODEL][,weight=N][,priority=N].')
   return target
 }
 
@@ -44,7 +44,7 @@ export async function readTargets(
 
 function writtenTargets({ provider, upstreamModel, targets }: TargetInput): WrittenTarget[] | null {
   if (provider !== undefined && targets !== undefined)
-    throw invalid('Both --provider and --target are given.', 'Give one of them.')
+    throw invalid('--provider and --target exclude each other.', 'Give one of them.')
   if (upstreamModel !== undefined && provider === undefined)
     throw invalid('--upstream-model goes with --provider.', 'Add --provider NAME, or write --target PROVIDER:MODEL.')
   if (targets !== undefined) return targets.map(parseTarget)
@@ -57,6 +57,6 @@ function refuseLimited(provider: Provider, projectId: string): void {
   if (provider.projects !== null && !provider.projects.includes(projectId))
     throw invalid(
       `The provider ${provider.name} is limited to other projects.`,
-      `Let this one use it: spgw providers edit ${provider.name} --all-projects, or --project for each`,
+      `Allow this project: spgw providers edit ${provider.name} --all-projects, or --project for each`,
     )
 }

@@ -65,7 +65,7 @@ async function refuseImpossible(context: AdminContext, route: Route): Promise<vo
   if (problem === null) return
   // A name that is taken, or a tie, is a conflict with what exists; all else is the input's own fault.
   const alone = validateRoute(route, [])
-  if (alone === null) throw conflict(problem.message, 'See what is there: spgw routes list')
+  if (alone === null) throw conflict(problem.message, 'List them: spgw routes list')
   throw invalid(problem.message, 'See: spgw routes add --help')
 }
 
@@ -78,7 +78,7 @@ function readFallback(list: string[] | undefined): string[] | undefined {
     if (!statusForm.test(word) && !codes.has(word))
       throw invalid(
         `${JSON.stringify(word)} is neither a status nor an error code.`,
-        'Write such as 429,503,provider_timeout.',
+        'Write for example 429,503,provider_timeout.',
       )
   return words
 }

@@ -23,7 +23,7 @@ export function scopeOf({ grants, id }: Holder, operation: string, meta: Require
   const { role, reach, onMachine } = meta
   if (onMachine === true && id !== null)
     throw refused(
-      `${operation} is for whoever is at the machine of the gateway.`,
+      `${operation} can only be run on the gateway's machine.`,
       `Run it there: spgw ${operation.replace('.', ' ')}`,
     )
   const able = projectsWith(grants, role)

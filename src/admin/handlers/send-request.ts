@@ -43,7 +43,8 @@ export async function* sendRequest(
 function writeCall(lane: LaneName, input: SendInput): { path: string; body: string } {
   const { model, message, system, body } = input
   if (body !== undefined) return { path: lanePath(lane, model, !input.whole), body: readBody(body) }
-  if (message === undefined) throw invalid('There is nothing to ask.', 'Give a message, or a whole body with --body.')
+  if (message === undefined)
+    throw invalid('There is no message to send.', 'Give a message, or a whole body with --body.')
   const turns = [
     ...(system === undefined ? [] : [{ role: 'system' as const, text: system }]),
     { role: 'user' as const, text: message },
@@ -59,7 +60,7 @@ function readBody(text: string): string {
     return text
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw invalid(`The body is not JSON: ${reason}.`, 'Mend it, or leave it out and give a message.')
+    throw invalid(`The body is not JSON: ${reason}.`, 'Fix it, or leave it out and give a message.')
   }
 }
 
@@ -72,7 +73,10 @@ export async function chooseKey(
   const key = await findKey(context, name, scope)
   const known = context.runtime.snapshot().keys.find(({ id }) => id === key.id)
   if (known !== undefined) return known
-  throw refused(`Key ${key.name} has ended: no request can be sent as it.`, 'Choose another: spgw keys list')
+  throw refused(
+    `Key ${key.name} is no longer active: no request can be sent with it.`,
+    'Choose another: spgw keys list',
+  )
 }
 
 /** A key that is nobody's: the scope's and the workspace's policies hold, and it leaves no trace but its records. */

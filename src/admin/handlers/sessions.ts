@@ -37,7 +37,7 @@ export const sessions = {
   revoke: operations.sessions.revoke.handler(async ({ context, input }) => {
     const { id, operator } = input
     if ((id === undefined) === (operator === undefined))
-      throw invalid('It must be said which: one session, or all of an operator.', 'Give an id, or --operator NAME.')
+      throw invalid('Choose one session, or all of an operator.', 'Give an id, or --operator NAME.')
     const open = await listOpen(context, operator)
     const ending = id === undefined ? open : open.filter((session) => session.id === id)
     if (id !== undefined && ending.length === 0) throw notFound('session', id, 'List them: spgw sessions list')

@@ -60,7 +60,7 @@ async function loadOwn(context: AdminContext, name: string) {
 async function refuseTaken({ store }: AdminContext, name: string): Promise<void> {
   const other = await store.tokens.find(name)
   if (other !== null && other.revokedAt === null)
-    throw conflict(`The token ${name} exists already.`, `Choose another name, or: spgw tokens revoke ${name}`)
+    throw conflict(`The token ${name} already exists.`, `Choose another name, or: spgw tokens revoke ${name}`)
 }
 
 function readExpiry(text: string): string | null {

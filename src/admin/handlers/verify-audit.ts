@@ -18,7 +18,7 @@ export async function verifyAudit({ store }: Pick<AdminContext, 'store'>, noted:
 function describeProblem({ flaw, noted }: AuditVerdict): string | null {
   if (flaw !== null) return `Line ${flaw.sequence} (${flaw.id || 'none'}, ${flaw.time || 'no time'}): ${flaw.reason}.`
   if (noted === 'missing')
-    return 'No line has the hash that was noted: lines were cut from the end, or all were written anew.'
+    return 'No line has the noted hash: lines were removed from the end, or the log was rewritten.'
   return null
 }
 

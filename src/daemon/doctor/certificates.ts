@@ -31,6 +31,6 @@ function examineCertificate(
     return days < soonDays ? warning(check, `${message}, ${days} days from now`, remedy) : ok(check, message)
   } catch (error) {
     if (!(error instanceof SettingsRefused)) throw error
-    return problem(check, error.message, 'Give a certificate and the key that belongs to it, both in PEM.')
+    return problem(check, error.message, 'Give a certificate and its private key, both in PEM.')
   }
 }

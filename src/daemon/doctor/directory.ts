@@ -18,12 +18,20 @@ export function examineDirectory(directory: string, now: number): Diagnostic[] {
   const there = statSync(directory, { throwIfNoEntry: false })
   if (there === undefined) {
     return [
-      problem('data directory', `there is none at ${directory}`, 'Make it: spgw init, or name another: --data-dir.'),
+      problem(
+        'data directory',
+        `not found at ${directory}`,
+        'Create it with spgw init, or choose another with --data-dir.',
+      ),
     ]
   }
   if (!there.isDirectory()) {
     return [
-      problem('data directory', `${directory} is no directory`, 'Move the file away, or name another: --data-dir.'),
+      problem(
+        'data directory',
+        `${directory} is not a directory`,
+        'Move the file away, or choose another directory with --data-dir.',
+      ),
     ]
   }
   return [
@@ -38,20 +46,20 @@ function examineAccess(directory: string, mode: number, owner: number): Diagnost
   const check = 'data directory'
   const self = process.getuid?.()
   if (self !== undefined && self !== 0 && owner !== self) {
-    return problem(
-      check,
-      `${directory} belongs to another user (${owner})`,
-      'Run spgw as the user that the data belongs to.',
-    )
+    return problem(check, `${directory} belongs to another user (${owner})`, 'Run spgw as the user that owns the data.')
   }
   try {
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch {
-    return problem(check, `${directory} cannot be written`, `Give it to the user of spgw: chmod u+rwx ${directory}`)
+    return problem(check, `${directory} cannot be written`, `Give the user of spgw access: chmod u+rwx ${directory}`)
   }
   if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
     const shown = (mode & 0o777).toString(8)
-    return warning(check, `other users may look into ${directory} (mode 0${shown})`, `Close it: chmod 700 ${directory}`)
+    return warning(
+      check,
+      `other users can read ${directory} (mode 0${shown})`,
+      `Remove their access: chmod 700 ${directory}`,
+    )
   }
   return ok(check, directory)
 }
@@ -63,7 +71,7 @@ function examineOwners(directory: string, uid: number, gid: number): Diagnostic[
   if (first === undefined) return []
   const them = strange.length === 1 ? `${first} belongs` : `${first} and ${strange.length - 1} more belong`
   const message = `${them} to another user than the directory (${uid})`
-  return [warning('owner', message, `Give them to it: chown -R ${uid}:${gid} ${directory}`)]
+  return [warning('owner', message, `Change their owner: chown -R ${uid}:${gid} ${directory}`)]
 }
 
 function listStrange(directory: string, uid: number): string[] {
@@ -81,7 +89,7 @@ function examineSpace(directory: string): Diagnostic[] {
   const { bavail, bsize, files, ffree } = statfsSync(directory)
   const free = bavail * bsize
   const message = `${formatBytes(free)} free`
-  const remedy = 'Free some, or keep fewer records: records.retention in config.yaml.'
+  const remedy = 'Free some space, or keep records for a shorter time: records.retention in config.yaml.'
   const space =
     free < fullBytes
       ? problem('disk', `only ${message}; when it is full, records wait in memory`, remedy)
@@ -90,11 +98,11 @@ function examineSpace(directory: string): Diagnostic[] {
         : ok('disk', message)
   // Some file systems do not count their files.
   if (files === 0 || ffree >= scarceFiles) return [space]
-  return [space, warning('disk', `room for only ${ffree} more files`, 'Remove files that nobody needs from that disk.')]
+  return [space, warning('disk', `space for only ${ffree} more files`, 'Delete unneeded files from that disk.')]
 }
 
 function examineClock(directory: string, now: number): Diagnostic {
-  const remedy = 'Set it, and keep it right with NTP: limits, budgets and records go by it.'
+  const remedy = 'Set it and keep it correct with NTP: limits, budgets and records depend on it.'
   if (now < earliest) return problem('clock', `it says ${new Date(now).toISOString()}`, remedy)
   const written = statSync(join(directory, databaseFile), { throwIfNoEntry: false })?.mtimeMs ?? 0
   if (written <= now + clockSlackMs) return ok('clock', new Date(now).toISOString())

@@ -24,7 +24,7 @@ export function examineJournal(dataDirectory: string): Diagnostic[] {
   const amount = `${names.length} files, ${formatBytes(bytes)}`
   const whole =
     bytes > muchBytes
-      ? warning('journal', `${amount} wait for the store`, 'See what holds the store up: spgw status.')
+      ? warning('journal', `${amount} wait for the store`, 'See what delays the store: spgw status.')
       : ok('journal', amount)
   return [whole, ...examineSetAside(join(directory, 'set-aside'))]
 }
@@ -33,7 +33,7 @@ export function examineJournal(dataDirectory: string): Diagnostic[] {
 function examineSetAside(directory: string): Diagnostic[] {
   const names = list(directory)
   if (names === null || names instanceof Error || names.length === 0) return []
-  const remedy = `Keep them for whoever looks into it, then remove them: ${directory}`
+  const remedy = `Keep them for the investigation, then delete them: ${directory}`
   return [warning('journal', `${names.length} damaged pieces were set aside`, remedy)]
 }
 

@@ -13,7 +13,7 @@ import type { Examination } from '../../store/examine.ts'
 import { extractNativeBinding } from '../native-binding.ts'
 import { databaseFile } from '../places.ts'
 
-const restore = 'Restore a backup: spgw restore FILE --force keeps what is there aside.'
+const restore = 'Restore a backup: spgw restore FILE --force keeps the present data.'
 
 /** The machine key, the database, and whether the one opens what is sealed in the other. */
 export async function examineKeyAndDatabase(
@@ -24,7 +24,7 @@ export async function examineKeyAndDatabase(
   const path = join(dataDirectory, databaseFile)
   if (!existsSync(path)) {
     if (!existsSync(dataDirectory)) return []
-    return [problem('database', `there is none in ${dataDirectory}`, 'Make one: spgw init, or spgw serve.')]
+    return [problem('database', `there is none in ${dataDirectory}`, 'Create one: spgw init, or spgw serve.')]
   }
   const { key, diagnostic } = examineKey(() => loadMachineKey({ explicitPath, credentialsDirectory, dataDirectory }))
   const examination = await withBinding(dataDirectory, (binding) => examine(path, binding))
@@ -75,9 +75,9 @@ async function withBinding<Value>(
 function judgeDatabase(path: string, { damage, schema, age }: Examination): Diagnostic[] {
   const size = formatBytes(databaseBytes(path))
   const diagnostics = damage.map((line) => problem('database', `it is damaged: ${line}`, restore))
-  if (schema === null) return [...diagnostics, problem('database', `${path} is not of spgw`, restore)]
+  if (schema === null) return [...diagnostics, problem('database', `${path} was not created by spgw`, restore)]
   if (age === 'newer') {
-    const remedy = 'Use the spgw that made it, or go back: docs/operations.md, Upgrade.'
+    const remedy = 'Use the version of spgw that changed it, or go back: docs/operations.md, Upgrade.'
     return [...diagnostics, problem('database', `a newer spgw has changed it (schema ${schema})`, remedy)]
   }
   if (damage.length > 0) return diagnostics
@@ -89,11 +89,11 @@ function judgeSeal(key: MachineKey | null, { witness }: Examination): Diagnostic
   if (key === null || witness === null) return []
   try {
     makeKeyring(key).open(witness, witnessIdentity)
-    return [ok('seal', 'the machine key opens what is stored')]
+    return [ok('seal', 'the machine key decrypts the stored secrets')]
   } catch (error) {
     if (!(error instanceof SealBroken)) throw error
-    const remedy = 'Put back the machine key that belongs to this database, from the copy that you keep.'
-    return [problem('seal', 'the machine key does not open what is stored', remedy)]
+    const remedy = 'Restore the machine key of this database from your copy.'
+    return [problem('seal', 'the machine key does not decrypt the stored secrets', remedy)]
   }
 }
 
@@ -101,6 +101,6 @@ function judgeAudit({ audit }: Examination): Diagnostic[] {
   if (audit === null) return []
   const lines = `${audit.lines.toLocaleString('en-US')} lines`
   if (audit.flaw === null) return [ok('audit', `${lines}, each chained to the one before`)]
-  const remedy = 'Somebody has changed the log beside spgw: compare it with an export or a backup.'
+  const remedy = 'The log was changed outside spgw: compare it with an export or a backup.'
   return [problem('audit', `the chain is broken at line ${audit.flaw.sequence}: ${audit.flaw.reason}`, remedy)]
 }

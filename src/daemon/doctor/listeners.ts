@@ -23,19 +23,27 @@ async function examineAddress(name: 'gateway' | 'console', host: string, port: n
     return ok(`${name} address`, `${address} is free`)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    return problem(`${name} address`, message, `Stop what has it, or choose another: ${name}.listen in config.yaml.`)
+    return problem(
+      `${name} address`,
+      message,
+      `Stop the program that uses it, or choose another address: ${name}.listen in config.yaml.`,
+    )
   }
 }
 
 function examineSocket(path: string, hasGroup: boolean, isRunning: boolean): Diagnostic[] {
   if (process.platform === 'win32' || !existsSync(path)) return []
   if (!isRunning) {
-    return [warning('admin socket', `${path} is there, but no gateway answers`, 'The next spgw serve takes it over.')]
+    return [warning('admin socket', `${path} exists, but no gateway answers`, 'The next spgw serve replaces it.')]
   }
   const mode = statSync(path).mode & 0o777
   if ((mode & (hasGroup ? 0o007 : 0o077)) === 0) return [ok('admin socket', path)]
-  const remedy = `Close it, and see who may have used it (spgw audit list): chmod ${hasGroup ? '660' : '600'} ${path}`
+  const remedy = `Remove their access, and check who has used it (spgw audit list): chmod ${hasGroup ? '660' : '600'} ${path}`
   return [
-    problem('admin socket', `others may open ${path}, and so own the gateway (mode 0${mode.toString(8)})`, remedy),
+    problem(
+      'admin socket',
+      `other users can open ${path}, which gives them the role owner (mode 0${mode.toString(8)})`,
+      remedy,
+    ),
   ]
 }

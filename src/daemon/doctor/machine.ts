@@ -43,7 +43,7 @@ async function examineSettings(examined: Examined): Promise<{ settings: Settings
   try {
     const flags = { dataDir: dataDirectory ?? undefined }
     const settings = loadSettings({ file: file ?? undefined, environment, flags })
-    return { settings, diagnostics: [ok('settings', 'the settings are understood')] }
+    return { settings, diagnostics: [ok('settings', 'the settings are valid')] }
   } catch (error) {
     if (!(error instanceof SettingsRefused)) throw error
     const diagnostics = error.problems.map(({ place, message }) =>
@@ -55,8 +55,8 @@ async function examineSettings(examined: Examined): Promise<{ settings: Settings
 
 function adviseSettings(place: string, message: string): string {
   return /\(E(ACCES|PERM)\)$/.test(message)
-    ? 'Look as the user that it belongs to, or as root: sudo spgw doctor.'
-    : `Mend ${place}; until then the gateway does not start anew.`
+    ? "Run the check as the file's owner or as root: sudo spgw doctor."
+    : `Fix ${place}; the gateway does not restart until then.`
 }
 
 /** Each request holds two files, one to each side; a gateway that may open few of them refuses clients under load. */

@@ -33,7 +33,7 @@ export async function applyFiles(context: AdminContext, input: ApplyInput) {
   for (let tries = 1; ; tries++) {
     const minted = await write(context, made, found)
     if (minted !== null) return await answer(context, made, found, minted)
-    if (tries === patience) throw conflict('The configuration is changed all the time.', 'Try again.')
+    if (tries === patience) throw conflict('The configuration keeps changing.', 'Try again.')
     made = await planFiles(context, input)
     refuseProblems(made)
     refuseAnother(expected, made)
@@ -44,8 +44,8 @@ function refuseProblems({ plan, unset }: Made): void {
   const problems = [...plan.problems, ...unset]
   if (problems.length === 0) return
   const text = problems.map(({ place, message }) => `${place}: ${message}`).join('\n')
-  if (plan.problems.length === 0) throw invalid(text, 'Nothing was changed. Set what is not set, and apply again.')
-  throw invalid(text, 'Nothing was changed. Mend the file, and look first: spgw diff -f FILE')
+  if (plan.problems.length === 0) throw invalid(text, 'Nothing was changed. Set the missing variables and apply again.')
+  throw invalid(text, 'Nothing was changed. Fix the file and preview the changes: spgw diff -f FILE')
 }
 
 /** As `projects remove` and `environments remove` ask for it. */
@@ -64,12 +64,12 @@ function refuseAnother(expect: Record<string, string> | undefined, { plan }: Mad
   const told = [...new Set([...Object.keys(expect), ...Object.keys(now)])].flatMap((name) => {
     if (expect[name] === now[name]) return []
     if (expect[name] === undefined) return [`${name} would be changed as well`]
-    return [now[name] === undefined ? `${name} needs no change any more` : `${name} was changed`]
+    return [now[name] === undefined ? `${name} no longer needs a change` : `${name} was changed`]
   })
   if (told.length === 0) return
   throw conflict(
-    `The plan is another one by now: ${told.join('; ')}.`,
-    'Nothing was changed. Look at it, and apply again.',
+    `The plan has changed: ${told.join('; ')}.`,
+    'Nothing was changed. Review the new plan and apply again.',
   )
 }
 
@@ -86,7 +86,7 @@ async function checkProviders(
   if (first !== undefined && others.length === 0) throw first
   if (first !== undefined) {
     const text = faults.map((fault) => (fault instanceof Error ? fault.message : String(fault))).join('\n')
-    throw operationFault('refused', text, 'Nothing was changed. Mend them, or apply unchecked with --skip-check.')
+    throw operationFault('refused', text, 'Nothing was changed. Fix them, or apply without checks: --skip-check.')
   }
   const found = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   return new Map(asked.map(({ name }, place) => [name, found[place] as Found]))

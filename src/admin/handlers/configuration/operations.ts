@@ -11,8 +11,8 @@ export const diff = operations.diff.handler(async ({ context, input }) => showPl
 export const apply = operations.apply.handler(({ context, input }) => applyFiles(context, input))
 
 const heading =
-  ' The configuration of a gateway, written by `spgw export`. Look at what it would change: spgw diff -f FILE.\n' +
-  ' Fields that are not named are as they are when nobody sets them.'
+  ' The configuration of a gateway, written by `spgw export`. Preview its changes: spgw diff -f FILE.\n' +
+  ' Fields that are left out have their default values.'
 
 export const exportConfiguration = operations.export.handler(async ({ context, input }) => {
   const { resources } = describeState(await context.store.configuration.read(), context.keyring)

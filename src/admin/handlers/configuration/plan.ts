@@ -59,7 +59,7 @@ function isRevoked(entry: Entry, { resources, revoked }: State, found: { notes: 
   const gone = revoked.find((key) => keyOf(key) === keyOf(entry) || hashesOf(key).some((hash) => hashes.includes(hash)))
   if (gone === undefined) return false
   found.notes.push(
-    `${describe(entry)} was revoked, and stays so; spgw keys remove ${gone.id} lets the file make it anew`,
+    `${describe(entry)} was revoked and stays revoked; spgw keys remove ${gone.id} lets the file create it again`,
   )
   return true
 }

@@ -108,7 +108,7 @@ function refuseUngiven(entry: Entry, current: Resource | null, where: string): v
   const { base_url: before, credentials: stored } = current?.fields ?? {}
   if (!Array.isArray(stored) || stored.length === 0 || entry.credentials !== null) return
   throw new ORPCError('invalid', {
-    message: `what it has of credentials was given for ${String(before)}, and is not sent ${where}; give it in the file, together with what is new`,
+    message: `its stored credentials were given for ${String(before)}, and are not sent ${where}; give them in the file together with the new address or setting`,
   })
 }
 
