@@ -1,5 +1,6 @@
+import { isSpelledAs, wantedName } from './bytes/member-name.ts'
 import { skipLargeValue } from './large-value.ts'
-import { foldName, foldsToAscii, type NameWatch } from './watched-names.ts'
+import { foldsToAscii, type NameWatch } from './watched-names.ts'
 
 /**
  * Finds members of a JSON object in its bytes, without parsing or copying. The grammar is checked strictly
@@ -31,8 +32,11 @@ export type ObjectScan =
    * the last key that is a wanted name in other letters (`Model`), which some parsers take for the same and others do not.
    */
   | { ok: true; start: number; end: number; empty: boolean; members: Member[]; odd: OddKey | null }
-  /** `at`: byte offset of what is wrong; the length of the input when it ends too early. */
-  | { ok: false; at: number }
+  /**
+   * `at`: byte offset of what is wrong; the length of the input when it ends too early. `tooMany`: there the object has more members
+   * than are looked through.
+   */
+  | { ok: false; at: number; tooMany?: true }
 
 const quote = 0x22
 const backslash = 0x5c
@@ -47,6 +51,10 @@ const closeBracket = 0x5d
 export const maximumElements = 200_000
 /** Of one object, of the wanted names. */
 const maximumMembers = 10_000
+/** Of all names of one object together, in bytes; counted while scanning, so that what is refused has cost no more. */
+const maximumNames = 4 * 1024 * 1024
+/** What a name counts at least: so no object has more than `maximumElements` members. */
+const leastName = Math.ceil(maximumNames / maximumElements)
 
 /** Deeper nesting is refused: no real body has it, and it bounds the stack below. */
 export const maximumDepth = 10_000
@@ -69,20 +77,25 @@ export function scanObject(
   let at = skipSpace(bytes, start + 1, end)
   const empty = bytes[at] === closeBrace
   let odd: OddKey | null = null
+  let names = maximumNames
   while (!empty) {
     const keyStart = at
-    const keyEnd = at < end && bytes[at] === quote ? skipString(bytes, at + 1, end, strict) : ~at
+    const keyLimit = Math.min(end, at + names)
+    const keyEnd = at < end && bytes[at] === quote ? skipString(bytes, at + 1, keyLimit, strict) : ~at
+    if (keyEnd === ~keyLimit && keyLimit < end) return { ok: false, at: keyStart, tooMany: true }
     if (keyEnd < 0) return { ok: false, at: ~keyEnd }
+    names -= Math.max(keyEnd - keyStart, leastName)
+    if (names < 0) return { ok: false, at: keyStart, tooMany: true }
     at = skipSpace(bytes, keyEnd, end)
     if (at >= end || bytes[at] !== colon) return { ok: false, at }
     const valueStart = skipSpace(bytes, at + 1, end)
     const valueEnd = skipValue(bytes, valueStart, end, watch, strict)
     if (valueEnd < 0) return { ok: false, at: ~valueEnd }
     if (watch !== null) look(watch, bytes, keyStart + 1, keyEnd - 1)
-    const name = wantedName(bytes, keyStart, keyEnd, wanted)
+    const name = wantedName(bytes, keyStart + 1, keyEnd - 1, wanted)
     if (typeof name === 'string') members.push({ name, keyStart, start: valueStart, end: valueEnd })
     else if (name !== null) odd = { meant: name.inOtherLetters, start: keyStart, end: keyEnd }
-    if (members.length > maximumMembers) return { ok: false, at: keyStart }
+    if (members.length > maximumMembers) return { ok: false, at: keyStart, tooMany: true }
     at = skipSpace(bytes, valueEnd, end)
     if (at < end && bytes[at] === closeBrace) break
     if (at >= end || bytes[at] !== comma) return { ok: false, at }
@@ -201,7 +214,7 @@ function skipKey(bytes: Buffer, at: number, end: number, watch: NameWatch | null
 function look(watch: NameWatch, bytes: Buffer, start: number, end: number): void {
   const length = end - start
   const names = watch.names.byLength[length]
-  if (names !== undefined) for (const name of names) if (isSpelledAs(bytes, start, end, name)) watch.seen = true
+  if (names !== undefined) for (const name of names) if (isSpelledAs(bytes, start, length, name)) watch.seen = true
   if (length < watch.names.shortestHidden || watch.seen) return
   for (let index = start; index < end; index++) {
     // biome-ignore lint/style/noNonNullAssertion: the loop ends before the bytes do, and runs for every byte
@@ -215,8 +228,8 @@ const escapeLetters = new Set([quote, backslash, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0
 
 /** A native search costs as much as this many bytes in a loop, and most strings are shorter. */
 const nearBytes = 32
+const farBytes = 4096
 
-/** `at` is the byte after the opening quote. */
 function skipString(bytes: Buffer, at: number, end: number, strict: boolean): number {
   return strict ? readString(bytes, at, end) : passString(bytes, at, end)
 }
@@ -248,10 +261,12 @@ function isHexDigit(byte: number): boolean {
   return (byte >= 0x30 && byte <= 0x39) || (letter >= 0x61 && letter <= 0x66)
 }
 
-function passString(bytes: Buffer, at: number, end: number): number {
+/** To the byte after the closing quote, whatever lies within; `~end` where there is none. `at` is the byte after the opening quote. */
+export function passString(bytes: Buffer, at: number, end: number): number {
   let index = at
-  for (;;) {
-    const near = Math.min(index + nearBytes, end)
+  // Doubled after each quote that is escaped, since where there are many the search finds each of them.
+  for (let span = nearBytes; ; span = Math.min(2 * span, farBytes)) {
+    const near = Math.min(index + span, end)
     for (; index < near; index++) {
       const byte = bytes[index]
       if (byte === quote) return index + 1
@@ -325,54 +340,4 @@ export function skipSpace(bytes: Buffer, at: number, end: number): number {
   let index = at
   while (index < end && isSpace(bytes[index])) index++
   return index
-}
-
-type WantedName = string | { inOtherLetters: string } | null
-
-/** A key is decoded only when it holds an escape or more than ASCII; else its bytes are compared. Wanted names are ASCII. */
-function wantedName(bytes: Buffer, start: number, end: number, wanted: readonly string[]): WantedName {
-  const length = end - start - 2
-  let isAsLong = false
-  for (const name of wanted) {
-    if (name.length !== length) continue
-    if (hasText(bytes, start + 1, name)) return name
-    isAsLong = true
-  }
-  for (let index = start + 1; index < end - 1; index++) {
-    // biome-ignore lint/style/noNonNullAssertion: the loop ends before the bytes do, and runs for every byte
-    const byte = bytes[index]!
-    if (byte === backslash || byte > 0x7f) return decodedName(bytes.toString('utf8', start, end), wanted)
-  }
-  const meant = isAsLong ? wanted.find((name) => isSpelledAs(bytes, start + 1, end - 1, name)) : undefined
-  return meant === undefined ? null : { inOtherLetters: meant }
-}
-
-/** Of letters, 0x20 is the difference between capital and small; what else it makes equal stands in no name. */
-function isSpelledAs(bytes: Buffer, start: number, end: number, text: string): boolean {
-  if (end - start !== text.length) return false
-  for (let offset = 0; offset < text.length; offset++) {
-    // biome-ignore lint/style/noNonNullAssertion: the caller compared the lengths; runs for every byte of a name
-    if ((bytes[start + offset]! | 0x20) !== (text.charCodeAt(offset) | 0x20)) return false
-  }
-  return true
-}
-
-function hasText(bytes: Buffer, start: number, text: string): boolean {
-  for (let offset = 0; offset < text.length; offset++) {
-    if (bytes[start + offset] !== text.charCodeAt(offset)) return false
-  }
-  return true
-}
-
-function decodedName(text: string, wanted: readonly string[]): WantedName {
-  try {
-    const name = String(JSON.parse(text))
-    if (wanted.includes(name)) return name
-    const folded = foldName(name)
-    const meant = wanted.find((one) => foldName(one) === folded)
-    return meant === undefined ? null : { inOtherLetters: meant }
-  } catch {
-    // An invalid escape: no parser reads a wanted name out of it.
-    return null
-  }
 }

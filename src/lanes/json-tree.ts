@@ -1,15 +1,25 @@
+import { noName, readName } from '../core/bytes/member-name.ts'
 import { type Fault, fault } from '../core/errors.ts'
-import { maximumElements, skipSpace } from '../core/json-scan.ts'
-import { foldName } from '../core/watched-names.ts'
+import { maximumElements, passString, skipSpace } from '../core/json-scan.ts'
 
 /**
  * A JSON value in which references to objects are searched. Unlike a parser's result it keeps every member of a
- * repeated key, since parsers disagree on which one counts. A value that is neither string, object nor array is null,
- * and a string too long to be an id or a name is `longText`.
+ * repeated key, since parsers disagree on which one counts. A value that is neither string, object nor array is null.
  */
-export type JsonTree = string | null | typeof longText | readonly JsonTree[] | JsonMembers
+export type JsonValue = JsonText | null | readonly JsonValue[] | JsonMembers
 
-export const longText = Symbol('a text too long for an id')
+export interface JsonTree {
+  root: JsonValue
+  texts: TextBudget
+}
+
+/** Of all texts of one tree that are read: those of any real body fit in it many times. */
+const maximumTexts = 16 * 1024 * 1024
+
+/** What may still be read, in bytes. Below zero something was not read, and what was found may not be all. */
+export interface TextBudget {
+  left: number
+}
 
 export const tooManyValues: Fault = fault(
   'invalid_request',
@@ -17,11 +27,11 @@ export const tooManyValues: Fault = fault(
 )
 
 export interface TreeMember {
-  /** Folded (`foldName`): a member refers to an object in any letter case. */
+  /** Folded (`foldName`): a member refers to an object in any letter case. '' if it is long or does not fold to ASCII. */
   name: string
   /** As written. A name makes a member harmless only in its exact spelling. */
   written: string
-  value: JsonTree
+  value: JsonValue
 }
 
 /** An object's members in order, including repeated ones. Names are looked up folded. */
@@ -30,11 +40,14 @@ export class JsonMembers {
 
   /** The strings in members of this name. */
   texts(name: string): string[] {
-    return this.entries.flatMap((one) => (one.name === name && typeof one.value === 'string' ? [one.value] : []))
+    return this.entries.flatMap((one) => {
+      const text = one.name === name && one.value instanceof JsonText ? one.value.read() : null
+      return text === null ? [] : [text]
+    })
   }
 
   /** The values of the members of this name. */
-  values(name: string): JsonTree[] {
+  values(name: string): JsonValue[] {
     return this.entries.flatMap((one) => (one.name === name ? [one.value] : []))
   }
 
@@ -63,7 +76,6 @@ export function holdsTooMuch(bytes: Buffer): boolean {
 }
 
 const quote = 0x22
-const backslash = 0x5c
 const comma = 0x2c
 const colon = 0x3a
 const openBrace = 0x7b
@@ -75,45 +87,88 @@ const closeBracket = 0x5d
 const idBytes = 2048
 const escapedBytes = 6 * idBytes
 
+/** A string's bytes, within its quotes; decoded only where somebody asks, since most texts are no ids. */
+export class JsonText {
+  readonly #bytes: Buffer
+  readonly #start: number
+  readonly #end: number
+  readonly #budget: TextBudget
+
+  constructor(bytes: Buffer, start: number, end: number, budget: TextBudget) {
+    this.#bytes = bytes
+    this.#start = start
+    this.#end = end
+    this.#budget = budget
+  }
+
+  get isEmpty(): boolean {
+    return this.#start === this.#end
+  }
+
+  /**
+   * Null for what is too long for an id. Ids that matter are ASCII, so that one byte is one character. An invalid escape is read the way
+   * a forgiving parser would.
+   */
+  read(): string | null {
+    const length = this.#end - this.#start
+    if (length > escapedBytes) return null
+    this.#budget.left -= length
+    if (this.#budget.left < 0) return null
+    const text = this.#bytes.toString('latin1', this.#start, this.#end)
+    if (!text.includes('\\')) return text.length > idBytes ? null : text
+    try {
+      return JSON.parse(this.#bytes.toString('utf8', this.#start - 1, this.#end + 1)) as string
+    } catch {
+      return text.replaceAll(/\\(.)/g, '$1')
+    }
+  }
+}
+
 /**
  * Reads JSON whose grammar has been checked (`scanObject`). Iterative, so that nesting needs no call stack. Memory and
  * time are bounded: returns null for more than `maximumElements` values.
  */
-export function readTree(bytes: Buffer): { root: JsonTree } | null {
-  const root: JsonTree[] = []
+export function readTree(bytes: Buffer): JsonTree | null {
+  const root: JsonValue[] = []
+  const texts = { left: maximumTexts }
   let values = 0
-  const open: (JsonTree[] | JsonMembers)[] = [root]
-  let key: string | null = null
-  let at = 0
-  const add = (value: JsonTree) => {
+  const open: (JsonValue[] | JsonMembers)[] = []
+  let parent: JsonValue[] | JsonMembers = root
+  let key = noName
+  const add = (value: JsonValue) => {
     values++
-    const parent = open.at(-1) ?? root
-    if (parent instanceof JsonMembers) parent.entries.push({ name: foldName(key ?? ''), written: key ?? '', value })
+    if (parent instanceof JsonMembers) parent.entries.push({ name: key.folded, written: key.written, value })
     else parent.push(value)
   }
-  while (at < bytes.length) {
+  for (let at = 0; at < bytes.length; ) {
     if (values > maximumElements) return null
     const byte = bytes[at]
     if (byte === quote) {
       const end = endOfString(bytes, at + 1)
       const next = skipSpace(bytes, end, bytes.length)
-      const isKey = bytes[next] === colon
-      const text = readText(bytes, at, end)
-      if (isKey) key = typeof text === 'string' ? text : null
-      else add(text)
-      at = isKey ? next + 1 : end
-      continue
-    }
-    if (byte === openBrace || byte === openBracket) {
+      if (bytes[next] === colon) {
+        key = readName(bytes, at + 1, end - 1)
+        at = next + 1
+      } else {
+        add(new JsonText(bytes, at + 1, end - 1, texts))
+        at = end
+      }
+    } else if (byte === openBrace || byte === openBracket) {
       const value = byte === openBrace ? new JsonMembers() : []
       add(value)
-      open.push(value)
+      open.push(parent)
+      parent = value
+      at++
     } else if (byte === closeBrace || byte === closeBracket) {
-      open.pop()
-    } else if (isScalar(byte) && !isScalar(bytes[at - 1])) add(null)
-    at++
+      parent = open.pop() ?? root
+      at++
+    } else if (isScalar(byte)) {
+      add(null)
+      do at++
+      while (isScalar(bytes[at]))
+    } else at = Math.max(at + 1, skipSpace(bytes, at, bytes.length))
   }
-  return { root: root[0] ?? null }
+  return { root: root[0] ?? null, texts }
 }
 
 /** Part of a number, `true`, `false` or `null`. */
@@ -129,40 +184,10 @@ function isScalar(byte: number | undefined): boolean {
   )
 }
 
-/** A native search costs as much as a loop over this many bytes, and most strings are shorter. */
-const nearBytes = 32
-
-/** The position after the closing quote; `at` is the one after the opening quote. */
+/** The byte after the closing quote, or the end where it is missing; `at` is the one after the opening quote. */
 function endOfString(bytes: Buffer, at: number): number {
-  const near = Math.min(at + nearBytes, bytes.length)
-  for (let index = at; index < near; index++) {
-    const byte = bytes[index]
-    if (byte === quote) return index + 1
-    if (byte === backslash) index++
-  }
-  for (let from = at; ; ) {
-    const end = bytes.indexOf(quote, from)
-    if (end === -1) return bytes.length
-    let slashes = end
-    while (slashes > at && bytes[slashes - 1] === backslash) slashes--
-    if ((end - slashes) % 2 === 0) return end + 1
-    from = end + 1
-  }
-}
-
-/**
- * Names and ids that matter are ASCII, so one byte is one character. An invalid escape is read as a lenient parser
- * would read it.
- */
-function readText(bytes: Buffer, start: number, end: number): string | typeof longText {
-  if (end - start > escapedBytes) return longText
-  const text = bytes.toString('latin1', start + 1, end - 1)
-  if (!text.includes('\\')) return text.length > idBytes ? longText : text
-  try {
-    return JSON.parse(bytes.toString('utf8', start, end)) as string
-  } catch {
-    return text.replaceAll(/\\(.)/g, '$1')
-  }
+  const end = passString(bytes, at, bytes.length)
+  return end < 0 ? bytes.length : end
 }
 
 /** Callbacks for the members of an object, and for the elements of an array, which go by the array's name. */
@@ -171,9 +196,7 @@ export interface MemberVisitor {
    * A member whose value is a string. `parent` is the name of the object that contains it, '' at the top. Both are
    * folded (`foldName`).
    */
-  text(name: string, value: string, parent: string): void
-  /** A member whose value is a string too long to be an id. */
-  long?(name: string, parent: string): void
+  text(name: string, text: JsonText, parent: string): void
   /**
    * Whether to visit an object or array of this name, as written: the fields of a client's own tools do not refer to
    * objects.
@@ -188,15 +211,14 @@ export interface MemberVisitor {
 export function walkMembers(bytes: Buffer, visitor: MemberVisitor): Fault | null {
   const tree = readTree(bytes)
   if (tree === null) return tooManyValues
-  const waiting: [value: JsonTree, name: string, parent: string, written: string][] = [[tree.root, '', '', '']]
+  const waiting: [value: JsonValue, name: string, parent: string, written: string][] = [[tree.root, '', '', '']]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [value, name, parent, written] = next
-    if (typeof value === 'string') visitor.text(name, value, parent)
-    else if (typeof value === 'symbol') visitor.long?.(name, parent)
+    if (value instanceof JsonText) visitor.text(name, value, parent)
     else if (value === null || !visitor.enter(written)) continue
     else if (value instanceof JsonMembers)
       for (const member of value.entries) waiting.push([member.value, member.name, name, member.written])
     else for (const element of value) waiting.push([element, name, parent, written])
   }
-  return null
+  return tree.texts.left < 0 ? tooManyValues : null
 }

@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../core/errors.ts'
-import { type Member, type ObjectScan, type Span, scanObject } from '../core/json-scan.ts'
+import { type Member, maximumElements, type ObjectScan, type Span, scanObject } from '../core/json-scan.ts'
 import { isCount, readValue } from '../core/json-value.ts'
 import type { NameWatch } from '../core/watched-names.ts'
 import type { BodyPatch, Inspection } from './contract.ts'
@@ -32,7 +32,7 @@ export function isFault(value: object): value is Fault {
 export function scanBody(body: Buffer, wanted: readonly string[], watch: NameWatch | null = null): RequestBody {
   if (body.length === 0) return fault('invalid_request', 'The body is empty; send a JSON object.')
   const scan = scanObject(body, wanted, undefined, watch, true)
-  if (!scan.ok) return notJson(body, scan.at)
+  if (!scan.ok) return scan.tooMany ? tooManyMembers : notJson(body, scan.at)
   return rejectMisspelled(body, scan) ?? scan
 }
 
@@ -42,6 +42,11 @@ export function rejectMisspelled(body: Buffer, { odd }: ScannedObject): Fault | 
   const message = `\`${readValue(body, odd)}\` must be written \`${odd.meant}\`: servers disagree whether it is the same.`
   return fault('invalid_request', message, { param: odd.meant })
 }
+
+export const tooManyMembers: Fault = fault(
+  'invalid_request',
+  `An object at the top holds more than ${maximumElements.toLocaleString('en')} members, or their names are too long: too many to look through.`,
+)
 
 function notJson(body: Buffer, at: number): Fault {
   const first = body.subarray(0, 3).toString('latin1')

@@ -39,15 +39,21 @@ export function findReferences(_query: string, body: Buffer): readonly ObjectNam
   const found: ObjectName[] = []
   const wrong = walkMembers(body, {
     enter: (name) => !foreign.has(name) && name !== repeated,
-    text(name, id, parent) {
-      if (name === 'file_id') found.push({ type: 'file', id })
-      else if (name === 'container' && holdsRequest(parent)) found.push({ type: 'container', id })
-      else if (name === 'id' && parent === 'container') found.push({ type: 'container', id })
-      else if (name === 'skill_id' && id.startsWith('skill_')) found.push({ type: 'skill', id })
-      else if (name === 'previous_message_id' && parent === 'thread') found.push({ type: 'thread', id })
+    text(name, text, parent) {
+      const type = referredType(name, parent)
+      const id = type === null ? null : text.read()
+      if (type !== null && id !== null && (type !== 'skill' || id.startsWith('skill_'))) found.push({ type, id })
     },
   })
   return wrong ?? found
+}
+
+function referredType(name: string, parent: string): ObjectName['type'] | null {
+  if (name === 'file_id') return 'file'
+  if (name === 'container' && holdsRequest(parent)) return 'container'
+  if (name === 'id' && parent === 'container') return 'container'
+  if (name === 'skill_id') return 'skill'
+  return name === 'previous_message_id' && parent === 'thread' ? 'thread' : null
 }
 
 /** The body itself, or a batch's `params`. */

@@ -74,13 +74,17 @@ export function namedIn(body: Buffer, mayBeInput: boolean): Reference[] | Fault 
   let long = false
   const wrong = walkMembers(body, {
     enter: (name) => !foreign.has(name),
-    long(name, parent) {
-      long ||= name === 'handle' && resumptions.has(parent)
-    },
-    text(name, text, parent) {
-      if (name === 'handle' && resumptions.has(parent) && text !== '') found.push(nameHandle(text))
+    text(name, value, parent) {
+      const isHandle = name === 'handle' && resumptions.has(parent)
       const reading = Object.hasOwn(readings, name) ? readings[name] : undefined
-      const object = text === '' ? null : (reading?.(text) ?? null)
+      if (value.isEmpty || (!isHandle && reading === undefined)) return
+      const text = value.read()
+      if (text === null) {
+        long ||= isHandle
+        return
+      }
+      if (isHandle) found.push(nameHandle(text))
+      const object = reading?.(text) ?? null
       if (object === null) return
       found.push(mayBeInput && inputs.has(name) ? { ...object, input: true } : object)
     },

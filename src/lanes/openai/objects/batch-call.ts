@@ -3,7 +3,7 @@ import { type Member, scanObject } from '../../../core/json-scan.ts'
 import { readValue } from '../../../core/json-value.ts'
 import type { Match } from '../../contract.ts'
 import type { Matcher } from '../../endpoint-table.ts'
-import { JsonMembers, type JsonTree, readTree, tooManyValues } from '../../json-tree.ts'
+import { JsonMembers, type JsonValue, readTree, tooManyValues } from '../../json-tree.ts'
 import { rejectMisspelled } from '../../request-body.ts'
 
 /**
@@ -58,7 +58,7 @@ const wideTypes = new Set(['stored_completions', 'responses', 'logs'])
 export function rejectWideSource(body: Buffer): Fault | null {
   const tree = readTree(body)
   if (tree === null) return tooManyValues
-  const waiting: JsonTree[] = [tree.root]
+  const waiting: JsonValue[] = [tree.root]
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     if (Array.isArray(value)) for (const element of value) waiting.push(element)
     if (!(value instanceof JsonMembers)) continue
@@ -73,5 +73,5 @@ export function rejectWideSource(body: Buffer): Fault | null {
         )
     }
   }
-  return null
+  return tree.texts.left < 0 ? tooManyValues : null
 }

@@ -2,7 +2,7 @@ import type { Fault } from '../../../core/errors.ts'
 import type { ObjectName, ObjectType } from '../../../core/stored-object.ts'
 import { WatchedNames } from '../../../core/watched-names.ts'
 import type { Endpoint, Reference } from '../../contract.ts'
-import { JsonMembers, type JsonTree, longText, readTree, tooManyValues } from '../../json-tree.ts'
+import { JsonMembers, JsonText, type JsonValue, readTree, tooManyValues } from '../../json-tree.ts'
 
 /**
  * The members of this lane's requests that name objects: a string, a list of strings, or an object with an `id`.
@@ -85,7 +85,7 @@ function referencesIn(body: Buffer, withAudio: boolean): readonly Reference[] | 
     const key = `${name.type}\n${name.id}`
     if (name.input === true || !found.has(key)) found.set(key, name)
   }
-  return [...found.values()]
+  return tree.texts.left < 0 ? tooManyValues : [...found.values()]
 }
 
 /** A handshake that joins a call names it. */
@@ -94,8 +94,8 @@ export function findQueryReferences(query: string): ObjectName[] {
   return [...new Set(ids)].map((id) => ({ type: 'call', id }))
 }
 
-function* collect(root: JsonTree, withAudio: boolean): Generator<Reference> {
-  const waiting: JsonTree[] = [root]
+function* collect(root: JsonValue, withAudio: boolean): Generator<Reference> {
+  const waiting: JsonValue[] = [root]
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     if (Array.isArray(value)) for (const element of value) waiting.push(element)
     if (!(value instanceof JsonMembers)) continue
@@ -119,13 +119,13 @@ function* collect(root: JsonTree, withAudio: boolean): Generator<Reference> {
 
 function* namedBy(
   type: ObjectType,
-  value: JsonTree,
+  value: JsonValue,
   isOne = (id: string) => !builtIn[type]?.(id),
 ): Generator<ObjectName> {
   const values = Array.isArray(value) ? value : [value]
   for (const one of values) {
-    const ids = one instanceof JsonMembers ? one.texts('id') : typeof one === 'string' ? [one] : []
-    for (const id of ids) if (id !== '' && isOne(id)) yield { type, id }
+    const ids = one instanceof JsonMembers ? one.texts('id') : one instanceof JsonText ? [one.read()] : []
+    for (const id of ids) if (id !== null && id !== '' && isOne(id)) yield { type, id }
   }
 }
 
@@ -144,26 +144,24 @@ const contentOf: ReadonlyMap<string, string> = new Map([
  * member any may count, and a value that is not a string counts as none: an item is the client's own only if every one
  * of them says so.
  */
-function* items(value: JsonTree): Generator<ObjectName> {
+function* items(value: JsonValue): Generator<ObjectName> {
   if (!Array.isArray(value)) return
   for (const item of value)
     if (item instanceof JsonMembers && mayLookUp(item)) for (const id of item.texts('id')) yield { type: 'item', id }
 }
 
 function mayLookUp(item: JsonMembers): boolean {
-  if (!item.has('type') && !reportsUsage(item, 'role')) return true
-  return item.values('type').some((type) => {
-    if (typeof type !== 'string' || type === 'item_reference') return true
+  if (!item.has('type') && !hasText(item, 'role')) return true
+  return item.values('type').some((value) => {
+    const type = value instanceof JsonText ? value.read() : null
+    if (type === null || type === 'item_reference') return true
     const content = contentOf.get(type)
-    return content !== undefined && !reportsUsage(item, content)
+    return content !== undefined && !hasText(item, content)
   })
 }
 
-function reportsUsage(item: JsonMembers, name: string): boolean {
-  return (
-    item.has(name) &&
-    item.values(name).every((value) => value === longText || (typeof value === 'string' && value !== ''))
-  )
+function hasText(item: JsonMembers, name: string): boolean {
+  return item.has(name) && item.values(name).every((value) => value instanceof JsonText && !value.isEmpty)
 }
 
 /**
@@ -198,11 +196,11 @@ function readIds(value: string): string[] {
 }
 
 /** A field holds 4 KiB at most, which bounds the depth. */
-function idsIn(value: JsonTree): string[] {
-  if (typeof value === 'string') return value === '' ? [] : [value]
+function idsIn(value: JsonValue): string[] {
+  if (value instanceof JsonText) return value.isEmpty ? [] : [value.read() ?? '']
   if (Array.isArray(value)) return value.flatMap(idsIn)
   if (!(value instanceof JsonMembers)) return []
   return value.entries.flatMap(({ name, value: member }) =>
-    typeof member === 'string' && name !== 'id' && name !== 'file_id' ? [] : idsIn(member),
+    member instanceof JsonText && name !== 'id' && name !== 'file_id' ? [] : idsIn(member),
   )
 }
