@@ -1,5 +1,4 @@
 import { isSpelledAs, wantedName } from './bytes/member-name.ts'
-import { skipLargeValue } from './large-value.ts'
 import { foldsToAscii, type NameWatch } from './watched-names.ts'
 
 /**
@@ -33,8 +32,8 @@ export type ObjectScan =
    */
   | { ok: true; start: number; end: number; empty: boolean; members: Member[]; odd: OddKey | null }
   /**
-   * `at`: byte offset of what is wrong; the length of the input when it ends too early. `tooMany`: there the object has more members
-   * than are looked through.
+   * `at`: byte offset of what is wrong; the length of the input when it ends too early. `tooMany`: there stand more values, members or
+   * names than are looked through.
    */
   | { ok: false; at: number; tooMany?: true }
 
@@ -49,6 +48,8 @@ const closeBracket = 0x5d
 
 /** Beyond so many, what each costs in memory is a multiple of its bytes: whoever sends more means harm. */
 export const maximumElements = 200_000
+/** Of one body, at whatever depth: so many no request means, and each costs time that its bytes do not show. */
+export const maximumValues = 3_000_000
 /** Of one object, of the wanted names. */
 const maximumMembers = 10_000
 /** Of all names of one object together, in bytes; counted while scanning, so that what is refused has cost no more. */
@@ -75,9 +76,10 @@ export function scanObject(
   const members: Member[] = []
   if (start >= end || bytes[start] !== openBrace) return { ok: false, at: start }
   let at = skipSpace(bytes, start + 1, end)
-  const empty = bytes[at] === closeBrace
+  const empty = at < end && bytes[at] === closeBrace
   let odd: OddKey | null = null
   let names = maximumNames
+  valuesLeft = maximumValues
   while (!empty) {
     const keyStart = at
     const keyLimit = Math.min(end, at + names)
@@ -89,9 +91,9 @@ export function scanObject(
     at = skipSpace(bytes, keyEnd, end)
     if (at >= end || bytes[at] !== colon) return { ok: false, at }
     const valueStart = skipSpace(bytes, at + 1, end)
-    const valueEnd = skipValue(bytes, valueStart, end, watch, strict)
-    if (valueEnd < 0) return { ok: false, at: ~valueEnd }
-    if (watch !== null) look(watch, bytes, keyStart + 1, keyEnd - 1)
+    const valueEnd = skipNext(bytes, valueStart, end, watch, strict)
+    if (valueEnd < 0) return valuesLeft < 0 ? { ok: false, at: ~valueEnd, tooMany: true } : { ok: false, at: ~valueEnd }
+    if (watch !== null && !watch.seen) look(watch, bytes, keyStart + 1, keyEnd - 1)
     const name = wantedName(bytes, keyStart + 1, keyEnd - 1, wanted)
     if (typeof name === 'string') members.push({ name, keyStart, start: valueStart, end: valueEnd })
     else if (name !== null) odd = { meant: name.inOtherLetters, start: keyStart, end: keyEnd }
@@ -110,10 +112,11 @@ export function scanElements(bytes: Buffer, range: Span): Span[] | null {
   let at = skipSpace(bytes, range.start, range.end)
   if (bytes[at] !== openBracket) return null
   const elements: Span[] = []
+  valuesLeft = maximumValues
   at = skipSpace(bytes, at + 1, range.end)
   if (bytes[at] === closeBracket) return elements
   for (;;) {
-    const end = skipValue(bytes, at, range.end)
+    const end = skipNext(bytes, at, range.end, null, false)
     if (end < 0) return null
     elements.push({ start: at, end })
     at = skipSpace(bytes, end, range.end)
@@ -134,79 +137,65 @@ export function cutSpan(bytes: Buffer, member: Member): Span {
     : { start: member.keyStart, end: member.end }
 }
 
-const expectValue = 0
-const expectValueOrClose = 1
-const expectKey = 2
-const expectKeyOrClose = 3
-const expectCommaOrClose = 4
-
 /** One stack for all calls: scanning is synchronous and never re-entered. */
 const containers = new Uint8Array(maximumDepth)
+/** How many more values the scan under way may pass; below zero it was stopped for having too many. */
+let valuesLeft = 0
 
 /** With more than this before the end, a value may be large. */
 const largeBytes = 16 * 1024
 
-/** The index after the value that starts at `at`, or `~offset` of what is wrong. */
-export function skipValue(
-  bytes: Buffer,
-  at: number,
-  end: number = bytes.length,
-  watch: NameWatch | null = null,
-  strict = false,
-): number {
-  return end - at > largeBytes ? skipLargeValue(bytes, at, end, watch) : skipSmallValue(bytes, at, end, watch, strict)
+/** The index after the value that starts at `at`, or `~offset` of what is wrong, too many values too. */
+export function skipValue(bytes: Buffer, at: number, end: number = bytes.length): number {
+  valuesLeft = maximumValues
+  return skipNext(bytes, at, end, null, false)
 }
 
 /** Iterative: nesting costs no call stack. */
-export function skipSmallValue(
-  bytes: Buffer,
-  at: number,
-  end: number,
-  watch: NameWatch | null,
-  strict: boolean,
-): number {
+function skipNext(bytes: Buffer, at: number, end: number, watch: NameWatch | null, strict: boolean): number {
+  const isStrict = strict && end - at <= largeBytes
   let depth = 0
-  let expect = expectValue
+  let inObject = false
   let index = at
-  do {
+  for (;;) {
     index = skipSpace(bytes, index, end)
     if (index >= end) return ~end
+    if (--valuesLeft < 0) return ~index
     const byte = bytes[index]
-    if (expect === expectCommaOrClose && byte === comma) {
-      expect = containers[depth - 1] === openBrace ? expectKey : expectValue
-      index++
-    } else if (byte === closeBrace || byte === closeBracket) {
-      const opener = byte === closeBrace ? openBrace : openBracket
-      const mayClose = expect === expectCommaOrClose || expect === expectKeyOrClose || expect === expectValueOrClose
-      if (!mayClose || containers[depth - 1] !== opener) return ~index
-      depth--
-      index++
-      expect = expectCommaOrClose
-    } else if (expect === expectKey || expect === expectKeyOrClose) {
-      index = skipKey(bytes, index, end, watch, strict)
-      if (index < 0) return index
-      expect = expectValue
-    } else if (expect === expectCommaOrClose) {
-      return ~index
-    } else if (byte === openBrace || byte === openBracket) {
+    let isOpen = false
+    if (byte === openBrace || byte === openBracket) {
       if (depth === maximumDepth) return ~index
       containers[depth++] = byte
-      expect = byte === openBrace ? expectKeyOrClose : expectValueOrClose
-      index++
+      inObject = byte === openBrace
+      index = skipSpace(bytes, index + 1, end)
+      isOpen = index < end && bytes[index] !== (inObject ? closeBrace : closeBracket)
     } else {
-      index = byte === quote ? skipString(bytes, index + 1, end, strict) : skipScalar(bytes, index, end)
+      index = byte === quote ? skipString(bytes, index + 1, end, isStrict) : skipScalar(bytes, index, end)
       if (index < 0) return index
-      expect = expectCommaOrClose
     }
-  } while (depth > 0)
-  return index
+    while (!isOpen) {
+      if (depth === 0) return index
+      index = skipSpace(bytes, index, end)
+      if (index >= end) return ~end
+      const next = bytes[index]
+      if (next !== comma && next !== (inObject ? closeBrace : closeBracket)) return ~index
+      index++
+      if (next === comma) break
+      depth--
+      inObject = depth > 0 && containers[depth - 1] === openBrace
+    }
+    if (!inObject) continue
+    index = skipKey(bytes, skipSpace(bytes, index, end), end, watch, isStrict)
+    if (index < 0) return index
+  }
 }
 
+/** With the colon behind it. */
 function skipKey(bytes: Buffer, at: number, end: number, watch: NameWatch | null, strict: boolean): number {
-  if (bytes[at] !== quote) return ~at
+  if (at >= end || bytes[at] !== quote) return ~at
   const keyEnd = skipString(bytes, at + 1, end, strict)
   if (keyEnd < 0) return keyEnd
-  if (watch !== null) look(watch, bytes, at + 1, keyEnd - 1)
+  if (watch !== null && !watch.seen) look(watch, bytes, at + 1, keyEnd - 1)
   const index = skipSpace(bytes, keyEnd, end)
   return index < end && bytes[index] === colon ? index + 1 : ~index
 }
@@ -215,7 +204,7 @@ function look(watch: NameWatch, bytes: Buffer, start: number, end: number): void
   const length = end - start
   const names = watch.names.byLength[length]
   if (names !== undefined) for (const name of names) if (isSpelledAs(bytes, start, length, name)) watch.seen = true
-  if (length < watch.names.shortestHidden || watch.seen) return
+  if (length < watch.names.shortestHidden) return
   for (let index = start; index < end; index++) {
     // biome-ignore lint/style/noNonNullAssertion: the loop ends before the bytes do, and runs for every byte
     const byte = bytes[index]!
@@ -264,8 +253,7 @@ function isHexDigit(byte: number): boolean {
 /** To the byte after the closing quote, whatever lies within; `~end` where there is none. `at` is the byte after the opening quote. */
 export function passString(bytes: Buffer, at: number, end: number): number {
   let index = at
-  // Doubled after each quote that is escaped, since where there are many the search finds each of them.
-  for (let span = nearBytes; ; span = Math.min(2 * span, farBytes)) {
+  for (let span = nearBytes; ; ) {
     const near = Math.min(index + span, end)
     for (; index < near; index++) {
       const byte = bytes[index]
@@ -276,6 +264,8 @@ export function passString(bytes: Buffer, at: number, end: number): number {
     const found = bytes.indexOf(quote, index)
     if (found === -1 || found >= end) return ~end
     if (!isEscaped(bytes, found, index)) return found + 1
+    // Where many quotes are escaped, the search would find each of them.
+    span = found - index < 4 * nearBytes ? Math.min(2 * span, farBytes) : nearBytes
     index = found + 1
   }
 }

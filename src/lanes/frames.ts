@@ -3,7 +3,7 @@ import { type Member, scanObject } from '../core/json-scan.ts'
 import { readValue } from '../core/json-value.ts'
 import type { NameWatch } from '../core/watched-names.ts'
 import type { SocketReading } from './contract.ts'
-import { rejectMisspelled, tooManyMembers } from './request-body.ts'
+import { rejectMisspelled, tooManyToScan } from './request-body.ts'
 
 /**
  * The wanted top-level members of a client's frame, text or binary. Every frame of every lane is one JSON object.
@@ -16,7 +16,7 @@ export function scanFrame(
 ): readonly Member[] | Fault {
   const scan = scanObject(frame, wanted, undefined, watch, true)
   if (!scan.ok) {
-    if (scan.tooMany) return tooManyMembers
+    if (scan.tooMany) return tooManyToScan
     const place = scan.at >= frame.length ? 'it ends too early' : `see byte ${scan.at}`
     return fault('invalid_request', `The message is not one valid JSON object: ${place}.`)
   }

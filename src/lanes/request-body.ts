@@ -1,5 +1,12 @@
 import { type Fault, fault } from '../core/errors.ts'
-import { type Member, maximumElements, type ObjectScan, type Span, scanObject } from '../core/json-scan.ts'
+import {
+  type Member,
+  maximumElements,
+  maximumValues,
+  type ObjectScan,
+  type Span,
+  scanObject,
+} from '../core/json-scan.ts'
 import { isCount, readValue } from '../core/json-value.ts'
 import type { NameWatch } from '../core/watched-names.ts'
 import type { BodyPatch, Inspection } from './contract.ts'
@@ -32,7 +39,7 @@ export function isFault(value: object): value is Fault {
 export function scanBody(body: Buffer, wanted: readonly string[], watch: NameWatch | null = null): RequestBody {
   if (body.length === 0) return fault('invalid_request', 'The body is empty; send a JSON object.')
   const scan = scanObject(body, wanted, undefined, watch, true)
-  if (!scan.ok) return scan.tooMany ? tooManyMembers : notJson(body, scan.at)
+  if (!scan.ok) return scan.tooMany ? tooManyToScan : notJson(body, scan.at)
   return rejectMisspelled(body, scan) ?? scan
 }
 
@@ -43,9 +50,9 @@ export function rejectMisspelled(body: Buffer, { odd }: ScannedObject): Fault | 
   return fault('invalid_request', message, { param: odd.meant })
 }
 
-export const tooManyMembers: Fault = fault(
+export const tooManyToScan: Fault = fault(
   'invalid_request',
-  `An object at the top holds more than ${maximumElements.toLocaleString('en')} members, or their names are too long: too many to look through.`,
+  `The body holds more than ${maximumValues.toLocaleString('en')} values, or one object in it more than ${maximumElements.toLocaleString('en')} members: too many to look through. Send fewer at a time.`,
 )
 
 function notJson(body: Buffer, at: number): Fault {

@@ -151,6 +151,96 @@ describe('scanObject', () => {
   })
 })
 
+describe('a scan of hostile bytes', () => {
+  const soup = fc.array(
+    fc.oneof(
+      fc.constantFrom(
+        ...'{}[]:,"\\',
+        '"a":',
+        '"model":',
+        '\\"',
+        '\\\\',
+        '\\u0061',
+        'true',
+        'null',
+        '-0',
+        '1e5',
+        '.5',
+        ' ',
+        '\n',
+        'é',
+      ),
+      fc.string({ unit: 'binary', maxLength: 3 }),
+    ),
+    { maxLength: 24 },
+  )
+  const around = fc.constantFrom(
+    ['', ''],
+    ['{"model":', '}'],
+    ['{"a":[', '],"model":1}'],
+    ['{"', '":1}'],
+    ['{"a":"', '"}'],
+  )
+  /** So much that what stands before it may be a large value, whose strings are passed over. */
+  const padding = ' '.repeat(17 * 1024)
+  let valid = 0
+
+  it('agrees with JSON.parse on what is an object, and on its members', () => {
+    fc.assert(
+      fc.property(soup, around, fc.boolean(), (pieces, [before = '', after = ''], long) => {
+        const text = before + pieces.join('') + after + (long ? padding : '')
+        const bytes = bytesOf(text)
+        const scan = scanObject(bytes, ['model'], undefined, null, true)
+        if (!long || isObject(text)) expect(scan.ok).toBe(isObject(text))
+        if (!scan.ok || !isObject(text)) return
+        valid++
+        const last = scan.members.at(-1)
+        const { model } = JSON.parse(text) as { model?: unknown }
+        expect(last && JSON.parse(bytes.toString('utf8', last.start, last.end))).toEqual(model)
+      }),
+      { numRuns: 4000 },
+    )
+    expect(valid).toBeGreaterThan(300)
+  })
+
+  it('finds the same in a range, whatever stands around it', () => {
+    const part = fc.tuple(soup, around).map(([pieces, [before = '', after = '']]) => before + pieces.join('') + after)
+    fc.assert(
+      fc.property(part, fc.nat(), fc.constantFrom('', '"', '}', ']', '":1}', '1}', ' }', '\\'), (text, cut, behind) => {
+        const bytes = bytesOf(text)
+        const end = cut % (bytes.length + 1)
+        const alone = scanObject(bytes.subarray(0, end), ['model'], undefined, null, true)
+        const within = Buffer.concat([bytesOf('"{[\\'), bytes.subarray(0, end), bytesOf(behind)])
+        const found = scanObject(within, ['model'], { start: 4, end: 4 + end }, null, true)
+        expect(found.ok ? found.end - 4 : null).toBe(alone.ok ? alone.end : null)
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  it.each([
+    ['runs of backslashes', `"${'\\\\'.repeat(40_000)}\\""`],
+    [
+      'escaped quotes, near and far',
+      JSON.stringify(Array.from({ length: 900 }, (_, at) => '"'.repeat(at % 9) + 'x'.repeat(at))),
+    ],
+    ['very many numbers', `[${Array.from({ length: 60_000 }, (_, index) => index / 7).join(',')}]`],
+    ['very deep', `${'['.repeat(9999)}1${']'.repeat(9999)}`],
+  ])('passes over %s', (_, json) => {
+    expect(skipValue(bytesOf(`${json},"and what follows"`), 0)).toBe(Buffer.byteLength(json))
+  })
+
+  it('stops at more values than any request means, however many follow', () => {
+    const [once, twice] = [4, 8].map((millions) => {
+      const bytes = Buffer.alloc(2 * millions * 1_000_000, '1,')
+      bytes.write('{"a":[')
+      return scanObject(bytes, [])
+    })
+    expect(once).toMatchObject({ ok: false, tooMany: true })
+    expect(twice).toEqual(once)
+  })
+})
+
 describe('scanElements', () => {
   it('gives the spans of elements', () => {
     const bytes = bytesOf('x[ {"a":[1]} , "b,c" ,3]y')
