@@ -5,7 +5,7 @@ const maxBytes = 1024 * 1024
 /** So much more is read and forgotten, so that whoever still sends hears why it is too much; beyond it the connection ends. */
 const maxForgotten = 32 * 1024 * 1024
 
-/** The body is no input of an operation: too large, or not JSON. */
+/** The body is no input of an operation: too large, or no JSON object. */
 export class BadBody extends Error {
   readonly status: 400 | 413
   readonly hint: string
@@ -19,10 +19,10 @@ export class BadBody extends Error {
 }
 
 /**
- * The JSON that was sent, read here and whole: oRPC's own limit throws from within the stream's event, where nobody can
+ * The JSON object that was sent, read here and whole: oRPC's own limit throws from within the stream's event, where nobody can
  * catch it, and took the process with it. Throws `BadBody`.
  */
-export async function readOperationBody(request: IncomingMessage): Promise<unknown> {
+export async function readOperationBody(request: IncomingMessage): Promise<object> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -39,8 +39,14 @@ export async function readOperationBody(request: IncomingMessage): Promise<unkno
   return parse(Buffer.concat(chunks).toString('utf8'))
 }
 
-function parse(text: string): unknown {
-  if (text === '') return {}
+/** An object, whatever the operation: what oRPC gets in its place (`null`) sends it to read the request again, whose end has passed. */
+function parse(text: string): object {
+  const value = text === '' ? {} : parseJson(text)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  throw new BadBody(400, 'The input is not a JSON object.', 'Send a JSON object.')
+}
+
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAdminClient } from '../../src/admin/client.ts'
 import { openCaller } from '../../src/admin/client-calls.ts'
 import { GatewayNotRunning } from '../../src/admin/client-fault.ts'
+import { listOperations } from '../../src/admin/contract/operations.ts'
 import { startAdminServer } from '../../src/admin/server.ts'
 import { openSocketTransport } from '../../src/admin/socket-transport.ts'
 import { connect, startTestGateway, temporaryDirectory } from './gateway.ts'
@@ -39,6 +40,17 @@ function ask(socketPath: string, path: string, headers: Record<string, string>, 
 }
 
 describe('the admin socket', () => {
+  it('refuses a body that is no object, on every operation, and goes on', async () => {
+    const { socketPath } = await startTestGateway()
+    const bodies = ['null', '[]', '[{}]', '"text"', '0', 'true', ' null ']
+    for (const { path } of listOperations()) {
+      const answers = await Promise.all(bodies.map((body) => ask(socketPath, `/api/${path.join('/')}`, json, body)))
+      expect([path, ...answers.map(({ status }) => status)]).toEqual([path, ...bodies.map(() => 400)])
+      expect(answers[0]!.body).toContain('"code":"invalid"')
+    }
+    expect(await ask(socketPath, '/api/status', json)).toMatchObject({ status: 200 })
+  })
+
   it('is open to its owner only, whatever the mask', async () => {
     const mask = process.umask(0)
     onTestFinished(() => void process.umask(mask))
