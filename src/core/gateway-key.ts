@@ -9,6 +9,21 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const bodyLength = 43
 const form = /^sp_live_[0-9A-Za-z]{49}$/
 
+/** In any letters, since a header's name has lost its own. */
+const anyKey = /sp_live_[0-9a-z]{49}/i
+/** A server undoes the encoding once or twice. */
+const mostDecoded = 4
+
+/** Whether a gateway key stands anywhere in the text, or in what it reads as once its percent-encoding is undone. */
+export function holdsGatewayKey(text: string): boolean {
+  let read = text
+  for (let times = 0; !anyKey.test(read); times++) {
+    if (times === mostDecoded || !read.includes('%')) return false
+    read = read.replaceAll(/%([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
+  }
+  return true
+}
+
 export function mintGatewayKey(): string {
   return mintSecretText(keyPrefix)
 }

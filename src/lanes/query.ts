@@ -1,3 +1,5 @@
+import { holdsGatewayKey } from '../core/gateway-key.ts'
+
 /** Query parameters that carry the gateway's own credential (wire/lanes.md, section 0). They are never forwarded. */
 const credentialNames = new Set(['key', 'access_token'])
 /**
@@ -6,7 +8,10 @@ const credentialNames = new Set(['key', 'access_token'])
  */
 const overrideName = /^(?:\$http|(?:_method|x[_-](?:http[_-])?method(?:[_-]override)?)$)/i
 
-/** The query without credentials and overrides, otherwise byte for byte: '' or '?…'. */
+/**
+ * The query without credentials and overrides, otherwise byte for byte: '' or '?…'. A parameter that contains a gateway
+ * key in its name or value, in any encoding, is a credential whatever it is called.
+ */
 export function forwardedQuery(query: string): string {
   const text = query.startsWith('?') ? query.slice(1) : query
   if (text === '') return ''
@@ -15,7 +20,7 @@ export function forwardedQuery(query: string): string {
 }
 
 function isKeptBack(part: string): boolean {
-  return credentialNames.has(parameterName(part)) || overrideName.test(lenientName(part))
+  return credentialNames.has(parameterName(part)) || overrideName.test(lenientName(part)) || holdsGatewayKey(part)
 }
 
 /** Decodes as a server does that leaves malformed escapes as they are. */

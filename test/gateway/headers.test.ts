@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { mintGatewayKey } from '../../src/core/gateway-key.ts'
 import { headersDown, headersUp } from '../../src/gateway/upstream/headers.ts'
+
+const mintedKey = mintGatewayKey()
 
 function pairs(flat: readonly string[]): Record<string, string> {
   const result: Record<string, string> = {}
@@ -11,6 +14,21 @@ describe('headers to the provider', () => {
   const key = 'sp_live_secret'
   const up = (raw: string[], own: [string, string][] = [], defaults: [string, string][] = []) =>
     pairs(headersUp(raw, key, own, defaults))
+
+  it.each([
+    ['in a name', [mintedKey, 'x']],
+    ['in part of a name', [`x-${mintedKey.toUpperCase()}-y`, 'x']],
+    ['in a value, that of another key', ['x-note', `key ${mintedKey}`]],
+    ['in a value, percent-encoded', ['x-note', `%73p_live_${mintedKey.slice(8)}`]],
+  ])('leaves out a gateway key %s', (_how, raw) => {
+    for (const presented of [key, mintedKey, null])
+      expect(headersUp([...raw, 'x-other', 'y'], presented, [], [])).toEqual([
+        'x-other',
+        'y',
+        'accept-encoding',
+        'identity',
+      ])
+  })
 
   it('passes what it does not know', () => {
     const raw = ['X-New-Thing', 'yes', 'anthropic-beta', 'a,b', 'User-Agent', 'OpenAI/JS 7', 'X-Stainless-Lang', 'js']

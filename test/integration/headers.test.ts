@@ -76,6 +76,27 @@ describe.each(laneCalls)('headers on the $lane lane', (lane) => {
     stage.assertClean()
   })
 
+  it.each([
+    ['as a parameter of another name', (key: string) => [`token=${key}&api_key=Bearer+${key}`, []]],
+    ['as the name of a parameter', (key: string) => [`${key}`, []]],
+    ['encoded', (key: string) => [`x=%73%70_live_${key.slice(8)}&y=%2573p_live_${key.slice(8)}`, []]],
+    ['as the name of a header', (key: string) => ['', [[key, '1']]]],
+    ['in the value of a header', (key: string) => ['', [['x-note', `my key is ${key}`]]]],
+  ] as [string, (key: string) => [string, [string, string][]]][])(
+    'the gateway key never goes up %s',
+    async (_how, place) => {
+      const [query, more] = place(stage.key)
+      const { path, body } = lane.call(stage.models[lane.lane])
+      const headers: [string, string][] = [['content-type', 'application/json'], lane.credential(stage.key), ...more]
+      const url = `${stage.gateway.baseUrl}${path}${path.includes('?') ? '&' : '?'}${query}`
+      expect((await send(url, { headers, body })).status).toBe(200)
+      const seen = stage.mocks[lane.lane].last
+      const carried = `${seen.target} ${decodeURIComponent(decodeURIComponent(seen.target))} ${seen.rawHeaders.join(' ')}`
+      expect(carried.toLowerCase()).not.toContain(stage.key.toLowerCase())
+      stage.assertClean()
+    },
+  )
+
   it('what nobody knows passes up, once and unchanged', async () => {
     const sent = passUp.map(([name, value]): [string, string] => [name, Buffer.from(value, 'utf8').toString('latin1')])
     await call(sent, false)

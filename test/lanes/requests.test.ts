@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { mintGatewayKey } from '../../src/core/gateway-key.ts'
 import type { BodyPatch, Inspection, Lane, Match } from '../../src/lanes/contract.ts'
 import { findLane } from '../../src/lanes/index.ts'
 import { forwardedQuery } from '../../src/lanes/query.ts'
@@ -31,6 +32,8 @@ function spliced(call: string, body: string, change: Partial<BodyPatch>): string
 }
 
 const chat = 'POST /v1/chat/completions'
+
+const gatewayKey = mintGatewayKey()
 
 describe('endpoints', () => {
   it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY', 'SOCKET'])(
@@ -192,6 +195,11 @@ describe('inspect', () => {
     ['key=sp_live_x', ''],
     ['?alt=sse&key=sp_live_x&%6bey=y&access_token=z&q=%20+', '?alt=sse&q=%20+'],
     ['monkey=1&keys=2', '?monkey=1&keys=2'],
+    [`token=${gatewayKey}&a=1`, '?a=1'],
+    [`${gatewayKey}=1&a=1&${gatewayKey}`, '?a=1'],
+    [`a=1&x=%73p_live_${gatewayKey.slice(8)}&y=Bearer+${gatewayKey}&y=b`, '?a=1&y=b'],
+    [`a=1&x=%2573%70_live_${gatewayKey.slice(8)}`, '?a=1'],
+    ['q=sp_live_&r=sp_live_short', '?q=sp_live_&r=sp_live_short'],
   ])('sends the query %j on as %j', (query, expected) => {
     const { match } = accepted(chat, '{"model":"m"}')
     expect(match.endpoint.inspect(match, query, Buffer.from('{"model":"m"}'))).toMatchObject({ query: expected })

@@ -1,5 +1,7 @@
 /** Header hygiene, both ways (product.md section 2, wire/lanes.md sections 1.5, 2.5, 3.6). Unknown headers pass. */
 
+import { holdsGatewayKey, keyPrefix } from '../../core/gateway-key.ts'
+
 const hopByHop = [
   'connection',
   'keep-alive',
@@ -85,7 +87,7 @@ const keptFromClientPrefixes = [
 
 /**
  * The client's headers that go up, as a flat list, followed by `own` (the provider's), which replace any of the same
- * name, and by `defaults`, which do not. A header whose value holds the presented gateway key does not go up, whatever its name.
+ * name, and by `defaults`, which do not. A header that holds the presented key, or any gateway key, in its name or value does not go up.
  */
 export function headersUp(
   raw: readonly string[],
@@ -101,7 +103,7 @@ export function headersUp(
     // biome-ignore lint/style/noNonNullAssertion: a pair is whole, as the loop's condition says
     const value = raw[index + 1]!
     if (isKeptFromProvider(name) || named?.has(name)) continue
-    if (presented !== null && value.includes(presented)) continue
+    if ((presented !== null && value.includes(presented)) || carriesKey(name, value)) continue
     if (own.some(([ownName]) => ownName === name)) continue
     result.push(name, value)
   }
@@ -109,6 +111,13 @@ export function headersUp(
   for (const [name, value] of defaults) if (findHeader(result, name) === null) result.push(name, value)
   result.push('accept-encoding', 'identity')
   return result
+}
+
+/** As long as a gateway key: shorter ones are not looked through. */
+const keyLength = keyPrefix.length + 49
+
+function carriesKey(name: string, value: string): boolean {
+  return (name.length >= keyLength && holdsGatewayKey(name)) || (value.length >= keyLength && holdsGatewayKey(value))
 }
 
 /** Servers that hand headers on in CGI's manner read `_` as `-`. */
