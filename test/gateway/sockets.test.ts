@@ -25,6 +25,24 @@ function bye(end: End, code: number, reason = ''): void {
 }
 
 describe('a WebSocket through the gateway', () => {
+  it.each([
+    ['realtime', () => realtime('?model=voice')],
+    ['live', () => plane.baseUrl + live],
+  ])('takes the gateway key up nowhere: %s', async (_name, url) => {
+    const encoded = `%73%70_live_${plane.key.slice(8)}`
+    const query = `note=${plane.key}&x=${encoded}&y=%25${encoded.slice(1)}&${plane.key}=1`
+    const client = await dial(`${url()}${url().includes('?') ? '&' : '?'}${query}`, {
+      headers: { ...bearer().headers, [plane.key]: '1', 'x-note': `key ${plane.key}` },
+    })
+    // Gemini's provider is called when the setup has come.
+    if (url().endsWith(live)) client.socket.send('{"setup":{"model":"models/talk"}}')
+    const { request } = await provider.accepted()
+    const carried = `${request.url} ${decodeURIComponent(decodeURIComponent(request.url!))} ${request.rawHeaders.join(' ')}`
+    expect(carried.toLowerCase()).not.toContain(plane.key.toLowerCase())
+    bye(client, 1000)
+    await client.closed
+  })
+
   it('stands when the provider stands, under the provider’s name for the model and with its credential', async () => {
     const { client, provider: far, request } = await connect(realtime('?model=voice&x=1'))
     expect(request.url).toBe('/v1/realtime?model=gpt-realtime&x=1')

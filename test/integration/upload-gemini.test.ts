@@ -85,6 +85,20 @@ describe.each([
 })
 
 describe('an upload', () => {
+  it('takes the gateway key up nowhere', async () => {
+    const headers = { 'x-goog-api-key': stage.key, [stage.key]: '1', 'content-type': 'text/plain' }
+    const query = `note=${stage.key}&x=%73%70_live_${stage.key.slice(8)}`
+    const answer = await fetch(`${lane}/upload/v1beta/files?${query}`, {
+      method: 'POST',
+      headers: { ...headers, 'x-goog-upload-protocol': 'raw' },
+      body: 'some text',
+    })
+    expect(answer.status).toBe(200)
+    const carried = `${decodeURIComponent(last().target)} ${last().rawHeaders.join(' ')}`
+    expect(carried.toLowerCase()).not.toContain(stage.key.toLowerCase())
+    stage.assertClean()
+  })
+
   it('goes on at a URL of this gateway’s, without a key, at the account where it began', async () => {
     const answer = await start()
     expect(status(answer)).toEqual([200, 'active'])
