@@ -9,6 +9,9 @@
 /** Set by the bundler: false in what is released, true in test builds. Sources that run unbundled have fault points. */
 declare const __FAULT_POINTS__: boolean | undefined
 
+/** In test builds, memory that is used again is filled with this byte first, so that whoever reads it too late is seen. */
+export const poison: number | null = typeof __FAULT_POINTS__ === 'undefined' || __FAULT_POINTS__ ? 0x7e : null
+
 export const faultPoints = [
   'ingest.before-commit',
   'ingest.after-commit',

@@ -164,18 +164,19 @@ export interface OutboundRequest {
   /** A stream is sent as it comes, chunked unless `headers` have a `content-length`; it is destroyed when nobody reads on. */
   body: Buffer | Readable | null
   /** Whose memory `body` is; null or absent: the garbage collector's. */
-  lent?: LentBody | null
+  borrowed?: BorrowedBody | null
   connectMs: number
   /** null or absent: the defaults. */
   egress?: EgressOptions | null
 }
 
-/** Memory that serves again. */
-export interface LentBody {
-  /** The body is read from now on; whoever never says `sent` keeps the memory from being used again. */
-  lend(): void
-  /** All of it is with the operating system, or its connection is closed: it is not read any more. */
-  sent(): void
+/** A body in memory that is used for other bodies later. */
+export interface BorrowedBody {
+  /**
+   * The body is read from now on. Call what it returns when all of it is with the operating system, or its connection is closed;
+   * calling it again has no effect. Whoever never calls it only keeps the memory from being used again.
+   */
+  borrow(): () => void
 }
 
 /** How one provider configuration reaches the network, where that differs from the defaults. */

@@ -5,8 +5,8 @@ import buildConnectorOf from 'undici/lib/core/connect.js'
 import PoolClass from 'undici/lib/dispatcher/pool.js'
 import { afterRunning } from '../core/running-time.ts'
 import type {
+  BorrowedBody,
   EgressOptions,
-  LentBody,
   OutboundRequest,
   ResponseSink,
   Sending,
@@ -165,14 +165,14 @@ class HttpExchange implements Dispatcher.DispatchHandler, Sending {
   }
 
   start(pool: Dispatching, request: OutboundRequest): this {
-    const { body, lent = null } = request
-    const counted = lent !== null && Buffer.isBuffer(body)
+    const { body, borrowed = null } = request
+    const counted = borrowed !== null && Buffer.isBuffer(body)
     pool.dispatch(
       {
         method: request.method as Dispatcher.HttpMethod,
         path: request.path,
         headers: counted ? [...request.headers, 'content-length', String(body.length)] : request.headers,
-        body: counted ? inOnePiece(body, lent) : body,
+        body: counted ? inOnePiece(body, borrowed) : body,
       },
       this,
     )
@@ -272,11 +272,11 @@ class HttpExchange implements Dispatcher.DispatchHandler, Sending {
  * undici asks an iterable for more when the socket has drained or is closed; given the bytes themselves, it reports neither. Only bodies
  * larger than a socket's own buffer make it wait.
  */
-function inOnePiece(body: Buffer, lent: LentBody): Iterable<Buffer> {
-  lent.lend()
+function inOnePiece(body: Buffer, borrowed: BorrowedBody): Iterable<Buffer> {
+  const release = borrowed.borrow()
   const pieces = function* () {
     yield body
-    lent.sent()
+    release()
   }
   return pieces()
 }

@@ -18,8 +18,8 @@ describe('memory for bodies', () => {
     const memory = new BodyMemory()
     const first = fill(memory, 'first')
     const body = first.join()
-    for (let attempt = 0; attempt < 2; attempt++) first.lend()
-    for (let attempt = 0; attempt < 2; attempt++) first.sent()
+    const attempts = [first.borrow(), first.borrow()]
+    for (const release of attempts) release()
     first.end()
     const second = fill(memory, '2nd')
     expect(second.holds(body)).toBe(true)
@@ -30,14 +30,25 @@ describe('memory for bodies', () => {
     const memory = new BodyMemory()
     const first = fill(memory, 'first')
     const body = first.join()
-    first.lend()
-    first.sent()
-    first.lend()
+    const early = first.borrow()
+    const late = first.borrow()
+    early()
+    // Said twice, it must not stand for the other reader.
+    early()
     first.end()
     expect(fill(memory, 'other').holds(body)).toBe(false)
-    first.sent()
+    late()
+    first.end()
     expect(fill(memory, 'other').holds(body)).toBe(false)
     expect(body.toString()).toBe('first')
+  })
+
+  it('is overwritten before it serves again, so that a reader that comes too late is seen', () => {
+    const memory = new BodyMemory()
+    const first = fill(memory, 'first')
+    const body = first.join()
+    first.end()
+    expect(body.toString()).toBe('~~~~~')
   })
 
   it('is for few bodies at once, neither small nor huge', () => {
@@ -46,7 +57,7 @@ describe('memory for bodies', () => {
     const leases = Array.from({ length: 8 }, () => memory.lease(megabyte))
     expect(leases).not.toContain(null)
     expect(memory.lease(megabyte)).toBeNull()
-    leases[0]!.lend()
+    leases[0]!.borrow()
     leases[0]!.end()
     expect(memory.lease(megabyte)).not.toBeNull()
   })
@@ -66,9 +77,9 @@ describe('bodies that share memory one after the other', () => {
   /** Providers that have not read on yet. */
   let waiting: (() => void)[] = []
 
-  /** What goes before the letters, and after them, has none of theirs. */
+  /** What goes before the letters, and after them, has none of theirs, and no byte of memory that was given back. */
   function countStrange(letter: string, chunk: Buffer): number {
-    return ['A', 'B', 'C', 'D', 'E'].filter((other) => other !== letter && chunk.includes(other)).length
+    return ['A', 'B', 'C', 'D', 'E', '~'].filter((other) => other !== letter && chunk.includes(other)).length
   }
 
   async function readOn(request: IncomingMessage, sum: Seen): Promise<void> {

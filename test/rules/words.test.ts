@@ -27,7 +27,7 @@ const bannedNames: Ban[] = [
   ban('way out', 'egress'),
   ban('late', 'lazy, deferred, background', 16),
   ban('tell | tells | told', 'notify, created', 37),
-  ban('lend | lends | lent', 'lease', 10),
+  ban('lend | lends | lent', 'lease', 7),
   ban('weapon | shelf', 'kill hook', 2),
   ban('buy | buys | bought | sell | sells | sold | sale', 'fetch, issue'),
   ban('desk', 'lookup', 2),

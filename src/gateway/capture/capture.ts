@@ -72,7 +72,7 @@ class Capture implements BodyTap {
     const { gateway, body } = this.#arrival
     const { journal } = gateway
     // The request of a thread that crashes may end before this does.
-    body.lease?.lend()
+    const release = body.lease?.borrow()
     try {
       // Nobody needs it where no policy wants bodies, and it is memory.
       const { BodyMask } = await import('./mask-body.ts')
@@ -86,7 +86,7 @@ class Capture implements BodyTap {
     } catch (error) {
       recordLoss(this.#arrival, error instanceof Error ? error.message : String(error))
     } finally {
-      body.lease?.sent()
+      release?.()
       this.#answer.release()
     }
   }

@@ -1,4 +1,5 @@
-import type { LentBody } from '../../providers/contract.ts'
+import { poison } from '../../core/fault-point.ts'
+import type { BorrowedBody } from '../../providers/contract.ts'
 
 /** Of one piece; what a body does not reach of it, the operating system never provides. */
 const pieceBytes = 8 * 1024 * 1024
@@ -31,6 +32,7 @@ export class BodyMemory {
   /** `piece` null: somebody may still read it. */
   giveBack(piece: Buffer | null): void {
     this.#out--
+    if (poison !== null) piece?.fill(poison)
     if (piece === null || this.#free.length === keptPieces) return
     this.#free.push(piece)
     this.#timer ??= setTimeout(() => this.#forget(), keptMs).unref()
@@ -42,12 +44,13 @@ export class BodyMemory {
   }
 }
 
-/** One body's piece. It is used again if, when its request ends, nobody reads it who has not said that he is through. */
-export class BodyLease implements LentBody {
+/** The piece of one body, and who reads it. It is used again only if nobody reads it when its request ends. */
+export class BodyLease implements BorrowedBody {
   readonly #memory: BodyMemory
   readonly #piece: Buffer
   size = 0
   #readers = 0
+  #ended = false
 
   constructor(piece: Buffer, memory: BodyMemory) {
     this.#piece = piece
@@ -67,16 +70,19 @@ export class BodyLease implements LentBody {
     return body.buffer === this.#piece.buffer
   }
 
-  lend(): void {
+  borrow(): () => void {
+    let reads = true
     this.#readers++
+    return () => {
+      if (reads) this.#readers--
+      reads = false
+    }
   }
 
-  sent(): void {
-    this.#readers--
-  }
-
-  /** Its request has ended, and no further attempt begins. Once. */
+  /** Its request has ended, and no further attempt begins. */
   end(): void {
+    if (this.#ended) return
+    this.#ended = true
     this.#memory.giveBack(this.#readers === 0 ? this.#piece : null)
   }
 }

@@ -84,7 +84,7 @@ function makeRequest(call: Call, destination: LegTarget, change: BodyPatch, limi
     path,
     headers,
     body,
-    lent: lease !== null && body !== null && lease.holds(body) ? lease : null,
+    borrowed: lease !== null && body !== null && lease.holds(body) ? lease : null,
     connectMs: limits.connect,
     egress: provider.egress === null ? null : provider.egress[credentialIndex],
   }

@@ -54,12 +54,12 @@ async function sendTo(call: Call, route: SnapshotRoute | null, candidate: Candid
   const attempt = beginAttempt(call, candidate)
   const leg = makeLeg(call, { route, candidate, provider, ...picked })
   // Until there is an answer, the provider's kind may send the body once more.
-  body.lease?.lend()
+  const release = body.lease?.borrow()
   const upstream = begin(leg)
   abort.onAbort(() => upstream.abort())
   const gated = await upstream.gate
   abort.onAbort(null)
-  body.lease?.sent()
+  release?.()
   recordTimes(call, attempt, upstream)
   const evaluation = evaluate({ leg, upstream, attempt, gated })
   const sent = applyEvaluation(leg, entry, evaluation)
