@@ -135,7 +135,7 @@ describe('captured bodies', () => {
     const sealed = database.prepare(`select sealed from bodies where id = ? and part = 'request'`).pluck()
     const own = sealed.get(one.id) as Buffer
     place(one.id, sealed.get(two.id))
-    const broken = { code: 'refused', message: expect.stringContaining('do not open') }
+    const broken = { code: 'refused', message: expect.stringContaining('cannot be decrypted') }
     expect(await refusal(gateway.client.requests.show({ id: one.id, bodies: true }))).toMatchObject(broken)
     place(one.id, Buffer.concat([own.subarray(0, -1), Buffer.of((own.at(-1) ?? 0) ^ 1)]))
     expect(await refusal(gateway.client.requests.show({ id: one.id, bodies: true }))).toMatchObject(broken)

@@ -18,7 +18,7 @@ describe('targets', () => {
   ])('reads %s', (text, target) => expect(parseTarget(text)).toEqual(target))
 
   it.each(['', ':m', 'a:', 'a,weight=x', 'a,cost=1'])('refuses %j', (text) => {
-    expect(() => parseTarget(text)).toThrow(/no target/)
+    expect(() => parseTarget(text)).toThrow(/not a target/)
   })
 })
 

@@ -113,7 +113,7 @@ describe('a sealed value that was moved to another row', () => {
     const { stdout } = await gateway.spgw(['providers', 'show', 'openai', '--json'])
     expect(JSON.parse(stdout)).toMatchObject({
       state: 'failing',
-      state_reason: expect.stringContaining('does not open'),
+      state_reason: expect.stringContaining('cannot be decrypted'),
       state_code: 'credential_sealed',
     })
     expect((await gateway.admin.seal.status({})).broken).toHaveLength(1)
