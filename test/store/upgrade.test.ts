@@ -123,7 +123,7 @@ describe('an upgrade whose copy cannot be made', () => {
     const before = readFileSync(path)
     // In blocks of 512 bytes (of 1024 in bash), which is enough for SQLite's own files and not for the copy.
     expect((await upgradeElsewhere(path, { limit: 'ulimit -f 300;' })).said).toContain(
-      'could not be made, and nothing was changed: the disk',
+      'could not be created, and nothing was changed: the disk',
     )
     expect(readFileSync(path).equals(before)).toBe(true)
     expect(existsSync(`${path}.before-v2`)).toBe(false)
