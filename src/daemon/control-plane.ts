@@ -20,7 +20,7 @@ import { followRecords } from './record-feed.ts'
 import { StoreWatch } from './store-watch.ts'
 import { type OwnAddress, tryRoute } from './try-route.ts'
 
-const heartbeatMs = 15_000
+const keepAliveMs = 15_000
 
 export interface ControlPlaneOptions {
   settings: Settings
@@ -220,7 +220,7 @@ export class ControlPlane {
       uploadLimit,
       heldLimit,
       timeouts,
-      heartbeatMs,
+      keepAliveMs,
       trustedProxies,
       corsOrigins,
       webrtc,

@@ -5,15 +5,15 @@ import type { Counters } from '../policy/counters.ts'
 import type { Transport } from '../providers/contract.ts'
 import type { Proxies } from '../providers/proxy-choice.ts'
 import type { Health } from '../routing/health.ts'
-import type { CaptureRoom } from './capture/kept-bytes.ts'
+import type { CaptureBudget } from './capture/kept-bytes.ts'
 import type { Journal } from './journal/journal.ts'
 import type { ObjectIndex } from './objects/object-index.ts'
 import type { BodyMemory } from './request/body-memory.ts'
 import type { MemoryBudget } from './request/memory-budget.ts'
 import type { Deadlines } from './thread/deadlines.ts'
-import type { ChunkGarbage } from './thread/gc-pacing.ts'
+import type { GcPacer } from './thread/gc-pacing.ts'
 import type { ReadModel } from './thread/read-model.ts'
-import type { RefusalFlood } from './thread/refusal-sampling.ts'
+import type { RefusalSampler } from './thread/refusal-sampling.ts'
 
 /** What the steps of the pipeline share on one data-plane thread. */
 export interface Gateway {
@@ -21,12 +21,12 @@ export interface Gateway {
   thread: number
   model: ReadModel
   journal: Journal
-  captures: CaptureRoom
+  captures: CaptureBudget
   budget: MemoryBudget
   memory: BodyMemory
   objects: ObjectIndex
   deadlines: Deadlines
-  chunks: ChunkGarbage
+  chunks: GcPacer
   transport: Transport
   health: Health
   counters: Counters
@@ -34,7 +34,7 @@ export interface Gateway {
   formatsOf(kind: string): readonly LaneName[]
   /** Whether a provider kind has such a call (`messages`) in the lanes that it speaks. */
   serves(kind: string, operation: string): boolean
-  refusals: RefusalFlood
+  refusals: RefusalSampler
   /** Of the whole gateway, as the control plane told it. */
   degraded: readonly DegradedPart[]
   trustedProxies: AddressSet
@@ -57,7 +57,7 @@ export interface GatewaySettings {
   /** Of all bodies that are held at once, those of all threads together. */
   heldLimit: number
   timeouts: TimeLimits
-  heartbeatMs: number
+  keepAliveMs: number
   /** The gateway as clients see it, behind a proxy; null: as they call it. */
   url: string | null
   trustedProxies: readonly string[]

@@ -57,7 +57,7 @@ export interface Lane {
   /** Whether its streams have an event after which nothing can follow, so that a terminal event may be sent at once. */
   endMark: boolean
   /** A keep-alive for a silent stream, sent between events; null where the lane's SDKs cannot handle one. */
-  heartbeat(match: Match): Buffer | null
+  keepAlive(match: Match): Buffer | null
   objects: LaneObjects
   /** The lane's own list of models, and one model's entry. */
   renderModels(models: ListedModel[], query: string): Buffer

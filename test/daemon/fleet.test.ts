@@ -32,7 +32,7 @@ function makeFleet(more: Pick<FleetOptions, 'whole' | 'onDegraded'>): Fleet {
       heldLimit: 1000,
       proxies: { http: null, https: null, except: '' },
       timeouts: limits,
-      heartbeatMs: 15_000,
+      keepAliveMs: 15_000,
       trustedProxies: [],
       corsOrigins: [],
       webrtc: false,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { CapturedBody, CaptureMode } from '../../src/core/capture.ts'
 import type { BodyEntry, JournalEntry } from '../../src/core/journal-format.ts'
 import { beginCapture } from '../../src/gateway/capture/capture.ts'
-import { bodyBytes, CaptureRoom } from '../../src/gateway/capture/kept-bytes.ts'
+import { bodyBytes, CaptureBudget } from '../../src/gateway/capture/kept-bytes.ts'
 import type { Gateway } from '../../src/gateway/gateway.ts'
 import type { Arrival } from '../../src/gateway/request/arrival.ts'
 import type { RequestCaller } from '../../src/gateway/request/call.ts'
@@ -22,7 +22,7 @@ function setUp({
   const journaled: BodyEntry[] = []
   const append = async (entry: JournalEntry) => void (entry.kind === 'body' && journaled.push(entry))
   const bodyKey = key ? { id: 'k', key: mintBodyKey() } : null
-  const captures = new CaptureRoom()
+  const captures = new CaptureBudget()
   const gateway = {
     captures,
     journal: { degraded, append },

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { bodyBytes, CaptureRoom, KeptBytes, marginBytes } from '../../src/gateway/capture/kept-bytes.ts'
+import { bodyBytes, CaptureBudget, KeptBytes, marginBytes } from '../../src/gateway/capture/kept-bytes.ts'
 
 const most = bodyBytes + marginBytes
 const chunk = Buffer.alloc(64 * 1024, 'x')
@@ -9,7 +9,7 @@ it('keeps the beginning of what comes in pieces, and counts the rest', () => {
   const piece = fc.uint8Array({ maxLength: 4000 }).map((bytes) => Buffer.from(bytes))
   fc.assert(
     fc.property(fc.array(piece), fc.boolean(), (pieces, long) => {
-      const room = new CaptureRoom()
+      const room = new CaptureBudget()
       const kept = new KeptBytes(room)
       const all = long ? [...pieces, Buffer.alloc(most), ...pieces] : pieces
       for (const bytes of all) {
@@ -29,7 +29,7 @@ it('keeps the beginning of what comes in pieces, and counts the rest', () => {
 })
 
 it('keeps no more of many answers at once than there is room for, and gives it back', () => {
-  const room = new CaptureRoom()
+  const room = new CaptureBudget()
   const all = Array.from({ length: 200 }, () => new KeptBytes(room))
   for (let piece = 0; piece < 40; piece++) for (const kept of all) kept.add(chunk)
   const held = all.map((kept) => kept.bytes.length)

@@ -102,7 +102,7 @@ describe('renderError', () => {
   })
 })
 
-/** The stream's last event after `sent` has gone out; `sent` null: nothing but heartbeats. */
+/** The stream's last event after `sent` has gone out; `sent` null: nothing but keep-alives. */
 function brokenStream(call: string, body: string, sent: string | null, release = false): string {
   const [path = '', query = ''] = call.split('?')
   const of = lane(path)
@@ -191,11 +191,11 @@ describe('streamError', () => {
   })
 })
 
-describe('heartbeat', () => {
+describe('keep-alive', () => {
   it('is what the SDKs bear, on endpoints that stream', () => {
     const beat = (of: Lane, path: string) => {
       const match = of.match('POST', path)
-      return match === null ? undefined : of.heartbeat(match)?.toString()
+      return match === null ? undefined : of.keepAlive(match)?.toString()
     }
     expect(beat(openai, '/chat/completions')).toBe(': keep-alive\n\n')
     expect(beat(openai, '/embeddings')).toBeUndefined()

@@ -34,7 +34,7 @@ const bannedNames: Ban[] = [
   ban('finding | findings', 'diagnostic', 1),
   ban('examine | examines', 'check', 23),
   ban('judge | judges', 'classify, evaluate, validate', 13),
-  ban('heartbeat | heartbeats', 'keep-alive', 5),
+  ban('heartbeat | heartbeats', 'keep-alive', 0),
   ban('door | doors', 'listener', 8),
   ban('visit | visits | premises', 'request guard', 1),
   ban('goodbye', 'close codes'),

@@ -55,7 +55,7 @@ export interface DataPlaneOptions {
   revokedAt?: number | null
   /** More routes; a provider's id is `prv_NAME`. */
   routes?: SnapshotRoute[]
-  heartbeatMs?: number
+  keepAliveMs?: number
   timeouts?: Partial<TimeLimits>
   trustedProxies?: string[]
   bodyLimit?: number
@@ -75,7 +75,7 @@ export async function startDataPlane({
   providers,
   routes = [],
   revokedAt = null,
-  heartbeatMs = 15_000,
+  keepAliveMs = 15_000,
   timeouts = {},
   trustedProxies = [],
   bodyLimit = 100_000_000,
@@ -97,7 +97,7 @@ export async function startDataPlane({
     heldLimit,
     proxies: { http: null, https: null, except: '' },
     timeouts: { ...limits, ...timeouts },
-    heartbeatMs,
+    keepAliveMs,
     trustedProxies,
     corsOrigins: ['https://app.example'],
     webrtc,

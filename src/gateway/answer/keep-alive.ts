@@ -10,9 +10,9 @@ import { ownAnswerHeaders } from './respond.ts'
 export function startKeepAlive(call: Call): void {
   const { gateway, arrival } = call
   const { reply } = arrival
-  const event = call.lane.heartbeat(call.match)
+  const event = call.lane.keepAlive(call.match)
   if (event === null || reply.keepAlive !== null) return
-  const interval = gateway.settings.heartbeatMs
+  const interval = gateway.settings.keepAliveMs
   const deadline = new Deadline(() => {
     const now = performance.now()
     if (now - reply.lastWriteAt >= interval && reply.betweenEvents) {

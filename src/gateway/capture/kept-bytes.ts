@@ -7,7 +7,7 @@ const roomBytes = 64 * 1024 * 1024
 const firstBytes = 4 * 1024
 
 /** What the captured answers of one thread take of its memory. */
-export class CaptureRoom {
+export class CaptureBudget {
   #taken = 0
 
   get taken(): number {
@@ -29,12 +29,12 @@ export class CaptureRoom {
 export class KeptBytes {
   /** Of the whole body. */
   total = 0
-  readonly #room: CaptureRoom
+  readonly #room: CaptureBudget
   #buffer: Buffer = Buffer.alloc(0)
   #length = 0
   #full = false
 
-  constructor(room: CaptureRoom) {
+  constructor(room: CaptureBudget) {
     this.#room = room
   }
 

@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { crc32 } from 'node:zlib'
 import { entryHeaderBytes, formatSegmentName, type JournalEntry, segmentBytes } from '../../core/journal-format.ts'
-import { homeOf, KeptSegments } from './segment-rescue.ts'
+import { homeOf, SegmentRescue } from './segment-rescue.ts'
 
 /** What waits in memory while the journal cannot be written; beyond it the oldest entries are lost, and counted. */
 const waitingLimit = 16 * 1024 * 1024
@@ -31,7 +31,7 @@ export class Journal {
   readonly #onDegraded: (reason: string | null, lost: number) => void
   #file: number | null = null
   #segment: { place: string; home: number | null } = { place: '', home: null }
-  readonly #kept = new KeptSegments()
+  readonly #kept = new SegmentRescue()
   #sequence = 0
   #position = 0
   readonly #waiting = new EntryBuffer()

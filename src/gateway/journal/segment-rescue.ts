@@ -17,7 +17,7 @@ export interface WrittenSegment {
  * Segments that are written and perhaps not read. Their descriptors stay open, so that what somebody deletes can be put
  * back under its name, where ingestion goes on in it where it was. Ingestion empties a segment before it deletes it.
  */
-export class KeptSegments {
+export class SegmentRescue {
   #kept: WrittenSegment[] = []
   /** Deleted by somebody before they were read; `restore` puts them back. */
   deleted: readonly WrittenSegment[] = []

@@ -17,7 +17,7 @@ interface Waiting {
 }
 
 /** Whose look-ups go next: each key has the same room, so that one who asks for thousands of names keeps nobody else's waiting. */
-export class KeyTurns {
+export class FairQueue {
   readonly #limitMs: number
   readonly #keys = new Map<string, Turns>()
 

@@ -13,7 +13,7 @@ import type {
   ObjectType,
   StoredObject,
 } from '../../core/stored-object.ts'
-import { KeyTurns } from './fair-queue.ts'
+import { FairQueue } from './fair-queue.ts'
 import { ListEnds } from './list-ends.ts'
 
 /**
@@ -50,7 +50,7 @@ export class ObjectIndex {
   /** Of lists that this thread has begun to give out. */
   readonly ends = new ListEnds()
   #port: MessagePort | null = null
-  readonly #turns = new KeyTurns(turnMs)
+  readonly #turns = new FairQueue(turnMs)
   readonly #pending = new Map<number, Pending>()
   #lastId = 0
 

@@ -8,7 +8,7 @@ const mostBytes = 16 * 1024 * 1024
  * Bodies that pass leave a buffer for each chunk. Their bytes are outside of V8's heap, which therefore sees no reason to look for
  * them before they are 80 MB; `malloc` then keeps that much for good. So the young generation is collected as bytes pass.
  */
-export class ChunkGarbage {
+export class GcPacer {
   #bytes = 0
   #collect: ((options: { type: 'minor' }) => void) | null = null
 

@@ -20,7 +20,7 @@ interface Watched {
  * count, so that nobody can fill the disk (contract.md rule 16). That they share it is journaled with the first of them, so
  * that each id names it whatever happens; of their number, a death of the process costs what the last second added.
  */
-export class RefusalFlood {
+export class RefusalSampler {
   #watched = new Map<string, Watched>()
   readonly #append: (entry: JournalEntry) => Promise<void>
   #timer: NodeJS.Timeout | null = null

@@ -5,7 +5,7 @@ import { attachCounters, listeners } from '../../policy/counters.ts'
 import { createHttpTransport } from '../../providers/http.ts'
 import { formatsOf, servesOperation } from '../../providers/index.ts'
 import { attachHealth } from '../../routing/health.ts'
-import { CaptureRoom } from '../capture/kept-bytes.ts'
+import { CaptureBudget } from '../capture/kept-bytes.ts'
 import type { Gateway } from '../gateway.ts'
 import { Journal } from '../journal/journal.ts'
 import { ObjectIndex } from '../objects/object-index.ts'
@@ -15,10 +15,10 @@ import { changeCertificate, createGatewayServer } from '../server.ts'
 import { shutDownAfterCrash } from './crash-shutdown.ts'
 import { Deadlines } from './deadlines.ts'
 import { closeStreams, drain, type Pause, pauseNew } from './drain.ts'
-import { ChunkGarbage } from './gc-pacing.ts'
+import { GcPacer } from './gc-pacing.ts'
 import type { FromThread, ThreadStart, ToThread } from './messages.ts'
 import { ReadModel } from './read-model.ts'
-import { RefusalFlood } from './refusal-sampling.ts'
+import { RefusalSampler } from './refusal-sampling.ts'
 import { Traffic } from './traffic.ts'
 
 /** Entry of a data-plane thread. It owns nothing that another thread waits for. */
@@ -38,14 +38,14 @@ const gateway: Gateway = {
   thread: start.journal.thread,
   model: new ReadModel(),
   journal,
-  captures: new CaptureRoom(),
+  captures: new CaptureBudget(),
   budget: new MemoryBudget(counters, () => gateway.settings.heldLimit),
   memory: new BodyMemory(),
   objects: new ObjectIndex(),
   degraded: [],
-  refusals: new RefusalFlood((entry) => journal.append(entry)),
+  refusals: new RefusalSampler((entry) => journal.append(entry)),
   deadlines: new Deadlines(),
-  chunks: new ChunkGarbage(),
+  chunks: new GcPacer(),
   transport,
   health: attachHealth(start.healthMemory, start.column),
   counters,

@@ -8,7 +8,7 @@ import type { InputWatch } from '../objects/input-watch.ts'
 import { discardBody, type TooLarge } from '../request/body.ts'
 import { outOfMemory } from '../request/memory-budget.ts'
 import { Deadline, type Deadlines } from '../thread/deadlines.ts'
-import type { ChunkGarbage } from '../thread/gc-pacing.ts'
+import type { GcPacer } from '../thread/gc-pacing.ts'
 import { UploadBody } from './upload-body.ts'
 
 /** Of a body no larger than this, all is kept, so that it can be sent again. */
@@ -19,7 +19,7 @@ export interface UploadOptions {
   /** As announced; null where the body comes in chunks. */
   declared: number | null
   deadlines: Deadlines
-  chunks: ChunkGarbage
+  chunks: GcPacer
   /** Silence allowed to the client between two chunks. */
   betweenChunksMs: number
   /** Most bytes that it may have. */

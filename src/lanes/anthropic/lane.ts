@@ -6,7 +6,7 @@ import { canonicalPath, endpoints, pathForms } from './endpoints.ts'
 import { renderError, streamError } from './errors.ts'
 import { objects } from './objects.ts'
 
-const heartbeat = Buffer.from('event: ping\ndata: {"type": "ping"}\n\n')
+const keepAliveEvent = Buffer.from('event: ping\ndata: {"type": "ping"}\n\n')
 const findEndpoint = compileEndpoints(endpoints, pathForms)
 
 /** The Anthropic lane. Source: wire/lanes.md, section 2. */
@@ -24,7 +24,7 @@ export const anthropic: Lane = {
   streamError: (_match, fault, requestId, reader) => streamError(fault, requestId, reader),
   requestIdHeader: 'request-id',
   endMark: true,
-  heartbeat: (match) => (match.endpoint.stream === null ? null : heartbeat),
+  keepAlive: (match) => (match.endpoint.stream === null ? null : keepAliveEvent),
   objects,
   renderModels,
   renderModel,

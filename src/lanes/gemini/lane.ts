@@ -22,7 +22,7 @@ export const gemini: Lane = {
   requestIdHeader: null,
   endMark: false,
   // The SDKs cannot handle comments, event names or extra chunks (wire/streaming.md, section 0).
-  heartbeat: () => null,
+  keepAlive: () => null,
   objects,
   renderModels,
   renderModel,

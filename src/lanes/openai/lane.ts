@@ -5,7 +5,7 @@ import { renderError, streamError } from './errors.ts'
 import { objects } from './objects.ts'
 import { socketPath } from './sockets.ts'
 
-const heartbeat = Buffer.from(': keep-alive\n\n')
+const keepAliveEvent = Buffer.from(': keep-alive\n\n')
 
 /** The OpenAI-compatible lane. Source: wire/lanes.md, section 1. */
 export const openai: Lane = {
@@ -21,7 +21,7 @@ export const openai: Lane = {
   streamError: (match, fault, _requestId, reader) => streamError(match, fault, reader),
   requestIdHeader: 'x-request-id',
   endMark: true,
-  heartbeat: (match) => (match.endpoint.stream === null ? null : heartbeat),
+  keepAlive: (match) => (match.endpoint.stream === null ? null : keepAliveEvent),
   objects,
   renderModels,
   renderModel,

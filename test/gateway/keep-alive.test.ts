@@ -15,7 +15,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
   const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
   plane = await startDataPlane({
-    heartbeatMs: 60,
+    keepAliveMs: 60,
     providers: [
       { kind: 'openai', baseUrl: `${baseUrl}/v1` },
       { kind: 'anthropic', baseUrl },
@@ -78,7 +78,7 @@ describe('a silent stream', () => {
     })
     let answered = false
     void answer.then(() => (answered = true))
-    // Two chat streams are opened and beaten meanwhile: by then a heartbeat here would have been due as well.
+    // Two chat streams are opened and beaten meanwhile: by then a keep-alive here would have been due as well.
     for (let beat = 0; beat < 2; beat++) {
       const other = await ask('/v1/chat/completions', chat)
       await (await other.answer).body!.getReader().read()

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import type { JournalEntry } from '../../src/core/journal-format.ts'
-import { RefusalFlood } from '../../src/gateway/thread/refusal-sampling.ts'
+import { RefusalSampler } from '../../src/gateway/thread/refusal-sampling.ts'
 
 it('gives the first hundred of a second their own record, and the rest one together', () => {
   const written: JournalEntry[] = []
-  const flood = new RefusalFlood(async (entry) => void written.push(entry))
+  const flood = new RefusalSampler(async (entry) => void written.push(entry))
   const own = Array.from({ length: 250 }, (_, index) => index).filter(
     (index) => flood.share('10.0.0.1', `req_${index}`, 1000 + index) === null,
   )
@@ -18,7 +18,7 @@ it('gives the first hundred of a second their own record, and the rest one toget
 
 it('answers none that shares a record before that stands in the journal', async () => {
   const journaled = Promise.withResolvers<void>()
-  const flood = new RefusalFlood(() => journaled.promise)
+  const flood = new RefusalSampler(() => journaled.promise)
   for (let index = 0; index < 101; index++) expect(flood.share('a', `req_${index}`, 0)).toBeNull()
   const answered: number[] = []
   const shares = [0, 1].map((index) => flood.share('a', `req_shared${index}`, 0)?.then(() => answered.push(index)))
@@ -31,7 +31,7 @@ it('answers none that shares a record before that stands in the journal', async 
 })
 
 it('starts anew with each second', () => {
-  const flood = new RefusalFlood(async () => {})
+  const flood = new RefusalSampler(async () => {})
   for (let index = 0; index < 500; index++) void flood.share('a', `req_${index}`, 0)
   flood.flush()
   expect(flood.share('a', 'req_next', 0)).toBeNull()
