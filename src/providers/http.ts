@@ -45,7 +45,7 @@ const abandoned = new Error('The call was abandoned.')
 /** By connect limit, so that a limit also closes the socket that it gave up on, and by origin. */
 type Pools = Map<number, Map<string, Dispatching>>
 
-/** As many byEgress of providers' own as are kept open at once. */
+/** As many egress options of providers' own as are kept open at once. */
 const egressLimit = 64
 
 /** The only caller of the network. Redirects are answers like any other: nobody follows them. */

@@ -61,7 +61,7 @@ async function setFakedStage() {
 async function expectRefused(args: string[]): Promise<void> {
   const { code, stderr } = await stage.gateway.spgw(args)
   expect([code, stderr]).toEqual([1, expect.stringMatching(/the disk is full|the disk failed/i)])
-  expect(stderr).toContain('requests go on being served')
+  expect(stderr).toContain('Requests are still served')
 }
 
 /** The segment in use has its room already. A directory that goes needs a new one at once. */

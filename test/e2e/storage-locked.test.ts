@@ -39,7 +39,7 @@ it('traffic goes on while another process has the database locked, and each reco
   expect((await gateway.admin.requests.show({ id: early })).state).toBe('settled')
   for (const { code, stderr } of [listed, revoked]) {
     expect([code, stderr]).toEqual([1, expect.stringMatching(/another process has locked the database/i)])
-    expect(stderr).toContain('requests go on being served')
+    expect(stderr).toContain('Requests are still served')
     expect(stderr).not.toContain(' at ')
   }
   await crowd.answered(100)

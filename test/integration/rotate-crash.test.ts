@@ -70,7 +70,7 @@ describe('a rotation of the machine key that is killed', () => {
       const { code, stderr } = await gateway.spgw(['seal', 'rotate', '--yes'])
       expect([code, stderr]).toEqual([
         1,
-        expect.stringMatching(/^spgw: The gateway ended.*\n.*spgw audit list --operation seal\n$/),
+        expect.stringMatching(/^spgw: The gateway stopped.*\n.*spgw audit list --operation seal\n$/),
       ])
     })
     await withGateway({}, async (gateway) => {

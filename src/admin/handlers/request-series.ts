@@ -53,7 +53,7 @@ function laySteps(since: number, until: number, stepMs: number): { from: number;
   const steps = Math.ceil((until - from) / stepMs)
   if (steps > mostSteps)
     throw invalid(
-      `That would be ${steps} steps; the maximum is ${mostSteps} is the most.`,
+      `That would be ${steps} steps; the maximum is ${mostSteps}.`,
       'Give a longer step, or auto.',
     )
   return { from, steps }

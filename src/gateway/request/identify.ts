@@ -81,4 +81,4 @@ const webrtcUnseen: Signal = Object.freeze({
   text: 'Sound, text and tokens of this call pass between client and provider: no policy and no record sees them.',
 })
 const webrtcDenied =
-  'WebRTC holdsBatchInput sound straight between client and provider, past policies and records. Connect by WebSocket, or ask the operator to allow it (gateway.webrtc).'
+  'WebRTC carries sound straight between client and provider, past policies and records. Connect by WebSocket, or ask the operator to allow it (gateway.webrtc).'

@@ -24,7 +24,8 @@ export async function receive(arrival: Arrival, caller: RequestCaller): Promise<
   const charset = rejectCharset(request.headers['content-type'])
   if (charset !== null) return charset
   const wrong = await readJson(arrival, policy)
-  if (wrong !== null || arrival.abort.aborted) return wrong
+  // A request that the gateway itself ended meanwhile is still inspected, for its record.
+  if (wrong !== null || arrival.abort.disconnected) return wrong
   return readWhole === true ? await inspectWhole(arrival, caller) : inspect(arrival, caller)
 }
 

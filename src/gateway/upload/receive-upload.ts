@@ -54,7 +54,7 @@ function openScanner({ request }: Arrival, { needed, early, read }: FormFields):
   if (boundary !== null) return new FormScanner(boundary, [...needed, ...early, ...read])
   return fault(
     'invalid_request',
-    'This call requestForms a form: content-type must be multipart/form-data and name its boundary.',
+    'This call takes a form: content-type must be multipart/form-data and name its boundary.',
   )
 }
 
