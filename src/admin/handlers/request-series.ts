@@ -52,9 +52,6 @@ function laySteps(since: number, until: number, stepMs: number): { from: number;
   const from = Math.floor(since / stepMs) * stepMs
   const steps = Math.ceil((until - from) / stepMs)
   if (steps > mostSteps)
-    throw invalid(
-      `That would be ${steps} steps; the maximum is ${mostSteps}.`,
-      'Give a longer step, or auto.',
-    )
+    throw invalid(`That would be ${steps} steps; the maximum is ${mostSteps}.`, 'Give a longer step, or auto.')
   return { from, steps }
 }
