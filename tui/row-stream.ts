@@ -59,7 +59,7 @@ export class RowStream {
   }
 
   addRow(row: unknown): void {
-    if (this.#isSeeded(row)) return
+    if (this.#isSeeded(row)) return this.#replace(row)
     const into = this.held ? this.#heldBack : this.#rows
     into.push(row)
     // Cut in pieces: shifting one off a long list for each that comes is work for each.
@@ -69,6 +69,15 @@ export class RowStream {
       if (this.held) this.#dropped += cut
     }
     if (!this.held) this.#shown = null
+  }
+
+  /** The seed may have caught a request in progress; the stream tells how it ended. */
+  #replace(row: unknown): void {
+    const id = idOf(row)
+    const index = this.#rows.findLastIndex((one) => idOf(one) === id)
+    if (index < 0) return
+    this.#rows[index] = row
+    this.#shown = null
   }
 
   /** How many came while held. */
