@@ -8,7 +8,7 @@ const patience = { testTimeout: 180_000, hookTimeout: 180_000, expect: { poll: {
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '.build/compile-cache')
 
 /** Unit tests that open a database, start threads or listen: `npm run test:unit` leaves them out. */
-const slow = process.env.SPGW_TEST_QUICK ? ['test/{admin,console,gateway,scripts,sign-in,store}/*.test.ts'] : []
+const slow = process.env.SPGW_TEST_QUICK ? ['test/{admin,console,gateway,scripts,sign-in,store}/**/*.test.ts'] : []
 
 export default defineConfig({
   test: {

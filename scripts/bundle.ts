@@ -22,7 +22,7 @@ const root = join(import.meta.dirname, '..')
 /** Name of the bundled file → source. `src/daemon/threads.ts` expects these names in its own directory. */
 const threads: Record<string, string> = {
   'store-thread': join(root, 'src/store/thread.ts'),
-  'backup-thread': join(root, 'src/store/backup-thread.ts'),
+  'backup-thread': join(root, 'src/store/backup/backup-thread.ts'),
   'gateway-thread': join(root, 'src/gateway/thread/thread.ts'),
 }
 

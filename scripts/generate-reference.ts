@@ -6,7 +6,7 @@ import { writeKindSettings } from './kind-settings.ts'
 import { laneReference } from './lane-reference.ts'
 import { referencePages } from './reference.ts'
 
-const kindSettings = join(import.meta.dirname, '../src/admin/contract/kind-settings.json')
+const kindSettings = join(import.meta.dirname, '../src/admin/contract/providers/kind-settings.json')
 const settings = writeKindSettings(providerKinds)
 if ((await readFile(kindSettings, 'utf8')) === settings) await writePages()
 else {

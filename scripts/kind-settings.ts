@@ -1,5 +1,5 @@
-import { listedKindSettings } from '../src/admin/contract/kind-settings.ts'
 import { listOperations } from '../src/admin/contract/operations.ts'
+import { listedKindSettings } from '../src/admin/contract/providers/kind-settings.ts'
 import type { ProviderKind } from '../src/providers/contract.ts'
 
 interface KindSettingRow {
@@ -13,7 +13,7 @@ interface KindSettingRow {
 const globalFlags = ['project', 'environment', 'output', 'json', 'utc', 'yes', 'dataDir', 'wait', 'verbose', 'help']
 
 /**
- * The rows of `src/admin/contract/kind-settings.json`: what the kinds declare, by input field. A field has the setting's name, with the
+ * The rows of `src/admin/contract/providers/kind-settings.json`: what the kinds declare, by input field. A field has the setting's name, with the
  * kind's in front where the name already means something else.
  */
 export function deriveKindSettings(kinds: readonly ProviderKind[]): Record<string, KindSettingRow> {

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { explanationShape } from '../../src/admin/contract/routes.ts'
+import { explanationShape } from '../../src/admin/contract/routes/routes.ts'
 import { escapeControls } from '../../src/admin/contract/show-value.ts'
 import type { View } from './view.ts'
 

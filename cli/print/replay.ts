@@ -1,4 +1,4 @@
-import { type Compared, replayedEvent } from '../../src/admin/contract/request-replay.ts'
+import { type Compared, replayedEvent } from '../../src/admin/contract/requests/request-replay.ts'
 import { absent, escapeControls, formatValue } from '../../src/admin/contract/show-value.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import type { Io } from '../io.ts'

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import { recordShape } from '../../src/admin/contract/record.ts'
+import { recordShape } from '../../src/admin/contract/requests/record.ts'
+import { describeRecord } from '../../src/admin/contract/requests/what-happened.ts'
 import {
   absent,
   escapeControls,
@@ -8,7 +9,6 @@ import {
   formatValue,
   toneOf,
 } from '../../src/admin/contract/show-value.ts'
-import { describeRecord } from '../../src/admin/contract/what-happened.ts'
 import type { Signal } from '../../src/core/record.ts'
 import { renderBodies } from './bodies.ts'
 import { textWidth } from './text-width.ts'

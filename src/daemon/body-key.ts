@@ -2,7 +2,7 @@ import { type BodyKey, bodyKeyIdentity, mintBodyKey } from '../sealing/body-seal
 import type { Keyring } from '../sealing/keyring.ts'
 import { SealBroken } from '../sealing/seal-error.ts'
 import type { StoreClient } from '../store/api.ts'
-import type { SnapshotPolicy } from '../store/snapshot.ts'
+import type { SnapshotPolicy } from '../store/configuration/snapshot.ts'
 import { StoreConflict } from '../store/store-error.ts'
 
 /**

@@ -69,7 +69,7 @@ export const serveCommand: LocalCommand = {
     await writeSignIn(serving, io, demo)
     if (serving.recoveryKey !== null) await io.stderr.write(`${recoveryNote}${serving.recoveryKey.reveal()}\n`)
     if (serving.demoCall !== null) await io.stdout.write(serving.demoCall)
-    const { giveBackAfterStart } = await import('../store/give-back.ts')
+    const { giveBackAfterStart } = await import('../store/trim-heap.ts')
     giveBackAfterStart()
     return await serveUntilTold(serving, signals.told, log)
   },

@@ -1,7 +1,7 @@
 import type { Runtime, RuntimeStatus } from '../admin/handlers/context.ts'
 import type { GatewayState, ProviderState } from '../console/metrics.ts'
 import { partNames } from '../core/degraded.ts'
-import type { SnapshotProvider } from '../store/snapshot.ts'
+import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
 
 /** What the metrics tell, from memory alone: a store that does not answer keeps nobody waiting. */
 export function readGatewayState(runtime: Runtime): GatewayState {

@@ -16,7 +16,7 @@ import { formatPublicHalf, mintRecoveryKey, readRecoveryKey } from '../sealing/r
 import { MachineKeyMissing } from '../sealing/seal-error.ts'
 import type { AuditEvent, AuditLine, StoreClient } from '../store/api.ts'
 import { startStore } from '../store/client.ts'
-import type { Retention } from '../store/record-tables.ts'
+import type { Retention } from '../store/records/record-tables.ts'
 import { finishRestore } from './finish-restore.ts'
 import { makeDirectory } from './make-directory.ts'
 import { extractNativeBinding } from './native-binding.ts'

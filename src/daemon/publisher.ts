@@ -3,7 +3,13 @@ import { reachFaultPoint } from '../core/fault-point.ts'
 import { emptyConfiguration } from '../gateway/thread/empty-configuration.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import type { Key, Provider, StoreClient, StoredSnapshot } from '../store/api.ts'
-import type { ConfigurationSnapshot, KeyDelta, Readiness, SnapshotKey, SnapshotProvider } from '../store/snapshot.ts'
+import type {
+  ConfigurationSnapshot,
+  KeyDelta,
+  Readiness,
+  SnapshotKey,
+  SnapshotProvider,
+} from '../store/configuration/snapshot.ts'
 import { bodyKeyFor } from './body-key.ts'
 import { slotLimit } from './memory.ts'
 import { openCredentials, sealedShut } from './open-credentials.ts'

@@ -1,6 +1,6 @@
 import { Secret } from '../core/secret.ts'
 import type { Keyring } from '../sealing/keyring.ts'
-import type { Backup } from '../store/backup-file.ts'
+import type { Backup } from '../store/backup/backup-file.ts'
 import { readSettings } from './commands.ts'
 import type { CommandIo, LocalCommand } from './local-command.ts'
 import type { Restored } from './restore.ts'
@@ -64,7 +64,7 @@ async function restore(
   const source = readSource(given)
   const settings = await readSettings(given, io, dataDir)
   const { refuseOccupied, restoreBackup } = await import('./restore.ts')
-  const { verifyBackup } = await import('../store/backup-file.ts')
+  const { verifyBackup } = await import('../store/backup/backup-file.ts')
   const file = String(given.file)
   const force = given.force === true
   refuseOccupied(settings.dataDirectory, force)

@@ -11,9 +11,9 @@ import { openEnvelope, readRecoveryKey } from '../sealing/recovery-key.ts'
 import { type Reseal, resealValues, type SealedValue } from '../sealing/reseal.ts'
 import { MachineKeyMissing, SealBroken } from '../sealing/seal-error.ts'
 import { parseSealed } from '../sealing/seal-format.ts'
-import { followBackup } from '../store/backup-client.ts'
-import { type Backup, BackupRefused } from '../store/backup-file.ts'
-import type { BackupContents } from '../store/backup-protocol.ts'
+import { followBackup } from '../store/backup/backup-client.ts'
+import { type Backup, BackupRefused } from '../store/backup/backup-file.ts'
+import type { BackupContents } from '../store/backup/backup-protocol.ts'
 import { proofIdentity } from './backup.ts'
 import {
   commitRestore,

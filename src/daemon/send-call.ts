@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { SentCall, SentPiece } from '../admin/handlers/context.ts'
 import { mintGatewayKey } from '../core/gateway-key.ts'
 import type { ResponseSink, Sending, Transport } from '../providers/contract.ts'
-import type { SnapshotKey } from '../store/snapshot.ts'
+import type { SnapshotKey } from '../store/configuration/snapshot.ts'
 import type { Publisher } from './publisher.ts'
 import type { OwnAddress } from './try-route.ts'
 

@@ -15,7 +15,12 @@ declare const __BUNDLED__: boolean | undefined
  */
 const entries = {
   store: { source: '../store/thread.ts', bundle: 'store-thread.js', heapMegabytes: 1024, youngMegabytes: 12 },
-  backup: { source: '../store/backup-thread.ts', bundle: 'backup-thread.js', heapMegabytes: 512, youngMegabytes: 12 },
+  backup: {
+    source: '../store/backup/backup-thread.ts',
+    bundle: 'backup-thread.js',
+    heapMegabytes: 512,
+    youngMegabytes: 12,
+  },
   gateway: {
     source: '../gateway/thread/thread.ts',
     bundle: 'gateway-thread.js',

@@ -4,7 +4,7 @@ import { newId } from '../core/ids.ts'
 import type { LaneName } from '../core/lane.ts'
 import type { Transport } from '../providers/contract.ts'
 import { fetchWhole } from '../providers/whole-answer.ts'
-import type { SnapshotKey } from '../store/snapshot.ts'
+import type { SnapshotKey } from '../store/configuration/snapshot.ts'
 import type { Publisher } from './publisher.ts'
 
 export interface RouteCall {

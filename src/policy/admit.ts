@@ -3,7 +3,7 @@ import type { LaneName } from '../core/lane.ts'
 import { quote } from '../core/quote.ts'
 import type { Signal } from '../core/record.ts'
 import { formatSize } from '../core/units.ts'
-import type { SnapshotKey } from '../store/snapshot.ts'
+import type { SnapshotKey } from '../store/configuration/snapshot.ts'
 import { type Counters, requestsInFlight } from './counters.ts'
 import type { EffectivePolicy, Verdict } from './effective.ts'
 

@@ -4,7 +4,7 @@ import { flatText } from '../core/flat-text.ts'
 import type { LaneName } from '../core/lane.ts'
 import type { RuleValue } from '../core/policy-rules.ts'
 import type { Signal } from '../core/record.ts'
-import type { ConfigurationSnapshot, SnapshotKey, SnapshotPolicy } from '../store/snapshot.ts'
+import type { ConfigurationSnapshot, SnapshotKey, SnapshotPolicy } from '../store/configuration/snapshot.ts'
 import {
   type BodyLimit,
   type NameCheck,

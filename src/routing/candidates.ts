@@ -2,7 +2,7 @@ import { flatText } from '../core/flat-text.ts'
 import type { LaneName } from '../core/lane.ts'
 import { captureStar, fillStar, type Pattern } from '../core/pattern.ts'
 import type { Signal } from '../core/record.ts'
-import type { SnapshotProvider, SnapshotTarget } from '../store/snapshot.ts'
+import type { SnapshotProvider, SnapshotTarget } from '../store/configuration/snapshot.ts'
 import type { CompiledTarget } from './compile.ts'
 import type { HealthView } from './health.ts'
 

@@ -2,7 +2,12 @@ import { flatText } from '../core/flat-text.ts'
 import type { LaneName } from '../core/lane.ts'
 import { compilePattern, isExact, matchesPattern, type Pattern } from '../core/pattern.ts'
 import type { Signal } from '../core/record.ts'
-import type { ConfigurationSnapshot, SnapshotProvider, SnapshotRoute, SnapshotTarget } from '../store/snapshot.ts'
+import type {
+  ConfigurationSnapshot,
+  SnapshotProvider,
+  SnapshotRoute,
+  SnapshotTarget,
+} from '../store/configuration/snapshot.ts'
 
 export interface CompiledTarget {
   target: SnapshotTarget

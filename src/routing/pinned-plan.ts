@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../core/errors.ts'
 import type { Signal } from '../core/record.ts'
 import type { ObjectPlace } from '../core/stored-object.ts'
-import type { SnapshotProvider, SnapshotRoute } from '../store/snapshot.ts'
+import type { SnapshotProvider, SnapshotRoute } from '../store/configuration/snapshot.ts'
 import {
   type Candidate,
   evaluateTarget,

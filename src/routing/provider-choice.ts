@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../core/errors.ts'
 import { quote } from '../core/quote.ts'
 import type { Signal } from '../core/record.ts'
-import type { SnapshotProvider } from '../store/snapshot.ts'
+import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
 import type { TargetQuery } from './candidates.ts'
 import type { CompiledRoutes, Scope } from './compile.ts'
 

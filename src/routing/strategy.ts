@@ -1,5 +1,5 @@
 import type { Signal } from '../core/record.ts'
-import type { SnapshotRoute } from '../store/snapshot.ts'
+import type { SnapshotRoute } from '../store/configuration/snapshot.ts'
 import type { Candidate } from './candidates.ts'
 
 /**

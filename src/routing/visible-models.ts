@@ -1,6 +1,6 @@
 import type { LaneName } from '../core/lane.ts'
 import { captureStar, fillStar, isExact, matchesPattern } from '../core/pattern.ts'
-import type { ProviderModel, SnapshotProvider } from '../store/snapshot.ts'
+import type { ProviderModel, SnapshotProvider } from '../store/configuration/snapshot.ts'
 import { upstreamName } from './candidates.ts'
 import { type CompiledRoute, type CompiledRoutes, type CompiledTarget, findRoute, type Scope } from './compile.ts'
 

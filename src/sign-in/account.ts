@@ -1,4 +1,4 @@
-import type { Session } from '../store/operator-tables.ts'
+import type { Session } from '../store/operators/operator-tables.ts'
 import { operatorLine } from './audit-line.ts'
 import { hashPassword, refuseWeak, verifyPassword } from './password-hash.ts'
 import { Pending } from './pending.ts'

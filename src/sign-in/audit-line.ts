@@ -1,5 +1,5 @@
 import type { AuditLine } from '../store/api.ts'
-import type { Operator } from '../store/operator-tables.ts'
+import type { Operator } from '../store/operators/operator-tables.ts'
 
 export type { AuditLine } from '../store/api.ts'
 

@@ -1,5 +1,5 @@
 import type { StoreClient } from '../store/api.ts'
-import type { Operator } from '../store/operator-tables.ts'
+import type { Operator } from '../store/operators/operator-tables.ts'
 
 /** A guesser must not fill the audit: what fails within this time after a line is counted, and told in one line at its end. */
 const quietMs = 60_000

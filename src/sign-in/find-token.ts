@@ -1,6 +1,6 @@
 import { isApiToken } from '../core/api-token.ts'
 import type { StoreClient } from '../store/api.ts'
-import type { ApiToken } from '../store/token-tables.ts'
+import type { ApiToken } from '../store/operators/token-tables.ts'
 import { hashToken, isSame } from './token.ts'
 
 export type { ApiToken }

@@ -1,6 +1,6 @@
 import { newId } from '../core/ids.ts'
 import type { StoreClient, Tables } from '../store/api.ts'
-import type { Operator } from '../store/operator-tables.ts'
+import type { Operator } from '../store/operators/operator-tables.ts'
 import { StoreConflict } from '../store/store-error.ts'
 import { operatorLine } from './audit-line.ts'
 import { SignInRefused } from './refusal.ts'

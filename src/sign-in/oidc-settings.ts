@@ -1,5 +1,5 @@
 import type { Secret } from '../core/secret.ts'
-import type { Grant, Role } from '../store/operator-tables.ts'
+import type { Grant, Role } from '../store/operators/operator-tables.ts'
 
 /** How long a person may take at the provider's. */
 export const oidcMinutes = 10

@@ -1,6 +1,6 @@
 import * as client from 'openid-client'
 import { newId } from '../core/ids.ts'
-import type { Grant, Operator } from '../store/operator-tables.ts'
+import type { Grant, Operator } from '../store/operators/operator-tables.ts'
 import { type AuditLine, operatorLine } from './audit-line.ts'
 import { mapRoles, type OidcSettings, oidcMinutes } from './oidc-settings.ts'
 import { Pending } from './pending.ts'

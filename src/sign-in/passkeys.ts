@@ -8,7 +8,7 @@ import {
   verifyRegistrationResponse,
 } from '@simplewebauthn/server'
 import { newId } from '../core/ids.ts'
-import type { Operator, Passkey } from '../store/operator-tables.ts'
+import type { Operator, Passkey } from '../store/operators/operator-tables.ts'
 import { operatorLine } from './audit-line.ts'
 import type { PasskeySite } from './passkey-site.ts'
 import { Pending } from './pending.ts'

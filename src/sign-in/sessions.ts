@@ -1,12 +1,12 @@
 import { newId } from '../core/ids.ts'
 import type { StoreClient } from '../store/api.ts'
-import type { Operator, Session, SessionOfOperator, SignInMethod } from '../store/operator-tables.ts'
+import type { Operator, Session, SessionOfOperator, SignInMethod } from '../store/operators/operator-tables.ts'
 import { operatorLine } from './audit-line.ts'
 import type { Place } from './place.ts'
 import { SignInRefused } from './refusal.ts'
 import { hashToken, isSame, isToken, mintToken } from './token.ts'
 
-export type { Operator, SessionOfOperator } from '../store/operator-tables.ts'
+export type { Operator, SessionOfOperator } from '../store/operators/operator-tables.ts'
 
 const idleMs = 12 * 3_600_000
 export const absoluteMs = 30 * 86_400_000

@@ -1,6 +1,6 @@
 import type { Keyring } from '../sealing/keyring.ts'
 import type { StoreClient } from '../store/api.ts'
-import type { Operator, SessionOfOperator } from '../store/operator-tables.ts'
+import type { Operator, SessionOfOperator } from '../store/operators/operator-tables.ts'
 import { Failures } from './failures.ts'
 import { takeLink } from './links.ts'
 import { verifyPassword } from './password-hash.ts'

@@ -1,7 +1,7 @@
 import type { Keyring } from '../sealing/keyring.ts'
 import { SealBroken } from '../sealing/seal-error.ts'
 import type { StoreClient } from '../store/api.ts'
-import type { Operator } from '../store/operator-tables.ts'
+import type { Operator } from '../store/operators/operator-tables.ts'
 import { SignInRefused } from './refusal.ts'
 
 const period = 30

@@ -3,17 +3,17 @@ import type { Writers } from '../core/journal-format.ts'
 import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
-import type { AuditLine, AuditTables } from './audit-tables.ts'
-import type { BodyTables } from './body-tables.ts'
-import type { ObjectTables } from './object-tables.ts'
-import type { OperatorTables } from './operator-tables.ts'
-import type { RecordTables, Retention } from './record-tables.ts'
-import type { SealTables } from './seal-tables.ts'
-import type { ProviderModel, Readiness, SnapshotPolicy, SnapshotTarget } from './snapshot.ts'
-import type { TokenTables } from './token-tables.ts'
+import type { SealTables } from './configuration/seal-tables.ts'
+import type { ProviderModel, Readiness, SnapshotPolicy, SnapshotTarget } from './configuration/snapshot.ts'
+import type { ObjectTables } from './objects/object-tables.ts'
+import type { AuditLine, AuditTables } from './operators/audit-tables.ts'
+import type { OperatorTables } from './operators/operator-tables.ts'
+import type { TokenTables } from './operators/token-tables.ts'
+import type { BodyTables } from './records/body-tables.ts'
+import type { RecordTables, Retention } from './records/record-tables.ts'
 
-export type { AuditEvent, AuditLine } from './audit-tables.ts'
-export type { StoredBody } from './body-tables.ts'
+export type { AuditEvent, AuditLine } from './operators/audit-tables.ts'
+export type { StoredBody } from './records/body-tables.ts'
 export type {
   RecordFilter,
   RecordSums,
@@ -25,7 +25,7 @@ export type {
   TargetRow,
   UsageRow,
   UsageSum,
-} from './record-tables.ts'
+} from './records/record-tables.ts'
 
 /**
  * What the store can do, by table. The implementation lives in the store thread (`thread.ts`); everybody else holds

@@ -1,10 +1,10 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { RequestRecord } from '../core/record.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
-import { storeAccess } from './access.ts'
 import type { AuditLine, StoreClient, StoredSnapshot, StoreHealth, StoreWitness, Tables, Upgrade } from './api.ts'
+import { storeAccess } from './operators/access.ts'
 import type { StoreNews, StoreRequest } from './protocol.ts'
-import { readRecord } from './record-json.ts'
+import { readRecord } from './records/record-json.ts'
 import { StoreDegraded, StoreStopped } from './store-error.ts'
 import { type Ask, firstLine, StoreLife, type StoreWorker } from './store-life.ts'
 

@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Writers } from '../core/journal-format.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { AuditLine, Upgrade } from './api.ts'
-import type { Retention } from './record-tables.ts'
+import type { Retention } from './records/record-tables.ts'
 import type { PlainError } from './store-error.ts'
 
 /** What the composition root hands the store thread as `workerData`. */

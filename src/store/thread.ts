@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { armThread } from '../core/fault-point.ts'
-import { type CallLife, runStoppable } from './call-life.ts'
-import { giveBackAfterStart } from './give-back.ts'
-import { lockDatabase } from './lock.ts'
-import { openStore } from './open.ts'
+import { type CallLife, runStoppable } from './cancellation.ts'
 import type { StoreMessage, StoreRequest, StoreThreadData } from './protocol.ts'
 import { StoreSession } from './session.ts'
+import { lockDatabase } from './sqlite/lock.ts'
+import { openStore } from './sqlite/open.ts'
 import { toPlainError } from './store-error.ts'
+import { giveBackAfterStart } from './trim-heap.ts'
 
 /** The store's own thread: SQLite is synchronous, and here it stalls nobody but the store. */
 async function run(port: MessagePort, data: StoreThreadData): Promise<void> {

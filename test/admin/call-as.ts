@@ -1,5 +1,5 @@
 import { call, isProcedure } from '@orpc/server'
-import type { RoleGrant } from '../../src/admin/contract/roles.ts'
+import type { RoleGrant } from '../../src/admin/contract/operators/roles.ts'
 import type { AdminParts, CallContext, Caller } from '../../src/admin/handlers/context.ts'
 import { router } from '../../src/admin/handlers/index.ts'
 

@@ -14,7 +14,7 @@ import { providerKinds } from '../../src/providers/index.ts'
 import { makeKeyring } from '../../src/sealing/keyring.ts'
 import { createMachineKey } from '../../src/sealing/machine-key.ts'
 import type { StoreClient, StoredSnapshot } from '../../src/store/api.ts'
-import type { ConfigurationSnapshot, SnapshotKey } from '../../src/store/snapshot.ts'
+import type { ConfigurationSnapshot, SnapshotKey } from '../../src/store/configuration/snapshot.ts'
 import { addScope, startTestStore, storePaths } from '../store/support.ts'
 
 export const good: CheckResult = {

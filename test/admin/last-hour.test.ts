@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { readLastHour } from '../../src/admin/handlers/last-hour.ts'
+import { readLastHour } from '../../src/admin/handlers/providers/last-hour.ts'
 import type { StatsRow } from '../../src/store/api.ts'
 import { startTestGateway } from './gateway.ts'
 

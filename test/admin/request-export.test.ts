@@ -54,7 +54,7 @@ describe('requests.export', () => {
     const gateway = await startTestGateway()
     journal(gateway, ...Array.from({ length: 450 }, (_, index) => at(index)))
     const list = vi.spyOn(gateway.parts.store.records, 'list')
-    const { exportRequests } = await import('../../src/admin/handlers/export-requests.ts')
+    const { exportRequests } = await import('../../src/admin/handlers/requests/export-requests.ts')
     const caller = { name: 'test', surface: 'api' as const, id: null, grants: [] }
     const scope = { seen: null, able: null, refuse: () => new Error('refused') }
     const context = { ...gateway.parts, caller, closing: new AbortController().signal, scope }

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { requests } from '../../src/admin/contract/requests.ts'
+import { requests } from '../../src/admin/contract/requests/requests.ts'
 import { rowsOf } from '../../src/admin/contract/show-rows.ts'
 import { newId } from '../../src/core/ids.ts'
 import type { RequestRecord } from '../../src/core/record.ts'

@@ -1,7 +1,7 @@
 import { call } from '@orpc/server'
 import { describe, expect, it } from 'vitest'
 import { listOperations } from '../../src/admin/contract/operations.ts'
-import { mayCall, type RoleGrant, roleNames } from '../../src/admin/contract/roles.ts'
+import { mayCall, type RoleGrant, roleNames } from '../../src/admin/contract/operators/roles.ts'
 import type { CallContext } from '../../src/admin/handlers/context.ts'
 import { callerWith, procedureAt } from './call-as.ts'
 import { refusal, startTestGateway } from './gateway.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseTarget } from '../../src/admin/handlers/route-targets.ts'
+import { parseTarget } from '../../src/admin/handlers/routes/route-targets.ts'
 import { sampleRecord } from '../support/sample-record.ts'
 import { refusal, startTestGateway, type TestGateway } from './gateway.ts'
 

@@ -1,7 +1,7 @@
 import { lateDispatcher } from '../../src/admin/late-dispatcher.ts'
 import type { ConsoleOptions } from '../../src/console/listener.ts'
 import { mintLink } from '../../src/sign-in/links.ts'
-import type { Grant, Operator } from '../../src/store/operator-tables.ts'
+import type { Grant, Operator } from '../../src/store/operators/operator-tables.ts'
 import { startTestGateway } from '../admin/gateway.ts'
 import { password, sampleOperator } from '../sign-in/sample-operator.ts'
 import { type Answer, ask, sampleState, startListener } from './open-listener.ts'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { writeExposition } from '../../src/console/exposition.ts'
 import { TrafficMetrics } from '../../src/console/traffic-metrics.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
-import { TrafficTallier } from '../../src/store/traffic-tally.ts'
+import { TrafficTallier } from '../../src/store/ingest/traffic-tally.ts'
 import { sampleRecord } from '../support/sample-record.ts'
 
 function count(metrics: TrafficMetrics, records: RequestRecord[]): void {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { TrafficTally } from '../../src/core/traffic-tally.ts'
 import { TrafficWindow } from '../../src/daemon/recent-traffic.ts'
-import type { RecordHead } from '../../src/store/record-head.ts'
-import { TrafficTallier } from '../../src/store/traffic-tally.ts'
+import { TrafficTallier } from '../../src/store/ingest/traffic-tally.ts'
+import type { RecordHead } from '../../src/store/records/record-head.ts'
 import { sampleRecord } from '../support/sample-record.ts'
 
 const start = Date.parse('2026-03-01T12:00:00.000Z')

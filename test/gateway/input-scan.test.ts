@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { BatchInput } from '../../src/core/stored-object.ts'
 import { InputScan } from '../../src/gateway/objects/input-scan.ts'
 import { type LineReader, lineReaders } from '../../src/lanes/line-readers.ts'
-import { HeldInputs } from '../../src/store/held-inputs.ts'
+import { HeldInputs } from '../../src/store/objects/held-inputs.ts'
 
 const openai: LineReader = lineReaders.openai!
 const gemini: LineReader = lineReaders.gemini!

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { SentEvent } from '../../src/admin/contract/send.ts'
+import type { SentEvent } from '../../src/admin/contract/requests/send.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 describe('a request sent as a key', () => {

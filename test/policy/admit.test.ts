@@ -17,7 +17,7 @@ import {
   releaseHold,
 } from '../../src/policy/admit.ts'
 import { attachCounters, type Counters, createCounterMemory, requestsInFlight } from '../../src/policy/counters.ts'
-import type { SnapshotKey, SnapshotPolicy } from '../../src/store/snapshot.ts'
+import type { SnapshotKey, SnapshotPolicy } from '../../src/store/configuration/snapshot.ts'
 import { makeConfiguration, makeKey, makePolicy } from '../support/snapshot.ts'
 
 const now = Date.parse('2026-11-21T16:00:00Z')

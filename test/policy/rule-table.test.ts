@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { readFields } from '../../cli/fields.ts'
 import { optionsOf } from '../../cli/flags.ts'
-import { clearField, inputFields, ruleColumns, shownFields } from '../../src/admin/contract/policy-fields.ts'
+import { clearField, inputFields, ruleColumns, shownFields } from '../../src/admin/contract/policies/policy-fields.ts'
 import { captureModes } from '../../src/core/capture.ts'
 import {
   changeRules,

@@ -2,7 +2,7 @@ import fc, { array, boolean, constantFrom, property, record, shuffledSubarray } 
 import { expect, it } from 'vitest'
 import { compilePattern, matchesPattern } from '../../src/core/pattern.ts'
 import { compileRoutes, plan, type RouteShape, validateRoute } from '../../src/routing/plan.ts'
-import type { SnapshotRoute } from '../../src/store/snapshot.ts'
+import type { SnapshotRoute } from '../../src/store/configuration/snapshot.ts'
 import { makeConfiguration, makeProvider, makeRoute, makeTarget } from '../support/snapshot.ts'
 
 const short = array(constantFrom('a', 'b'), { maxLength: 3 }).map((parts) => parts.join(''))

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { LaneName } from '../../src/core/lane.ts'
 import type { HealthView } from '../../src/routing/health.ts'
 import { compileRoutes, type Plan, type PlanQuery, plan } from '../../src/routing/plan.ts'
-import type { SnapshotProvider, SnapshotRoute } from '../../src/store/snapshot.ts'
+import type { SnapshotProvider, SnapshotRoute } from '../../src/store/configuration/snapshot.ts'
 import { makeConfiguration, makeProvider, makeRoute, makeTarget } from '../support/snapshot.ts'
 
 const now = Date.parse('2026-11-21T16:00:00Z')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LaneName } from '../../src/core/lane.ts'
 import { compileRoutes, visibleModels } from '../../src/routing/plan.ts'
-import type { SnapshotProvider, SnapshotRoute } from '../../src/store/snapshot.ts'
+import type { SnapshotProvider, SnapshotRoute } from '../../src/store/configuration/snapshot.ts'
 import { makeConfiguration, makeProvider, makeRoute, makeTarget } from '../support/snapshot.ts'
 
 const listed = ['gpt-4o', 'gpt-4o-mini', 'whisper'].map((name) => ({

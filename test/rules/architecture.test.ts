@@ -42,7 +42,7 @@ describe('who may import whom', () => {
   })
 
   it.each([
-    ['src/routing/a.ts', "import type { X } from '../store/snapshot.ts'"],
+    ['src/routing/a.ts', "import type { X } from '../store/configuration/snapshot.ts'"],
     ['src/lanes/openai/a.ts', "import { x } from '../contract.ts'"],
     ['src/daemon/a.ts', "import { x } from '../store/client.ts'"],
     ['src/main.ts', "import { x } from '../cli/run.ts'"],

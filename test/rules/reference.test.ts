@@ -53,9 +53,9 @@ describe('docs/lanes.md', () => {
   })
 })
 
-describe('src/admin/contract/kind-settings.json', () => {
+describe('src/admin/contract/providers/kind-settings.json', () => {
   it('is in step with what the provider kinds declare (npm run reference)', () => {
-    const text = readFileSync(join(root, 'src/admin/contract/kind-settings.json'), 'utf8')
+    const text = readFileSync(join(root, 'src/admin/contract/providers/kind-settings.json'), 'utf8')
     expect(text).toBe(writeKindSettings(providerKinds))
   })
 })

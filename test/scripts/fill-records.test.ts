@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { recordShape } from '../../src/admin/contract/record.ts'
+import { recordShape } from '../../src/admin/contract/requests/record.ts'
 import { startTestStore, storePaths, temporaryDirectory } from '../store/support.ts'
 
 const script = join(import.meta.dirname, '../../scripts/fill-records.ts')

@@ -1,6 +1,6 @@
 import { newId } from '../../src/core/ids.ts'
 import { hashPassword } from '../../src/sign-in/password-hash.ts'
-import type { Operator } from '../../src/store/operator-tables.ts'
+import type { Operator } from '../../src/store/operators/operator-tables.ts'
 
 export const password = 'correct horse battery'
 

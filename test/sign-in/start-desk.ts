@@ -5,7 +5,7 @@ import { createMachineKey } from '../../src/sealing/machine-key.ts'
 import type { Place } from '../../src/sign-in/place.ts'
 import { SignIn } from '../../src/sign-in/sign-in.ts'
 import type { AuditEvent } from '../../src/store/api.ts'
-import type { Operator } from '../../src/store/operator-tables.ts'
+import type { Operator } from '../../src/store/operators/operator-tables.ts'
 import { addScope, startTestStore, storePaths, temporaryDirectory } from '../store/support.ts'
 import { password, sampleOperator } from './sample-operator.ts'
 

@@ -9,10 +9,10 @@ import type { Writers } from '../../src/core/journal-format.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import type { Key, Policy, Provider, ProviderRevision, Route, StoreClient } from '../../src/store/api.ts'
 import { startStore } from '../../src/store/client.ts'
-import type { Connection } from '../../src/store/connection.ts'
-import { Ingestion } from '../../src/store/ingest.ts'
+import { Ingestion } from '../../src/store/ingest/ingest.ts'
+import type { BatchLimits } from '../../src/store/ingest/segment-reader.ts'
 import type { StoreThreadData } from '../../src/store/protocol.ts'
-import type { BatchLimits } from '../../src/store/segment-reader.ts'
+import type { Connection } from '../../src/store/sqlite/connection.ts'
 
 export const now = '2026-01-02T03:04:05.000Z'
 

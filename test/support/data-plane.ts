@@ -10,8 +10,8 @@ import { attachShared, createSharedMemory } from '../../src/daemon/memory.ts'
 import type { FromThread, ServerCertificate, ThreadStart, ToThread } from '../../src/gateway/thread/messages.ts'
 import { heldBytes, requestsInFlight } from '../../src/policy/counters.ts'
 import type { HealthView } from '../../src/routing/health.ts'
-import { findEntries, recordText } from '../../src/store/segment-reader.ts'
-import type { SnapshotKey, SnapshotRoute } from '../../src/store/snapshot.ts'
+import type { SnapshotKey, SnapshotRoute } from '../../src/store/configuration/snapshot.ts'
+import { findEntries, recordText } from '../../src/store/ingest/segment-reader.ts'
 import { makeRoute, makeTarget } from './snapshot.ts'
 
 export interface DataPlane {

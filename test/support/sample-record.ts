@@ -1,7 +1,7 @@
 import { newId } from '../../src/core/ids.ts'
 import type { JournalEntry } from '../../src/core/journal-format.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
-import { blankRecord } from '../../src/store/blank-record.ts'
+import { blankRecord } from '../../src/store/records/blank-record.ts'
 
 /** A settled request of the OpenAI lane, in whatever differs. */
 export function sampleRecord(change: Partial<RequestRecord> = {}): RequestRecord {

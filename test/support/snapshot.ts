@@ -5,7 +5,7 @@ import type {
   SnapshotProvider,
   SnapshotRoute,
   SnapshotTarget,
-} from '../../src/store/snapshot.ts'
+} from '../../src/store/configuration/snapshot.ts'
 
 /** Parts of a read model for tests; every part that a test does not speak of is plain and well. */
 export function makeConfiguration(parts: Partial<ConfigurationSnapshot> = {}): ConfigurationSnapshot {

@@ -1,7 +1,7 @@
 import { oc } from '@orpc/contract'
 import type { z } from 'zod'
 import { operationErrors } from './errors.ts'
-import type { Requirement } from './roles.ts'
+import type { Requirement } from './operators/roles.ts'
 
 /**
  * How an operation describes itself. Everything a surface needs (route, check, command, help, table, form, reference

@@ -1,5 +1,5 @@
 import { isOwner, mintLink } from '../../sign-in/links.ts'
-import type { Operator } from '../../store/operator-tables.ts'
+import type { Operator } from '../../store/operators/operator-tables.ts'
 import { audited } from './audited.ts'
 import { operations } from './base.ts'
 import type { AdminContext } from './context.ts'

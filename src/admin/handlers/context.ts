@@ -6,9 +6,9 @@ import type { CheckResult, ProviderKind, ProviderTarget } from '../../providers/
 import type { HealthView } from '../../routing/health.ts'
 import type { Keyring } from '../../sealing/keyring.ts'
 import type { StoreClient, StoreHealth } from '../../store/api.ts'
-import type { ConfigurationSnapshot, SnapshotKey } from '../../store/snapshot.ts'
+import type { ConfigurationSnapshot, SnapshotKey } from '../../store/configuration/snapshot.ts'
 import type { BackupEvent } from '../contract/backup.ts'
-import type { RoleGrant } from '../contract/roles.ts'
+import type { RoleGrant } from '../contract/operators/roles.ts'
 import type { Scope } from './scope.ts'
 
 /** What handlers may use, handed in by the composition root. */

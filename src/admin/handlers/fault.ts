@@ -42,7 +42,7 @@ export function translateFault(error: unknown) {
   return null
 }
 
-/** By what the store says of it (`src/store/refuse.ts`). */
+/** By what the store says of it (`src/store/reject.ts`). */
 function adviseConflict({ message }: StoreConflict): string {
   if (message.includes(' is used by ')) return 'Change or remove what uses it first.'
   return message.includes(' exists already') ? 'Choose another name.' : 'Refresh and try again.'

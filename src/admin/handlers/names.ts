@@ -1,5 +1,5 @@
 import type { AdminContext } from './context.ts'
-import { loadOwners, type Owners } from './owners.ts'
+import { loadOwners, type Owners } from './projects/owners.ts'
 
 /** Names by id, for showing what refers to others. */
 export interface Names {

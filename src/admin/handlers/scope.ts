@@ -1,4 +1,4 @@
-import { projectsWith, type Requirement, type RoleGrant } from '../contract/roles.ts'
+import { projectsWith, type Requirement, type RoleGrant } from '../contract/operators/roles.ts'
 import { refused } from './fault.ts'
 
 /** How far a caller's grants go in one operation. Projects by their ids. */

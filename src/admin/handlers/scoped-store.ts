@@ -1,5 +1,5 @@
-import { storeAccess } from '../../store/access.ts'
 import type { Policy, Provider, RecordFilter, StoreClient, Tables } from '../../store/api.ts'
+import { storeAccess } from '../../store/operators/access.ts'
 import { isAble, isSeen, type Scope } from './scope.ts'
 import { hideOthers, isRecordSeen } from './scoped-runtime.ts'
 

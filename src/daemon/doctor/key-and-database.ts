@@ -8,8 +8,8 @@ import { ok, problem } from '../../core/diagnostic.ts'
 import { makeKeyring, witnessIdentity } from '../../sealing/keyring.ts'
 import { loadMachineKey, type MachineKey } from '../../sealing/machine-key.ts'
 import { SealBroken } from '../../sealing/seal-error.ts'
-import { databaseBytes } from '../../store/database-bytes.ts'
-import type { Examination } from '../../store/examine.ts'
+import type { Examination } from '../../store/sqlite/check-database.ts'
+import { databaseBytes } from '../../store/sqlite/database-bytes.ts'
 import { extractNativeBinding } from '../native-binding.ts'
 import { databaseFile } from '../places.ts'
 
@@ -46,7 +46,7 @@ function examineKey(load: () => MachineKey): { key: MachineKey | null; diagnosti
 }
 
 async function examine(path: string, nativeBinding: string | undefined): Promise<Examination | Diagnostic> {
-  const { examineDatabase } = await import('../../store/examine.ts')
+  const { examineDatabase } = await import('../../store/sqlite/check-database.ts')
   try {
     return await examineDatabase({ path, ...(nativeBinding === undefined ? {} : { nativeBinding }) })
   } catch (error) {

@@ -2,7 +2,7 @@ import { type Fault, fault } from '../../core/errors.ts'
 import { quote } from '../../core/quote.ts'
 import type { Asker, ObjectName, ObjectScope, StoredObject } from '../../core/stored-object.ts'
 import type { Pin } from '../../routing/pinned-plan.ts'
-import type { SnapshotKey } from '../../store/snapshot.ts'
+import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Call } from '../request/call.ts'
 

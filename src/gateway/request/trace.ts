@@ -4,7 +4,7 @@ import { isoTime } from '../../core/iso-time.ts'
 import type { LaneName } from '../../core/lane.ts'
 import type { AttemptRecord, RequestRecord, Signal, TimelineEntry, TokenUsage } from '../../core/record.ts'
 import type { Inspection } from '../../lanes/contract.ts'
-import type { SnapshotKey } from '../../store/snapshot.ts'
+import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
 
 /**
  * What is known of a request so far, as its record will show it. Every step writes here what it found out, so that a request

@@ -1,4 +1,4 @@
-import type { ConfigurationSnapshot } from '../../store/snapshot.ts'
+import type { ConfigurationSnapshot } from '../../store/configuration/snapshot.ts'
 
 /** Before the first has been published. */
 export const emptyConfiguration: ConfigurationSnapshot = {

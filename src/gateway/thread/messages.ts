@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { DegradedPart } from '../../core/degraded.ts'
 import type { CounterLayout } from '../../policy/counters.ts'
-import type { ConfigurationSnapshot, KeyDelta } from '../../store/snapshot.ts'
+import type { ConfigurationSnapshot, KeyDelta } from '../../store/configuration/snapshot.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway.ts'
 import type { JournalPlace } from '../journal/journal.ts'
 

@@ -7,7 +7,12 @@ import { findKind } from '../../providers/index.ts'
 import { type CompiledRoutes, compileRoutes } from '../../routing/plan.ts'
 import type { BodyKey } from '../../sealing/body-seal.ts'
 import { ClientTokens } from '../../sealing/client-token.ts'
-import type { ConfigurationSnapshot, KeyDelta, SnapshotKey, SnapshotProvider } from '../../store/snapshot.ts'
+import type {
+  ConfigurationSnapshot,
+  KeyDelta,
+  SnapshotKey,
+  SnapshotProvider,
+} from '../../store/configuration/snapshot.ts'
 import { emptyConfiguration } from './empty-configuration.ts'
 
 /** A provider configuration as this thread uses it: its kind found, its credentials wrapped. */

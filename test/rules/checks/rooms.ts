@@ -60,7 +60,7 @@ const composers: Record<string, readonly string[]> = { daemon: ['cli', 'tui', 'm
 const rooms: readonly [prefix: string, room: string][] = [
   ['src/main.ts', 'main'],
   ['src/local-commands.ts', 'main'],
-  ['src/store/snapshot.ts', 'store/snapshot'],
+  ['src/store/configuration/snapshot.ts', 'store/snapshot'],
   ['src/sealing/client-token.ts', 'sealing/client-token'],
   ['src/sealing/body-seal.ts', 'sealing/body-seal'],
   ['src/admin/contract/', 'admin/contract'],

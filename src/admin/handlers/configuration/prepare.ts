@@ -3,11 +3,11 @@ import { closestNames } from '../../../core/closest-names.ts'
 import { type Entry, keyOf, objectsIn, type Plain, type Problem, type Resource } from '../../../manifest/resource.ts'
 import type { ProviderKind } from '../../../providers/contract.ts'
 import { defaultBaseUrl } from '../../../providers/index.ts'
-import type { KindSettingsInput } from '../../contract/kind-settings.ts'
-import { projectsWith } from '../../contract/roles.ts'
-import { checkNeed } from '../add-provider.ts'
+import { projectsWith } from '../../contract/operators/roles.ts'
+import type { KindSettingsInput } from '../../contract/providers/kind-settings.ts'
 import type { AdminContext } from '../context.ts'
-import { checkForm, lastFour, readCredential } from '../provider-check.ts'
+import { checkNeed } from '../providers/add-provider.ts'
+import { checkForm, lastFour, readCredential } from '../providers/provider-check.ts'
 import {
   checkHeaders,
   findProviderKind,
@@ -16,7 +16,7 @@ import {
   ownSettings,
   readBaseUrl,
   readSettings,
-} from '../provider-input.ts'
+} from '../providers/provider-input.ts'
 
 export interface Findings {
   problems: Problem[]

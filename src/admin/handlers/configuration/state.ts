@@ -12,7 +12,7 @@ import type {
   SealedCredential,
   StoredConfiguration,
 } from '../../../store/api.ts'
-import { openSealed } from '../provider-check.ts'
+import { openSealed } from '../providers/provider-check.ts'
 
 /** The configuration as files describe it: by names, without what the gateway found or counted. */
 export interface State {

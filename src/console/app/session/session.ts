@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { mayCall, type RoleGrant } from '../../../admin/contract/roles.ts'
+import { mayCall, type RoleGrant } from '../../../admin/contract/operators/roles.ts'
 import { orpc } from '../client/admin.ts'
 import { callAuth } from '../client/http.ts'
 import { queries, sessionKey } from '../client/queries.ts'

@@ -1,4 +1,4 @@
-import type { SentEvent } from '../../../../admin/contract/send.ts'
+import type { SentEvent } from '../../../../admin/contract/requests/send.ts'
 
 /** A response as far as it has been received. */
 export interface PlaygroundResponse {

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { describeRecord } from '../../../../admin/contract/what-happened.ts'
+import { describeRecord } from '../../../../admin/contract/requests/what-happened.ts'
 import { orpc } from '../../client/admin.ts'
 import { Count, Duration, FaultNotice, Money, RecordView, UntrustedText } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
-import type { SentEvent } from '../../../../admin/contract/send.ts'
+import type { SentEvent } from '../../../../admin/contract/requests/send.ts'
 import { callOperation } from '../../client/admin.ts'
 import { type Fault, faultOf } from '../../client/fault.ts'
 import { applyEvent, emptyResponse, type PlaygroundResponse } from './playground-response.ts'

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Eye } from 'lucide-react'
+import { whyNoBodies } from '../../../../admin/contract/requests/why-no-bodies.ts'
 import { escapeControls, formatValue } from '../../../../admin/contract/show-value.ts'
-import { whyNoBodies } from '../../../../admin/contract/why-no-bodies.ts'
 import { indentJson } from '../../../../core/indent-json.ts'
 import { orpc } from '../../client/admin.ts'
 import type { RequestRow } from '../../live/status-output.ts'

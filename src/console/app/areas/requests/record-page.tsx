@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { describeRecord, isOwnAnswer } from '../../../../admin/contract/requests/what-happened.ts'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
-import { describeRecord, isOwnAnswer } from '../../../../admin/contract/what-happened.ts'
 import { orpc } from '../../client/admin.ts'
 import { faultOf } from '../../client/fault.ts'
 import type { RequestRow } from '../../live/status-output.ts'

@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { anywhereField, reference, scopeFields, time } from '../fields.ts'
+import { field, operation } from '../operation.ts'
+
+const limitShape = z.object({
+  /** `requests_per_minute`, `usd_per_day`, `concurrency`. */
+  name: z.string(),
+  policy: z.string(),
+  used: z.number(),
+  limit: z.number(),
+  /** `requests`, `tokens` or `usd`. */
+  unit: z.string(),
+  /** When it begins anew; null: it does not. */
+  resets_at: time.nullable(),
+})
+
+const sumShape = z.object({
+  requests: z.number(),
+  tokens: z.number(),
+  /** null: nothing of it has a price. */
+  usd: z.number().nullable(),
+  resets_at: time,
+})
+
+export const usageShape = z.object({
+  key: z.object({ id: z.string(), name: z.string() }),
+  project: z.string(),
+  environment: z.string(),
+  /** What policies limit, of all that apply to the key; empty: nothing is limited. */
+  limits: z.array(limitShape),
+  /** Days and months are those of UTC. */
+  today: sumShape,
+  /** null: only where one key is asked for. */
+  month: sumShape.nullable(),
+  last_used_at: time.nullable(),
+})
+
+export const usage = operation({
+  summary: 'Show the usage of keys and the limits of their policies',
+  role: 'viewer',
+  reach: 'project',
+  effect: 'read',
+  show: {
+    as: 'table',
+    columns: [
+      { field: 'key.name', title: 'KEY' },
+      { field: 'today.requests', title: 'TODAY', format: 'number', unit: 'req' },
+      { field: 'today.tokens', title: 'TOKENS', format: 'number' },
+      { field: 'today.usd', title: 'COST', format: 'money' },
+      { field: 'month.requests', title: 'THIS MONTH', format: 'number', unit: 'req' },
+      { field: 'month.usd', title: 'MONTH COST', format: 'money' },
+      { field: 'limits', title: 'LIMITS', format: 'list', absent: 'none' },
+      { field: 'last_used_at', title: 'LAST USED', format: 'age' },
+    ],
+    empty: 'No keys yet. Create one: spgw keys create --name NAME',
+  },
+  positional: ['key'],
+  examples: ['keys usage', 'keys usage ci', 'keys usage --all --json'],
+})
+  .input(
+    z.strictObject({
+      key: field(reference.optional(), { description: 'Name, ID or last four of one key (default: all keys)' }),
+      ...scopeFields,
+      ...anywhereField,
+    }),
+  )
+  .output(z.array(usageShape))

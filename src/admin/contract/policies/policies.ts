@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { policyRules } from '../../../core/policy-rules.ts'
+import { forceField, nameField, newNameField, owned, removed, renameField, time } from '../fields.ts'
+import { type Column, field, operation } from '../operation.ts'
+import { clearField, inputFields, ruleColumns, shownFields } from './policy-fields.ts'
+
+export const policyShape = z.object({
+  id: z.string(),
+  name: z.string(),
+  /** `workspace`, `project:P`, `environment:P/E`, `key:NAME`. */
+  attached_to: z.array(z.string()),
+  /** `key:NAME`: keys that name it themselves, which only `keys edit` changes. */
+  held_by: z.array(z.string()),
+  ...shownFields(policyRules),
+  owned,
+  created_at: time,
+})
+
+const columns: readonly Column[] = [
+  { field: 'name', title: 'NAME' },
+  { field: 'attached_to', title: 'APPLIES TO', format: 'list' },
+  { field: 'held_by', title: 'USED BY', format: 'list' },
+  ...ruleColumns(policyRules),
+]
+const record = { as: 'record' } as const
+const one = z.strictObject({ ...nameField('policy') })
+const settable = {
+  ...inputFields(policyRules),
+  attach: field(z.array(z.string().min(1)).optional(), {
+    description: 'Where the policy applies: workspace, project:P, environment:P/E or key:NAME',
+    label: 'Applies to',
+    help: 'workspace, project:P, environment:P/E or key:NAME',
+    flag: 'attach',
+    syntax: 'list',
+  }),
+}
+
+export const policies = {
+  add: operation({
+    summary: 'Add a policy: allowed models and lanes, maximum body size, body capture',
+    role: 'admin',
+    reach: 'project',
+    effect: 'write',
+    show: record,
+    positional: ['name'],
+    aliases: ['create'],
+    examples: [
+      "policies add small-models --allow-model 'gpt-4o-mini*' --attach project:default",
+      'policies add no-gemini --lane openai --lane anthropic --attach workspace',
+      'policies add debugging --capture redacted --attach environment:default/staging',
+    ],
+  })
+    .input(z.strictObject({ ...newNameField('policy'), ...settable }))
+    .output(policyShape),
+  list: operation({
+    summary: 'List policies',
+    role: 'viewer',
+    reach: 'project',
+    effect: 'read',
+    show: { as: 'table', columns, empty: 'No policies yet, so nothing is limited. Add one: spgw policies add NAME' },
+    examples: ['policies list'],
+  })
+    .input(z.strictObject({}))
+    .output(z.array(policyShape)),
+  show: operation({
+    summary: 'Show a policy',
+    role: 'viewer',
+    reach: 'project',
+    effect: 'read',
+    show: record,
+    positional: ['name'],
+    examples: ['policies show small-models'],
+  })
+    .input(one)
+    .output(policyShape),
+  edit: operation({
+    summary: 'Change a policy; a new list replaces the old one',
+    role: 'admin',
+    reach: 'project',
+    effect: 'write',
+    show: record,
+    positional: ['name'],
+    examples: ['policies edit small-models --max-body 1MB', 'policies edit small-models --clear deny-models'],
+  })
+    .input(
+      one.extend({
+        ...forceField,
+        ...renameField('policy'),
+        ...settable,
+        ...clearField(policyRules),
+      }),
+    )
+    .output(policyShape),
+  remove: operation({
+    summary: 'Remove a policy; no key may use it',
+    role: 'admin',
+    reach: 'project',
+    effect: 'danger',
+    show: record,
+    positional: ['name'],
+    examples: ['policies remove small-models'],
+    confirm: 'Remove policy {name}? Its restrictions no longer apply.',
+  })
+    .input(one.extend(forceField))
+    .output(removed),
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { errorCodes, type RecordErrorCode } from '../../../core/errors.ts'
+import { laneName, time } from '../fields.ts'
+
+/** The request record of `core/record.ts` as a schema; a test holds the two to one another. */
+
+const milliseconds = z.number().nullable()
+const recordErrorCodes: [RecordErrorCode, ...RecordErrorCode[]] = ['client_closed', 'provider_error', ...errorCodes]
+
+export const signalShape = z.object({
+  rule: z.string(),
+  verdict: z.enum(['pass', 'deny', 'flag', 'taken', 'skipped', 'note']),
+  text: z.string(),
+  data: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).optional(),
+})
+
+export const attemptShape = z.object({
+  provider: z.string(),
+  upstream_model: z.string(),
+  status: z.number().nullable(),
+  outcome: z.string(),
+  started_ms: z.number(),
+  connected_ms: milliseconds,
+  first_byte_ms: milliseconds,
+  ended_ms: milliseconds,
+  message: z.string().nullable(),
+})
+
+export const recordShape = z.object({
+  id: z.string(),
+  state: z.enum(['admitted', 'settled', 'interrupted']),
+  time,
+  lane: laneName.nullable(),
+  operation: z.string().nullable(),
+  project: z.string().nullable(),
+  environment: z.string().nullable(),
+  key: z.object({ id: z.string(), name: z.string() }).nullable(),
+  model: z.string().nullable(),
+  route: z.string().nullable(),
+  provider: z.string().nullable(),
+  upstream_model: z.string().nullable(),
+  status: z.number().nullable(),
+  error: z
+    .object({
+      code: z.enum(recordErrorCodes),
+      origin: z.enum(['client', 'policy', 'gateway', 'provider', 'network']),
+      message: z.string(),
+    })
+    .nullable(),
+  streamed: z.boolean(),
+  tokens: z
+    .object({
+      input: z.number(),
+      output: z.number(),
+      cache_read: z.number(),
+      cache_write: z.number(),
+      reasoning: z.number(),
+      source: z.enum(['reported', 'estimated']),
+    })
+    .nullable(),
+  cost: z.object({ usd: z.number(), price_version: z.string() }).nullable(),
+  duration_ms: milliseconds,
+  first_byte_ms: milliseconds,
+  attempts: z.array(attemptShape),
+  timeline: z.array(
+    z.object({
+      event: z.enum(['received', 'admitted', 'attempt', 'connected', 'first_byte', 'content', 'last_byte', 'done']),
+      at_ms: z.number(),
+    }),
+  ),
+  policy_signals: z.array(signalShape),
+  routing_signals: z.array(signalShape),
+  losses: z.array(z.string()),
+  provider_request_id: z.string().nullable(),
+  request_bytes: z.number(),
+  response_bytes: z.number(),
+  client: z.object({ address: z.string().nullable(), user_agent: z.string().nullable() }),
+  tags: z.record(z.string(), z.string()),
+})

@@ -1,0 +1,157 @@
+import { eventIterator } from '@orpc/contract'
+import { z } from 'zod'
+import { reference } from '../fields.ts'
+import { field, operation } from '../operation.ts'
+import { bodiesShape } from './bodies.ts'
+import { recordShape } from './record.ts'
+import { exportRequests } from './request-export.ts'
+import { noRequest, requestFilters, requestWindow } from './request-filters.ts'
+import { replay } from './request-replay.ts'
+import { series } from './request-series.ts'
+import { send } from './send.ts'
+
+const columns = [
+  { field: 'time', title: 'TIME', format: 'age' },
+  { field: 'status', title: 'STATUS', format: 'state', otherwise: 'state', also: { field: 'error.code', join: ' ' } },
+  { field: 'model', title: 'MODEL' },
+  { field: 'provider', title: 'PROVIDER' },
+  { field: 'key.name', title: 'KEY' },
+  { field: 'first_byte_ms', title: 'FIRST BYTE', format: 'duration' },
+  { field: 'duration_ms', title: 'TOTAL', format: 'duration' },
+  { field: 'tokens.input', title: 'IN', format: 'number' },
+  { field: 'tokens.output', title: 'OUT', format: 'number' },
+  { field: 'cost.usd', title: 'COST', format: 'money' },
+  { field: 'id', title: 'ID', format: 'id' },
+] as const
+
+export const statsShape = z.object({
+  group: z.string(),
+  requests: z.number(),
+  errors: z.number(),
+  interrupted: z.number(),
+  interrupted_tokens: z.number(),
+  input: z.number(),
+  output: z.number(),
+  cache_read: z.number(),
+  cache_write: z.number(),
+  reasoning: z.number(),
+  usd: z.number().nullable(),
+  duration_p50_ms: z.number().nullable(),
+  duration_p95_ms: z.number().nullable(),
+  duration_p99_ms: z.number().nullable(),
+  first_byte_p50_ms: z.number().nullable(),
+  first_byte_p95_ms: z.number().nullable(),
+})
+
+export const requests = {
+  list: operation({
+    summary: 'List requests, newest first',
+    role: 'viewer',
+    reach: 'project',
+    effect: 'read',
+    show: { as: 'table', columns, empty: noRequest },
+    examples: [
+      'requests list',
+      'requests list --status 4xx --since 1h',
+      'requests list --state interrupted',
+      'requests list --key ci --limit 100 --json',
+    ],
+  })
+    .input(
+      z.strictObject({
+        ...requestFilters,
+        ...requestWindow,
+        limit: field(z.int().min(1).max(1000).default(50), { description: 'Maximum number of requests' }),
+        before: field(z.string().optional(), {
+          description: 'Only requests older than the one with this ID (for paging)',
+        }),
+      }),
+    )
+    .output(z.array(recordShape)),
+  show: operation({
+    summary: 'Show what happened to a request',
+    role: 'viewer',
+    reach: 'project',
+    effect: 'read',
+    show: { as: 'record' },
+    positional: ['id'],
+    examples: ['requests show req_01jd3k4m5n6p7q8r9s0t1v2w3x', 'requests show req_01jd3k4m5n6p7q8r9s0t1v2w3x --bodies'],
+  })
+    .input(
+      z.strictObject({
+        id: field(reference, {
+          description: 'Request ID, as in the x-sp-request-id header',
+          prompt: 'Request ID',
+          acceptsId: true,
+        }),
+        bodies: field(z.boolean().default(false), {
+          description:
+            'Also show the request and response bodies, if a policy captured them (admins only; every access is audited)',
+          label: 'Show bodies',
+        }),
+      }),
+    )
+    .output(
+      recordShape.extend({
+        /** Only where they were asked for; null: none were kept, or not any more. */
+        bodies: bodiesShape.nullable().optional(),
+      }),
+    ),
+  tail: operation({
+    summary: 'Show requests as they finish',
+    role: 'viewer',
+    reach: 'project',
+    effect: 'read',
+    show: { as: 'live', columns, idle: 'Waiting for requests to finish.' },
+    examples: ['requests tail', 'requests tail --error rate_limited --json', 'requests tail --tag team=search'],
+  })
+    .input(
+      z.strictObject({
+        ...requestFilters,
+        allStates: field(z.boolean().default(false), {
+          description: 'Also show requests when they start; each appears again under the same ID when it finishes',
+        }),
+      }),
+    )
+    .output(eventIterator(recordShape)),
+  stats: operation({
+    summary: 'Show totals of requests, errors, tokens, cost and latency',
+    role: 'viewer',
+    reach: 'project',
+    effect: 'read',
+    show: {
+      as: 'table',
+      columns: [
+        { field: 'group', title: 'GROUP' },
+        { field: 'requests', title: 'REQUESTS', format: 'number' },
+        { field: 'errors', title: 'ERRORS', format: 'number' },
+        { field: 'interrupted', title: 'INTERRUPTED', format: 'number' },
+        { field: 'input', title: 'TOKENS IN', format: 'number' },
+        { field: 'output', title: 'TOKENS OUT', format: 'number' },
+        { field: 'usd', title: 'COST', format: 'money' },
+        { field: 'first_byte_p50_ms', title: 'FIRST BYTE P50', format: 'duration' },
+        { field: 'duration_p50_ms', title: 'P50', format: 'duration' },
+        { field: 'duration_p95_ms', title: 'P95', format: 'duration' },
+        { field: 'duration_p99_ms', title: 'P99', format: 'duration' },
+        { field: 'first_byte_p95_ms', title: 'FIRST BYTE P95', format: 'duration' },
+      ],
+      empty: noRequest,
+    },
+    examples: ['requests stats --since 24h', 'requests stats --by model --json'],
+  })
+    .input(
+      z.strictObject({
+        ...requestFilters,
+        ...requestWindow,
+        by: field(z.enum(['total', 'key', 'model', 'provider', 'project', 'tag', 'day']).default('total'), {
+          description: 'How to group the totals',
+          label: 'Group by',
+        }),
+      }),
+    )
+    .output(z.array(statsShape)),
+  series,
+  export: exportRequests,
+  replay,
+  send,
+}

@@ -1,0 +1,269 @@
+import { z } from 'zod'
+import {
+  anywhereField,
+  forceField,
+  laneName,
+  owned,
+  reference,
+  removed,
+  scopeFields,
+  time,
+  timeoutFields,
+  timeouts,
+} from '../fields.ts'
+import { field, operation } from '../operation.ts'
+import { signalShape } from '../requests/record.ts'
+import { traffic } from './route-traffic.ts'
+
+export const routeShape = z.object({
+  id: z.string(),
+  model: z.string(),
+  project: z.string(),
+  /** null: all environments of the project. */
+  environment: z.string().nullable(),
+  enabled: z.boolean(),
+  strategy: z.enum(['priority', 'weighted', 'latency', 'cost']),
+  /** Only where the strategy does not do yet what its name says. */
+  note: z.string().optional(),
+  targets: z.array(
+    z.object({
+      provider: z.string(),
+      /** null: the same name that the client asked for. */
+      upstream_model: z.string().nullable(),
+      weight: z.number(),
+      priority: z.number(),
+    }),
+  ),
+  retries: z.number(),
+  /** Empty: the default list. */
+  fallback_on: z.array(z.string()),
+  timeouts,
+  strict: z.boolean(),
+  owned,
+  created_at: time,
+})
+
+const columns = [
+  { field: 'model', title: 'MODEL' },
+  { field: 'targets', title: 'TARGETS', format: 'targets' },
+  { field: 'strategy', title: 'STRATEGY' },
+  { field: 'project', title: 'PROJECT' },
+  { field: 'environment', title: 'ENVIRONMENT', absent: 'all' },
+  { field: 'enabled', title: 'ENABLED' },
+] as const
+const record = { as: 'record' } as const
+
+const allEnvironments = field(z.boolean().default(false), {
+  description: 'The route is for all environments of the project',
+})
+const one = z.strictObject({
+  model: field(reference, {
+    description: 'Model name, pattern or ID of the route',
+    prompt: 'Which route?',
+    acceptsId: true,
+  }),
+  ...scopeFields,
+  allEnvironments,
+})
+const settable = {
+  provider: field(reference.optional(), {
+    description: 'Provider to send requests to, if there is only one target',
+    prompt: 'Provider',
+    instead: 'targets',
+  }),
+  upstreamModel: field(z.string().min(1).optional(), {
+    description: "Provider's name for the model (default: the same name)",
+  }),
+  targets: field(z.array(z.string()).optional(), {
+    description: 'Target, in order of priority: PROVIDER[:MODEL][,weight=N][,priority=N]',
+    label: 'Targets',
+    help: 'Where requests are sent, in order of priority',
+    flag: 'target',
+    syntax: 'target',
+  }),
+  strategy: field(z.enum(['priority', 'weighted', 'latency', 'cost']).optional(), {
+    description: 'How to choose a target; latency and cost use priority until there is data (default: priority)',
+  }),
+  retries: field(z.int().min(0).max(10).optional(), {
+    description: 'Retries on the same target (default: 1)',
+  }),
+  fallbackOn: field(z.array(z.string()).optional(), {
+    description: 'Statuses and error codes that move on to the next target, separated by commas',
+    help: 'Statuses and error codes that move on to the next target',
+    syntax: 'list',
+  }),
+  ...timeoutFields,
+  strict: field(z.boolean().optional(), { description: 'Reject requests that cannot be translated without loss' }),
+}
+
+export const tryShape = z.object({
+  ok: z.boolean(),
+  status: z.number(),
+  request_id: z.string(),
+  lane: laneName,
+  provider: z.string().nullable(),
+  upstream_model: z.string().nullable(),
+  duration_ms: z.number().nullable(),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+})
+
+const targetShape = z.object({ provider: z.string(), upstream_model: z.string(), reason: z.string() })
+export const explanationShape = z.object({
+  model: z.string(),
+  lane: laneName,
+  project: z.string(),
+  environment: z.string(),
+  key: z.object({ id: z.string(), name: z.string() }).nullable(),
+  route: z
+    .object({
+      id: z.string(),
+      model: z.string(),
+      project: z.string(),
+      environment: z.string().nullable(),
+      strategy: z.string(),
+    })
+    .nullable(),
+  /** In the order in which they would be tried. */
+  taken: z.array(targetShape),
+  skipped: z.array(targetShape),
+  /** With a key only: what its policies say. */
+  policy_signals: z.array(signalShape),
+  routing_signals: z.array(signalShape),
+  /** null: the request would be sent. */
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  /** For operators only: a hint that a client must not see. */
+  note: z.string().nullable(),
+})
+
+export const routes = {
+  add: operation({
+    summary: 'Add a route from a model name or pattern to providers',
+    role: 'admin',
+    reach: 'project',
+    effect: 'write',
+    show: record,
+    positional: ['model'],
+    aliases: ['create'],
+    examples: [
+      'routes add gpt-4o-mini --provider openai',
+      'routes add fast --provider groq --upstream-model llama-3.1-8b-instant',
+      "routes add 'gpt-*' --target openai --target azure --all-environments",
+    ],
+  })
+    .input(
+      z.strictObject({
+        model: field(reference, { description: 'Model name, or a pattern with one *', prompt: 'Model' }),
+        ...scopeFields,
+        allEnvironments,
+        ...settable,
+        disabled: field(z.boolean().default(false), { description: 'Add it without sending it traffic' }),
+      }),
+    )
+    .output(routeShape),
+  list: operation({
+    summary: 'List routes',
+    role: 'viewer',
+    reach: 'project',
+    effect: 'read',
+    show: { as: 'table', columns, empty: 'No routes yet. Add one: spgw routes add MODEL --provider NAME' },
+    examples: ['routes list', 'routes list --all'],
+  })
+    .input(z.strictObject({ ...scopeFields, ...anywhereField }))
+    .output(z.array(routeShape)),
+  show: operation({
+    summary: 'Show a route',
+    role: 'viewer',
+    reach: 'project',
+    effect: 'read',
+    show: record,
+    positional: ['model'],
+    examples: ['routes show gpt-4o-mini'],
+  })
+    .input(one)
+    .output(routeShape),
+  edit: operation({
+    summary: 'Change a route',
+    role: 'admin',
+    reach: 'project',
+    effect: 'write',
+    show: record,
+    positional: ['model'],
+    examples: ['routes edit gpt-4o-mini --target openai --target azure', 'routes edit gpt-4o-mini --retries 2'],
+  })
+    .input(one.extend({ ...settable, ...forceField }))
+    .output(routeShape),
+  traffic,
+  test: operation({
+    summary: 'Send one small real request through a route',
+    role: 'admin',
+    reach: 'project',
+    effect: 'write',
+    show: record,
+    positional: ['model'],
+    examples: ['routes test gpt-4o-mini', 'routes test claude-sonnet --lane anthropic'],
+  })
+    .input(
+      z.strictObject({
+        model: field(reference, { description: 'Model name as a client sends it', prompt: 'Model' }),
+        ...scopeFields,
+        lane: field(laneName.optional(), {
+          description: "Lane to send it on (default: the lane of the route's provider)",
+        }),
+      }),
+    )
+    .output(tryShape),
+  explain: operation({
+    summary: 'Explain what would happen to a request, without sending it',
+    role: 'viewer',
+    reach: 'project',
+    effect: 'read',
+    show: record,
+    positional: ['model'],
+    examples: ['routes explain gpt-4o --key ci', 'routes explain claude-sonnet --lane anthropic'],
+  })
+    .input(
+      z.strictObject({
+        model: field(reference, { description: 'Model name as a client sends it', prompt: 'Model' }),
+        ...scopeFields,
+        key: field(reference.optional(), { description: 'Key whose scope and policies apply (name, ID or last four)' }),
+        lane: field(laneName.optional(), {
+          description: "Lane of the request (default: the lane of the route's provider)",
+        }),
+      }),
+    )
+    .output(explanationShape),
+  enable: operation({
+    summary: 'Send traffic through a route again',
+    role: 'admin',
+    reach: 'project',
+    effect: 'write',
+    show: record,
+    positional: ['model'],
+    examples: ['routes enable gpt-4o-mini'],
+  })
+    .input(one.extend(forceField))
+    .output(routeShape),
+  disable: operation({
+    summary: 'Stop sending traffic through a route',
+    role: 'admin',
+    reach: 'project',
+    effect: 'write',
+    show: record,
+    positional: ['model'],
+    examples: ['routes disable gpt-4o-mini'],
+  })
+    .input(one.extend(forceField))
+    .output(routeShape),
+  remove: operation({
+    summary: 'Remove a route',
+    role: 'admin',
+    reach: 'project',
+    effect: 'danger',
+    show: record,
+    positional: ['model'],
+    examples: ['routes remove gpt-4o-mini'],
+    confirm: 'Remove the route for {model}? Requests for it will fail with model_not_found.',
+  })
+    .input(one.extend(forceField))
+    .output(removed),
+}

@@ -1,0 +1,80 @@
+import { newId } from '../../../core/ids.ts'
+import { changeRules, type PolicyRules, policyRules, showRules, type WrittenRules } from '../../../core/policy-rules.ts'
+import type { Policy } from '../../../store/api.ts'
+import { audited } from '../audited.ts'
+import { operations } from '../base.ts'
+import type { AdminContext } from '../context.ts'
+import { conflict } from '../fault.ts'
+import { findPolicy } from '../find.ts'
+import { type Attachments, loadAttachments, readAttachments, showAttachments, showHolders } from './attachments.ts'
+
+const show = (policy: Policy, attachments: Attachments) => ({
+  id: policy.id,
+  name: policy.name,
+  attached_to: showAttachments(policy.attachedTo, attachments),
+  held_by: showHolders(policy.id, attachments),
+  ...showRules(policyRules, policy),
+  owned: attachments.owned(policy.id),
+  created_at: policy.createdAt,
+})
+const resource = ({ id, name }: Policy) => ({ kind: 'policy', id, name })
+
+type Settings = Partial<PolicyRules> & Pick<Policy, 'attachedTo'>
+const unset: Settings = { attachedTo: { workspace: false, ids: [] } }
+
+interface WrittenSettings extends WrittenRules<typeof policyRules> {
+  attach?: string[] | undefined
+  clear?: readonly string[] | undefined
+}
+
+async function changeSettings(context: AdminContext, input: WrittenSettings, before: Settings): Promise<Settings> {
+  const { attach, clear = [] } = input
+  const attachedTo = clear.includes('attach') ? unset.attachedTo : before.attachedTo
+  return {
+    ...changeRules(policyRules, before, input, clear),
+    attachedTo: attach === undefined ? attachedTo : await readAttachments(context, attach),
+  }
+}
+
+async function load(context: AdminContext, name: string) {
+  const policy = await findPolicy(context, name)
+  return { policy, before: show(policy, await loadAttachments(context)) }
+}
+
+export const policies = {
+  add: operations.policies.add.handler(async ({ context, input }) => {
+    if ((await context.store.policies.find(input.name)) !== null)
+      throw conflict(
+        `The policy ${input.name} already exists.`,
+        `Choose another name, or: spgw policies edit ${input.name}`,
+      )
+    const settings = await changeSettings(context, input, unset)
+    const policy = { id: newId('pol'), name: input.name, ...settings, createdAt: new Date().toISOString() }
+    const after = show(policy, await loadAttachments(context))
+    const line = { operation: 'policies.add', resource: resource(policy), before: null, after }
+    await audited(context, line).policies.insert(policy)
+    await context.runtime.publish()
+    return after
+  }),
+  list: operations.policies.list.handler(async ({ context }) => {
+    const attachments = await loadAttachments(context)
+    return (await context.store.policies.list()).map((policy) => show(policy, attachments))
+  }),
+  show: operations.policies.show.handler(async ({ context, input }) => (await load(context, input.name)).before),
+  edit: operations.policies.edit.handler(async ({ context, input }) => {
+    const { policy, before } = await load(context, input.name)
+    const change = { name: input.rename ?? policy.name, ...(await changeSettings(context, input, policy)) }
+    const after = show({ ...policy, ...change }, await loadAttachments(context))
+    const line = { operation: 'policies.edit', resource: resource(policy), before, after }
+    await audited(context, line).policies.update(policy.id, change)
+    await context.runtime.publish()
+    return after
+  }),
+  remove: operations.policies.remove.handler(async ({ context, input }) => {
+    const { policy, before } = await load(context, input.name)
+    const line = { operation: 'policies.remove', resource: resource(policy), before, after: null }
+    await audited(context, line).policies.remove(policy.id)
+    await context.runtime.publish()
+    return { id: policy.id, name: policy.name, removed: true as const }
+  }),
+}

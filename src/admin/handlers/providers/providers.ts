@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import type { Preset } from '../../../providers/presets.ts'
+import { audited } from '../audited.ts'
+import { operations } from '../base.ts'
+import type { AdminContext } from '../context.ts'
+import { conflict, notFound } from '../fault.ts'
+import { findProvider } from '../find.ts'
+import { addProvider } from './add-provider.ts'
+import { checkStored } from './check-stored.ts'
+import { credentials } from './credentials.ts'
+import { editProvider } from './edit-provider.ts'
+import { kindSchema } from './kind-schema.ts'
+import { showProviderHistory } from './provider-history.ts'
+import { ownSettings } from './provider-input.ts'
+import { auditProvider, loadUsage, resource, showProvider, showRevision } from './show-provider.ts'
+
+async function setActive(context: AdminContext, name: string, active: boolean) {
+  const provider = await findProvider(context, name)
+  const usage = await loadUsage(context)
+  if (provider.active === active) return showProvider(provider, usage)
+  const line = {
+    operation: active ? 'providers.activate' : 'providers.deactivate',
+    resource: resource(provider),
+    before: auditProvider(provider, usage),
+    after: auditProvider({ ...provider, active }, usage),
+  }
+  const changed = await audited(context, line).providers.update(provider.id, { active })
+  await context.runtime.publish()
+  return showProvider(changed, usage)
+}
+
+const showPreset = ({ name, title, baseUrl, credential, note }: Preset) => ({
+  name,
+  title,
+  base_url: baseUrl,
+  credential,
+  note,
+})
+
+export const providers = {
+  add: operations.providers.add.handler(({ context, input }) => addProvider(context, input)),
+  list: operations.providers.list.handler(async ({ context }) => {
+    const usage = await loadUsage(context)
+    return (await context.store.providers.list()).map((provider) => showProvider(provider, usage))
+  }),
+  show: operations.providers.show.handler(async ({ context, input }) =>
+    showProvider(await findProvider(context, input.name), await loadUsage(context)),
+  ),
+  edit: operations.providers.edit.handler(({ context, input }) => editProvider(context, input)),
+  check: operations.providers.check.handler(async ({ context, input }) => {
+    const provider = await findProvider(context, input.name)
+    const { ok, reason, message, models, credentials } = await checkStored(context, provider)
+    await context.runtime.publish()
+    return {
+      ...{ provider: provider.name, ok, reason, message, models: models.map(({ name }) => name) },
+      credentials: credentials.map(({ id, lastFour, result }) => ({
+        ...{ id, last_four: lastFour, ok: result.ok, reason: result.reason, message: result.message },
+      })),
+    }
+  }),
+  activate: operations.providers.activate.handler(({ context, input }) => setActive(context, input.name, true)),
+  deactivate: operations.providers.deactivate.handler(({ context, input }) => setActive(context, input.name, false)),
+  history: operations.providers.history.handler(({ context, input }) => showProviderHistory(context, input)),
+  revisions: operations.providers.revisions.handler(async ({ context, input }) => {
+    const provider = await findProvider(context, input.name)
+    const revisions = await context.store.providers.revisions(provider.id)
+    return revisions
+      .map((revision) => showRevision(revision, provider.activeRevision))
+      .sort((one, other) => other.number - one.number)
+  }),
+  rollback: operations.providers.rollback.handler(async ({ context, input }) => {
+    const provider = await findProvider(context, input.name)
+    const number = input.revision ?? provider.activeRevision - 1
+    const usage = await loadUsage(context)
+    const revision = (await context.store.providers.revisions(provider.id)).find((one) => one.number === number)
+    if (!revision)
+      throw notFound(
+        `revision of ${provider.name}`,
+        String(number),
+        `List them: spgw providers revisions ${provider.name}`,
+      )
+    if (number === provider.activeRevision)
+      throw conflict(
+        `Revision ${number} of ${provider.name} is the active one.`,
+        `List them: spgw providers revisions ${provider.name}`,
+      )
+    const line = {
+      operation: 'providers.rollback',
+      resource: resource(provider),
+      before: auditProvider(provider, usage),
+      after: auditProvider({ ...provider, activeRevision: number, revision }, usage),
+    }
+    const changed = await audited(context, line).providers.activateRevision(provider.id, number)
+    // A rollback is never refused: it is what one does when things are bad. What it leads to is shown.
+    await checkStored(context, changed)
+    await context.runtime.publish()
+    return showProvider(await findProvider(context, provider.id), usage)
+  }),
+  remove: operations.providers.remove.handler(async ({ context, input }) => {
+    const provider = await findProvider(context, input.name)
+    const before = auditProvider(provider, await loadUsage(context))
+    const line = { operation: 'providers.remove', resource: resource(provider), before, after: null }
+    await audited(context, line).providers.remove(provider.id)
+    await context.runtime.publish()
+    return { id: provider.id, name: provider.name, removed: true as const }
+  }),
+  kinds: operations.providers.kinds.handler(({ context }) =>
+    context.kinds.map((kind) => ({
+      kind: kind.kind,
+      title: kind.title,
+      description: kind.description,
+      speaks: [...kind.formats],
+      default_base_url: kind.defaultBaseUrl === '' ? null : kind.defaultBaseUrl,
+      credential: kind.credential,
+      credential_word: kind.credential !== 'none' && kind.apiKey !== false,
+      credential_documents: (kind.jsonCredentials ?? []).map(({ title, members }) => ({
+        title,
+        members: [...members],
+      })),
+      settings: { ...z.toJSONSchema(kindSchema(kind)) },
+      own_settings: ownSettings(kind).map(({ setting, field, flag }) => ({ setting, field, flag })),
+      presets: (kind.presets ?? []).map(showPreset),
+    })),
+  ),
+  credentials,
+}

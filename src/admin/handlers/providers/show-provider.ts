@@ -1,0 +1,102 @@
+import type { Provider, ProviderRevision, SealedCredential, StatsRow } from '../../../store/api.ts'
+import type { AdminContext } from '../context.ts'
+import { showTimeouts } from '../moments.ts'
+import { loadNames, type Names } from '../names.ts'
+import { readLastHour } from './last-hour.ts'
+
+/** What is shown beside the configuration: how it is used. */
+export interface Usage {
+  names: Names
+  /** By provider id. */
+  routes: Map<string, number>
+  /** By provider name. */
+  lastHour: Map<string, StatsRow>
+}
+
+export async function loadUsage(context: Pick<AdminContext, 'store' | 'keyring' | 'scope'>): Promise<Usage> {
+  const [names, routes, lastHour] = await Promise.all([
+    loadNames(context),
+    context.store.routes.list(null),
+    readLastHour(context),
+  ])
+  const counts = new Map<string, number>()
+  for (const route of routes)
+    for (const id of new Set(route.targets.map((target) => target.providerId)))
+      counts.set(id, (counts.get(id) ?? 0) + 1)
+  return { names, routes: counts, lastHour }
+}
+
+export const resource = ({ id, name }: Provider) => ({ kind: 'provider', id, name })
+
+/** A provider as anybody may see it: of a credential the last four. */
+export function showProvider(provider: Provider, usage: Usage) {
+  const lastHour = usage.lastHour.get(provider.name)
+  return {
+    ...configuration(provider.revision),
+    base_url: provider.revision.baseUrl || null,
+    id: provider.id,
+    name: provider.name,
+    kind: provider.kind,
+    active: provider.active,
+    state: provider.readiness.state,
+    state_reason: provider.readiness.reason,
+    state_code: provider.readiness.code ?? null,
+    state_since: provider.readiness.since,
+    projects: provider.projects?.map(usage.names.project) ?? null,
+    tags: provider.tags,
+    models: provider.models.map(({ name, contextTokens, outputTokens }) => ({
+      name,
+      context_tokens: contextTokens,
+      output_tokens: outputTokens,
+    })),
+    revision: provider.activeRevision,
+    routes: usage.routes.get(provider.id) ?? 0,
+    last_hour: {
+      requests: lastHour?.requests ?? 0,
+      errors: lastHour?.errors ?? 0,
+      duration_p95_ms: lastHour?.duration_p95_ms ?? null,
+    },
+    owned: usage.names.owned(provider.id),
+    created_at: provider.createdAt,
+  }
+}
+
+export function showRevision(revision: ProviderRevision, active: number) {
+  return {
+    number: revision.number,
+    active: revision.number === active,
+    ...configuration(revision),
+    created_at: revision.createdAt,
+    created_by: revision.createdBy,
+  }
+}
+
+function configuration({ baseUrl, headers, timeouts, settings, credentials }: ProviderRevision) {
+  return {
+    base_url: baseUrl,
+    headers,
+    timeouts: showTimeouts(timeouts),
+    settings,
+    credentials: credentials.map(showCredential),
+  }
+}
+
+export const showCredential = ({ id, lastFour, addedAt }: SealedCredential) => ({
+  id,
+  last_four: lastFour,
+  added_at: addedAt,
+})
+
+/** For the audit: what an operator decided, without what the gateway found or counted. */
+export function auditProvider(provider: Provider, { names }: Usage) {
+  return {
+    ...configuration(provider.revision),
+    id: provider.id,
+    name: provider.name,
+    kind: provider.kind,
+    active: provider.active,
+    projects: provider.projects?.map(names.project) ?? null,
+    tags: provider.tags,
+    revision: provider.activeRevision,
+  }
+}

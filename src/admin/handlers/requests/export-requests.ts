@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto'
+import type { RequestRecord } from '../../../core/record.ts'
+import type { RecordFilter } from '../../../store/api.ts'
+import type { exportFormats, RequestExportEvent } from '../../contract/requests/request-export.ts'
+import type { AdminContext } from '../context.ts'
+import { csvHead, csvLine } from './record-csv.ts'
+import { type FilterInput, readFilter } from './record-filter.ts'
+
+/** Read, written and sent before the next are read: whoever takes them slowly makes the store wait, and nothing pile up. */
+const pageRecords = 200
+
+interface ExportInput extends FilterInput {
+  format: (typeof exportFormats)[number]
+}
+
+export async function* exportRequests(
+  context: AdminContext,
+  { format, ...input }: ExportInput,
+): AsyncGenerator<RequestExportEvent> {
+  await context.runtime.ingest()
+  // What comes in meanwhile is another export's.
+  const filter: RecordFilter = { until: new Date().toISOString(), ...(await readFilter(context, input)) }
+  const [sum] = await context.store.records.stats(filter, 'total')
+  const records = sum?.requests ?? 0
+  yield { kind: 'begin', bytes: null, summary: { format, records } }
+  const hash = createHash('sha256')
+  let done = 0
+  let sent = 0
+  const send = (text: string): RequestExportEvent => {
+    const bytes = Buffer.from(text)
+    hash.update(bytes)
+    sent += bytes.length
+    return { kind: 'bytes', base64: bytes.toString('base64') }
+  }
+  if (format === 'csv') yield send(csvHead())
+  for await (const page of pagesOf(context, filter)) {
+    yield send(page.map((record) => (format === 'csv' ? csvLine(record) : `${JSON.stringify(record)}\n`)).join(''))
+    done += page.length
+    yield {
+      kind: 'progress',
+      stage: 'receiving',
+      done: sent,
+      total: Math.round((sent / done) * Math.max(done, records)),
+    }
+  }
+  yield { kind: 'end', sha256: hash.digest('hex') }
+}
+
+async function* pagesOf({ store }: AdminContext, filter: RecordFilter): AsyncGenerator<RequestRecord[]> {
+  let before = filter.before
+  for (;;) {
+    const page = await store.records.list({
+      ...filter,
+      limit: pageRecords,
+      ...(before === undefined ? {} : { before }),
+    })
+    if (page.length > 0) yield page
+    if (page.length < pageRecords) return
+    before = page.at(-1)?.id
+  }
+}

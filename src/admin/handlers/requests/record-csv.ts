@@ -1,0 +1,62 @@
+import type { RequestRecord } from '../../../core/record.ts'
+
+type Value = string | number | boolean | null
+
+/** The columns of a table of records: their names and order do not change once released; new ones come last. */
+const columns: [name: string, read: (record: RequestRecord) => Value][] = [
+  ['id', ({ id }) => id],
+  ['time', ({ time }) => time],
+  ['state', ({ state }) => state],
+  ['lane', ({ lane }) => lane],
+  ['operation', ({ operation }) => operation],
+  ['project', ({ project }) => project],
+  ['environment', ({ environment }) => environment],
+  ['key_id', ({ key }) => key?.id ?? null],
+  ['key_name', ({ key }) => key?.name ?? null],
+  ['model', ({ model }) => model],
+  ['route', ({ route }) => route],
+  ['provider', ({ provider }) => provider],
+  ['upstream_model', ({ upstream_model }) => upstream_model],
+  ['status', ({ status }) => status],
+  ['error_code', ({ error }) => error?.code ?? null],
+  ['error_origin', ({ error }) => error?.origin ?? null],
+  ['error_message', ({ error }) => error?.message ?? null],
+  ['streamed', ({ streamed }) => streamed],
+  ['input_tokens', ({ tokens }) => tokens?.input ?? null],
+  ['output_tokens', ({ tokens }) => tokens?.output ?? null],
+  ['cache_read_tokens', ({ tokens }) => tokens?.cache_read ?? null],
+  ['cache_write_tokens', ({ tokens }) => tokens?.cache_write ?? null],
+  ['reasoning_tokens', ({ tokens }) => tokens?.reasoning ?? null],
+  ['token_source', ({ tokens }) => tokens?.source ?? null],
+  ['usd', ({ cost }) => cost?.usd ?? null],
+  ['price_version', ({ cost }) => cost?.price_version ?? null],
+  ['duration_ms', ({ duration_ms }) => duration_ms],
+  ['first_byte_ms', ({ first_byte_ms }) => first_byte_ms],
+  ['attempts', ({ attempts }) => attempts.length],
+  ['request_bytes', ({ request_bytes }) => request_bytes],
+  ['response_bytes', ({ response_bytes }) => response_bytes],
+  ['client_address', ({ client }) => client.address],
+  ['client_user_agent', ({ client }) => client.user_agent],
+  ['provider_request_id', ({ provider_request_id }) => provider_request_id],
+  ['tags', ({ tags }) => JSON.stringify(tags)],
+]
+
+/** RFC 4180 with `\n`. */
+export function csvHead(): string {
+  return `${columns.map(([name]) => name).join(',')}\n`
+}
+
+export function csvLine(record: RequestRecord): string {
+  return `${columns.map(([, read]) => writeCell(read(record))).join(',')}\n`
+}
+
+/**
+ * Models, tags and user agents are the clients' own words, and a program that opens tables takes a text that begins like a
+ * formula for one: an apostrophe before it makes it a text.
+ */
+function writeCell(value: Value): string {
+  if (value === null) return ''
+  if (typeof value !== 'string') return String(value)
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

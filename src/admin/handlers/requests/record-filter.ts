@@ -1,0 +1,89 @@
+import { isId } from '../../../core/ids.ts'
+import type { LaneName } from '../../../core/lane.ts'
+import type { RequestRecord } from '../../../core/record.ts'
+import type { RecordFilter } from '../../../store/api.ts'
+import type { AdminContext } from '../context.ts'
+import { readMoment } from '../moments.ts'
+
+export interface FilterInput {
+  project?: string | undefined
+  environment?: string | undefined
+  key?: string | undefined
+  model?: string | undefined
+  provider?: string | undefined
+  status?: string | undefined
+  error?: string | undefined
+  lane?: LaneName | undefined
+  state?: RequestRecord['state'] | undefined
+  id?: string | undefined
+  route?: string | undefined
+  tags?: string[] | undefined
+  since?: string | undefined
+  until?: string | undefined
+  limit?: number
+  before?: string | undefined
+}
+
+/** Records carry names; where an id is given, its name of today is looked for. */
+export async function readFilter(context: AdminContext, input: FilterInput): Promise<RecordFilter> {
+  const { since, until, limit, project, provider, tags, ...rest } = input
+  return {
+    ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
+    ...(project === undefined ? {} : { project: await nameOfProject(context, project) }),
+    ...(provider === undefined ? {} : { provider: await nameOfProvider(context, provider) }),
+    ...(tags === undefined ? {} : { tags: readWantedTags(tags) }),
+    ...(since === undefined ? {} : { since: readMoment(since, 'back') }),
+    ...(until === undefined ? {} : { until: readMoment(until, 'back') }),
+    limit: limit ?? 1,
+  }
+}
+
+async function nameOfProject({ store }: AdminContext, text: string): Promise<string> {
+  return isId(text, 'prj') ? ((await store.projects.find(text))?.name ?? text) : text
+}
+
+async function nameOfProvider({ store }: AdminContext, text: string): Promise<string> {
+  return isId(text, 'prv') ? ((await store.providers.find(text))?.name ?? text) : text
+}
+
+/** The same filter on a record that is pushed; times do not apply to what is happening now. */
+export function matchesFilter(record: RequestRecord, filter: RecordFilter): boolean {
+  return (
+    is(filter.project, record.project) &&
+    is(filter.environment, record.environment) &&
+    (is(filter.key, record.key?.id) || is(filter.key, record.key?.name)) &&
+    is(filter.model, record.model) &&
+    is(filter.provider, record.provider) &&
+    is(filter.error, record.error?.code) &&
+    is(filter.lane, record.lane) &&
+    is(filter.route, record.route) &&
+    is(filter.state, record.state) &&
+    hasTags(filter.tags, record.tags) &&
+    matchesStatus(filter.status, record.status) &&
+    (filter.id === undefined || record.id.includes(filter.id))
+  )
+}
+
+/** `name=value`, or the name alone for any value. */
+function readWantedTags(tags: readonly string[]): Record<string, string | null> {
+  return Object.fromEntries(
+    tags.map((tag) => {
+      const end = tag.indexOf('=')
+      return end < 0 ? [tag, null] : [tag.slice(0, end), tag.slice(end + 1)]
+    }),
+  )
+}
+
+function hasTags(wanted: RecordFilter['tags'] = {}, found: RequestRecord['tags']): boolean {
+  return Object.entries(wanted).every(
+    ([name, value]) => Object.hasOwn(found, name) && (value === null || found[name] === value),
+  )
+}
+
+const is = (wanted: string | undefined, found: string | null | undefined) => wanted === undefined || wanted === found
+
+function matchesStatus(wanted: string | undefined, status: number | null): boolean {
+  if (wanted === undefined) return true
+  if (status === null) return false
+  return wanted.endsWith('xx') ? String(status).startsWith(wanted.charAt(0)) : String(status) === wanted
+}

@@ -1,0 +1,62 @@
+import { parseTarget as parseWritten, type WrittenTarget } from '../../../core/written-target.ts'
+import type { Provider, Route } from '../../../store/api.ts'
+import type { SnapshotTarget } from '../../../store/configuration/snapshot.ts'
+import type { AdminContext } from '../context.ts'
+import { invalid } from '../fault.ts'
+import { findProvider } from '../find.ts'
+
+export interface TargetInput {
+  provider?: string | undefined
+  upstreamModel?: string | undefined
+  targets?: string[] | undefined
+}
+
+export function parseTarget(text: string): WrittenTarget {
+  const target = parseWritten(text)
+  if (target === null)
+    throw invalid(`${JSON.stringify(text)} is not a target.`, 'Write PROVIDER[:MODEL][,weight=N][,priority=N].')
+  return target
+}
+
+/** null: the input says nothing about targets. */
+export async function readTargets(
+  context: AdminContext,
+  input: TargetInput,
+  strategy: Route['strategy'],
+  projectId: string,
+): Promise<SnapshotTarget[] | null> {
+  const written = writtenTargets(input)
+  if (written === null) return null
+  const targets: SnapshotTarget[] = []
+  for (const [place, one] of written.entries()) {
+    const provider = await findProvider(context, one.provider)
+    refuseLimited(provider, projectId)
+    targets.push({
+      providerId: provider.id,
+      upstreamModel: one.upstreamModel,
+      weight: one.weight ?? 1,
+      // Only `priority` reads an order into the list; the others choose among equals.
+      priority: one.priority ?? (strategy === 'priority' ? place : 0),
+    })
+  }
+  return targets
+}
+
+function writtenTargets({ provider, upstreamModel, targets }: TargetInput): WrittenTarget[] | null {
+  if (provider !== undefined && targets !== undefined)
+    throw invalid('--provider and --target exclude each other.', 'Give one of them.')
+  if (upstreamModel !== undefined && provider === undefined)
+    throw invalid('--upstream-model goes with --provider.', 'Add --provider NAME, or write --target PROVIDER:MODEL.')
+  if (targets !== undefined) return targets.map(parseTarget)
+  return provider === undefined
+    ? null
+    : [{ provider, upstreamModel: upstreamModel ?? null, weight: null, priority: null }]
+}
+
+function refuseLimited(provider: Provider, projectId: string): void {
+  if (provider.projects !== null && !provider.projects.includes(projectId))
+    throw invalid(
+      `The provider ${provider.name} is limited to other projects.`,
+      `Allow this project: spgw providers edit ${provider.name} --all-projects, or --project for each`,
+    )
+}

@@ -1,0 +1,155 @@
+import { errorCodes } from '../../../core/errors.ts'
+import { newId } from '../../../core/ids.ts'
+import { validateRoute } from '../../../routing/plan.ts'
+import { describeMissingFigures } from '../../../routing/strategy.ts'
+import type { Route } from '../../../store/api.ts'
+import { audited } from '../audited.ts'
+import { operations } from '../base.ts'
+import { untilGone } from '../cancellation.ts'
+import type { AdminContext } from '../context.ts'
+import { conflict, invalid } from '../fault.ts'
+import { findRoute, findRouteScope, findScope, type RouteReference } from '../find.ts'
+import { readTimeouts, showTimeouts } from '../moments.ts'
+import { loadNames, type Names } from '../names.ts'
+import { explainRoute } from './explain-route.ts'
+import { readTargets } from './route-targets.ts'
+import { showRouteTraffic } from './route-traffic.ts'
+import { tryRoute } from './try-route.ts'
+
+const show = (route: Route, names: Names) => ({
+  id: route.id,
+  model: route.model,
+  project: names.project(route.projectId),
+  environment: route.environmentId === null ? null : names.environment(route.environmentId),
+  enabled: route.enabled,
+  strategy: route.strategy,
+  ...noteOf(route.strategy),
+  targets: route.targets.map(({ providerId, upstreamModel, weight, priority }) => ({
+    provider: names.provider(providerId),
+    upstream_model: upstreamModel,
+    weight,
+    priority,
+  })),
+  retries: route.retries,
+  fallback_on: route.fallbackOn,
+  timeouts: showTimeouts(route.timeouts),
+  strict: route.strict,
+  owned: names.owned(route.id),
+  created_at: route.createdAt,
+})
+const noteOf = (strategy: Route['strategy']) =>
+  strategy === 'latency' || strategy === 'cost' ? { note: describeMissingFigures(strategy) } : {}
+const resource = ({ id, model }: Route) => ({ kind: 'route', id, name: model })
+
+async function load(context: AdminContext, reference: RouteReference) {
+  const route = await findRoute(context, reference)
+  const names = await loadNames(context)
+  return { route, names, before: show(route, names) }
+}
+
+async function change(
+  context: AdminContext,
+  operation: string,
+  { route, names, before }: Awaited<ReturnType<typeof load>>,
+  to: Partial<Omit<Route, 'id' | 'projectId' | 'createdAt'>>,
+) {
+  const after = show({ ...route, ...to }, names)
+  await audited(context, { operation, resource: resource(route), before, after }).routes.update(route.id, to)
+  await context.runtime.publish()
+  return after
+}
+
+async function refuseImpossible(context: AdminContext, route: Route): Promise<void> {
+  const others = (await context.store.routes.list(route.projectId)).filter(({ id }) => id !== route.id)
+  const problem = validateRoute(route, others)
+  if (problem === null) return
+  // A name that is taken, or a tie, is a conflict with what exists; all else is the input's own fault.
+  const alone = validateRoute(route, [])
+  if (alone === null) throw conflict(problem.message, 'List them: spgw routes list')
+  throw invalid(problem.message, 'See: spgw routes add --help')
+}
+
+const statusForm = /^[45]\d\d$/
+const codes: ReadonlySet<string> = new Set(errorCodes)
+
+function readFallback(list: string[] | undefined): string[] | undefined {
+  const words = list?.flatMap((text) => text.split(',')).map((word) => word.trim())
+  for (const word of words ?? [])
+    if (!statusForm.test(word) && !codes.has(word))
+      throw invalid(
+        `${JSON.stringify(word)} is neither a status nor an error code.`,
+        'Write for example 429,503,provider_timeout.',
+      )
+  return words
+}
+
+export const routes = {
+  add: operations.routes.add.handler(async ({ context, input }) => {
+    const { project, environment } = await findRouteScope(context, input)
+    const strategy = input.strategy ?? 'priority'
+    const targets = await readTargets(context, input, strategy, project.id)
+    if (targets === null)
+      throw invalid('The route has no target.', 'Name a provider with --provider NAME. List them: spgw providers list')
+    const route: Route = {
+      id: newId('rte'),
+      projectId: project.id,
+      environmentId: environment?.id ?? null,
+      model: input.model,
+      enabled: !input.disabled,
+      strategy,
+      targets,
+      retries: input.retries ?? 1,
+      fallbackOn: readFallback(input.fallbackOn) ?? [],
+      timeouts: readTimeouts(input),
+      strict: input.strict ?? false,
+      createdAt: new Date().toISOString(),
+    }
+    await refuseImpossible(context, route)
+    const after = show(route, await loadNames(context))
+    const line = { operation: 'routes.add', resource: resource(route), before: null, after }
+    await audited(context, line).routes.insert(route)
+    await context.runtime.publish()
+    return after
+  }),
+  list: operations.routes.list.handler(async ({ context, input }) => {
+    const scope = input.all ? null : await findScope(context, input)
+    const names = await loadNames(context)
+    const found = await context.store.routes.list(scope?.project.id ?? null)
+    const holds = ({ environmentId }: Route) => environmentId === null || environmentId === scope?.environment.id
+    return found.filter((route) => scope === null || holds(route)).map((route) => show(route, names))
+  }),
+  show: operations.routes.show.handler(async ({ context, input }) => (await load(context, input)).before),
+  edit: operations.routes.edit.handler(async ({ context, input }) => {
+    const loaded = await load(context, input)
+    const { route } = loaded
+    const strategy = input.strategy ?? route.strategy
+    const to = {
+      strategy,
+      targets: (await readTargets(context, input, strategy, route.projectId)) ?? route.targets,
+      retries: input.retries ?? route.retries,
+      fallbackOn: readFallback(input.fallbackOn) ?? route.fallbackOn,
+      timeouts: readTimeouts(input, route.timeouts),
+      strict: input.strict ?? route.strict,
+    }
+    await refuseImpossible(context, { ...route, ...to })
+    return change(context, 'routes.edit', loaded, to)
+  }),
+  traffic: operations.routes.traffic.handler(({ context, input, signal }) =>
+    showRouteTraffic(untilGone(context, signal), input),
+  ),
+  test: operations.routes.test.handler(({ context, input }) => tryRoute(context, input)),
+  explain: operations.routes.explain.handler(({ context, input }) => explainRoute(context, input)),
+  enable: operations.routes.enable.handler(async ({ context, input }) =>
+    change(context, 'routes.enable', await load(context, input), { enabled: true }),
+  ),
+  disable: operations.routes.disable.handler(async ({ context, input }) =>
+    change(context, 'routes.disable', await load(context, input), { enabled: false }),
+  ),
+  remove: operations.routes.remove.handler(async ({ context, input }) => {
+    const { route, before } = await load(context, input)
+    const line = { operation: 'routes.remove', resource: resource(route), before, after: null }
+    await audited(context, line).routes.remove(route.id)
+    await context.runtime.publish()
+    return { id: route.id, name: route.model, removed: true as const }
+  }),
+}

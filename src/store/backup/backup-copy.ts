@@ -1,0 +1,135 @@
+import { closeSync, openSync } from 'node:fs'
+import Sqlite from 'better-sqlite3'
+import { Kysely, sql } from 'kysely'
+import type { Reseal, SealedValue } from '../../sealing/reseal.ts'
+import { readEverySeal, replaceSealed } from '../configuration/seal.ts'
+import type { Database, Schema } from '../schema.ts'
+import { type SqliteFile, sqliteDialect } from '../sqlite/sqlite.ts'
+import { StoreRefused, translateSqliteError } from '../store-error.ts'
+import type { BackupContents } from './backup-protocol.ts'
+
+/** In place of a credential that stayed behind. No key opens it; its row stays, so that one sees what to enter anew. */
+const leftBehind = 'left-behind'
+
+/** A database that no gateway uses, with all of it in one file. */
+export interface OpenCopy {
+  sealed(): Promise<SealedValue[]>
+  /** In one transaction. What it overwrites is not to be found in the file afterwards. */
+  reseal(changes: Reseal['changes'], leave: readonly string[]): Promise<void>
+  leaveBehind(what: { records: boolean; credentials: boolean }): Promise<void>
+  /** Throws `StoreRefused` when the database is damaged. */
+  check(): void
+  describe(): Promise<BackupContents>
+  close(): Promise<void>
+}
+
+/**
+ * One state of a database that others read and write meanwhile; the copy has no trace of what was deleted before. Not
+ * SQLite's own backup, which begins anew after each foreign write, and copies deleted pages too.
+ */
+export function takeCopy(source: SqliteFile, path: string): void {
+  // SQLite writes into an empty file as into a new one, and this one has its mode already.
+  closeSync(openSync(path, 'wx', 0o600))
+  const database = open(source, { fileMustExist: true })
+  try {
+    database.prepare('vacuum into ?').run(path)
+  } catch (error) {
+    throw translateSqliteError(error)
+  } finally {
+    database.close()
+  }
+}
+
+export function openCopy(file: SqliteFile): OpenCopy {
+  const database = open(file, { fileMustExist: true })
+  database.pragma('journal_mode = delete')
+  database.pragma('synchronous = full')
+  database.pragma('foreign_keys = on')
+  database.pragma('secure_delete = on')
+  const db: Database = new Kysely<Schema>({ dialect: sqliteDialect(database) })
+  return {
+    sealed: () => readEverySeal(db),
+    reseal: (changes, leave) =>
+      db.transaction().execute(async (transaction) => {
+        await replaceSealed(transaction, changes)
+        for (const identity of leave) await forget(transaction, identity)
+      }),
+    async leaveBehind({ records, credentials }) {
+      await db.transaction().execute((transaction) => leave(transaction, { records, credentials }))
+      if (records) database.exec('vacuum')
+    },
+    check: () => refuseDamaged(database),
+    describe: () => describe(db),
+    close: () => db.destroy(),
+  }
+}
+
+function open(file: SqliteFile, options: Sqlite.Options): Sqlite.Database {
+  const more = file.nativeBinding === undefined ? {} : { nativeBinding: file.nativeBinding }
+  return new Sqlite(file.path, { ...options, ...more, timeout: 10_000 })
+}
+
+/** What was under way has its story, and its journal, at the gateway that served it. */
+async function leave(
+  db: Database,
+  { records, credentials }: { records: boolean; credentials: boolean },
+): Promise<void> {
+  await db.deleteFrom('journal_segments').execute()
+  await db.deleteFrom('records').where('state', '=', 'admitted').execute()
+  // What has been revoked since must not come back to life.
+  await db.deleteFrom('sessions').execute()
+  await db.deleteFrom('sign_in_links').execute()
+  if (records) {
+    await db.deleteFrom('records').execute()
+    await db.deleteFrom('bodies').execute()
+    await db.deleteFrom('record_labels').execute()
+    await db.deleteFrom('label_periods').execute()
+    await db.deleteFrom('repeated_records').execute()
+  }
+  if (credentials) {
+    await db.updateTable('provider_credentials').set({ sealed: leftBehind }).execute()
+    // Never null: that would let a password alone in where a code was asked too.
+    await db.updateTable('operators').set({ totp_sealed: leftBehind }).where('totp_sealed', 'is not', null).execute()
+    await db.deleteFrom('seal').execute()
+    // Their keys have gone with it.
+    await db.deleteFrom('bodies').execute()
+  }
+}
+
+async function forget(db: Database, identity: string): Promise<void> {
+  const [kind, provider, id] = identity.split(':')
+  if (kind === 'totp' && provider !== undefined)
+    await db.updateTable('operators').set({ totp_sealed: leftBehind }).where('id', '=', provider).execute()
+  else if (kind === 'credential' && provider !== undefined && id !== undefined)
+    await db
+      .updateTable('provider_credentials')
+      .set({ sealed: leftBehind })
+      .where('provider_id', '=', provider)
+      .where('id', '=', id)
+      .execute()
+  else await db.deleteFrom('seal').where('name', '=', identity).execute()
+  // What that key had sealed opens no more.
+  if (kind === 'bodies' && provider !== undefined)
+    await db.deleteFrom('bodies').where('key_id', '=', provider).execute()
+}
+
+function refuseDamaged(database: Sqlite.Database): void {
+  let found: unknown
+  try {
+    found = database.pragma('integrity_check(1)', { simple: true })
+  } catch (error) {
+    found = error instanceof Error ? error.message : error
+  }
+  if (found !== 'ok') throw new StoreRefused(`the database is damaged: ${String(found)}`)
+}
+
+async function describe(db: Database): Promise<BackupContents> {
+  const { rows } = await sql<BackupContents>`select
+    (select max(name) from kysely_migration) as schema,
+    (select count(*) from providers) as providers,
+    (select count(*) from keys) as keys,
+    (select count(*) from records) as records`.execute(db)
+  const [contents] = rows
+  if (contents === undefined) throw new StoreRefused('the database says nothing about itself')
+  return contents
+}

@@ -1,0 +1,55 @@
+import type { ConfigurationWrite, StoredConfiguration, Tables } from '../api.ts'
+import { appendAudit } from '../operators/audit.ts'
+import { projectOf } from '../operators/audit-project.ts'
+import type { Database } from '../schema.ts'
+import { StoreMoved } from '../store-error.ts'
+import { environmentsTable } from './environments.ts'
+import { keysTable } from './keys.ts'
+import { forgetOwned, listOwned, releaseOwned, setOwned } from './ownership.ts'
+import { policiesTable } from './policies.ts'
+import { projectsTable } from './projects.ts'
+import { providersTable } from './providers.ts'
+import { routesTable } from './routes.ts'
+import { readSnapshot } from './snapshot-read.ts'
+
+/** What a configuration file describes, read and written as one. */
+export function configurationTable(db: Database): Tables['configuration'] {
+  return {
+    async read(): Promise<StoredConfiguration> {
+      return { stored: await readSnapshot(db, 0), owned: await listOwned(db), head: await auditHead(db) }
+    },
+    async write({ head, steps, own, release }: ConfigurationWrite): Promise<void> {
+      if ((await auditHead(db)) !== head) throw new StoreMoved('the configuration was changed in the meantime')
+      const tables = openTables(db)
+      for (const { table, method, input, audit } of steps) {
+        const methods: object = tables[table]
+        // Looked up before: what is removed belongs to no project any more.
+        const project = audit === null ? null : await projectOf(db, audit)
+        await (methods as Record<string, (...input: unknown[]) => Promise<unknown>>)[method]?.(...input)
+        if (audit !== null) {
+          await appendAudit(db, audit, project)
+          await forgetOwned(db, audit)
+        }
+      }
+      await releaseOwned(db, release)
+      await setOwned(db, own)
+    },
+  }
+}
+
+function openTables(db: Database) {
+  return {
+    projects: projectsTable(db),
+    environments: environmentsTable(db),
+    providers: providersTable(db),
+    policies: policiesTable(db),
+    keys: keysTable(db),
+    routes: routesTable(db),
+  }
+}
+
+/** Every change of the configuration leaves an audit line: as long as no new one stands there, nothing has changed. */
+async function auditHead(db: Database): Promise<string | null> {
+  const last = await db.selectFrom('audit').select('id').orderBy('sequence', 'desc').limit(1).executeTakeFirst()
+  return last?.id ?? null
+}

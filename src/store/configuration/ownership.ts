@@ -1,0 +1,67 @@
+import type { AuditLine, OwnedField, Tables } from '../api.ts'
+import type { Database } from '../schema.ts'
+import { canonicalJson } from '../sqlite/json-column.ts'
+import { StoreOwned } from '../store-error.ts'
+
+export function ownershipTable(db: Database): Tables['ownership'] {
+  return { list: () => listOwned(db) }
+}
+
+export async function listOwned(db: Database): Promise<OwnedField[]> {
+  const rows = await db.selectFrom('owned_fields').selectAll().orderBy('resource_id').orderBy('field').execute()
+  return rows.map(({ resource_id, field, owner }) => ({ resourceId: resource_id, field, owner }))
+}
+
+/** Marks move with what they mark: whoever wrote them before, the last file that said so owns the field. */
+export async function setOwned(db: Database, own: readonly OwnedField[]): Promise<void> {
+  for (const { resourceId, field, owner } of own) {
+    await db
+      .insertInto('owned_fields')
+      .values({ resource_id: resourceId, field, owner })
+      .onConflict((conflict) => conflict.columns(['resource_id', 'field']).doUpdateSet({ owner }))
+      .execute()
+  }
+}
+
+export async function releaseOwned(
+  db: Database,
+  fields: readonly Pick<OwnedField, 'resourceId' | 'field'>[],
+): Promise<void> {
+  for (const { resourceId, field } of fields)
+    await db.deleteFrom('owned_fields').where('resource_id', '=', resourceId).where('field', '=', field).execute()
+}
+
+/**
+ * The one place where a change meets the marks of configuration files: what an audit line says was before and is after
+ * differs in no field that a file owns, unless the line is forced. Throws `StoreOwned`.
+ */
+export async function refuseOwned(db: Database, line: AuditLine): Promise<void> {
+  const { before, after, resource } = line
+  if (before === null || line.force === true) return
+  const owned = await db.selectFrom('owned_fields').selectAll().where('resource_id', '=', resource.id).execute()
+  const touched = owned.filter(({ field }) => after === null || !sameAt(field, before, after))
+  const [first] = touched
+  if (first === undefined) return
+  const subject = `${resource.kind} ${resource.name}`
+  const what = after === null ? `${subject} is` : `${subject}: ${touched.map(({ field }) => field).join(', ')} is`
+  throw new StoreOwned(`${what} owned by the configuration file ${JSON.stringify(first.owner)}`)
+}
+
+/** What is no more is owned by nobody. */
+export async function forgetOwned(db: Database, line: AuditLine): Promise<void> {
+  if (line.after === null) await db.deleteFrom('owned_fields').where('resource_id', '=', line.resource.id).execute()
+}
+
+function sameAt(field: string, before: unknown, after: unknown): boolean {
+  return canonicalJson(valueAt(before, field)) === canonicalJson(valueAt(after, field))
+}
+
+/** `timeouts.connect_ms`: a name that is not there has no value. */
+function valueAt(value: unknown, field: string): unknown {
+  return field
+    .split('.')
+    .reduce<unknown>(
+      (inner, name) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, name) : null),
+      value,
+    )
+}

@@ -1,0 +1,146 @@
+import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { sql } from 'kysely'
+import { reachFaultPoint } from '../../core/fault-point.ts'
+import type { Reseal, SealedValue } from '../../sealing/reseal.ts'
+import { parseSealed } from '../../sealing/seal-format.ts'
+import type { SealedCredential, Tables } from '../api.ts'
+import type { Database } from '../schema.ts'
+import { StoreConflict } from '../store-error.ts'
+
+export function sealTable(db: Database): Tables['seal'] {
+  return {
+    sealed: async () => [...(await readCredentials(db)), ...(await readTotp(db))],
+    everything: () => readEverySeal(db),
+    async replace(expected, changes) {
+      if (!isSame(expected, await readEverySeal(db)))
+        throw new StoreConflict('the sealed secrets changed in the meantime')
+      await replaceSealed(db, changes)
+      reachFaultPoint('seal-rotate.before-commit')
+    },
+    async makeDurable() {
+      const { rows } = await sql<{ file: string }>`pragma database_list`.execute(db)
+      // The place for temporary tables, which is there after a migration, is no file.
+      for (const { file } of rows) if (file !== '') syncLog(`${file}-wal`)
+    },
+    witness: () => readNamed(db, 'witness'),
+    recovery: () => readNamed(db, 'recovery'),
+    setWitness: (sealed) => writeNamed(db, 'witness', sealed),
+    async setRecovery(sealed) {
+      await refuseStaleSeal(db, [sealed], [])
+      await writeNamed(db, 'recovery', sealed)
+    },
+  }
+}
+
+async function readCredentials(db: Database): Promise<SealedValue[]> {
+  const rows = await db
+    .selectFrom('provider_credentials')
+    .select(['provider_id', 'id', 'sealed'])
+    .distinct()
+    .orderBy('provider_id')
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => ({ identity: `credential:${row.provider_id}:${row.id}`, sealed: row.sealed }))
+}
+
+/** Credentials, the secrets of one-time passwords, and what the gateway has sealed for itself under its name. */
+export async function readEverySeal(db: Database): Promise<SealedValue[]> {
+  const own = await db.selectFrom('seal').select(['name', 'sealed']).orderBy('name').execute()
+  const values = own.map(({ name, sealed }) => ({ identity: name, sealed }))
+  return [...(await readCredentials(db)), ...(await readTotp(db)), ...values]
+}
+
+async function readTotp(db: Database): Promise<SealedValue[]> {
+  const rows = await db.selectFrom('operators').select(['id', 'totp_sealed']).orderBy('id').execute()
+  return rows.flatMap(({ id, totp_sealed: sealed }) => (sealed === null ? [] : [{ identity: `totp:${id}`, sealed }]))
+}
+
+/** In the caller's transaction. All revisions of a provider that share a credential get its new seal. */
+export async function replaceSealed(db: Database, changes: Reseal['changes']): Promise<void> {
+  for (const { identity, before, after: sealed } of changes) {
+    const [kind, provider, id] = identity.split(':')
+    if (kind === 'totp' && provider !== undefined)
+      await db
+        .updateTable('operators')
+        .set({ totp_sealed: sealed })
+        .where('id', '=', provider)
+        .where('totp_sealed', '=', before)
+        .execute()
+    else if (kind === 'credential' && provider !== undefined && id !== undefined)
+      await db
+        .updateTable('provider_credentials')
+        .set({ sealed })
+        .where('provider_id', '=', provider)
+        .where('id', '=', id)
+        .where('sealed', '=', before)
+        .execute()
+    else
+      await db.updateTable('seal').set({ sealed }).where('name', '=', identity).where('sealed', '=', before).execute()
+  }
+}
+
+/**
+ * Throws `StoreConflict` for a value that was sealed, or read, before a rotation that has been committed since: it would
+ * be the only one under a key that is gone. What stands here in this very form may be copied, whether it opens or not.
+ */
+export async function refuseStaleSeals(
+  db: Database,
+  providerId: string,
+  credentials: readonly SealedCredential[],
+): Promise<void> {
+  const standing = await db
+    .selectFrom('provider_credentials')
+    .select('sealed')
+    .where('provider_id', '=', providerId)
+    .distinct()
+    .execute()
+  await refuseStaleSeal(
+    db,
+    credentials.map(({ sealed }) => sealed),
+    standing.map(({ sealed }) => sealed),
+  )
+}
+
+export async function refuseStaleSeal(
+  db: Database,
+  values: readonly string[],
+  standing: readonly string[],
+): Promise<void> {
+  const witness = await readNamed(db, 'witness')
+  // Nothing but a test has a database that no key was made for.
+  if (witness === null) return
+  const live = parseSealed(witness)?.keyId
+  const stale = values.some((value) => parseSealed(value)?.keyId !== live && !standing.includes(value))
+  if (stale) throw new StoreConflict('the machine key was rotated in the meantime; try again')
+}
+
+export async function readNamed(db: Database, name: string): Promise<string | null> {
+  const row = await db.selectFrom('seal').select('sealed').where('name', '=', name).executeTakeFirst()
+  return row?.sealed ?? null
+}
+
+export async function writeNamed(db: Database, name: string, sealed: string): Promise<void> {
+  await db
+    .insertInto('seal')
+    .values({ name, sealed })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ sealed }))
+    .execute()
+}
+
+function isSame(expected: readonly SealedValue[], found: readonly SealedValue[]): boolean {
+  const text = (values: readonly SealedValue[]) => values.map(({ identity, sealed }) => `${identity} ${sealed}`).sort()
+  return JSON.stringify(text(expected)) === JSON.stringify(text(found))
+}
+
+/**
+ * A commit in the write-ahead log outlives the process at once, and a power cut only then; what has left the log for the
+ * database was synced on its way. Never the database itself: closing it would give up the locks that SQLite has on it.
+ */
+function syncLog(path: string): void {
+  const file = openSync(path, 'r+')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}

@@ -1,0 +1,119 @@
+import type { LaneName, TimeLimits } from '../../core/lane.ts'
+import type { PolicyRules } from '../../core/policy-rules.ts'
+
+/**
+ * The read model of the data plane. Plain data only: it crosses threads by structured clone, and each thread
+ * wraps the secrets and compiles the patterns for itself. The configuration is replaced whole; keys travel as deltas.
+ */
+export interface ConfigurationSnapshot {
+  /** Grows with every change; a thread that has it acknowledges this number. */
+  version: number
+  providers: SnapshotProvider[]
+  routes: SnapshotRoute[]
+  policies: SnapshotPolicy[]
+  /** Environment id → lane → provider id, for calls that name no model (contract.md, rule 2). */
+  defaultProviders: Record<string, Partial<Record<LaneName, string>>>
+  /** Opens and seals the tokens that clients hold; exists only in memory, and only inside this process. */
+  tokenKey: Uint8Array
+  /** Seals captured bodies; null: no policy wants any. */
+  bodyKey: { id: string; key: Uint8Array } | null
+}
+
+export interface SnapshotProvider {
+  id: string
+  name: string
+  kind: string
+  /** Row of the shared health table, stable for the life of the process. */
+  slot: number
+  revision: number
+  active: boolean
+  readiness: Readiness
+  baseUrl: string
+  /** Clear text: exists only in memory, and only inside this process. */
+  credentials: { id: string; value: string }[]
+  headers: Record<string, string>
+  timeouts: Partial<TimeLimits>
+  /** Ids of the projects that may use it; null is all. */
+  projects: string[] | null
+  /** Names in the provider's own model list, with what is known of their limits. */
+  models: ProviderModel[]
+  settings: Record<string, string | number | boolean>
+}
+
+export interface Readiness {
+  state: 'ready' | 'failing' | 'unchecked'
+  reason: string | null
+  /** The reason in a word, as `CheckResult.reason` has it, or `quota_exhausted`; not there where nobody noted one. */
+  code?: string | null
+  /** RFC 3339 time of the last change of state. */
+  since: string | null
+}
+
+export interface ProviderModel {
+  name: string
+  contextTokens: number | null
+  outputTokens: number | null
+}
+
+export interface SnapshotRoute {
+  id: string
+  projectId: string
+  project: string
+  /** null: all environments of the project. */
+  environmentId: string | null
+  environment: string | null
+  /** An exact model name, or a pattern with one `*`. */
+  model: string
+  enabled: boolean
+  strategy: 'priority' | 'weighted' | 'latency' | 'cost'
+  targets: SnapshotTarget[]
+  /** Further attempts on one target after its first. */
+  retries: number
+  /** Statuses (as text) and error codes that move on to the next target; empty is the default list of contract.md rule 3. */
+  fallbackOn: string[]
+  timeouts: Partial<TimeLimits>
+  strict: boolean
+}
+
+export interface SnapshotTarget {
+  providerId: string
+  /** null: the same name that the client asked for. */
+  upstreamModel: string | null
+  weight: number
+  /** Lower goes first. */
+  priority: number
+}
+
+/** A rule that is not there is not set, like one that is an empty list or null. */
+export interface SnapshotPolicy extends Partial<PolicyRules> {
+  id: string
+  name: string
+  /** Where it is attached: the workspace, or ids of projects, environments and keys. */
+  attachedTo: { workspace: boolean; ids: string[] }
+}
+
+export interface SnapshotKey {
+  /** SHA-256 of the whole key, base64. The map key of the look-up. */
+  hash: string
+  id: string
+  name: string
+  lastFour: string
+  projectId: string
+  project: string
+  environmentId: string
+  environment: string
+  policyId: string | null
+  tags: Record<string, string>
+  /** Milliseconds since the epoch; null is never. A rotated secret carries the end of its grace here. */
+  expiresAt: number | null
+  revokedAt: number | null
+}
+
+export interface KeyDelta {
+  /** True: `upsert` is the whole set and replaces what a thread had. */
+  full: boolean
+  version: number
+  upsert: SnapshotKey[]
+  /** Hashes. */
+  remove: string[]
+}

@@ -1,0 +1,109 @@
+import type { Database, Statement } from 'better-sqlite3'
+import type { BackgroundWork, BatchSum, BatchUsageEntry } from '../../core/journal-format.ts'
+import type { RequestRecord, TokenUsage } from '../../core/record.ts'
+import { blankRecord } from '../records/blank-record.ts'
+
+type Values = (string | null)[]
+type Names = { project: string | null; environment: string | null; key: string | null }
+const noNames: Names = { project: null, environment: null, key: null }
+type Amounts = Record<(typeof amounts)[number], number | null>
+
+const amounts = ['input', 'output', 'cache_read', 'cache_write', 'reasoning'] as const
+
+/** What makes records of what a batch's results, or the end of other work, say was used: once. */
+export class BatchUsageStatements {
+  readonly #mark: Statement<Values>
+  readonly #owner: Statement<Values, { project_id: string; environment_id: string; key_id: string | null }>
+  readonly #names: Statement<Values, Names>
+  readonly #maker: Statement<Values, Amounts & { state: string }>
+
+  constructor(sqlite: Database) {
+    this.#mark = sqlite.prepare(
+      `insert into counted_batches (id, provider_id, credential_id, request_id, counted_at, type)
+       values (?, ?, ?, ?, ?, ?) on conflict do nothing`,
+    )
+    this.#owner = sqlite.prepare(
+      `select project_id, environment_id, key_id from objects
+       where id = ? and provider_id = ? and credential_id = ? and type = ?`,
+    )
+    this.#maker = sqlite.prepare(`select state, ${amounts.join(', ')} from records where id = ?`)
+    this.#names = sqlite.prepare(
+      `select (select name from projects where id = ?) as project,
+       (select name from environments where id = ?) as environment, (select name from keys where id = ?) as key`,
+    )
+  }
+
+  /** The records that are to be stored in the same transaction; none where the batch has been counted. */
+  count(entry: BatchUsageEntry): RequestRecord[] {
+    const { batchId, owner, requestId, time, type = 'batch' } = entry
+    const sums = this.#remaining(entry)
+    const place = [batchId, owner.providerId, owner.credentialId ?? '']
+    if (sums === null || this.#mark.run(...place, requestId, time, type).changes === 0) return []
+    // Whoever asked first how the batch stands has its file; the batch itself is whose key made it.
+    const made = this.#owner.get(...place, type)
+    const projectId = made?.project_id ?? owner.projectId
+    const environmentId = made?.environment_id ?? owner.environmentId
+    const keyId = made === undefined ? owner.keyId : made.key_id
+    const names = this.#names.get(projectId, environmentId, keyId) ?? noNames
+    const key = keyId === null ? null : { id: keyId, name: names.key ?? keyId }
+    return sums.map((sum) => toRecord(entry, sum, { key, project: names.project, environment: names.environment }))
+  }
+
+  /**
+   * What is not on the record of the request that made it: the answer's own end, or an estimate where its stream was cut. Null while that
+   * one goes on or is gone, since nobody knows then.
+   */
+  #remaining({ type = 'batch', madeBy = null, sums }: BatchUsageEntry): BatchSum[] | null {
+    if (type !== 'response' && type !== 'interaction') return sums
+    const maker = madeBy === null ? undefined : this.#maker.get(madeBy)
+    if (maker === undefined || maker.state === 'admitted') return null
+    return sums.map((sum) => ({ ...sum, tokens: subtract(sum.tokens, maker) })).filter(({ tokens }) => isSome(tokens))
+  }
+}
+
+function subtract(tokens: TokenUsage, counted: Amounts): TokenUsage {
+  const left = amounts.map((name) => [name, Math.max(0, tokens[name] - (counted[name] ?? 0))])
+  return { ...tokens, ...Object.fromEntries(left) }
+}
+
+function isSome(tokens: TokenUsage): boolean {
+  return amounts.some((name) => tokens[name] > 0)
+}
+
+const operations: Readonly<Record<BackgroundWork, string>> = {
+  batch: 'batches.results',
+  response: 'responses.result',
+  interaction: 'interactions.result',
+  eval_run: 'evals.runs.result',
+  thread_run: 'threads.runs.result',
+}
+
+type RecordOwner = Pick<RequestRecord, 'key' | 'project' | 'environment'>
+
+function toRecord(entry: BatchUsageEntry, { id, model, lines, tokens }: BatchSum, owner: RecordOwner): RequestRecord {
+  const { batchId, requestId, time, lane, provider, type = 'batch' } = entry
+  return {
+    ...blankRecord(),
+    id,
+    state: 'settled',
+    time,
+    lane,
+    operation: operations[type],
+    ...{ project: owner.project, environment: owner.environment, key: owner.key, model },
+    provider,
+    upstream_model: model,
+    status: 200,
+    tokens,
+    routing_signals: [
+      {
+        rule: 'batch',
+        verdict: 'note',
+        text:
+          type === 'batch'
+            ? `Usage of ${lines} results of batch ${batchId}, which request ${requestId} brought.`
+            : `Usage of the ${type.replace('_', ' ')} ${batchId}, whose end request ${requestId} showed.`,
+        data: { [type]: batchId, request: requestId, lines },
+      },
+    ],
+  }
+}

@@ -1,0 +1,199 @@
+import { closeSync, openSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { reachFaultPoint } from '../../core/fault-point.ts'
+import { mayWrite, parseSegmentName, type Writers } from '../../core/journal-format.ts'
+import type { TrafficTally } from '../../core/traffic-tally.ts'
+import { findDeadOwners, interruptRecords, ownerOf } from '../records/record-rows.ts'
+import type { Connection } from '../sqlite/connection.ts'
+import { writeJson } from '../sqlite/json-column.ts'
+import { StoreDegraded } from '../store-error.ts'
+import {
+  deleteSegment,
+  ignoreMissing,
+  keepSegment,
+  listSegments,
+  type Segment,
+  setEntriesAside,
+  setSegmentAside,
+} from './segment-files.ts'
+import { type BatchLimits, type FoundEntry, SegmentReader } from './segment-reader.ts'
+import { findNextEntry } from './segment-resync.ts'
+import { type BatchPlace, Stored, storeBatch, storeEach } from './store-batch.ts'
+
+/** Whom ingestion tells what it brought in; null where nobody wants to know. */
+export interface Audience {
+  /** Records that have ended, as JSON, in the order of their segments. */
+  ended: ((records: string[]) => void) | null
+  /** Whether those that were admitted and have not ended yet are told among them. */
+  admitted: boolean
+  /** What settled, summed. */
+  traffic: ((tally: TrafficTally) => void) | null
+}
+
+export interface IngestionOptions {
+  connection: Connection
+  journalDirectory: string
+  audience: Audience
+  batch?: BatchLimits
+}
+
+/**
+ * Reads the journal into the store. Exactly once, because a batch and the offset behind it are committed together, and
+ * a segment's file goes before its offset: after a crash at any point the next pass goes on where the store is.
+ */
+export class Ingestion {
+  readonly #options: IngestionOptions
+  readonly #reader: SegmentReader
+  /** What `journal_segments` holds, so that a pass that finds nothing asks the database nothing. */
+  #offsets: Map<string, number> | null = null
+
+  constructor(options: IngestionOptions) {
+    this.#options = options
+    this.#reader = new SegmentReader(options.batch)
+  }
+
+  /** One pass, never two at a time. `writers`: whose segments are still written. Returns how many records were added or changed. */
+  async pass(writers: Writers): Promise<number> {
+    const segments = await listSegments(this.#options.journalDirectory, writers)
+    await this.#forgetGone(segments, writers)
+    const troubles: unknown[] = []
+    const dead = segments.filter((segment) => !segment.live)
+    const live = segments.filter((segment) => segment.live)
+    let changed = await this.#readEach(dead, troubles)
+    // Only when all of the dead is in: a settled entry may stand in a later segment than its admitted one.
+    if (troubles.length === 0) changed += await this.#interruptUnsettled(writers)
+    changed += await this.#readEach(live, troubles)
+    if (troubles.length > 0) throw troubles[0]
+    return changed
+  }
+
+  async #knownOffsets(): Promise<Map<string, number>> {
+    if (this.#offsets === null) {
+      const rows = await this.#options.connection.read((db) => db.selectFrom('journal_segments').selectAll().execute())
+      this.#offsets = new Map(rows.map((row) => [row.name, row.bytes_read]))
+    }
+    return this.#offsets
+  }
+
+  /** Not of the living: a segment that somebody deleted comes back under its name, and is read on where it was. */
+  async #forgetGone(segments: readonly Segment[], writers: Writers): Promise<void> {
+    const here = new Set(segments.map((segment) => segment.file))
+    for (const name of (await this.#knownOffsets()).keys())
+      if (!here.has(name) && !isAwaited(name, writers)) await this.#forget(name)
+  }
+
+  async #forget(name: string): Promise<void> {
+    await this.#options.connection.write((db) => db.deleteFrom('journal_segments').where('name', '=', name).execute())
+    this.#offsets?.delete(name)
+  }
+
+  /** A segment that cannot be read keeps none of the others waiting; a sick database ends the pass. */
+  async #readEach(segments: readonly Segment[], troubles: unknown[]): Promise<number> {
+    let changed = 0
+    for (const segment of segments) {
+      try {
+        changed += await this.#readSegment(segment)
+      } catch (error) {
+        if (error instanceof StoreDegraded) throw error
+        troubles.push(error)
+      }
+    }
+    return changed
+  }
+
+  async #readSegment(segment: Segment): Promise<number> {
+    const file = openSegment(segment)
+    if (file === null) return 0
+    try {
+      const { changed, offset } = await this.#readFile(segment, file)
+      if (segment.closed) {
+        if (this.#reader.hasRest(file, offset)) await setSegmentAside(this.#options.journalDirectory, segment)
+        else await deleteSegment(segment)
+        reachFaultPoint('ingest.after-delete')
+        await this.#forget(segment.file)
+      }
+      return changed
+    } finally {
+      closeSync(file)
+    }
+  }
+
+  async #readFile(segment: Segment, file: number): Promise<{ changed: number; offset: number }> {
+    const offsets = await this.#knownOffsets()
+    let offset = offsets.get(segment.file) ?? 0
+    let changed = 0
+    for (;;) {
+      const batch = this.#reader.readBatch(file, offset)
+      if (batch.entries.length > 0) {
+        const stored = await this.#store(segment, batch.entries, batch.offset)
+        reachFaultPoint('ingest.after-commit')
+        offsets.set(segment.file, batch.offset)
+        this.#tell(stored)
+        changed += stored.changed
+      }
+      offset = batch.offset
+      if (batch.stop !== 'more') {
+        // What is still written ends in bytes that may be an entry in a moment.
+        const next = segment.closed ? findNextEntry(file, offset) : null
+        if (next === null) return { changed, offset }
+        await keepSegment(this.#options.journalDirectory, segment)
+        offset = next
+      }
+      await nextTurn()
+    }
+  }
+
+  /** A batch whole; or, when the database refuses something in it, all but that, which is set aside. */
+  async #store(segment: Segment, entries: readonly FoundEntry[], offset: number): Promise<Stored> {
+    const { connection, journalDirectory, audience } = this.#options
+    const begin = () => new Stored(audience)
+    const place: BatchPlace = { segment: segment.file, owner: ownerOf(segment), offset }
+    try {
+      return await connection.writeHot((hot) => storeBatch(hot, entries, place, begin()))
+    } catch (error) {
+      if (error instanceof StoreDegraded) throw error
+      return await connection.writeHot((hot) => {
+        const stored = storeEach(hot, entries, place, begin())
+        // Before the commit: should that fail, the next try writes the same file again.
+        if (stored.refused.length > 0) setEntriesAside(journalDirectory, segment, offset, stored.refused)
+        return stored
+      })
+    }
+  }
+
+  async #interruptUnsettled(writers: Writers): Promise<number> {
+    const { connection, audience } = this.#options
+    let changed = 0
+    // Looked for in a read first: most passes have none, and need not take the lock.
+    for (;;) {
+      const owners = await connection.read((db) => findDeadOwners(db, writers))
+      if (owners.length === 0) return changed
+      const records = await connection.writeHot((hot) => interruptRecords(hot, owners))
+      reachFaultPoint('interrupt.after-commit')
+      audience.ended?.(records.map(writeJson))
+      changed += records.length
+      await nextTurn()
+    }
+  }
+
+  #tell({ ended, tallier }: Stored): void {
+    const { audience } = this.#options
+    if (ended !== null && ended.length > 0) audience.ended?.(ended)
+    const tally = audience.traffic === null ? null : tallier.take()
+    if (tally !== null) audience.traffic?.(tally)
+  }
+}
+
+function isAwaited(file: string, writers: Writers): boolean {
+  const name = parseSegmentName(file)
+  return name !== null && mayWrite(writers, name)
+}
+
+function openSegment(segment: Segment): number | null {
+  try {
+    return openSync(segment.path, 'r')
+  } catch (error) {
+    ignoreMissing(error)
+    return null
+  }
+}

@@ -1,0 +1,38 @@
+import { latencyStep, type SecondTally } from '../../core/traffic-tally.ts'
+import { RecordClock } from '../records/record-clock.ts'
+import type { RecordHead } from '../records/record-head.ts'
+
+type Latencies = Map<number, number>
+
+interface Second extends Omit<SecondTally, 'latencies'> {
+  latencies: Latencies
+}
+
+/** Adds records up by the second in which they ended, for whoever tells the traffic of this moment. */
+export class SecondTallier {
+  readonly #clock = new RecordClock()
+  readonly #seconds = new Map<number, Second>()
+
+  add({ time, duration_ms, error, status, cost }: RecordHead): void {
+    const second = Math.floor((this.#clock.read(time) + (duration_ms ?? 0)) / 1000)
+    const found = this.#seconds.get(second) ?? this.#begin(second)
+    found.requests++
+    if (error !== null || (status ?? 0) >= 400) found.errors++
+    if (cost !== null) found.usd = (found.usd ?? 0) + cost.usd
+    if (duration_ms === null) return
+    const step = latencyStep(duration_ms)
+    found.latencies.set(step, (found.latencies.get(step) ?? 0) + 1)
+  }
+
+  take(): SecondTally[] {
+    const taken = [...this.#seconds.values()].map((each) => ({ ...each, latencies: [...each.latencies] }))
+    this.#seconds.clear()
+    return taken
+  }
+
+  #begin(second: number): Second {
+    const begun = { second, requests: 0, errors: 0, usd: null, latencies: new Map<number, number>() }
+    this.#seconds.set(second, begun)
+    return begun
+  }
+}

@@ -1,0 +1,174 @@
+import { fstatSync, readSync } from 'node:fs'
+import { crc32 } from 'node:zlib'
+import { entryHeaderBytes, type JournalEntry } from '../../core/journal-format.ts'
+import { readTime } from '../records/record-head.ts'
+import { isBatchUsageEntry } from './batch-usage-entry.ts'
+import { bodyEntryId, isBodyEntry } from './body-entry.ts'
+import { isObjectsEntry } from './objects-entry.ts'
+
+/** An entry where it stands. Its bytes are good until the next batch is read. */
+export interface FoundEntry {
+  /** `unknown`: whole, and nothing that this gateway writes; its id is empty. The store refuses it, and it keeps nothing waiting. */
+  kind: JournalEntry['kind'] | 'unknown'
+  id: string
+  /** The payload, from `begin` to `end` of what was read. */
+  window: Buffer
+  begin: number
+  end: number
+  /** The payload is the record between the two ends that the gateway writes. */
+  plain: boolean
+}
+
+export interface Batch {
+  entries: FoundEntry[]
+  /** Where the next batch begins: after the last whole entry. */
+  offset: number
+  /** `more`: read on. `end`: nothing more is written. `torn`: the next entry is not whole, or not an entry. */
+  stop: 'more' | 'end' | 'torn'
+}
+
+export interface BatchLimits {
+  bytes: number
+  entries: number
+}
+
+/** Stored in one transaction: some hundred requests, and a few milliseconds. */
+const defaultLimits: BatchLimits = { bytes: 4 * 1024 * 1024, entries: 4000 }
+
+/** Reads segments through one buffer, used again for every batch. */
+export class SegmentReader {
+  readonly #limits: BatchLimits
+  #buffer: Buffer = Buffer.alloc(0)
+
+  constructor(limits: BatchLimits = defaultLimits) {
+    this.#limits = limits
+  }
+
+  /** The next whole entries of an open file from `offset` on. */
+  readBatch(file: number, offset: number): Batch {
+    const first = this.#read(file, offset, entryHeaderBytes)
+    if (first.length < entryHeaderBytes)
+      return { entries: [], offset, stop: first.some((byte) => byte !== 0) ? 'torn' : 'end' }
+    const length = first.readUInt32LE(0)
+    if (length === 0) return { entries: [], offset, stop: 'end' }
+    const { size } = fstatSync(file)
+    const needed = entryHeaderBytes + length
+    // A length that the file cannot hold is not worth the memory that it asks for.
+    if (offset + needed > size) return { entries: [], offset, stop: 'torn' }
+    const window = this.#read(file, offset, Math.max(this.#limits.bytes, needed))
+    return findEntries(window, offset, this.#limits.entries, offset + window.length >= size)
+  }
+
+  /** Whether anything but zeros stands from `offset` on. */
+  hasRest(file: number, offset: number): boolean {
+    for (let position = offset; ; ) {
+      const bytes = this.#read(file, position, this.#limits.bytes)
+      if (bytes.length === 0) return false
+      if (bytes.some((byte) => byte !== 0)) return true
+      position += bytes.length
+    }
+  }
+
+  #read(file: number, offset: number, length: number): Buffer {
+    const buffer = this.#room(length)
+    return buffer.subarray(0, readSync(file, buffer, 0, length, offset))
+  }
+
+  /** A larger entry gets memory of its own, which is not kept. */
+  #room(length: number): Buffer {
+    if (length > this.#limits.bytes) return Buffer.allocUnsafeSlow(length)
+    if (this.#buffer.length === 0) this.#buffer = Buffer.allocUnsafeSlow(this.#limits.bytes)
+    return this.#buffer
+  }
+}
+
+/** `last`: the window reaches the file's end, so what is cut off there is torn and not merely outside the window. */
+export function findEntries(window: Buffer, offset: number, most: number, last: boolean): Batch {
+  const entries: FoundEntry[] = []
+  let position = 0
+  const stop = (reason: Batch['stop']): Batch => ({ entries, offset: offset + position, stop: reason })
+  while (entries.length < most) {
+    if (window.length - position < entryHeaderBytes) {
+      if (!last) return stop('more')
+      return stop(window.subarray(position).some((byte) => byte !== 0) ? 'torn' : 'end')
+    }
+    const length = window.readUInt32LE(position)
+    if (length === 0) return stop('end')
+    const begin = position + entryHeaderBytes
+    if (window.length - begin < length) return stop(last ? 'torn' : 'more')
+    const end = begin + length
+    if (crc32(window.subarray(begin, end)) !== window.readUInt32LE(position + 4)) return stop('torn')
+    entries.push(recognise(window, begin, end))
+    position = end
+  }
+  return stop('more')
+}
+
+const ends = { admitted: '{"kind":"admitted","record":{"id":"', settled: '{"kind":"settled","record":{"id":"' } as const
+/** Enough for the longer beginning and an id. */
+const headBytes = ends.admitted.length + 40
+const recordAt = { admitted: ends.admitted.indexOf('{"id"'), settled: ends.settled.indexOf('{"id"') } as const
+
+/** Kind and id stand at a known place in all that the gateway writes. What looks otherwise is parsed. */
+function recognise(window: Buffer, begin: number, end: number): FoundEntry {
+  const place = { window, begin, end }
+  const head = window.toString('latin1', begin, Math.min(begin + headBytes, end))
+  const kind = head.startsWith(ends.settled) ? 'settled' : head.startsWith(ends.admitted) ? 'admitted' : null
+  if (kind !== null && window[end - 1] === closingBrace) {
+    const id = idForm.exec(head.slice(ends[kind].length))?.[1]
+    if (id !== undefined) return { kind, id, ...place, plain: true }
+  }
+  const body = bodyEntryId(head)
+  if (body !== null && window[end - 1] === closingBrace) return { kind: 'body', id: body, ...place, plain: false }
+  const entry = parseEntry(place)
+  if (entry === null) return { kind: 'unknown', id: '', ...place, plain: false }
+  return { kind: entry.kind, id: idOf(entry), ...place, plain: false }
+}
+
+function idOf(entry: JournalEntry): string {
+  if (entry.kind === 'objects' || entry.kind === 'batch-usage') return entry.requestId
+  return entry.kind === 'repeated' || entry.kind === 'body' ? entry.id : entry.record.id
+}
+
+const closingBrace = 0x7d
+const idForm = /^([\w-]+)"/
+
+/** The JSON of the record that an admitted or settled entry holds. */
+export function recordText(found: FoundEntry): string {
+  const { kind, window, begin, end, plain } = found
+  if (plain && (kind === 'settled' || kind === 'admitted'))
+    return window.toString('utf8', begin + recordAt[kind], end - 1)
+  const entry = parseEntry(found)
+  return entry !== null && 'record' in entry ? JSON.stringify(entry.record) : ''
+}
+
+/** Null for what no writer of ours wrote. */
+export function parseEntry({ window, begin, end }: Pick<FoundEntry, 'window' | 'begin' | 'end'>): JournalEntry | null {
+  try {
+    const entry: unknown = JSON.parse(window.toString('utf8', begin, end))
+    return isEntry(entry) ? entry : null
+  } catch {
+    return null
+  }
+}
+
+function isEntry(entry: unknown): entry is JournalEntry {
+  if (typeof entry !== 'object' || entry === null || !('kind' in entry)) return false
+  if (entry.kind === 'repeated') {
+    return (
+      'id' in entry &&
+      typeof entry.id === 'string' &&
+      'count' in entry &&
+      typeof entry.count === 'number' &&
+      'lastTime' in entry &&
+      readTime(entry.lastTime) !== null
+    )
+  }
+  if (entry.kind === 'objects') return isObjectsEntry(entry)
+  if (entry.kind === 'body') return isBodyEntry(entry)
+  if (entry.kind === 'batch-usage') return isBatchUsageEntry(entry)
+  if (entry.kind !== 'admitted' && entry.kind !== 'settled') return false
+  if (!('record' in entry) || typeof entry.record !== 'object' || entry.record === null) return false
+  const { record } = entry
+  return 'id' in record && typeof record.id === 'string' && 'time' in record && readTime(record.time) !== null
+}

@@ -1,0 +1,130 @@
+import { reachFaultPoint } from '../../core/fault-point.ts'
+import { type RecordHead, readHead, readTime } from '../records/record-head.ts'
+import type { HotStatements } from '../sqlite/hot-statements.ts'
+import { writeJson } from '../sqlite/json-column.ts'
+import { isSickness } from '../store-error.ts'
+import { type FoundEntry, parseEntry, recordText } from './segment-reader.ts'
+import { TrafficTallier } from './traffic-tally.ts'
+
+export interface BatchPlace {
+  segment: string
+  /** Of what is admitted, until it is settled. */
+  owner: string
+  /** Behind the batch: where the next one begins. */
+  offset: number
+}
+
+/** What a batch came to. To be told only when it is committed: one that is tried again would be told twice. */
+export class Stored {
+  /** Records added or changed. */
+  changed = 0
+  readonly #admitted: boolean
+  /** Those of them that have ended, and where it is wanted all, as JSON; null where nobody wants to know. */
+  readonly ended: string[] | null
+  readonly tallier = new TrafficTallier()
+  readonly refused: FoundEntry[] = []
+
+  constructor({ ended, admitted }: { ended: unknown; admitted: boolean }) {
+    this.ended = ended === null ? null : []
+    this.#admitted = admitted
+  }
+
+  add(head: RecordHead, text: string): void {
+    this.changed++
+    if (head.state !== 'admitted' || this.#admitted) this.ended?.push(text)
+    if (head.state === 'settled') this.tallier.add(head)
+  }
+}
+
+/** A batch and the offset behind it, in the caller's transaction. */
+export function storeBatch(
+  hot: HotStatements,
+  entries: readonly FoundEntry[],
+  place: BatchPlace,
+  stored: Stored,
+): Stored {
+  const lastUsed = new Map<string, string>()
+  for (const entry of foldEntries(entries)) {
+    if (entry.kind === 'repeated') addRepeat(hot, entry)
+    else if (entry.kind === 'objects') storeObjects(hot, entry)
+    else if (entry.kind === 'body') storeBody(hot, entry)
+    else if (entry.kind === 'batch-usage') storeBatchUsage(hot, entry, place.owner, stored)
+    else storeRecord(hot, entry, place.owner, lastUsed, stored)
+  }
+  for (const [key, time] of lastUsed) hot.touchKey(key, time)
+  hot.writeOffset(place.segment, place.offset)
+  reachFaultPoint('ingest.before-commit')
+  return stored
+}
+
+/** All of a batch but what the database refuses: one entry must never stand in the way of all later ones. */
+export function storeEach(
+  hot: HotStatements,
+  entries: readonly FoundEntry[],
+  place: BatchPlace,
+  stored: Stored,
+): Stored {
+  for (const entry of entries) {
+    try {
+      hot.attempt(() => storeBatch(hot, [entry], place, stored))
+    } catch (error) {
+      // The storage, and not this entry: after some of its faults the transaction is over, and nothing may follow.
+      if (isSickness(error)) throw error
+      stored.refused.push(entry)
+    }
+  }
+  hot.writeOffset(place.segment, place.offset)
+  return stored
+}
+
+function storeRecord(
+  hot: HotStatements,
+  entry: FoundEntry,
+  owner: string,
+  lastUsed: Map<string, string>,
+  stored: Stored,
+): void {
+  const text = recordText(entry)
+  const head = entry.kind === 'admitted' || entry.kind === 'settled' ? readHead(text, entry.kind) : null
+  if (head === null) throw new Error('this journal entry cannot be read')
+  if (head.key && (lastUsed.get(head.key.id) ?? '') < head.time) lastUsed.set(head.key.id, head.time)
+  if (hot.writeRecord(head, owner, text)) stored.add(head, text)
+}
+
+/** One record an id: the last settled one, else the first admitted one, which then is never parsed; and all else in order. */
+function foldEntries(entries: readonly FoundEntry[]): FoundEntry[] {
+  const records = new Map<string, FoundEntry>()
+  const others: FoundEntry[] = []
+  for (const entry of entries) {
+    if (entry.kind === 'settled' || (entry.kind === 'admitted' && !records.has(entry.id))) records.set(entry.id, entry)
+    else if (entry.kind !== 'admitted') others.push(entry)
+  }
+  return [...records.values(), ...others]
+}
+
+function storeObjects(hot: HotStatements, found: FoundEntry): void {
+  const entry = parseEntry(found)
+  if (entry?.kind === 'objects') hot.objects.store(entry)
+}
+
+function storeBatchUsage(hot: HotStatements, found: FoundEntry, owner: string, stored: Stored): void {
+  const entry = parseEntry(found)
+  if (entry?.kind !== 'batch-usage') throw new Error("this batch's usage in the journal cannot be read")
+  for (const record of hot.batches.count(entry)) {
+    const text = writeJson(record)
+    const head = readHead(text, 'settled')
+    if (head !== null && hot.writeRecord(head, owner, text)) stored.add(head, text)
+  }
+}
+
+function storeBody(hot: HotStatements, found: FoundEntry): void {
+  const entry = parseEntry(found)
+  if (entry?.kind !== 'body') throw new Error('this body in the journal cannot be read')
+  hot.bodies.store(entry)
+}
+
+function addRepeat(hot: HotStatements, found: FoundEntry): void {
+  const entry = parseEntry(found)
+  const time = entry?.kind === 'repeated' ? readTime(entry.lastTime) : null
+  if (entry?.kind === 'repeated' && time !== null) hot.addRepeat(entry.id, entry.count, time)
+}

@@ -1,0 +1,80 @@
+import { type DurationTally, durationBounds, type ServedTally, type TrafficTally } from '../../core/traffic-tally.ts'
+import type { RecordHead } from '../records/record-head.ts'
+import { SecondTallier } from './second-tallier.ts'
+
+type Lane = ServedTally['lane']
+
+/** Adds settled records up as they are stored, so that whoever counts traffic need not be sent every record. */
+export class TrafficTallier {
+  #served = new Map<string, ServedTally>()
+  #errors = new Map<string, TrafficTally['errors'][number]>()
+  #durations = new Map<Lane, DurationTally>()
+  #firstBytes = new Map<Lane, DurationTally>()
+  readonly #seconds = new SecondTallier()
+
+  add(record: RecordHead): void {
+    const lane = record.lane ?? ''
+    this.#addServed(lane, record)
+    if (record.error) this.#addError(record.error)
+    if (record.duration_ms !== null) observe(this.#durations, lane, record.duration_ms)
+    this.#seconds.add(record)
+    if (record.first_byte_ms !== null) observe(this.#firstBytes, lane, record.first_byte_ms)
+  }
+
+  /** What has been added since the last time; null when that is nothing. */
+  take(): TrafficTally | null {
+    if (this.#served.size === 0) return null
+    const tally = {
+      served: [...this.#served.values()],
+      errors: [...this.#errors.values()],
+      durations: [...this.#durations.values()],
+      firstBytes: [...this.#firstBytes.values()],
+      seconds: this.#seconds.take(),
+    }
+    for (const each of [this.#served, this.#errors, this.#durations, this.#firstBytes]) each.clear()
+    return tally
+  }
+
+  #addServed(lane: Lane, { provider, upstream_model, model, status, tokens }: RecordHead): void {
+    const group = status === null ? '' : statusClass(status)
+    const served = upstream_model ?? model
+    // The model is the client's own text, and so the last: no other part holds a line break.
+    const name = `${lane}\n${group}\n${provider ?? ''}\n${served ?? ''}`
+    let found = this.#served.get(name)
+    if (found === undefined) {
+      const none = { input: 0, output: 0, cache_read: 0, cache_write: 0, reasoning: 0 }
+      found = { lane, status: group, provider, model: served, count: 0, tokens: none }
+      this.#served.set(name, found)
+    }
+    found.count++
+    if (tokens === null) return
+    found.tokens.input += tokens.input ?? 0
+    found.tokens.output += tokens.output ?? 0
+    found.tokens.cache_read += tokens.cache_read ?? 0
+    found.tokens.cache_write += tokens.cache_write ?? 0
+    found.tokens.reasoning += tokens.reasoning ?? 0
+  }
+
+  #addError({ code, origin }: NonNullable<RecordHead['error']>): void {
+    const found = this.#errors.get(`${code} ${origin}`)
+    if (found === undefined) this.#errors.set(`${code} ${origin}`, { code, origin, count: 1 })
+    else found.count++
+  }
+}
+
+function statusClass(status: number): string {
+  return `${Math.floor(status / 100)}xx`
+}
+
+function observe(durations: Map<Lane, DurationTally>, lane: Lane, milliseconds: number): void {
+  let found = durations.get(lane)
+  if (found === undefined) {
+    found = { lane, counts: new Array<number>(durationBounds.length + 1).fill(0), sum: 0 }
+    durations.set(lane, found)
+  }
+  const seconds = milliseconds / 1000
+  let bucket = 0
+  while (bucket < durationBounds.length && seconds > (durationBounds[bucket] ?? 0)) bucket++
+  found.counts[bucket] = (found.counts[bucket] ?? 0) + 1
+  found.sum += seconds
+}

@@ -1,0 +1,91 @@
+import type { Database, Statement } from 'better-sqlite3'
+import type { ObjectsEntry } from '../../core/journal-format.ts'
+import type {
+  BatchInput,
+  CountedPlace,
+  ObjectPlace,
+  ObjectScope,
+  ObjectType,
+  StoredObject,
+} from '../../core/stored-object.ts'
+import type { ObjectRow } from '../schema.ts'
+import { toStoredObject } from './object-rows.ts'
+
+type Values = (string | null)[]
+
+/** What ingestion and look-ups run on the index of objects, prepared once. */
+export class ObjectStatements {
+  readonly #add: Statement<Values>
+  readonly #forget: Statement<Values>
+  readonly #find: Statement<Values, ObjectRow>
+  readonly #addInput: Statement<Values>
+  readonly #input: Statement<Values, { key_id: string | null; input_json: string | null }>
+  readonly #places: Statement<Values, { provider_id: string; credential_id: string; count: number }>
+
+  constructor(sqlite: Database) {
+    // The first owner stays: an answer that names somebody's object makes it nobody else's. Which batch wrote it may be
+    // learnt later.
+    this.#add = sqlite.prepare(
+      `insert into objects (type, id, provider_id, credential_id, project_id, environment_id, key_id, request_id, created_at, batch_id)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (type, id, provider_id, credential_id) do update
+       set batch_id = excluded.batch_id where objects.batch_id is null and excluded.batch_id is not null
+       and objects.project_id = excluded.project_id and objects.environment_id = excluded.environment_id`,
+    )
+    this.#forget = sqlite.prepare(
+      `delete from objects where type = ? and id = ? and provider_id = ? and credential_id = ?
+       and project_id = ? and environment_id = ?`,
+    )
+    // The names lead, whatever the planner thinks of them.
+    this.#find = sqlite.prepare(
+      `select objects.* from json_each(?) as types cross join json_each(types.value) as ids cross join objects
+       where objects.type = types.key and objects.id = ids.value`,
+    )
+    // Of the call that made the file, and of no other that is told of it.
+    this.#addInput = sqlite.prepare(
+      `insert into batch_inputs (file_id, provider_id, credential_id, input_json)
+       select id, provider_id, credential_id, ? from objects
+       where type = 'file' and id = ? and provider_id = ? and credential_id = ? and request_id = ?
+       on conflict do nothing`,
+    )
+    this.#input = sqlite.prepare(
+      `select objects.key_id, batch_inputs.input_json from objects
+       left join batch_inputs on batch_inputs.file_id = objects.id
+       and batch_inputs.provider_id = objects.provider_id and batch_inputs.credential_id = objects.credential_id
+       where objects.type = 'file' and objects.id = ? and objects.provider_id = ? and objects.credential_id = ?`,
+    )
+    this.#places = sqlite.prepare(
+      `select provider_id, credential_id, count(*) as count from objects
+       where project_id = ? and environment_id = ? and type = ? group by provider_id, credential_id
+       order by provider_id, credential_id`,
+    )
+  }
+
+  store({ owner, made, forgotten, requestId, time }: ObjectsEntry): void {
+    const { providerId, projectId, environmentId, keyId } = owner
+    const credentialId = owner.credentialId ?? ''
+    const scope = [projectId, environmentId, keyId]
+    for (const { type, id, batchId, input } of made) {
+      this.#add.run(type, id, providerId, credentialId, ...scope, requestId, time, batchId ?? null)
+      if (input !== undefined) this.#addInput.run(JSON.stringify(input), id, providerId, credentialId, requestId)
+    }
+    for (const { type, id } of forgotten) this.#forget.run(type, id, providerId, credentialId, projectId, environmentId)
+  }
+
+  /** `names`: as in a `FindQuestion`. */
+  find(names: string): StoredObject[] {
+    return this.#find.all(names).map(toStoredObject)
+  }
+
+  /** What the lines of a file name, where that is known. */
+  input(fileId: string, { providerId, credentialId }: ObjectPlace): { input: BatchInput | null; adopted: boolean } {
+    const row = this.#input.get(fileId, providerId, credentialId ?? '')
+    const text = row?.input_json ?? null
+    return { input: text === null ? null : (JSON.parse(text) as BatchInput), adopted: row?.key_id === null }
+  }
+
+  places({ projectId, environmentId }: ObjectScope, type: ObjectType): CountedPlace[] {
+    return this.#places
+      .all(projectId, environmentId, type)
+      .map((row) => ({ providerId: row.provider_id, credentialId: row.credential_id || null, count: row.count }))
+  }
+}

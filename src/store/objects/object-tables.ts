@@ -1,0 +1,22 @@
+import type { ObjectType, StoredObject } from '../../core/stored-object.ts'
+
+export interface ObjectTables {
+  objects: {
+    /** Newest first. */
+    list(filter: ObjectFilter): StoredObject[]
+    /** Throws `StoreConflict` where somebody has it already. */
+    insert(object: StoredObject): StoredObject
+    /** What the provider keeps is not touched. */
+    remove(object: StoredObject): void
+  }
+}
+
+export interface ObjectFilter {
+  /** Ids: of these projects only. */
+  projects?: string[]
+  environmentId?: string
+  providerId?: string
+  type?: ObjectType
+  id?: string
+  limit: number
+}

@@ -1,0 +1,56 @@
+import type { Tables } from '../api.ts'
+import type { Database } from '../schema.ts'
+import { StoreConflict } from '../store-error.ts'
+import { toObjectRow, toStoredObject } from './object-rows.ts'
+import type { ObjectFilter } from './object-tables.ts'
+
+export function objectsTable(db: Database): Tables['objects'] {
+  return {
+    async list(filter) {
+      const rows = await matching(db, filter).orderBy('created_at', 'desc').limit(filter.limit).execute()
+      return rows.map(toStoredObject)
+    },
+    async insert(object) {
+      const { numInsertedOrUpdatedRows } = await db
+        .insertInto('objects')
+        .values(toObjectRow(object))
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst()
+      if (Number(numInsertedOrUpdatedRows) === 0)
+        throw new StoreConflict(`${object.type} ${object.id} already has an owner`)
+      return object
+    },
+    async remove(object) {
+      const { type, id, provider_id, credential_id } = toObjectRow(object)
+      await db
+        .deleteFrom('objects')
+        .where('type', '=', type)
+        .where('id', '=', id)
+        .where('provider_id', '=', provider_id)
+        .where('credential_id', '=', credential_id)
+        .execute()
+    },
+  }
+}
+
+function matching(db: Database, filter: ObjectFilter) {
+  let query = db.selectFrom('objects').selectAll()
+  if (filter.projects !== undefined) query = query.where('project_id', 'in', [...filter.projects, ''])
+  if (filter.environmentId !== undefined) query = query.where('environment_id', '=', filter.environmentId)
+  if (filter.providerId !== undefined) query = query.where('provider_id', '=', filter.providerId)
+  if (filter.type !== undefined) query = query.where('type', '=', filter.type)
+  if (filter.id !== undefined) query = query.where('id', '=', filter.id)
+  return query
+}
+
+/**
+ * What is removed has no objects any more: whoever comes later under the same name is somebody else, and what the
+ * provider still keeps is adopted by whoever shall have it (decision 0027).
+ */
+export async function forgetObjectsOf(
+  db: Database,
+  column: 'environment_id' | 'provider_id',
+  id: string,
+): Promise<void> {
+  await db.deleteFrom('objects').where(column, '=', id).execute()
+}

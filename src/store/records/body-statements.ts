@@ -1,0 +1,20 @@
+import type { Database, Statement } from 'better-sqlite3'
+import type { BodyEntry } from '../../core/journal-format.ts'
+
+/** What ingestion does with captured bodies, prepared once. */
+export class BodyStatements {
+  readonly #add: Statement<(string | number | Buffer | null)[]>
+
+  constructor(sqlite: Database) {
+    // A journal that is read twice brings the very same again.
+    this.#add = sqlite.prepare(
+      `insert into bodies (id, part, mode, type, bytes, truncated, masked, key_id, sealed)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
+    )
+  }
+
+  store({ id, part, mode, type, bytes, truncated, masked, key, sealed }: BodyEntry): void {
+    const content = Buffer.from(sealed, 'base64')
+    this.#add.run(id, part, mode, type, bytes, Number(truncated), Number(masked), key, content)
+  }
+}

@@ -1,0 +1,19 @@
+import type { BodyNote, BodyPart } from '../../core/capture.ts'
+
+export interface BodyTables {
+  bodies: {
+    /** What was kept of a request, sealed; empty: nothing was, or not any more. */
+    find(id: string): StoredBody[]
+    /** The sealed key of bodies of that id; null: there is none. */
+    key(id: string): string | null
+    /** In place of one that stands under that id. Throws `StoreConflict` for a value that an older machine key sealed. */
+    setKey(id: string, sealed: string): void
+  }
+}
+
+export interface StoredBody extends BodyNote {
+  part: BodyPart
+  /** Of the key that sealed it. */
+  keyId: string
+  sealed: Uint8Array
+}

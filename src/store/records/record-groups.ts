@@ -1,0 +1,46 @@
+import { noGroup } from '../../core/record.ts'
+import type { StatsBy } from '../api.ts'
+import type { RecordLabelsRow } from '../schema.ts'
+import { readTags } from './record-json.ts'
+import type { ScannedRow } from './record-scan.ts'
+
+export interface GroupName {
+  id: string
+  name: string
+}
+
+/** The groups that a record counts in: one, or with tags one for each of them. A group of keys is one key, whatever it was called. */
+export function groupsOf(row: ScannedRow, labels: RecordLabelsRow | undefined, by: StatsBy): GroupName[] {
+  switch (by) {
+    case 'day':
+      return [plain(row.time.slice(0, 10))]
+    case 'total':
+      return [plain('total')]
+    case 'tag':
+      return tagsOf(row).map(plain)
+    case 'key':
+    case 'model':
+    case 'provider':
+    case 'project':
+      return [labelGroup(labels, by)]
+  }
+}
+
+export function labelGroup(
+  labels: RecordLabelsRow | undefined,
+  by: 'key' | 'model' | 'provider' | 'project',
+): GroupName {
+  return by === 'key'
+    ? { id: labels?.key_id ?? noGroup, name: labels?.key_name ?? noGroup }
+    : plain(labels?.[by] ?? noGroup)
+}
+
+function plain(name: string): GroupName {
+  return { id: name, name }
+}
+
+/** `name=value` each. */
+function tagsOf({ record_json }: ScannedRow): string[] {
+  const tags = record_json === undefined ? [] : Object.entries(readTags(record_json))
+  return tags.length === 0 ? [noGroup] : tags.map(([name, value]) => `${name}=${value}`)
+}

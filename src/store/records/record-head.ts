@@ -1,0 +1,99 @@
+import type { RequestRecord, TokenUsage } from '../../core/record.ts'
+
+/** The part of a record that columns and counts are made of. It stands before the lists, which are the bulk. */
+export interface RecordHead
+  extends Pick<
+    RequestRecord,
+    | 'id'
+    | 'state'
+    | 'time'
+    | 'lane'
+    | 'project'
+    | 'environment'
+    | 'key'
+    | 'model'
+    | 'provider'
+    | 'upstream_model'
+    | 'status'
+    | 'error'
+    | 'cost'
+    | 'duration_ms'
+    | 'first_byte_ms'
+  > {
+  tokens: Partial<TokenUsage> | null
+}
+
+/** Neither may stand in a string: its quotation marks would be escaped. */
+const listsBegin = ',"attempts":'
+const times = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+/**
+ * Reads the head of a record's JSON without parsing the rest of it. Fields that are absent are null. Null for what has
+ * no id, no time, or is no JSON as far as it is read.
+ */
+export function readHead(text: string, kind: 'admitted' | 'settled'): RecordHead | null {
+  const end = text.indexOf(listsBegin)
+  const short = end < 0 ? null : parse(`${text.slice(0, end)}}`)
+  // A writer with another order of fields costs time, never a column.
+  const found = short !== null && isWhole(short) ? short : parse(text)
+  if (found === null || typeof found.id !== 'string') return null
+  const time = readTime(found.time)
+  if (time === null) return null
+  return {
+    id: found.id,
+    state: found.state ?? kind,
+    time,
+    lane: found.lane ?? null,
+    project: found.project ?? null,
+    environment: found.environment ?? null,
+    key: found.key ?? null,
+    model: found.model ?? null,
+    provider: found.provider ?? null,
+    upstream_model: found.upstream_model ?? null,
+    status: found.status ?? null,
+    error: found.error ?? null,
+    tokens: found.tokens ?? null,
+    cost: found.cost ?? null,
+    duration_ms: found.duration_ms ?? null,
+    first_byte_ms: found.first_byte_ms ?? null,
+  }
+}
+
+/** Shapes are vouched for by the writer; the database refuses values that its columns do not take. */
+function parse(text: string): Partial<RecordHead> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : null
+  } catch {
+    return null
+  }
+}
+
+function isWhole(head: Partial<RecordHead>): boolean {
+  return (
+    head.id !== undefined &&
+    head.time !== undefined &&
+    head.state !== undefined &&
+    head.lane !== undefined &&
+    head.project !== undefined &&
+    head.environment !== undefined &&
+    head.key !== undefined &&
+    head.model !== undefined &&
+    head.provider !== undefined &&
+    head.upstream_model !== undefined &&
+    head.status !== undefined &&
+    head.error !== undefined &&
+    head.tokens !== undefined &&
+    head.cost !== undefined &&
+    head.duration_ms !== undefined &&
+    head.first_byte_ms !== undefined
+  )
+}
+
+/** As RFC 3339 with milliseconds, so that times sort as text. */
+export function readTime(time: unknown): string | null {
+  if (typeof time !== 'string') return null
+  if (times.test(time)) return time
+  const parsed = Date.parse(time)
+  return Number.isNaN(parsed) ? null : new Date(parsed).toISOString()
+}

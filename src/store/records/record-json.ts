@@ -1,0 +1,34 @@
+import { idTime } from '../../core/ids.ts'
+import type { RequestRecord } from '../../core/record.ts'
+import { blankRecord } from './blank-record.ts'
+
+/** The record that a `record_json` holds. One that cannot be read says so and spoils no list. */
+export function readRecord(text: string, id: string): RequestRecord {
+  const whole = blankRecord()
+  try {
+    const stored: unknown = JSON.parse(text)
+    if (typeof stored === 'object' && stored !== null) return Object.assign(whole, stored)
+  } catch {
+    // Told below: the entry's checksum was right, so these are the bytes that were written.
+  }
+  const note = 'The stored record of this request cannot be read.'
+  const time = new Date(idTime(id) ?? 0).toISOString()
+  return { ...whole, id, time, policy_signals: [{ rule: 'record', verdict: 'note', text: note }] }
+}
+
+const tagsBegin = ',"tags":'
+
+/** The tags of a record, which stand at its end: the rest of it is parsed only where they do not. */
+export function readTags(text: string): RequestRecord['tags'] {
+  try {
+    const end: unknown = JSON.parse(`{${text.slice(text.lastIndexOf(tagsBegin) + 1)}`)
+    if (isTagged(end)) return end.tags
+  } catch {
+    // A tag has that name, or the record has another order.
+  }
+  return readRecord(text, '').tags
+}
+
+function isTagged(value: unknown): value is Pick<RequestRecord, 'tags'> {
+  return typeof value === 'object' && value !== null && 'tags' in value && Object.keys(value).length === 1
+}

@@ -1,0 +1,64 @@
+import type { RecordFilter } from '../api.ts'
+import type { Database, RecordLabelsRow, RecordRow } from '../schema.ts'
+import { recordWindows, selectMatching } from './record-filter.ts'
+import { chooseLabels, readLabels } from './record-labels.ts'
+
+const columns = [
+  'time',
+  'state',
+  'label',
+  'status',
+  'error_code',
+  'input',
+  'output',
+  'cache_read',
+  'cache_write',
+  'reasoning',
+  'usd',
+  'duration_ms',
+  'first_byte_ms',
+] as const satisfies (keyof RecordRow)[]
+
+/** What sums are made of. `record_json` only where it was asked for. */
+export type ScannedRow = Pick<RecordRow, (typeof columns)[number]> & Partial<Pick<RecordRow, 'record_json'>>
+
+export interface Scanned {
+  rows: readonly ScannedRow[]
+  /** Of these rows at least. */
+  labels: ReadonlyMap<number, RecordLabelsRow>
+}
+
+/** Every record that the filter lets through, newest first, a few milliseconds' worth at a time. `limit` and `before` do not apply. */
+export async function* scanRecords(db: Database, filter: RecordFilter, withText: boolean): AsyncGenerator<Scanned> {
+  const { before: _before, ...unpaged } = filter
+  const chosen = await chooseLabels(db, unpaged)
+  if (chosen?.numbers.length === 0) return
+  let labels = await readLabels(db)
+  for await (const window of recordWindows(db, unpaged, chosen)) {
+    const matching = selectMatching(db, unpaged, chosen, window).select(columns).orderBy('id', 'desc')
+    const rows: ScannedRow[] = await (withText ? matching.select('record_json') : matching).execute()
+    // Records go on coming in, with labels of their own.
+    if (rows.some(({ label }) => !labels.has(label))) labels = await readLabels(db)
+    yield { rows, labels }
+  }
+}
+
+/** How many records each label has that the filter lets through: cheaper than looking at each. */
+export async function countLabels(
+  db: Database,
+  filter: RecordFilter,
+): Promise<{ labels: ReadonlyMap<number, RecordLabelsRow>; counts: ReadonlyMap<number, number> }> {
+  const counts = new Map<number, number>()
+  const { before: _before, ...unpaged } = filter
+  const chosen = await chooseLabels(db, unpaged)
+  if (chosen?.numbers.length === 0) return { labels: new Map(), counts }
+  for await (const window of recordWindows(db, unpaged, chosen)) {
+    const matching = selectMatching(db, unpaged, chosen, window).select(({ fn }) => [
+      'label',
+      fn.countAll<number>().as('count'),
+    ])
+    for (const { label, count } of await matching.groupBy('label').execute())
+      counts.set(label, (counts.get(label) ?? 0) + count)
+  }
+  return { labels: await readLabels(db), counts }
+}

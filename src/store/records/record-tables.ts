@@ -1,0 +1,119 @@
+import type { LaneName } from '../../core/lane.ts'
+import type { RequestRecord } from '../../core/record.ts'
+
+export interface RecordTables {
+  records: {
+    list(filter: RecordFilter): RequestRecord[]
+    /** A `req_` id; an id that shared a record (contract.md rule 16) resolves to that record. */
+    get(id: string): RequestRecord | null
+    /** Busiest group first, days in order. `limit` and `before` do not apply. */
+    stats(filter: RecordFilter, by: StatsBy): StatsRow[]
+    /** By key, and of it what came at or after `lately` (RFC 3339, UTC). `limit` and `before` do not apply. */
+    usage(filter: RecordFilter, lately: string): UsageRow[]
+    /** Busiest group first, the rest together as `other`. `limit` and `before` do not apply. */
+    series(filter: RecordFilter, question: SeriesQuestion): SeriesGroup[]
+    /** Where they were sent, busiest first, without what was asked in these environments. `limit` and `before` do not apply. */
+    targets(filter: RecordFilter, notIn: readonly string[]): TargetRow[]
+  }
+}
+
+/** How long records and bodies are kept, in milliseconds. */
+export interface Retention {
+  recordsMs: number
+  bodiesMs: number
+}
+
+export interface RecordFilter {
+  project?: string
+  /** Ids: of these projects only, as they were called when the request came, whatever else is asked. */
+  projects?: string[]
+  environment?: string
+  key?: string
+  model?: string
+  provider?: string
+  /** A status (`429`), or a class (`4xx`). */
+  status?: string
+  error?: string
+  state?: RequestRecord['state']
+  lane?: LaneName
+  since?: string
+  until?: string
+  /** Part of an id. */
+  id?: string
+  /** Model name or pattern of the route that it matched. */
+  route?: string
+  /** With all of these; null: whatever the value. */
+  tags?: Record<string, string | null>
+  /** Records older than this id (paging backwards). */
+  before?: string
+  limit: number
+}
+
+export type StatsBy = 'key' | 'model' | 'provider' | 'project' | 'tag' | 'day' | 'total'
+
+/** What records add up to. */
+export interface RecordSums {
+  requests: number
+  errors: number
+  interrupted: number
+  /** Of `input` and `output`, what interrupted requests are charged: their holds. */
+  interrupted_tokens: number
+  input: number
+  output: number
+  cache_read: number
+  cache_write: number
+  reasoning: number
+  usd: number | null
+  duration_p50_ms: number | null
+  duration_p95_ms: number | null
+  duration_p99_ms: number | null
+  first_byte_p50_ms: number | null
+  first_byte_p95_ms: number | null
+}
+
+export interface StatsRow extends RecordSums {
+  /** Of a key its id, else as `group`. */
+  id: string
+  group: string
+}
+
+export interface UsageSum {
+  requests: number
+  /** Of input and output. */
+  tokens: number
+  /** null: nothing of it has a price. */
+  usd: number | null
+}
+
+export interface UsageRow {
+  /** Of the key; `-`: none. */
+  id: string
+  whole: UsageSum
+  lately: UsageSum
+}
+
+export interface TargetRow extends RecordSums {
+  provider: string
+  upstream_model: string
+}
+
+export interface SeriesQuestion {
+  by: Exclude<StatsBy, 'day'>
+  /** Start of the first step, milliseconds since the epoch. */
+  from: number
+  stepMs: number
+  steps: number
+  /** So many groups are told apart. */
+  most: number
+}
+
+export interface SeriesPoint
+  extends Omit<RecordSums, 'interrupted' | 'interrupted_tokens' | 'cache_read' | 'cache_write' | 'reasoning'> {
+  /** Start of the step. */
+  time: string
+}
+
+export interface SeriesGroup {
+  group: string
+  points: SeriesPoint[]
+}

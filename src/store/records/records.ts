@@ -1,0 +1,60 @@
+import { idTime } from '../../core/ids.ts'
+import type { RequestRecord } from '../../core/record.ts'
+import type { RecordFilter, Tables } from '../api.ts'
+import type { Database } from '../schema.ts'
+import { idAt, recordWindows, selectMatching } from './record-filter.ts'
+import { chooseLabels } from './record-labels.ts'
+import { readRecords } from './record-rows.ts'
+import { recordSeries } from './record-series.ts'
+import { recordStats } from './record-stats.ts'
+import { recordTargets } from './record-targets.ts'
+import { recordUsage } from './record-usage.ts'
+
+export function recordsTable(db: Database): Tables['records'] {
+  return {
+    list: (filter) => listRecords(db, filter),
+    get: (id) => getRecord(db, id),
+    stats: (filter, by) => recordStats(db, filter, by),
+    usage: (filter, lately) => recordUsage(db, filter, lately),
+    series: (filter, question) => recordSeries(db, filter, question),
+    targets: (filter, notIn) => recordTargets(db, filter, notIn),
+  }
+}
+
+async function listRecords(db: Database, filter: RecordFilter): Promise<RequestRecord[]> {
+  const found: RequestRecord[] = []
+  const labels = await chooseLabels(db, filter)
+  if (labels?.numbers.length === 0) return found
+  for await (const window of recordWindows(db, filter, labels)) {
+    const query = selectMatching(db, filter, labels, window).select(['id', 'record_json'])
+    const rows = await query
+      .orderBy('id', 'desc')
+      .limit(filter.limit - found.length)
+      .execute()
+    found.push(...(await readRecords(db, rows)))
+    if (found.length >= filter.limit) break
+  }
+  return found
+}
+
+async function getRecord(db: Database, id: string): Promise<RequestRecord | null> {
+  const known = await db.selectFrom('records').select(['id', 'record_json']).where('id', '=', id).executeTakeFirst()
+  const row = known ?? (await findShared(db, id))
+  return row ? ((await readRecords(db, [row]))[0] ?? null) : null
+}
+
+/** The record that stood for others at the moment the id was made (contract.md rule 16); the latest begun, if there are several. */
+async function findShared(db: Database, id: string) {
+  const time = idTime(id)
+  if (time === null) return undefined
+  return await db
+    .selectFrom('repeated_records')
+    .innerJoin('records', 'records.id', 'repeated_records.id')
+    .select(['records.id', 'records.record_json'])
+    // Ids of one millisecond are in no order.
+    .where('repeated_records.id', '<', idAt(time + 1))
+    .where('repeated_records.last_time', '>=', new Date(time).toISOString())
+    .orderBy('repeated_records.id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}

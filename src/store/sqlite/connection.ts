@@ -1,0 +1,166 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type Sqlite from 'better-sqlite3'
+import type { Database } from '../schema.ts'
+import { isBusy, isDamage, StoreDegraded, translateSqliteError } from '../store-error.ts'
+import type { Ground } from './file-names.ts'
+import { HotStatements } from './hot-statements.ts'
+
+const pausesMs = [10, 20, 40, 80, 150]
+/** A lock that lasts this long is told, before those who wait for it give up. */
+const noticeMs = 500
+/** A fault that mended itself is told for this long, so that whoever looks now and then sees it. */
+const mendedMs = 3000
+
+interface ConnectionParts {
+  db: Database
+  /** The one connection that the query builder uses as well. */
+  sqlite: Sqlite.Database
+  patienceMs: number
+  ground: Ground
+}
+
+/** Transactions with patience: a lock held by another process is waited for by timer, so that the thread goes on answering. */
+export class Connection {
+  /** For reads that page through by themselves and need no transaction. */
+  readonly db: Database
+  readonly #sqlite: Sqlite.Database
+  readonly #patienceMs: number
+  readonly #ground: Ground
+  #hot: HotStatements | null = null
+  #trouble: string | null = null
+  #damage: string | null = null
+  #mended: { reason: string; until: number } | null = null
+  #closed = false
+
+  constructor({ db, sqlite, patienceMs, ground }: ConnectionParts) {
+    this.db = db
+    this.#sqlite = sqlite
+    this.#patienceMs = patienceMs
+    this.#ground = ground
+  }
+
+  /**
+   * Why the last write failed, until one succeeds; or that a page is damaged, until the gateway starts again: what is
+   * written into a damaged database may be lost with it, and stays in the journal instead.
+   */
+  get trouble(): string | null {
+    if (this.#mended !== null && Date.now() > this.#mended.until) this.#mended = null
+    return this.#damage ?? this.#trouble ?? this.#mended?.reason ?? null
+  }
+
+  /** `run` may be run again from its beginning, in a new transaction. */
+  async write<Output>(run: (db: Database) => Promise<Output>): Promise<Output> {
+    return await this.#writePatiently(() => this.db.transaction().execute(run))
+  }
+
+  /** The same with the hot statements and without a pause: nobody else gets a turn before it is committed. */
+  async writeHot<Output>(run: (hot: HotStatements) => Output): Promise<Output> {
+    const hot = this.#statements()
+    const transact = this.#sqlite.transaction(() => run(hot)).immediate
+    return await this.#writePatiently(() => this.#alone(transact)).catch((error: unknown) => {
+      hot.forget()
+      throw error
+    })
+  }
+
+  /** The hot statements without a transaction: each sees what is committed. */
+  async readHot<Output>(run: (hot: HotStatements) => Output): Promise<Output> {
+    return await this.#patiently(() => this.#alone(() => run(this.#statements())), false)
+  }
+
+  /** All statements of `run` see one state of the database. */
+  async read<Output>(run: (db: Database) => Promise<Output>): Promise<Output> {
+    return await this.#patiently(() => this.db.transaction().setAccessMode('read only').execute(run), false)
+  }
+
+  /** Looks whether what stood in the way of writing still does; nobody may have anything to write for a long time. */
+  async look(): Promise<void> {
+    const lost = await this.#loss()
+    if (lost !== null) this.#trouble = lost
+    else if (this.#trouble !== null || this.#ground.logLost()) await this.write(tryToWrite)
+  }
+
+  /**
+   * Moves the write-ahead log into the database once that much of it waits, as far as no reader needs it; waits for
+   * nobody. The log then begins anew.
+   */
+  async checkpoint(atBytes: number): Promise<void> {
+    await this.#alone(() => {
+      if (this.#waitingBytes() >= atBytes) this.#sqlite.pragma('wal_checkpoint(passive)')
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.db.destroy()
+  }
+
+  #statements(): HotStatements {
+    this.#hot ??= new HotStatements(this.#sqlite)
+    return this.#hot
+  }
+
+  async #standFirm(): Promise<void> {
+    const refusal = this.#damage ?? (await this.#loss())
+    if (refusal !== null) throw new StoreDegraded(refusal)
+    if (!this.#ground.logLost()) return
+    await this.#patiently(() => this.#alone(() => this.#ground.renewLog()), true)
+    this.#mended = {
+      reason: 'the write-ahead log of the database was deleted and has been recreated',
+      until: Date.now() + mendedMs,
+    }
+  }
+
+  async #loss(): Promise<string | null> {
+    if (this.#ground.lost() === null) return null
+    await this.#alone(() => this.#ground.rescue())
+    return this.#ground.lost()
+  }
+
+  /** On the connection, between transactions. */
+  async #alone<Output>(run: () => Output): Promise<Output> {
+    return await this.db.connection().execute(async () => run())
+  }
+
+  /** The log's file keeps its size when the log begins anew: only SQLite knows how much of it waits. */
+  #waitingBytes(): number {
+    const [state] = this.#sqlite.pragma('wal_checkpoint(noop)') as { log: number; checkpointed: number }[]
+    const pages = state === undefined ? 0 : state.log - state.checkpointed
+    return pages * Number(this.#sqlite.pragma('page_size', { simple: true }))
+  }
+
+  async #writePatiently<Output>(attempt: () => Promise<Output>): Promise<Output> {
+    try {
+      await this.#standFirm()
+      const output = await this.#patiently(attempt, true)
+      this.#trouble = null
+      return output
+    } catch (error) {
+      if (error instanceof StoreDegraded) this.#trouble = error.message
+      throw error
+    }
+  }
+
+  async #patiently<Output>(attempt: () => Promise<Output>, writes: boolean): Promise<Output> {
+    const begun = performance.now()
+    for (let tries = 0; ; tries++) {
+      try {
+        return await attempt()
+      } catch (error) {
+        const translated = translateSqliteError(error)
+        if (isDamage(error) && translated instanceof StoreDegraded) this.#damage = translated.message
+        const waited = performance.now() - begun
+        if (!isBusy(error) || this.#closed || waited > this.#patienceMs) throw translated
+        if (writes && waited > noticeMs && translated instanceof StoreDegraded) this.#trouble = translated.message
+        await wait(pausesMs[tries] ?? 200)
+      }
+    }
+  }
+}
+
+/** Changes nothing in the end, but needs lock, room and the right to write like anything that does. */
+async function tryToWrite(db: Database): Promise<void> {
+  const name = ''
+  await db.insertInto('journal_segments').values({ name, bytes_read: 0 }).execute()
+  await db.deleteFrom('journal_segments').where('name', '=', name).execute()
+}

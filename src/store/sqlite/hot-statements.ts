@@ -1,0 +1,166 @@
+import type { Database, Statement } from 'better-sqlite3'
+import { BatchUsageStatements } from '../ingest/batch-usage-statements.ts'
+import { ObjectStatements } from '../objects/object-statements.ts'
+import { BodyStatements } from '../records/body-statements.ts'
+import { LabelNumbers } from '../records/label-numbers.ts'
+import type { RecordHead } from '../records/record-head.ts'
+
+type Values = (string | number | null)[]
+
+export interface UnsettledRow {
+  id: string
+  boot: string
+  record_json: string
+}
+
+/**
+ * What ingestion runs for every request, prepared once and bound by position: through the query builder each row costs
+ * ten times as much. To be run within a transaction, which `Connection.writeHot()` is.
+ */
+export class HotStatements {
+  readonly bodies: BodyStatements
+  readonly objects: ObjectStatements
+  readonly batches: BatchUsageStatements
+  readonly #sqlite: Database
+  readonly #labels: LabelNumbers
+  readonly #record: Statement<Values>
+  readonly #key: Statement<Values>
+  readonly #repeat: Statement<Values>
+  readonly #offset: Statement<Values>
+  readonly #unsettled: Statement<Values, UnsettledRow>
+
+  constructor(sqlite: Database) {
+    this.#sqlite = sqlite
+    this.bodies = new BodyStatements(sqlite)
+    this.objects = new ObjectStatements(sqlite)
+    this.batches = new BatchUsageStatements(sqlite)
+    this.#labels = new LabelNumbers(sqlite)
+    this.#record = sqlite.prepare(upsert)
+    this.#key = sqlite.prepare(
+      'update keys set last_used_at = ? where id = ? and (last_used_at is null or last_used_at < ?)',
+    )
+    this.#repeat = sqlite.prepare(
+      `insert into repeated_records (id, count, last_time) values (?, ?, ?)
+       on conflict (id) do update set count = repeated_records.count + excluded.count, last_time = excluded.last_time`,
+    )
+    this.#offset = sqlite.prepare(
+      `insert into journal_segments (name, bytes_read) values (?, ?)
+       on conflict (name) do update set bytes_read = excluded.bytes_read`,
+    )
+    this.#unsettled = sqlite.prepare(
+      `select id, boot, record_json from records
+       where state = 'admitted' and boot in (select value from json_each(?)) order by id limit ?`,
+    )
+  }
+
+  /** Runs something whole or not at all, within the transaction that is open. */
+  attempt<Output>(run: () => Output): Output {
+    try {
+      return this.#sqlite.transaction(run)()
+    } catch (error) {
+      this.forget()
+      throw error
+    }
+  }
+
+  /** What is remembered of a transaction that is undone holds no more. */
+  forget(): void {
+    this.#labels.forget()
+  }
+
+  /**
+   * An admitted record is only ever added; anything else replaces what stands there, so that reading a journal twice
+   * changes nothing. Returns whether something was added or changed.
+   */
+  writeRecord(head: RecordHead, owner: string, text: string): boolean {
+    const { tokens } = head
+    const { changes } = this.#record.run(
+      head.id,
+      owner,
+      head.state,
+      head.time,
+      this.#labels.occur(head),
+      head.status,
+      head.error?.code ?? null,
+      tokens?.input ?? null,
+      tokens?.output ?? null,
+      tokens?.cache_read ?? null,
+      tokens?.cache_write ?? null,
+      tokens?.reasoning ?? null,
+      head.cost?.usd ?? null,
+      head.duration_ms,
+      text,
+      head.first_byte_ms,
+    )
+    return changes > 0
+  }
+
+  /** Only ever forward: segments of several threads arrive in no order. Not a change of the key set. */
+  touchKey(id: string, time: string): void {
+    this.#key.run(time, id, time)
+  }
+
+  addRepeat(id: string, count: number, lastTime: string): void {
+    this.#repeat.run(id, count, lastTime)
+  }
+
+  writeOffset(segment: string, bytesRead: number): void {
+    this.#offset.run(segment, bytesRead)
+  }
+
+  /** What these admitted and never settled; oldest first. */
+  findUnsettled(owners: readonly string[], limit: number): UnsettledRow[] {
+    return this.#unsettled.all(JSON.stringify(owners), limit)
+  }
+
+  /**
+   * Removes what is over before that period of the next labels above that number, and the labels that are over at all.
+   * Returns the last one looked at; null when there are no more.
+   */
+  removeLabelsBefore(period: string, above: number, limit: number): number | null {
+    const page = this.#sqlite
+      .prepare<[number, number], { number: number }>(
+        'select number from record_labels where number > ? order by number limit ?',
+      )
+      .all(above, limit)
+    const last = page.at(-1)?.number
+    if (last === undefined) return null
+    this.#sqlite
+      .prepare('delete from label_periods where label > ? and label <= ? and period < ?')
+      .run(above, last, period)
+    this.#sqlite
+      .prepare(
+        `delete from record_labels where number > ? and number <= ?
+         and not exists (select 1 from label_periods where label = number)`,
+      )
+      .run(above, last)
+    this.forget()
+    return last
+  }
+}
+
+const columns = [
+  'id',
+  'boot',
+  'state',
+  'time',
+  'label',
+  'status',
+  'error_code',
+  'input',
+  'output',
+  'cache_read',
+  'cache_write',
+  'reasoning',
+  'usd',
+  'duration_ms',
+  'record_json',
+  'first_byte_ms',
+] as const
+
+const upsert = `insert into records (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})
+  on conflict (id) do update set ${columns
+    .filter((column) => column !== 'id' && column !== 'boot')
+    .map((column) => `${column} = excluded.${column}`)
+    .join(', ')}
+  where excluded.state <> 'admitted'`

@@ -1,0 +1,73 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { RequestRecord } from '../../../src/core/record.ts'
+import { readHead } from '../../../src/store/records/record-head.ts'
+import { readRecord } from '../../../src/store/records/record-json.ts'
+import { sampleRecord } from '../../support/sample-record.ts'
+import { anyText } from '../support.ts'
+
+const lists = ['attempts', 'timeline', 'policy_signals', 'routing_signals', 'losses'] as const
+
+describe('the head of a record', () => {
+  const text = anyText()
+
+  it('is what parsing all of it gives, whatever its texts hold', () => {
+    fc.assert(
+      fc.property(text, text, fc.constantFrom(',"attempts":', '","attempts":[', '}', ''), (model, message, mark) => {
+        const error = { code: 'provider_error' as const, origin: 'provider' as const, message: mark + message }
+        const record = sampleRecord({ model: model + mark, error, tags: { attempts: mark } })
+        const head = readHead(JSON.stringify(record), 'settled')
+        expect(record).toMatchObject(head ?? {})
+        expect(head).not.toBeNull()
+      }),
+    )
+  })
+
+  it('loses no field to another order of them', () => {
+    const record = sampleRecord()
+    const names = Object.keys(record)
+    fc.assert(
+      fc.property(fc.shuffledSubarray(names, { minLength: names.length }), (order) => {
+        const turned = Object.fromEntries(order.map((name) => [name, record[name as keyof RequestRecord]]))
+        expect(readHead(JSON.stringify(turned), 'settled')).toEqual(readHead(JSON.stringify(record), 'settled'))
+      }),
+    )
+  })
+
+  it('reads what is absent as null', () => {
+    const { id, time } = sampleRecord()
+    const head = readHead(JSON.stringify({ id, time }), 'admitted')
+    expect(head).toMatchObject({ id, time, state: 'admitted', lane: null, key: null, tokens: null })
+    expect(Object.values(head ?? {})).not.toContain(undefined)
+  })
+
+  it('writes times so that they sort as text', () => {
+    const head = readHead(JSON.stringify(sampleRecord({ time: '2026-03-01T12:00:00+02:00' })), 'settled')
+    expect(head?.time).toBe('2026-03-01T10:00:00.000Z')
+  })
+
+  it.each(['', 'null', '[]', '{', '{"id":1}', '{"id":"a"}', '{"id":"a","time":"soon"}', '"text"'])(
+    'is not made of %s',
+    (text) => expect(readHead(text, 'settled')).toBeNull(),
+  )
+})
+
+describe('a stored record', () => {
+  it('is whole again, whatever the journal left out', () => {
+    const whole = sampleRecord()
+    const { id, time, key } = whole
+    const read = readRecord(JSON.stringify({ id, time, key }), id)
+    expect(Object.keys(read)).toEqual(Object.keys(whole))
+    expect(read).toMatchObject({ id, time, key, provider: null, tags: {}, request_bytes: 0 })
+    for (const list of lists) expect(read[list]).toEqual([])
+    expect(readRecord(JSON.stringify(whole), id)).toEqual(whole)
+  })
+
+  it('that cannot be read says so', () => {
+    const { id } = sampleRecord()
+    expect(readRecord('{"id":', id)).toMatchObject({
+      id,
+      policy_signals: [{ text: expect.stringContaining('cannot') }],
+    })
+  })
+})

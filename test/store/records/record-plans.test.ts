@@ -1,0 +1,49 @@
+import { CompiledQuery, type Kysely } from 'kysely'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { RecordFilter } from '../../../src/store/api.ts'
+import { idAt, selectMatching } from '../../../src/store/records/record-filter.ts'
+import type { Schema } from '../../../src/store/schema.ts'
+import { openStore } from '../../../src/store/sqlite/open.ts'
+import { storePaths, temporaryDirectory } from '../support.ts'
+
+async function openDatabase(): Promise<Kysely<Schema>> {
+  const store = await openStore({ path: storePaths(temporaryDirectory()).databasePath })
+  onTestFinished(() => store.close())
+  return store.connection.db
+}
+
+async function planOf(db: Kysely<Schema>, filter: Partial<RecordFilter>, labels: number[] | null): Promise<string[]> {
+  const window = { below: idAt(Date.now()), from: idAt(Date.now() - 3_600_000) }
+  const chosen = labels === null ? null : { numbers: labels, few: true, named: null }
+  const query = selectMatching(db, { limit: 50, ...filter }, chosen, window).select(['id', 'record_json'])
+  const { sql, parameters } = query.orderBy('id', 'desc').limit(50).compile()
+  const explained = CompiledQuery.raw(`explain query plan ${sql}`, [...parameters])
+  const { rows } = await db.executeQuery<{ detail: string }>(explained)
+  return rows.map(({ detail }) => detail).filter((detail) => /records|temp b-tree/i.test(detail))
+}
+
+describe('a page of records', () => {
+  const byId = ['SEARCH records USING INDEX sqlite_autoindex_records_1 (id>? AND id<?)']
+  const filters: [string, Partial<RecordFilter>, number[] | null][] = [
+    ['nothing', {}, null],
+    ['key, model, provider, lane or project', {}, [1, 2]],
+    ['state', { state: 'interrupted' }, null],
+    ['status', { status: '4xx' }, null],
+    ['time', { since: '2026-01-01T00:00:00Z', until: '2027-01-01T00:00:00Z' }, null],
+    ['part of an id', { id: 'abc' }, null],
+    ['tag', { tags: { team: 'a', run: null } }, null],
+    ['all of them', { status: '429', tags: { team: 'a' }, since: '2026-01-01T00:00:00Z' }, [3]],
+  ]
+  it.each(filters)(
+    'filtered by %s goes through the ids of its window, in their order',
+    async (_name, filter, labels) => {
+      expect(await planOf(await openDatabase(), filter, labels)).toEqual(byId)
+    },
+  )
+
+  it('filtered by error goes through those of the error alone', async () => {
+    expect(await planOf(await openDatabase(), { error: 'rate_limited' }, null)).toEqual([
+      'SEARCH records USING INDEX records_error (error_code=? AND id>? AND id<?)',
+    ])
+  })
+})

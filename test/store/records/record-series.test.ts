@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../../src/core/ids.ts'
+import { noGroup, type RequestRecord } from '../../../src/core/record.ts'
+import type { SeriesQuestion, StoreClient } from '../../../src/store/api.ts'
+import { StoreStopped } from '../../../src/store/store-error.ts'
+import { encodeEntry, JournalWriter } from '../../support/journal-writer.ts'
+import { sampleRecord, settled } from '../../support/sample-record.ts'
+import { startTestStore, storePaths, temporaryDirectory } from '../support.ts'
+
+const start = Date.parse('2026-03-01T12:00:00.000Z')
+const minuteMs = 60_000
+
+function at(minutes: number, change: Partial<RequestRecord> = {}): RequestRecord {
+  const time = start + minutes * minuteMs
+  return sampleRecord({ id: newId('req', time), time: new Date(time).toISOString(), ...change })
+}
+
+async function storeWith(records: readonly RequestRecord[]): Promise<StoreClient> {
+  const data = storePaths(temporaryDirectory())
+  const writer = new JournalWriter(data.journalDirectory, { boot: 'live', thread: 0, sequence: 1 }, 16 * 1024 * 1024)
+  writer.writeBytes(Buffer.concat(records.map(settled).map(encodeEntry)))
+  const store = await startTestStore(data)
+  await store.ingest()
+  return store
+}
+
+const question: SeriesQuestion = { by: 'total', from: start, stepMs: 10 * minuteMs, steps: 3, most: 8 }
+const filter = { limit: 1, since: new Date(start).toISOString() }
+
+describe('series', () => {
+  it('sums step by step, with every step in its place', async () => {
+    const store = await storeWith([
+      at(-1),
+      at(0, { duration_ms: 100, first_byte_ms: 40 }),
+      at(9.999, { duration_ms: 300, first_byte_ms: 60, status: 500 }),
+      at(20, { duration_ms: 20_004, first_byte_ms: null, cost: null }),
+      at(30),
+    ])
+    const [total, ...others] = await store.records.series(filter, question)
+    expect(others).toEqual([])
+    expect(total?.group).toBe('total')
+    const empty = {
+      requests: 0,
+      errors: 0,
+      input: 0,
+      output: 0,
+      usd: null,
+      duration_p50_ms: null,
+      duration_p95_ms: null,
+      duration_p99_ms: null,
+      first_byte_p50_ms: null,
+      first_byte_p95_ms: null,
+    }
+    expect(total?.points).toEqual([
+      {
+        time: '2026-03-01T12:00:00.000Z',
+        requests: 2,
+        errors: 1,
+        input: 20,
+        output: 10,
+        usd: 0.002,
+        duration_p50_ms: 100,
+        duration_p95_ms: 300,
+        duration_p99_ms: 300,
+        first_byte_p50_ms: 40,
+        first_byte_p95_ms: 60,
+      },
+      { ...empty, time: '2026-03-01T12:10:00.000Z' },
+      {
+        ...empty,
+        time: '2026-03-01T12:20:00.000Z',
+        requests: 1,
+        input: 10,
+        output: 5,
+        duration_p50_ms: 20_000,
+        duration_p95_ms: 20_000,
+        duration_p99_ms: 20_000,
+      },
+    ])
+  })
+
+  it('tells the busiest groups apart and sums the rest, a record once', async () => {
+    const store = await storeWith([
+      ...[1, 2, 3].map((minute) => at(minute, { model: 'usual', tags: { team: 'a', run: `r${minute}` } })),
+      ...[4, 5].map((minute) => at(minute, { model: 'second', tags: { team: 'b' } })),
+      at(6, { model: 'rare' }),
+      at(7, { model: null }),
+    ])
+    const requests = async (by: SeriesQuestion['by'], most = 2) =>
+      (await store.records.series(filter, { ...question, by, most })).map(({ group, points }) => [
+        group,
+        points.reduce((sum, point) => sum + point.requests, 0),
+      ])
+    expect(await requests('model')).toEqual([
+      ['usual', 3],
+      ['second', 2],
+      ['other', 2],
+    ])
+    expect(await requests('model', 8)).toContainEqual([noGroup, 1])
+    // Those of team a have a tag that is not told apart, too.
+    expect(await requests('tag')).toEqual([
+      ['team=a', 3],
+      [noGroup, 2],
+      ['other', 5],
+    ])
+    expect(await requests('total')).toEqual([['total', 7]])
+  })
+
+  it('calls a key by its latest name', async () => {
+    const names = ['first', 'second', 'third']
+    const store = await storeWith(names.map((name, index) => at(index, { key: { id: 'key_1', name } })))
+    expect(await store.records.series(filter, { ...question, by: 'key' })).toMatchObject([{ group: 'third' }])
+    expect(await store.records.stats({ limit: 1 }, 'key')).toMatchObject([{ id: 'key_1', group: 'third', requests: 3 }])
+  })
+
+  it('ends when nobody waits for it any more', async () => {
+    const store = await storeWith(Array.from({ length: 4500 }, (_, index) => at(index)))
+    const leave = new AbortController()
+    const reading = store.until(leave.signal).records.series({ limit: 1 }, question)
+    leave.abort()
+    await expect(reading).rejects.toThrow(StoreStopped)
+    await expect(store.until(leave.signal).records.list({ limit: 1 })).rejects.toThrow(StoreStopped)
+    const patient = store.until(new AbortController().signal)
+    expect((await patient.records.stats({ limit: 1 }, 'total'))[0]?.requests).toBe(4500)
+  })
+
+  it('is all empty steps where nothing matches, and obeys the filter', async () => {
+    const store = await storeWith([at(1), at(2, { model: 'm' })])
+    const [none] = await store.records.series({ ...filter, model: 'nobody' }, question)
+    expect(none?.points.map((point) => point.requests)).toEqual([0, 0, 0])
+    const [one] = await store.records.series({ ...filter, model: 'm' }, question)
+    expect(one?.points.map((point) => point.requests)).toEqual([1, 0, 0])
+    expect(await store.records.series({ ...filter, model: 'nobody' }, { ...question, by: 'model' })).toEqual([])
+  })
+})
+
+describe('tags', () => {
+  const tagged = [
+    at(0, { tags: { team: 'a', run: '7' } }),
+    at(1, { tags: { team: 'b' } }),
+    at(2, { tags: { 'team"': 'a', text: '"team":"a"' } }),
+    at(3, { model: '"team":"a"', error: { code: 'provider_error', origin: 'provider', message: '{"team":"a"}' } }),
+    at(4),
+  ]
+
+  it('are found by name, by value, and only as tags', async () => {
+    const store = await storeWith(tagged)
+    const find = async (tags: Record<string, string | null>) =>
+      (await store.records.list({ limit: 10, tags })).map(({ id }) => tagged.findIndex((record) => record.id === id))
+    expect(await find({ team: 'a' })).toEqual([0])
+    expect(await find({ team: null })).toEqual([1, 0])
+    expect(await find({ team: 'a', run: '7' })).toEqual([0])
+    expect(await find({ team: 'a', run: '8' })).toEqual([])
+    expect(await find({ 'team"': 'a' })).toEqual([2])
+    expect(await find({ toString: null })).toEqual([])
+    const [sum] = await store.records.stats({ limit: 1, tags: { team: null } }, 'total')
+    expect(sum?.requests).toBe(2)
+    const [series] = await store.records.series({ ...filter, tags: { team: 'b' } }, question)
+    expect(series?.points[0]?.requests).toBe(1)
+  })
+
+  it('fill a page as any other filter does', async () => {
+    const many = Array.from({ length: 2500 }, (_, index) =>
+      at(index, index % 500 === 0 ? { tags: { odd: 'yes' } } : {}),
+    )
+    const store = await storeWith(many)
+    const first = await store.records.list({ limit: 3, tags: { odd: 'yes' } })
+    expect(first).toHaveLength(3)
+    const second = await store.records.list({ limit: 3, tags: { odd: 'yes' }, before: first.at(-1)?.id ?? '' })
+    expect(second).toHaveLength(2)
+  })
+})
