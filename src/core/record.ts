@@ -51,6 +51,12 @@ export interface TokenUsage {
   source: 'reported' | 'estimated'
 }
 
+/** What a vendor's usage leaves out of its counts, where its totals do not show it. */
+export interface UsageConvention {
+  /** Reasoning tokens are in neither the output nor the total. */
+  reasoningBeside: boolean
+}
+
 export interface AttemptRecord {
   provider: string
   upstream_model: string

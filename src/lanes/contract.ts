@@ -3,7 +3,7 @@ import type { FormField } from '../core/form-scan.ts'
 import type { BackgroundWork } from '../core/journal-format.ts'
 import type { Span } from '../core/json-scan.ts'
 import type { LaneName } from '../core/lane.ts'
-import type { TokenUsage } from '../core/record.ts'
+import type { TokenUsage, UsageConvention } from '../core/record.ts'
 import type { CreatedObject, ObjectName, ObjectType } from '../core/stored-object.ts'
 import type { AnswerReader, Framing, SocketReader } from './reader-contract.ts'
 
@@ -140,8 +140,8 @@ export interface Endpoint {
   inspectForm(match: Match, query: string, fields: readonly FormField[]): Inspection | Fault
   /** Where `readWhole` is set: `head` is what `inspect` returned. */
   inspectWhole?(head: Inspection, body: Buffer, context: WholeBodyContext): Promise<Inspection | Fault>
-  /** A new reader for one answer. */
-  reader(inspection: Inspection, change: BodyPatch): AnswerReader
+  /** A new reader for one answer. `convention`: what the vendor's usage leaves out; absent: nothing. */
+  reader(inspection: Inspection, change: BodyPatch, convention?: UsageConvention): AnswerReader
   /**
    * The objects that the query and the JSON body refer to, without the one in the path. The body has been scanned
    * before and is read again as a whole: pass an empty one where the inspection says that it names no object.

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { LaneName } from '../core/lane.ts'
+import type { UsageConvention } from '../core/record.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Preset } from './presets.ts'
 
@@ -54,6 +55,8 @@ export interface ProviderKind {
   wrapTransport?(transport: Transport, call: CallContext): Transport
   /** Body features that the vendor rejects (`stream_options`), from its preset. */
   unsupported(provider: ProviderTarget): readonly 'stream_options'[]
+  /** What the vendor's usage leaves out, from its preset. Absent: nothing. */
+  usageConvention?(provider: ProviderTarget): UsageConvention
 }
 
 export type Settings = Readonly<Record<string, unknown>>

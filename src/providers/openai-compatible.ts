@@ -39,5 +39,6 @@ export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {
     check: openaiCheck((settings) => find(settings)?.listsModels !== false),
     transport: null,
     unsupported: ({ settings }) => find(settings)?.unsupported ?? [],
+    usageConvention: ({ settings }) => ({ reasoningBeside: find(settings)?.reasoningBeside === true }),
   }
 }

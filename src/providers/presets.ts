@@ -7,6 +7,8 @@ export interface Preset {
   credential: 'required' | 'optional'
   /** Body features that the vendor rejects instead of ignoring. */
   unsupported: readonly 'stream_options'[]
+  /** Its usage has reasoning tokens in neither the completion nor the total (`UsageConvention`). */
+  reasoningBeside: boolean
   /** False: there is no `GET /models`, or not for everybody. */
   listsModels: boolean
   /** How an error says that the account is out of credit: its code, its type, or words of its message. */
@@ -22,8 +24,8 @@ const local = (name: string, title: string, baseUrl: string, more: Partial<Prese
   vendor(name, title, baseUrl, { credential: 'optional', ...more })
 
 function vendor(name: string, title: string, baseUrl: string, more: Partial<Preset> = {}): Preset {
-  const usual = { unsupported: [], listsModels: true, exhausted: [], importNames: [], note: null } as const
-  return { name, title, baseUrl, credential: 'required', ...usual, ...more }
+  const usual = { unsupported: [], exhausted: [], importNames: [], note: null } as const
+  return { name, title, baseUrl, credential: 'required', reasoningBeside: false, listsModels: true, ...usual, ...more }
 }
 
 export const presets: readonly Preset[] = [
@@ -68,6 +70,7 @@ export const presets: readonly Preset[] = [
   }),
   vendor('perplexity', 'Perplexity', 'https://api.perplexity.ai', {
     listsModels: false,
+    reasoningBeside: true,
     importNames: ['perplexity-ai'],
     note: 'Its base URL has no version segment. Some models refuse stop and frequency_penalty.',
   }),

@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import type { UsageConvention } from '../../src/core/record.ts'
 import type { AnswerReader, Inspection, Match } from '../../src/lanes/contract.ts'
 import { openFramer } from '../../src/lanes/framer.ts'
 import { findLane } from '../../src/lanes/index.ts'
 import { isFault } from '../../src/lanes/request-body.ts'
+import { makeOpenaiCompatible } from '../../src/providers/openai-compatible.ts'
+import { presets } from '../../src/providers/presets.ts'
 import { frame } from '../support/framing.ts'
 
 interface Expectation {
@@ -20,6 +23,11 @@ interface Expectation {
 
 const folder = new URL('../fixtures/lanes/', import.meta.url)
 
+/** What the vendor's usage leaves out, as its preset says. */
+function conventionOf(preset: string): UsageConvention | undefined {
+  return makeOpenaiCompatible(presets).usageConvention?.({ name: 'p', baseUrl: '', settings: { preset } })
+}
+
 function readCase(file: string) {
   const text = readFileSync(new URL(file, folder), 'utf8')
   const [, head = '', input = '', output = '', expectation = ''] =
@@ -28,6 +36,7 @@ function readCase(file: string) {
   const ends = (part: string) => Buffer.from(setting('ends') === 'crlf' ? part.replaceAll('\n', '\r\n') : part)
   return {
     call: setting('call'),
+    convention: conventionOf(setting('preset')),
     body: Buffer.from(setting('body')),
     input: ends(input),
     output: output === 'same\n' ? ends(input) : ends(output),
@@ -35,7 +44,11 @@ function readCase(file: string) {
   }
 }
 
-function openCall(call: string, body: Buffer): { match: Match; inspection: Inspection; reader: AnswerReader } {
+function openCall(
+  call: string,
+  body: Buffer,
+  convention: UsageConvention | undefined,
+): { match: Match; inspection: Inspection; reader: AnswerReader } {
   const [method = '', target = ''] = call.split(' ')
   const [path = '', query = ''] = target.split('?')
   const lane = findLane(path)
@@ -43,36 +56,48 @@ function openCall(call: string, body: Buffer): { match: Match; inspection: Inspe
   if (lane === null || match === null) throw new Error(`no endpoint for ${call}`)
   const inspection = match.endpoint.inspect(match, query, body)
   if (isFault(inspection)) throw new Error(inspection.message)
-  return { match, inspection, reader: match.endpoint.reader(inspection, { renameTo: null, askForUsage: true }) }
+  const reader = match.endpoint.reader(inspection, { renameTo: null, askForUsage: true }, convention)
+  return { match, inspection, reader }
 }
 
 const files = readdirSync(folder).filter((file) => file.endsWith('.txt'))
 
 describe.each(files)('%s', (file) => {
-  const { call, body, input, output, expected } = readCase(file)
+  const { call, convention, body, input, output, expected } = readCase(file)
+  const { inspection } = openCall(call, body, convention)
 
-  it.each([[[1 << 20]], [[1]], [[7, 2, 11]]])('reads and hands on, fed in pieces of %j', (sizes) => {
-    const { inspection, reader } = openCall(call, body)
-    if (inspection.framing === null) throw new Error('not streamed')
-    const readings = frame(openFramer(inspection.framing), input, sizes).map((event) => reader.event(event))
-    const passed = Buffer.concat(readings.map((reading) => reading.pass ?? Buffer.alloc(0)))
-    const errors = readings.flatMap(({ error }) => (error === null ? [] : [error]))
-    const indexes = (wanted: (reading: (typeof readings)[number]) => boolean) =>
-      readings.flatMap((reading, index) => (wanted(reading) ? [index] : []))
-    const seen = reader.seen()
-
-    expect(passed.toString()).toBe(output.toString())
-    expect({
-      content: indexes(({ content }) => content)[0] ?? null,
-      terminal: indexes(({ terminal }) => terminal),
-      usage: reader.usage(),
-      end: reader.end(),
-      model: seen.model,
-      id: seen.responseId,
-      ...(expected.sequence === undefined ? {} : { sequence: seen.sequenceNumber }),
-      ...(expected.framing === undefined ? {} : { framing: seen.framing }),
-    }).toEqual({ ...expected, error: undefined })
-    expect(errors.map(({ status, message }) => ({ status, message }))).toEqual(expected.error ? [expected.error] : [])
-    for (const error of errors) expect(error).toMatchObject({ code: 'provider_error', origin: 'provider' })
+  it.runIf(inspection.framing === null)('reads the whole answer', () => {
+    const { reader } = openCall(call, body, convention)
+    expect(reader.body(input)).toEqual({ wrong: null })
+    const { model, responseId } = reader.seen()
+    expect({ usage: reader.usage(), model, id: responseId }).toEqual(expected)
   })
+
+  it.runIf(inspection.framing !== null).each([[[1 << 20]], [[1]], [[7, 2, 11]]])(
+    'reads and hands on, fed in pieces of %j',
+    (sizes) => {
+      const { inspection, reader } = openCall(call, body, convention)
+      if (inspection.framing === null) throw new Error('not streamed')
+      const readings = frame(openFramer(inspection.framing), input, sizes).map((event) => reader.event(event))
+      const passed = Buffer.concat(readings.map((reading) => reading.pass ?? Buffer.alloc(0)))
+      const errors = readings.flatMap(({ error }) => (error === null ? [] : [error]))
+      const indexes = (wanted: (reading: (typeof readings)[number]) => boolean) =>
+        readings.flatMap((reading, index) => (wanted(reading) ? [index] : []))
+      const seen = reader.seen()
+
+      expect(passed.toString()).toBe(output.toString())
+      expect({
+        content: indexes(({ content }) => content)[0] ?? null,
+        terminal: indexes(({ terminal }) => terminal),
+        usage: reader.usage(),
+        end: reader.end(),
+        model: seen.model,
+        id: seen.responseId,
+        ...(expected.sequence === undefined ? {} : { sequence: seen.sequenceNumber }),
+        ...(expected.framing === undefined ? {} : { framing: seen.framing }),
+      }).toEqual({ ...expected, error: undefined })
+      expect(errors.map(({ status, message }) => ({ status, message }))).toEqual(expected.error ? [expected.error] : [])
+      for (const error of errors) expect(error).toMatchObject({ code: 'provider_error', origin: 'provider' })
+    },
+  )
 })

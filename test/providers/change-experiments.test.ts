@@ -93,6 +93,7 @@ describe('a new vendor', () => {
     baseUrl: 'https://api.sparks.example/v1',
     credential: 'required',
     unsupported: ['stream_options'],
+    reasoningBeside: false,
     listsModels: false,
     exhausted: ['out of sparks'],
     importNames: ['sparks_ai'],

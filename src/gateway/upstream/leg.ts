@@ -50,7 +50,8 @@ export function makeLeg(call: Call, destination: LegTarget): Leg {
   noteChange(call, row.name, change)
   // Whether a form asks for a stream may come late in it, so the answer's type tells.
   const framing = inspection.framing ?? (call.body.upload === null ? null : match.endpoint.stream)
-  const reader = match.endpoint.reader(framing === inspection.framing ? inspection : { ...inspection, framing }, change)
+  const asked = framing === inspection.framing ? inspection : { ...inspection, framing }
+  const reader = match.endpoint.reader(asked, change, kind.usageConvention?.(row))
   const request = makeRequest(call, destination, change, limits)
   return { ...destination, call, lane, match, inspection, limits, change, framing, reader, request }
 }

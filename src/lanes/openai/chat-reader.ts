@@ -1,6 +1,6 @@
 import { cutSpan, type Member, scanObject } from '../../core/json-scan.ts'
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
-import type { TokenUsage } from '../../core/record.ts'
+import type { TokenUsage, UsageConvention } from '../../core/record.ts'
 import { locateInEvent } from '../../core/sse.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
 import type { EventReading, Framing, StreamEvent } from '../contract.ts'
@@ -15,8 +15,9 @@ const nullByte = 0x6e
 
 /** Chat completions and legacy completions, whole and streamed. Source: wire/streaming.md, section 1. */
 export class ChatReader extends BaseReader {
-  protected readonly wanted = ['model', 'id', 'usage']
+  protected readonly wanted = ['model', 'id', 'usage', 'x_groq']
   readonly #hidesUsage: boolean
+  readonly #convention: UsageConvention | undefined
   #tokens: TokenUsage | null = null
   #begun = false
   #finished = false
@@ -24,9 +25,10 @@ export class ChatReader extends BaseReader {
   #failed = false
 
   /** `hidesUsage`: the gateway asked for usage, which the client must not see. */
-  constructor(framing: Framing | null, hidesUsage: boolean) {
+  constructor(framing: Framing | null, hidesUsage: boolean, convention?: UsageConvention) {
     super(framing)
     this.#hidesUsage = hidesUsage
+    this.#convention = convention
   }
 
   protected learn(answer: JsonObject): void {
@@ -34,7 +36,9 @@ export class ChatReader extends BaseReader {
     if (this.#done) return
     this.model ??= asText(answer.model)
     this.responseId ??= asText(answer.id)
-    this.#tokens = readChatUsage(answer.usage) ?? this.#tokens
+    // Groq reports the usage of a stream in a member of its own where it is not asked for, and beside `usage` where it is.
+    const written = asObject(answer.usage) ?? asObject(answer.x_groq)?.usage
+    this.#tokens = readChatUsage(written, this.#convention) ?? this.#tokens
   }
 
   protected readEvent(event: StreamEvent): EventReading {
@@ -58,7 +62,7 @@ export class ChatReader extends BaseReader {
 
   /** An ordinary content chunk is not parsed. `usage: null` is on every chunk of a stream that was asked for usage. */
   #readPlain(event: StreamEvent): EventReading | null {
-    const scan = scanObject(event.data, ['usage', 'error'])
+    const scan = scanObject(event.data, ['usage', 'error', 'x_groq'])
     if (!scan.ok || scan.members.some((member) => event.data[member.start] !== nullByte)) return null
     const usage = this.#hidesUsage ? scan.members.find((member) => member.name === 'usage') : undefined
     return { ...ordinary(event, true), pass: usage === undefined ? event.bytes : cutMember(event, usage) }
@@ -67,12 +71,13 @@ export class ChatReader extends BaseReader {
   /** Parses events before the first content, and those with a finish reason, usage or anything called error. */
   #readChunk(event: StreamEvent, chunk: JsonObject): EventReading {
     const choices = asArray(chunk.choices)
+    this.learn(chunk)
+    // OpenRouter puts the error beside choices, and the usage so far.
     const error = errorObject(chunk.error)
-    if (error !== null && choices.length === 0) {
+    if (error !== null && (choices.length === 0 || saysSomething(error))) {
       this.#failed = true
       return { content: false, terminal: true, error: readStreamedError(error), pass: event.bytes }
     }
-    this.learn(chunk)
     if (!this.#begun && choices.some(hasContent)) {
       this.#begun = true
       this.objects = tellChat(chunk)
@@ -85,7 +90,7 @@ export class ChatReader extends BaseReader {
   protected readTail(event: StreamEvent): EventReading {
     this.#begun = true
     if (findMember(event.data, '"finish_reason"') === quoteByte) this.#finished = true
-    this.#tokens = readChatUsage(readLastMember(event.data, '"usage"')) ?? this.#tokens
+    this.#tokens = readChatUsage(readLastMember(event.data, '"usage"'), this.#convention) ?? this.#tokens
     return ordinary(event, true)
   }
 
@@ -99,6 +104,11 @@ export class ChatReader extends BaseReader {
   usage(): TokenUsage | null {
     return this.#tokens
   }
+}
+
+/** A vendor may have an empty error on every chunk. */
+function saysSomething({ code, message, type }: JsonObject): boolean {
+  return [code, message, type].some((value) => value !== undefined && value !== null && value !== '')
 }
 
 function isDone(data: Buffer): boolean {

@@ -1,3 +1,4 @@
+import type { UsageConvention } from '../../core/record.ts'
 import type { AnswerReader, BodyPatch, BodyReading, Inspection } from '../contract.ts'
 import { type AnswerShape, WholeReader } from '../whole-reader.ts'
 import { ChatReader } from './chat-reader.ts'
@@ -40,8 +41,12 @@ export function readAudio({ framing }: Inspection): AnswerReader {
   return framing === null ? new AnyReader(countedShape) : new MediaReader(framing)
 }
 
-export function readChat({ framing, usagePatch }: Inspection, { askForUsage }: BodyPatch): AnswerReader {
-  return new ChatReader(framing, askForUsage && usagePatch !== null)
+export function readChat(
+  { framing, usagePatch }: Inspection,
+  { askForUsage }: BodyPatch,
+  convention?: UsageConvention,
+): AnswerReader {
+  return new ChatReader(framing, askForUsage && usagePatch !== null, convention)
 }
 
 export function readResponse({ framing, stores }: Inspection): AnswerReader {

@@ -4,6 +4,7 @@ import type { ObjectName } from '../../core/stored-object.ts'
 import type { SocketReader, SocketReading } from '../contract.ts'
 import { emptyReading } from '../frames.ts'
 import { addUsage } from '../usage-sum.ts'
+import { countUsage, usualConvention, type WrittenUsage } from '../usage-totals.ts'
 import { readStreamedError } from './errors.ts'
 import { tellResponse } from './objects/created-objects.ts'
 import { frameType } from './socket-frames.ts'
@@ -84,12 +85,13 @@ function readSocketUsage(value: unknown): TokenUsage | null {
   if (usage === null || !('input_token_details' in usage)) return readResponsesUsage(value)
   if (!(isCount(usage.input_tokens) || isCount(usage.output_tokens))) return null
   const output = asObject(usage.output_token_details)
-  return {
-    input: asCount(usage.input_tokens),
+  const written: WrittenUsage = {
+    input: usage.input_tokens,
     output: asCount(usage.output_tokens),
-    cache_read: asCount(asObject(usage.input_token_details)?.cached_tokens),
-    cache_write: 0,
+    cacheRead: asCount(asObject(usage.input_token_details)?.cached_tokens),
+    cacheWrite: 0,
     reasoning: asCount(output?.reasoning_tokens),
-    source: 'reported',
+    total: usage.total_tokens,
   }
+  return countUsage(written, usualConvention)
 }

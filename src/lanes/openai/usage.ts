@@ -1,21 +1,32 @@
 import { asCount, asObject, asText, isCount, parseObject } from '../../core/json-value.ts'
-import type { TokenUsage } from '../../core/record.ts'
+import type { TokenUsage, UsageConvention } from '../../core/record.ts'
 import type { ResultUsage } from '../contract.ts'
+import { countUsage, usualConvention, type WrittenUsage } from '../usage-totals.ts'
 
-/** Chat, legacy completions and embeddings. Source: wire/streaming.md, section 5. */
-export function readChatUsage(value: unknown): TokenUsage | null {
+/**
+ * Chat, legacy completions and embeddings. Besides OpenAI's members these read the names by which compatible vendors
+ * report the same. Source: wire/streaming.md, section 5.
+ */
+export function readChatUsage(value: unknown, convention: UsageConvention = usualConvention): TokenUsage | null {
   const usage = asObject(value)
-  if (usage === null || !(isCount(usage.prompt_tokens) || isCount(usage.completion_tokens))) return null
+  if (usage === null) return null
+  const { prompt_tokens, completion_tokens, total_tokens } = usage
+  // Some vendors of embeddings report a total alone.
+  const totalAlone = isCount(total_tokens) && !isCount(usage.input_tokens) && !isCount(usage.output_tokens)
+  if (!(isCount(prompt_tokens) || isCount(completion_tokens) || totalAlone)) return null
   const input = asObject(usage.prompt_tokens_details)
   const output = asObject(usage.completion_tokens_details)
-  return {
-    input: asCount(usage.prompt_tokens),
-    output: asCount(usage.completion_tokens),
-    cache_read: asCount(input?.cached_tokens),
-    cache_write: asCount(input?.cache_write_tokens),
-    reasoning: asCount(output?.reasoning_tokens),
-    source: 'reported',
+  const cached = [input?.cached_tokens, usage.cached_tokens, usage.prompt_cache_hit_tokens, usage.num_cached_tokens]
+  const reasoning = [output?.reasoning_tokens, usage.reasoning_tokens]
+  const written: WrittenUsage = {
+    input: prompt_tokens,
+    output: asCount(completion_tokens),
+    cacheRead: asCount(cached.find(isCount)),
+    cacheWrite: asCount(input?.cache_write_tokens),
+    reasoning: asCount(reasoning.find(isCount)),
+    total: total_tokens,
   }
+  return countUsage(written, convention)
 }
 
 /** Responses. Source: the same table. */
@@ -24,14 +35,15 @@ export function readResponsesUsage(value: unknown): TokenUsage | null {
   if (usage === null || !(isCount(usage.input_tokens) || isCount(usage.output_tokens))) return null
   const input = asObject(usage.input_tokens_details)
   const output = asObject(usage.output_tokens_details)
-  return {
-    input: asCount(usage.input_tokens),
+  const written: WrittenUsage = {
+    input: usage.input_tokens,
     output: asCount(usage.output_tokens),
-    cache_read: asCount(input?.cached_tokens),
-    cache_write: asCount(input?.cache_write_tokens),
+    cacheRead: asCount(input?.cached_tokens),
+    cacheWrite: asCount(input?.cache_write_tokens),
     reasoning: asCount(output?.reasoning_tokens),
-    source: 'reported',
+    total: usage.total_tokens,
   }
+  return countUsage(written, usualConvention)
 }
 
 /** Images, speech, transcriptions and decisions count like responses. What is billed by duration has no tokens. */
