@@ -1,14 +1,7 @@
 import type { z } from 'zod'
 import { recordShape } from '../../src/admin/contract/requests/record.ts'
-import { describeRecord } from '../../src/admin/contract/requests/what-happened.ts'
-import {
-  absent,
-  escapeControls,
-  formatMilliseconds,
-  formatMoney,
-  formatValue,
-  toneOf,
-} from '../../src/admin/contract/show-value.ts'
+import { describeRecord, summarizeRecord } from '../../src/admin/contract/requests/what-happened.ts'
+import { absent, escapeControls, formatMoney, formatValue, toneOf } from '../../src/admin/contract/show-value.ts'
 import type { Signal } from '../../src/core/record.ts'
 import { renderBodies } from './bodies.ts'
 import { textWidth } from './text-width.ts'
@@ -58,31 +51,20 @@ function wrapSentence(text: string, { width }: View): string[] {
 }
 
 function renderHead(record: ShownRecord, view: View): string {
-  const status = describeStatus(record)
-  const tone = toneOf(record.status, 'state')
-  const served =
-    record.provider === null ? '' : ` → ${record.provider}/${record.upstream_model ?? record.model ?? absent}`
-  const took = record.duration_ms === null ? '' : `, ${formatMilliseconds(record.duration_ms)}`
+  const tone = record.error === null ? toneOf(record.status, 'state') : 'bad'
+  const result = escapeControls(summarizeRecord(record))
   const lines = [
-    `${view.paint('strong', record.id)}  ${tone === null ? status : view.paint(tone, status)}`,
-    escapeControls(`${record.model ?? 'no model'}${served}${took}`),
+    `${view.paint('strong', record.id)}  ${formatValue(record.time, 'age', view)}${view.utc ? '' : ` (${record.time})`}`,
+    tone === null ? result : view.paint(tone, result),
     escapeControls(describeCaller(record)),
-    `${formatValue(record.time, 'age', view)}${view.utc ? '' : ` (${record.time})`}`,
   ]
   return `${lines.join('\n')}\n`
 }
 
-/** `200`, `429 rate_limited`, `in progress`, `interrupted`. */
-function describeStatus({ state, status, error }: ShownRecord): string {
-  if (state === 'admitted') return 'in progress'
-  const words = [status === null ? '' : String(status), error?.code ?? '', state === 'interrupted' ? 'interrupted' : '']
-  return words.filter((word) => word !== '').join(' ') || 'no status'
-}
-
 function describeCaller(record: ShownRecord): string {
-  const scope = record.project === null ? 'no scope' : `${record.project}/${record.environment ?? absent}`
+  const scope = record.project === null ? 'no key' : `${record.project}/${record.environment ?? absent}`
   const call = [record.lane ?? 'no lane', record.operation ?? '', record.streamed ? 'streamed' : ''].filter(Boolean)
-  return `key ${record.key?.name ?? absent}, ${scope}, ${call.join(' ')}, route ${record.route ?? absent}`
+  return `${scope}, ${call.join(' ')}${record.route === null ? '' : `, route ${record.route}`}`
 }
 
 function renderSignal({ verdict, rule, text }: Signal, view: View): string {

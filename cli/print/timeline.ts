@@ -1,5 +1,6 @@
+import { listSteps, nameTarget, type RequestStep } from '../../src/admin/contract/requests/request-steps.ts'
 import { escapeControls, formatMilliseconds } from '../../src/admin/contract/show-value.ts'
-import type { AttemptRecord, RequestRecord, TimelineEntry } from '../../src/core/record.ts'
+import type { RequestRecord, TimelineEntry } from '../../src/core/record.ts'
 import { alignText, cut } from './table.ts'
 import type { View } from './view.ts'
 
@@ -12,26 +13,22 @@ interface TimelineRow {
   firstByteMs: number | null
 }
 
-const labels: Record<TimelineEntry['event'], string> = {
+/** The events that no step draws. */
+const labels: Partial<Record<TimelineEntry['event'], string>> = {
   received: 'received',
   admitted: 'admitted',
-  attempt: 'attempt',
-  connected: 'connected',
-  first_byte: 'first byte',
   content: 'first content',
-  last_byte: 'last byte',
   done: 'done',
 }
 
-const labelWidth = 24
+const labelWidth = 30
 const timeWidth = 17
 
 /** To scale: a moment is `│`; an attempt waits with `·` until its first byte and then answers with `━`. */
-export function renderTimeline(
-  record: Pick<RequestRecord, 'timeline' | 'attempts' | 'duration_ms'>,
-  view: View,
-): string[] {
-  const rows = [...momentsOf(record), ...record.attempts.map(spanOf)].sort((one, other) => one.startMs - other.startMs)
+export function renderTimeline(record: RequestRecord, view: View): string[] {
+  const rows = [...momentsOf(record), ...listSteps(record).map((step) => rowOf(step, record))].sort(
+    (one, other) => one.startMs - other.startMs,
+  )
   const total = Math.max(record.duration_ms ?? 0, ...rows.map((row) => row.endMs ?? row.startMs))
   const room = Math.min(view.width ?? 100, 120) - labelWidth - timeWidth - 6
   return rows.map((row) => {
@@ -44,21 +41,21 @@ export function renderTimeline(
   })
 }
 
-/** The attempts draw their own connecting and answering. */
-function momentsOf(record: Pick<RequestRecord, 'timeline' | 'attempts'>): TimelineRow[] {
-  const own = record.attempts.length === 0 ? [] : ['attempt', 'connected', 'first_byte', 'last_byte']
-  return record.timeline
-    .filter((entry) => !own.includes(entry.event))
-    .map((entry) => ({ label: labels[entry.event], startMs: entry.at_ms, endMs: null, firstByteMs: null }))
+function momentsOf({ timeline }: RequestRecord): TimelineRow[] {
+  return timeline.flatMap(({ event, at_ms }) => {
+    const label = labels[event]
+    return label === undefined ? [] : [{ label, startMs: at_ms, endMs: null, firstByteMs: null }]
+  })
 }
 
-function spanOf(attempt: AttemptRecord): TimelineRow {
-  return {
-    label: escapeControls(`${attempt.provider}: ${attempt.status ?? attempt.outcome}`),
-    startMs: attempt.started_ms,
-    endMs: attempt.ended_ms,
-    firstByteMs: attempt.first_byte_ms,
+function rowOf(step: RequestStep, { model }: RequestRecord): TimelineRow {
+  const { startMs } = step
+  if (step.kind === 'wait') return { label: 'wait', startMs, endMs: step.endMs, firstByteMs: null }
+  if (step.kind === 'skip') {
+    return { label: escapeControls(`${step.target}: skipped`), startMs, endMs: null, firstByteMs: null }
   }
+  const label = escapeControls(`${nameTarget(step.attempt, model)}: ${step.end}`)
+  return { label, startMs, endMs: step.endMs, firstByteMs: step.attempt.first_byte_ms }
 }
 
 function drawBar(row: TimelineRow, totalMs: number, room: number): string {

@@ -72,7 +72,19 @@ export interface AttemptRecord {
 
 /** `at_ms` counts from the moment the request was received. */
 export interface TimelineEntry {
-  event: 'received' | 'admitted' | 'attempt' | 'connected' | 'first_byte' | 'content' | 'last_byte' | 'done'
+  event:
+    | 'received'
+    | 'admitted'
+    | 'attempt'
+    | 'connected'
+    | 'first_byte'
+    /** A wait before the same target is tried again began. */
+    | 'wait'
+    /** A target was not called; which, and why, is among the routing signals. */
+    | 'skipped'
+    | 'content'
+    | 'last_byte'
+    | 'done'
   at_ms: number
 }
 

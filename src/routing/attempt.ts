@@ -1,4 +1,5 @@
 import { type Fault, fault } from '../core/errors.ts'
+import { firstSentence } from '../core/first-sentence.ts'
 import type { Signal } from '../core/record.ts'
 import { retryAfterToPass, retryDelay } from './backoff.ts'
 
@@ -36,6 +37,8 @@ export interface AttemptPorts<Candidate, Answer> {
   wait(ms: number): Promise<boolean>
   describe(candidate: Candidate): string
   record(signal: Signal): void
+  /** A target that could not even be called. */
+  recordSkip(candidate: Candidate, reason: string): void
   random(): number
 }
 
@@ -58,7 +61,8 @@ export async function attempt<Candidate, Answer>(
     asked.push(failure.retryAfterMs)
     if (last === null || wasTried(failure)) last = failure
     if (!failure.fallback) break
-    if (candidate !== candidates.at(-1)) ports.record(fallback(ports.describe(candidate), failure.reason))
+    if (candidate !== candidates.at(-1) && wasTried(failure))
+      ports.record(fallback(ports.describe(candidate), failure.reason))
   }
   if (last === null) return { kind: 'failed', fault: fault('provider_not_ready') }
   if (last.answer !== null) return { kind: 'answered', answer: last.answer, retryAfterMs: retryAfterToPass(asked) }
@@ -78,7 +82,10 @@ async function tryTarget<Candidate, Answer>(
   let before: Sent<Answer> | null = null
   for (let retried = 0; ; ) {
     const sent = await ports.send(candidate)
-    if (before !== null && sent.kind === 'failed' && !wasTried(sent.failure)) return before
+    if (sent.kind === 'failed' && !wasTried(sent.failure)) {
+      ports.recordSkip(candidate, sent.failure.reason)
+      return before ?? sent
+    }
     before = sent
     if (sent.kind !== 'failed' || sent.failure.next === 'target') return sent
     if (sent.failure.next === 'credential') continue
@@ -96,11 +103,15 @@ function retry(target: string, reason: string, delayMs: number): Signal {
   return {
     rule: 'retry',
     verdict: 'note',
-    text: `${target}: ${reason}; tried again after ${waited} ms.`,
+    text: `${target}: ${firstSentence(reason)}; tried again after ${waited} ms.`,
     data: { delay_ms: waited },
   }
 }
 
 function fallback(target: string, reason: string): Signal {
-  return { rule: 'fallback', verdict: 'note', text: `${target}: ${reason}; fell back to the next target.` }
+  return {
+    rule: 'fallback',
+    verdict: 'note',
+    text: `${target}: ${firstSentence(reason)}; fell back to the next target.`,
+  }
 }

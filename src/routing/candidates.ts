@@ -144,8 +144,15 @@ export function takenSignal({ provider, upstreamModel, reason }: Candidate): Sig
   return targetSignal('taken', provider.name, upstreamModel, reason)
 }
 
-export function skippedSignal({ provider, upstreamModel, reason }: Skipped): Signal {
-  return targetSignal('skipped', provider, upstreamModel, reason)
+/** `code` tells a target that fails from one that cannot take the call at all. */
+export function skippedSignal({
+  provider,
+  upstreamModel,
+  reason,
+  code,
+}: Pick<Skipped, 'provider' | 'upstreamModel' | 'reason' | 'code'>): Signal {
+  const signal = targetSignal('skipped', provider, upstreamModel, reason)
+  return { ...signal, data: { ...signal.data, code } }
 }
 
 function targetSignal(verdict: 'taken' | 'skipped', provider: string, upstreamModel: string, reason: string): Signal {

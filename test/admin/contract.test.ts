@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { listOperations } from '../../src/admin/contract/operations.ts'
 import { listedKindSettings } from '../../src/admin/contract/providers/kind-settings.ts'
 import type { recordShape } from '../../src/admin/contract/requests/record.ts'
-import { describeDuration, describeRecord } from '../../src/admin/contract/requests/what-happened.ts'
+import { listSteps } from '../../src/admin/contract/requests/request-steps.ts'
+import { describeDuration, describeRecord, summarizeRecord } from '../../src/admin/contract/requests/what-happened.ts'
 import { kindSchema } from '../../src/admin/handlers/providers/kind-schema.ts'
 import { openApiDocument } from '../../src/admin/open-api.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
@@ -183,7 +184,7 @@ describe('the request record', () => {
     })
     const unreachable = 'The provider could not be reached: connection refused. Try again.'
     const attempts = [
-      tried({ outcome: 'provider_unreachable', message: unreachable }),
+      tried({ outcome: 'provider_unreachable', first_byte_ms: null, message: unreachable }),
       tried({ outcome: 'aborted', started_ms: 20.2, ended_ms: 30 }),
       tried({ outcome: 'passed', status: 503, started_ms: 280, ended_ms: 290, message: 'answered 503' }),
     ]
@@ -192,6 +193,73 @@ describe('the request record', () => {
       'Tried openai again: cancelled after 10 ms.',
       'Waited 250 ms and tried openai again: 503 after 10 ms; its response was passed on.',
     ])
+  })
+
+  it('tells a response that broke off from none, waits and skips in their order, and what made a target be skipped', () => {
+    const dead = { ...attempt, provider: 'dead', upstream_model: 'm', status: null, first_byte_ms: null }
+    const skip = { provider: 'dead', upstream_model: 'm', code: 'open' }
+    const paused = { rule: 'target', verdict: 'skipped', text: 'dead (m): paused for 5 s.', data: skip } as const
+    const waited = sampleRecord({
+      model: 'smart',
+      provider: 'dead',
+      upstream_model: 'm',
+      status: 502,
+      tokens: null,
+      error: { code: 'provider_unreachable', origin: 'network', message: 'Refused. Try again later.' },
+      attempts: [{ ...dead, outcome: 'provider_unreachable', started_ms: 6, ended_ms: 18, message: 'Refused.' }],
+      timeline: [
+        { event: 'wait', at_ms: 18 },
+        { event: 'skipped', at_ms: 257 },
+      ],
+      routing_signals: [{ ...paused, data: { ...skip, at_ms: 257 } }],
+      duration_ms: 257,
+    })
+    expect(describeRecord(waited)).toEqual([
+      'Tried dead (m): no response after 12 ms (Refused).',
+      'Waited 239 ms and skipped dead (m): paused for 5 s.',
+      'Ended with 502 provider_unreachable after 257 ms. Cause: network. Refused. Try again later.',
+    ])
+    expect(listSteps(waited).map(({ kind, startMs }) => [kind, startMs])).toEqual([
+      ['attempt', 6],
+      ['wait', 18],
+      ['skip', 257],
+    ])
+    expect(summarizeRecord(waited)).toBe('smart → dead/m · 502 provider_unreachable · 257 ms · key ci')
+
+    const notReady = { code: 'provider_not_ready', origin: 'gateway', message: 'No provider is ready' } as const
+    const refused = sampleRecord({ status: 503, error: notReady, routing_signals: [paused], duration_ms: 1 })
+    expect(describeRecord(refused)).toEqual([
+      'Skipped dead (m): paused for 5 s.',
+      'Ended with 503 provider_not_ready after 1 ms. Cause: earlier failures of dead. No provider is ready.',
+    ])
+
+    const reset = { code: 'provider_bad_response', origin: 'provider', message: 'The connection was reset.' } as const
+    const begun = { ...attempt, provider: 'demo', started_ms: 7, first_byte_ms: 19, ended_ms: 73 }
+    const cut = sampleRecord({
+      model: 'gpt-4o',
+      error: reset,
+      attempts: [
+        {
+          ...begun,
+          status: null,
+          outcome: reset.code,
+          started_ms: 1,
+          first_byte_ms: 2,
+          ended_ms: 5,
+          message: reset.message,
+        },
+        { ...begun, status: 200, outcome: 'answered' },
+      ],
+      duration_ms: 73,
+    })
+    expect(describeRecord(cut)).toEqual([
+      'Tried demo: broke off after 4 ms (The connection was reset).',
+      'Waited 2 ms and tried demo again, which responded after 12 ms and broke off after 66 ms.',
+      'Ended with 200 provider_bad_response after 73 ms. Cause: provider. The connection was reset.',
+    ])
+    expect(summarizeRecord(cut)).toBe(
+      'gpt-4o → openai/gpt-4o-mini · 200 provider_bad_response after retry, broke off · 73 ms · 10 → 5 tokens · key ci',
+    )
   })
 
   it('does not say the cause of a refusal twice', () => {

@@ -1,6 +1,7 @@
 import http, { type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeRecord } from '../../src/admin/contract/requests/what-happened.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 import { makeRoute, makeTarget } from '../support/snapshot.ts'
@@ -23,6 +24,7 @@ beforeAll(async () => {
     ],
     routes: [
       makeRoute('retried', [makeTarget('openai')], { retries: 1 }),
+      makeRoute('paused', [makeTarget('openai-compatible')], { retries: 1 }),
       makeRoute('two', [makeTarget('openai'), makeTarget('openai-compatible')], { retries: 0 }),
     ],
   })
@@ -250,3 +252,29 @@ async function newest(holds: (record: RequestRecord) => boolean): Promise<Reques
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }
+
+describe('a target that fails until it is paused', () => {
+  it('has its waits and the skip on the record, and the words for them', async () => {
+    const records: RequestRecord[] = []
+    // The breaker opens within the last of these: its retry finds the target paused.
+    while (!records.at(-1)?.timeline.some(({ event }) => event === 'skipped')) {
+      expect(records.length).toBeLessThan(5)
+      turns.splice(0, turns.length, busy, busy)
+      records.push(await recordOf(await ask({ model: 'paused' })))
+    }
+    const record = records.at(-1)
+    if (record === undefined) throw new Error('no request was made')
+    expect(record.attempts).toMatchObject([{ status: 503, outcome: 'passed' }])
+    expect(eventsOf(record)).toEqual([
+      ...['received', 'admitted', 'attempt', 'connected', 'first_byte', 'wait', 'skipped', 'last_byte', 'done'],
+    ])
+    expect(record.routing_signals.at(-1)).toMatchObject({
+      rule: 'target',
+      verdict: 'skipped',
+      data: { provider: 'openai-compatible', at_ms: expect.any(Number) },
+    })
+    const [tried, waited] = describeRecord(record).slice(-3)
+    expect(tried).toMatch(/^Tried openai-compatible: 503 after /)
+    expect(waited).toMatch(/^Waited \d+ ms and skipped openai-compatible \(paused\): paused/)
+  })
+})

@@ -24,6 +24,7 @@ async function run(script: Script, retries = 1, hangUpAtWait = false) {
   const sent: string[] = []
   const waits: number[] = []
   const notes: Signal[] = []
+  const skipped: string[] = []
   const ports: AttemptPorts<string, string> = {
     send: async (candidate) => {
       sent.push(candidate)
@@ -35,9 +36,10 @@ async function run(script: Script, retries = 1, hangUpAtWait = false) {
     },
     describe: (candidate) => candidate,
     record: (signal) => notes.push(signal),
+    recordSkip: (candidate, reason) => skipped.push(`${candidate}: ${reason}`),
     random: () => 0,
   }
-  return { outcome: await attempt(Object.keys(script), retries, ports), sent, waits, notes }
+  return { outcome: await attempt(Object.keys(script), retries, ports), sent, waits, notes, skipped }
 }
 
 describe('attempt', () => {
@@ -52,6 +54,17 @@ describe('attempt', () => {
     expect(outcome).toMatchObject({ answer: 'b' })
     expect(sent).toEqual(['a', 'a', 'b'])
     expect(notes.map(({ rule }) => rule)).toEqual(['retry', 'fallback'])
+  })
+
+  it('says why in one sentence, and of a target that could not be called only that it was skipped', async () => {
+    const unreachable = failed({ reason: 'The provider refused the connection. Try again later.' })
+    const notReady = failed({ fault: fault('provider_not_ready'), reason: 'paused', next: 'target' })
+    const { notes, skipped } = await run({ a: [unreachable, notReady], b: [notReady], c: [answered('c')] })
+    expect(notes.map(({ text }) => text)).toEqual([
+      expect.stringMatching(/^a: The provider refused the connection; tried again after \d+ ms\.$/),
+      'a: The provider refused the connection; fell back to the next target.',
+    ])
+    expect(skipped).toEqual(['a: paused', 'b: paused'])
   })
 
   it('waits as long as a provider asks, and leaves one that asks for more than 5 s to the next', async () => {

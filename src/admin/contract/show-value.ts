@@ -126,7 +126,8 @@ function formatNumber(value: number, format: Format): string {
 /** Made by the first number: with it come 4 MB of tables, and `serve` reads this file too. */
 let grouped: Intl.NumberFormat | undefined
 
-function groupDigits(value: number): string {
+/** `1,204` */
+export function groupDigits(value: number): string {
   grouped ??= new Intl.NumberFormat('en-US', { maximumFractionDigits: 3 })
   return grouped.format(value)
 }

@@ -63,6 +63,13 @@ export class Trace {
     this.timeline.push({ event, at_ms: atMs })
   }
 
+  /** A target that is not called, with the moment at which that was decided. */
+  skipped(signal: Signal): void {
+    const atMs = this.elapsed()
+    this.routingSignals.push({ ...signal, data: { ...signal.data, at_ms: atMs } })
+    this.mark('skipped', atMs)
+  }
+
   /** A note for operators among the routing signals. */
   note(rule: string, text: string): void {
     this.routingSignals.push({ rule, verdict: 'note', text })

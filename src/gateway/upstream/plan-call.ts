@@ -8,7 +8,10 @@ import type { Call } from '../request/call.ts'
 export function planFor(call: Call): Plan {
   const { model, additionalModels } = call.inspection
   const planned = planModel(call, model, call.pin, additionalModels)
-  call.trace.routingSignals.push(...planned.signals)
+  for (const signal of planned.signals) {
+    if (signal.rule === 'target' && signal.verdict === 'skipped') call.trace.skipped(signal)
+    else call.trace.routingSignals.push(signal)
+  }
   call.trace.route = planned.route?.model ?? null
   return planned
 }

@@ -2,6 +2,7 @@ import type { AttemptRecord, Signal } from '../../core/record.ts'
 import { openFramer } from '../../lanes/framer.ts'
 import type { Transport } from '../../providers/contract.ts'
 import { type Attempted, attempt, type Sent } from '../../routing/attempt.ts'
+import { skippedSignal } from '../../routing/candidates.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import { startKeepAlive } from '../answer/keep-alive.ts'
@@ -13,17 +14,22 @@ import { type Leg, type LegTarget, makeLeg, notePatch } from './leg.ts'
 import { UpstreamCall } from './upstream-call.ts'
 
 /** Tries the candidates of a plan until one answers, while a silent stream is kept alive. */
-export function attemptAll(call: Call, planned: Plan): Promise<Attempted<Answer>> {
+export async function attemptAll(call: Call, planned: Plan): Promise<Attempted<Answer>> {
   if (call.inspection.streamed) startKeepAlive(call)
   const retries = call.pin?.once ? 0 : (planned.route?.retries ?? 1)
-  return attempt(planned.candidates, retries, {
+  const outcome = await attempt(planned.candidates, retries, {
     send: (candidate) => sendTo(call, planned.route, candidate),
     wait: (ms) => waitUnlessAborted(call, ms),
     describe: ({ provider, upstreamModel }) =>
       upstreamModel === '' ? provider.name : `${provider.name}/${upstreamModel}`,
     record: (signal) => recordStep(call, signal),
+    recordSkip: ({ provider, upstreamModel }, reason) =>
+      call.trace.skipped(skippedSignal({ provider: provider.name, upstreamModel, reason, code: 'open' })),
     random: call.gateway.random,
   })
+  // What was to be done instead came to nothing, so that it passes after all.
+  if (outcome.kind === 'answered' && outcome.answer.error !== null) outcome.answer.attempt.outcome = 'passed'
+  return outcome
 }
 
 /** A provider's error that did not pass after all: what was done instead is its attempt's outcome. */
@@ -33,7 +39,8 @@ function recordStep({ trace }: Call, signal: Signal): void {
   if (last?.outcome === 'passed') last.outcome = signal.rule
 }
 
-async function waitUnlessAborted({ gateway, abort }: Call, ms: number): Promise<boolean> {
+async function waitUnlessAborted({ gateway, abort, trace }: Call, ms: number): Promise<boolean> {
+  trace.mark('wait')
   const { done, cancel } = gateway.deadlines.sleep(ms)
   abort.onAbort(cancel)
   await done
@@ -48,9 +55,9 @@ async function sendTo(call: Call, route: SnapshotRoute | null, candidate: Candid
   const provider = gateway.model.configuration.providers.get(candidate.provider.id)
   if (provider === undefined) return notReady(candidate, 'the provider was removed')
   const picked = pickCredential(call, provider, candidate)
-  if (picked === null) return notReady(candidate, 'all credentials that it may be asked with are resting')
+  if (picked === null) return notReady(candidate, 'every credential that it may be asked with is cooling down')
   const entry = gateway.health.enter(provider.row.slot, Date.now())
-  if (entry === null) return notReady(candidate, 'it has been failing and is probed by another request')
+  if (entry === null) return notReady(candidate, 'paused after repeated failures, or another request is trying it')
   const attempt = beginAttempt(call, candidate)
   const leg = makeLeg(call, { route, candidate, provider, ...picked })
   // Until there is an answer, the provider's kind may send the body once more.

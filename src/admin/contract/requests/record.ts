@@ -64,7 +64,10 @@ export const recordShape = z.object({
   attempts: z.array(attemptShape),
   timeline: z.array(
     z.object({
-      event: z.enum(['received', 'admitted', 'attempt', 'connected', 'first_byte', 'content', 'last_byte', 'done']),
+      event: z.enum([
+        ...['received', 'admitted', 'attempt', 'connected', 'first_byte', 'wait', 'skipped', 'content'],
+        ...['last_byte', 'done'],
+      ] as const),
       at_ms: z.number(),
     }),
   ),

@@ -1,13 +1,16 @@
+import { firstSentence } from '../../../core/first-sentence.ts'
 import type { AttemptRecord, RequestRecord, Signal } from '../../../core/record.ts'
+import { groupDigits } from '../show-value.ts'
+import { listSteps, nameTarget, providersBehind, type RequestStep } from './request-steps.ts'
 
 /** "What happened" in plain sentences, the same on every surface. Pure: all of it is in the record. */
 export function describeRecord(record: RequestRecord): string[] {
   const said = record.error?.message ?? null
   const decisions = record.routing_signals.filter((signal) => isDecision(signal) && signal.text !== said)
   return [
-    ...decisions.filter(({ rule }) => rule !== 'splice').map(describeDecision),
-    ...record.attempts.map((attempt, index) => describeAttempt(attempt, record.attempts[index - 1], record.model)),
-    ...decisions.filter(({ rule }) => rule === 'splice').map(describeDecision),
+    ...decisions.filter(({ rule }) => rule !== 'splice').map(({ text }) => close(text)),
+    ...describeSteps(record),
+    ...decisions.filter(({ rule }) => rule === 'splice').map(({ text }) => close(text)),
     ...record.policy_signals
       .filter((signal) => isRemark(signal) && signal.text !== said)
       .map(({ text }) => close(text)),
@@ -17,18 +20,43 @@ export function describeRecord(record: RequestRecord): string[] {
   ]
 }
 
-/** Attempts, and what led from one to the next, are told from the attempts themselves, with their times. */
-function isDecision({ rule, verdict }: Signal): boolean {
-  return rule !== 'retry' && rule !== 'fallback' && !(rule === 'target' && verdict === 'taken')
+/** The request in one line: `smart → demo/demo-large · 200 after fallback · 262 ms · 2 → 65 tokens · key web`. */
+export function summarizeRecord(record: RequestRecord): string {
+  const { model, provider, upstream_model: upstream, duration_ms: took, tokens, key } = record
+  const served = provider === null ? '' : ` → ${[provider, upstream].filter(Boolean).join('/')}`
+  const parts = [
+    `${model ?? record.operation ?? 'no model'}${served}`,
+    describeResult(record),
+    took === null ? '' : describeDuration(took),
+    tokens === null ? '' : `${groupDigits(tokens.input)} → ${groupDigits(tokens.output)} tokens`,
+    key === null ? '' : `key ${key.name}`,
+  ]
+  return parts.filter((part) => part !== '').join(' · ')
+}
+
+/** `200`, `200 after fallback`, `502 provider_unreachable after retry`, `200 provider_bad_response, broke off`. */
+function describeResult(record: RequestRecord): string {
+  if (record.state === 'admitted') return 'in progress'
+  const steps = listSteps(record).filter((step) => step.kind === 'attempt')
+  const lead = steps.at(-1)?.lead ?? 'first'
+  const after = steps.some((step) => step.lead === 'fallback')
+    ? ' after fallback'
+    : lead === 'again'
+      ? ' after retry'
+      : ''
+  const cut = steps.at(-1)?.end.endsWith(', broke off') ? ', broke off' : ''
+  const state = record.state === 'interrupted' ? 'interrupted' : ''
+  const result = [record.status ?? '', record.error?.code ?? '', state].filter((word) => word !== '').join(' ')
+  return `${result || 'no status'}${after}${cut}`
+}
+
+/** Attempts, waits and skipped targets are told from the steps, with their times. */
+function isDecision(signal: Signal): boolean {
+  return signal.rule !== 'retry' && signal.rule !== 'fallback' && signal.rule !== 'target'
 }
 
 function isRemark({ verdict }: Signal): boolean {
   return verdict === 'deny' || verdict === 'flag'
-}
-
-/** A target's text begins with its name, which is written as it is. */
-function describeDecision({ rule, text }: Signal): string {
-  return close(rule === 'target' ? `Skipped ${text}` : text)
 }
 
 function close(text: string): string {
@@ -36,34 +64,39 @@ function close(text: string): string {
   return /[.!?…]$/.test(trimmed) ? trimmed : `${trimmed}.`
 }
 
-function describeAttempt(attempt: AttemptRecord, before: AttemptRecord | undefined, model: string | null): string {
-  return `${leadTo(attempt, before, model)}${outcomeOf(attempt)}.`
-}
-
-function leadTo(attempt: AttemptRecord, before: AttemptRecord | undefined, model: string | null): string {
-  const { provider, upstream_model: upstream } = attempt
-  const name = upstream === '' || upstream === model ? provider : `${provider} (${upstream})`
-  if (before === undefined) return `Tried ${name}`
-  if (before.provider !== provider || before.upstream_model !== upstream) return `Fell back to ${name}`
-  const waited = before.ended_ms === null ? 0 : attempt.started_ms - before.ended_ms
-  return waited < 1 ? `Tried ${name} again` : `Waited ${describeDuration(waited)} and tried ${name} again`
-}
-
-function outcomeOf(attempt: AttemptRecord): string {
-  const { status, outcome, started_ms: start, first_byte_ms: first, ended_ms: end } = attempt
-  const after = (moment: number | null) => (moment === null ? '' : ` after ${describeDuration(moment - start)}`)
-  switch (outcome) {
-    case 'answered':
-      return `, which responded${after(first ?? end)}`
-    case 'started':
-      return ', which has not responded yet'
-    case 'aborted':
-      return `: cancelled${after(end)}`
-    default: {
-      const passed = outcome === 'passed' ? '; its response was passed on' : ''
-      return `: ${status ?? 'no response'}${after(end)}${describeReason(attempt)}${passed}`
+/** A wait is said together with what came after it. */
+function describeSteps(record: RequestRecord): string[] {
+  let waited = ''
+  return listSteps(record).flatMap((step) => {
+    if (step.kind === 'wait') {
+      waited = `Waited ${describeDuration(step.endMs - step.startMs)}`
+      return []
     }
+    const text = step.kind === 'skip' ? `skipped ${step.target}: ${step.reason}` : describeAttempt(step, record.model)
+    const sentence = waited === '' ? text.charAt(0).toUpperCase() + text.slice(1) : `${waited} and ${text}`
+    waited = ''
+    return [close(sentence)]
+  })
+}
+
+type AttemptStep = Extract<RequestStep, { kind: 'attempt' }>
+
+function describeAttempt(step: AttemptStep, model: string | null): string {
+  const name = nameTarget(step.attempt, model)
+  const lead = { first: `tried ${name}`, again: `tried ${name} again`, fallback: `fell back to ${name}` }[step.lead]
+  return lead + outcomeOf(step)
+}
+
+function outcomeOf({ attempt, end: result }: AttemptStep): string {
+  const { outcome, started_ms: start, first_byte_ms: first, ended_ms: end } = attempt
+  const after = (moment: number | null) => (moment === null ? '' : ` after ${describeDuration(moment - start)}`)
+  if (outcome === 'started') return ', which has not responded yet'
+  if (outcome === 'answered') {
+    const cut = result.endsWith('broke off') ? ` and broke off${after(end)}` : ''
+    return `, which responded${after(first ?? end)}${cut}`
   }
+  const passed = outcome === 'passed' ? '; its response was passed on' : ''
+  return `: ${result}${after(end)}${describeReason(attempt)}${passed}`
 }
 
 /** `, asked to wait 20 s`, ` (connection refused)`: what the status does not say. */
@@ -72,7 +105,7 @@ function describeReason({ message, status }: AttemptRecord): string {
   const lead = `answered ${status}`
   if (message.startsWith(lead)) return message.slice(lead.length).replace(/^ and /, ', ')
   // What the client was told to do is no part of what happened.
-  return ` (${message.split(/\.(?:\s|$)/, 1)[0]})`
+  return ` (${firstSentence(message)})`
 }
 
 function describeLosses(record: RequestRecord): string[] {
@@ -95,7 +128,14 @@ function describeEnd(record: RequestRecord): string {
   if (record.state === 'interrupted') return 'Interrupted: the gateway stopped before the request finished.'
   const took = record.duration_ms === null ? '' : ` after ${describeDuration(record.duration_ms)}`
   if (record.error === null) return `Ended with ${record.status ?? 'no status'}${took}.`
-  return `Ended with ${record.status ?? 'no status'} ${record.error.code}${took}. Cause: ${record.error.origin}. ${close(record.error.message)}`
+  return `Ended with ${record.status ?? 'no status'} ${record.error.code}${took}. ${describeCause(record)} ${close(record.error.message)}`
+}
+
+/** The gateway refused only because of what it had met before: the failures are the cause. */
+function describeCause(record: RequestRecord): string {
+  const behind = providersBehind(record)
+  if (record.error?.code !== 'provider_not_ready' || behind.length === 0) return `Cause: ${record.error?.origin}.`
+  return `Cause: earlier failures of ${behind.join(' and ')}.`
 }
 
 /** `210 ms`, `1.2 s`, `2 min 5 s`. */
