@@ -1,4 +1,5 @@
 import type { PartName } from '../core/degraded.ts'
+import type { ProviderStateName } from '../core/provider-state.ts'
 import type { Family, Sample } from './exposition.ts'
 
 /** What the metrics show of the running gateway, given by the composition root. Holds no secret. */
@@ -28,8 +29,8 @@ export interface GatewayState {
 export interface ProviderState {
   name: string
   kind: string
-  /** `inactive` is set by an operator; `resting` and `open` end by themselves. */
-  state: 'ready' | 'unchecked' | 'failing' | 'resting' | 'open' | 'probing' | 'inactive'
+  /** `inactive` is set by an operator. */
+  state: ProviderStateName | 'inactive'
 }
 
 /** The gateway's current state as metrics. */

@@ -1,6 +1,7 @@
 import type { Runtime, RuntimeStatus } from '../admin/handlers/context.ts'
 import type { GatewayState, ProviderState } from '../console/metrics.ts'
 import { partNames } from '../core/degraded.ts'
+import { showProviderState } from '../routing/shown-state.ts'
 import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
 
 /** What the metrics tell, from memory alone: a store that does not answer keeps nobody waiting. */
@@ -37,16 +38,6 @@ function showProvider(
   { name, kind, active, slot, credentials, readiness }: SnapshotProvider,
   runtime: Runtime,
 ): ProviderState {
-  const state = active ? stateOf(runtime.health(slot, credentials.length).state, readiness.state) : 'inactive'
+  const state = active ? showProviderState(readiness, runtime.health(slot, credentials.length)).state : 'inactive'
   return { name, kind, state }
-}
-
-type LiveState = ReturnType<Runtime['health']>['state']
-
-/** What traffic found goes first; where it found nothing bad, what the check found. */
-function stateOf(live: LiveState, checked: SnapshotProvider['readiness']['state']): ProviderState['state'] {
-  if (live === 'ready') return checked
-  if (live === 'half-open') return 'probing'
-  // The value that /metrics has always had.
-  return live === 'cooling-down' ? 'resting' : live
 }

@@ -174,6 +174,7 @@ export class ControlPlane {
       tryRoute: (call) => tryRoute(this.#publisher, this.#ownAddress(), call),
       send: (call, signal) => this.#send(call, signal),
       health: (slot, credentials) => this.#shared.health.view(slot, Date.now(), credentials),
+      targets: () => [],
       degraded: () => this.#degraded.list(),
       status: () => ({
         workers: this.#fleet.size,

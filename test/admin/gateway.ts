@@ -108,6 +108,7 @@ export async function startTestGateway(
     tryRoute: async () => ({ requestId: 'req_unknown', status: 200, body: '{}' }),
     async *send() {},
     health: () => ({ state: 'ready' }),
+    targets: () => [],
     degraded: () => [],
     status: () => ({
       workers: 2,

@@ -44,8 +44,8 @@ it('puts what traffic found before what the check found', async () => {
     const found = readGatewayState({ ...runtime, health: () => live })
     return found.providers[0]?.state
   }
-  expect(await state({ state: 'open', until: 1 })).toBe('open')
-  expect(await state({ state: 'half-open' })).toBe('probing')
+  expect(await state({ state: 'open', until: 1 })).toBe('failing')
+  expect(await state({ state: 'half-open' })).toBe('recovering')
   expect(await state({ state: 'failing', since: 1 })).toBe('failing')
 })
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { laneNames } from '../../core/lane.ts'
+import { providerStates } from '../../core/provider-state.ts'
 import { parseDuration, parseSize } from '../../core/units.ts'
 import { field } from './operation.ts'
 
@@ -16,6 +17,14 @@ export const reference = z.string().min(1)
 export const laneName = z.enum(laneNames)
 export const time = z.string()
 export const tags = z.record(z.string(), z.string())
+/** What the gateway found about a provider or a target, by live calls and by checks. */
+export const stateFields = {
+  state: z.enum(providerStates),
+  state_reason: z.string().nullable(),
+  state_since: time.nullable(),
+}
+/** A request that is retried or falls back makes several attempts. Those that fell back failed, too. */
+export const attemptFields = { tried: z.number(), failed: z.number(), fell_back: z.number() }
 
 export const durationText = z
   .string()

@@ -30,7 +30,13 @@ export const statusShape = z.object({
     .nullable(),
   /** Empty is well. */
   degraded: z.array(z.object({ part: z.enum(partNames), reason: z.string(), since: time })),
-  providers: z.object({ ready: z.number(), failing: z.number(), unchecked: z.number(), inactive: z.number() }),
+  providers: z.object({
+    ready: z.number(),
+    failing: z.number(),
+    recovering: z.number(),
+    unchecked: z.number(),
+    inactive: z.number(),
+  }),
   routes: z.number(),
   keys: z.number(),
   /** null also while the store has not said. */

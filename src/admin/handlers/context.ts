@@ -86,6 +86,8 @@ export interface Runtime {
   send(call: SentCall, signal: AbortSignal): AsyncIterable<SentPiece>
   /** What a request to the provider in this slot would meet now; `credentials` is the size of its pool. */
   health(slot: number, credentials: number): HealthView
+  /** The same for each model that calls to this provider have named; behind a pattern only those that have succeeded. */
+  targets(slot: number): { model: string; health: HealthView }[]
   status(): RuntimeStatus
   /** What of it is sick now, without the rest. */
   degraded(): readonly DegradedPart[]

@@ -24,6 +24,7 @@ export function scopeRuntime(runtime: Runtime, scope: Scope, store: Pick<StoreCl
     changes: () => runtime.changes(),
     onChange: (listener) => runtime.onChange(listener),
     health: (slot, credentials) => runtime.health(slot, credentials),
+    targets: (slot) => runtime.targets(slot),
     // What of it is a sum over all projects is left out where it is shown.
     status: () => runtime.status(),
     degraded: () => runtime.degraded(),

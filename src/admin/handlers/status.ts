@@ -1,3 +1,5 @@
+import type { ProviderStateName } from '../../core/provider-state.ts'
+import { showProviderState } from '../../routing/shown-state.ts'
 import { operations } from './base.ts'
 import type { AdminContext, RuntimeStatus } from './context.ts'
 
@@ -15,7 +17,10 @@ export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 's
     ({ projects }) => seen === null || projects === null || projects.some((id) => seen.has(id)),
   )
   const active = usable.filter((provider) => provider.active)
-  const count = (state: string) => active.filter(({ readiness }) => readiness.state === state).length
+  const states = active.map(
+    ({ slot, credentials, readiness }) => showProviderState(readiness, runtime.health(slot, credentials.length)).state,
+  )
+  const count = (state: ProviderStateName) => states.filter((each) => each === state).length
   return {
     version: runtime.version,
     started_at: runtime.startedAt,
@@ -33,6 +38,7 @@ export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 's
     providers: {
       ready: count('ready'),
       failing: count('failing'),
+      recovering: count('recovering'),
       unchecked: count('unchecked'),
       inactive: usable.length - active.length,
     },

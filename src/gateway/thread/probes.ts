@@ -1,3 +1,6 @@
+import type { ProviderStateName } from '../../core/provider-state.ts'
+import { showProviderState } from '../../routing/shown-state.ts'
+import type { SnapshotProvider } from '../../store/configuration/snapshot.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Arrival } from '../request/arrival.ts'
 
@@ -26,10 +29,9 @@ export function answerProbe(arrival: Arrival): void {
   })
 }
 
-function stateOf(gateway: Gateway, row: { slot: number; active: boolean; readiness: { state: string } }): string {
+function stateOf(gateway: Gateway, row: SnapshotProvider): ProviderStateName | 'inactive' {
   if (!row.active) return 'inactive'
-  const { state } = gateway.health.view(row.slot, Date.now())
-  return state === 'ready' ? row.readiness.state : state
+  return showProviderState(row.readiness, gateway.health.view(row.slot, Date.now(), row.credentials.length)).state
 }
 
 function send({ request, response, id }: Arrival, status: number, body: object): void {

@@ -68,8 +68,10 @@ describe('an explanation in steps', () => {
   })
 })
 
+const found = { state: 'ready', state_reason: null, state_since: null } as const
+
 describe('the state of a target', () => {
-  const target: RouteTarget = { provider: 'openai', upstream_model: null, weight: 1, priority: 0 }
+  const target: RouteTarget = { provider: 'openai', upstream_model: null, weight: 1, priority: 0, ...found }
   const provider = (change: Partial<Provider> = {}) =>
     ({ name: 'openai', active: true, state: 'ready', state_reason: null, state_since: null, ...change }) as Provider
   const skippedFor = (reason: string) =>
@@ -150,7 +152,7 @@ describe('what can be added as a provider', () => {
 
 describe('a model to try a route with', () => {
   const providers = [{ name: 'openai', models: [{ name: 'o1' }, { name: 'gpt-4o' }] }] as unknown as Provider[]
-  const targets = [{ provider: 'openai', upstream_model: null, weight: 1, priority: 0 }]
+  const targets = [{ provider: 'openai', upstream_model: null, weight: 1, priority: 0, ...found }]
 
   it('is the route’s own, or one that its pattern matches', () => {
     expect(sampleModel({ model: 'demo', targets }, providers)).toBe('demo')

@@ -201,6 +201,8 @@ describe('the picture of a route', () => {
   })
 })
 
+const found = { state: 'ready', state_reason: null, state_since: null } as const
+
 describe('targets that are edited', () => {
   it('are written as the contract takes them', () => {
     const rows = [{ ...newRow('openai'), weight: '3' }, newRow('groq', ' llama '), newRow('')]
@@ -209,8 +211,8 @@ describe('targets that are edited', () => {
 
   it('come from a route and go back unchanged', () => {
     const targets = [
-      { provider: 'a', upstream_model: null, weight: 1, priority: 0 },
-      { provider: 'b', upstream_model: 'm:1', weight: 2, priority: 1 },
+      { provider: 'a', upstream_model: null, weight: 1, priority: 0, ...found },
+      { provider: 'b', upstream_model: 'm:1', weight: 2, priority: 1, ...found },
     ]
     expect(writeRows(rowsOf(targets))).toEqual(['a', 'b:m:1,weight=2'])
     const level = targets.map((target) => ({ ...target, priority: 0 }))

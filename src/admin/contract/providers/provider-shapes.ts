@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { laneName, owned, tags, time, timeouts } from '../fields.ts'
+import { attemptFields, laneName, owned, stateFields, tags, time, timeouts } from '../fields.ts'
 
 const settings = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
 
@@ -13,11 +13,9 @@ export const providerShape = z.object({
   /** The operator's switch. */
   active: z.boolean(),
   /** What the gateway found. */
-  state: z.enum(['ready', 'failing', 'unchecked']),
-  state_reason: z.string().nullable(),
+  ...stateFields,
   /** Of a failing one, as `reason` of a check, or `quota_exhausted`; null where none was noted. */
   state_code: z.string().nullable(),
-  state_since: time.nullable(),
   /** null to whoever was given single projects only: headers, tags, time limits, settings and credentials are empty then. */
   base_url: z.string().nullable(),
   headers: z.record(z.string(), z.string()),
@@ -33,7 +31,15 @@ export const providerShape = z.object({
   revision: z.number(),
   /** How many routes have it as a target. */
   routes: z.number(),
-  last_hour: z.object({ requests: z.number(), errors: z.number(), duration_p95_ms: z.number().nullable() }),
+  /** What calls go to, each with a state of its own: one target's trouble never makes the provider failing. */
+  targets: z.array(z.object({ provider: z.string(), upstream_model: z.string(), ...stateFields })),
+  /** Counts attempts, not requests; `requests` and `errors` are other names of `tried` and `failed`. */
+  last_hour: z.object({
+    requests: z.number(),
+    errors: z.number(),
+    ...attemptFields,
+    duration_p95_ms: z.number().nullable(),
+  }),
   owned,
   created_at: time,
 })

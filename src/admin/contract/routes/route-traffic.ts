@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { momentText, reference, scopeFields } from '../fields.ts'
+import { attemptFields, momentText, reference, scopeFields } from '../fields.ts'
 import { field, operation } from '../operation.ts'
 
 export const targetTrafficShape = z.object({
@@ -7,9 +7,11 @@ export const targetTrafficShape = z.object({
   upstream_model: z.string(),
   /** Whether it is a target of the route today. */
   target: z.boolean(),
+  /** Attempts, not requests: other names of `tried` and `failed`. */
   requests: z.number(),
   errors: z.number(),
-  /** Of what the route sent to any provider: from 0 to 1. */
+  ...attemptFields,
+  /** Of the attempts that the route made at any provider: from 0 to 1. */
   share: z.number(),
   duration_p95_ms: z.number().nullable(),
   first_byte_p50_ms: z.number().nullable(),
@@ -26,8 +28,9 @@ export const traffic = operation({
       { field: 'provider', title: 'PROVIDER' },
       { field: 'upstream_model', title: 'MODEL' },
       { field: 'share', title: 'SHARE', format: 'share' },
-      { field: 'requests', title: 'REQUESTS', format: 'number' },
-      { field: 'errors', title: 'ERRORS', format: 'number' },
+      { field: 'tried', title: 'TRIED', format: 'number' },
+      { field: 'failed', title: 'FAILED', format: 'number' },
+      { field: 'fell_back', title: 'FELL BACK', format: 'number' },
       { field: 'first_byte_p50_ms', title: 'FIRST BYTE P50', format: 'duration' },
       { field: 'duration_p95_ms', title: 'P95', format: 'duration' },
     ],

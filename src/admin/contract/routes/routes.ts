@@ -7,6 +7,7 @@ import {
   reference,
   removed,
   scopeFields,
+  stateFields,
   time,
   timeoutFields,
   timeouts,
@@ -32,6 +33,8 @@ export const routeShape = z.object({
       upstream_model: z.string().nullable(),
       weight: z.number(),
       priority: z.number(),
+      /** Behind a pattern, of its names together until they have succeeded. */
+      ...stateFields,
     }),
   ),
   retries: z.number(),

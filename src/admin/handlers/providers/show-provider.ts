@@ -1,5 +1,6 @@
-import type { Provider, ProviderRevision, SealedCredential, StatsRow } from '../../../store/api.ts'
+import type { Provider, ProviderRevision, Route, SealedCredential, StatsRow } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
+import { type LiveStates, readStates, showState, showTargets } from '../live-states.ts'
 import { showTimeouts } from '../moments.ts'
 import { loadNames, type Names } from '../names.ts'
 import { readLastHour } from './last-hour.ts'
@@ -8,22 +9,28 @@ import { readLastHour } from './last-hour.ts'
 export interface Usage {
   names: Names
   /** By provider id. */
-  routes: Map<string, number>
+  routes: Map<string, Route[]>
+  states: LiveStates
   /** By provider name. */
   lastHour: Map<string, StatsRow>
 }
 
-export async function loadUsage(context: Pick<AdminContext, 'store' | 'keyring' | 'scope'>): Promise<Usage> {
+export async function loadUsage(
+  context: Pick<AdminContext, 'store' | 'keyring' | 'scope' | 'runtime'>,
+): Promise<Usage> {
   const [names, routes, lastHour] = await Promise.all([
     loadNames(context),
     context.store.routes.list(null),
     readLastHour(context),
   ])
-  const counts = new Map<string, number>()
+  const byProvider = new Map<string, Route[]>()
   for (const route of routes)
-    for (const id of new Set(route.targets.map((target) => target.providerId)))
-      counts.set(id, (counts.get(id) ?? 0) + 1)
-  return { names, routes: counts, lastHour }
+    for (const id of new Set(route.targets.map((target) => target.providerId))) {
+      const found = byProvider.get(id)
+      if (found === undefined) byProvider.set(id, [route])
+      else found.push(route)
+    }
+  return { names, routes: byProvider, states: readStates(context), lastHour }
 }
 
 export const resource = ({ id, name }: Provider) => ({ kind: 'provider', id, name })
@@ -31,6 +38,7 @@ export const resource = ({ id, name }: Provider) => ({ kind: 'provider', id, nam
 /** A provider as anybody may see it: of a credential the last four. */
 export function showProvider(provider: Provider, usage: Usage) {
   const lastHour = usage.lastHour.get(provider.name)
+  const routes = usage.routes.get(provider.id) ?? []
   return {
     ...configuration(provider.revision),
     base_url: provider.revision.baseUrl || null,
@@ -38,10 +46,9 @@ export function showProvider(provider: Provider, usage: Usage) {
     name: provider.name,
     kind: provider.kind,
     active: provider.active,
-    state: provider.readiness.state,
-    state_reason: provider.readiness.reason,
+    ...showState(usage.states.provider(provider.id, provider.readiness)),
     state_code: provider.readiness.code ?? null,
-    state_since: provider.readiness.since,
+    targets: showTargets(provider, routes, usage.states),
     projects: provider.projects?.map(usage.names.project) ?? null,
     tags: provider.tags,
     models: provider.models.map(({ name, contextTokens, outputTokens }) => ({
@@ -50,10 +57,13 @@ export function showProvider(provider: Provider, usage: Usage) {
       output_tokens: outputTokens,
     })),
     revision: provider.activeRevision,
-    routes: usage.routes.get(provider.id) ?? 0,
+    routes: routes.length,
     last_hour: {
       requests: lastHour?.requests ?? 0,
       errors: lastHour?.errors ?? 0,
+      tried: lastHour?.requests ?? 0,
+      failed: lastHour?.errors ?? 0,
+      fell_back: 0,
       duration_p95_ms: lastHour?.duration_p95_ms ?? null,
     },
     owned: usage.names.owned(provider.id),

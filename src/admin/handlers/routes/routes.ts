@@ -9,6 +9,7 @@ import { untilGone } from '../cancellation.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict, invalid } from '../fault.ts'
 import { findRoute, findRouteScope, findScope, type RouteReference } from '../find.ts'
+import { readStates, showState, watchedModel } from '../live-states.ts'
 import { readTimeouts, showTimeouts } from '../moments.ts'
 import { loadNames, type Names } from '../names.ts'
 import { explainRoute } from './explain-route.ts'
@@ -16,7 +17,8 @@ import { readTargets } from './route-targets.ts'
 import { showRouteTraffic } from './route-traffic.ts'
 import { tryRoute } from './try-route.ts'
 
-const show = (route: Route, names: Names) => ({
+/** What an operator decided, as the audit keeps it. */
+const configured = (route: Route, names: Names) => ({
   id: route.id,
   model: route.model,
   project: names.project(route.projectId),
@@ -37,6 +39,15 @@ const show = (route: Route, names: Names) => ({
   owned: names.owned(route.id),
   created_at: route.createdAt,
 })
+/** The same with what the gateway found of its targets. */
+function show(context: AdminContext, route: Route, names: Names, states = readStates(context)) {
+  const shown = configured(route, names)
+  const targets = shown.targets.map((target, place) => ({
+    ...target,
+    ...showState(states.target(route.targets[place]?.providerId ?? '', watchedModel(route, target.upstream_model))),
+  }))
+  return { ...shown, targets }
+}
 const noteOf = (strategy: Route['strategy']) =>
   strategy === 'latency' || strategy === 'cost' ? { note: describeMissingFigures(strategy) } : {}
 const resource = ({ id, model }: Route) => ({ kind: 'route', id, name: model })
@@ -44,7 +55,7 @@ const resource = ({ id, model }: Route) => ({ kind: 'route', id, name: model })
 async function load(context: AdminContext, reference: RouteReference) {
   const route = await findRoute(context, reference)
   const names = await loadNames(context)
-  return { route, names, before: show(route, names) }
+  return { route, names, before: configured(route, names) }
 }
 
 async function change(
@@ -53,10 +64,11 @@ async function change(
   { route, names, before }: Awaited<ReturnType<typeof load>>,
   to: Partial<Omit<Route, 'id' | 'projectId' | 'createdAt'>>,
 ) {
-  const after = show({ ...route, ...to }, names)
+  const changed = { ...route, ...to }
+  const after = configured(changed, names)
   await audited(context, { operation, resource: resource(route), before, after }).routes.update(route.id, to)
   await context.runtime.publish()
-  return after
+  return show(context, changed, names)
 }
 
 async function refuseImpossible(context: AdminContext, route: Route): Promise<void> {
@@ -105,20 +117,25 @@ export const routes = {
       createdAt: new Date().toISOString(),
     }
     await refuseImpossible(context, route)
-    const after = show(route, await loadNames(context))
+    const names = await loadNames(context)
+    const after = configured(route, names)
     const line = { operation: 'routes.add', resource: resource(route), before: null, after }
     await audited(context, line).routes.insert(route)
     await context.runtime.publish()
-    return after
+    return show(context, route, names)
   }),
   list: operations.routes.list.handler(async ({ context, input }) => {
     const scope = input.all ? null : await findScope(context, input)
     const names = await loadNames(context)
     const found = await context.store.routes.list(scope?.project.id ?? null)
+    const states = readStates(context)
     const holds = ({ environmentId }: Route) => environmentId === null || environmentId === scope?.environment.id
-    return found.filter((route) => scope === null || holds(route)).map((route) => show(route, names))
+    return found.filter((route) => scope === null || holds(route)).map((route) => show(context, route, names, states))
   }),
-  show: operations.routes.show.handler(async ({ context, input }) => (await load(context, input)).before),
+  show: operations.routes.show.handler(async ({ context, input }) => {
+    const { route, names } = await load(context, input)
+    return show(context, route, names)
+  }),
   edit: operations.routes.edit.handler(async ({ context, input }) => {
     const loaded = await load(context, input)
     const { route } = loaded

@@ -1,0 +1,61 @@
+import type { ShownState } from '../../core/provider-state.ts'
+import { showProviderState, showTargetState } from '../../routing/shown-state.ts'
+import type { Route } from '../../store/api.ts'
+import type { Readiness } from '../../store/configuration/snapshot.ts'
+import type { Runtime } from './context.ts'
+
+/** What live calls and checks found, by provider id. */
+export interface LiveStates {
+  provider(id: string, checked: Readiness): ShownState
+  /** Of a model that a route names as its target there, or of the pattern behind which its names are watched together. */
+  target(id: string, upstreamModel: string): ShownState
+  /** Models that calls have gone to, behind patterns too. */
+  models(id: string): string[]
+}
+
+export function readStates({ runtime }: { runtime: Pick<Runtime, 'snapshot' | 'health' | 'targets'> }): LiveStates {
+  const rows = new Map(runtime.snapshot().configuration.providers.map((row) => [row.id, row]))
+  const provider = (id: string, checked: Readiness): ShownState => {
+    const row = rows.get(id)
+    // Added a moment ago: no call can have gone there.
+    if (row === undefined) return { state: checked.state, reason: checked.reason, since: checked.since }
+    return showProviderState(checked, runtime.health(row.slot, row.credentials.length))
+  }
+  const targetsOf = (id: string) => {
+    const row = rows.get(id)
+    return row === undefined ? [] : runtime.targets(row.slot)
+  }
+  return {
+    provider,
+    target(id, upstreamModel) {
+      const row = rows.get(id)
+      if (row === undefined) return { state: 'unchecked', reason: null, since: null }
+      const live = targetsOf(id).find(({ model }) => model === upstreamModel)?.health
+      return showTargetState(provider(id, row.readiness), live ?? { state: 'ready' })
+    },
+    models: (id) => targetsOf(id).map(({ model }) => model),
+  }
+}
+
+/** The name under which a route's target is watched: behind a pattern all its names together, until they have succeeded. */
+export function watchedModel({ model }: Pick<Route, 'model'>, upstreamModel: string | null): string {
+  return upstreamModel ?? model
+}
+
+export function showState({ state, reason, since }: ShownState) {
+  return { state, state_reason: reason, state_since: since }
+}
+
+/** The targets of a provider: those of routes, and what calls have gone to besides. */
+export function showTargets({ id, name }: { id: string; name: string }, routes: readonly Route[], states: LiveStates) {
+  const routed = routes.flatMap((route) =>
+    route.targets
+      .filter(({ providerId }) => providerId === id)
+      .map(({ upstreamModel }) => watchedModel(route, upstreamModel)),
+  )
+  return [...new Set([...routed, ...states.models(id)])].sort().map((upstreamModel) => ({
+    provider: name,
+    upstream_model: upstreamModel,
+    ...showState(states.target(id, upstreamModel)),
+  }))
+}
