@@ -63,8 +63,9 @@ function renderHead(record: ShownRecord, view: View): string {
 
 function describeCaller(record: ShownRecord): string {
   const scope = record.project === null ? 'no key' : `${record.project}/${record.environment ?? absent}`
-  const call = [record.lane ?? 'no lane', record.operation ?? '', record.streamed ? 'streamed' : ''].filter(Boolean)
-  return `${scope}, ${call.join(' ')}${record.route === null ? '' : `, route ${record.route}`}`
+  const asked = record.path === null ? '' : `${record.method ?? ''} ${record.path}`.trim()
+  const call = [record.lane ?? 'no lane', record.operation ?? '', record.streamed ? 'streamed' : '', asked]
+  return `${scope}, ${call.filter(Boolean).join(' ')}${record.route === null ? '' : `, route ${record.route}`}`
 }
 
 function renderSignal({ verdict, rule, text }: Signal, view: View): string {

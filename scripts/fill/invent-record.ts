@@ -1,5 +1,7 @@
 import { newId } from '../../src/core/ids.ts'
+import { lanePath } from '../../src/core/lane-call.ts'
 import type { AttemptRecord, RequestRecord, Signal } from '../../src/core/record.ts'
+import { blankRecord } from '../../src/store/records/blank-record.ts'
 import type { Random } from './random.ts'
 import { type Application, applications, type Model, models } from './traffic.ts'
 
@@ -24,11 +26,14 @@ export function inventRecord(random: Random, time: number, troubled: boolean, ke
   const answered = last?.outcome === 'answered'
   const tokens = answered ? inventTokens(random, model) : null
   return {
+    ...blankRecord(),
     id: newId('req', time),
     state: error === null && random.chance(0.0003) ? 'interrupted' : 'settled',
     time: new Date(time).toISOString(),
     lane: model.lane,
     operation: model.operation,
+    method: 'POST',
+    path: lanePath(model.lane, model.name, story.streamed).replace(/\?.*/, ''),
     project: 'default',
     environment: 'production',
     key: { id: keyIds.get(application.key) ?? '', name: application.key },
@@ -47,7 +52,6 @@ export function inventRecord(random: Random, time: number, troubled: boolean, ke
     timeline: timelineOf(story),
     policy_signals: [{ rule: 'key', verdict: 'pass', text: 'The key is valid.' }],
     routing_signals: routingSignals(story),
-    losses: [],
     provider_request_id: last === undefined ? null : `req_${Math.floor(random.next() * 1e12).toString(36)}`,
     request_bytes: Math.round((tokens?.input ?? 300) * 4.2) + 180,
     response_bytes: Math.round((tokens?.output ?? 20) * (story.streamed ? 180 : 5)) + 420,
@@ -124,6 +128,7 @@ function failedAttempt(random: Random, { provider, upstream, firstByteMs }: Mode
     first_byte_ms: status === null ? null : ended,
     ended_ms: ended,
     message: status === 429 ? 'answered 429 and asked to wait 20 s' : status === null ? 'no first byte' : null,
+    cost: null,
   }
 }
 
@@ -145,6 +150,7 @@ function answeredAttempt(
     first_byte_ms: round(firstByte),
     ended_ms: round(firstByte + tail),
     message: null,
+    cost: null,
   }
 }
 

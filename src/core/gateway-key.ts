@@ -24,6 +24,27 @@ export function holdsGatewayKey(text: string): boolean {
   return true
 }
 
+/** Whole, cut short or mistyped. */
+const writtenKey = new RegExp(`${keyPrefix}[0-9A-Za-z]{8,}`, 'g')
+/** The same where any of its characters are percent-encoded, once or several times, as they may be in a path. */
+const encodedKey = new RegExp(
+  `${[...keyPrefix].map(percentForms).join('')}(?:[0-9A-Za-z]|%(?:25)*[0-9a-f]{2}){8,}`,
+  'gi',
+)
+
+function percentForms(character: string): string {
+  return `(?:${character}|%(?:25)*${character.charCodeAt(0).toString(16)})`
+}
+
+/**
+ * The text with `sp_live_…` in place of each gateway key. It may be JSON: a key has no character that JSON escapes. Every record
+ * passes here, and the middle of the prefix is found four times as fast as the whole, whose letters are in every word.
+ */
+export function maskGatewayKeys(text: string): string {
+  if (!text.includes('_live_') && !text.includes('%')) return text
+  return text.replaceAll(writtenKey, `${keyPrefix}…`).replaceAll(encodedKey, `${keyPrefix}…`)
+}
+
 export function mintGatewayKey(): string {
   return mintSecretText(keyPrefix)
 }

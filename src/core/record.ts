@@ -14,6 +14,10 @@ export interface RequestRecord {
   time: string
   lane: LaneName | null
   operation: string | null
+  /** Of the HTTP request, as the client wrote it; null where there was none, or none that could be read. */
+  method: string | null
+  /** Without the query. */
+  path: string | null
   project: string | null
   environment: string | null
   key: { id: string; name: string } | null
@@ -26,7 +30,10 @@ export interface RequestRecord {
   streamed: boolean
   /** While a request is admitted, and for good when it is interrupted: its hold, estimated. */
   tokens: TokenUsage | null
-  cost: { usd: number; price_version: string } | null
+  usage_detail: UsageDetail | null
+  cost: Cost | null
+  /** In USD: by how much the use exceeded its hold. */
+  estimate_error: number | null
   duration_ms: number | null
   first_byte_ms: number | null
   attempts: AttemptRecord[]
@@ -35,6 +42,8 @@ export interface RequestRecord {
   routing_signals: Signal[]
   losses: string[]
   provider_request_id: string | null
+  /** Id of the request that this one repeats for comparison. */
+  shadow_of: string | null
   request_bytes: number
   response_bytes: number
   client: { address: string | null; user_agent: string | null }
@@ -57,6 +66,28 @@ export interface UsageConvention {
   reasoningBeside: boolean
 }
 
+/** What `TokenUsage` has no field for, and what is priced otherwise; null where it was not reported. */
+export interface UsageDetail {
+  cache_write_1h: number | null
+  audio_input: number | null
+  audio_output: number | null
+  audio_cached: number | null
+  image_input: number | null
+  image_output: number | null
+  searches: number | null
+  seconds: number | null
+  characters: number | null
+  images: number | null
+  /** As the answer says, not the request. */
+  tier: string | null
+  batch: boolean | null
+}
+
+export interface Cost {
+  usd: number
+  price_version: string
+}
+
 export interface AttemptRecord {
   provider: string
   upstream_model: string
@@ -68,6 +99,7 @@ export interface AttemptRecord {
   first_byte_ms: number | null
   ended_ms: number | null
   message: string | null
+  cost: Cost | null
 }
 
 /** `at_ms` counts from the moment the request was received. */

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import type { LogFormat, LogLevel } from '../config/settings.ts'
 import { logLevels } from '../config/settings.ts'
+import { maskGatewayKeys } from '../core/gateway-key.ts'
 
 export type Log = Record<LogLevel, (message: string, fields?: Record<string, string | number | boolean | null>) => void>
 
@@ -22,7 +23,7 @@ export function createLog(
     (at: LogLevel) =>
     (message: string, fields: Record<string, unknown> = {}) => {
       if (logLevels.indexOf(at) < logLevels.indexOf(from)) return
-      write(`${(format === 'json' ? renderJson : renderText)(at, message, fields)}\n`)
+      write(`${maskGatewayKeys((format === 'json' ? renderJson : renderText)(at, message, fields))}\n`)
     }
   const change = (next: LogSettings) => {
     from = next.level

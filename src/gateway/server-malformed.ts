@@ -40,7 +40,7 @@ function answerLast(open: readonly Arrival[], socket: Socket): void {
 
 /** Node has no response for a head that it could not read: this one only carries the record. */
 function unreadArrival(gateway: Gateway, socket: Socket): Arrival {
-  const request = Object.assign(new http.IncomingMessage(socket), { url: '/', method: 'GET' })
+  const request = new http.IncomingMessage(socket)
   return new Arrival(gateway, request, new http.ServerResponse(request), socket.remoteAddress ?? null)
 }
 

@@ -123,7 +123,8 @@ describe('the request record', () => {
     expectTypeOf<keyof z.infer<typeof recordShape>>().toEqualTypeOf<keyof RequestRecord>()
   })
 
-  const attempt = { started_ms: 0, connected_ms: 3, first_byte_ms: 200, message: null, upstream_model: 'gpt-4o' }
+  const times = { started_ms: 0, connected_ms: 3, first_byte_ms: 200 }
+  const attempt = { ...times, message: null, cost: null, upstream_model: 'gpt-4o' }
 
   it('tells what happened in sentences, each thing once, names as they are written', () => {
     const record = sampleRecord({

@@ -66,6 +66,7 @@ const fallenBack: RequestRecord = sampleRecord({
       first_byte_ms: 212,
       ended_ms: 212,
       message: 'asks to wait 20 s',
+      cost: null,
     },
     {
       provider: 'azure',
@@ -77,6 +78,7 @@ const fallenBack: RequestRecord = sampleRecord({
       first_byte_ms: 1900,
       ended_ms: 2999,
       message: null,
+      cost: null,
     },
   ],
   timeline: [

@@ -5,7 +5,7 @@ import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LaneName } from '../../src/core/lane.ts'
 import { runCommand, startGateway, type TestGateway } from '../support/gateway.ts'
-import { laneCalls } from '../support/lane-calls.ts'
+import { type LaneCall, laneCalls } from '../support/lane-calls.ts'
 import { type RawAnswer, send } from '../support/raw-http.ts'
 import { mintCredential, type Stage, setStage } from '../support/stage.ts'
 
@@ -78,7 +78,28 @@ async function traffic(): Promise<void> {
     await post(model, [lane.credential(stage.key)])
     stage.mocks[lane.lane].next({ cutAfterEvents: lane.firstContent + 1 })
     await post(model, [lane.credential(stage.key)], '', true)
+    await sendKeyEverywhere(lane)
   }
+}
+
+/** The key in whatever a client writes of itself. The answers are not looked at: who sent it may read it there. */
+async function sendKeyEverywhere(lane: LaneCall): Promise<void> {
+  const { gateway, key } = stage
+  const headers: [string, string][] = [
+    lane.credential(key),
+    ['content-type', 'application/json'],
+    ['user-agent', `app ${key}`],
+    ['x-sp-tag', `key=${key}, ${key}`],
+  ]
+  const user = { user: key, metadata: { user_id: key }, labels: { user: key } }
+  for (const model of [stage.models[lane.lane], key]) {
+    const { path, body } = lane.call(model)
+    await send(gateway.baseUrl + path, { headers, body: JSON.stringify({ ...JSON.parse(String(body)), ...user }) })
+  }
+  const prefix = lane.call('m').path.split('/').slice(0, -1).join('/')
+  for (const path of [`${prefix}/${key}`, `/v1/files/${key}`, `/v1/gemini/v1beta/files/${key}`, `/${key}`])
+    for (const written of [path, path.replaceAll('_', '%5f')])
+      await send(gateway.baseUrl + written, { headers, method: 'GET' })
 }
 
 /** Every reading command, in every form that shows the most. */

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { crc32 } from 'node:zlib'
+import { maskGatewayKeys } from '../../core/gateway-key.ts'
 import { entryHeaderBytes, formatSegmentName, type JournalEntry, segmentBytes } from '../../core/journal-format.ts'
 import { homeOf, SegmentRescue } from './segment-rescue.ts'
 
@@ -245,7 +246,8 @@ export class EntryBuffer {
   }
 
   add(entry: JournalEntry): void {
-    const text = JSON.stringify(entry)
+    // What a client writes into a model, a tag or a path is its own; a body's text is sealed.
+    const text = entry.kind === 'body' ? JSON.stringify(entry) : maskGatewayKeys(JSON.stringify(entry))
     this.#makeRoom(entryHeaderBytes + text.length * bytesPerUnit)
     const from = this.#end + entryHeaderBytes
     const length = this.#bytes.write(text, from)

@@ -47,12 +47,13 @@ export class Arrival implements Listed {
     this.response = response
     this.clientAddress = clientAddress
     this.reply = new ClientReply(response)
-    this.trace = new Trace(this.id, this.receivedAt, clientAddress, request.headers)
-    this.completeAt = this.trace.started
-    const url = originForm(request.url ?? '/')
+    const url = originForm(request.url ?? '')
     const mark = url.indexOf('?')
-    this.path = lanePath(mark < 0 ? url : url.slice(0, mark))
+    const path = mark < 0 ? url : url.slice(0, mark)
+    this.path = lanePath(path)
     this.query = mark < 0 ? '' : url.slice(mark)
+    this.trace = new Trace(this.id, this.receivedAt, clientAddress, request, path)
+    this.completeAt = this.trace.started
   }
 
   /** What the path asks for. */

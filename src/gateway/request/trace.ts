@@ -1,10 +1,12 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { ErrorOrigin, RecordErrorCode } from '../../core/errors.ts'
 import { isoTime } from '../../core/iso-time.ts'
 import type { LaneName } from '../../core/lane.ts'
 import type { AttemptRecord, RequestRecord, Signal, TimelineEntry, TokenUsage } from '../../core/record.ts'
 import type { Inspection } from '../../lanes/contract.ts'
 import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
+
+type RequestHead = Pick<IncomingMessage, 'method' | 'headers'>
 
 /**
  * What is known of a request so far, as its record will show it. Every step writes here what it found out, so that a request
@@ -21,6 +23,8 @@ export class Trace {
   model: string | null = null
   streamed = false
   endUser: string | null = null
+  readonly #method: string | null
+  readonly #path: string | null
   readonly #client: RequestRecord['client']
   readonly #tags: Readonly<Record<string, string>>
   route: string | null = null
@@ -35,8 +39,17 @@ export class Trace {
   requestBytes = 0
   responseBytes = 0
 
-  constructor(id: string, receivedAt: number, clientAddress: string | null, headers: IncomingHttpHeaders) {
+  /** `path` without the query; '' where the head of the request could not be read. */
+  constructor(
+    id: string,
+    receivedAt: number,
+    clientAddress: string | null,
+    { method, headers }: RequestHead,
+    path: string,
+  ) {
     this.id = id
+    this.#method = method ?? null
+    this.#path = path === '' ? null : cut(path)
     this.time = isoTime(receivedAt)
     this.#client = { address: clientAddress, user_agent: cut(headers['user-agent'] ?? null) }
     const tags = headers['x-sp-tag']
@@ -93,6 +106,8 @@ export class Trace {
       time: this.time,
       lane: this.lane,
       operation: this.operation,
+      method: this.#method,
+      path: this.#path,
       project: key?.project ?? null,
       environment: key?.environment ?? null,
       key: key === null ? null : { id: key.id, name: key.name },
@@ -104,7 +119,9 @@ export class Trace {
       error: end?.error ?? null,
       streamed: this.streamed,
       tokens,
+      usage_detail: null,
       cost: null,
+      estimate_error: null,
       duration_ms: end === null ? null : this.elapsed(),
       first_byte_ms: this.firstByteMs,
       attempts: this.attempts,
@@ -113,6 +130,7 @@ export class Trace {
       routing_signals: this.routingSignals,
       losses: [],
       provider_request_id: cut(this.providerRequestId),
+      shadow_of: null,
       request_bytes: this.requestBytes,
       response_bytes: this.responseBytes,
       client: this.#client,

@@ -149,6 +149,7 @@ function beginAttempt({ trace }: Call, candidate: Candidate): AttemptRecord {
     first_byte_ms: null,
     ended_ms: null,
     message: null,
+    cost: null,
   }
   trace.attempts.push(attempt)
   trace.mark('attempt')

@@ -7,13 +7,19 @@ export function readRecord(text: string, id: string): RequestRecord {
   const whole = blankRecord()
   try {
     const stored: unknown = JSON.parse(text)
-    if (typeof stored === 'object' && stored !== null) return Object.assign(whole, stored)
+    if (typeof stored === 'object' && stored !== null) return withCosts(Object.assign(whole, stored))
   } catch {
     // Told below: the entry's checksum was right, so these are the bytes that were written.
   }
   const note = 'The stored record of this request cannot be read.'
   const time = new Date(idTime(id) ?? 0).toISOString()
   return { ...whole, id, time, policy_signals: [{ rule: 'record', verdict: 'note', text: note }] }
+}
+
+/** Earlier versions wrote attempts without it. */
+function withCosts(record: RequestRecord): RequestRecord {
+  for (const attempt of record.attempts) attempt.cost ??= null
+  return record
 }
 
 const tagsBegin = ',"tags":'

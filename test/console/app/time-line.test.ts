@@ -13,6 +13,7 @@ const attempt = (more: Partial<AttemptRecord>): AttemptRecord => ({
   first_byte_ms: 300,
   ended_ms: 900,
   message: null,
+  cost: null,
   ...more,
 })
 const draw = (more: Partial<RequestRecord>) => drawTimeLine({ ...sampleRecord(), ...more })

@@ -63,6 +63,13 @@ describe('a stored record', () => {
     expect(readRecord(JSON.stringify(whole), id)).toEqual(whole)
   })
 
+  it('of an earlier version has the costs of its attempts, which nobody knows', () => {
+    const { id, time } = sampleRecord()
+    expect(readRecord(JSON.stringify({ id, time, attempts: [{ provider: 'openai' }] }), id).attempts).toEqual([
+      { provider: 'openai', cost: null },
+    ])
+  })
+
   it('that cannot be read says so', () => {
     const { id } = sampleRecord()
     expect(readRecord('{"id":', id)).toMatchObject({

@@ -14,6 +14,9 @@ export const signalShape = z.object({
   data: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).optional(),
 })
 
+const cost = z.object({ usd: z.number(), price_version: z.string() }).nullable()
+const amount = z.number().nullable()
+
 export const attemptShape = z.object({
   provider: z.string(),
   upstream_model: z.string(),
@@ -24,6 +27,7 @@ export const attemptShape = z.object({
   first_byte_ms: milliseconds,
   ended_ms: milliseconds,
   message: z.string().nullable(),
+  cost,
 })
 
 export const recordShape = z.object({
@@ -32,6 +36,8 @@ export const recordShape = z.object({
   time,
   lane: laneName.nullable(),
   operation: z.string().nullable(),
+  method: z.string().nullable(),
+  path: z.string().nullable(),
   project: z.string().nullable(),
   environment: z.string().nullable(),
   key: z.object({ id: z.string(), name: z.string() }).nullable(),
@@ -58,7 +64,24 @@ export const recordShape = z.object({
       source: z.enum(['reported', 'estimated']),
     })
     .nullable(),
-  cost: z.object({ usd: z.number(), price_version: z.string() }).nullable(),
+  usage_detail: z
+    .object({
+      cache_write_1h: amount,
+      audio_input: amount,
+      audio_output: amount,
+      audio_cached: amount,
+      image_input: amount,
+      image_output: amount,
+      searches: amount,
+      seconds: amount,
+      characters: amount,
+      images: amount,
+      tier: z.string().nullable(),
+      batch: z.boolean().nullable(),
+    })
+    .nullable(),
+  cost,
+  estimate_error: z.number().nullable(),
   duration_ms: milliseconds,
   first_byte_ms: milliseconds,
   attempts: z.array(attemptShape),
@@ -75,6 +98,7 @@ export const recordShape = z.object({
   routing_signals: z.array(signalShape),
   losses: z.array(z.string()),
   provider_request_id: z.string().nullable(),
+  shadow_of: z.string().nullable(),
   request_bytes: z.number(),
   response_bytes: z.number(),
   client: z.object({ address: z.string().nullable(), user_agent: z.string().nullable() }),

@@ -39,6 +39,11 @@ const columns: [name: string, read: (record: RequestRecord) => Value][] = [
   ['client_user_agent', ({ client }) => client.user_agent],
   ['provider_request_id', ({ provider_request_id }) => provider_request_id],
   ['tags', ({ tags }) => JSON.stringify(tags)],
+  ['method', ({ method }) => method],
+  ['path', ({ path }) => path],
+  ['usage_detail', ({ usage_detail }) => usage_detail && JSON.stringify(usage_detail)],
+  ['estimate_error', ({ estimate_error }) => estimate_error],
+  ['shadow_of', ({ shadow_of }) => shadow_of],
 ]
 
 /** RFC 4180 with `\n`. */

@@ -56,6 +56,8 @@ function clientEntries(record: RequestRow) {
       value: <UntrustedText text={record.project && `${record.project}/${record.environment ?? ''}`} />,
     },
     { label: 'Key', value: <UntrustedText text={record.key?.name} /> },
+    { label: 'Method', value: <UntrustedText text={record.method} /> },
+    { label: 'Path', value: <UntrustedText text={record.path} /> },
     { label: 'Address', value: <UntrustedText text={record.client.address} /> },
     { label: 'User agent', value: <UntrustedText text={record.client.user_agent} /> },
     { label: 'First byte', value: <Duration ms={record.first_byte_ms} /> },
