@@ -4,7 +4,7 @@ import { isBehind } from '../fault.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import type { Io } from '../io.ts'
 import { pickColumns } from './columns.ts'
-import { csvHead, csvLine, renderDocument } from './machine.ts'
+import { csvHead, csvRow, renderDocument } from './machine.ts'
 import { alignText, chooseColumns, cut, formatOf, isRightAligned } from './table.ts'
 import { prepareWidths, textWidth } from './text-width.ts'
 import { stdoutView, type View } from './view.ts'
@@ -55,7 +55,7 @@ type RowRenderer = (row: unknown) => string | Promise<string>
 function rowRenderer(columns: readonly Column[], settings: GlobalOptions, io: Io): RowRenderer {
   if (settings.output === 'json') return (row) => `${JSON.stringify(row)}\n`
   if (settings.output === 'yaml') return async (row) => `---\n${await renderDocument('yaml', columns, row)}`
-  if (settings.output === 'csv') return withHead(csvHead(columns), (row) => csvLine(columns, row))
+  if (settings.output === 'csv') return withHead(csvHead(columns), (row) => csvRow(columns, row))
   const table = new LiveTable(columns, settings.utc)
   return withHead(null, (row) => table.render(row, stdoutView(io, settings.utc)))
 }

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import stringWidth from 'string-width'
@@ -170,6 +171,20 @@ describe('what a person reads', () => {
     })
     expect(csv.io.out()).toMatch(/status,state,error\.code.*\n.*,,interrupted,,/)
   })
+
+  it.each(['requests.list', 'requests.tail'])(
+    'as CSV of %s neither moves the cursor nor computes',
+    async (operation) => {
+      const client = { address: null, user_agent: '\u001b]52;c;eA==\u0007' }
+      const records = [sampleRecord({ model: '=HYPERLINK("http://evil")', route: '\u001b[2Jx', client })]
+      const { io } = await runLine([...operation.split('.'), '--output', 'csv', '--columns', 'model,route,client'], {
+        gateway: { 'requests.list': () => records, 'requests.tail': () => Readable.from(records) },
+      })
+      expect(io.out()).toBe(
+        `model,route,client\n"'=HYPERLINK(""http://evil"")",\\u001b[2Jx,"{""address"":null,""user_agent"":""\\u001b]52;c;eA==\\u0007""}"\n`,
+      )
+    },
+  )
 
   it('of a provider that fails says why in a word, and to programs in a sentence', async () => {
     const failing = {

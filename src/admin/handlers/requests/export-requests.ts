@@ -3,7 +3,7 @@ import type { RequestRecord } from '../../../core/record.ts'
 import type { RecordFilter } from '../../../store/api.ts'
 import type { exportFormats, RequestExportEvent } from '../../contract/requests/request-export.ts'
 import type { AdminContext } from '../context.ts'
-import { csvHead, csvLine } from './record-csv.ts'
+import { csvHead, csvRecord } from './record-csv.ts'
 import { type FilterInput, readFilter } from './record-filter.ts'
 
 /** Read, written and sent before the next are read: whoever takes them slowly makes the store wait, and nothing pile up. */
@@ -34,7 +34,7 @@ export async function* exportRequests(
   }
   if (format === 'csv') yield send(csvHead())
   for await (const page of pagesOf(context, filter)) {
-    yield send(page.map((record) => (format === 'csv' ? csvLine(record) : `${JSON.stringify(record)}\n`)).join(''))
+    yield send(page.map((record) => (format === 'csv' ? csvRecord(record) : `${JSON.stringify(record)}\n`)).join(''))
     done += page.length
     yield {
       kind: 'progress',

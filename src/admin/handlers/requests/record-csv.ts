@@ -1,3 +1,4 @@
+import { csvLine } from '../../../core/csv.ts'
 import type { RequestRecord } from '../../../core/record.ts'
 
 type Value = string | number | boolean | null
@@ -46,22 +47,10 @@ const columns: [name: string, read: (record: RequestRecord) => Value][] = [
   ['shadow_of', ({ shadow_of }) => shadow_of],
 ]
 
-/** RFC 4180 with `\n`. */
 export function csvHead(): string {
-  return `${columns.map(([name]) => name).join(',')}\n`
+  return csvLine(columns.map(([name]) => name))
 }
 
-export function csvLine(record: RequestRecord): string {
-  return `${columns.map(([, read]) => writeCell(read(record))).join(',')}\n`
-}
-
-/**
- * Models, tags and user agents are the clients' own words, and a program that opens tables takes a text that begins like a
- * formula for one: an apostrophe before it makes it a text.
- */
-function writeCell(value: Value): string {
-  if (value === null) return ''
-  if (typeof value !== 'string') return String(value)
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+export function csvRecord(record: RequestRecord): string {
+  return csvLine(columns.map(([, read]) => read(record)))
 }
