@@ -162,7 +162,7 @@ async function upgradeElsewhere(path: string, { limit = '', environment = {} } =
   return { said, signal }
 }
 
-const source = (name: string) => JSON.stringify(join(import.meta.dirname, '../../src', name))
+const source = (name: string) => JSON.stringify(join(import.meta.dirname, '../../../src', name))
 const upgradeScript = `
 const { openStore } = await import(${source('store/sqlite/open.ts')})
 const { migrations } = await import(${source('store/sqlite/migrations/index.ts')})
