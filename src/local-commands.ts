@@ -27,7 +27,7 @@ const doctorCommand = makeDoctorCommand({
     const surroundings = { environment, home: homedir() || null, platform: process.platform }
     return findSocket(dataDir, surroundings, files)?.dataDirectory ?? null
   },
-  examineMachine: async (examined) => (await import('./daemon/doctor/machine.ts')).examineMachine(examined),
+  checkMachine: async (checked) => (await import('./daemon/doctor/machine.ts')).checkMachine(checked),
 })
 
 /** The commands that are no operations: they work on this machine, most of them without a running gateway. */

@@ -91,14 +91,14 @@ function drawLight(session: TuiSession, theme: TextTheme): string[] {
   if (state.kind === 'absent') return [theme.paint('bad', '○ not connected, retrying')]
   const { status } = session
   const parts = degradedParts(session)
-  const sick = parts.length === 0 ? [] : [theme.paint('warning', `▲ degraded: ${parts.join(', ')}`)]
+  const degraded = parts.length === 0 ? [] : [theme.paint('warning', `▲ degraded: ${parts.join(', ')}`)]
   const light = parts.length === 0 ? theme.paint('good', '● ') : ''
   const traffic = valueAt(status, 'traffic')
   const perSecond = numberAt(traffic, 'requests_per_second')
-  if (perSecond === null) return [...sick, light]
+  if (perSecond === null) return [...degraded, light]
   const [share, p95, usd] = ['error_share', 'duration_p95_ms', 'usd_per_hour'].map((name) => numberAt(traffic, name))
   return [
-    ...sick,
+    ...degraded,
     `${light}${perSecond < 10 ? perSecond.toFixed(1) : formatValue(Math.round(perSecond), 'number', theme)} req/s`,
     theme.paint((share ?? 0) > 0.05 ? 'bad' : 'quiet', `${formatShare(share ?? 0)} err`),
     ...(p95 === null || p95 === undefined ? [] : [`p95 ${formatMilliseconds(p95)}`]),

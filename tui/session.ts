@@ -37,7 +37,7 @@ export class TuiSession implements Host {
   readonly operations: readonly Operation[]
   readonly areas: readonly Area[]
   readonly link: GatewayLink
-  readonly pulse: StatusWatch
+  readonly statusWatch: StatusWatch
   readonly tabs: readonly ScreenTab[]
   readonly save: Save
   readonly readFiles: ReadFiles
@@ -62,26 +62,26 @@ export class TuiSession implements Host {
     this.readFiles = parts.readFiles
     this.areas = deriveAreas(parts.operations)
     this.link = new GatewayLink(parts.connect, (state, before) => this.#onLinkState(state, before))
-    this.pulse = new StatusWatch(this.link, parts.operations, (what) => this.#onStatusChange(what))
+    this.statusWatch = new StatusWatch(this.link, parts.operations, (what) => this.#onStatusChange(what))
     this.#known = new KnownNames(this.areas, this.link, () => this.changed())
     this.tabs = makeTabs(this)
   }
 
   start(quit: () => void): void {
     this.#quit = quit
-    this.pulse.start()
+    this.statusWatch.start()
     this.screen.show?.()
   }
 
   stop(): void {
     clearTimeout(this.#redraw)
-    this.pulse.stop()
+    this.statusWatch.stop()
     this.screen.hide?.()
     this.link.close()
   }
 
   get status(): unknown {
-    return this.pulse.status
+    return this.statusWatch.status
   }
 
   get tab(): number {
@@ -208,8 +208,8 @@ export class TuiSession implements Host {
   }
 
   pop(): void {
-    const gone = this.#stack.pop()
-    gone?.hide?.()
+    const closed = this.#stack.pop()
+    closed?.hide?.()
     this.screen.show?.()
     this.changed()
   }

@@ -7,7 +7,7 @@ import { reach } from '../run.ts'
 import { type Completion, type LiveNames, suggest } from './candidates.ts'
 
 /** A person waits for this with a finger on a key. A gateway that is well answers in some milliseconds, on a busy machine in some hundred. */
-const patienceMs = 1000
+const timeoutMs = 1000
 
 /** Prints what can stand at the end of a command line, `value<TAB>description` a line. Never an error: a shell has no place for one. */
 export async function complete(words: readonly string[], dependencies: Dependencies): Promise<void> {
@@ -33,7 +33,7 @@ async function askNames(
   try {
     const settings = { ...readGlobalOptions(namedPlaces(words)), wait: false }
     const gateway = await reach(connect, settings, { ...io, stderr: { ...io.stderr, write: async () => {} } })
-    const rows = await gateway.call(list.path, Object.fromEntries(known), { signal: AbortSignal.timeout(patienceMs) })
+    const rows = await gateway.call(list.path, Object.fromEntries(known), { signal: AbortSignal.timeout(timeoutMs) })
     return Array.isArray(rows) ? rows.flatMap((row) => describe(row, list)) : []
   } catch {
     return []

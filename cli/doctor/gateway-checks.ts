@@ -7,7 +7,7 @@ const dayMs = 24 * 3600_000
 const soonMs = 14 * dayMs
 
 /** One that does not answer in this time is not well, whatever else it does. */
-const patienceMs = 10_000
+const timeoutMs = 10_000
 
 /** null: no gateway runs. */
 export async function readStatus(gateway: GatewayClient): Promise<unknown> {
@@ -20,7 +20,7 @@ export async function readStatus(gateway: GatewayClient): Promise<unknown> {
 }
 
 function ask(gateway: GatewayClient, path: readonly string[], input: object): Promise<unknown> {
-  return gateway.call(path, input, { signal: AbortSignal.timeout(patienceMs) })
+  return gateway.call(path, input, { signal: AbortSignal.timeout(timeoutMs) })
 }
 
 /** The resources of a gateway that runs, as far as they can be wrong. */

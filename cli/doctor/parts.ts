@@ -7,7 +7,7 @@ export interface DoctorParts {
   /** Where the gateway of this machine keeps its data, as the other commands find it; null: nowhere. */
   locate(dataDir: string | null, environment: EnvironmentVariables): Promise<string | null>
   /** What can be seen without asking the gateway. */
-  examineMachine(examined: {
+  checkMachine(examined: {
     dataDirectory: string | null
     file: string | null
     environment: EnvironmentVariables

@@ -13,7 +13,7 @@ export async function runChecks(
   io: Io,
   { dataDir }: GlobalOptions,
   reach: (change: Partial<GlobalOptions>) => Promise<GatewayClient>,
-  { version, locate, examineMachine }: DoctorParts,
+  { version, locate, checkMachine }: DoctorParts,
 ): Promise<Diagnostic[]> {
   const dataDirectory = await locate(dataDir, io.environment)
   const file = typeof options.config === 'string' ? options.config : null
@@ -25,7 +25,7 @@ export async function runChecks(
   )
   const { processId, diagnostics } = answered
   const examined = { dataDirectory, file, environment: io.environment, now: io.now(), processId }
-  return [...(await examineMachine(examined)), ...diagnostics]
+  return [...(await checkMachine(examined)), ...diagnostics]
 }
 
 /** What a gateway that runs says; that it says nothing is a diagnostic too. */

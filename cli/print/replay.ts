@@ -44,7 +44,7 @@ export async function printReplay(
 }
 
 function renderCompared(before: Compared, now: Compared, view: View): string {
-  const row = (what: string, tell: (one: Compared) => string) => ({ what, before: tell(before), now: tell(now) })
+  const row = (what: string, show: (one: Compared) => string) => ({ what, before: show(before), now: show(now) })
   const duration = (value: number | null) => (value === null ? absent : formatValue(value, 'duration', view))
   const rows = [
     row('request', ({ request_id }) => request_id),

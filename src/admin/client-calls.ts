@@ -20,7 +20,7 @@ export interface CallerOptions {
   lostHint?(path: readonly string[]): string
   /** Told of the gateway's version with each answer. */
   onVersion?(version: string): void
-  /** Told with an answer which parts of the gateway are sick (`core/degraded.ts`). */
+  /** Told with an answer which parts of the gateway are degraded (`core/degraded.ts`). */
   onDegraded?: ((parts: readonly string[]) => void) | undefined
 }
 
@@ -44,8 +44,8 @@ export function openCaller(options: CallerOptions): Caller {
         const answer = await send(options, path, JSON.stringify(input), signal)
         const version = answer.headers['x-spgw-version']
         if (typeof version === 'string') options.onVersion?.(version)
-        const sick = answer.headers['x-spgw-degraded']
-        if (typeof sick === 'string') options.onDegraded?.(sick.split(','))
+        const degraded = answer.headers['x-spgw-degraded']
+        if (typeof degraded === 'string') options.onDegraded?.(degraded.split(','))
         return await read(answer, lose)
       } catch (error) {
         throw lose(error)

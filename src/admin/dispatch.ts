@@ -9,7 +9,7 @@ export type { Caller }
 export interface Dispatcher {
   /**
    * Serves `/api/<noun>/<verb>`; false: the path is no operation's. The caller has been identified by whoever calls this. `x-spgw-degraded`
-   * names parts of the gateway that are sick.
+   * names parts of the gateway that are degraded.
    */
   dispatch(request: IncomingMessage, response: ServerResponse, caller: Caller, closing: AbortSignal): Promise<boolean>
 }
@@ -28,8 +28,8 @@ export function createDispatcher(parts: AdminParts): Dispatcher {
       if (body === null) return true
       if (body instanceof BadBody) return refuseBody(response, body)
       const context = { ...parts, caller, closing }
-      const sick = parts.runtime.degraded().map(({ part }) => part)
-      if (sick.length > 0) response.setHeader('x-spgw-degraded', sick.join(','))
+      const degraded = parts.runtime.degraded().map(({ part }) => part)
+      if (degraded.length > 0) response.setHeader('x-spgw-degraded', degraded.join(','))
       // What has a body already is not read again.
       return (await handler.handle(Object.assign(request, { body }), response, { prefix: '/api', context })).matched
     },

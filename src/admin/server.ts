@@ -4,7 +4,7 @@ import { errorStatus, type OperationErrorCode } from './contract/error-status.ts
 import { socketHost } from './contract/socket-host.ts'
 import type { Dispatcher } from './dispatch.ts'
 import type { AdminParts, Caller } from './handlers/context.ts'
-import { lateDispatcher } from './late-dispatcher.ts'
+import { lazyDispatcher } from './lazy-dispatcher.ts'
 import { clearSocketPath, findGroup, processHeader } from './socket-file.ts'
 
 export interface AdminServerOptions {
@@ -35,7 +35,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   const groupId = options.socketGroup === null ? null : findGroup(options.socketGroup)
   if (process.platform !== 'win32') await clearSocketPath(socketPath)
   const closing = new AbortController()
-  const opened = Promise.withResolvers<Door | null>()
+  const opened = Promise.withResolvers<OpenedAdmin | null>()
   const server = createServer((request, response) => {
     response.setHeader('x-spgw-version', version)
     response.setHeader(processHeader, String(process.pid))
@@ -48,7 +48,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   await listen(server, socketPath, groupId)
   return {
     socketPath,
-    open: (parts, dispatcher = lateDispatcher(parts)) => opened.resolve({ dispatcher, onFault: parts.onFault }),
+    open: (parts, dispatcher = lazyDispatcher(parts)) => opened.resolve({ dispatcher, onFault: parts.onFault }),
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       opened.resolve(null)
@@ -60,7 +60,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   }
 }
 
-interface Door {
+interface OpenedAdmin {
   dispatcher(): Promise<Dispatcher>
   onFault: AdminParts['onFault']
 }
@@ -86,7 +86,7 @@ async function listen(server: Server, socketPath: string, groupId: number | null
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  opened: Promise<Door | null>,
+  opened: Promise<OpenedAdmin | null>,
   closing: AbortSignal,
 ): Promise<void> {
   const reason = refusal(request)
@@ -94,13 +94,13 @@ async function answer(
     return refuse(response, 'refused', reason, 'Use the spgw command; the console is the place for browsers.')
   if (request.url?.startsWith('/api/') !== true)
     return refuse(response, 'not_found', 'Page not found.', 'Operations are under /api/.')
-  const door = await opened
-  if (door === null) return refuse(response, 'degraded', 'The gateway is stopping.', 'Start it again: spgw serve')
+  const admin = await opened
+  if (admin === null) return refuse(response, 'degraded', 'The gateway is stopping.', 'Start it again: spgw serve')
   try {
-    const dispatcher = await door.dispatcher()
+    const dispatcher = await admin.dispatcher()
     if (await dispatcher.dispatch(request, response, localOwner(request), closing)) return
   } catch (error) {
-    door.onFault(error, 'admin')
+    admin.onFault(error, 'admin')
     response.destroy()
     return
   }

@@ -27,7 +27,7 @@ export function readCertificate(setting: 'gateway.tls' | 'console.tls', files: T
 }
 
 /** What is wrong with its dates; a gateway with such a certificate serves, and whoever calls it decides. */
-export function judgeDates({ leaf }: Certificate, now: number): string | null {
+export function checkDates({ leaf }: Certificate, now: number): string | null {
   if (now > leaf.validToDate.getTime()) return `expired on ${leaf.validToDate.toISOString()}`
   return now < leaf.validFromDate.getTime() ? `valid only from ${leaf.validFromDate.toISOString()}` : null
 }

@@ -74,19 +74,19 @@ async function removeTotp(call: AuthCall): Promise<AuthAnswer> {
 }
 
 async function createRegistrationOptions(call: AuthCall): Promise<AuthAnswer> {
-  const passkeys = await call.late.passkeys()
+  const passkeys = await call.lazy.passkeys()
   return { value: await passkeys.newOptions(sessionOf(call), siteOf(call)) }
 }
 
 async function addPasskey(call: AuthCall): Promise<AuthAnswer> {
-  const passkeys = await call.late.passkeys()
+  const passkeys = await call.lazy.passkeys()
   const name = optionalText(call.body, 'name', 60) ?? 'passkey'
   const { id } = await passkeys.add(sessionOf(call), call.body, name, siteOf(call))
   return { value: { id, name } }
 }
 
 async function removePasskey(call: AuthCall): Promise<AuthAnswer> {
-  const passkeys = await call.late.passkeys()
+  const passkeys = await call.lazy.passkeys()
   await passkeys.remove(sessionOf(call), textField(call.body, 'id', 60))
   return {}
 }

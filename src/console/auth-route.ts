@@ -1,5 +1,5 @@
 import type { Account } from '../sign-in/account.ts'
-import type { LateParts } from '../sign-in/late-parts.ts'
+import type { LazyParts } from '../sign-in/lazy-parts.ts'
 import type { OidcSettings } from '../sign-in/oidc-settings.ts'
 import { type PasskeySite, passkeySite } from '../sign-in/passkey-site.ts'
 import { SignInRefused } from '../sign-in/refusal.ts'
@@ -11,7 +11,7 @@ import type { RequestSource } from './request-guard.ts'
 export interface AuthContext {
   signIn: SignIn
   account: Account
-  late: LateParts
+  lazy: LazyParts
   /** null: none is configured. */
   oidc: OidcSettings | null
   version: string

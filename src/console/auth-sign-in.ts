@@ -50,12 +50,12 @@ async function signInWithLink({ signIn, source, body }: AuthCall): Promise<AuthA
 }
 
 async function createPasskeyOptions(call: AuthCall): Promise<AuthAnswer> {
-  const passkeys = await call.late.passkeys()
+  const passkeys = await call.lazy.passkeys()
   return { value: await passkeys.signInOptions(siteOf(call)) }
 }
 
 async function signInWithPasskey(call: AuthCall): Promise<AuthAnswer> {
-  const passkeys = await call.late.passkeys()
+  const passkeys = await call.lazy.passkeys()
   return welcome(await passkeys.signIn(call.body, siteOf(call), call.source))
 }
 
@@ -83,10 +83,10 @@ async function finishOidc(call: AuthCall): Promise<AuthAnswer> {
   }
 }
 
-async function providerOf({ late, oidc }: AuthCall) {
+async function providerOf({ lazy, oidc }: AuthCall) {
   if (oidc === null)
     throw new SignInRefused('not_found', 'No identity provider is configured.', 'Set console.oidc in config.yaml.')
-  return await late.oidc(oidc)
+  return await lazy.oidc(oidc)
 }
 
 function callbackOf({ source }: AuthCall): string {

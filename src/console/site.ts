@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Dispatcher } from '../admin/dispatch.ts'
 import { Account } from '../sign-in/account.ts'
-import { LateParts } from '../sign-in/late-parts.ts'
+import { LazyParts } from '../sign-in/lazy-parts.ts'
 import type { OidcSettings } from '../sign-in/oidc-settings.ts'
 import { SignIn, type SignInParts } from '../sign-in/sign-in.ts'
 import { handleApi } from './api.ts'
@@ -26,7 +26,7 @@ export class Site {
   readonly #parts: SiteParts
   readonly #signIn: SignIn
   readonly #account: Account
-  readonly #late: LateParts
+  readonly #lazy: LazyParts
   readonly #files = new AppFiles()
   readonly #live = new LiveCalls()
 
@@ -34,7 +34,7 @@ export class Site {
     this.#parts = parts
     this.#signIn = new SignIn(parts)
     this.#account = new Account(this.#signIn)
-    this.#late = new LateParts(this.#signIn)
+    this.#lazy = new LazyParts(this.#signIn)
   }
 
   async handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
@@ -46,7 +46,7 @@ export class Site {
       return await handleApi(request, response, source, { ...shared, live: this.#live, dispatcher, markAuthenticated })
     if (source === null) return sendReply(request, response, rejectHost(path))
     if (path.startsWith('/auth/')) {
-      const context = { account: this.#account, late: this.#late, oidc: this.#parts.oidc() }
+      const context = { account: this.#account, lazy: this.#lazy, oidc: this.#parts.oidc() }
       const parts = { ...shared, ...context, recheck: () => this.#live.recheck() }
       return sendReply(request, response, await replyAuth(request, path, source, parts))
     }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Certificate, judgeDates, readCertificate } from '../config/certificate.ts'
+import { type Certificate, checkDates, readCertificate } from '../config/certificate.ts'
 import type { Settings } from '../config/settings.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
 import type { ServerCertificate } from '../gateway/thread/messages.ts'
@@ -46,7 +46,7 @@ export function announceCertificates(certificates: Certificates, log: Log): void
   for (const [section, certificate] of Object.entries(certificates)) {
     if (certificate === null) continue
     const { leaf } = certificate as Certificate
-    const fault = judgeDates(certificate, Date.now())
+    const fault = checkDates(certificate, Date.now())
     const fields = {
       listener: section,
       names: leaf.subjectAltName ?? leaf.subject,

@@ -69,9 +69,9 @@ export const serveCommand: LocalCommand = {
     await writeSignIn(serving, io, demo)
     if (serving.recoveryKey !== null) await io.stderr.write(`${recoveryNote}${serving.recoveryKey.reveal()}\n`)
     if (serving.demoCall !== null) await io.stdout.write(serving.demoCall)
-    const { giveBackAfterStart } = await import('../store/trim-heap.ts')
-    giveBackAfterStart()
-    return await serveUntilTold(serving, signals.told, log)
+    const { trimHeapAfterStart } = await import('../store/trim-heap.ts')
+    trimHeapAfterStart()
+    return await serveUntilSignal(serving, signals.signalled, log)
   },
 }
 
@@ -126,7 +126,7 @@ function listMade(made: readonly string[]): string {
 const faultDrainMs = 10_000
 
 /** Runs until a signal or a fault; SIGTERM and SIGINT drain, a second one ends at once. */
-async function serveUntilTold(serving: Serving, told: Promise<string>, log: Log): Promise<number> {
+async function serveUntilSignal(serving: Serving, told: Promise<string>, log: Log): Promise<number> {
   const ended = await Promise.race([told.then((signal) => ({ signal })), serving.failed.then((reason) => ({ reason }))])
   if ('reason' in ended) {
     log.error('the main thread had an internal error; the gateway finishes its requests and stops', {

@@ -29,8 +29,8 @@ export function readGatewayState(runtime: Runtime): GatewayState {
 
 function showParts({ degraded, degradedTimes }: RuntimeStatus): GatewayState['parts'] {
   return partNames.map((part) => {
-    const isSick = degraded.some((each) => each.part === part)
-    return { part, degraded: isSick, times: degradedTimes.get(part) ?? 0 }
+    const isDegraded = degraded.some((each) => each.part === part)
+    return { part, degraded: isDegraded, times: degradedTimes.get(part) ?? 0 }
   })
 }
 

@@ -7,10 +7,9 @@ import { heldBytes, requestsInFlight, requestsServed } from '../policy/counters.
 import type { Proxies } from '../providers/proxy-choice.ts'
 import { Backups } from './backup.ts'
 import { DegradedParts } from './degraded-parts.ts'
-import { Fleet } from './fleet.ts'
 import { type Foundation, retentionOf } from './foundation.ts'
 import { ingestSoon } from './ingest-soon.ts'
-import { LateTransport } from './late-transport.ts'
+import { LazyTransport } from './lazy-transport.ts'
 import type { Log } from './log.ts'
 import { attachShared, canSharePort, chooseHeldLimit, countWorkers, createSharedMemory } from './memory.ts'
 import { Publisher } from './publisher.ts'
@@ -19,6 +18,7 @@ import { TrafficWindow } from './recent-traffic.ts'
 import { followRecords } from './record-feed.ts'
 import { StoreWatch } from './store-watch.ts'
 import { type OwnAddress, tryRoute } from './try-route.ts'
+import { WorkerPool } from './worker-pool.ts'
 
 const keepAliveMs = 15_000
 
@@ -38,9 +38,9 @@ export interface ControlPlaneOptions {
 /** The main thread's side: publishes what the store holds to the data plane, and hears what traffic found. */
 export class ControlPlane {
   readonly #options: ControlPlaneOptions
-  readonly #transport: LateTransport
+  readonly #transport: LazyTransport
   readonly #shared: ReturnType<typeof attachShared>
-  readonly #fleet: Fleet
+  readonly #workers: WorkerPool
   readonly #publisher: Publisher
   readonly #backups: Backups
   readonly #keeper: ReadinessKeeper
@@ -59,19 +59,19 @@ export class ControlPlane {
     const { store, keyring, journalDirectory } = foundation
     this.#options = options
     this.#settings = settings
-    this.#transport = new LateTransport(revealProxies(settings))
+    this.#transport = new LazyTransport(revealProxies(settings))
     this.#certificate = options.certificate
     const workers = countWorkers(settings.gateway.workers)
     const memory = createSharedMemory(workers)
     this.#shared = attachShared(memory)
-    this.#degraded = new DegradedParts(log, (parts) => this.#fleet.degraded(parts))
+    this.#degraded = new DegradedParts(log, (parts) => this.#workers.degraded(parts))
     this.#storeWatch = new StoreWatch({
       store,
       log,
       setAsideDirectory: join(journalDirectory, 'set-aside'),
       onDegraded: (reason) => this.#degraded.report('store', 'store', reason),
     })
-    this.#fleet = new Fleet({
+    this.#workers = new WorkerPool({
       workers,
       settings: this.#gatewaySettings(),
       certificate: options.certificate,
@@ -87,7 +87,7 @@ export class ControlPlane {
         this.#degraded.report('journal', String(thread), null)
       },
       onDegraded: (reason) => this.#degraded.report('thread', 'fleet', reason),
-      onWriters: (writers) => store.tellWriters(writers),
+      onWriters: (writers) => store.setWriters(writers),
     })
     store.onTraffic((tally) => this.#traffic.add(tally))
     store.onChange(() => {
@@ -96,12 +96,12 @@ export class ControlPlane {
     store.watchThread({
       onDeath: (reason) => log.error('the store thread crashed and is being restarted', { reason }),
       onRevival: () => {
-        this.#fleet.connectObjects()
+        this.#workers.connectObjects()
         this.#publishAnew()
       },
     })
     this.#backups = new Backups({ ...foundation, dataDirectory: settings.dataDirectory, version: options.version })
-    this.#publisher = new Publisher(store, keyring, this.#fleet)
+    this.#publisher = new Publisher(store, keyring, this.#workers)
     this.#keeper = new ReadinessKeeper({
       store,
       keyring,
@@ -122,7 +122,7 @@ export class ControlPlane {
     this.#settings = settings
     this.#certificate = certificate ?? this.#certificate
     this.#options.foundation.store.keepRecords(retentionOf(settings))
-    await this.#fleet.settings(this.#gatewaySettings(), certificate)
+    await this.#workers.settings(this.#gatewaySettings(), certificate)
   }
 
   /** Why settings that were read again are not in use; null: they are. */
@@ -134,15 +134,15 @@ export class ControlPlane {
   async start(): Promise<void> {
     await this.#storeWatch.start()
     await this.#publisher.publish()
-    await this.#fleet.start()
+    await this.#workers.start()
     await this.#keeper.start()
-    await this.#fleet.listen()
+    await this.#workers.listen()
   }
 
   /** Open requests end, within the limit; their records are in the store when this resolves. */
   async stop(): Promise<void> {
     this.#keeper.stop()
-    await this.#fleet.drain(this.#settings.gateway.drainMs)
+    await this.#workers.drain(this.#settings.gateway.drainMs)
     this.#storeWatch.stop()
     await this.#storeRest()
     await this.#transport.close()
@@ -163,7 +163,7 @@ export class ControlPlane {
       },
       dataDirectory: settings.dataDirectory,
       publish: () => this.#publisher.publish(),
-      closeStreams: (keyId) => this.#fleet.closeStreams(keyId),
+      closeStreams: (keyId) => this.#workers.closeStreams(keyId),
       markReady: (providerId) => this.#markReady(providerId),
       snapshot: () => ({ configuration: this.#publisher.configuration, keys: this.#publisher.keys }),
       ingest: () => ingestSoon(store, () => this.#degraded.list()),
@@ -177,7 +177,7 @@ export class ControlPlane {
       targets: () => [],
       degraded: () => this.#degraded.list(),
       status: () => ({
-        workers: this.#fleet.size,
+        workers: this.#workers.size,
         inFlight: this.#shared.counters.read(requestsInFlight),
         heldBytes: this.#shared.counters.read(heldBytes),
         heldLimit: this.#gatewaySettings().heldLimit,

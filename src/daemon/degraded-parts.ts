@@ -1,7 +1,7 @@
 import { type DegradedPart, type PartName, partNames } from '../core/degraded.ts'
 import type { Log } from './log.ts'
 
-interface Sickness {
+interface Degradation {
   since: number
   /** By who reported it: each thread has a journal of its own. */
   reasons: Map<string, string>
@@ -11,7 +11,7 @@ interface Sickness {
 export class DegradedParts {
   readonly #log: Log
   readonly #onChange: (parts: DegradedPart[]) => void
-  readonly #sick = new Map<PartName, Sickness>()
+  readonly #degraded = new Map<PartName, Degradation>()
   readonly #entered = new Map<PartName, number>(partNames.map((part) => [part, 0]))
 
   constructor(log: Log, onChange: (parts: DegradedPart[]) => void) {
@@ -21,7 +21,7 @@ export class DegradedParts {
 
   /** `reason` null: what `source` reported of the part is over. */
   report(part: PartName, source: string, reason: string | null): void {
-    const known = this.#sick.get(part)?.reasons.get(source) ?? null
+    const known = this.#degraded.get(part)?.reasons.get(source) ?? null
     if (known === reason) return
     if (reason === null) this.#recover(part, source)
     else this.#sicken(part, source, reason, known)
@@ -30,10 +30,10 @@ export class DegradedParts {
 
   list(): DegradedPart[] {
     return partNames.flatMap((part) => {
-      const sickness = this.#sick.get(part)
-      if (sickness === undefined) return []
-      const reason = [...new Set(sickness.reasons.values())].join('; ')
-      return [{ part, reason, since: new Date(sickness.since).toISOString() }]
+      const degradation = this.#degraded.get(part)
+      if (degradation === undefined) return []
+      const reason = [...new Set(degradation.reasons.values())].join('; ')
+      return [{ part, reason, since: new Date(degradation.since).toISOString() }]
     })
   }
 
@@ -43,22 +43,22 @@ export class DegradedParts {
   }
 
   #sicken(part: PartName, source: string, reason: string, known: string | null): void {
-    const sickness = this.#sick.get(part)
-    if (sickness === undefined) {
-      this.#sick.set(part, { since: Date.now(), reasons: new Map([[source, reason]]) })
+    const degradation = this.#degraded.get(part)
+    if (degradation === undefined) {
+      this.#degraded.set(part, { since: Date.now(), reasons: new Map([[source, reason]]) })
       this.#entered.set(part, (this.#entered.get(part) ?? 0) + 1)
       return this.#log.warn('degraded', { part, reason })
     }
-    const said = [...sickness.reasons.values()].some((other) => alike(other, reason))
-    sickness.reasons.set(source, reason)
+    const said = [...degradation.reasons.values()].some((other) => alike(other, reason))
+    degradation.reasons.set(source, reason)
     if (!said && (known === null || !alike(known, reason))) this.#log.warn('degraded', { part, reason })
   }
 
   #recover(part: PartName, source: string): void {
-    const sickness = this.#sick.get(part)
-    if (sickness === undefined || !sickness.reasons.delete(source) || sickness.reasons.size > 0) return
-    this.#sick.delete(part)
-    this.#log.info('no longer degraded', { part, seconds: Math.round((Date.now() - sickness.since) / 1000) })
+    const degradation = this.#degraded.get(part)
+    if (degradation === undefined || !degradation.reasons.delete(source) || degradation.reasons.size > 0) return
+    this.#degraded.delete(part)
+    this.#log.info('no longer degraded', { part, seconds: Math.round((Date.now() - degradation.since) / 1000) })
   }
 }
 

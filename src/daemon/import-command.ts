@@ -44,7 +44,7 @@ export const importCommand: LocalCommand = {
     const { writeConverted } = await import('../import/converted.ts')
     if (output === 'json') await io.stdout.write(`${JSON.stringify(converted, null, 2)}\n`)
     else await io.stdout.write(writeConverted(converted, name))
-    await tell(converted, io)
+    await report(converted, io)
     return options.strict === true && converted.left.length > 0 ? notAllCarried : 0
   },
 }
@@ -84,7 +84,7 @@ async function convert(format: string, file: File, model: string): Promise<Conve
   throw new ImportRefused(`There is no format ${JSON.stringify(format)}.`, 'Use litellm or portkey.')
 }
 
-async function tell({ providers, routes, left }: Converted, io: CommandIo): Promise<void> {
+async function report({ providers, routes, left }: Converted, io: CommandIo): Promise<void> {
   const count = (list: readonly unknown[], word: string) => `${list.length} ${word}${list.length === 1 ? '' : 's'}`
   await io.stderr.write(`Converted: ${count(providers, 'provider')}, ${count(routes, 'route')}.\n`)
   if (left.length === 0) return

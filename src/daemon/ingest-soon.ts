@@ -4,19 +4,19 @@ import type { StoreClient } from '../store/api.ts'
 import { StoreDegraded } from '../store/store-error.ts'
 
 /** A reading that wants the newest records waits for them this long, and then says that they are not there. */
-const patienceMs = 5000
+const stallLimitMs = 5000
 
 /** Everything journaled before the call is stored when this resolves. Throws `StoreDegraded`, within the time, when it is not. */
 export async function ingestSoon(store: StoreClient, degraded: () => readonly DegradedPart[]): Promise<void> {
   const overdue = Promise.withResolvers<never>()
-  const patience = afterRunning(patienceMs, () => {
-    const sick = degraded().find(({ part }) => part === 'store')
-    const reason = sick?.reason ?? 'the store is behind the traffic'
+  const timeout = afterRunning(stallLimitMs, () => {
+    const degradedStore = degraded().find(({ part }) => part === 'store')
+    const reason = degradedStore?.reason ?? 'the store is behind the traffic'
     overdue.reject(new StoreDegraded(`the newest records are not stored yet: ${reason}`))
   })
   try {
     await Promise.race([store.ingest(), overdue.promise])
   } finally {
-    patience.cancel()
+    timeout.cancel()
   }
 }

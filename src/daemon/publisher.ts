@@ -63,16 +63,16 @@ export class Publisher {
     return run
   }
 
-  /** A key that lives only in memory (for `routes test`); `giveBack` ends it. */
-  async lend(key: SnapshotKey): Promise<{ giveBack: () => Promise<void> }> {
+  /** A key that lives only in memory (for `routes test`); `release` ends it. */
+  async lease(key: SnapshotKey): Promise<{ release: () => Promise<void> }> {
     this.#lent.set(key.hash, key)
     await this.publish()
-    const giveBack = () => {
+    const release = () => {
       this.#lent.delete(key.hash)
       this.#returned.add(key.hash)
       return this.publish()
     }
-    return { giveBack }
+    return { release }
   }
 
   async #run(): Promise<void> {

@@ -19,7 +19,7 @@ export interface Reloadable {
     change(settings: Settings, certificate: ServerCertificate | null): Promise<void>
     reportConfiguration(reason: string | null): void
   }
-  door: { change(settings: ConsoleSettings): void }
+  consoleListener: { change(settings: ConsoleSettings): void }
   log: Log
   /** Level and format of the lines that follow. */
   changeLog(settings: Settings): void
@@ -65,10 +65,10 @@ export class Reloader {
   }
 
   async #apply(settings: Settings, certificates: Certificates, renewed: boolean): Promise<void> {
-    const { control, door } = this.#parts
+    const { control, consoleListener } = this.#parts
     const certificate = renewed && certificates.gateway !== null ? openForThreads(certificates.gateway) : null
     await control.change(settings, certificate)
-    door.change(consoleSettings(settings, certificates))
+    consoleListener.change(consoleSettings(settings, certificates))
     this.#settings = settings
     this.#certificates = certificates
   }

@@ -18,7 +18,7 @@ export class ReplacementPace {
   }
 
   /** Why there are fewer threads than there should be, or none that will stay; null: all is well. `youngestMs` is the age of the youngest. */
-  judge(wanted: number, listening: number, youngestMs: number): string | null {
+  evaluate(wanted: number, listening: number, youngestMs: number): string | null {
     if (this.#inARow === 0) return null
     if (listening < wanted)
       return `${listening} of ${wanted} data-plane threads are running, the rest are being replaced; the last crash: ${this.#reason}`

@@ -44,7 +44,7 @@ export function makeRestoreCommand(openProgress: (io: CommandIo) => ProgressBar)
         const answer = await restore(given, io, dataDir, progress)
         await progress.end()
         if (output === 'json') await io.stdout.write(`${JSON.stringify(answer, null, 2)}\n`)
-        else await io.stderr.write(tell(answer))
+        else await io.stderr.write(report(answer))
       } finally {
         await progress.end()
       }
@@ -124,7 +124,7 @@ function describe(dataDirectory: string, { header }: Backup, { contents, credent
   return { data_directory: dataDirectory, created_at, ...contents, credentials, set_aside: aside }
 }
 
-function tell({ data_directory, created_at, providers, keys, records, credentials, set_aside }: Answer): string {
+function report({ data_directory, created_at, providers, keys, records, credentials, set_aside }: Answer): string {
   const lines = [
     `Restored into ${data_directory} as of ${created_at}:`,
     `${providers} providers, ${credentials} credentials, ${keys} keys, ${records} records.`,

@@ -6,12 +6,12 @@ import type { SnapshotKey } from '../store/configuration/snapshot.ts'
 import type { Publisher } from './publisher.ts'
 import type { OwnAddress } from './try-route.ts'
 
-/** How long the lent secret opens the door; a stream that has begun goes on. */
+/** How long the lease secret opens the door; a stream that has begun goes on. */
 const admissionMs = 60_000
 
 /**
  * One request through the data plane as a key of the operator's choice, its answer as it comes. Keys are stored hashed,
- * so the key is lent a second secret, which lives in memory until the call is over and is known to nobody.
+ * so the key is lease a second secret, which lives in memory until the call is over and is known to nobody.
  */
 export async function* sendCall(
   publisher: Publisher,
@@ -22,19 +22,19 @@ export async function* sendCall(
   const { createHttpTransport } = await import('../providers/http.ts')
   const clear = mintGatewayKey()
   const transport = createHttpTransport({ oneself: true, ...(certificate === null ? {} : { trusted: certificate }) })
-  const lent = await publisher.lend(lendSecret(call.key, clear))
+  const lease = await publisher.lease(temporarySecret(call.key, clear))
   try {
     const more = Object.entries({ 'content-type': 'application/json', ...call.headers }).flat()
     const headers = ['authorization', `Bearer ${clear}`, 'user-agent', call.agent, ...more]
     const request = { method: 'POST', origin, path: call.path, headers, body: Buffer.from(call.body), connectMs: 5000 }
     yield* receive(transport, request, signal)
   } finally {
-    await lent.giveBack()
+    await lease.release()
     await transport.close()
   }
 }
 
-function lendSecret(key: SnapshotKey, clear: string): SnapshotKey {
+function temporarySecret(key: SnapshotKey, clear: string): SnapshotKey {
   const ends = Date.now() + admissionMs
   return {
     ...key,

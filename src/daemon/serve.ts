@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { lateDispatcher } from '../admin/late-dispatcher.ts'
+import { lazyDispatcher } from '../admin/lazy-dispatcher.ts'
 import { type AdminServer, startAdminServer } from '../admin/server.ts'
 import type { Settings } from '../config/settings.ts'
 import { noteSocketPath } from '../config/socket-path.ts'
@@ -72,25 +72,25 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
   const boot = `${Date.now().toString(36)}${randomBytes(4).toString('hex')}`
   const { foundation, admin } = await takeDataDirectory(options, boot, begun)
   announceUpgrade(foundation, log)
-  const door = await takeConsole(options, certificates, begun)
+  const consoleListener = await takeConsole(options, certificates, begun)
   const prepared = demo ? await prepareDemo(foundation.store) : null
   const port = await claimPort(settings.gateway.host, settings.gateway.port)
   const certificate = certificates.gateway === null ? null : openForThreads(certificates.gateway)
-  const consoleUrl = () => door.url
+  const consoleUrl = () => consoleListener.url
   const control = new ControlPlane({ settings, certificate, version, foundation, boot, port, consoleUrl, log })
   begun.defer(() => control.stop())
   await control.start()
-  openDoors(options, foundation, control, admin, door)
-  const reloader = new Reloader({ control, door, log, changeLog: options.changeLog }, settings, certificates)
+  openListeners(options, foundation, control, admin, consoleListener)
+  const reloader = new Reloader({ control, consoleListener, log, changeLog: options.changeLog }, settings, certificates)
   // Last of all: a key that a refused start has made would be shown to nobody.
   const recoveryKey = foundation.fresh && wantsRecoveryKey ? await makeRecoveryKey(foundation) : null
   const leaf = certificates.gateway?.leaf ?? null
   return {
     gatewayUrl: control.gatewayUrl,
-    consoleUrl: door.url,
+    consoleUrl: consoleListener.url,
     made: foundation.made,
     demoCall: prepared && writeDemoCall(settings.gateway, control.gatewayUrl, leaf, prepared.key),
-    signInLine: await makeFirstLink(foundation.store, door.url),
+    signInLine: await makeFirstLink(foundation.store, consoleListener.url),
     recoveryKey,
     failed: hearOwnFault(),
     reload: (read) => reloader.reload(read),
@@ -129,17 +129,23 @@ async function takeConsole(
 ): Promise<ConsoleListener> {
   const { host, port } = settings.console
   const onFault = (error: unknown) => log.error('the console had an internal error', { reason: describe(error) })
-  const door = await startConsole({ ...consoleSettings(settings, certificates), host, port, version, onFault })
-  begun.defer(() => door.close())
-  return door
+  const consoleListener = await startConsole({
+    ...consoleSettings(settings, certificates),
+    host,
+    port,
+    version,
+    onFault,
+  })
+  begun.defer(() => consoleListener.close())
+  return consoleListener
 }
 
-function openDoors(
+function openListeners(
   { version, log }: ServeOptions,
   { store, keyring }: Foundation,
   control: ControlPlane,
   admin: AdminServer,
-  door: ConsoleListener,
+  consoleListener: ConsoleListener,
 ): void {
   const runtime = control.runtime()
   const parts = {
@@ -149,13 +155,13 @@ function openDoors(
     runtime,
     onFault: (error: unknown, operation: string) =>
       log.error('an operation failed with an internal error', { operation, reason: describe(error) }),
-    onWrite: () => door.recheck(),
+    onWrite: () => consoleListener.recheck(),
   }
-  const dispatcher = lateDispatcher(parts)
+  const dispatcher = lazyDispatcher(parts)
   admin.open(parts, dispatcher)
-  store.onTraffic((tally) => door.count(tally))
+  store.onTraffic((tally) => consoleListener.count(tally))
   let document: Promise<object> | undefined
-  door.open({
+  consoleListener.open({
     state: async () => readGatewayState(runtime),
     // Drawn up when it is first asked for: nobody should wait for it at the start.
     openApi: () => (document ??= drawUpDocument(version)),

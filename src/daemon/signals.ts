@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 
 export interface Signals {
   /** Resolves at the first that asks for the end. */
-  told: Promise<string>
+  signalled: Promise<string>
   /** Calls `reload` for each SIGHUP, and at once where one has come before. */
   onHangUp(reload: () => void): void
 }
@@ -12,7 +12,7 @@ export interface Signals {
  * reload; but when the terminal that the gateway was started from is gone, for the end as well: nobody would ever see it again.
  */
 export function hearSignals(fromTerminal: boolean): Signals {
-  const { promise: told, resolve } = Promise.withResolvers<string>()
+  const { promise: signalled, resolve } = Promise.withResolvers<string>()
   let reload: (() => void) | null = null
   let missed = false
   let ending = false
@@ -29,7 +29,7 @@ export function hearSignals(fromTerminal: boolean): Signals {
     else reload()
   })
   return {
-    told,
+    signalled,
     onHangUp(given) {
       reload = given
       if (missed) given()

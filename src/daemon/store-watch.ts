@@ -4,7 +4,7 @@ import type { Log } from './log.ts'
 
 const everyMs = 500
 /** A store that takes longer to say how it is does not answer. */
-const patienceMs = 2000
+const stallLimitMs = 2000
 
 /** What the store said of itself last; null until it has said something. */
 export type KnownHealth = StoreHealth | null
@@ -44,7 +44,7 @@ export class StoreWatch {
   async #look(): Promise<void> {
     if (this.#asking) return
     this.#asking = true
-    const patience = afterRunning(patienceMs, () => this.#options.onDegraded('the store does not answer'))
+    const timeout = afterRunning(stallLimitMs, () => this.#options.onDegraded('the store does not answer'))
     try {
       const health = await this.#options.store.health()
       this.health = health
@@ -53,7 +53,7 @@ export class StoreWatch {
     } catch (error) {
       this.#options.onDegraded(error instanceof Error ? error.message : String(error))
     } finally {
-      patience.cancel()
+      timeout.cancel()
       this.#asking = false
     }
   }

@@ -41,11 +41,11 @@ export async function tryRoute(publisher: Publisher, { origin, certificate }: Ow
   const { createHttpTransport } = await import('../providers/http.ts')
   const clear = mintGatewayKey()
   const transport = createHttpTransport({ oneself: true, ...(certificate === null ? {} : { trusted: certificate }) })
-  const lent = await publisher.lend(temporaryKey(clear, call))
+  const lease = await publisher.lease(temporaryKey(clear, call))
   try {
     return await post(transport, origin, clear, smallest(call))
   } finally {
-    await lent.giveBack()
+    await lease.release()
     await transport.close()
   }
 }

@@ -296,7 +296,7 @@ export interface StoreClient extends Tables {
   /** How long records and bodies are kept, from now on. */
   keepRecords(retention: Retention): void
   /** Which threads still write to the journal; what others have left unsettled is then interrupted. */
-  tellWriters(writers: Writers): void
+  setWriters(writers: Writers): void
   /**
    * The store's thread answers the object look-ups that come over this port (`ObjectQuestion`, `ObjectReply`). When the
    * thread dies the port closes; the next thread needs another.

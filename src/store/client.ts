@@ -28,12 +28,12 @@ function clientOf(calls: Calls, upgrade: Upgrade | null): StoreClient {
     snapshot: async (keysSince = 0) => (await ask((id) => ({ kind: 'snapshot', id, keysSince }))) as StoredSnapshot,
     ingest: async () => (await ask((id) => ({ kind: 'ingest', id }))) as number,
     health: async () => (await ask((id) => ({ kind: 'health', id }))) as StoreHealth,
-    keepRecords: (retention) => calls.tell({ kind: 'retention', retention }),
+    keepRecords: (retention) => calls.send({ kind: 'retention', retention }),
     onRecords: (listener, allStates = false) => calls.followRecords(listener, allStates),
     onChange: (listener) => calls.changes.add(listener),
     onTraffic: (listener) => calls.traffic.add(listener),
     serveObjects: (port) => calls.serveObjects(port),
-    tellWriters: (writers) => calls.tell({ kind: 'writers', writers }),
+    setWriters: (writers) => calls.send({ kind: 'writers', writers }),
     watchThread: (witness) => calls.watch(witness),
     close: () => calls.close(),
   }
@@ -49,7 +49,7 @@ function proxyTables({ ask, changes }: Pick<Calls, 'ask' | 'changes'>, audit: Au
       (method: string) =>
       async (...input: unknown[]) => {
         const output = await ask((id) => ({ kind: 'table', id, table, method, input, audit }))
-        if (audit !== null || unaudited.has(`${table}.${method}`)) changes.tell(undefined)
+        if (audit !== null || unaudited.has(`${table}.${method}`)) changes.notify(undefined)
         return output
       }
     return [table, Object.fromEntries(names.map((method) => [method, call(method)]))]
@@ -69,14 +69,14 @@ const longestPauseMs = 500
  */
 class Calls {
   readonly #start: () => StoreWorker
-  readonly records = new Listeners<RequestRecord[]>((wanted) => this.tell({ kind: 'records', wanted }))
-  readonly admitted = new Listeners<never>((wanted) => this.tell({ kind: 'admitted', wanted }))
-  readonly traffic = new Listeners<TrafficTally>((wanted) => this.tell({ kind: 'traffic', wanted }))
+  readonly records = new Listeners<RequestRecord[]>((wanted) => this.send({ kind: 'records', wanted }))
+  readonly admitted = new Listeners<never>((wanted) => this.send({ kind: 'admitted', wanted }))
+  readonly traffic = new Listeners<TrafficTally>((wanted) => this.send({ kind: 'traffic', wanted }))
   /** Of the configuration, made through this client. */
   readonly changes = new Listeners<undefined>(ignore)
   readonly #witnesses = new Set<StoreWitness>()
   /** By kind: the last of each. */
-  readonly #told = new Map<StoreRequest['kind'], StoreRequest>()
+  readonly #sent = new Map<StoreRequest['kind'], StoreRequest>()
   #life: Promise<StoreLife> = Promise.reject(new StoreDegraded('the store is not open'))
   #closing: Promise<void> | null = null
   #pause: NodeJS.Timeout | null = null
@@ -106,7 +106,7 @@ class Calls {
     const life = await this.#life
     let stop: () => void = ignore
     const asked = life.ask((id) => {
-      stop = () => life.tell({ kind: 'stop', id })
+      stop = () => life.send({ kind: 'stop', id })
       return make(id)
     })
     if (signal.aborted) stop()
@@ -118,9 +118,9 @@ class Calls {
     }
   }
 
-  tell(message: StoreRequest): void {
-    this.#told.set(message.kind, message)
-    this.#life.then((life) => life.tell(message), ignore)
+  send(message: StoreRequest): void {
+    this.#sent.set(message.kind, message)
+    this.#life.then((life) => life.send(message), ignore)
   }
 
   serveObjects(port: MessagePort): void {
@@ -172,8 +172,8 @@ class Calls {
   }
 
   #hear(news: StoreNews): void {
-    if (news.kind === 'traffic') this.traffic.tell(news.tally)
-    else this.records.tell(news.records.map((text) => readRecord(text, '')))
+    if (news.kind === 'traffic') this.traffic.notify(news.tally)
+    else this.records.notify(news.records.map((text) => readRecord(text, '')))
   }
 
   #died(reason: string): void {
@@ -194,7 +194,7 @@ class Calls {
     this.#pause = null
     this.#life = this.#begin(async () => {}).then(
       ({ life }) => {
-        for (const message of this.#told.values()) life.tell(message)
+        for (const message of this.#sent.values()) life.send(message)
         for (const { onRevival } of this.#witnesses) onRevival()
         return life
       },
@@ -225,7 +225,7 @@ class Listeners<News> {
     }
   }
 
-  tell(news: News): void {
+  notify(news: News): void {
     for (const listener of this.#listeners) listener(news)
   }
 }

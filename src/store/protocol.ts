@@ -44,7 +44,7 @@ export type StoreMessage =
   | { kind: 'ready'; upgrade: Upgrade | null }
   | { kind: 'refused'; error: PlainError }
   /** The last message: a fault that nobody caught. */
-  | { kind: 'dying'; reason: string }
+  | { kind: 'crashing'; reason: string }
   | { kind: 'answer'; id: number; output: unknown }
   | { kind: 'failure'; id: number; error: PlainError }
   | StoreNews

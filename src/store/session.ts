@@ -5,7 +5,7 @@ import type { StoredSnapshot, StoreHealth } from './api.ts'
 import { readSnapshot } from './configuration/snapshot-read.ts'
 import { type Audience, Ingestion } from './ingest/ingest.ts'
 import { freeBytes, journalBytes, listSetAside } from './ingest/segment-files.ts'
-import { ObjectDesk } from './objects/object-lookup.ts'
+import { ObjectLookup } from './objects/object-lookup.ts'
 import type { Retention } from './records/record-tables.ts'
 import { removeOld } from './records/retention.ts'
 import type { OpenStore } from './sqlite/open.ts'
@@ -37,7 +37,7 @@ export class StoreSession {
   readonly #data: SessionData
   #keeping: Retention | undefined
   readonly #ingestion: Ingestion
-  readonly #objects: ObjectDesk
+  readonly #objects: ObjectLookup
   #running: Promise<number> | null = null
   #queued: Promise<number> | null = null
   #ingestTrouble: string | null = null
@@ -57,7 +57,7 @@ export class StoreSession {
     const { connection } = store
     const { journalDirectory } = data
     this.#ingestion = new Ingestion({ connection, journalDirectory, audience: this.audience })
-    this.#objects = new ObjectDesk(connection, () => this.ingest())
+    this.#objects = new ObjectLookup(connection, () => this.ingest())
     this.writers = { boot: data.boot, running: [], next: 0 }
   }
 

@@ -73,11 +73,11 @@ export function translateSqliteError(error: unknown): unknown {
   if (/^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY)/.test(code)) return new StoreConflict(`exists already (${error.message})`)
   if (code.startsWith('SQLITE_CONSTRAINT_FOREIGNKEY'))
     return new StoreConflict('still in use, or refers to something that no longer exists')
-  const sickness = Object.entries(sicknesses).find(([prefix]) => code.startsWith(prefix))
-  return sickness ? new StoreDegraded(`${sickness[1]} (${code})`) : error
+  const fault = Object.entries(faultsByCode).find(([prefix]) => code.startsWith(prefix))
+  return fault ? new StoreDegraded(`${fault[1]} (${code})`) : error
 }
 
-const sicknesses: Record<string, string> = {
+const faultsByCode: Record<string, string> = {
   SQLITE_FULL: 'the disk is full',
   SQLITE_READONLY: 'the database is read-only',
   SQLITE_IOERR: 'the disk failed to read or write the database',
@@ -93,7 +93,7 @@ export function isDamage(error: unknown): boolean {
 }
 
 /** The storage is what failed, and not what was given to it. */
-export function isSickness(error: unknown): boolean {
+export function isUnhealthy(error: unknown): boolean {
   return translateSqliteError(error) instanceof StoreDegraded
 }
 

@@ -49,7 +49,7 @@ export class StoreLife {
     try {
       await this.#locking.promise
       await onLocked()
-      this.tell({ kind: 'open' })
+      this.send({ kind: 'open' })
       return await this.#opening.promise
     } catch (error) {
       // It would wait for ever to be asked, and keep the process alive.
@@ -73,7 +73,7 @@ export class StoreLife {
     return await pending.promise
   }
 
-  tell(message: StoreRequest): void {
+  send(message: StoreRequest): void {
     if (!this.#over) this.#worker.postMessage(message)
   }
 
@@ -87,7 +87,7 @@ export class StoreLife {
     if (message.kind === 'locked') this.#locking.resolve()
     else if (message.kind === 'ready') this.#opening.resolve(message.upgrade)
     else if (message.kind === 'refused') this.#refuse(fromPlainError(message.error))
-    else if (message.kind === 'dying') this.#reason = `the store thread crashed: ${message.reason}`
+    else if (message.kind === 'crashing') this.#reason = `the store thread crashed: ${message.reason}`
     else if (message.kind === 'records' || message.kind === 'traffic') this.#onNews(message)
     else this.#settle(message)
   }

@@ -8,18 +8,18 @@ import { StoreSession } from './session.ts'
 import { lockDatabase } from './sqlite/lock.ts'
 import { openStore } from './sqlite/open.ts'
 import { toPlainError } from './store-error.ts'
-import { giveBackAfterStart } from './trim-heap.ts'
+import { trimHeapAfterStart } from './trim-heap.ts'
 
 /** The store's own thread: SQLite is synchronous, and here it stalls nobody but the store. */
 async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
-  let dying = false
+  let crashing = false
   const post = (message: StoreMessage): void => {
     // What still runs on the way to the end finds half of everything gone: its answers would mislead.
-    if (!dying) port.postMessage(message)
+    if (!crashing) port.postMessage(message)
   }
   process.on('uncaughtException', (error) => {
-    post({ kind: 'dying', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
-    dying = true
+    post({ kind: 'crashing', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    crashing = true
     process.exit(1)
   })
   const file = { path: data.databasePath, nativeBinding: data.nativeBinding }
@@ -69,7 +69,7 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
   })
   session.start()
   post({ kind: 'ready', upgrade: store.upgrade })
-  giveBackAfterStart()
+  trimHeapAfterStart()
 }
 
 type Question = Exclude<

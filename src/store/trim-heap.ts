@@ -15,7 +15,7 @@ const startMs = 1000
  * the heap has grown by as much again, which a thread with little to do never reaches. Stops the thread for some 15 ms,
  * so it is not for the data plane's.
  */
-export function giveBackAfterStart(): void {
+export function trimHeapAfterStart(): void {
   setTimeout(collect, startMs).unref()
 }
 

@@ -29,7 +29,7 @@ function examine(scene: Scene, argv: readonly string[] = [], more: RunOptions = 
   const doctor = makeDoctorCommand({
     version: '0.1.0',
     locate: async (dataDir) => dataDir ?? '/found',
-    examineMachine: async (examined) => {
+    checkMachine: async (examined) => {
       asked.push(examined)
       return scene.own ?? [ok('disk', '77 GB free')]
     },

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { judgeDates, readCertificate } from '../../src/config/certificate.ts'
+import { checkDates, readCertificate } from '../../src/config/certificate.ts'
 import { SettingsRefused } from '../../src/config/settings-refused.ts'
 import { hasOpenssl, makeCertificate } from '../support/certificate.ts'
 
@@ -40,9 +40,9 @@ describe.skipIf(!hasOpenssl)('a certificate (needs openssl)', () => {
     expect(body.length).toBeGreaterThan(20)
     expect(inspect(certificate, { depth: 9 }) + JSON.stringify(certificate)).not.toContain(body)
     const day = 86_400_000
-    expect(judgeDates(certificate, Date.now())).toBeNull()
-    expect(judgeDates(certificate, Date.now() + 3 * day)).toMatch(/^expired on 20/)
-    expect(judgeDates(certificate, Date.now() - day)).toMatch(/^valid only from 20/)
+    expect(checkDates(certificate, Date.now())).toBeNull()
+    expect(checkDates(certificate, Date.now() + 3 * day)).toMatch(/^expired on 20/)
+    expect(checkDates(certificate, Date.now() - day)).toMatch(/^valid only from 20/)
   })
 
   it.each([

@@ -1,4 +1,4 @@
-import { lateDispatcher } from '../../src/admin/late-dispatcher.ts'
+import { lazyDispatcher } from '../../src/admin/lazy-dispatcher.ts'
 import type { ConsoleOptions } from '../../src/console/listener.ts'
 import { mintLink } from '../../src/sign-in/links.ts'
 import type { Grant, Operator } from '../../src/store/operators/operator-tables.ts'
@@ -16,7 +16,7 @@ export async function openSite(options: Partial<ConsoleOptions> = {}) {
   const gateway = await startTestGateway()
   const { store, keyring } = gateway.parts
   const listener = await startListener(options)
-  const dispatcher = lateDispatcher({ ...gateway.parts, onWrite: () => listener.recheck() })
+  const dispatcher = lazyDispatcher({ ...gateway.parts, onWrite: () => listener.recheck() })
   listener.open({ state: async () => sampleState(), openApi: async () => ({}), signIn: { store, keyring }, dispatcher })
   const origin = `http://localhost:${listener.port}`
   const url = `http://127.0.0.1:${listener.port}`

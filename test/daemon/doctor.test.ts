@@ -6,7 +6,7 @@ import Sqlite from 'better-sqlite3'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { loadSettings } from '../../src/config/load.ts'
 import type { Diagnostic } from '../../src/core/diagnostic.ts'
-import { examineMachine } from '../../src/daemon/doctor/machine.ts'
+import { checkMachine } from '../../src/daemon/doctor/machine.ts'
 import { initialise } from '../../src/daemon/init.ts'
 
 let directory: string
@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 async function examine(more: Record<string, string> = {}, now = Date.now()): Promise<Diagnostic[]> {
   const place = { dataDirectory: directory, file: null, processId: null }
-  return examineMachine({ ...place, environment: { ...environment, ...more }, now })
+  return checkMachine({ ...place, environment: { ...environment, ...more }, now })
 }
 
 /** What is not well, as `state check: message`. */
@@ -67,7 +67,7 @@ describe('what doctor sees of a machine', () => {
     onTestFinished(() => rmSync(theirs, { recursive: true, force: true }))
     chownSync(theirs, 65_534, 65_534)
     await initialise(loadSettings({ environment, flags: { dataDir: theirs } }), null, false)
-    const found = await examineMachine({
+    const found = await checkMachine({
       dataDirectory: theirs,
       file: null,
       processId: null,

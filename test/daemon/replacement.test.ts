@@ -14,14 +14,14 @@ describe('the pace of replacement', () => {
 
   it('tells of threads that are missing, and of young ones that keep dying, until one has grown', () => {
     const pace = new ReplacementPace()
-    expect(pace.judge(2, 0, 0)).toBeNull()
+    expect(pace.evaluate(2, 0, 0)).toBeNull()
     pace.died(grown, 'Error: broken\n    at somewhere')
-    expect(pace.judge(2, 1, grown)).toBe(
+    expect(pace.evaluate(2, 1, grown)).toBe(
       '1 of 2 data-plane threads are running, the rest are being replaced; the last crash: Error: broken',
     )
-    expect(pace.judge(2, 2, young)).toBeNull()
+    expect(pace.evaluate(2, 2, young)).toBeNull()
     for (let death = 0; death < 2; death++) pace.died(young, 'Error: again')
-    expect(pace.judge(2, 2, young)).toMatch('3 data-plane threads in a row')
-    expect(pace.judge(2, 2, grown)).toBeNull()
+    expect(pace.evaluate(2, 2, young)).toMatch('3 data-plane threads in a row')
+    expect(pace.evaluate(2, 2, grown)).toBeNull()
   })
 })

@@ -24,9 +24,9 @@ async function dial(): Promise<Socket> {
 
 /** It meets a fault that nobody catches, and as the only listener waits for the next. */
 async function die(): Promise<void> {
-  const dying = plane.hear('dying')
+  const crashed = plane.hear('crashing')
   plane.changeKey({})
-  await dying
+  await crashed
 }
 
 /** The next one listens, so this one leaves. */
@@ -42,7 +42,7 @@ async function leave(): Promise<void> {
   }
 }
 
-it('a dying thread waits for the request of a connection that it has taken in', async () => {
+it('a crashed thread waits for the request of a connection that it has taken in', async () => {
   await die()
   const socket = await dial()
   await leave()

@@ -189,10 +189,10 @@ export class ListScreen implements Screen {
       menu: (subject) => this.#openMenu(subject),
       act: (verb, subject) => this.#request(this.#verb(verb), subject),
     }
-    const wish = { operation: show ?? this.list, given: {}, subject: row }
-    if (show !== null) wish.given = inputForRow(show, this.list, row, this.#given)
+    const call = { operation: show ?? this.list, given: {}, subject: row }
+    if (show !== null) call.given = inputForRow(show, this.list, row, this.#given)
     this.#detail.open(
-      new RecordScreen(this.#host, wish, show === null ? { output: row, handles } : { first: row, handles }),
+      new RecordScreen(this.#host, call, show === null ? { output: row, handles } : { first: row, handles }),
     )
   }
 

@@ -23,10 +23,10 @@ export function listOperations(router: AnyContractRouter = contract): ListedOper
 function walk(
   router: AnyContractRouter,
   path: string[],
-  visit: (procedure: AnyContractProcedure, path: string[]) => void,
+  each: (procedure: AnyContractProcedure, path: string[]) => void,
 ): void {
-  if (isContractProcedure(router)) return visit(router, path)
-  for (const [word, inner] of Object.entries(router)) walk(inner, [...path, word], visit)
+  if (isContractProcedure(router)) return each(router, path)
+  for (const [word, inner] of Object.entries(router)) walk(inner, [...path, word], each)
 }
 
 function describe(procedure: AnyContractProcedure, path: string[]): ListedOperation {

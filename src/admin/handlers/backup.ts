@@ -6,11 +6,11 @@ import type { AdminContext } from './context.ts'
 export const backup = operations.backup.handler(async ({ context, input }) => {
   const options = { credentials: !input.withoutCredentials, records: !input.withoutRecords }
   const events = await context.runtime.backup(options)
-  return tell(context, events)
+  return streamEvents(context, events)
 })
 
 /** Who takes what stands in the audit before the first byte goes: a backup that nobody knows of is a leak. */
-async function* tell(context: AdminContext, events: AsyncIterable<BackupEvent>): AsyncGenerator<BackupEvent> {
+async function* streamEvents(context: AdminContext, events: AsyncIterable<BackupEvent>): AsyncGenerator<BackupEvent> {
   for await (const event of events) {
     if (event.kind === 'begin') await note(context, event)
     yield event

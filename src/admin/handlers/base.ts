@@ -22,7 +22,7 @@ export const operations = implement(contract)
       const runtime = scopeRuntime(context.runtime, scope, store)
       const done = await next({ context: { store, runtime, scope, force: isForced(input) } })
       const output: unknown = done.output
-      return isStream(output) ? { ...done, output: tell(output, name, context) } : done
+      return isStream(output) ? { ...done, output: streamEvents(output, name, context) } : done
     } catch (error) {
       throw toFault(error, name, context)
     } finally {
@@ -35,7 +35,11 @@ function isStream(output: unknown): output is AsyncIterable<unknown> {
 }
 
 /** What goes wrong behind the first event of a stream has the same code as before it. */
-async function* tell(events: AsyncIterable<unknown>, name: string, context: CallContext): AsyncGenerator<unknown> {
+async function* streamEvents(
+  events: AsyncIterable<unknown>,
+  name: string,
+  context: CallContext,
+): AsyncGenerator<unknown> {
   try {
     yield* events
   } catch (error) {

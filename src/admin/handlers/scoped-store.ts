@@ -25,7 +25,7 @@ export function scopeStore(store: StoreClient, scope: Scope): StoreClient {
     onChange: refuse,
     keepRecords: refuse,
     serveObjects: refuse,
-    tellWriters: refuse,
+    setWriters: refuse,
     watchThread: refuse,
     close: refuse,
   }

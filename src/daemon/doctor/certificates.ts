@@ -1,4 +1,4 @@
-import { judgeDates, readCertificate } from '../../config/certificate.ts'
+import { checkDates, readCertificate } from '../../config/certificate.ts'
 import type { Settings } from '../../config/settings.ts'
 import { SettingsRefused } from '../../config/settings-refused.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
@@ -7,23 +7,19 @@ import { ok, problem, warning } from '../../core/diagnostic.ts'
 const dayMs = 24 * 3600_000
 const soonDays = 21
 
-export function examineCertificates(settings: Settings, now: number): Diagnostic[] {
+export function checkCertificates(settings: Settings, now: number): Diagnostic[] {
   return (['gateway', 'console'] as const).flatMap((name) => {
     const { tls } = settings[name]
-    return tls === null ? [] : [examineCertificate(name, tls, now)]
+    return tls === null ? [] : [checkCertificate(name, tls, now)]
   })
 }
 
-function examineCertificate(
-  name: 'gateway' | 'console',
-  files: { cert: string; key: string },
-  now: number,
-): Diagnostic {
+function checkCertificate(name: 'gateway' | 'console', files: { cert: string; key: string }, now: number): Diagnostic {
   const check = `${name} certificate`
   const remedy = `Renew it in ${files.cert}, then: kill -HUP the gateway.`
   try {
     const certificate = readCertificate(`${name}.tls`, files)
-    const fault = judgeDates(certificate, now)
+    const fault = checkDates(certificate, now)
     if (fault !== null) return problem(check, fault, remedy)
     const until = certificate.leaf.validToDate
     const days = Math.floor((until.getTime() - now) / dayMs)

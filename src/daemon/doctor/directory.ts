@@ -14,7 +14,7 @@ const clockSlackMs = 5 * 60_000
 /** Nothing of ours is older. */
 const earliest = Date.parse('2026-01-01')
 
-export function examineDirectory(directory: string, now: number): Diagnostic[] {
+export function checkDirectory(directory: string, now: number): Diagnostic[] {
   const there = statSync(directory, { throwIfNoEntry: false })
   if (there === undefined) {
     return [
@@ -35,14 +35,14 @@ export function examineDirectory(directory: string, now: number): Diagnostic[] {
     ]
   }
   return [
-    examineAccess(directory, there.mode, there.uid),
-    ...examineOwners(directory, there.uid, there.gid),
-    ...examineSpace(directory),
-    examineClock(directory, now),
+    checkAccess(directory, there.mode, there.uid),
+    ...checkOwners(directory, there.uid, there.gid),
+    ...checkSpace(directory),
+    checkClock(directory, now),
   ]
 }
 
-function examineAccess(directory: string, mode: number, owner: number): Diagnostic {
+function checkAccess(directory: string, mode: number, owner: number): Diagnostic {
   const check = 'data directory'
   const self = process.getuid?.()
   if (self !== undefined && self !== 0 && owner !== self) {
@@ -65,7 +65,7 @@ function examineAccess(directory: string, mode: number, owner: number): Diagnost
 }
 
 /** What somebody else made there, root most often, the gateway's own user may not open. */
-function examineOwners(directory: string, uid: number, gid: number): Diagnostic[] {
+function checkOwners(directory: string, uid: number, gid: number): Diagnostic[] {
   const strange = process.platform === 'win32' ? [] : listStrange(directory, uid)
   const [first] = strange
   if (first === undefined) return []
@@ -85,7 +85,7 @@ function listStrange(directory: string, uid: number): string[] {
   }
 }
 
-function examineSpace(directory: string): Diagnostic[] {
+function checkSpace(directory: string): Diagnostic[] {
   const { bavail, bsize, files, ffree } = statfsSync(directory)
   const free = bavail * bsize
   const message = `${formatBytes(free)} free`
@@ -101,7 +101,7 @@ function examineSpace(directory: string): Diagnostic[] {
   return [space, warning('disk', `space for only ${ffree} more files`, 'Delete unneeded files from that disk.')]
 }
 
-function examineClock(directory: string, now: number): Diagnostic {
+function checkClock(directory: string, now: number): Diagnostic {
   const remedy = 'Set it and keep it correct with NTP: limits, budgets and records depend on it.'
   if (now < earliest) return problem('clock', `it says ${new Date(now).toISOString()}`, remedy)
   const written = statSync(join(directory, databaseFile), { throwIfNoEntry: false })?.mtimeMs ?? 0

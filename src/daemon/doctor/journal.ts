@@ -8,7 +8,7 @@ import { journalFolder } from '../places.ts'
 /** So much is waiting only when the store has not been able to take it. */
 const muchBytes = 1e9
 
-export function examineJournal(dataDirectory: string): Diagnostic[] {
+export function checkJournal(dataDirectory: string): Diagnostic[] {
   const directory = join(dataDirectory, journalFolder)
   const names = list(directory)
   if (names === null) return []
@@ -26,11 +26,11 @@ export function examineJournal(dataDirectory: string): Diagnostic[] {
     bytes > muchBytes
       ? warning('journal', `${amount} wait for the store`, 'See what delays the store: spgw status.')
       : ok('journal', amount)
-  return [whole, ...examineSetAside(join(directory, 'set-aside'))]
+  return [whole, ...checkSetAside(join(directory, 'set-aside'))]
 }
 
 /** What ingestion could not read is kept for a person to look at, and for nobody else. */
-function examineSetAside(directory: string): Diagnostic[] {
+function checkSetAside(directory: string): Diagnostic[] {
   const names = list(directory)
   if (names === null || names instanceof Error || names.length === 0) return []
   const remedy = `Keep them for the investigation, then delete them: ${directory}`

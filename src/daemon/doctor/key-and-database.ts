@@ -8,7 +8,7 @@ import { ok, problem } from '../../core/diagnostic.ts'
 import { makeKeyring, witnessIdentity } from '../../sealing/keyring.ts'
 import { loadMachineKey, type MachineKey } from '../../sealing/machine-key.ts'
 import { SealBroken } from '../../sealing/seal-error.ts'
-import type { Examination } from '../../store/sqlite/check-database.ts'
+import type { DatabaseCheck } from '../../store/sqlite/check-database.ts'
 import { databaseBytes } from '../../store/sqlite/database-bytes.ts'
 import { extractNativeBinding } from '../native-binding.ts'
 import { databaseFile } from '../places.ts'
@@ -16,7 +16,7 @@ import { databaseFile } from '../places.ts'
 const restore = 'Restore a backup: spgw restore FILE --force keeps the present data.'
 
 /** The machine key, the database, and whether the one opens what is sealed in the other. */
-export async function examineKeyAndDatabase(
+export async function checkKeyAndDatabase(
   settings: Settings,
   credentialsDirectory: string | null,
 ): Promise<Diagnostic[]> {
@@ -26,13 +26,18 @@ export async function examineKeyAndDatabase(
     if (!existsSync(dataDirectory)) return []
     return [problem('database', `there is none in ${dataDirectory}`, 'Create one: spgw init, or spgw serve.')]
   }
-  const { key, diagnostic } = examineKey(() => loadMachineKey({ explicitPath, credentialsDirectory, dataDirectory }))
+  const { key, diagnostic } = checkKey(() => loadMachineKey({ explicitPath, credentialsDirectory, dataDirectory }))
   const examination = await withBinding(dataDirectory, (binding) => examine(path, binding))
   if ('check' in examination) return [diagnostic, examination]
-  return [diagnostic, ...judgeDatabase(path, examination), ...judgeSeal(key, examination), ...judgeAudit(examination)]
+  return [
+    diagnostic,
+    ...evaluateDatabase(path, examination),
+    ...evaluateSeal(key, examination),
+    ...evaluateAudit(examination),
+  ]
 }
 
-function examineKey(load: () => MachineKey): { key: MachineKey | null; diagnostic: Diagnostic } {
+function checkKey(load: () => MachineKey): { key: MachineKey | null; diagnostic: Diagnostic } {
   try {
     const key = load()
     return { key, diagnostic: ok('machine key', `${key.keyId} in ${key.source}`) }
@@ -45,10 +50,10 @@ function examineKey(load: () => MachineKey): { key: MachineKey | null; diagnosti
   }
 }
 
-async function examine(path: string, nativeBinding: string | undefined): Promise<Examination | Diagnostic> {
-  const { examineDatabase } = await import('../../store/sqlite/check-database.ts')
+async function examine(path: string, nativeBinding: string | undefined): Promise<DatabaseCheck | Diagnostic> {
+  const { checkDatabase } = await import('../../store/sqlite/check-database.ts')
   try {
-    return await examineDatabase({ path, ...(nativeBinding === undefined ? {} : { nativeBinding }) })
+    return await checkDatabase({ path, ...(nativeBinding === undefined ? {} : { nativeBinding }) })
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     return problem('database', `${path} cannot be read: ${message}`, restore)
@@ -72,7 +77,7 @@ async function withBinding<Value>(
   }
 }
 
-function judgeDatabase(path: string, { damage, schema, age }: Examination): Diagnostic[] {
+function evaluateDatabase(path: string, { damage, schema, age }: DatabaseCheck): Diagnostic[] {
   const size = formatBytes(databaseBytes(path))
   const diagnostics = damage.map((line) => problem('database', `it is damaged: ${line}`, restore))
   if (schema === null) return [...diagnostics, problem('database', `${path} was not created by spgw`, restore)]
@@ -85,7 +90,7 @@ function judgeDatabase(path: string, { damage, schema, age }: Examination): Diag
   return [ok('database', `${size}, undamaged, schema ${schema}${note}`)]
 }
 
-function judgeSeal(key: MachineKey | null, { witness }: Examination): Diagnostic[] {
+function evaluateSeal(key: MachineKey | null, { witness }: DatabaseCheck): Diagnostic[] {
   if (key === null || witness === null) return []
   try {
     makeKeyring(key).open(witness, witnessIdentity)
@@ -97,7 +102,7 @@ function judgeSeal(key: MachineKey | null, { witness }: Examination): Diagnostic
   }
 }
 
-function judgeAudit({ audit }: Examination): Diagnostic[] {
+function evaluateAudit({ audit }: DatabaseCheck): Diagnostic[] {
   if (audit === null) return []
   const lines = `${audit.lines.toLocaleString('en-US')} lines`
   if (audit.flaw === null) return [ok('audit', `${lines}, each chained to the one before`)]

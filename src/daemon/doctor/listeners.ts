@@ -4,18 +4,18 @@ import type { Diagnostic } from '../../core/diagnostic.ts'
 import { ok, problem, warning } from '../../core/diagnostic.ts'
 
 /** The addresses are free while no gateway has them, and the socket is nobody else's to open. */
-export async function examineListeners(settings: Settings, isRunning: boolean): Promise<Diagnostic[]> {
-  const socket = examineSocket(settings.admin.socket, settings.admin.socketGroup !== null, isRunning)
+export async function checkListeners(settings: Settings, isRunning: boolean): Promise<Diagnostic[]> {
+  const socket = checkSocket(settings.admin.socket, settings.admin.socketGroup !== null, isRunning)
   if (isRunning) return socket
   const { gateway, console } = settings
   const both = [
-    await examineAddress('gateway', gateway.host, gateway.port),
-    await examineAddress('console', console.host, console.port),
+    await checkAddress('gateway', gateway.host, gateway.port),
+    await checkAddress('console', console.host, console.port),
   ]
   return [...socket, ...both]
 }
 
-async function examineAddress(name: 'gateway' | 'console', host: string, port: number): Promise<Diagnostic> {
+async function checkAddress(name: 'gateway' | 'console', host: string, port: number): Promise<Diagnostic> {
   const { claimPort } = await import('../../gateway/thread/server-address.ts')
   const address = `${host}:${port}`
   try {
@@ -31,7 +31,7 @@ async function examineAddress(name: 'gateway' | 'console', host: string, port: n
   }
 }
 
-function examineSocket(path: string, hasGroup: boolean, isRunning: boolean): Diagnostic[] {
+function checkSocket(path: string, hasGroup: boolean, isRunning: boolean): Diagnostic[] {
   if (process.platform === 'win32' || !existsSync(path)) return []
   if (!isRunning) {
     return [warning('admin socket', `${path} exists, but no gateway answers`, 'The next spgw serve replaces it.')]

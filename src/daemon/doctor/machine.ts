@@ -3,11 +3,11 @@ import type { Settings } from '../../config/settings.ts'
 import { SettingsRefused } from '../../config/settings-refused.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { ok, problem, warning } from '../../core/diagnostic.ts'
-import { examineCertificates } from './certificates.ts'
-import { examineDirectory } from './directory.ts'
-import { examineJournal } from './journal.ts'
-import { examineKeyAndDatabase } from './key-and-database.ts'
-import { examineListeners } from './listeners.ts'
+import { checkCertificates } from './certificates.ts'
+import { checkDirectory } from './directory.ts'
+import { checkJournal } from './journal.ts'
+import { checkKeyAndDatabase } from './key-and-database.ts'
+import { checkListeners } from './listeners.ts'
 
 export interface Examined {
   /** `--data-dir`, or where the command line found a gateway. */
@@ -21,23 +21,23 @@ export interface Examined {
 }
 
 /** Everything that can be seen from this machine, with or without a gateway that runs. Never throws for what it looks at. */
-export async function examineMachine(examined: Examined): Promise<Diagnostic[]> {
-  const { settings, diagnostics } = await examineSettings(examined)
-  const limits = examineLimits(examined.processId)
+export async function checkMachine(examined: Examined): Promise<Diagnostic[]> {
+  const { settings, diagnostics } = await checkSettings(examined)
+  const limits = checkLimits(examined.processId)
   if (settings === null) return [...diagnostics, ...limits]
   const isRunning = examined.processId !== null
   return [
     ...diagnostics,
-    ...examineDirectory(settings.dataDirectory, examined.now),
-    ...(await examineKeyAndDatabase(settings, examined.environment.CREDENTIALS_DIRECTORY ?? null)),
-    ...examineJournal(settings.dataDirectory),
-    ...(await examineListeners(settings, isRunning)),
-    ...examineCertificates(settings, examined.now),
+    ...checkDirectory(settings.dataDirectory, examined.now),
+    ...(await checkKeyAndDatabase(settings, examined.environment.CREDENTIALS_DIRECTORY ?? null)),
+    ...checkJournal(settings.dataDirectory),
+    ...(await checkListeners(settings, isRunning)),
+    ...checkCertificates(settings, examined.now),
     ...limits,
   ]
 }
 
-async function examineSettings(examined: Examined): Promise<{ settings: Settings | null; diagnostics: Diagnostic[] }> {
+async function checkSettings(examined: Examined): Promise<{ settings: Settings | null; diagnostics: Diagnostic[] }> {
   const { loadSettings } = await import('../../config/load.ts')
   const { dataDirectory, file, environment } = examined
   try {
@@ -63,7 +63,7 @@ function adviseSettings(place: string, message: string): string {
 const fewFiles = 4096
 
 /** Of the gateway that runs, else what one started from here would get. */
-function examineLimits(processId: number | null): Diagnostic[] {
+function checkLimits(processId: number | null): Diagnostic[] {
   if (process.platform !== 'linux') return []
   const limit = readLimit(processId ?? 'self')
   if (limit === null) return []

@@ -55,6 +55,6 @@ export type FromThread =
   | { type: 'refused'; reason: string }
   | { type: 'traffic'; event: TrafficEvent }
   /** After a fault that nobody caught: it takes no requests any more, ends those that it has, and then ends itself. */
-  | { type: 'dying'; reason: string }
+  | { type: 'crashing'; reason: string }
   | { type: 'stopped-listening' }
   | { type: 'drained' }

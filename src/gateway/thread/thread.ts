@@ -161,7 +161,7 @@ async function end(limitMs: number): Promise<void> {
 async function crash(error: unknown): Promise<void> {
   if (faulted) process.exit(1)
   faulted = true
-  tell({ type: 'dying', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  tell({ type: 'crashing', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   await shutDownAfterCrash(traffic, server, isLastListener() ? left.promise : null, pause)
   gateway.refusals.flush()
   gateway.journal.close()

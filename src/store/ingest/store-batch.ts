@@ -2,7 +2,7 @@ import { reachFaultPoint } from '../../core/fault-point.ts'
 import { type RecordHead, readHead, readTime } from '../records/record-head.ts'
 import type { HotStatements } from '../sqlite/hot-statements.ts'
 import { writeJson } from '../sqlite/json-column.ts'
-import { isSickness } from '../store-error.ts'
+import { isUnhealthy } from '../store-error.ts'
 import { type FoundEntry, parseEntry, recordText } from './segment-reader.ts'
 import { TrafficTallier } from './traffic-tally.ts'
 
@@ -69,7 +69,7 @@ export function storeEach(
       hot.attempt(() => storeBatch(hot, [entry], place, stored))
     } catch (error) {
       // The storage, and not this entry: after some of its faults the transaction is over, and nothing may follow.
-      if (isSickness(error)) throw error
+      if (isUnhealthy(error)) throw error
       stored.refused.push(entry)
     }
   }

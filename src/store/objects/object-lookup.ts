@@ -5,7 +5,7 @@ import type { Connection } from '../sqlite/connection.ts'
 import { HeldInputs } from './held-inputs.ts'
 
 /** Answers the look-ups of data-plane threads, each over a port of its own. */
-export class ObjectDesk {
+export class ObjectLookup {
   readonly #connection: Connection
   readonly #ingest: () => Promise<unknown>
   readonly #uploads = new HeldInputs()

@@ -8,7 +8,7 @@ import { migrations } from './migrations/index.ts'
 import { type SqliteFile, sqliteDialect } from './sqlite.ts'
 
 /** What a look into a database tells that changes nothing in it, whether a gateway runs or not. */
-export interface Examination {
+export interface DatabaseCheck {
   /** What SQLite's own check says is damaged; empty is well. */
   damage: string[]
   /** The newest schema that it has had; null: none of ours. */
@@ -23,21 +23,21 @@ export interface Examination {
 
 const damagesNamed = 5
 /** A lock held for a moment is waited for; a command has the time. */
-const patienceMs = 2000
+const busyTimeoutMs = 2000
 
 /** Throws SQLite's error when it cannot be opened or is no database. */
-export async function examineDatabase({ path, nativeBinding }: SqliteFile): Promise<Examination> {
+export async function checkDatabase({ path, nativeBinding }: SqliteFile): Promise<DatabaseCheck> {
   const sqlite = new Sqlite(path, {
     readonly: true,
     fileMustExist: true,
-    timeout: patienceMs,
+    timeout: busyTimeoutMs,
     ...(nativeBinding === undefined ? {} : { nativeBinding }),
   })
   const db: Database = new Kysely<Schema>({ dialect: sqliteDialect(sqlite) })
   try {
     const damage = readDamage(sqlite)
     const applied = readApplied(sqlite)
-    const age = judgeAge(applied)
+    const age = schemaAge(applied)
     const isKnown = age === 'current' && damage.length === 0
     return {
       damage,
@@ -64,7 +64,7 @@ function readApplied(sqlite: Sqlite.Database): string[] {
   return rows.map(({ name }) => name)
 }
 
-function judgeAge(applied: readonly string[]): Examination['age'] {
+function schemaAge(applied: readonly string[]): DatabaseCheck['age'] {
   const known = Object.keys(migrations)
   if (applied.some((name) => !known.includes(name))) return 'newer'
   return known.every((name) => applied.includes(name)) ? 'current' : 'older'

@@ -9,13 +9,13 @@ const pausesMs = [10, 20, 40, 80, 150]
 /** A lock that lasts this long is told, before those who wait for it give up. */
 const noticeMs = 500
 /** A fault that mended itself is told for this long, so that whoever looks now and then sees it. */
-const mendedMs = 3000
+const recoveredMs = 3000
 
 interface ConnectionParts {
   db: Database
   /** The one connection that the query builder uses as well. */
   sqlite: Sqlite.Database
-  patienceMs: number
+  busyTimeoutMs: number
   ground: Ground
 }
 
@@ -24,7 +24,7 @@ export class Connection {
   /** For reads that page through by themselves and need no transaction. */
   readonly db: Database
   readonly #sqlite: Sqlite.Database
-  readonly #patienceMs: number
+  readonly #busyTimeoutMs: number
   readonly #ground: Ground
   #hot: HotStatements | null = null
   #trouble: string | null = null
@@ -32,10 +32,10 @@ export class Connection {
   #mended: { reason: string; until: number } | null = null
   #closed = false
 
-  constructor({ db, sqlite, patienceMs, ground }: ConnectionParts) {
+  constructor({ db, sqlite, busyTimeoutMs, ground }: ConnectionParts) {
     this.db = db
     this.#sqlite = sqlite
-    this.#patienceMs = patienceMs
+    this.#busyTimeoutMs = busyTimeoutMs
     this.#ground = ground
   }
 
@@ -107,7 +107,7 @@ export class Connection {
     await this.#patiently(() => this.#alone(() => this.#ground.renewLog()), true)
     this.#mended = {
       reason: 'the write-ahead log of the database was deleted and has been recreated',
-      until: Date.now() + mendedMs,
+      until: Date.now() + recoveredMs,
     }
   }
 
@@ -150,7 +150,7 @@ export class Connection {
         const translated = translateSqliteError(error)
         if (isDamage(error) && translated instanceof StoreDegraded) this.#damage = translated.message
         const waited = performance.now() - begun
-        if (!isBusy(error) || this.#closed || waited > this.#patienceMs) throw translated
+        if (!isBusy(error) || this.#closed || waited > this.#busyTimeoutMs) throw translated
         if (writes && waited > noticeMs && translated instanceof StoreDegraded) this.#trouble = translated.message
         await wait(pausesMs[tries] ?? 200)
       }

@@ -27,10 +27,10 @@ const openTries = 50
 export interface OpenOptions {
   migrations: Record<string, Migration>
   /** How long a call waits for a lock that another process holds. */
-  patienceMs: number
+  busyTimeoutMs: number
 }
 
-const defaults: OpenOptions = { migrations: ownMigrations, patienceMs: 5000 }
+const defaults: OpenOptions = { migrations: ownMigrations, busyTimeoutMs: 5000 }
 
 /** Opens the database, made with mode 0600 if it is new, and migrates it. Throws `StoreRefused`. */
 export async function openStore(file: SqliteFile, options: OpenOptions = defaults): Promise<OpenStore> {
@@ -44,14 +44,14 @@ export async function openStore(file: SqliteFile, options: OpenOptions = default
   }
 }
 
-async function openOnce(file: SqliteFile, { migrations, patienceMs }: OpenOptions): Promise<OpenStore> {
+async function openOnce(file: SqliteFile, { migrations, busyTimeoutMs }: OpenOptions): Promise<OpenStore> {
   // The log and the shared memory file beside it take their mode from the database.
   closeSync(openSync(file.path, 'a', 0o600))
   const sqlite = openSqlite(file)
   const db = new Kysely<Schema>({ dialect: sqliteDialect(sqlite) })
   try {
     const { schemaVersion, upgrade } = await migrate({ ...file, sqlite, db }, migrations)
-    const connection = new Connection({ db, sqlite, patienceMs, ground: watchPlaces(file.path, sqlite) })
+    const connection = new Connection({ db, sqlite, busyTimeoutMs, ground: watchPlaces(file.path, sqlite) })
     return {
       connection,
       schemaVersion,

@@ -5,12 +5,12 @@ import { migrations } from '../../../src/store/sqlite/migrations/index.ts'
 import { openStore } from '../../../src/store/sqlite/open.ts'
 import { storePaths, temporaryDirectory } from '../support.ts'
 
-const patienceMs = 5000
+const busyTimeoutMs = 5000
 
 it('of a database of before are the present ones, and what records name belongs to nobody known', async () => {
   const { databasePath: path } = storePaths(temporaryDirectory())
   const known = Object.entries(migrations).filter(([name]) => name < '0009')
-  await (await openStore({ path }, { migrations: Object.fromEntries(known), patienceMs })).close()
+  await (await openStore({ path }, { migrations: Object.fromEntries(known), busyTimeoutMs })).close()
   const before = new Sqlite(path)
   before.exec(`insert into projects (id, name, created_at) values ('prj_1', 'alpha', '2026-01-01T00:00:00.000Z');
     insert into record_labels (number, project) values (1, 'alpha'), (2, 'gone'), (3, null)`)

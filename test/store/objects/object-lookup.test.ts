@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { afterEach, expect, it } from 'vitest'
 import type { HeldInput, HoldInput, ObjectQuestion, ObjectReply } from '../../../src/core/stored-object.ts'
-import { ObjectDesk } from '../../../src/store/objects/object-lookup.ts'
+import { ObjectLookup } from '../../../src/store/objects/object-lookup.ts'
 import type { Connection } from '../../../src/store/sqlite/connection.ts'
 
 const session = 'prv_1 /upload/v1beta/files?upload_id=1'
@@ -18,9 +18,9 @@ afterEach(() => {
   for (const port of ports.splice(0)) port.close()
 })
 
-function connect(desk: ObjectDesk): MessagePort {
+function connect(lookup: ObjectLookup): MessagePort {
   const { port1, port2 } = new MessageChannel()
-  desk.serve(port1)
+  lookup.serve(port1)
   ports.push(port2)
   return port2
 }
@@ -37,8 +37,8 @@ it.each([
   ['before', 0],
   ['behind', 1],
 ])('gives a call what another thread has given back, also where its port is read %s that one’s', async (_, place) => {
-  const desk = new ObjectDesk({} as Connection, async () => {})
-  const both = [connect(desk), connect(desk)]
+  const lookup = new ObjectLookup({} as Connection, async () => {})
+  const both = [connect(lookup), connect(lookup)]
   const [asking, giving] = place === 0 ? both : both.toReversed()
   expect(await take(giving!, 1, 0)).toMatchObject({ offset: 0 })
   giving!.postMessage({ kind: 'hold-input', session, held } satisfies HoldInput)

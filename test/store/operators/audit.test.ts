@@ -223,7 +223,7 @@ describe('a database of before', () => {
     const { '0001-foundation': first, '0002-record-labels': second } = migrations
     if (first === undefined || second === undefined) throw new Error('the first migrations are gone')
     const before = { '0001-foundation': first, '0002-record-labels': second }
-    await (await openStore({ path: data.databasePath }, { migrations: before, patienceMs: 5000 })).close()
+    await (await openStore({ path: data.databasePath }, { migrations: before, busyTimeoutMs: 5000 })).close()
     const database = new Sqlite(data.databasePath)
     const old = makeChain(
       [

@@ -138,7 +138,7 @@ describe('records of the first schema', () => {
       at(3, { model: 'a' }),
       at(900, { model: 'a', key: { id: 'key_2', name: 'ci' } }),
     ]
-    const before = await openStore({ path }, { migrations: first, patienceMs: 5000 })
+    const before = await openStore({ path }, { migrations: first, busyTimeoutMs: 5000 })
     await before.close()
     insertFirst(path, records)
     const store = await openStore({ path })

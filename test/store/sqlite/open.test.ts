@@ -14,7 +14,7 @@ import { openStore } from '../../../src/store/sqlite/open.ts'
 import { StoreConflict, StoreDegraded, StoreRefused } from '../../../src/store/store-error.ts'
 import { addScope, now, startTestStore, storePaths, temporaryDirectory } from '../support.ts'
 
-const patienceMs = 5000
+const busyTimeoutMs = 5000
 const newest = Object.keys(migrations).at(-1)
 
 function addTable(name: string): Migration {
@@ -37,7 +37,7 @@ describe('opening', () => {
   it('refuses a newer database, naming both versions', async () => {
     const { databasePath: path } = storePaths(temporaryDirectory())
     const newer = { ...migrations, '9999-tomorrow': addTable('tomorrow') }
-    await (await openStore({ path }, { migrations: newer, patienceMs })).close()
+    await (await openStore({ path }, { migrations: newer, busyTimeoutMs })).close()
     const refused = openStore({ path })
     await expect(refused).rejects.toThrow(StoreRefused)
     await expect(refused).rejects.toThrow(
@@ -117,7 +117,7 @@ describe('a lock held by another process', () => {
 
   it('becomes StoreDegraded when patience ends, shown until a write succeeds', async () => {
     const { databasePath: path } = storePaths(temporaryDirectory())
-    const store = await openStore({ path }, { migrations, patienceMs: 50 })
+    const store = await openStore({ path }, { migrations, busyTimeoutMs: 50 })
     const lock = await holdLock(path)
     const rename = () => store.connection.write((db) => db.updateTable('workspace').set({ name: 'x' }).execute())
     await expect(rename()).rejects.toThrow(StoreDegraded)

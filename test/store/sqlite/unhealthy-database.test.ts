@@ -8,9 +8,9 @@ import { openStore } from '../../../src/store/sqlite/open.ts'
 import { StoreDegraded } from '../../../src/store/store-error.ts'
 import { now, storePaths, temporaryDirectory } from '../support.ts'
 
-async function openSample(patienceMs = 5000) {
+async function openSample(busyTimeoutMs = 5000) {
   const { databasePath: path } = storePaths(temporaryDirectory())
-  const store = await openStore({ path }, { migrations, patienceMs })
+  const store = await openStore({ path }, { migrations, busyTimeoutMs })
   onTestFinished(() => store.close())
   const { connection } = store
   const add = (name: string) =>

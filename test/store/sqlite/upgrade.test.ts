@@ -12,7 +12,7 @@ import { StoreRefused } from '../../../src/store/store-error.ts'
 import { storePaths, temporaryDirectory } from '../support.ts'
 
 const foundation = { '0001-foundation': migrations['0001-foundation']! }
-const patienceMs = 5000
+const busyTimeoutMs = 5000
 
 function run(statement: string): Migration {
   return { up: async (db: Kysely<unknown>) => void (await sql.raw(statement).execute(db)) }
@@ -24,7 +24,7 @@ const third = { ...second, '0003-third': run('insert into second values (3)') }
 /** A database as the first version made it, with something in it. */
 async function makeFirstVersion(bytes = 1000): Promise<string> {
   const { databasePath: path } = storePaths(temporaryDirectory())
-  await (await openStore({ path }, { migrations: foundation, patienceMs })).close()
+  await (await openStore({ path }, { migrations: foundation, busyTimeoutMs })).close()
   const database = new Sqlite(path)
   database.exec('create table ballast (bytes blob)')
   database.prepare('insert into ballast values (randomblob(?))').run(bytes)
@@ -48,7 +48,7 @@ const files = (path: string) => readdirSync(dirname(path)).filter((name) => name
 describe('an upgrade', () => {
   it('leaves a copy of what was, whole and private, and says where', async () => {
     const path = await makeFirstVersion()
-    const store = await openStore({ path }, { migrations: third, patienceMs })
+    const store = await openStore({ path }, { migrations: third, busyTimeoutMs })
     const copy = `${path}.before-v3`
     expect(store.upgrade).toEqual({ from: '0001-foundation', to: '0003-third', copy })
     await store.close()
@@ -57,14 +57,14 @@ describe('an upgrade', () => {
     expect(statSync(copy).mode & 0o777).toBe(0o600)
     expect(schemas(copy)).toEqual(['0001-foundation'])
     expect(query(copy, 'select hex(bytes) from ballast')).toEqual(query(path, 'select hex(bytes) from ballast'))
-    const again = await openStore({ path }, { migrations: third, patienceMs })
+    const again = await openStore({ path }, { migrations: third, busyTimeoutMs })
     expect(again.upgrade).toBeNull()
     await again.close()
   })
 
   it('copies nothing where there was nothing', async () => {
     const { databasePath: path } = storePaths(temporaryDirectory())
-    const store = await openStore({ path }, { migrations: third, patienceMs })
+    const store = await openStore({ path }, { migrations: third, busyTimeoutMs })
     expect(store.upgrade).toBeNull()
     await store.close()
     expect(files(path)).toEqual(['spgw.db'])
@@ -73,12 +73,12 @@ describe('an upgrade', () => {
   it('is one transaction: a step that fails takes those before it back', async () => {
     const path = await makeFirstVersion()
     const broken = { ...second, '0003-broken': run('insert into nowhere values (1)') }
-    const refused = openStore({ path }, { migrations: broken, patienceMs })
+    const refused = openStore({ path }, { migrations: broken, busyTimeoutMs })
     await expect(refused).rejects.toThrow(StoreRefused)
     await expect(refused).rejects.toThrow('migration 0003-broken failed and was undone: no such table: nowhere')
     expect(schemas(path)).toEqual(['0001-foundation'])
     expect(query(path, "select name from sqlite_master where name = 'second'")).toEqual([])
-    const mended = await openStore({ path }, { migrations: third, patienceMs })
+    const mended = await openStore({ path }, { migrations: third, busyTimeoutMs })
     expect(mended.schemaVersion).toBe('0003-third')
     await mended.close()
   })
@@ -90,9 +90,9 @@ describe('an upgrade', () => {
     const fill = ['insert into parents values (1)', 'insert into children values (1)']
     const rows = fill.map((statement, index): [string, Migration] => [`0003-${index}`, run(statement)])
     const before = { ...foundation, ...Object.fromEntries([...made, ...rows]) }
-    await (await openStore({ path }, { migrations: before, patienceMs })).close()
+    await (await openStore({ path }, { migrations: before, busyTimeoutMs })).close()
     const lost = { ...before, '0004-lost': run('delete from parents') }
-    await expect(openStore({ path }, { migrations: lost, patienceMs })).rejects.toThrow('rows of children refer to')
+    await expect(openStore({ path }, { migrations: lost, busyTimeoutMs })).rejects.toThrow('rows of children refer to')
     const rebuilt = {
       ...before,
       '0004-new': run('create table parents_new (id integer primary key, name text)'),
@@ -100,7 +100,7 @@ describe('an upgrade', () => {
       '0004-renamed': run('alter table parents_new rename to parents'),
       '0004-same': run('insert into parents values (1, null)'),
     }
-    const store = await openStore({ path }, { migrations: rebuilt, patienceMs })
+    const store = await openStore({ path }, { migrations: rebuilt, busyTimeoutMs })
     await store.close()
     expect(query(path, 'select parent from children')).toEqual([1])
   })
@@ -111,7 +111,7 @@ describe('an upgrade', () => {
     let known: Record<string, Migration> = foundation
     for (const version of ['0002-a', '0003-b', '0010-c', '0011-d']) {
       known = { ...known, [version]: run(`create table "${version}" (id integer)`) }
-      await (await openStore({ path }, { migrations: known, patienceMs })).close()
+      await (await openStore({ path }, { migrations: known, busyTimeoutMs })).close()
     }
     expect(files(path)).toEqual(['spgw.db', 'spgw.db.before-v10', 'spgw.db.before-v11', 'spgw.db.before-vacation.png'])
   })
@@ -171,7 +171,7 @@ const { sql } = await import('kysely')
 armFaultPoint(process.env, () => {}, () => process.kill(process.pid, 'SIGKILL'))
 const planted = { up: (db) => sql\`create table planted (id integer)\`.execute(db) }
 const path = process.argv[1]
-await openStore({ path }, { migrations: { ...migrations, '9999-planted': planted }, patienceMs: 100 }).then(
+await openStore({ path }, { migrations: { ...migrations, '9999-planted': planted }, busyTimeoutMs: 100 }).then(
   () => console.log('opened'),
   (error) => console.log(error.message),
 )`

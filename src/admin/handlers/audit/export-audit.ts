@@ -10,13 +10,17 @@ const pageLines = 500
 /** What is asked for is checked at once; the rest happens as the events are asked for. */
 export async function exportAudit(context: AdminContext, input: AuditInput) {
   const filter = await readAuditFilter(context, input)
-  return tell(context, input, filter)
+  return streamEvents(context, input, filter)
 }
 
 type Filter = Omit<AuditFilter, 'limit'>
 
 /** Gone through twice: whoever takes a file wants to know how long it is. Who takes it is its last line. */
-async function* tell(context: AdminContext, input: AuditInput, filter: Filter): AsyncGenerator<AuditExportEvent> {
+async function* streamEvents(
+  context: AdminContext,
+  input: AuditInput,
+  filter: Filter,
+): AsyncGenerator<AuditExportEvent> {
   await note(context, input)
   const names = await loadProjectNames(context)
   const write = (line: AuditEvent) => `${JSON.stringify(showLine(line, names))}\n`

@@ -17,7 +17,7 @@ export interface ApplyInput extends PlanInput {
 }
 
 /** How often a plan is made anew because others wrote, before somebody is asked. */
-const patience = 5
+const maxAttempts = 5
 
 /**
  * Plans anew, checks everything, and writes it in one transaction. What is written is what was expected, and nothing else:
@@ -33,7 +33,7 @@ export async function applyFiles(context: AdminContext, input: ApplyInput) {
   for (let tries = 1; ; tries++) {
     const minted = await write(context, made, found)
     if (minted !== null) return await answer(context, made, found, minted)
-    if (tries === patience) throw conflict('The configuration keeps changing.', 'Try again.')
+    if (tries === maxAttempts) throw conflict('The configuration keeps changing.', 'Try again.')
     made = await planFiles(context, input)
     refuseProblems(made)
     refuseAnother(expected, made)
@@ -61,14 +61,14 @@ function refuseBeyondRole({ caller }: AdminContext, { plan }: Made): void {
 function refuseAnother(expect: Record<string, string> | undefined, { plan }: Made): void {
   if (expect === undefined) return
   const now = expectation(plan)
-  const told = [...new Set([...Object.keys(expect), ...Object.keys(now)])].flatMap((name) => {
+  const changed = [...new Set([...Object.keys(expect), ...Object.keys(now)])].flatMap((name) => {
     if (expect[name] === now[name]) return []
     if (expect[name] === undefined) return [`${name} would be changed as well`]
     return [now[name] === undefined ? `${name} no longer needs a change` : `${name} was changed`]
   })
-  if (told.length === 0) return
+  if (changed.length === 0) return
   throw conflict(
-    `The plan has changed: ${told.join('; ')}.`,
+    `The plan has changed: ${changed.join('; ')}.`,
     'Nothing was changed. Review the new plan and apply again.',
   )
 }

@@ -3,7 +3,7 @@ import { newId } from '../../../core/ids.ts'
 import type { Key } from '../../../store/api.ts'
 import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
-import { untilGone } from '../cancellation.ts'
+import { cancelledBy } from '../cancellation.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict, refused } from '../fault.ts'
 import { type FoundScope, findKey, findPolicy, findScope } from '../find.ts'
@@ -90,7 +90,9 @@ export const keys = {
     return found.map((key) => showKey(key, names))
   }),
   show: operations.keys.show.handler(async ({ context, input }) => (await load(context, input)).before),
-  usage: operations.keys.usage.handler(({ context, input, signal }) => showKeyUsage(untilGone(context, signal), input)),
+  usage: operations.keys.usage.handler(({ context, input, signal }) =>
+    showKeyUsage(cancelledBy(context, signal), input),
+  ),
   edit: operations.keys.edit.handler(async ({ context, input }) => {
     const loaded = await load(context, input)
     const { key } = loaded

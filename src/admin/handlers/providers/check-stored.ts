@@ -32,7 +32,7 @@ async function checkPool(context: AdminContext, provider: Provider): Promise<Sto
       result: await checkOne(context, provider, stored, ask),
     })),
   )
-  return { ...judgePool(credentials), credentials }
+  return { ...evaluatePool(credentials), credentials }
 }
 
 async function checkOne(
@@ -50,7 +50,7 @@ async function checkOne(
 }
 
 /** A pool is as good as its best credential: traffic passes over the others. */
-function judgePool(credentials: StoredCheck['credentials']): CheckResult {
+function evaluatePool(credentials: StoredCheck['credentials']): CheckResult {
   const good = credentials.filter(({ result }) => result.ok)
   const [first] = good.length > 0 ? good : credentials
   if (first === undefined) throw new Error('an empty pool has no credential to check')

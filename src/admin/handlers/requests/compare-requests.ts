@@ -3,10 +3,10 @@ import { formatMilliseconds } from '../../contract/show-value.ts'
 
 /** Both in words, and whether they said the same. */
 export function compareRequests(before: Compared, after: Compared): string {
-  return `Before: ${tell(before)}. Now: ${tell(after)}. ${compareTexts(before.answer, after.answer)}`
+  return `Before: ${describe(before)}. Now: ${describe(after)}. ${compareTexts(before.answer, after.answer)}`
 }
 
-function tell({ status, provider, upstream_model, duration_ms, input, output }: Compared): string {
+function describe({ status, provider, upstream_model, duration_ms, input, output }: Compared): string {
   const by = provider === null ? '' : ` from ${[provider, upstream_model].filter(Boolean).join('/')}`
   const took = duration_ms === null ? '' : ` in ${formatMilliseconds(duration_ms)}`
   const tokens = input === null || output === null ? '' : `, tokens: ${input} in and ${output} out`

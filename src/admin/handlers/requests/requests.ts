@@ -1,6 +1,6 @@
 import { describeMissing } from '../../../core/degraded.ts'
 import { operations } from '../base.ts'
-import { untilGone } from '../cancellation.ts'
+import { cancelledBy } from '../cancellation.ts'
 import { notFound } from '../fault.ts'
 import { matchesFilter, readFilter } from './record-filter.ts'
 import { readSeries } from './request-series.ts'
@@ -9,7 +9,7 @@ import { readSeries } from './request-series.ts'
 export const requests = {
   list: operations.requests.list.handler(async ({ context, input, signal }) => {
     await context.runtime.ingest()
-    return untilGone(context, signal).store.records.list(await readFilter(context, input))
+    return cancelledBy(context, signal).store.records.list(await readFilter(context, input))
   }),
   show: operations.requests.show.handler(async ({ context, input }) => {
     const unread = await context.runtime.ingest().then(
@@ -37,11 +37,11 @@ export const requests = {
   stats: operations.requests.stats.handler(async ({ context, input, signal }) => {
     await context.runtime.ingest()
     const { by, ...filter } = input
-    return untilGone(context, signal).store.records.stats(await readFilter(context, filter), by)
+    return cancelledBy(context, signal).store.records.stats(await readFilter(context, filter), by)
   }),
   export: operations.requests.export.handler(async function* ({ context, input, signal }) {
     const { exportRequests } = await import('./export-requests.ts')
-    yield* exportRequests(untilGone(context, signal), input)
+    yield* exportRequests(cancelledBy(context, signal), input)
   }),
   replay: operations.requests.replay.handler(async function* ({ context, input, signal }) {
     const { replayRequest } = await import('./replay-request.ts')
@@ -53,7 +53,7 @@ export const requests = {
   }),
   series: operations.requests.series.handler(async ({ context, input, signal }) => {
     await context.runtime.ingest()
-    return readSeries(untilGone(context, signal), input)
+    return readSeries(cancelledBy(context, signal), input)
   }),
   send: operations.requests.send.handler(async function* ({ context, input, signal }) {
     const { sendRequest } = await import('./send-request.ts')

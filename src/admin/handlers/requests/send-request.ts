@@ -113,7 +113,7 @@ export async function* tell(
   let firstText: number | null = null
   let error: string | null = null
   let reader = new AnswerReader(lane, false)
-  const tellPart = (raw: string, text: string): SentEvent => {
+  const partEvent = (raw: string, text: string): SentEvent => {
     if (text !== '') firstText ??= since()
     return { kind: 'part', at_ms: since(), text, raw }
   }
@@ -122,9 +122,9 @@ export async function* tell(
       if (piece.kind === 'head') {
         reader = new AnswerReader(lane, isEventStream(piece.headers['content-type']))
         yield beginOf(lane, call, piece)
-      } else for (const { raw, text } of reader.push(piece.bytes)) yield tellPart(raw, text)
+      } else for (const { raw, text } of reader.push(piece.bytes)) yield partEvent(raw, text)
     }
-    for (const { raw, text } of reader.rest()) yield tellPart(raw, text)
+    for (const { raw, text } of reader.rest()) yield partEvent(raw, text)
   } catch (fault) {
     error = fault instanceof Error ? fault.message : String(fault)
   }

@@ -5,7 +5,7 @@ import { describeMissingFigures } from '../../../routing/strategy.ts'
 import type { Route } from '../../../store/api.ts'
 import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
-import { untilGone } from '../cancellation.ts'
+import { cancelledBy } from '../cancellation.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict, invalid } from '../fault.ts'
 import { findRoute, findRouteScope, findScope, type RouteReference } from '../find.ts'
@@ -152,7 +152,7 @@ export const routes = {
     return change(context, 'routes.edit', loaded, to)
   }),
   traffic: operations.routes.traffic.handler(({ context, input, signal }) =>
-    showRouteTraffic(untilGone(context, signal), input),
+    showRouteTraffic(cancelledBy(context, signal), input),
   ),
   test: operations.routes.test.handler(({ context, input }) => tryRoute(context, input)),
   explain: operations.routes.explain.handler(({ context, input }) => explainRoute(context, input)),

@@ -2,7 +2,7 @@ import type { Transport } from '../providers/contract.ts'
 import type { Proxies } from '../providers/proxy-choice.ts'
 
 /** The control plane seldom calls anybody, so undici is loaded by its first call: 2 MB that most gateways never need here. */
-export class LateTransport {
+export class LazyTransport {
   readonly #proxies: Proxies
   #opened: Promise<Transport & { close(): Promise<void> }> | null = null
 

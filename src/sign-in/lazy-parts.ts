@@ -4,7 +4,7 @@ import type { Passkeys } from './passkeys.ts'
 import type { SignIn } from './sign-in.ts'
 
 /** The ways in that need large libraries, loaded when somebody first takes them. */
-export class LateParts {
+export class LazyParts {
   readonly #signIn: SignIn
   #passkeys: Promise<Passkeys> | null = null
   #oidc: { settings: OidcSettings; made: Promise<Oidc> } | null = null

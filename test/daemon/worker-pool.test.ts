@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { setEnvironmentData } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { armFaultPoint } from '../../src/core/fault-point.ts'
-import { Fleet, type FleetOptions } from '../../src/daemon/fleet.ts'
 import { createSharedMemory } from '../../src/daemon/memory.ts'
+import { WorkerPool, type WorkerPoolOptions } from '../../src/daemon/worker-pool.ts'
 import { makeConfiguration } from '../support/snapshot.ts'
 
 let directory: string
@@ -19,8 +19,8 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }))
 const limits = { connect: 5000, firstByte: 10_000, betweenChunks: 10_000, total: 30_000 }
 const delta = (version: number) => ({ full: false, version, upsert: [], remove: [] })
 
-function makeFleet(more: Pick<FleetOptions, 'whole' | 'onDegraded'>): Fleet {
-  return new Fleet({
+function makeFleet(more: Pick<WorkerPoolOptions, 'whole' | 'onDegraded'>): WorkerPool {
+  return new WorkerPool({
     workers: 1,
     settings: {
       host: '127.0.0.1',
@@ -54,7 +54,7 @@ it('lets no thread listen that it was starting when it began to drain, and looks
   const told: string[] = []
   const drained = Promise.withResolvers<void>()
   let prepared = 0
-  const fleet: Fleet = makeFleet({
+  const fleet: WorkerPool = makeFleet({
     whole: () => {
       // The second is the successor of the one that dies: it has started, and does not listen yet.
       if (++prepared === 2) void fleet.drain(1000).then(drained.resolve, drained.reject)

@@ -4,7 +4,7 @@ import type { FromThread, ThreadStart, ToThread } from '../gateway/thread/messag
 import { startThread } from './threads.ts'
 
 /** One data-plane thread, as the main thread sees it, from its start to its end. */
-export class Member {
+export class WorkerHandle {
   readonly thread: number
   readonly column: number
   readonly startedAt = Date.now()
@@ -12,80 +12,80 @@ export class Member {
   configuration = -1
   keys = -1
   settings: number
-  /** It was told to listen: whatever was posted before that, it has by the time a request reaches it. */
+  /** It was sent `listen`. What was posted before that arrives before its first request. */
   serving = false
   listening = false
-  /** Why it ends, where it could say so itself; it takes no requests any more. */
-  dying: string | null = null
+  /** Why it crashes, if it could report that itself; it accepts no more requests. */
+  crashing: string | null = null
   alive = true
   readonly #worker: Worker
   /** The last error of the thread. */
   #error: string | null = null
 
-  /** `onEnd` comes once, when nothing of the thread runs any more. */
+  /** `onEnd` is called once, after the thread has ended. */
   constructor(
     start: ThreadStart,
     settings: number,
-    hear: (member: Member, message: FromThread) => void,
-    onEnd: (member: Member, reason: string) => void,
+    onMessage: (worker: WorkerHandle, message: FromThread) => void,
+    onEnd: (worker: WorkerHandle, reason: string) => void,
   ) {
     this.thread = start.journal.thread
     this.column = start.column
     this.settings = settings
     this.#worker = startThread('gateway', start)
-    this.#worker.on('message', (message: FromThread) => hear(this, message))
+    this.#worker.on('message', (message: FromThread) => onMessage(this, message))
     this.#worker.on('error', (error) => {
       this.#error = error instanceof Error ? (error.stack ?? error.message) : String(error)
     })
     this.#worker.once('exit', (code) => {
       this.alive = false
-      onEnd(this, this.dying ?? this.#error ?? `it ended with ${code}`)
+      onEnd(this, this.crashing ?? this.#error ?? `it ended with ${code}`)
     })
   }
 
-  /** Of those whose requests depend on what is published. */
+  /** Whether its requests depend on what is published. */
   get counts(): boolean {
-    return this.alive && this.serving && this.dying === null
+    return this.alive && this.serving && this.crashing === null
   }
 
-  tell(message: ToThread, transfer: readonly MessagePort[] = []): void {
+  send(message: ToThread, transfer: readonly MessagePort[] = []): void {
     if (this.alive) this.#worker.postMessage(message, transfer)
   }
 
   /** The next message of one of these types; null when the thread ends first. */
-  heard(...types: FromThread['type'][]): Promise<FromThread | null> {
+  received(...types: FromThread['type'][]): Promise<FromThread | null> {
     return new Promise((resolve) => {
-      const hear = (message: FromThread) => types.includes(message.type) && finish(message)
+      const onMessage = (message: FromThread) => types.includes(message.type) && finish(message)
       const exit = () => finish(null)
       const finish = (message: FromThread | null) => {
-        this.#worker.off('message', hear).off('exit', exit)
+        this.#worker.off('message', onMessage).off('exit', exit)
         resolve(message)
       }
-      this.#worker.on('message', hear).on('exit', exit)
+      this.#worker.on('message', onMessage).on('exit', exit)
       if (!this.alive) finish(null)
     })
   }
 
   async listen(): Promise<void> {
     this.serving = true
-    this.tell({ type: 'listen' })
-    const heard = await this.heard('listening', 'failed')
-    if (heard?.type === 'failed') throw new Error(heard.reason)
-    this.listening = heard !== null
+    this.send({ type: 'listen' })
+    const answer = await this.received('listening', 'failed')
+    if (answer?.type === 'failed') throw new Error(answer.reason)
+    this.listening = answer !== null
   }
 
-  /** Resolves when it says so, when it ends, or when the limit is over. */
-  async soon(type: FromThread['type'], limitMs: number): Promise<void> {
+  /** Resolves on that message, when the thread ends, or after the limit. */
+  async receivedWithin(type: FromThread['type'], limitMs: number): Promise<void> {
     if (!this.alive) return
     const overdue = Promise.withResolvers<null>()
-    const patience = afterRunning(limitMs, () => overdue.resolve(null))
-    await Promise.race([this.heard(type), overdue.promise])
-    patience.cancel()
+    const timeout = afterRunning(limitMs, () => overdue.resolve(null))
+    await Promise.race([this.received(type), overdue.promise])
+    timeout.cancel()
   }
 
-  async drained(limitMs: number): Promise<void> {
+  async drain(limitMs: number): Promise<void> {
     if (!this.alive) return
-    await this.soon('drained', limitMs)
+    await this.receivedWithin('drained', limitMs)
     await this.end()
   }
 
