@@ -102,6 +102,12 @@ const rows = {
     hint: "The provider's account is out of quota or credit; the operator must add credit.",
     final: true,
   },
+  unsupported_transfer: {
+    status: 501,
+    origin: 'client',
+    hint: 'Send the body with a content-length, or with `transfer-encoding: chunked` and no other transfer coding.',
+    final: true,
+  },
 } satisfies Record<string, ErrorRow>
 
 export type ErrorCode = keyof typeof rows

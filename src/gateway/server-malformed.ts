@@ -5,14 +5,14 @@ import { defaultLane } from '../lanes/index.ts'
 import { endOfFault, settle } from './answer/settle.ts'
 import type { Gateway } from './gateway.ts'
 import { Arrival } from './request/arrival.ts'
-import { explainMalformed } from './request/explain-malformed.ts'
+import { explainMalformed, type ParserError } from './request/explain-malformed.ts'
 import type { Traffic } from './thread/traffic.ts'
 
 /** How long bytes that nobody wants are still taken in, so that the answer arrives. */
 const lingerMs = 1000
 
 /** Bytes that are no HTTP request. */
-export function rejectMalformed(traffic: Traffic, error: NodeJS.ErrnoException, socket: Socket): void {
+export function rejectMalformed(traffic: Traffic, error: ParserError, socket: Socket): void {
   // Rejected already: what still arrives fails to parse again.
   if (socket.writableEnded) return
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
@@ -26,7 +26,7 @@ export function rejectMalformed(traffic: Traffic, error: NodeJS.ErrnoException, 
   // Only a request that is still being read can be rejected: any other would get these bytes into its answer.
   if (open.some(({ request, response }) => request.complete || response.headersSent)) return void socket.destroy()
   const arrival = open[0] ?? unreadArrival(traffic.gateway, socket)
-  writeRejection(arrival, explainMalformed(error.code), socket).catch(() => socket.destroy())
+  writeRejection(arrival, explainMalformed(error), socket).catch(() => socket.destroy())
 }
 
 /** The connection ends behind the answers to what came whole: a body longer than its head says, or more behind a `connection: close`. */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
-import { explainMalformed } from '../../src/gateway/request/explain-malformed.ts'
+import { explainMalformed, type ParserError } from '../../src/gateway/request/explain-malformed.ts'
 
 /** Sends the bytes to a server that has little patience; what its error is told as. */
 async function explain(bytes: string): Promise<string> {
@@ -10,13 +10,11 @@ async function explain(bytes: string): Promise<string> {
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const client = net.connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
   client.write(bytes)
-  const code = await new Promise<string | undefined>((resolve) =>
-    server.once('clientError', (error: NodeJS.ErrnoException) => resolve(error.code)),
-  )
+  const error = await new Promise<ParserError>((resolve) => server.once('clientError', resolve))
   client.destroy()
   server.closeAllConnections()
   server.close()
-  return explainMalformed(code).message
+  return explainMalformed(error).message
 }
 
 it.each([
@@ -26,6 +24,7 @@ it.each([
     /^The request's head did not arrive within/,
   ],
   ['a head that is too long', `GET / HTTP/1.1\r\nx: ${'a'.repeat(2000)}\r\n\r\n`, /^The request's head is larger than/],
+  ['a transfer coding', 'GET / HTTP/1.1\r\ntransfer-encoding: gzip\r\n\r\n', /no other transfer coding\.$/],
   ['what is no HTTP', 'SSH-2.0-x\r\n\r\n', /^This is no valid HTTP/],
 ])('%s is told in its own words', async (_what, bytes, words) => {
   expect(await explain(bytes)).toMatch(words)

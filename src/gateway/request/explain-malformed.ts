@@ -5,8 +5,14 @@ export const maxHeadBytes = 64 * 1024
 /** How long a client may take over it. Only a guard against heads that never end: the rest of a call has its four limits. */
 export const headTimeoutMs = 60_000
 
-/** Why bytes that came for a request could not be read as one, by the code of Node's error. */
-export function explainMalformed(code: string | undefined): Fault {
+/** What Node's parser says of bytes that it cannot read. */
+export interface ParserError {
+  code?: string | undefined
+  reason?: string
+}
+
+/** Why bytes that came for a request could not be read as one. */
+export function explainMalformed({ code, reason = '' }: ParserError): Fault {
   if (code === 'HPE_HEADER_OVERFLOW')
     return fault(
       'request_too_large',
@@ -17,5 +23,8 @@ export function explainMalformed(code: string | undefined): Fault {
       'invalid_request',
       `The request's head did not arrive within ${headTimeoutMs / 1000} s; send it again.`,
     )
+  // The same code stands for a body that has a length besides its chunks.
+  if (code === 'HPE_INVALID_TRANSFER_ENCODING' && !reason.includes('Content-Length'))
+    return fault('unsupported_transfer')
   return fault('invalid_request', 'This is no valid HTTP/1.1 request.')
 }

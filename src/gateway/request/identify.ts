@@ -15,7 +15,7 @@ import { findCredential, hashCredential, rejectCredential } from './credentials.
  */
 export function identify(arrival: Arrival): RequestCaller | Fault {
   const { request, match, query, trace } = arrival
-  const malformed = checkHost(arrival)
+  const malformed = checkHead(arrival)
   if (malformed !== null) return malformed
   if (match?.endpoint.resumedAs !== undefined) {
     const resumed = resumeUpload(arrival)
@@ -50,8 +50,10 @@ export function identify(arrival: Arrival): RequestCaller | Fault {
   }
 }
 
-function checkHost({ request }: Arrival): Fault | null {
-  const { host } = request.headers
+/** What Node's parser accepts and the gateway does not. */
+function checkHead({ request }: Arrival): Fault | null {
+  const { host, 'transfer-encoding': coding } = request.headers
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') return fault('unsupported_transfer')
   if (host === undefined && request.httpVersion === '1.1')
     return fault('invalid_request', 'The request has no Host header; HTTP/1.1 asks for one.')
   // Two are joined like any header; the addresses that clients are told are made of it.

@@ -12,6 +12,7 @@ const statuses: Record<number, string> = {
   404: 'NOT_FOUND',
   413: 'INVALID_ARGUMENT',
   429: 'RESOURCE_EXHAUSTED',
+  501: 'UNIMPLEMENTED',
   502: 'UNAVAILABLE',
   503: 'UNAVAILABLE',
   504: 'DEADLINE_EXCEEDED',
