@@ -25,7 +25,7 @@ async function dial(): Promise<Socket> {
 /** It meets a fault that nobody catches, and as the only listener waits for the next. */
 async function die(): Promise<void> {
   const crashed = plane.hear('crashing')
-  plane.changeKey({})
+  void plane.changeKey({})
   await crashed
 }
 

@@ -131,13 +131,13 @@ describe('how a connection ends', () => {
 
   it('by the revocation of its key', async () => {
     const { client, far } = await connect()
-    plane.changeKey({ revokedAt: 1 })
+    await plane.changeKey({ revokedAt: 1 })
     plane.tell({ type: 'close-streams', keyId: 'key_1' })
     expect(await client.nextJson()).toMatchObject({ type: 'error', error: { code: 'invalid_key' } })
     expect(await client.closed).toEqual({ code: 1008, reason: expect.stringMatching(/^invalid_key: /) })
     expect(await far.closed).toMatchObject({ code: 1001 })
     expect(await plane.record(client.requestId)).toMatchObject({ error: { code: 'invalid_key' } })
-    plane.changeKey({ revokedAt: null })
+    await plane.changeKey({ revokedAt: null })
   })
 
   it('when the gateway stops: at once where nothing is under way, else when it must', async () => {

@@ -38,6 +38,33 @@ const unreadable: [string, (frame: string) => string][] = [
 ]
 const twoTypes: [string, (frame: string) => string] = ['two types', (frame) => `${frame.slice(0, -1)},"type":"x"}`]
 
+describe('a frame that names a model', () => {
+  const update = (model: string) => ({
+    type: 'session.update',
+    session: { audio: { input: { transcription: { model } } } },
+  })
+
+  it('is checked against the policy that its key has by then', async () => {
+    const { client, provider: far } = await connect()
+    client.send(update('other'))
+    expect((await far.next()).text).toContain('gpt-other')
+    await plane.changeKey({ policyId: 'pol_voice' })
+    client.send(update('other'))
+    expect(await client.nextJson()).toMatchObject({ type: 'error', error: { code: 'policy_denied' } })
+    await plane.changeKey({})
+    bye(client, 1000)
+    await far.closed
+  })
+
+  it('does not go up with a name that is too long for the record', async () => {
+    const { client, provider: far } = await connect()
+    client.send(update('x'.repeat(513)))
+    expect(await client.nextJson()).toMatchObject({ type: 'error', error: { code: 'invalid_request' } })
+    bye(client, 1000)
+    await far.closed
+  })
+})
+
 describe('a frame that cannot be read as the provider may read it', () => {
   const update = '{"type":"session.update","session":{"model":"nobody-has-this"}}'
   it.each([...unreadable, twoTypes])('does not go up on Realtime, in text or binary: %s', async (_form, write) => {

@@ -10,7 +10,7 @@ import { attachShared, createSharedMemory } from '../../src/daemon/memory.ts'
 import type { FromThread, ServerCertificate, ThreadStart, ToThread } from '../../src/gateway/thread/messages.ts'
 import { heldBytes, requestsInFlight } from '../../src/policy/counters.ts'
 import type { HealthView } from '../../src/routing/health.ts'
-import type { SnapshotKey, SnapshotRoute } from '../../src/store/configuration/snapshot.ts'
+import type { SnapshotKey, SnapshotPolicy, SnapshotRoute } from '../../src/store/configuration/snapshot.ts'
 import { findEntries, recordText } from '../../src/store/ingest/segment-reader.ts'
 import { makeRoute, makeTarget } from './snapshot.ts'
 
@@ -22,6 +22,8 @@ export interface DataPlane {
   held(): number
   /** Of a provider, by its place among the providers. */
   health(slot: number, credentials?: number): HealthView
+  /** The provider has failed so often, and so long ago, that one request may probe. */
+  failLongAgo(slot: number): void
   tell(message: ToThread, transfer?: readonly MessagePort[]): void
   /** The next message of the type. */
   hear(type: FromThread['type']): Promise<FromThread>
@@ -29,8 +31,8 @@ export interface DataPlane {
   ownAll(): void
   /** Resolves when new connections see the certificate. */
   change(certificate: ServerCertificate): Promise<void>
-  /** Of the one key; null removes it. */
-  changeKey(change: Partial<SnapshotKey> | null): void
+  /** Of the one key; null removes it. Resolves when the thread has the change. */
+  changeKey(change: Partial<SnapshotKey> | null): Promise<void>
   /** The settled record of a request, once it stands in the journal. */
   record(id: string | null): Promise<RequestRecord>
   /** All settled records, in the order written. */
@@ -53,6 +55,7 @@ export interface DataPlaneOptions {
   }[]
   /** Of the one key; epoch milliseconds. */
   revokedAt?: number | null
+  policies?: SnapshotPolicy[]
   /** More routes; a provider's id is `prv_NAME`. */
   routes?: SnapshotRoute[]
   keepAliveMs?: number
@@ -74,6 +77,7 @@ const limits = { connect: 5000, firstByte: 10_000, betweenChunks: 10_000, total:
 export async function startDataPlane({
   providers,
   routes = [],
+  policies = [],
   revokedAt = null,
   keepAliveMs = 15_000,
   timeouts = {},
@@ -121,8 +125,9 @@ export async function startDataPlane({
     })
   await hear('started')
   const key = mintGatewayKey()
-  tell({ type: 'configuration', snapshot: snapshotOf(providers, routes) })
-  tell({ type: 'keys', delta: { full: true, version: 1, upsert: [keyRow(key, revokedAt)], remove: [] } })
+  tell({ type: 'configuration', snapshot: { ...snapshotOf(providers, routes), policies } })
+  let keysVersion = 1
+  tell({ type: 'keys', delta: { full: true, version: keysVersion, upsert: [keyRow(key, revokedAt)], remove: [] } })
   const listening = hear('listening')
   tell({ type: 'listen' })
   const message = await listening
@@ -158,6 +163,9 @@ export async function startDataPlane({
     inFlight: () => counters.read(requestsInFlight),
     held: () => counters.read(heldBytes),
     health: (slot, credentials) => health.view(slot, Date.now(), credentials),
+    failLongAgo: (slot) => {
+      for (let time = 0; time < 5; time++) health.recordFailure(slot, 'pass', Date.now() - 3_600_000)
+    },
     tell,
     hear,
     ownAll: () => {
@@ -168,11 +176,13 @@ export async function startDataPlane({
       tell({ type: 'settings', version: 1, settings, certificate: next })
       await done
     },
-    changeKey: (change) => {
+    changeKey: async (change) => {
+      const done = hear('has')
       const row = keyRow(key, revokedAt)
       const what =
         change === null ? { upsert: [], remove: [row.hash] } : { upsert: [{ ...row, ...change }], remove: [] }
-      tell({ type: 'keys', delta: { full: false, version: 2, ...what } })
+      tell({ type: 'keys', delta: { full: false, version: ++keysVersion, ...what } })
+      await done
     },
     record,
     records: settled,
@@ -221,7 +231,6 @@ function snapshotOf(providers: DataPlaneOptions['providers'], more: SnapshotRout
     defaultProviders: {},
     tokenKey: new Uint8Array(32),
     bodyKey: null,
-    policies: [],
     providers: providers.map(
       ({ kind, name = kind, baseUrl, credentials = ['provider-credential'], settings = {} }, slot) => ({
         id: `prv_${name}`,

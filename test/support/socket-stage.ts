@@ -27,6 +27,9 @@ export async function openSocketStage(): Promise<SocketStage> {
       { kind: 'demo', baseUrl: 'demo:', credentials: [] },
       { kind: 'gemini', baseUrl: provider.baseUrl, credentials: ['AIza-provider-credential'] },
     ],
+    policies: [
+      { id: 'pol_voice', name: 'voice only', attachedTo: { workspace: false, ids: [] }, allowModels: ['voice'] },
+    ],
     routes: [
       makeRoute('voice', [makeTarget('openai:gpt-realtime')], { retries: 0 }),
       makeRoute('talk', [makeTarget('gemini:gemini-live')], { retries: 0 }),

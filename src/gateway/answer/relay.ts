@@ -156,7 +156,7 @@ async function passError(call: Call, answer: Answer, retryAfterMs: number | null
   const error = { code: 'provider_error', origin: 'provider', message } as const
   // Also where another try was meant and could not be made.
   answer.attempt.outcome = 'passed'
-  trace.responseBytes = body.length
+  trace.responseBytes = arrival.request.method === 'HEAD' ? 0 : body.length
   arrival.capture?.answer(body)
   trace.mark('last_byte')
   await settle(arrival, { status: head.status, error, tokens: null })

@@ -38,7 +38,7 @@ export async function reject(arrival: Arrival, reason: Fault): Promise<void> {
 /** The same in words that are not the lane's for that fault. Before anything of the answer has gone out. */
 export async function rejectWith(arrival: Arrival, reason: Fault, rendered: RenderedError): Promise<void> {
   const { request, response, body } = arrival
-  arrival.trace.responseBytes += rendered.body.length
+  if (request.method !== 'HEAD') arrival.trace.responseBytes += rendered.body.length
   arrival.capture?.ownAnswer(rendered.headers.flat(), rendered.body)
   await settle(arrival, endOfFault(reason, null, rendered.status))
   // An answer that has begun is another end's, which was first.

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { type Fault, fault } from '../../core/errors.ts'
 import { Pieces } from '../../core/pieces.ts'
 import { Deadline, type Deadlines } from '../thread/deadlines.ts'
+import type { Abort } from './abort.ts'
 import { BodyLease, type BodyMemory, smallestBody } from './body-memory.ts'
 import { freeBytes, type MemoryBudget, type MemoryHolder, outOfMemory } from './memory-budget.ts'
 
@@ -13,17 +14,12 @@ export interface BodyLimits {
   totalMs: number
 }
 
-/** Of the gateway. */
-export interface BodyParts {
-  deadlines: Deadlines
-  budget: MemoryBudget
-  memory: BodyMemory
-}
-
-/** Whose body it is. */
-export interface BodyHolder extends MemoryHolder {
-  /** Where the body lies, if that memory is used again. */
-  lease: BodyLease | null
+/** The request whose body is read: an `Arrival`. */
+interface BodyOwner {
+  request: IncomingMessage
+  abort: Abort
+  body: MemoryHolder & { lease: BodyLease | null }
+  gateway: { deadlines: Deadlines; budget: MemoryBudget; memory: BodyMemory }
 }
 
 /** A body beyond the limit: as many bytes as were announced or counted when it was given up. */
@@ -34,56 +30,50 @@ export interface TooLarge {
 export type BodyOutcome = Buffer | Fault | TooLarge | null
 
 /**
- * The whole body, as long as it stays within the limits and the memory budget; null when the client disconnected while sending.
+ * The whole body, as long as it stays within the limits and the memory budget; null when the client disconnected or the gateway
+ * ended the request before all of it had arrived.
  */
-export function readBody(
-  request: IncomingMessage,
-  limits: BodyLimits,
-  parts: BodyParts,
-  holder: BodyHolder,
-): Promise<BodyOutcome> {
+export function readBody(owner: BodyOwner, limits: BodyLimits): Promise<BodyOutcome> {
+  const { request, gateway, body } = owner
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > limits.bytes) return Promise.resolve({ tooLarge: declared })
   if (declared === 0 && request.headers['transfer-encoding'] === undefined) return Promise.resolve(Buffer.alloc(0))
-  if (declared > freeBytes && !parts.budget.has(declared)) return Promise.resolve(outOfMemory())
-  const encoding = request.headers['content-encoding']
-  if (encoding !== undefined && encoding !== 'identity') return readInflated(request, encoding, limits, parts, holder)
-  if (declared >= smallestBody) holder.lease = parts.memory.lease(declared)
-  return collect(request, limits, parts, holder)
+  if (declared > freeBytes && !gateway.budget.has(declared)) return Promise.resolve(outOfMemory())
+  const encoding = contentEncoding(request)
+  if (encoding !== null) return readInflated(owner, encoding, limits)
+  if (declared >= smallestBody) body.lease = gateway.memory.lease(declared)
+  return collect(owner, limits)
 }
 
-async function readInflated(
-  request: IncomingMessage,
-  encoding: string,
-  limits: BodyLimits,
-  parts: BodyParts,
-  holder: BodyHolder,
-): Promise<BodyOutcome> {
+/** How the body is compressed, in lower case; null: it is not. */
+export function contentEncoding({ headers }: IncomingMessage): string | null {
+  const encoding = headers['content-encoding']?.trim().toLowerCase()
+  return encoding === undefined || encoding === 'identity' ? null : encoding
+}
+
+async function readInflated(owner: BodyOwner, encoding: string, limits: BodyLimits): Promise<BodyOutcome> {
   const { inflate, rejectEncoding } = await import('./inflate.ts')
-  const coding = encoding.trim().toLowerCase()
-  const refused = rejectEncoding(coding)
+  const refused = rejectEncoding(encoding)
   if (refused !== null) return refused
-  const body = await collect(request, limits, parts, holder)
+  const body = await collect(owner, limits)
   if (!Buffer.isBuffer(body)) return body
-  const covers = (bytes: number) => parts.budget.reserve(holder, body.length + bytes)
-  return (await inflate(body, coding, limits.bytes, covers)) ?? { tooLarge: limits.bytes + 1 }
+  const covers = (bytes: number) => owner.gateway.budget.reserve(owner.body, body.length + bytes)
+  return (await inflate(body, encoding, limits.bytes, covers)) ?? { tooLarge: limits.bytes + 1 }
 }
 
-function collect(
-  request: IncomingMessage,
-  limits: BodyLimits,
-  { deadlines, budget }: BodyParts,
-  holder: BodyHolder,
-): Promise<BodyOutcome> {
+function collect({ request, abort, gateway, body }: BodyOwner, limits: BodyLimits): Promise<BodyOutcome> {
+  if (abort.aborted) return Promise.resolve(null)
+  const { deadlines, budget } = gateway
   return new Promise((resolve) => {
-    const pieces = holder.lease ?? new Pieces()
+    const pieces = body.lease ?? new Pieces()
     const silence = new Deadline(() =>
       finish(fault('invalid_request', 'The body did not arrive in time; send it again.')),
     )
     const endsAt = performance.now() + limits.totalMs
     const rearm = () => (silence.at = Math.min(endsAt, performance.now() + limits.betweenChunksMs))
     const finish = (result: BodyOutcome) => {
-      request.off('data', take).off('end', end).off('close', close)
+      request.off('data', take).off('end', end).off('close', stop)
+      abort.onAbort(null)
       deadlines.remove(silence)
       resolve(result)
     }
@@ -92,14 +82,15 @@ function collect(
       pieces.add(chunk)
       if (pieces instanceof BodyLease) freeChunk(chunk)
       if (pieces.size > limits.bytes) finish({ tooLarge: pieces.size })
-      else if (pieces.size > freeBytes && !budget.reserve(holder, pieces.size)) finish(outOfMemory())
+      else if (pieces.size > freeBytes && !budget.reserve(body, pieces.size)) finish(outOfMemory())
     }
     const end = () => finish(joinAndFree(pieces))
-    // Without a listener for `error`, Node emits none.
-    const close = () => finish(null)
+    const stop = () => finish(null)
     deadlines.add(silence)
     rearm()
-    request.on('data', take).on('end', end).on('close', close)
+    abort.onAbort(stop)
+    // Without a listener for `error`, Node emits none.
+    request.on('data', take).on('end', end).on('close', stop)
   })
 }
 

@@ -76,9 +76,10 @@ export class Call {
     this.trace.inspected(this.inspection)
   }
 
-  /** As it is now: a WebSocket outlives changes of its policies. */
+  /** As it is now: a WebSocket outlives changes of its policies, and of its key. */
   get policy(): EffectivePolicy {
-    return effectivePolicy(this.gateway.model.configuration.policies, this.key)
+    const { model } = this.gateway
+    return effectivePolicy(model.configuration.policies, model.findKey(this.key.hash) ?? this.key)
   }
 
   get id(): string {

@@ -1,13 +1,14 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import type { BodyForm, Inspection } from '../../lanes/contract.ts'
 import { admitBody, admitCall, admitKey, type EffectivePolicy, effectivePolicy, maxBody } from '../../policy/admit.ts'
+import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
 import { beginCapture } from '../capture/capture.ts'
 import { checkAnnounced } from '../upload/upload-url.ts'
 import type { Arrival } from './arrival.ts'
 import { readBody } from './body.ts'
 import { Call, type RequestCaller } from './call.ts'
 
-/** Reads the body, as far as the endpoint has one, and what it asks for. Null: the client disconnected while sending. */
+/** Reads the body, as far as the endpoint has one, and what it asks for. Null: the request was aborted before all of it had arrived. */
 export async function receive(arrival: Arrival, caller: RequestCaller): Promise<Inspection | Fault | null> {
   const { gateway, request } = arrival
   const { requestForms, resumedAs, readWhole } = caller.match.endpoint
@@ -19,13 +20,12 @@ export async function receive(arrival: Arrival, caller: RequestCaller): Promise<
   const form = requestForm(requestForms, request.headers['content-type'])
   if (form !== 'json' && readWhole !== true) {
     const { receiveUpload } = await import('../upload/receive-upload.ts')
-    return checkModelName(await receiveUpload(arrival, caller, form))
+    return checkModelNames(await receiveUpload(arrival, caller, form))
   }
   const charset = rejectCharset(request.headers['content-type'])
   if (charset !== null) return charset
-  const wrong = await readJson(arrival, policy)
-  // A request that the gateway itself ended meanwhile is still inspected, for its record.
-  if (wrong !== null || arrival.abort.disconnected) return wrong
+  const body = await readJson(arrival, policy)
+  if (!Buffer.isBuffer(body)) return body
   return readWhole === true ? await inspectWhole(arrival, caller) : inspect(arrival, caller)
 }
 
@@ -62,8 +62,8 @@ function rejectCharset(contentType: string | undefined): Fault | null {
   return null
 }
 
-/** Null: `arrival.body` has it, or the client disconnected while sending. */
-async function readJson(arrival: Arrival, policy: EffectivePolicy): Promise<Fault | null> {
+/** The whole body, which `arrival.body` then has. Null: the request was aborted before. */
+async function readJson(arrival: Arrival, policy: EffectivePolicy): Promise<Buffer | Fault | null> {
   const { gateway } = arrival
   const { bodyLimit, timeouts } = gateway.settings
   const limits = {
@@ -71,20 +71,20 @@ async function readJson(arrival: Arrival, policy: EffectivePolicy): Promise<Faul
     betweenChunksMs: timeouts.betweenChunks,
     totalMs: timeouts.total,
   }
-  const body = await readBody(arrival.request, limits, gateway, arrival.body)
+  const body = await readBody(arrival, limits)
   if (Buffer.isBuffer(body)) {
     arrival.body.bytes = body
     arrival.trace.requestBytes = body.length
     arrival.completeAt = performance.now()
-    return null
+    return body
   }
   if (body !== null && 'tooLarge' in body) {
     const verdict = admitBody(body.tooLarge, policy, bodyLimit)
     arrival.trace.policySignals.push(...verdict.signals)
     return verdict.fault
   }
-  // The response may not have been told yet.
-  if (body === null) arrival.abort.disconnect()
+  // A client that disconnects closes the request before its response.
+  if (body === null && !arrival.abort.aborted) arrival.abort.disconnect()
   return body
 }
 
@@ -93,29 +93,33 @@ async function inspectWhole(arrival: Arrival, caller: RequestCaller): Promise<In
   if ('code' in plain) return plain
   const context = { contentType: arrival.header('content-type') ?? '', tokenModel: caller.clientSecret?.model ?? null }
   const { inspectWhole: read } = caller.match.endpoint
-  return read === undefined ? plain : checkModelName(await read(plain, arrival.body.bytes, context))
+  return read === undefined ? plain : checkModelNames(await read(plain, arrival.body.bytes, context))
 }
 
 function inspect(arrival: Arrival, { match, query }: RequestCaller): Inspection | Fault {
-  return checkModelName(match.endpoint.inspect(match, query, arrival.body.bytes))
+  return checkModelNames(match.endpoint.inspect(match, query, arrival.body.bytes))
 }
 
-/** The name stands in several places of the record, whose size must be bounded. */
+/** The names stand in several places of the record, whose size must be bounded. */
 const modelLimit = 512
 
-export function checkModelName<Found extends Inspection | Fault | null>(found: Found): Found | Fault {
-  if (found === null || 'code' in found || found.model === null || found.model.length <= modelLimit) return found
-  return fault('invalid_request', `The model's name is longer than ${modelLimit} characters.`, { param: 'model' })
+export function checkModelNames<Found extends Inspection | Fault | null>(found: Found): Found | Fault {
+  if (found === null || 'code' in found) return found
+  return rejectLongName(found.model, found.additionalModels) ?? found
+}
+
+export function rejectLongName(model: string | null, additional: readonly { name: string }[] = []): Fault | null {
+  if ((model?.length ?? 0) <= modelLimit && additional.every(({ name }) => name.length <= modelLimit)) return null
+  return fault('invalid_request', `A model's name is longer than ${modelLimit} characters.`, { param: 'model' })
 }
 
 /** The policies' verdict on what has arrived; what they reserve is the arrival's to release. */
 export function admit(arrival: Arrival, caller: RequestCaller, inspection: Inspection): Call | Fault {
   const { gateway, body, trace } = arrival
   trace.inspected(inspection)
-  const changed = gateway.model.keysVersion !== caller.keysVersion
-  const invalid = changed ? recheckKey(arrival, caller) : null
-  if (invalid !== null) return invalid
-  const policy = effectivePolicy(gateway.model.configuration.policies, caller.key)
+  const key = gateway.model.keysVersion === caller.keysVersion ? caller.key : currentKey(arrival, caller.key)
+  if ('code' in key) return key
+  const policy = effectivePolicy(gateway.model.configuration.policies, key)
   const { bodyLimit, uploadLimit } = gateway.settings
   const facts = {
     lane: caller.lane.name,
@@ -128,15 +132,18 @@ export function admit(arrival: Arrival, caller: RequestCaller, inspection: Inspe
   const admission = admitCall(facts, policy, gateway.counters)
   trace.policySignals.push(...admission.signals)
   arrival.hold = admission.hold
-  return admission.fault ?? new Call(arrival, caller, inspection)
+  return admission.fault ?? new Call(arrival, key === caller.key ? caller : { ...caller, key }, inspection)
 }
 
-/** A body can take half an hour to arrive, and a revocation must not wait for it. A key that changed is a new object. */
-function recheckKey({ gateway, trace }: Arrival, { key }: RequestCaller): Fault | null {
-  const known = gateway.model.findKey(key.hash)
-  if (known === key) return null
-  if (known === undefined) return fault('invalid_key', 'This gateway key was removed while the request was arriving.')
-  const { fault: invalid, signals } = admitKey(known, { project: null, environment: null, now: Date.now() })
-  if (invalid !== null) trace.policySignals.push(...signals)
+/** The key as it is now: a body can take half an hour to arrive, and a change of its key must not wait for it. */
+function currentKey({ gateway, trace }: Arrival, before: SnapshotKey): SnapshotKey | Fault {
+  const key = gateway.model.findKey(before.hash)
+  if (key === undefined) return fault('invalid_key', 'This gateway key was removed while the request was arriving.')
+  // A key that changed is a new object.
+  if (key === before) return key
+  trace.key = key
+  const { fault: invalid, signals } = admitKey(key, { project: null, environment: null, now: Date.now() })
+  if (invalid === null) return key
+  trace.policySignals.push(...signals)
   return invalid
 }

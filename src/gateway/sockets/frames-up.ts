@@ -7,6 +7,7 @@ import { judgeCall } from '../../policy/admit.ts'
 import type { Frame } from '../../providers/socket-peer.ts'
 import { findOwner, isAt } from '../objects/find-owner.ts'
 import type { Call } from '../request/call.ts'
+import { rejectLongName } from '../request/receive.ts'
 import { credentialIdOf } from '../upstream/evaluate.ts'
 import { planModel } from '../upstream/plan-call.ts'
 import type { Bridge } from './bridge.ts'
@@ -45,6 +46,8 @@ export class FramesUp {
   read(frame: Frame, bridge: Bridge): Frame | null | Promise<Frame | null> {
     const ask = this.#socket.ask(frame.bytes)
     if (ask !== null && 'code' in ask) return this.#reject(ask, bridge)
+    const long = ask === null ? null : rejectLongName(ask.model?.name ?? null, ask.additionalModels)
+    if (long !== null) return this.#reject(long, bridge)
     const provider = this.#provider
     if (provider === null) return this.#open(ask, frame, bridge)
     if (ask === null) return frame

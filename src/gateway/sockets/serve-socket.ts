@@ -9,7 +9,7 @@ import { checkObjects } from '../objects/check-objects.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call, RequestCaller } from '../request/call.ts'
 import { identify } from '../request/identify.ts'
-import { admit, checkModelName } from '../request/receive.ts'
+import { admit, checkModelNames } from '../request/receive.ts'
 import { headersDown } from '../upstream/headers.ts'
 import { Bridge } from './bridge.ts'
 import { FramesDown } from './frames-down.ts'
@@ -50,7 +50,7 @@ export async function serveSocket(arrival: Arrival, upgrade: Upgrade): Promise<v
 }
 
 function inspect({ match, query, clientSecret }: RequestCaller, socket: EndpointSocket): Inspection | Fault {
-  return checkModelName(socket.handshake(match, query, clientSecret?.model ?? null))
+  return checkModelNames(socket.handshake(match, query, clientSecret?.model ?? null))
 }
 
 async function pass(

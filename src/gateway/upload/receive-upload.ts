@@ -4,7 +4,7 @@ import type { FormFields, Inspection } from '../../lanes/contract.ts'
 import { admitBody, type EffectivePolicy, effectivePolicy, maxBody } from '../../policy/admit.ts'
 import { ObjectNotes } from '../objects/object-notes.ts'
 import type { Arrival } from '../request/arrival.ts'
-import type { TooLarge } from '../request/body.ts'
+import { contentEncoding, type TooLarge } from '../request/body.ts'
 import type { RequestCaller } from '../request/call.ts'
 import { Upload, type UploadOptions } from './upload.ts'
 
@@ -47,8 +47,8 @@ async function watchInput(arrival: Arrival, caller: RequestCaller): Promise<Obje
 /** Null where nothing in the body must be known: it passes as it is, whatever it is. */
 function openScanner({ request }: Arrival, { needed, early, read }: FormFields): FormScanner | Fault | null {
   if (needed.length === 0 && early.length === 0) return null
-  const encoding = request.headers['content-encoding'] ?? 'identity'
-  if (encoding !== 'identity')
+  const encoding = contentEncoding(request)
+  if (encoding !== null)
     return fault('invalid_request', `A form in content-encoding ${encoding} is not accepted; send it uncompressed.`)
   const boundary = readBoundary(request.headers['content-type'] ?? '')
   if (boundary !== null) return new FormScanner(boundary, [...needed, ...early, ...read])

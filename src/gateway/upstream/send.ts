@@ -3,6 +3,7 @@ import { openFramer } from '../../lanes/framer.ts'
 import type { Transport } from '../../providers/contract.ts'
 import { type Attempted, attempt, type Sent } from '../../routing/attempt.ts'
 import { skippedSignal } from '../../routing/candidates.ts'
+import type { Entry } from '../../routing/health.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import { startKeepAlive } from '../answer/keep-alive.ts'
@@ -48,18 +49,30 @@ async function waitUnlessAborted({ gateway, abort, trace }: Call, ms: number): P
   return !abort.aborted
 }
 
-/** One attempt: sends to one candidate and evaluates what came of it. Nothing has reached the client when it resolves. */
+/** One attempt: asks the breaker, picks a credential and sends. Nothing has reached the client when it resolves. */
 async function sendTo(call: Call, route: SnapshotRoute | null, candidate: Candidate): Promise<Sent<Answer>> {
-  const { gateway, abort, body } = call
-  if (abort.aborted) return { kind: 'gone' }
+  const { gateway } = call
+  if (call.abort.aborted) return { kind: 'gone' }
   const provider = gateway.model.configuration.providers.get(candidate.provider.id)
   if (provider === undefined) return notReady(candidate, 'the provider was removed')
   const picked = pickCredential(call, provider, candidate)
   if (picked === null) return notReady(candidate, 'every credential that it may be asked with is cooling down')
   const entry = gateway.health.enter(provider.row.slot, Date.now())
   if (entry === null) return notReady(candidate, 'paused after repeated failures, or another request is trying it')
-  const attempt = beginAttempt(call, candidate)
-  const leg = makeLeg(call, { route, candidate, provider, ...picked })
+  try {
+    return await exchange(call, { route, candidate, provider, ...picked }, entry)
+  } catch (error) {
+    // A fault of the gateway's own says nothing about the provider: without this, a probe would keep all others away.
+    gateway.health.abandon(provider.row.slot, entry)
+    throw error
+  }
+}
+
+/** Sends to one target and evaluates what came of it. */
+async function exchange(call: Call, target: LegTarget, entry: Entry): Promise<Sent<Answer>> {
+  const { abort, body } = call
+  const attempt = beginAttempt(call, target.candidate)
+  const leg = makeLeg(call, target)
   // Until there is an answer, the provider's kind may send the body once more.
   const release = body.lease?.borrow()
   const upstream = begin(leg)

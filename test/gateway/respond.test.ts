@@ -1,0 +1,28 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, it } from 'vitest'
+import { startDataPlane } from '../support/data-plane.ts'
+
+it('counts no bytes for an error that answers a HEAD request', async () => {
+  const provider = http.createServer((_request, response) => response.writeHead(404).end('{"error":{}}'))
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+  const baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1`
+  const plane = await startDataPlane({ providers: [{ kind: 'openai', baseUrl }] })
+  plane.ownAll()
+  for (const [path, code] of [
+    ['/v1/nothing', 'unknown_path'],
+    ['/v1/files/file-1', 'provider_error'],
+  ]) {
+    const response = await fetch(plane.baseUrl + path, {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${plane.key}` },
+    })
+    expect(response.headers.get('x-sp-error')).toBe(code)
+    expect(await plane.record(response.headers.get('x-sp-request-id'))).toMatchObject({
+      status: 404,
+      response_bytes: 0,
+    })
+  }
+  await plane.stop()
+  provider.close()
+})
