@@ -16,8 +16,6 @@ const settings = [
   'sessions',
   'audit',
   'configuration',
-  'prices',
-  'alerts',
   'seal',
   'backup',
   'about',

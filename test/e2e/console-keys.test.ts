@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)('Keys in the console (needs chromium)', () => {
       expect(second).not.toBe(first.key)
       expect([(await ask(first.key)).status, (await ask(second)).status]).toEqual([200, 200])
       await page.getByRole('button', { name: 'I have copied it' }).click()
-      await page.getByText('Old secret').waitFor()
+      await page.getByText('Old secret', { exact: true }).waitFor()
     })
 
     it('is revoked, then removed, and says what it was used for', async () => {

@@ -99,6 +99,7 @@ describe.skipIf(!hasBrowser)('Routing and the playground in the console (needs c
       expect((await onlyRoute())?.targets).toHaveLength(1)
 
       await page.getByRole('button', { name: 'Disable' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click()
       await page.getByRole('button', { name: 'Enable' }).click()
       await page.getByRole('button', { name: 'Disable' }).waitFor()
       expect((await onlyRoute())?.enabled).toBe(true)
@@ -121,7 +122,7 @@ describe.skipIf(!hasBrowser)('Routing and the playground in the console (needs c
       })
       await page.getByRole('button', { name: 'Send', exact: true }).click()
       const answer = page.getByRole('region', { name: 'Response' })
-      await answer.getByText('first token').waitFor()
+      await answer.getByText('first text').waitFor()
       const record = page.getByRole('region', { name: 'Record' })
       await record.getByRole('link', { name: 'Open request' }).waitFor()
       const id = (await record.getByText(/^req_/).textContent()) ?? ''

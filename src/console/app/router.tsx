@@ -1,4 +1,4 @@
-import { createRouter, Link } from '@tanstack/react-router'
+import { createRoute, createRouter } from '@tanstack/react-router'
 import { accountRoutes } from './areas/account/routes.ts'
 import { keysRoutes } from './areas/keys/routes.ts'
 import { operationsRoutes } from './areas/operations/routes.ts'
@@ -9,10 +9,14 @@ import { requestsRoutes } from './areas/requests/routes.ts'
 import { routingRoutes } from './areas/routing/routes.ts'
 import { settingsRoutes } from './areas/settings/routes.ts'
 import { signInRoutes } from './areas/sign-in/routes.ts'
-import { Empty, FaultNotice } from './parts/index.ts'
 import { parseSearch, writeSearch } from './shell/address.ts'
 import { appRoute, rootRoute } from './shell/app-route.ts'
+import { NotFoundPage } from './shell/not-found.tsx'
 import { Loading } from './shell/page.tsx'
+import { PageFault } from './shell/page-fault.tsx'
+
+/** Whatever no other route has: within the app, so that rail and header stay. */
+const notFound = createRoute({ getParentRoute: () => appRoute, path: '$', component: NotFoundPage })
 
 const tree = rootRoute.addChildren([
   ...signInRoutes,
@@ -26,6 +30,7 @@ const tree = rootRoute.addChildren([
     ...operationsRoutes,
     ...settingsRoutes,
     ...accountRoutes,
+    notFound,
   ]),
 ])
 
@@ -36,16 +41,8 @@ export const router = createRouter({
   defaultPreload: 'intent',
   scrollRestoration: true,
   defaultPendingComponent: () => <Loading />,
-  defaultErrorComponent: ({ error, reset }) => (
-    <div className="page">
-      <FaultNotice error={error} onRetry={reset} />
-    </div>
-  ),
-  defaultNotFoundComponent: () => (
-    <div className="page">
-      <Empty title="Page not found" action={<Link to="/">Go to Overview</Link>} />
-    </div>
-  ),
+  defaultErrorComponent: PageFault,
+  defaultNotFoundComponent: NotFoundPage,
 })
 
 declare module '@tanstack/react-router' {

@@ -73,6 +73,9 @@ export function selectMatching(db: Database, filter: RecordFilter, labels: Label
   const { state, error, status, since, until, id } = filter
   if (state !== undefined) query = query.where('state', '=', state)
   if (error !== undefined) query = query.where('error_code', '=', error)
+  if (filter.errors) query = query.where(sql<boolean>`(error_code is not null or status >= 400)`)
+  if (filter.slowerThanMs !== undefined) query = query.where('duration_ms', '>=', filter.slowerThanMs)
+  if (filter.fellBack) query = query.where(fellBack)
   if (since !== undefined) query = query.where('time', '>=', new Date(since).toISOString())
   if (until !== undefined) query = query.where('time', '<', new Date(until).toISOString())
   if (status !== undefined) {
@@ -98,6 +101,10 @@ function hasTag(name: string, value: string | null) {
   const written = value === null ? `${JSON.stringify(name)}:` : `${JSON.stringify(name)}:${JSON.stringify(value)}`
   return sql<boolean>`case when instr(record_json, ${written}) > 0 then has_tag(record_json, ${name}, ${value}) else 0 end`
 }
+
+/** A fallback is an attempt's outcome; the same words in a tag are none. */
+const fellBack = sql<boolean>`case when instr(record_json, '"outcome":"fallback"') > 0 then exists (
+  select 1 from json_each(record_json, '$.attempts') where json_extract(value, '$.outcome') = 'fallback') else 0 end`
 
 function hasRoute(route: string) {
   const written = `"route":${JSON.stringify(route)}`

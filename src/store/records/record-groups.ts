@@ -16,6 +16,10 @@ export function groupsOf(row: ScannedRow, labels: RecordLabelsRow | undefined, b
       return [plain(row.time.slice(0, 10))]
     case 'total':
       return [plain('total')]
+    case 'status':
+      return [plain(statusClass(row))]
+    case 'error':
+      return [plain(row.error_code ?? (isError(row) ? `status_${row.status}` : noGroup))]
     case 'tag':
       return tagsOf(row).map(plain)
     case 'key':
@@ -37,6 +41,17 @@ export function labelGroup(
 
 function plain(name: string): GroupName {
   return { id: name, name }
+}
+
+/** What sums count as an error. */
+export function isError({ error_code, status }: Pick<ScannedRow, 'error_code' | 'status'>): boolean {
+  return error_code !== null || (status ?? 0) >= 400
+}
+
+/** `2xx`, or `2xx_error` where an answer that had begun broke off; without a status: in progress or interrupted. */
+function statusClass(row: ScannedRow): string {
+  if (row.status === null) return row.state === 'settled' ? noGroup : row.state
+  return `${Math.floor(row.status / 100)}xx${isError(row) && row.status < 400 ? '_error' : ''}`
 }
 
 /** `name=value` each. */

@@ -51,20 +51,22 @@ async function busiestGroups(
   { by, most }: SeriesQuestion,
 ): Promise<Map<string, string>> {
   if (by === 'total') return new Map([['total', 'total']])
-  const counts = by === 'tag' ? await countTags(db, filter) : await countGroups(db, filter, by)
+  const counts = isOfLabels(by) ? await countGroups(db, filter, by) : await countRows(db, filter, by)
   const busiest = [...counts].sort(
     ([one, left], [other, right]) => right.count - left.count || one.localeCompare(other),
   )
   return new Map(busiest.slice(0, most).map(([id, { name }]) => [id, name]))
 }
 
+type LabelGrouping = 'key' | 'model' | 'provider' | 'project'
+
+function isOfLabels(by: SeriesQuestion['by']): by is LabelGrouping {
+  return by === 'key' || by === 'model' || by === 'provider' || by === 'project'
+}
+
 type GroupCounts = Map<string, { name: string; count: number }>
 
-async function countGroups(
-  db: Database,
-  filter: RecordFilter,
-  by: 'key' | 'model' | 'provider' | 'project',
-): Promise<GroupCounts> {
+async function countGroups(db: Database, filter: RecordFilter, by: LabelGrouping): Promise<GroupCounts> {
   const groups: GroupCounts = new Map()
   const { labels, counts } = await countLabels(db, filter)
   // A key that was renamed has several labels: the latest has its name.
@@ -73,10 +75,11 @@ async function countGroups(
   return groups
 }
 
-async function countTags(db: Database, filter: RecordFilter): Promise<GroupCounts> {
+/** What is on each record itself, and not on its label. */
+async function countRows(db: Database, filter: RecordFilter, by: 'tag' | 'status' | 'error'): Promise<GroupCounts> {
   const groups: GroupCounts = new Map()
-  for await (const { rows } of scanRecords(db, filter, true))
-    for (const row of rows) for (const group of groupsOf(row, undefined, 'tag')) addCount(groups, group, 1)
+  for await (const { rows } of scanRecords(db, filter, by === 'tag'))
+    for (const row of rows) for (const group of groupsOf(row, undefined, by)) addCount(groups, group, 1)
   return groups
 }
 

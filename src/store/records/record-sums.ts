@@ -1,5 +1,6 @@
 import type { RecordSums } from '../api.ts'
 import { DurationCounts } from './duration-counts.ts'
+import { isError } from './record-groups.ts'
 import type { ScannedRow } from './record-scan.ts'
 
 /** Sums of binary fractions: a billionth of a dollar is below every price. */
@@ -29,7 +30,7 @@ export class RecordAdder {
   add(row: ScannedRow): void {
     const sums = this.#sums
     sums.requests++
-    if (row.error_code !== null || (row.status ?? 0) >= 400) sums.errors++
+    if (isError(row)) sums.errors++
     if (row.state === 'interrupted') {
       sums.interrupted++
       sums.interrupted_tokens += (row.input ?? 0) + (row.output ?? 0)

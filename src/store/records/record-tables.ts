@@ -34,6 +34,12 @@ export interface RecordFilter {
   /** A status (`429`), or a class (`4xx`). */
   status?: string
   error?: string
+  /** Only what ended in an error: with an error code, or a status from 400 on. */
+  errors?: true
+  /** Only what took at least so many milliseconds. */
+  slowerThanMs?: number
+  /** Only what one target failed and another was asked for. */
+  fellBack?: true
   state?: RequestRecord['state']
   lane?: LaneName
   since?: string
@@ -49,7 +55,7 @@ export interface RecordFilter {
   limit: number
 }
 
-export type StatsBy = 'key' | 'model' | 'provider' | 'project' | 'tag' | 'day' | 'total'
+export type StatsBy = 'key' | 'model' | 'provider' | 'project' | 'tag' | 'status' | 'error' | 'day' | 'total'
 
 /** What records add up to. */
 export interface RecordSums {

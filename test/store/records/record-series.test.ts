@@ -28,6 +28,26 @@ const question: SeriesQuestion = { by: 'total', from: start, stepMs: 10 * minute
 const filter = { limit: 1, since: new Date(start).toISOString() }
 
 describe('series', () => {
+  it('tells outcomes apart, and errors by their code', async () => {
+    const error = { code: 'provider_timeout', origin: 'provider', message: 'late' } as const
+    const store = await storeWith([at(0), at(1), at(2, { status: 404 }), at(11, { status: 504, error })])
+    const groups = async (by: SeriesQuestion['by']) =>
+      (await store.records.series(filter, { ...question, by })).map(({ group, points }) => [
+        group,
+        ...points.map(({ requests }) => requests),
+      ])
+    expect(await groups('status')).toEqual([
+      ['2xx', 2, 0, 0],
+      ['4xx', 1, 0, 0],
+      ['5xx', 0, 1, 0],
+    ])
+    expect(await groups('error')).toEqual([
+      [noGroup, 2, 0, 0],
+      ['provider_timeout', 0, 1, 0],
+      ['status_404', 1, 0, 0],
+    ])
+  })
+
   it('sums step by step, with every step in its place', async () => {
     const store = await storeWith([
       at(-1),

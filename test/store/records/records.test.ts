@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../../src/core/ids.ts'
-import { noGroup, type RequestRecord } from '../../../src/core/record.ts'
+import { type AttemptRecord, noGroup, type RequestRecord } from '../../../src/core/record.ts'
 import type { RecordFilter, StoreClient } from '../../../src/store/api.ts'
 import { recordsTable } from '../../../src/store/records/records.ts'
 import { removeRecordsBefore } from '../../../src/store/records/retention.ts'
@@ -29,6 +29,18 @@ async function storeWith(
   return store
 }
 
+const triedOnce: AttemptRecord = {
+  provider: 'openai',
+  upstream_model: 'm',
+  status: 200,
+  outcome: 'answered',
+  started_ms: 1,
+  connected_ms: 2,
+  first_byte_ms: 3,
+  ended_ms: 4,
+  message: null,
+  cost: null,
+}
 const failure = { code: 'rate_limited', origin: 'policy', message: 'wait' } as const
 
 describe('records', () => {
@@ -63,6 +75,34 @@ describe('records', () => {
     expect(await list({ id: 'req%' })).toEqual([])
     expect(await list({ id: '_' })).toEqual([3, 2, 1, 0])
     expect((await store.records.list({ limit: 1 }))[0]).toEqual(records[3])
+  })
+
+  it('lists what failed, what was slow, and what fell back', async () => {
+    const attempt = (outcome: string): AttemptRecord => ({ ...triedOnce, outcome })
+    const brokeOff = { code: 'provider_bad_response', origin: 'provider', message: 'cut' } as const
+    const records = [
+      minute(0, { attempts: [attempt('fallback'), attempt('answered')], duration_ms: 4000 }),
+      minute(1, { status: 500, duration_ms: 5000 }),
+      minute(2, { error: brokeOff, attempts: [attempt('answered')] }),
+      minute(3, { tags: { outcome: 'fallback' }, duration_ms: 3999 }),
+    ]
+    const store = await storeWith(records)
+    const list = async (filter: Partial<RecordFilter>) => {
+      const found = await store.records.list({ limit: 100, ...filter })
+      return found.map((record) => records.findIndex((each) => each.id === record.id))
+    }
+    expect(await list({ errors: true })).toEqual([2, 1])
+    expect(await list({ slowerThanMs: 4000 })).toEqual([1, 0])
+    expect(await list({ fellBack: true })).toEqual([0])
+    expect(await list({ fellBack: true, errors: true })).toEqual([])
+    const outcomes = await store.records.stats({ limit: 1 }, 'status')
+    expect(outcomes.map(({ group, requests, errors }) => [group, requests, errors])).toEqual([
+      ['2xx', 2, 0],
+      ['2xx_error', 1, 1],
+      ['5xx', 1, 1],
+    ])
+    const errors = await store.records.stats({ limit: 1, errors: true }, 'error')
+    expect(errors.map(({ group }) => group)).toEqual(['provider_bad_response', 'status_500'])
   })
 
   it('looks further than one window', async () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { laneName, momentText, reference } from '../fields.ts'
+import { durationText, laneName, momentText, reference } from '../fields.ts'
 import { field } from '../operation.ts'
 import { recordShape } from './record.ts'
 
@@ -20,6 +20,19 @@ export const requestFilters = {
     },
   ),
   error: field(z.string().optional(), { description: 'Only requests with this error code' }),
+  errors: field(z.boolean().optional(), {
+    description: 'Only requests that ended in an error',
+    label: 'Errors only',
+  }),
+  slowerThan: field(durationText.optional(), {
+    description: 'Only requests that took at least this long',
+    label: 'Slower than',
+    syntax: 'duration',
+  }),
+  fellBack: field(z.boolean().optional(), {
+    description: 'Only requests that fell back to another target',
+    label: 'Fell back',
+  }),
   lane: field(laneName.optional(), { description: 'Only requests on this lane' }),
   route: field(z.string().optional(), {
     description: 'Only requests matched by this route (its model name or pattern)',

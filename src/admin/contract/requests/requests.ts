@@ -53,6 +53,7 @@ export const requests = {
     examples: [
       'requests list',
       'requests list --status 4xx --since 1h',
+      'requests list --errors --slower-than 5s',
       'requests list --state interrupted',
       'requests list --key ci --limit 100 --json',
     ],
@@ -143,10 +144,13 @@ export const requests = {
       z.strictObject({
         ...requestFilters,
         ...requestWindow,
-        by: field(z.enum(['total', 'key', 'model', 'provider', 'project', 'tag', 'day']).default('total'), {
-          description: 'How to group the totals',
-          label: 'Group by',
-        }),
+        by: field(
+          z.enum(['total', 'key', 'model', 'provider', 'project', 'tag', 'status', 'error', 'day']).default('total'),
+          {
+            description: 'How to group the totals',
+            label: 'Group by',
+          },
+        ),
       }),
     )
     .output(z.array(statsShape)),

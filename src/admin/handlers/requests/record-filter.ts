@@ -3,7 +3,7 @@ import type { LaneName } from '../../../core/lane.ts'
 import type { RequestRecord } from '../../../core/record.ts'
 import type { RecordFilter } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
-import { readMoment } from '../moments.ts'
+import { readDuration, readMoment } from '../moments.ts'
 
 export interface FilterInput {
   project?: string | undefined
@@ -13,6 +13,9 @@ export interface FilterInput {
   provider?: string | undefined
   status?: string | undefined
   error?: string | undefined
+  errors?: boolean | undefined
+  slowerThan?: string | undefined
+  fellBack?: boolean | undefined
   lane?: LaneName | undefined
   state?: RequestRecord['state'] | undefined
   id?: string | undefined
@@ -26,11 +29,14 @@ export interface FilterInput {
 
 /** Records carry names; where an id is given, its name of today is looked for. */
 export async function readFilter(context: AdminContext, input: FilterInput): Promise<RecordFilter> {
-  const { since, until, limit, project, provider, tags, ...rest } = input
+  const { since, until, limit, project, provider, tags, errors, slowerThan, fellBack, ...rest } = input
   return {
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)),
     ...(project === undefined ? {} : { project: await nameOfProject(context, project) }),
     ...(provider === undefined ? {} : { provider: await nameOfProvider(context, provider) }),
+    ...(errors ? { errors } : {}),
+    ...(slowerThan === undefined ? {} : { slowerThanMs: readDuration(slowerThan) }),
+    ...(fellBack ? { fellBack } : {}),
     ...(tags === undefined ? {} : { tags: readWantedTags(tags) }),
     ...(since === undefined ? {} : { since: readMoment(since, 'back') }),
     ...(until === undefined ? {} : { until: readMoment(until, 'back') }),
@@ -55,6 +61,9 @@ export function matchesFilter(record: RequestRecord, filter: RecordFilter): bool
     is(filter.model, record.model) &&
     is(filter.provider, record.provider) &&
     is(filter.error, record.error?.code) &&
+    (!filter.errors || record.error !== null || (record.status ?? 0) >= 400) &&
+    (filter.slowerThanMs === undefined || (record.duration_ms ?? 0) >= filter.slowerThanMs) &&
+    (!filter.fellBack || record.attempts.some(({ outcome }) => outcome === 'fallback')) &&
     is(filter.lane, record.lane) &&
     is(filter.route, record.route) &&
     is(filter.state, record.state) &&

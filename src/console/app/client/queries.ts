@@ -5,7 +5,12 @@ export const sessionKey = ['session'] as const
 /** Data is kept fresh by push (live/), so nothing is reread on window focus. */
 export const queries: QueryClient = new QueryClient({
   defaultOptions: {
+    // A gateway on this machine is reached without a network, too.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
+      // While the gateway is away, what was read is all there is.
+      gcTime: 30 * 60_000,
       staleTime: 15_000,
       refetchOnWindowFocus: false,
       retry: (failures, error) => failures < 2 && !isFinal(error),

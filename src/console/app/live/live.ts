@@ -17,8 +17,8 @@ export function useLive(): Live {
 
 /** Keeps the live connection while the component is mounted and the page is visible. */
 export function useLiveConnection(): void {
-  useEffect(
-    () =>
+  useEffect(() => {
+    const connect = () =>
       followWhileVisible({
         name: 'watch',
         kind: 'state',
@@ -27,9 +27,24 @@ export function useLiveConnection(): void {
         onLost,
         onGap: () => void refreshMissed(),
         retryMs,
-      }),
-    [],
-  )
+      })
+    let disconnect = connect()
+    reconnect = () => {
+      disconnect()
+      disconnect = connect()
+    }
+    return () => {
+      reconnect = () => {}
+      disconnect()
+    }
+  }, [])
+}
+
+let reconnect = () => {}
+
+/** Connects at once, without waiting for the next try. */
+export function reconnectLive(): void {
+  reconnect()
 }
 
 function onLost(error: unknown): boolean {
@@ -67,6 +82,7 @@ function onStatus({ configuration, status }: WatchEvent): void {
     reason: parts.length === 0 ? null : parts.join('; '),
     status,
     configuration,
+    heardAt: Date.now(),
   })
   if (before.status !== null && hasChanged(before, configuration, status)) void refreshConfiguration()
 }
@@ -88,11 +104,13 @@ export interface Live {
   status: StatusOutput | null
   /** Increases with every change of configuration; null: not reported. */
   configuration: number | null
+  /** When the gateway was heard last; null: not yet. */
+  heardAt: number | null
 }
 
 type Listener = () => void
 
-let live: Live = { state: 'disconnected', reason: 'Connecting', status: null, configuration: null }
+let live: Live = { state: 'disconnected', reason: 'Connecting', status: null, configuration: null, heardAt: null }
 const listeners = new Set<Listener>()
 
 export function readLive(): Live {

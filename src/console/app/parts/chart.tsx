@@ -1,8 +1,9 @@
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
+import { lazyPart } from '../shell/lazy-page.ts'
 import type { ChartProps } from './chart-canvas.tsx'
 import { ScrollRegion } from './scroll-region.tsx'
 
-const ChartCanvas = lazy(() => import('./chart-canvas.tsx'))
+const ChartCanvas = lazyPart(async () => (await import('./chart-canvas.tsx')).default)
 
 export type { ChartProps, ChartSeries } from './chart-canvas.tsx'
 

@@ -13,7 +13,7 @@
  *
  * Data: `useQuery(orpc.keys.list.queryOptions({ input }))` with `orpc` of client/admin.ts. What a change of
  * configuration touches is read anew by itself (live/); records come by `requests.tail`. `useScope()` (session/scope.ts)
- * has project and environment of the address. A failed read is shown by `FaultNotice`.
+ * has project and environment of the address. A failed read is shown by `QueryFault`.
  *
  * An area is a folder below areas/: `routes.ts` (pages are loaded when they are opened), its pages, and one style sheet,
  * named in styles/areas.css. A page reads its address with `getRouteApi('/app/keys/$key')`: importing routes.ts would
@@ -33,6 +33,7 @@ export { Menu } from './menu.tsx'
 export { OperationButton } from './operation-button.tsx'
 export { useOperation } from './operation-call.ts'
 export { FormFault, OperationForm } from './operation-form.tsx'
+export { QueryFault } from './query-fault.tsx'
 export { entriesOf, type RecordEntry, RecordView } from './record-view.tsx'
 export { Code, Snippets } from './snippets.tsx'
 export { Sparkline } from './sparkline.tsx'

@@ -6,7 +6,14 @@ import { operationNamed } from '../contract/operations.ts'
 import { useMay } from '../session/session.ts'
 import { Button, type ButtonVariant } from './button.tsx'
 import { ConfirmDialog } from './confirm-dialog.tsx'
+import { Dialog } from './dialog.tsx'
 import { toast, toastFault } from './toast-store.ts'
+
+interface Call {
+  operation: string
+  input: Record<string, unknown>
+  done: string
+}
 
 export interface OperationButtonProps {
   /** `keys.revoke` */
@@ -15,37 +22,44 @@ export interface OperationButtonProps {
   children: ReactNode
   /** The resource's name. A dangerous operation requires it to be typed. */
   name: string
-  /** What will happen, and to how many things. */
+  /** What will happen, and to how many things. An operation that is not dangerous asks where there is one, too. */
   consequence?: ReactNode
+  /** Why the gateway would refuse now, and what to do first: said in place of the question. */
+  refusal?: ReactNode
   /** The toast after success. */
   done?: string
+  /** Takes it back; offered by the toast. */
+  undo?: Call
   onDone?: (answer: unknown) => void
   variant?: ButtonVariant
   small?: boolean
   icon?: ReactNode
+  /** Whether the question is open, where the page keeps that itself. */
+  asking?: boolean
+  onAsk?(asking: boolean): void
 }
 
 /** A button that runs one operation. Dangerous ones ask first, in the contract's words. */
 export function OperationButton(props: OperationButtonProps) {
-  const { operation, input, name, children, done, onDone, variant, small, icon } = props
-  const { meta, path } = operationNamed(operation)
-  const [asking, setAsking] = useState(false)
+  const { operation, input, name, children, done, undo, onDone, variant, small, icon } = props
+  const { meta } = operationNamed(operation)
+  const [opened, setOpened] = useState(false)
   const [busy, setBusy] = useState(false)
   const may = useMay(operation, typeof input.project === 'string' ? input.project : undefined)
   const run = async () => {
     setBusy(true)
-    try {
-      const answer = await callOperation(path, input)
-      if (meta.effect !== 'read') void refreshConfiguration()
-      if (done !== undefined) toast({ tone: 'good', title: done })
-      onDone?.(answer)
-    } catch (error) {
-      toastFault(error)
-    } finally {
-      setBusy(false)
-    }
+    const answer = await runOperation(operation, input)
+    setBusy(false)
+    if (answer === failed) return
+    if (done !== undefined) sayDone(done, undo)
+    onDone?.(answer)
   }
   const isDanger = meta.effect === 'danger'
+  const asks = isDanger || props.consequence !== undefined || props.refusal !== undefined
+  const asking = props.asking ?? opened
+  const ask = props.onAsk ?? setOpened
+  const word = typeof children === 'string' ? children : 'Confirm'
+  const title = isDanger ? titleOf(meta.summary) : `${word} ${name}`
   return (
     <>
       <Button
@@ -55,23 +69,56 @@ export function OperationButton(props: OperationButtonProps) {
         busy={busy}
         disabled={!may}
         title={may ? undefined : `Requires the ${meta.role} role`}
-        onClick={() => (isDanger ? setAsking(true) : void run())}
+        onClick={() => (asks ? ask(true) : void run())}
       >
         {children}
       </Button>
-      <ConfirmDialog
-        open={asking}
-        title={titleOf(meta.summary)}
-        confirm={typeof children === 'string' ? children : 'Confirm'}
-        name={name}
-        onConfirm={run}
-        onClose={() => setAsking(false)}
-      >
-        <p>{fillIn(meta.confirm ?? meta.summary, nameThings(input, name))}</p>
-        {props.consequence}
-      </ConfirmDialog>
+      {props.refusal === undefined ? (
+        <ConfirmDialog
+          open={asking && may}
+          title={title}
+          confirm={word}
+          {...(isDanger ? { name } : {})}
+          onConfirm={run}
+          onClose={() => ask(false)}
+        >
+          {isDanger ? <p>{fillIn(meta.confirm ?? meta.summary, nameThings(input, name))}</p> : null}
+          {props.consequence}
+        </ConfirmDialog>
+      ) : (
+        <Dialog
+          open={asking && may}
+          title={title}
+          onClose={() => ask(false)}
+          actions={<Button onClick={() => ask(false)}>Close</Button>}
+        >
+          {props.refusal}
+        </Dialog>
+      )}
     </>
   )
+}
+
+const failed = Symbol('failed')
+
+async function runOperation(operation: string, input: Record<string, unknown>): Promise<unknown> {
+  const { meta, path } = operationNamed(operation)
+  try {
+    const answer = await callOperation(path, input)
+    if (meta.effect !== 'read') void refreshConfiguration()
+    return answer
+  } catch (error) {
+    toastFault(error)
+    return failed
+  }
+}
+
+function sayDone(title: string, undo: Call | undefined): void {
+  if (undo === undefined) return toast({ tone: 'good', title })
+  const run = async () => {
+    if ((await runOperation(undo.operation, undo.input)) !== failed) toast({ tone: 'good', title: undo.done })
+  }
+  toast({ tone: 'good', title, action: { title: 'Undo', run: () => void run() } })
 }
 
 /** A summary without what it adds after its first clause: `Remove a provider`. */

@@ -11,9 +11,13 @@ export interface Toast {
   code?: string
   /** To search for. */
   requestId?: string | null
+  /** What can be done about it. */
+  action?: { title: string; run(): void }
 }
 
 const shownMs = 6000
+/** Somebody reads first what can be undone. */
+const shownWithActionMs = 15_000
 let toasts: readonly Toast[] = []
 let last = 0
 const listeners = new Set<() => void>()
@@ -27,7 +31,7 @@ function set(next: readonly Toast[]): void {
 export function toast(said: Omit<Toast, 'id'>): void {
   const id = ++last
   set([...toasts.slice(-3), { ...said, id }])
-  if (said.tone !== 'bad') setTimeout(() => closeToast(id), shownMs)
+  if (said.tone !== 'bad') setTimeout(() => closeToast(id), said.action === undefined ? shownMs : shownWithActionMs)
 }
 
 export function toastFault(error: unknown): Fault {

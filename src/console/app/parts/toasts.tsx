@@ -1,7 +1,7 @@
 import { X } from 'lucide-react'
 import { useSyncExternalStore } from 'react'
 import { escapeControls } from '../../../admin/contract/show-value.ts'
-import { IconButton } from './button.tsx'
+import { Button, IconButton } from './button.tsx'
 import { closeToast, readToasts, subscribeToasts, type Toast } from './toast-store.ts'
 
 /** Stands once in the shell. */
@@ -29,6 +29,17 @@ function ToastCard({ toast }: { toast: Toast }) {
           </p>
         ) : null}
       </div>
+      {toast.action === undefined ? null : (
+        <Button
+          small
+          onClick={() => {
+            closeToast(toast.id)
+            toast.action?.run()
+          }}
+        >
+          {toast.action.title}
+        </Button>
+      )}
       <IconButton small label="Close" icon={<X size={14} aria-hidden="true" />} onClick={() => closeToast(toast.id)} />
     </div>
   )

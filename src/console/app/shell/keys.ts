@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import { openPalette } from './palette-state.ts'
 
 /** The pages that `g` and a letter open. */
 export const places = [
@@ -8,7 +9,7 @@ export const places = [
   { key: 'r', to: '/routing', title: 'Routing' },
   { key: 'k', to: '/keys', title: 'Keys' },
   { key: 'q', to: '/requests', title: 'Requests' },
-  { key: 'l', to: '/playground', title: 'Playground' },
+  { key: 'l', to: '/playground', title: 'Playground', operation: 'requests.send' },
   { key: 's', to: '/settings', title: 'Settings' },
 ] as const
 
@@ -21,20 +22,21 @@ export function isTyping(event: KeyboardEvent): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'))
 }
 
-/** `g` and a letter, `/` for the search, `?` for the sheet. Gives whether the sheet is open. */
+/** `g` and a letter, `/` or Ctrl-K for the search, `?` for the sheet. Gives whether the sheet is open. */
 export function useShortcuts(): { sheet: boolean; closeSheet(): void } {
   const navigate = useNavigate()
   const [sheet, setSheet] = useState(false)
   useEffect(() => {
     let begunAt = Number.NEGATIVE_INFINITY
     const press = (event: KeyboardEvent) => {
+      if (isPaletteKey(event)) return showPalette(event)
       if (isTyping(event) || document.querySelector('dialog[open]') !== null) return
       const isSecond = event.timeStamp - begunAt < sequenceMs
       begunAt = Number.NEGATIVE_INFINITY
       const place = isSecond ? places.find(({ key }) => key === event.key) : undefined
       if (place !== undefined) void navigate({ to: place.to, search: keepScope })
       else if (event.key === 'g') begunAt = event.timeStamp
-      else if (event.key === '/') focusSearch(event)
+      else if (event.key === '/') showPalette(event)
       else if (event.key === '?') setSheet(true)
     }
     document.addEventListener('keydown', press)
@@ -52,7 +54,12 @@ export function keepScope(search: { project?: string; environment?: string }): {
   return { ...(project === undefined ? {} : { project }), ...(environment === undefined ? {} : { environment }) }
 }
 
-function focusSearch(event: KeyboardEvent): void {
+/** Cmd-K or Ctrl-K, also while typing. */
+function isPaletteKey({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): boolean {
+  return key.toLowerCase() === 'k' && ctrlKey !== metaKey && !altKey && !shiftKey
+}
+
+function showPalette(event: KeyboardEvent): void {
   event.preventDefault()
-  document.querySelector<HTMLInputElement>('#search')?.focus()
+  if (document.querySelector('dialog[open]') === null) openPalette()
 }

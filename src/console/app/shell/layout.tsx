@@ -4,16 +4,19 @@ import { useLive, useLiveConnection } from '../live/live.ts'
 import { Toasts } from '../parts/toasts.tsx'
 import { hasSignedOut, useSession } from '../session/session.ts'
 import { AccountMenu } from './account-menu.tsx'
+import { AwayBanner } from './away-banner.tsx'
 import { useShortcuts } from './keys.ts'
+import { loadAllParts } from './lazy-page.ts'
 import { Rail } from './rail.tsx'
 import { ScopeSwitch } from './scope-switch.tsx'
-import { SearchBox } from './search-box.tsx'
+import { SearchButton } from './search-button.tsx'
 import { ShortcutSheet } from './shortcut-sheet.tsx'
 
 /** Everything around a page, for signed-in operators. */
 export function Layout() {
   useLiveConnection()
   useSignedOutRedirect()
+  useQuietLoading()
   const main = useFocusOnArrival()
   const { sheet, closeSheet } = useShortcuts()
   const showSheet = () => document.dispatchEvent(new KeyboardEvent('keydown', { key: '?' }))
@@ -25,10 +28,11 @@ export function Layout() {
       <Rail />
       <header className="top-bar">
         <ScopeSwitch />
-        <SearchBox />
+        <SearchButton />
         <LiveLight />
         <AccountMenu onShowKeys={showSheet} />
       </header>
+      <AwayBanner />
       <main id="main" className="main" tabIndex={-1} ref={main}>
         <Outlet />
       </main>
@@ -36,6 +40,16 @@ export function Layout() {
       <ShortcutSheet open={sheet} onClose={closeSheet} />
     </div>
   )
+}
+
+const untilQuietMs = 1500
+
+/** Once the first page is there, the others are loaded too. */
+function useQuietLoading(): void {
+  useEffect(() => {
+    const timer = setTimeout(() => void loadAllParts(), untilQuietMs)
+    return () => clearTimeout(timer)
+  }, [])
 }
 
 /** The session may end while a page is open: it is revoked elsewhere, or expires. */

@@ -2,7 +2,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { places } from './keys.ts'
 
 const others = [
-  { keys: ['/'], title: 'Search' },
+  { keys: ['/', 'ctrl K'], title: 'Search' },
   { keys: ['j'], title: 'Next row' },
   { keys: ['k'], title: 'Previous row' },
   { keys: ['enter'], title: 'Open row' },

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { callAuth } from '../../client/http.ts'
-import { FaultNotice, RecordView } from '../../parts/index.ts'
+import { QueryFault, RecordView } from '../../parts/index.ts'
 import { useRoles, useSession } from '../../session/session.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import { type AccountState, accountKey } from './account.ts'
@@ -26,7 +26,7 @@ export function AccountPage() {
             { label: 'Roles', value: escapeControls(roles) },
           ]}
         />
-        {account.isError ? <FaultNotice error={account.error} onRetry={() => void account.refetch()} /> : null}
+        <QueryFault of={account} />
         {account.data === undefined ? (
           account.isPending && <Loading />
         ) : (

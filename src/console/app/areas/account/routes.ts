@@ -1,10 +1,11 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { appRoute } from '../../shell/app-route.ts'
+import { lazyPage } from '../../shell/lazy-page.ts'
 
 const page = createRoute({
   getParentRoute: () => appRoute,
   path: '/account',
-  component: lazyRouteComponent(() => import('./account-page.tsx'), 'AccountPage'),
+  component: lazyPage(() => import('./account-page.tsx'), 'AccountPage'),
 })
 
 export const accountRoutes = [page] as const

@@ -1,9 +1,10 @@
-import { type FormEvent, lazy, Suspense, useState } from 'react'
+import { type FormEvent, Suspense, useState } from 'react'
 import { Button, CopyButton, StateBadge } from '../../parts/index.ts'
+import { lazyPart } from '../../shell/lazy-page.ts'
 import { TextField } from '../sign-in/text-field.tsx'
 import { type AccountState, useAccountCall } from './account.ts'
 
-const QrCode = lazy(() => import('./qr-code.tsx'))
+const QrCode = lazyPart(async () => (await import('./qr-code.tsx')).default)
 
 /** A second factor: codes that an authenticator makes from a secret that both sides know. */
 export function TotpCard({ account }: { account: AccountState }) {

@@ -1,7 +1,13 @@
+import { useQuery } from '@tanstack/react-query'
+import { Send } from 'lucide-react'
 import { useState } from 'react'
+import { orpc } from '../../client/admin.ts'
 import { useLive } from '../../live/live.ts'
+import { FaultView } from '../../parts/fault-notice.tsx'
 import { Button, Code, Command, OperationButton, OperationForm, Snippets } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
+import { useResponse } from '../playground/use-response.ts'
+import { freeName } from '../providers/add-choices.ts'
 import { useDefaultScope } from '../use-default-scope.ts'
 import { firstSnippets } from './first-snippets.ts'
 import type { SetUp } from './steps.ts'
@@ -94,14 +100,18 @@ export function RouteStep({ providers }: { providers: SetUp['providers'] }) {
 }
 
 export function KeyStep({ onKey }: { onKey(key: string): void }) {
-  const defaultScope = useDefaultScope('keys.create')
   const may = useMay('keys.create')
   if (!may) return <p className="quiet">Ask an admin to create a key.</p>
+  return <KeyForm name="first" onKey={onKey} />
+}
+
+function KeyForm({ name, onKey }: { name: string; onKey(key: string): void }) {
+  const defaultScope = useDefaultScope('keys.create')
   return (
     <OperationForm
       operation="keys.create"
       fixed={defaultScope}
-      preset={{ name: 'first' }}
+      preset={{ name }}
       fields={['name']}
       hints={{
         name: `For example, the name of the application. Created in ${defaultScope.project}/${defaultScope.environment}.`,
@@ -116,20 +126,72 @@ export function KeyStep({ onKey }: { onKey(key: string): void }) {
 }
 
 /** The key, once, and the lines that use it. */
-export function RequestStep({ secret, model }: { secret: string | null; model: string }) {
+export function RequestStep({
+  secret,
+  model,
+  onKey,
+}: {
+  secret: string | null
+  model: string
+  onKey(key: string): void
+}) {
   const { status } = useLive()
   const url = status?.gateway_url ?? 'http://127.0.0.1:8787'
   return (
     <div className="stack">
       {secret === null ? (
-        <p className="quiet">The key was shown when it was created. Replace $SPGW_KEY with it.</p>
+        <AnotherKey onKey={onKey} />
       ) : (
         <div className="stack-tight">
           <p>Your key, shown only once:</p>
           <Code text={secret} label="Copy key" />
         </div>
       )}
+      <SendFromHere model={model} secret={secret} />
       <Snippets label="Code examples" snippets={firstSnippets(url, model, secret ?? '$SPGW_KEY')} />
+    </div>
+  )
+}
+
+/** The page was left after the key had been shown. */
+function AnotherKey({ onKey }: { onKey(key: string): void }) {
+  const [open, setOpen] = useState(false)
+  const keys = useQuery(orpc.keys.list.queryOptions({ input: { all: true } }))
+  const may = useMay('keys.create')
+  const name = freeName('first', keys.data?.map((key) => key.name) ?? [])
+  return (
+    <div className="stack-tight">
+      <p className="row">
+        <span className="quiet">The key was shown when it was created. Replace $SPGW_KEY with it.</span>
+        {may && !open ? (
+          <Button small onClick={() => setOpen(true)}>
+            Create another key
+          </Button>
+        ) : null}
+      </p>
+      {open && keys.data !== undefined ? <KeyForm name={name} onKey={onKey} /> : null}
+    </div>
+  )
+}
+
+/** One request, sent by the gateway itself as the playground does it. */
+function SendFromHere({ model, secret }: { model: string; secret: string | null }) {
+  const may = useMay('requests.send')
+  const scope = useDefaultScope('requests.send')
+  const { answer, fault, busy, send } = useResponse()
+  if (!may) return null
+  const key = secret === null ? {} : { key: secret.slice(-4) }
+  const press = () => void send({ ...scope, ...key, model, message: 'hello' })
+  return (
+    <div className="stack-tight">
+      <div className="row">
+        <Button variant="primary" busy={busy} icon={<Send size={14} aria-hidden="true" />} onClick={press}>
+          Send it from here
+        </Button>
+        <span className="quiet">or run one of these:</span>
+      </div>
+      {fault === null ? null : <FaultView fault={fault} />}
+      {answer === null || answer.text === '' ? null : <Code text={answer.text} label="Copy response" />}
     </div>
   )
 }

@@ -37,7 +37,12 @@ export function FirstRun({ setUp }: { setUp: SetUp }) {
           <RouteStep providers={setUp.providers} />,
         )}
         {step('key', 'Create a key', 'Shown only once', <KeyStep onKey={setKey} />)}
-        {step('request', 'Send a request', 'curl · JavaScript · Python', <RequestStep secret={key} model={model} />)}
+        {step(
+          'request',
+          'Send a request',
+          'curl · JavaScript · Python',
+          <RequestStep secret={key} model={model} onKey={setKey} />,
+        )}
         {step('see', 'See it here', 'Checked off when your first request arrives', null)}
       </ol>
       {setUp.requestId === null ? null : <Seen id={setUp.requestId} />}

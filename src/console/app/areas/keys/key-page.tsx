@@ -3,39 +3,61 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Pencil, RotateCw } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { orpc } from '../../client/admin.ts'
-import { Button, Dialog, Empty, FaultNotice, OperationForm, toast } from '../../parts/index.ts'
+import { Button, Dialog, Empty, OperationForm, QueryFault, toast } from '../../parts/index.ts'
+import { useScope } from '../../session/scope.ts'
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
+import { usePanel } from '../../shell/use-panel.ts'
+import { findResources } from '../find-resources.ts'
 import { ManagedNotice } from '../managed-notice.tsx'
 import type { CreatedKey, Key } from '../outputs.ts'
+import { ResourceChoice } from '../resource-choice.tsx'
 import { Section } from '../section.tsx'
 import { KeyActivity } from './key-activity.tsx'
 import { KeyDetails } from './key-details.tsx'
-import { KeyState, referenceTo } from './key-display.tsx'
+import { KeyMark, KeyState, referenceTo } from './key-display.tsx'
 import { KeyRemoval } from './key-removal.tsx'
 import { KeySnippets } from './key-snippets-view.tsx'
 import { ShownOnce } from './shown-once.tsx'
 
 export function KeyPage() {
-  const { key: id } = useParams({ from: '/app/keys/$key' })
+  const { key: reference } = useParams({ from: '/app/keys/$key' })
+  const scope = useScope()
   const keys = useQuery(orpc.keys.list.queryOptions({ input: { all: true } }))
-  const key = keys.data?.find((one) => one.id === id)
+  const found = findResources(keys.data ?? [], reference, ({ name }) => name, scope)
+  const [key] = found
   const above = (
     <Link to="/keys" search={keepScope}>
       Keys
     </Link>
   )
-  if (key !== undefined) return <KeyView shown={key} above={above} />
+  if (key !== undefined && found.length === 1) return <KeyView key={key.id} shown={key} above={above} />
   return (
-    <Page title="Key" above={above}>
+    <Page title={reference} above={above}>
       {keys.isPending ? <Loading /> : null}
-      {keys.error ? <FaultNotice error={keys.error} onRetry={() => void keys.refetch()} /> : null}
-      {keys.data === undefined ? null : (
-        <Empty title="Key not found" action={above}>
-          It may have been removed. Its requests keep its name.
+      <QueryFault of={keys} />
+      {found.length > 1 ? (
+        <ResourceChoice
+          noun="key"
+          name={reference}
+          rows={found}
+          rowKey={({ id }) => id}
+          link={({ id, project, environment, last_four }) => (
+            <>
+              <Link to="/keys/$key" params={{ key: id }} search={keepScope} className="grow">
+                {project}/{environment}
+              </Link>
+              <KeyMark lastFour={last_four} />
+            </>
+          )}
+        />
+      ) : null}
+      {keys.data !== undefined && found.length === 0 ? (
+        <Empty title={`No key is named ${reference}`} action={above} command="spgw keys list --all">
+          The name may be misspelled, or the key has been removed. Requests keep the name of a removed key.
         </Empty>
-      )}
+      ) : null}
     </Page>
   )
 }
@@ -70,7 +92,7 @@ function KeyView({ shown: key, above }: { shown: Key; above: ReactNode }) {
 
 function Actions({ shown: key, onRotated }: { shown: Key; onRotated(rotated: RotatedKey): void }) {
   const may = useMay('keys.edit', key.project)
-  const [panel, setPanel] = useState<'edit' | 'rotate' | null>(null)
+  const [panel, setPanel] = usePanel(['edit', 'rotate', 'revoke'])
   const navigate = useNavigate()
   const close = () => setPanel(null)
   if (!may) return null
@@ -86,7 +108,12 @@ function Actions({ shown: key, onRotated }: { shown: Key; onRotated(rotated: Rot
           </Button>
         </>
       )}
-      <KeyRemoval shown={key} onRemoved={() => void navigate({ to: '/keys', search: keepScope })} />
+      <KeyRemoval
+        shown={key}
+        revoking={panel === 'revoke'}
+        onRevoke={(asking) => setPanel(asking ? 'revoke' : null)}
+        onRemoved={() => void navigate({ to: '/keys', search: keepScope })}
+      />
       <Dialog open={panel === 'edit'} title={`Edit ${key.name}`} onClose={close}>
         <EditKey shown={key} onClose={close} />
       </Dialog>

@@ -6,7 +6,14 @@ import { useLastDay } from './key-activity.tsx'
 import { referenceTo } from './key-display.tsx'
 
 /** Revoke ends it and keeps it in the list; remove takes it out. */
-export function KeyRemoval({ shown: key, onRemoved }: { shown: Key; onRemoved(): void }) {
+interface KeyRemovalProps {
+  shown: Key
+  revoking: boolean
+  onRevoke(asking: boolean): void
+  onRemoved(): void
+}
+
+export function KeyRemoval({ shown: key, revoking, onRevoke, onRemoved }: KeyRemovalProps) {
   const [closeStreams, setCloseStreams] = useState(false)
   const day = useLastDay(key)
   const used =
@@ -24,6 +31,8 @@ export function KeyRemoval({ shown: key, onRemoved }: { shown: Key; onRemoved():
           name={key.name}
           icon={<Ban size={16} aria-hidden="true" />}
           done={`Key "${key.name}" revoked`}
+          asking={revoking}
+          onAsk={onRevoke}
           consequence={
             <div className="stack-tight">
               {used}

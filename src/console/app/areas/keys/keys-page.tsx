@@ -7,8 +7,8 @@ import {
   Button,
   DataTable,
   Empty,
-  FaultNotice,
   Missing,
+  QueryFault,
   type TableColumn,
   Time,
   UntrustedText,
@@ -69,7 +69,7 @@ function KeyList({ made, onClose }: { made: CreatedKey | null; onClose(): void }
     <Page title="Keys" actions={rows.length === 0 ? null : create}>
       {made === null ? null : <ShownOnce made={made} onClose={onClose} />}
       {keys.isPending ? <Loading /> : null}
-      {keys.error ? <FaultNotice error={keys.error} onRetry={() => void keys.refetch()} /> : null}
+      <QueryFault of={keys} />
       {keys.data === undefined ? null : (
         <DataTable
           name="keys"

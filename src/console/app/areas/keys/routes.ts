@@ -1,5 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { appRoute } from '../../shell/app-route.ts'
+import { lazyPage } from '../../shell/lazy-page.ts'
+import { readPanel } from '../../shell/use-panel.ts'
 
 /** `create`: a key is being made. */
 export interface KeysSearch {
@@ -10,13 +12,14 @@ const list = createRoute({
   getParentRoute: () => appRoute,
   path: '/keys',
   validateSearch: ({ create }: Record<string, unknown>): KeysSearch => (create === undefined ? {} : { create: 'new' }),
-  component: lazyRouteComponent(() => import('./keys-page.tsx'), 'KeysPage'),
+  component: lazyPage(() => import('./keys-page.tsx'), 'KeysPage'),
 })
 
 const detail = createRoute({
   getParentRoute: () => appRoute,
   path: '/keys/$key',
-  component: lazyRouteComponent(() => import('./key-page.tsx'), 'KeyPage'),
+  validateSearch: readPanel,
+  component: lazyPage(() => import('./key-page.tsx'), 'KeyPage'),
 })
 
 export const keysRoutes = [list, detail] as const

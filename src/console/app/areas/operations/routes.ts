@@ -1,16 +1,17 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { appRoute } from '../../shell/app-route.ts'
+import { lazyPage } from '../../shell/lazy-page.ts'
 
 const list = createRoute({
   getParentRoute: () => appRoute,
   path: '/settings/operations',
-  component: lazyRouteComponent(() => import('./operations-page.tsx'), 'OperationsPage'),
+  component: lazyPage(() => import('./operations-page.tsx'), 'OperationsPage'),
 })
 
 const one = createRoute({
   getParentRoute: () => appRoute,
   path: '/settings/operations/$operation',
-  component: lazyRouteComponent(() => import('./operation-page.tsx'), 'OperationPage'),
+  component: lazyPage(() => import('./operation-page.tsx'), 'OperationPage'),
 })
 
 export const operationsRoutes = [list, one] as const

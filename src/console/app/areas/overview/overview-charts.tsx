@@ -57,7 +57,7 @@ function Charts({ series }: { series: Series }) {
       <Chart {...common} title={grouped ? 'Latency p95' : 'Latency'} series={several(latency)} write={time} />
       <Chart
         {...common}
-        title="Time to first token, p50"
+        title="First byte, p50"
         series={lines('p50', (point) => point.first_byte_p50_ms)}
         write={time}
       />

@@ -33,7 +33,7 @@ export function OverviewFigures({ sum, points }: { sum: Sum | undefined; points:
       <Figure title="Latency p99" note="whole request">
         <Duration ms={sum?.duration_p99_ms} />
       </Figure>
-      <Figure title="First token p50" note="streamed requests">
+      <Figure title="First byte p50" note="streams and whole responses">
         {typeof first === 'number' ? <Duration ms={first} /> : <Missing meaning="Not measured" />}
       </Figure>
       <Figure title="Tokens" note={<Tokens sum={sum} />}>

@@ -32,7 +32,7 @@ export function ResponseView({ answer, onContinue }: { answer: PlaygroundRespons
           )}
           {answer.firstTextMs === null ? null : (
             <span>
-              first token <Duration ms={answer.firstTextMs} />
+              first text <Duration ms={answer.firstTextMs} />
             </span>
           )}
           {answer.durationMs === null ? null : (

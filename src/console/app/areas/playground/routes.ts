@@ -1,10 +1,11 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { appRoute } from '../../shell/app-route.ts'
+import { lazyPage } from '../../shell/lazy-page.ts'
 
 const page = createRoute({
   getParentRoute: () => appRoute,
   path: '/playground',
-  component: lazyRouteComponent(() => import('./playground-page.tsx'), 'PlaygroundPage'),
+  component: lazyPage(() => import('./playground-page.tsx'), 'PlaygroundPage'),
 })
 
 export const playgroundRoutes = [page] as const

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { orpc } from '../../client/admin.ts'
-import { Command, FaultNotice } from '../../parts/index.ts'
+import { Command, QueryFault } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import type { ProviderKind } from '../outputs.ts'
@@ -19,7 +19,7 @@ export function AddProvider({ chosen }: { chosen: string }) {
   return (
     <Page title="Add provider" above={above}>
       {kinds.isPending ? <Loading /> : null}
-      {kinds.error ? <FaultNotice error={kinds.error} onRetry={() => void kinds.refetch()} /> : null}
+      <QueryFault of={kinds} />
       {kinds.data === undefined ? null : <Steps chosen={chosen} kinds={kinds.data} />}
     </Page>
   )

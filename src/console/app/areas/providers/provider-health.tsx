@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
-import { Count, Duration, FaultNotice, RecordView, StateBadge, Time, UntrustedText } from '../../parts/index.ts'
+import { Count, Duration, QueryFault, RecordView, StateBadge, Time, UntrustedText } from '../../parts/index.ts'
 import type { Provider } from '../outputs.ts'
 import { Section } from '../section.tsx'
 import { type HealthSpan, healthSpans, readyShare } from './health-strip.ts'
@@ -62,7 +62,7 @@ function HealthOverTime({ name }: { name: string }) {
           ))}
         </fieldset>
       </div>
-      {history.error ? <FaultNotice error={history.error} /> : null}
+      <QueryFault of={history} />
       {history.data === undefined ? <div className="health-strip" /> : <Strip spans={spans} />}
       {history.isPending ? <div className="health-change">&nbsp;</div> : <Changes spans={spans} now={now} />}
     </div>

@@ -1,16 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Pencil, Power, PowerOff, RefreshCw, Trash2 } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { orpc } from '../../client/admin.ts'
 import { Button, Dialog, FaultNotice, OperationButton, useOperation } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
+import { usePanel } from '../../shell/use-panel.ts'
 import { ManagedNotice } from '../managed-notice.tsx'
 import type { Check, Provider, Route } from '../outputs.ts'
 import { pluralize } from '../units.ts'
 import { CheckList, PoolCheck } from './check-list.tsx'
+import { describeLoss } from './describe-loss.ts'
 import { EditProvider } from './edit-provider.tsx'
 import { ProviderState } from './provider-card.tsx'
 import { ProviderCredentials } from './provider-credentials.tsx'
@@ -43,7 +45,8 @@ export function ProviderPage() {
 }
 
 function ProviderView({ provider, routes, above }: { provider: Provider; routes: readonly Route[]; above: ReactNode }) {
-  const [editing, setEditing] = useState(false)
+  const [panel, setPanel] = usePanel(['edit', 'check'])
+  const close = () => setPanel(null)
   const navigate = useNavigate()
   const toList = () => void navigate({ to: '/providers', search: keepScope })
   return (
@@ -51,7 +54,7 @@ function ProviderView({ provider, routes, above }: { provider: Provider; routes:
       title={provider.name}
       above={above}
       beside={<ProviderState provider={provider} />}
-      actions={<Actions provider={provider} routes={routes} onEdit={() => setEditing(true)} onRemoved={toList} />}
+      actions={<Actions provider={provider} routes={routes} onPanel={setPanel} onRemoved={toList} />}
     >
       {provider.active && provider.state === 'failing' ? <Failing provider={provider} /> : null}
       <ManagedNotice owned={provider.owned} />
@@ -63,14 +66,15 @@ function ProviderView({ provider, routes, above }: { provider: Provider; routes:
         {provider.base_url === null ? null : <ProviderRevisions provider={provider} />}
         <ProviderModels provider={provider} />
       </div>
-      <Dialog open={editing} title={`Edit ${provider.name}`} onClose={() => setEditing(false)}>
+      <CheckDialog provider={provider} open={panel === 'check'} onClose={close} />
+      <Dialog open={panel === 'edit'} title={`Edit ${provider.name}`} onClose={close}>
         <EditProvider
           provider={provider}
           onDone={(name) => {
-            setEditing(false)
+            close()
             if (name !== provider.name) void navigate({ to: '/providers/$name', params: { name }, search: keepScope })
           }}
-          onCancel={() => setEditing(false)}
+          onCancel={close}
         />
       </Dialog>
     </Page>
@@ -92,18 +96,22 @@ function Failing({ provider }: { provider: Provider }) {
 interface ActionsProps {
   provider: Provider
   routes: readonly Route[]
-  onEdit(): void
+  onPanel(panel: 'edit' | 'check'): void
   onRemoved(): void
 }
 
-function Actions({ provider, routes, onEdit, onRemoved }: ActionsProps) {
+function Actions({ provider, routes, onPanel, onRemoved }: ActionsProps) {
   const may = useMay('providers.edit')
   const { name, active } = provider
   if (!may) return null
   return (
     <>
-      <CheckNow provider={provider} />
-      <Button icon={<Pencil size={16} aria-hidden="true" />} onClick={onEdit}>
+      {provider.kind === 'demo' ? null : (
+        <Button icon={<RefreshCw size={16} aria-hidden="true" />} onClick={() => onPanel('check')}>
+          Check now
+        </Button>
+      )}
+      <Button icon={<Pencil size={16} aria-hidden="true" />} onClick={() => onPanel('edit')}>
         Edit
       </Button>
       <OperationButton
@@ -112,6 +120,12 @@ function Actions({ provider, routes, onEdit, onRemoved }: ActionsProps) {
         name={name}
         icon={active ? <PowerOff size={16} aria-hidden="true" /> : <Power size={16} aria-hidden="true" />}
         done={active ? `Provider "${name}" deactivated` : `Provider "${name}" activated`}
+        {...(active
+          ? {
+              consequence: <DeactivationConsequence name={name} routes={routes} />,
+              undo: { operation: 'providers.activate', input: { name }, done: `Provider "${name}" is active again` },
+            }
+          : {})}
       >
         {active ? 'Deactivate' : 'Activate'}
       </OperationButton>
@@ -122,7 +136,8 @@ function Actions({ provider, routes, onEdit, onRemoved }: ActionsProps) {
         icon={<Trash2 size={16} aria-hidden="true" />}
         done={`Provider "${name}" removed`}
         onDone={onRemoved}
-        consequence={<RemovalConsequence provider={provider} routes={routes} />}
+        consequence={<RemovalConsequence provider={provider} />}
+        {...(routes.length === 0 ? {} : { refusal: <RemovalRefusal name={name} routes={routes} /> })}
       >
         Remove
       </OperationButton>
@@ -130,51 +145,90 @@ function Actions({ provider, routes, onEdit, onRemoved }: ActionsProps) {
   )
 }
 
-function RemovalConsequence({ provider, routes }: { provider: Provider; routes: readonly Route[] }) {
-  const { credentials, revision } = provider
-  const lost = `This permanently deletes ${pluralize(credentials.length, 'credential')} and ${pluralize(revision, 'revision')}. Requests keep its name.`
-  if (routes.length === 0) return <p>No route uses it. {lost}</p>
+function DeactivationConsequence({ name, routes }: { name: string; routes: readonly Route[] }) {
+  const used = routes.filter(({ enabled }) => enabled)
+  if (used.length === 0) return <p>No enabled route uses it, so no requests are affected.</p>
   return (
-    <>
-      <p className="notice notice-warning">
-        Used by {pluralize(routes.length, 'route')}: {routes.map(({ model }) => model).join(', ')}. Remove it from{' '}
-        {routes.length === 1 ? 'that route' : 'those routes'} first.
-      </p>
-      <p>{lost}</p>
-    </>
+    <div className="stack-tight">
+      <p>No more requests are sent to it until it is activated again. Its settings are kept.</p>
+      <ul className="bullets">
+        {used.map((route) => (
+          <li key={route.id}>
+            <b>{route.model}</b> {describeLoss(route, name)}
+          </li>
+        ))}
+      </ul>
+    </div>
   )
 }
 
-function CheckNow({ provider }: { provider: Provider }) {
-  const [open, setOpen] = useState(false)
+function RemovalConsequence({ provider: { credentials, revision } }: { provider: Provider }) {
+  return (
+    <p>
+      No route uses it. This permanently deletes {pluralize(credentials.length, 'credential')} and{' '}
+      {pluralize(revision, 'revision')}. Requests keep its name.
+    </p>
+  )
+}
+
+function RemovalRefusal({ name, routes }: { name: string; routes: readonly Route[] }) {
+  return (
+    <div className="stack-tight">
+      <p>
+        <b>{name}</b> cannot be removed while {pluralize(routes.length, 'route')} {routes.length === 1 ? 'uses' : 'use'}{' '}
+        it. Remove it from {routes.length === 1 ? 'this route' : 'these routes'} first:
+      </p>
+      <ul className="list">
+        {routes.map(({ id, model, project, environment }) => (
+          <li key={id} className="list-row">
+            <Link
+              to="/routing/$route"
+              params={{ route: id }}
+              search={(before) => ({ ...keepScope(before), do: 'edit' })}
+              className="grow"
+            >
+              {model}
+            </Link>
+            <span className="small quiet">
+              {project}/{environment ?? 'all'}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+/** Runs a check whenever it is opened. */
+function CheckDialog({ provider, open, onClose }: { provider: Provider; open: boolean; onClose(): void }) {
+  return (
+    <Dialog open={open} title={`Check ${provider.name}`} onClose={onClose}>
+      <RunningCheck name={provider.name} />
+    </Dialog>
+  )
+}
+
+function RunningCheck({ name }: { name: string }) {
   const [check, setCheck] = useState<Check | null>(null)
-  const { call, busy, fault } = useOperation('providers.check')
-  const run = async () => {
-    setOpen(true)
-    setCheck(null)
-    setCheck((await call({ name: provider.name })) as Check | null)
-  }
-  if (provider.kind === 'demo') return null
-  const outcome = check === null ? null : { ...check, models: check.models.length }
+  const { call, fault } = useOperation('providers.check')
+  const begun = useRef(false)
+  useEffect(() => {
+    if (begun.current) return
+    begun.current = true
+    void call({ name }).then((answer) => setCheck(answer as Check | null))
+  }, [call, name])
+  if (fault !== null)
+    return (
+      <div className="notice notice-bad" role="alert">
+        <p>
+          {fault.message} {fault.hint}
+        </p>
+      </div>
+    )
   return (
     <>
-      <Button icon={<RefreshCw size={16} aria-hidden="true" />} busy={busy} onClick={() => void run()}>
-        Check now
-      </Button>
-      <Dialog open={open} title={`Check ${provider.name}`} onClose={() => setOpen(false)}>
-        {fault === null ? (
-          <>
-            <CheckList outcome={outcome} />
-            {check === null ? null : <PoolCheck credentials={check.credentials} />}
-          </>
-        ) : (
-          <div className="notice notice-bad" role="alert">
-            <p>
-              {fault.message} {fault.hint}
-            </p>
-          </div>
-        )}
-      </Dialog>
+      <CheckList outcome={check === null ? null : { ...check, models: check.models.length }} />
+      {check === null ? null : <PoolCheck credentials={check.credentials} />}
     </>
   )
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
-import { Button, Dialog, FaultNotice, OperationButton, StateBadge, Time, UntrustedText } from '../../parts/index.ts'
+import { Button, Dialog, OperationButton, QueryFault, StateBadge, Time, UntrustedText } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { DifferenceTable } from '../difference-table.tsx'
 import { findDifferences } from '../differences.ts'
@@ -20,7 +20,7 @@ export function ProviderRevisions({ provider }: { provider: Provider }) {
   const active = sorted.find((revision) => revision.active)
   return (
     <Section title="Revisions" actions={<span className="quiet number">{sorted.length}</span>}>
-      {revisions.error ? <FaultNotice error={revisions.error} onRetry={() => void revisions.refetch()} /> : null}
+      <QueryFault of={revisions} />
       <ol className="list" reversed>
         {(all ? sorted : sorted.slice(0, shownAtFirst)).map((revision) => (
           <RevisionRow key={revision.number} revision={revision} provider={provider} onCompare={setCompared} />

@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { type ReactNode, useId, useState } from 'react'
 import { orpc } from '../../client/admin.ts'
-import { Button, Empty, FaultNotice } from '../../parts/index.ts'
+import { Button, Empty, QueryFault } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
@@ -33,7 +33,7 @@ function ProviderList() {
   return (
     <Page title="Providers" actions={providers.data?.length === 0 ? null : action}>
       {providers.isPending ? <Loading /> : null}
-      {providers.error ? <FaultNotice error={providers.error} onRetry={() => void providers.refetch()} /> : null}
+      <QueryFault of={providers} />
       {providers.data === undefined ? null : providers.data.length === 0 ? (
         <NoProvider action={action} />
       ) : (

@@ -1,5 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { appRoute } from '../../shell/app-route.ts'
+import { lazyPage } from '../../shell/lazy-page.ts'
+import { readPanel } from '../../shell/use-panel.ts'
 
 /** `add`: something is being added; its value is the kind, or `kind/preset`, that was chosen (`choose`: none yet). */
 export interface ProvidersSearch {
@@ -11,13 +13,14 @@ const list = createRoute({
   path: '/providers',
   validateSearch: ({ add }: Record<string, unknown>): ProvidersSearch =>
     add === undefined ? {} : { add: String(add) },
-  component: lazyRouteComponent(() => import('./providers-page.tsx'), 'ProvidersPage'),
+  component: lazyPage(() => import('./providers-page.tsx'), 'ProvidersPage'),
 })
 
 const detail = createRoute({
   getParentRoute: () => appRoute,
   path: '/providers/$name',
-  component: lazyRouteComponent(() => import('./provider-page.tsx'), 'ProviderPage'),
+  validateSearch: readPanel,
+  component: lazyPage(() => import('./provider-page.tsx'), 'ProviderPage'),
 })
 
 export const providersRoutes = [list, detail] as const

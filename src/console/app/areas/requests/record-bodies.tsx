@@ -5,7 +5,7 @@ import { escapeControls, formatValue } from '../../../../admin/contract/show-val
 import { indentJson } from '../../../../core/indent-json.ts'
 import { orpc } from '../../client/admin.ts'
 import type { RequestRow } from '../../live/status-output.ts'
-import { Button, Code, Command, FaultNotice } from '../../parts/index.ts'
+import { Button, Code, Command, QueryFault } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import type { RequestBodies } from '../outputs.ts'
 
@@ -15,7 +15,7 @@ export function RecordBodies({ record }: { record: RequestRow }) {
   return (
     <section className="card" aria-label="Bodies">
       <h2 className="card-head">Bodies</h2>
-      {shown.error === null ? null : <FaultNotice error={shown.error} onRetry={() => void shown.refetch()} />}
+      <QueryFault of={shown} />
       <Kept record={record} bodies={shown.data?.bodies} busy={shown.isFetching} onShow={() => void shown.refetch()} />
     </section>
   )

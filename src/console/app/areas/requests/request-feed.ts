@@ -43,7 +43,6 @@ export function useRequestFeed(input: ListInput, live: boolean, held: () => bool
       initialPageParam: undefined,
       getNextPageParam: (page: RequestRow[]) => (page.length < pageSize ? undefined : page.at(-1)?.id),
       staleTime: Number.POSITIVE_INFINITY,
-      gcTime: 0,
     }),
   )
   const { fetchNextPage, hasNextPage, isFetching, isFetchingNextPage } = pages

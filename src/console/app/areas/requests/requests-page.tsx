@@ -91,7 +91,7 @@ interface ListProps {
 
 function List({ feed, table, search }: ListProps) {
   const navigate = useNavigate()
-  if (feed.error !== null) return <FaultNotice error={feed.error} onRetry={feed.retry} />
+  if (feed.error !== null && feed.rows.length === 0) return <FaultNotice error={feed.error} onRetry={feed.retry} />
   const open = (row: RequestRow) => void navigate({ to: '/requests/$id', params: { id: row.id }, search: keepScope })
   return (
     <DataTable

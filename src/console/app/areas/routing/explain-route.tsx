@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { type LaneName, laneNames } from '../../../../core/lane.ts'
 import { orpc } from '../../client/admin.ts'
-import { FaultNotice, StateBadge, UntrustedText } from '../../parts/index.ts'
+import { QueryFault, StateBadge, UntrustedText } from '../../parts/index.ts'
 import type { Explanation, Route } from '../outputs.ts'
 import { type ReadBody, readBody } from './explain-body.ts'
 import { type ExplainStep, explainSteps } from './explain-steps.ts'
@@ -55,7 +55,7 @@ export function ExplainRoute({ route, model: sample }: { route: Route; model: st
         onLane={setLane}
         onBody={setBody}
       />
-      {explained.error ? <FaultNotice error={explained.error} /> : null}
+      <QueryFault of={explained} />
       {explained.data === undefined ? null : <Steps explanation={explained.data} />}
     </div>
   )

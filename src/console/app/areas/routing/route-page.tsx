@@ -1,27 +1,31 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { FlaskConical, Lightbulb, Pencil, Power, PowerOff, Trash2 } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { orpc } from '../../client/admin.ts'
 import {
   Button,
   Dialog,
   Drawer,
   Empty,
-  FaultNotice,
   OperationButton,
+  QueryFault,
   RecordView,
   StateBadge,
   Time,
   toast,
 } from '../../parts/index.ts'
+import { useScope } from '../../session/scope.ts'
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
+import { usePanel } from '../../shell/use-panel.ts'
+import { findResources } from '../find-resources.ts'
 import { sampleModel } from '../lane-models.ts'
 import { ManagedNotice } from '../managed-notice.tsx'
 import type { Provider, Route } from '../outputs.ts'
 import { describeTimeouts } from '../providers/provider-settings.tsx'
+import { ResourceChoice } from '../resource-choice.tsx'
 import { Section } from '../section.tsx'
 import { ExplainRoute } from './explain-route.tsx'
 import { RouteDrawing } from './route-drawing.tsx'
@@ -29,33 +33,50 @@ import { RouteForm, referenceTo } from './route-form.tsx'
 import { TryRoute } from './try-route.tsx'
 
 export function RoutePage() {
-  const { route: id } = useParams({ from: '/app/routing/$route' })
+  const { route: reference } = useParams({ from: '/app/routing/$route' })
+  const scope = useScope()
   const routes = useQuery(orpc.routes.list.queryOptions({ input: { all: true } }))
   const providers = useQuery(orpc.providers.list.queryOptions({ input: {} }))
-  const route = routes.data?.find((one) => one.id === id)
+  const found = findResources(routes.data ?? [], reference, ({ model }) => model, scope)
+  const [route] = found
   const above = (
     <Link to="/routing" search={keepScope}>
       Routing
     </Link>
   )
-  if (route !== undefined) return <RouteView route={route} providers={providers.data ?? []} above={above} />
+  if (route !== undefined && found.length === 1)
+    return <RouteView key={route.id} route={route} providers={providers.data ?? []} above={above} />
   return (
-    <Page title="Route" above={above}>
+    <Page title={reference} above={above}>
       {routes.isPending ? <Loading /> : null}
-      {routes.error ? <FaultNotice error={routes.error} onRetry={() => void routes.refetch()} /> : null}
-      {routes.data === undefined ? null : (
-        <Empty title="Route not found" action={above}>
-          It may have been removed.
+      <QueryFault of={routes} />
+      {found.length > 1 ? (
+        <ResourceChoice
+          noun="route"
+          name={reference}
+          rows={found}
+          rowKey={({ id }) => id}
+          link={({ id, project, environment }) => (
+            <Link to="/routing/$route" params={{ route: id }} search={keepScope} className="grow">
+              {project}/{environment ?? 'all environments'}
+            </Link>
+          )}
+        />
+      ) : null}
+      {routes.data !== undefined && found.length === 0 ? (
+        <Empty title={`No route is for ${reference}`} action={above} command="spgw routes list --all">
+          The model name may be misspelled, or the route has been removed.
         </Empty>
-      )}
+      ) : null}
     </Page>
   )
 }
 
-type Panel = 'edit' | 'test' | 'explain' | null
+const panels = ['edit', 'test', 'explain'] as const
+type Panel = (typeof panels)[number] | null
 
 function RouteView({ route, providers, above }: { route: Route; providers: readonly Provider[]; above: ReactNode }) {
-  const [panel, setPanel] = useState<Panel>(null)
+  const [panel, setPanel] = usePanel(panels)
   const traffic = useQuery({
     ...orpc.routes.traffic.queryOptions({ input: referenceTo(route) }),
     refetchInterval: 30_000,
@@ -139,6 +160,12 @@ function Actions({ route, onPanel }: { route: Route; onPanel(panel: Panel): void
             name={route.model}
             icon={route.enabled ? <PowerOff size={16} aria-hidden="true" /> : <Power size={16} aria-hidden="true" />}
             done={route.enabled ? `Route "${route.model}" disabled` : `Route "${route.model}" enabled`}
+            {...(route.enabled
+              ? {
+                  consequence: <DisableConsequence route={route} />,
+                  undo: { operation: 'routes.enable', input: reference, done: `Route "${route.model}" enabled again` },
+                }
+              : {})}
           >
             {route.enabled ? 'Disable' : 'Enable'}
           </OperationButton>
@@ -156,6 +183,15 @@ function Actions({ route, onPanel }: { route: Route; onPanel(panel: Panel): void
         </>
       ) : null}
     </>
+  )
+}
+
+function DisableConsequence({ route }: { route: Route }) {
+  return (
+    <p>
+      Requests for <b>{route.model}</b> that no other route matches are rejected with <code>model_not_found</code> until
+      the route is enabled again. Its settings are kept.
+    </p>
   )
 }
 

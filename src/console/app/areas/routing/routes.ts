@@ -1,5 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { appRoute } from '../../shell/app-route.ts'
+import { lazyPage } from '../../shell/lazy-page.ts'
+import { readPanel } from '../../shell/use-panel.ts'
 
 /** `add`: a route is being added; its value is the provider that it should lead to (`choose`: none yet). */
 export interface RoutingSearch {
@@ -10,13 +12,14 @@ const list = createRoute({
   getParentRoute: () => appRoute,
   path: '/routing',
   validateSearch: ({ add }: Record<string, unknown>): RoutingSearch => (add === undefined ? {} : { add: String(add) }),
-  component: lazyRouteComponent(() => import('./routing-page.tsx'), 'RoutingPage'),
+  component: lazyPage(() => import('./routing-page.tsx'), 'RoutingPage'),
 })
 
 const detail = createRoute({
   getParentRoute: () => appRoute,
   path: '/routing/$route',
-  component: lazyRouteComponent(() => import('./route-page.tsx'), 'RoutePage'),
+  validateSearch: readPanel,
+  component: lazyPage(() => import('./route-page.tsx'), 'RoutePage'),
 })
 
 export const routingRoutes = [list, detail] as const

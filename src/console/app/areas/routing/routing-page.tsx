@@ -7,8 +7,8 @@ import {
   Button,
   DataTable,
   Empty,
-  FaultNotice,
   Missing,
+  QueryFault,
   StateBadge,
   type TableColumn,
   Time,
@@ -51,7 +51,7 @@ function RouteList() {
   return (
     <Page title="Routing" actions={rows.length === 0 ? null : add}>
       {routes.isPending ? <Loading /> : null}
-      {routes.error ? <FaultNotice error={routes.error} onRetry={() => void routes.refetch()} /> : null}
+      <QueryFault of={routes} />
       {routes.data === undefined ? null : (
         <DataTable
           name="routes"
@@ -165,7 +165,7 @@ function AddRoute({ provider }: { provider: string }) {
   )
   return (
     <Page title="Add route" above={above}>
-      {providers.error ? <FaultNotice error={providers.error} /> : null}
+      <QueryFault of={providers} />
       {providers.data?.length === 0 ? (
         <Empty
           title="Add a provider first"

@@ -8,8 +8,8 @@ import {
   DataTable,
   Drawer,
   Empty,
-  FaultNotice,
   FormFault,
+  QueryFault,
   type TableColumn,
   Time,
   UntrustedText,
@@ -86,7 +86,7 @@ export function Audit() {
       <AuditTools input={input} />
       <AuditFilters values={filters} onChange={filterBy} />
       {lines.isPending ? <Loading /> : null}
-      {lines.error ? <FaultNotice error={lines.error} onRetry={() => void lines.refetch()} /> : null}
+      <QueryFault of={lines} />
       {lines.data === undefined ? null : (
         <DataTable<AuditEvent>
           name="audit"

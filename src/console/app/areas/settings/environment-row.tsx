@@ -5,6 +5,7 @@ import { orpc } from '../../client/admin.ts'
 import { Button, Dialog, OperationButton, OperationForm, Time, toast, UntrustedText } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import type { Environment } from '../outputs.ts'
+import { hasUsers, ScopeRefusal, useScopeUsers } from './scope-users.tsx'
 
 export function EnvironmentRow({ environment }: { environment: Environment }) {
   const [editing, setEditing] = useState(false)
@@ -12,6 +13,7 @@ export function EnvironmentRow({ environment }: { environment: Environment }) {
   const { name, project, default_providers, created_at } = environment
   const may = useMay('environments.edit', project)
   const mayRemove = useMay('environments.remove', project)
+  const users = useScopeUsers(project, name, mayRemove)
   const defaults = laneNames.flatMap((lane) => {
     const provider = default_providers[lane]
     return provider === null ? [] : [[lane, provider] as const]
@@ -40,7 +42,14 @@ export function EnvironmentRow({ environment }: { environment: Environment }) {
           input={{ name, project }}
           name={name}
           done={`Environment "${name}" removed`}
-          consequence={<p>In project {project}. An environment with keys or routes cannot be removed.</p>}
+          consequence={<p>In project {project}.</p>}
+          {...(hasUsers(users)
+            ? {
+                refusal: (
+                  <ScopeRefusal subject={`environment ${name}`} users={users} scope={{ project, environment: name }} />
+                ),
+              }
+            : {})}
         >
           Remove
         </OperationButton>

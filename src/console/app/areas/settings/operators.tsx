@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
-import { Button, DataTable, Dialog, Empty, FaultNotice, OperationForm, Time } from '../../parts/index.ts'
+import { Button, DataTable, Dialog, Empty, OperationForm, QueryFault, Time } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { Loading } from '../../shell/page.tsx'
 import type { Operator, OperatorLink } from '../outputs.ts'
@@ -34,7 +34,7 @@ export function Operators() {
       </div>
       {made?.link ? <LinkOnce made={made} onClose={() => setMade(null)} /> : null}
       {operators.isPending ? <Loading /> : null}
-      {operators.error ? <FaultNotice error={operators.error} onRetry={() => void operators.refetch()} /> : null}
+      <QueryFault of={operators} />
       {operators.data === undefined ? null : (
         <DataTable
           cards

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
@@ -7,14 +8,16 @@ import {
   DataTable,
   Dialog,
   Empty,
-  FaultNotice,
   OperationButton,
   OperationForm,
+  QueryFault,
   toast,
 } from '../../parts/index.ts'
 import { useMay, useMayCall } from '../../session/session.ts'
+import { keepScope } from '../../shell/keys.ts'
 import { Loading } from '../../shell/page.tsx'
-import type { Policy } from '../outputs.ts'
+import type { Key, Policy } from '../outputs.ts'
+import { pluralize } from '../units.ts'
 import { contractColumns } from './contract-columns.tsx'
 import { inputOfPolicy, projectsOfPolicy } from './policy-fields.ts'
 
@@ -40,7 +43,7 @@ export function Policies() {
         {policies.data?.length === 0 ? null : add}
       </div>
       {policies.isPending ? <Loading /> : null}
-      {policies.error ? <FaultNotice error={policies.error} onRetry={() => void policies.refetch()} /> : null}
+      <QueryFault of={policies} />
       {policies.data === undefined ? null : (
         <DataTable
           cards
@@ -82,8 +85,9 @@ function useMayChange(): (policy: Policy) => boolean {
 }
 
 function PolicyButtons({ policy, onEdit }: { policy: Policy; onEdit(): void }) {
-  const { name, attached_to, held_by } = policy
-  const places = [...attached_to, ...held_by]
+  const { name, attached_to } = policy
+  const { data: all = [] } = useQuery(orpc.keys.list.queryOptions({ input: { all: true } }))
+  const keys = all.filter((key) => key.policy === name && key.state !== 'revoked')
   return (
     <>
       <Button small onClick={onEdit}>
@@ -97,15 +101,39 @@ function PolicyButtons({ policy, onEdit }: { policy: Policy; onEdit(): void }) {
         done={`Policy "${name}" removed`}
         consequence={
           <p>
-            {places.length === 0
+            {attached_to.length === 0
               ? 'It is not attached to anything, so nothing changes.'
-              : `Applies to ${places.join(', ')}.`}
+              : `Applies to ${attached_to.join(', ')}.`}
           </p>
         }
+        {...(keys.length === 0 ? {} : { refusal: <RemovalRefusal keys={keys} /> })}
       >
         Remove
       </OperationButton>
     </>
+  )
+}
+
+function RemovalRefusal({ keys }: { keys: readonly Key[] }) {
+  return (
+    <div className="stack-tight">
+      <p>
+        The policy cannot be removed while {pluralize(keys.length, 'key')} {keys.length === 1 ? 'names' : 'name'} it.
+        Choose another policy there first:
+      </p>
+      <ul className="bullets">
+        {keys.map(({ id, name, project, environment }) => (
+          <li key={id}>
+            <Link to="/keys/$key" params={{ key: id }} search={(before) => ({ ...keepScope(before), do: 'edit' })}>
+              {name}
+            </Link>{' '}
+            <span className="quiet">
+              {project}/{environment}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
   )
 }
 

@@ -6,9 +6,9 @@ import {
   Button,
   Dialog,
   Empty,
-  FaultNotice,
   OperationButton,
   OperationForm,
+  QueryFault,
   toast,
   UntrustedText,
 } from '../../parts/index.ts'
@@ -17,6 +17,7 @@ import { Loading } from '../../shell/page.tsx'
 import type { Environment, Project } from '../outputs.ts'
 import { Section } from '../section.tsx'
 import { EnvironmentRow } from './environment-row.tsx'
+import { hasUsers, ScopeRefusal, useScopeUsers } from './scope-users.tsx'
 
 export function Projects() {
   const projects = useQuery(orpc.projects.list.queryOptions({ input: {} }))
@@ -37,11 +38,9 @@ export function Projects() {
         ) : null}
       </div>
       {projects.isPending || environments.isPending ? <Loading /> : null}
-      {projects.error ? <FaultNotice error={projects.error} onRetry={() => void projects.refetch()} /> : null}
+      <QueryFault of={projects} />
       {projects.data?.length === 0 ? <Empty title="No projects yet" command="spgw projects add search" /> : null}
-      {environments.error ? (
-        <FaultNotice error={environments.error} onRetry={() => void environments.refetch()} />
-      ) : null}
+      {environments.error ? <QueryFault of={environments} /> : null}
       {(environments.data === undefined ? [] : (projects.data ?? [])).map((project) => (
         <ProjectSection
           key={project.id}
@@ -120,6 +119,7 @@ function ProjectActions({ project, onPanel }: ProjectActionsProps) {
   const mayAdd = useMay('environments.add', project.name)
   const mayRename = useMay('projects.edit')
   const mayRemove = useMay('projects.remove')
+  const users = useScopeUsers(project.name, null, mayRemove)
   return (
     <>
       {mayAdd ? (
@@ -139,12 +139,14 @@ function ProjectActions({ project, onPanel }: ProjectActionsProps) {
           input={{ name: project.name }}
           name={project.name}
           done={`Project "${project.name}" removed`}
-          consequence={
-            <p>
-              Also removes its environments: {project.environments.join(', ') || 'none'}. A project with keys or routes
-              cannot be removed.
-            </p>
-          }
+          consequence={<p>Also removes its environments: {project.environments.join(', ') || 'none'}.</p>}
+          {...(hasUsers(users)
+            ? {
+                refusal: (
+                  <ScopeRefusal subject={`project ${project.name}`} users={users} scope={{ project: project.name }} />
+                ),
+              }
+            : {})}
         >
           Remove
         </OperationButton>

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { AdminClient } from '../../../../admin/client-link.ts'
 import { orpc } from '../../client/admin.ts'
-import { FaultNotice, OperationButton, RecordView, StateBadge } from '../../parts/index.ts'
+import { OperationButton, QueryFault, RecordView, StateBadge } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { Loading } from '../../shell/page.tsx'
 import { Section } from '../section.tsx'
@@ -17,7 +17,7 @@ export function Seal() {
   const [made, setMade] = useState<RecoveryKey | null>(null)
   const [toDo, setToDo] = useState<string | null>(null)
   const mayRotate = useMay('seal.rotate')
-  if (status.error) return <FaultNotice error={status.error} onRetry={() => void status.refetch()} />
+  if (status.error && status.data === undefined) return <QueryFault of={status} />
   if (status.data === undefined) return <Loading />
   const seal = status.data
   return (

@@ -1,4 +1,4 @@
-import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
+import { type LazyComponent, lazyPart } from '../../shell/lazy-page.ts'
 
 export interface SettingsSection {
   /** In the address. */
@@ -7,7 +7,7 @@ export interface SettingsSection {
   about: string
   /** Whoever may not call it is not shown the section. */
   operation: string
-  View: LazyExoticComponent<ComponentType>
+  View: LazyComponent<object>
 }
 
 export const sections: readonly SettingsSection[] = [
@@ -16,83 +16,69 @@ export const sections: readonly SettingsSection[] = [
     title: 'Projects',
     about: 'Projects and their environments',
     operation: 'projects.list',
-    View: lazy(async () => ({ default: (await import('./projects.tsx')).Projects })),
+    View: lazyPart(async () => (await import('./projects.tsx')).Projects),
   },
   {
     word: 'policies',
     title: 'Policies',
     about: 'What keys may use, and how much',
     operation: 'policies.list',
-    View: lazy(async () => ({ default: (await import('./policies.tsx')).Policies })),
+    View: lazyPart(async () => (await import('./policies.tsx')).Policies),
   },
   {
     word: 'operators',
     title: 'Operators',
     about: 'People who sign in, and their roles',
     operation: 'operators.list',
-    View: lazy(async () => ({ default: (await import('./operators.tsx')).Operators })),
+    View: lazyPart(async () => (await import('./operators.tsx')).Operators),
   },
   {
     word: 'tokens',
     title: 'API tokens',
     about: 'Access for scripts and automation',
     operation: 'tokens.list',
-    View: lazy(async () => ({ default: (await import('./tokens.tsx')).Tokens })),
+    View: lazyPart(async () => (await import('./tokens.tsx')).Tokens),
   },
   {
     word: 'sessions',
     title: 'Sessions',
     about: 'Who is signed in, and from where',
     operation: 'sessions.list',
-    View: lazy(async () => ({ default: (await import('./sessions.tsx')).Sessions })),
+    View: lazyPart(async () => (await import('./sessions.tsx')).Sessions),
   },
   {
     word: 'audit',
     title: 'Audit',
     about: 'Who changed what, and when',
     operation: 'audit.list',
-    View: lazy(async () => ({ default: (await import('./audit.tsx')).Audit })),
+    View: lazyPart(async () => (await import('./audit.tsx')).Audit),
   },
   {
     word: 'configuration',
     title: 'Configuration',
     about: 'Apply or export configuration',
     operation: 'diff',
-    View: lazy(async () => ({ default: (await import('./configuration.tsx')).Configuration })),
-  },
-  {
-    word: 'prices',
-    title: 'Prices',
-    about: 'Cost of tokens by model',
-    operation: 'status',
-    View: lazy(async () => ({ default: (await import('./prices.tsx')).Prices })),
-  },
-  {
-    word: 'alerts',
-    title: 'Alerts',
-    about: 'Notifications about problems',
-    operation: 'status',
-    View: lazy(async () => ({ default: (await import('./alerts.tsx')).Alerts })),
+    View: lazyPart(async () => (await import('./configuration.tsx')).Configuration),
   },
   {
     word: 'seal',
     title: 'Seal',
     about: 'Machine key and recovery key',
     operation: 'seal.status',
-    View: lazy(async () => ({ default: (await import('./seal.tsx')).Seal })),
+    View: lazyPart(async () => (await import('./seal.tsx')).Seal),
   },
   {
     word: 'backup',
     title: 'Backup',
     about: 'A copy of the running gateway',
     operation: 'backup',
-    View: lazy(async () => ({ default: (await import('./backup.tsx')).Backup })),
+    View: lazyPart(async () => (await import('./backup.tsx')).Backup),
   },
   {
     word: 'about',
     title: 'About',
     about: 'Version, addresses and disk usage',
     operation: 'status',
-    View: lazy(async () => ({ default: (await import('./about.tsx')).About })),
+    View: lazyPart(async () => (await import('./about.tsx')).About),
   },
 ]

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { AdminClient } from '../../../../admin/client-link.ts'
 import { orpc } from '../../client/admin.ts'
-import { Browser, DataTable, FaultNotice, OperationButton } from '../../parts/index.ts'
+import { Browser, DataTable, OperationButton, QueryFault } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { Loading } from '../../shell/page.tsx'
 import { contractColumns } from './contract-columns.tsx'
@@ -15,7 +15,7 @@ export function Sessions() {
     <>
       <p className="quiet">Everyone who is signed in to this console. Revoking a session signs it out at once.</p>
       {sessions.isPending ? <Loading /> : null}
-      {sessions.error ? <FaultNotice error={sessions.error} onRetry={() => void sessions.refetch()} /> : null}
+      <QueryFault of={sessions} />
       {sessions.data === undefined ? null : (
         <DataTable
           cards

@@ -9,9 +9,9 @@ import {
   DataTable,
   Dialog,
   Empty,
-  FaultNotice,
   OperationButton,
   OperationForm,
+  QueryFault,
 } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { Loading } from '../../shell/page.tsx'
@@ -50,7 +50,7 @@ export function Tokens() {
         </SecretOnce>
       )}
       {tokens.isPending ? <Loading /> : null}
-      {tokens.error ? <FaultNotice error={tokens.error} onRetry={() => void tokens.refetch()} /> : null}
+      <QueryFault of={tokens} />
       {tokens.data === undefined ? null : (
         <DataTable
           cards

@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { textIn } from '../../shell/address.ts'
 import { rootRoute } from '../../shell/app-route.ts'
+import { lazyPage } from '../../shell/lazy-page.ts'
 
 export interface SignInSearch {
   /** Where to go afterwards. */
@@ -19,13 +20,13 @@ const signIn = createRoute({
     ...textIn(search, 'error'),
     ...(search.ended === true ? { ended: true } : {}),
   }),
-  component: lazyRouteComponent(() => import('./sign-in-page.tsx'), 'SignInPage'),
+  component: lazyPage(() => import('./sign-in-page.tsx'), 'SignInPage'),
 })
 
 const link = createRoute({
   getParentRoute: () => rootRoute,
   path: '/link/$token',
-  component: lazyRouteComponent(() => import('./link-page.tsx'), 'LinkPage'),
+  component: lazyPage(() => import('./link-page.tsx'), 'LinkPage'),
 })
 
 export const signInRoutes = [signIn, link] as const

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findBarriers, hasBrowser } from '../support/browser.ts'
+import { openStage, type Stage } from '../support/console-stage.ts'
+
+describe.skipIf(!hasBrowser)('pages of the console by name and by search (needs chromium)', () => {
+  let stage: Stage
+  beforeAll(async () => {
+    stage = await openStage()
+    const { admin } = stage.gateway
+    await admin.providers.add({ name: 'demo', kind: 'demo' })
+    await admin.providers.add({ name: 'standby', kind: 'demo' })
+    await stage.gateway.addRoute('smart*', ['demo', 'standby:demo'])
+    await admin.environments.add({ name: 'staging', project: 'default' })
+    await stage.gateway.createKey('web')
+    await stage.gateway.createKey('twice')
+    await stage.gateway.createKey('twice', { environment: 'staging' })
+  })
+  afterAll(() => stage?.stop())
+
+  const heading = (name: string) => stage.page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+
+  it('opens every resource by its name as by its id', async () => {
+    const { page, visit, gateway } = stage
+    await visit('/keys/web')
+    await heading('web')
+    await page.getByRole('button', { name: 'Rotate' }).waitFor()
+    await visit('/routing/smart*')
+    await page.getByRole('button', { name: 'Explain' }).waitFor()
+    const [demo] = await gateway.admin.providers.list({})
+    await visit(`/providers/${demo?.id}`)
+    await heading('demo')
+    await visit('/keys/twice')
+    await page.getByText('2 keys are named twice. Choose one:').waitFor()
+    await page.getByRole('link', { name: 'default/staging' }).click()
+    await page.getByRole('button', { name: 'Rotate' }).waitFor()
+    await visit('/keys/twice?project=default&environment=staging')
+    await page.getByRole('button', { name: 'Rotate' }).waitFor()
+    await visit('/keys/no-such-key')
+    await page.getByText('No key is named no-such-key').waitFor()
+  })
+
+  it('keeps rail and header on an address without a page, and offers the search', async () => {
+    const { page, visit } = stage
+    await visit('/no/such/web')
+    await heading('Page not found')
+    await page.getByRole('navigation', { name: 'Main' }).waitFor()
+    await page.getByRole('button', { name: 'Search for “web”' }).click()
+    const search = page.getByRole('dialog', { name: 'Search' })
+    expect(await search.getByRole('combobox').inputValue()).toBe('web')
+    expect(await findBarriers(page)).toEqual([])
+    await page.keyboard.press('Enter')
+    await heading('web')
+  })
+
+  it('finds pages and actions with Ctrl-K, also while one types, and opens the dialog of an action', async () => {
+    const { page, visit } = stage
+    await visit('/keys')
+    await page.keyboard.press('Control+k')
+    const input = page.getByRole('dialog', { name: 'Search' }).getByRole('combobox')
+    await input.fill('rotate web')
+    await page.getByRole('option').first().getByText('Rotate web').waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Rotate web' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.waitForURL((url) => !url.searchParams.has('do'))
+    await page.keyboard.press('/')
+    await input.fill('create key')
+    await page.keyboard.press('Enter')
+    await heading('Create key')
+  })
+
+  it('says what is in the way of a removal, and asks for no name', async () => {
+    const { page, visit } = stage
+    await visit('/providers/demo')
+    await page.getByRole('button', { name: 'Remove', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('cannot be removed while 1 route uses it').waitFor()
+    expect(await dialog.getByRole('textbox').count()).toBe(0)
+    await dialog.getByRole('link', { name: 'smart*' }).click()
+    await page.getByRole('dialog', { name: 'Edit route smart*' }).waitFor()
+    await visit('/settings/projects')
+    await page.getByRole('button', { name: 'Remove', exact: true }).first().click()
+    await dialog.getByText(/cannot be removed while it has keys or routes/).waitFor()
+    expect(await dialog.getByRole('textbox').count()).toBe(0)
+  })
+
+  it('says what a deactivation does, asks, and takes it back', async () => {
+    const { page, visit, gateway } = stage
+    await visit('/providers/demo')
+    await page.getByRole('button', { name: 'Deactivate' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('loses its first target; requests go to standby').waitFor()
+    expect((await gateway.admin.providers.show({ name: 'demo' })).active).toBe(true)
+    await dialog.getByRole('button', { name: 'Deactivate' }).click()
+    await page.getByRole('status').getByText('Provider "demo" deactivated').waitFor()
+    expect((await gateway.admin.providers.show({ name: 'demo' })).active).toBe(false)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('status').getByText('Provider "demo" is active again').waitFor()
+    expect((await gateway.admin.providers.show({ name: 'demo' })).active).toBe(true)
+    expect(stage.faults()).toEqual([])
+  })
+})
