@@ -16,6 +16,7 @@ export abstract class BaseReader implements AnswerReader {
   protected objects: readonly ObjectName[] = noObjects
   #insideEvent = false
   protected readonly framing: Framing | null
+  readonly estimable: boolean = false
 
   constructor(framing: Framing | null) {
     this.framing = framing

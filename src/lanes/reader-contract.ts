@@ -1,4 +1,5 @@
 import type { ErrorOrigin, RecordErrorCode } from '../core/errors.ts'
+import type { JsonObject } from '../core/json-value.ts'
 import type { TokenUsage } from '../core/record.ts'
 import type { ObjectName } from '../core/stored-object.ts'
 import type { StreamEvent } from '../core/stream-event.ts'
@@ -21,6 +22,11 @@ export interface AnswerReader {
   /** The usage seen so far; null when the provider reported none. */
   usage(): TokenUsage | null
   seen(): Seen
+  /**
+   * Whether an answer that ends without usage may be estimated by its content events: they are text, about a token
+   * each, and no later call reports their usage.
+   */
+  readonly estimable: boolean
 }
 
 export interface Seen {
@@ -80,6 +86,8 @@ export interface StreamedError {
   status: number | null
   /** The provider's own message, shortened. */
   message: string
+  /** The error as the provider wrote it, to be classified like the `error` of a whole answer. */
+  written: JsonObject
 }
 
 export interface BodyReading {

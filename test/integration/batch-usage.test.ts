@@ -325,10 +325,11 @@ describe('what goes on in the background', () => {
   it('counts a response once, when a poll shows its end', async () => {
     const id = 'resp_polled'
     const answer = { id, object: 'response', model: 'gpt-a', background: true, output: [] }
-    await make('/responses', { model: 'gpt-a', input: 'hi', background: true }, { ...answer, status: 'queued' })
-    await read(reader, `/responses/${id}`, { body: JSON.stringify({ ...answer, status: 'in_progress' }) })
+    const queued = { ...answer, status: 'queued', store: false }
+    await make('/responses', { model: 'gpt-a', input: 'hi', background: true }, queued)
+    await read(reader, `/responses/${id}`, { body: JSON.stringify({ ...queued, status: 'in_progress' }) })
     expect(await countedOf('responses.result', id)).toEqual([])
-    const body = JSON.stringify({ ...answer, status: 'completed', usage })
+    const body = JSON.stringify({ ...queued, status: 'completed', usage })
     for (const client of [reader, maker]) expect((await read(client, `/responses/${id}`, { body })).text).toBe(body)
     expect(await countedOf('responses.result', id)).toMatchObject([
       { model: 'gpt-a', key: { id: maker.id }, provider: 'openai', tokens: { ...none, input: 9, output: 4 } },

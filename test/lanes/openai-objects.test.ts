@@ -181,6 +181,18 @@ describe('told', () => {
     [responses, '{"model":"m","store":false}', { id: 'resp_1', output: [{ id: 'msg_1' }] }, []],
     [
       responses,
+      '{"model":"m","background":true}',
+      { id: 'resp_1', status: 'queued', store: false, background: true, output: [] },
+      ['response resp_1'],
+    ],
+    [
+      responses,
+      '{"model":"m","background":true,"store":false}',
+      { id: 'resp_1', status: 'queued', store: false, background: true, output: [{ id: 'msg_1' }] },
+      ['response resp_1'],
+    ],
+    [
+      responses,
       '{"model":"m","store":false,"tools":[{"type":"code_interpreter"}]}',
       { id: 'resp_1', store: false, output },
       ['container cntr_1'],
@@ -339,6 +351,11 @@ describe('an item that shows an id', () => {
     '{"type":"reasoning","id":"msg_a","encrypted_content":[]}',
     '{"type":"reasoning","id":"msg_a","encrypted_content":""}',
     '{"type":"reasoning","id":"msg_a"}',
+    '{"type":"reasoning","id":"msg_a","content":[],"encrypted_content":null}',
+    '{"type":"reasoning","id":"msg_a","content":[{"type":"reasoning_text","text":""}]}',
+    '{"type":"reasoning","id":"msg_a","content":[{"type":"reasoning_text","text":"x"}],"content":null}',
+    '{"type":"reasoning","id":"msg_a","content":[{"type":"input_file","text":"x"}]}',
+    '{"type":"reasoning","id":"msg_a","summary":[{"type":"summary_text","text":"x"}]}',
   ])('is a reference where any reader may take it for one: %s', (text) => {
     expect(item(text)).toEqual(['item msg_a'])
   })
@@ -348,6 +365,8 @@ describe('an item that shows an id', () => {
     '{"id":"msg_a","role":"user","content":"x"}',
     `{"type":"reasoning","id":"msg_a","encrypted_content":"${'x'.repeat(20_000)}"}`,
     `{"type":"image_generation_call","id":"msg_a","result":"${'x'.repeat(200_000)}"}`,
+    // DeepSeek shows its reasoning, and takes it back in the next turn.
+    '{"type":"reasoning","id":"msg_a","summary":[],"content":[{"type":"reasoning_text","text":"x"}],"encrypted_content":null}',
   ])('is none where it brings its content: %.60s', (text) => {
     expect(item(text)).toEqual([])
   })

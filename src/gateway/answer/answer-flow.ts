@@ -7,7 +7,7 @@ import type { RequestEnd } from '../request/trace.ts'
 import type { Answer } from '../upstream/evaluate.ts'
 import type { AnswerConsumer } from '../upstream/upstream-call.ts'
 import type { ClientReply } from './reply.ts'
-import { clientClosed, estimateCut, settle } from './settle.ts'
+import { clientClosed, estimateTokens, settle } from './settle.ts'
 
 /** What both kinds of flow share: back-pressure, the client's disconnect, and one end. */
 export abstract class AnswerFlow implements AnswerConsumer {
@@ -102,8 +102,10 @@ export abstract class AnswerFlow implements AnswerConsumer {
   }
 
   protected tokens(complete: boolean): TokenUsage | null {
-    const reported = this.answer.leg.reader.usage()
-    return complete ? reported : estimateCut(this.call, reported, this.contentEvents)
+    const { reader } = this.answer.leg
+    const reported = reader.usage()
+    const whole = complete && (reported !== null || !reader.estimable)
+    return whole ? reported : estimateTokens(this.call, reported, this.contentEvents)
   }
 
   /** False when there is nobody left to write to, or another end was first. */

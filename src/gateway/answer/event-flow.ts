@@ -2,6 +2,7 @@ import { type Fault, fault } from '../../core/errors.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import type { EventReading, StreamedError } from '../../lanes/contract.ts'
 import { StreamedObjects } from '../objects/created-objects.ts'
+import type { RequestEnd } from '../request/trace.ts'
 import { type Answer, hideAccount } from '../upstream/evaluate.ts'
 import { AnswerFlow } from './answer-flow.ts'
 import { endOfFault } from './settle.ts'
@@ -86,8 +87,12 @@ export class EventFlow extends AnswerFlow {
     this.#objects?.end()
     this.#hold(bytes)
     for (const stage of this.#stages) this.#hold(stage.end())
-    const error = this.#providerError
+    const error = this.#providerError === null ? null : recordedError(this.#providerError)
     const { status } = this.answer.gated.head
     void this.finish({ status, error, tokens: this.tokens(error === null) }, this.#held)
   }
+}
+
+function recordedError({ code, origin, message }: StreamedError): RequestEnd['error'] {
+  return { code, origin, message }
 }

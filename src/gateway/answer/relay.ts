@@ -18,7 +18,6 @@ import type { AnswerStage } from './stage.ts'
 export function relay(call: Call, answer: Answer, retryAfterMs: number | null): Promise<void> {
   const { arrival, trace, match } = call
   const { gated } = answer
-  trace.providerRequestId = providerRequestId(gated.head)
   trace.firstByteMs = answer.attempt.first_byte_ms
   arrival.capture?.answerHead(gated.head.headers)
   if (gated.kind === 'error' || gated.kind === 'whole') arrival.reply.keepAlive?.stop()
@@ -165,15 +164,4 @@ async function passError(call: Call, answer: Answer, retryAfterMs: number | null
   more.push(...headersOfRow(call, answer))
   writeHead(call, head, more, retryAfterMs)
   arrival.response.end(body)
-}
-
-const requestIdHeaders = ['x-request-id', 'request-id', 'apim-request-id', 'x-amzn-requestid']
-
-/** The provider's own id for the call, which its support asks for. */
-function providerRequestId(head: Head): string | null {
-  for (const name of requestIdHeaders) {
-    const id = findHeader(head.headers, name)
-    if (id !== null) return id
-  }
-  return null
 }

@@ -79,10 +79,11 @@ export const clientClosed = {
 } as const
 
 /**
- * Tokens of an answer that was cut: as the provider reported them, else an estimate where content has gone out. The estimate
- * takes a token for each content event, since providers send about a token an event; it never pretends to be more.
+ * Tokens of an answer that was cut, or that reported none: as the provider reported them, else an estimate where content has
+ * gone out. The estimate takes a token for each content event, since providers send about a token an event; it never pretends
+ * to be more.
  */
-export function estimateCut(call: Call, reported: TokenUsage | null, contentEvents: number): TokenUsage | null {
+export function estimateTokens(call: Call, reported: TokenUsage | null, contentEvents: number): TokenUsage | null {
   // What is only shown again was counted when it was made, or counts by its end.
   if (contentEvents === 0 || call.match.endpoint.reportsUsage === 'end') return reported
   return {

@@ -1,5 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import type { AttemptRecord } from '../../core/record.ts'
+import type { StreamedError } from '../../lanes/contract.ts'
 import type { AnswerHead, Meaning } from '../../providers/contract.ts'
 import type { Failure, Sent } from '../../routing/attempt.ts'
 import type { Entry } from '../../routing/health.ts'
@@ -100,6 +101,11 @@ function evaluateFault(leg: Leg, reason: Fault): AttemptEvaluation {
 function evaluateErrorEvent(outcome: Outcome, gated: Extract<Gated, { kind: 'error-event' }>): AttemptEvaluation {
   const { leg, upstream } = outcome
   const { status, message } = gated.error
+  const meaning = classifyErrorEvent(leg, gated.error)
+  if (meaning.verdict === 'quota-exhausted') {
+    upstream.abort()
+    return rejectCredential(leg, meaning, status ?? assumedStatus)
+  }
   if (isCallers(status)) return answered(outcome, { kind: 'stream', head: gated.head })
   upstream.abort()
   const cleaned = hideAccount(leg, Buffer.from(message)).toString()
@@ -109,6 +115,14 @@ function evaluateErrorEvent(outcome: Outcome, gated: Extract<Gated, { kind: 'err
   )
   const failure = { fault: reason, answer: null, next: 'retry', retryAfterMs: null, reason: cleaned } as const
   return { sent: failed(leg, failure, reason.code), health: 'failure' }
+}
+
+const assumedStatus = 429
+
+/** As if the error had come with its status, before the stream began. One without a status may still be about the account. */
+function classifyErrorEvent({ lane, provider }: Leg, { status, written }: StreamedError): Meaning {
+  const head = { status: status ?? assumedStatus, headers: new Map<string, string>() }
+  return provider.kind.classify(lane.name, head, Buffer.from(JSON.stringify({ error: written })))
 }
 
 /** Whether an error event says that the request itself is wrong, so that nobody else would answer it otherwise. */

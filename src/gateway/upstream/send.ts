@@ -11,6 +11,7 @@ import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import { openUpload, stopAttempts } from '../upload/send-upload.ts'
 import { type Answer, applyEvaluation, evaluate, notReady } from './evaluate.ts'
+import { findHeader } from './headers.ts'
 import { type Leg, type LegTarget, makeLeg, notePatch } from './leg.ts'
 import { UpstreamCall } from './upstream-call.ts'
 
@@ -81,6 +82,7 @@ async function exchange(call: Call, target: LegTarget, entry: Entry): Promise<Se
   abort.onAbort(null)
   release?.()
   recordTimes(call, attempt, upstream)
+  call.trace.providerRequestId = findRequestId(upstream.headers) ?? call.trace.providerRequestId
   const evaluation = evaluate({ leg, upstream, attempt, gated })
   const sent = applyEvaluation(leg, entry, evaluation)
   attempt.outcome = outcomeOf(sent)
@@ -128,6 +130,7 @@ function begin(leg: Leg): UpstreamCall {
   })
   if (body.upload !== null) leg.request.body = openUpload(leg, body.upload, upstream)
   upstream.begin(transportFor(leg).send(leg.request, upstream))
+  if (call.trace.provider !== provider.row.name) call.trace.providerRequestId = null
   call.trace.provider = provider.row.name
   call.trace.upstreamModel = candidate.upstreamModel
   return upstream
@@ -175,6 +178,17 @@ function recordTimes({ trace }: Call, attempt: AttemptRecord, { times }: Upstrea
   if (attempt.connected_ms !== null) trace.mark('connected', attempt.connected_ms)
   if (attempt.first_byte_ms !== null) trace.mark('first_byte', attempt.first_byte_ms)
   attempt.ended_ms = trace.elapsed()
+}
+
+const requestIdHeaders = ['x-request-id', 'request-id', 'apim-request-id', 'x-amzn-requestid']
+
+/** The provider's own id for the call, which its support asks for, also where the gateway answers in its place. */
+function findRequestId(headers: readonly string[]): string | null {
+  for (const name of requestIdHeaders) {
+    const id = findHeader(headers, name)
+    if (id !== null) return id
+  }
+  return null
 }
 
 /** Of what failed: as if nothing came after it. */

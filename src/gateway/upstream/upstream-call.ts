@@ -128,6 +128,11 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     options.deadlines.add(this.#deadline)
   }
 
+  /** Of the answer; none before its head has come. */
+  get headers(): readonly string[] {
+    return this.#head.headers
+  }
+
   begin(sending: Sending): void {
     this.#sending = sending
     if (this.#over) sending.abort()

@@ -11,6 +11,7 @@ import { readStreamedError } from './errors.ts'
  */
 export class CompleteReader extends BaseReader {
   protected readonly wanted = ['model', 'id']
+  override readonly estimable = true
   #ended = false
 
   protected learn(answer: JsonObject): void {

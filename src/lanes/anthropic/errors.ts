@@ -56,5 +56,6 @@ export function readStreamedError(event: JsonObject | null): StreamedError {
     origin: 'provider',
     status: statuses[String(error?.type)] ?? null,
     message: shortMessage(error?.message),
+    written: error ?? {},
   }
 }

@@ -18,6 +18,7 @@ const parsedBytes = 1024 * 1024
 /** Messages, whole and streamed. Only the first and the last events are parsed. Source: wire/streaming.md, section 3. */
 export class MessagesReader extends BaseReader {
   protected readonly wanted = ['model', 'id', 'usage', 'container']
+  override readonly estimable = true
   readonly #usage = new MessageUsage()
   #ended = false
 

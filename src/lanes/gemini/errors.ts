@@ -66,5 +66,6 @@ export function readStreamedError(error: JsonObject): StreamedError {
     origin: 'provider',
     status: typeof code === 'number' && code >= 400 && code <= 599 ? code : null,
     message: shortMessage(error.message),
+    written: error,
   }
 }

@@ -9,6 +9,7 @@ import { readGenerateUsage } from './usage.ts'
 /** generateContent and streamGenerateContent, as SSE and as JSON array. Source: wire/streaming.md, section 4. */
 export class GenerateReader extends BaseReader {
   protected readonly wanted = ['modelVersion', 'responseId', 'usageMetadata']
+  override readonly estimable = true
   #tokens: TokenUsage | null = null
   /** The last event with usage. Its values are running totals, so only the last one is parsed, and only when needed. */
   #lastUsage: Buffer | null = null

@@ -9,14 +9,14 @@ const doneMark = Buffer.from('[DONE]')
 /** Interactions, whole and streamed, also from an event in the middle on. Source: wire/streaming.md, section 4. */
 export class InteractionsReader extends BaseReader {
   protected readonly wanted = ['model', 'id', 'usage', 'environment_id']
-  readonly #counts: boolean
+  override readonly estimable: boolean
   #tokens: TokenUsage | null = null
   #ended = false
 
   /** `counts`: the answer is created now. A stored one was counted when it was created. */
   constructor(framing: Framing | null, counts: boolean) {
     super(framing)
-    this.#counts = counts
+    this.estimable = counts
   }
 
   protected learn(answer: JsonObject): void {
@@ -53,7 +53,7 @@ export class InteractionsReader extends BaseReader {
     return {
       content: false,
       terminal: true,
-      error: { code: 'provider_error', origin: 'provider', status, message },
+      error: { code: 'provider_error', origin: 'provider', status, message, written: error },
       pass: event.bytes,
     }
   }
@@ -68,11 +68,11 @@ export class InteractionsReader extends BaseReader {
   }
 
   usage(): TokenUsage | null {
-    return this.#counts ? this.#tokens : null
+    return this.estimable ? this.#tokens : null
   }
 
   protected override shown(): TokenUsage | null {
-    return !this.#counts && this.#ended ? this.#tokens : null
+    return !this.estimable && this.#ended ? this.#tokens : null
   }
 }
 

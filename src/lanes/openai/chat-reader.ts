@@ -16,6 +16,7 @@ const nullByte = 0x6e
 /** Chat completions and legacy completions, whole and streamed. Source: wire/streaming.md, section 1. */
 export class ChatReader extends BaseReader {
   protected readonly wanted = ['model', 'id', 'usage', 'x_groq']
+  override readonly estimable = true
   readonly #hidesUsage: boolean
   readonly #convention: UsageConvention | undefined
   #tokens: TokenUsage | null = null

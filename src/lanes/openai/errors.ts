@@ -75,6 +75,8 @@ const statuses: Record<string, number> = {
   rate_limit_error: 429,
   rate_limit_exceeded: 429,
   insufficient_quota: 429,
+  credit_balance_exhausted: 429,
+  billing_hard_limit_reached: 429,
   server_error: 500,
   service_unavailable_error: 503,
   server_is_overloaded: 503,
@@ -89,5 +91,6 @@ export function readStreamedError(error: JsonObject): StreamedError {
     origin: 'provider',
     status: typeof numeric === 'number' ? numeric : named,
     message: shortMessage(error.message),
+    written: error,
   }
 }

@@ -59,6 +59,7 @@ const wanted = [
   'stream',
   'stream_options',
   'store',
+  'background',
   'audio',
   'stream_format',
   'endpoint',
@@ -165,10 +166,11 @@ export function isCompletionStored(body: Buffer, members: readonly WorkerHandle[
   return members.some(({ name, start }) => (name === 'store' && body[start] === startOfTrue) || name === 'audio')
 }
 
-/** A response is stored unless its body says no. A container that it creates remains either way. */
+/** A response is stored unless its body says no; one in the background, and a container that it creates, remain either way. */
 export function isResponseStored(body: Buffer, members: readonly WorkerHandle[]): boolean {
   const refuses = members.some(({ name, start }) => name === 'store' && body[start] === startOfFalse)
-  return !refuses || body.includes(codeTool) || body.includes(shellTool)
+  const inBackground = members.some(({ name, start }) => name === 'background' && body[start] === startOfTrue)
+  return !refuses || inBackground || body.includes(codeTool) || body.includes(shellTool)
 }
 
 const startOfTrue = 0x74

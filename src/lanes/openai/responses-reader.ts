@@ -16,6 +16,7 @@ const terminalTypes = new Set(['response.completed', 'response.incomplete', 'res
 /** Responses, whole and streamed. Source: wire/streaming.md, section 2. */
 export class ResponsesReader extends BaseReader {
   protected readonly wanted = ['model', 'id', 'usage']
+  override readonly estimable: boolean
   #tokens: TokenUsage | null = null
   #last: Buffer | null = null
   #ended = false
@@ -30,6 +31,7 @@ export class ResponsesReader extends BaseReader {
   constructor(framing: Framing | null, role: 'made' | 'stored-too' | 'replayed') {
     super(framing)
     this.#role = role
+    this.estimable = role !== 'replayed'
   }
 
   protected learn(answer: JsonObject): void {

@@ -76,7 +76,8 @@ function tellBatch({ id, output_file_id, error_file_id }: JsonObject): CreatedOb
  * whether it was stored.
  */
 function keeps(type: ObjectType, answer: JsonObject, { stores }: Inspection): boolean {
-  if (type === 'response') return stores && answer.store !== false
+  // One in the background can be asked for by its id whatever it says of being stored.
+  if (type === 'response') return stores && (answer.store !== false || answer.background === true)
   return type !== 'chat_completion' || stores
 }
 

@@ -133,10 +133,13 @@ function isAudioId(id: string): boolean {
   return id.startsWith('audio_')
 }
 
-/** For a type of items: the member that holds the content which the provider would otherwise look up by the id. */
-const contentOf: ReadonlyMap<string, string> = new Map([
-  ['reasoning', 'encrypted_content'],
-  ['image_generation_call', 'result'],
+/**
+ * For a type of items: whether one holds the content which the provider would otherwise look up by the id. Servers that
+ * show their reasoning take it back as `content`, with `encrypted_content: null`.
+ */
+const holdsContent: ReadonlyMap<string, (item: JsonMembers) => boolean> = new Map([
+  ['reasoning', (item) => hasText(item, 'encrypted_content') || hasReasoningText(item)],
+  ['image_generation_call', (item) => hasText(item, 'result')],
 ])
 
 /**
@@ -155,13 +158,27 @@ function mayLookUp(item: JsonMembers): boolean {
   return item.values('type').some((value) => {
     const type = value instanceof JsonText ? value.read() : null
     if (type === null || type === 'item_reference') return true
-    const content = contentOf.get(type)
-    return content !== undefined && !hasText(item, content)
+    return holdsContent.get(type)?.(item) === false
   })
 }
 
 function hasText(item: JsonMembers, name: string): boolean {
   return item.has(name) && item.values(name).every((value) => value instanceof JsonText && !value.isEmpty)
+}
+
+function hasReasoningText(item: JsonMembers): boolean {
+  return item.has('content') && item.values('content').every(isReasoningText)
+}
+
+function isReasoningText(value: JsonValue): boolean {
+  if (!Array.isArray(value) || value.length === 0) return false
+  return value.every(
+    (part) =>
+      part instanceof JsonMembers &&
+      hasText(part, 'text') &&
+      part.texts('type').length === 1 &&
+      part.texts('type')[0] === 'reasoning_text',
+  )
 }
 
 /**
