@@ -269,4 +269,8 @@ it('says "not found" the way the provider does', () => {
     error: { type: 'not_found_error', message: 'File not found: x' },
     request_id: 'req_1',
   })
+  const thread = objects.notFound(match('POST /v1/messages'), { type: 'thread', id: 'msg_1' }, 'req_1')
+  expect(JSON.parse(thread.body.toString())).toMatchObject({
+    error: { type: 'not_found_error', details: { error_code: 'thread_not_found' } },
+  })
 })

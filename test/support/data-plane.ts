@@ -29,6 +29,8 @@ export interface DataPlane {
   hear(type: FromThread['type']): Promise<FromThread>
   /** Every object that is asked for from now on is the one key's, at the first provider. */
   ownAll(): void
+  /** Nobody owns any object. */
+  ownNothing(): void
   /** Resolves when new connections see the certificate. */
   change(certificate: ServerCertificate): Promise<void>
   /** Of the one key; null removes it. Resolves when the thread has the change. */
@@ -171,6 +173,9 @@ export async function startDataPlane({
     ownAll: () => {
       index = attachIndex(worker, `prv_${providers[0]?.kind}`)
     },
+    ownNothing: () => {
+      index = attachIndex(worker, null)
+    },
     change: async (next) => {
       const done = hear('has-settings')
       tell({ type: 'settings', version: 1, settings, certificate: next })
@@ -193,12 +198,12 @@ export async function startDataPlane({
 }
 
 /** In a thread of its own, since a request waits for the index no longer than a second. */
-function attachIndex(worker: Worker, providerId: string): Worker {
+function attachIndex(worker: Worker, providerId: string | null): Worker {
   const { port1, port2 } = new MessageChannel()
   const index = new Worker(
     `const { workerData: { port, place } } = require('node:worker_threads')
     port.on('message', ({ id, kind, names, scope }) => {
-      const asked = Object.entries(JSON.parse(names ?? '{}'))
+      const asked = place.providerId === null ? [] : Object.entries(JSON.parse(names ?? '{}'))
       const objects = asked.flatMap(([type, ids]) => ids.map((id) => ({ type, id, ...scope, ...place })))
       port.postMessage(kind === 'find' ? { id, kind: 'found', objects } : { id, kind, places: [{ ...place, count: 1 }] })
     })`,

@@ -82,7 +82,7 @@ async function exchange(call: Call, target: LegTarget, entry: Entry): Promise<Se
   abort.onAbort(null)
   release?.()
   recordTimes(call, attempt, upstream)
-  call.trace.providerRequestId = findRequestId(upstream.headers) ?? call.trace.providerRequestId
+  call.trace.providerRequestId = findRequestId(upstream.head.headers) ?? call.trace.providerRequestId
   const evaluation = evaluate({ leg, upstream, attempt, gated })
   const sent = applyEvaluation(leg, entry, evaluation)
   attempt.outcome = outcomeOf(sent)

@@ -102,7 +102,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
   #sending: Sending | null = null
   /** Of the form `stream`, and of no other. */
   #framer: StreamFramer | null = null
-  #head: Head = noHead
+  head: Head = noHead
   #phase: 'connect' | 'first-byte' | 'between-chunks' = 'connect'
   #phaseLimit = 0
   #form: 'undecided' | 'stream' | 'whole' | 'flow' | 'error' = 'undecided'
@@ -126,11 +126,6 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     this.#totalAt = options.uploading ? Number.POSITIVE_INFINITY : options.totalAt
     this.#deadline.at = this.#totalAt
     options.deadlines.add(this.#deadline)
-  }
-
-  /** Of the answer; none before its head has come. */
-  get headers(): readonly string[] {
-    return this.#head.headers
   }
 
   begin(sending: Sending): void {
@@ -194,9 +189,9 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
 
   onHead(status: number, headers: string[]): void {
     if (this.#over) return
-    this.#head = { status, headers }
+    this.head = { status, headers }
     // A WebSocket stands: what passes on it is no bytes of this call.
-    if (status === 101) return this.#let({ kind: 'flow', head: this.#head })
+    if (status === 101) return this.#let({ kind: 'flow', head: this.head })
     this.#form = this.#decideForm(status, headers)
     if (this.#form === 'stream') this.#framer = this.#options.framer
   }
@@ -233,7 +228,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
 
   onEnd(): void {
     if (this.#over) return
-    const head = this.#head
+    const head = this.head
     if (this.#form === 'error') return this.#let({ kind: 'error', head, body: this.#heldBody() }, true)
     if (this.#form === 'whole') return this.#endWhole(head)
     if (this.#form === 'flow')
@@ -257,7 +252,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     if (this.#over) return
     if (error.kind === 'connect-timeout')
       return this.#fail(timeoutFault('connect', this.#options.limits.connect), error.kind)
-    if (this.#head === noHead)
+    if (this.head === noHead)
       return this.#fail(fault('provider_unreachable', `${error.message} Try again later.`), error.kind)
     this.#fail(fault('provider_bad_response', `${error.message} Try again.`), error.kind)
   }
@@ -279,7 +274,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     if (this.#form === 'flow') return this.#letFlow()
     if (this.#heldBytes <= (this.#mayHold() ? readLimit : heldLimit)) return
     if (this.#form === 'error') {
-      this.#let({ kind: 'error', head: this.#head, body: this.#heldBody() }, true)
+      this.#let({ kind: 'error', head: this.head, body: this.#heldBody() }, true)
       this.#sending?.abort()
       return
     }
@@ -296,7 +291,7 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
     const { responseForm } = this.#options
     // However long a download takes, as long as it goes on.
     if (responseForm === 'bytes' || responseForm === 'lines') this.#totalAt = Number.POSITIVE_INFINITY
-    this.#let({ kind: 'flow', head: this.#head })
+    this.#let({ kind: 'flow', head: this.head })
   }
 
   #keep(chunk: Buffer): void {
@@ -316,10 +311,10 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
       return
     }
     this.#heldEvents.push([event, reading])
-    if (reading.error !== null) return this.#let({ kind: 'error-event', head: this.#head, error: reading.error })
+    if (reading.error !== null) return this.#let({ kind: 'error-event', head: this.head, error: reading.error })
     this.#heldBytes += event.bytes.length + eventCost
     if (reading.content || reading.terminal || this.#heldBytes > heldLimit)
-      this.#let({ kind: 'stream', head: this.#head })
+      this.#let({ kind: 'stream', head: this.head })
   }
 
   #endWhole(head: Head): void {

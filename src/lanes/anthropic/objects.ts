@@ -85,10 +85,15 @@ const texts: Partial<Record<ObjectName['type'], (id: string) => string>> = {
   thread: (id) => `Thread not found: ${id}`,
 }
 
+/** Codes on which the SDKs act: for a lost thread they send the whole conversation again, under a new one. */
+const codes: Partial<Record<ObjectName['type'], string>> = { thread: 'thread_not_found' }
+
 /** Source: wire/errors.md, section 2. */
 function notFound(_match: Match, { type, id }: ObjectName, requestId: string): RenderedError {
   const message = texts[type]?.(id) ?? `Not found: ${id}`
-  const body = { type: 'error', error: { type: 'not_found_error', message }, request_id: requestId }
+  const details = codes[type] === undefined ? {} : { details: { error_code: codes[type] } }
+  const error = { type: 'not_found_error', message, ...details }
+  const body = { type: 'error', error, request_id: requestId }
   return { status: 404, headers: [['content-type', 'application/json']], body: Buffer.from(JSON.stringify(body)) }
 }
 
