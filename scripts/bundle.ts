@@ -23,6 +23,7 @@ const root = join(import.meta.dirname, '..')
 const threads: Record<string, string> = {
   'store-thread': join(root, 'src/store/thread.ts'),
   'backup-thread': join(root, 'src/store/backup/backup-thread.ts'),
+  'manifest-thread': join(root, 'src/manifest/thread.ts'),
   'gateway-thread': join(root, 'src/gateway/thread/thread.ts'),
 }
 

@@ -1,6 +1,17 @@
 import { readFileSync } from 'node:fs'
-import { type Document, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
+import {
+  type Document,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Pair,
+  parseDocument,
+  type YAMLMap,
+} from 'yaml'
 import { findDuplicateKeys } from './duplicate-keys.ts'
+import { findDeepNesting } from './nesting.ts'
 import { type SettingProblem, SettingsRefused } from './settings-refused.ts'
 
 export type SettingTree = { [name: string]: unknown }
@@ -35,9 +46,16 @@ function withoutValue(message: string): string {
   return /call stack/.test(message) ? 'nested too deeply' : message.replace(/: ".*/s, '')
 }
 
+function placeIn(text: string, offset: number, path: string): string {
+  const before = text.slice(0, offset).split('\n')
+  return `${path}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`
+}
+
 /** `path` names the file in what is wrong with it. */
 export function parseSettingsFile(text: string, path: string): SettingsFile {
   const lines = new LineCounter()
+  const deep = findDeepNesting(text)
+  if (deep !== null) throw new SettingsRefused([{ place: placeIn(text, deep, path), message: 'nested too deeply' }])
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false })
   const placeAt = (offset: number) => {
     const { line, col } = lines.linePos(offset)
@@ -81,6 +99,19 @@ export function isTree(value: unknown): value is SettingTree {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+const indexed = new WeakMap<YAMLMap, Map<string, Pair>>()
+
+/** By name, for maps of thousands of names whose places are all asked for. Of a name that stands twice, the first. */
+function pairsOf(map: YAMLMap): Map<string, Pair> {
+  const known = indexed.get(map)
+  if (known !== undefined) return known
+  const pairs = new Map<string, Pair>()
+  for (const pair of map.items as Pair[])
+    if (isScalar(pair.key) && !pairs.has(String(pair.key.value))) pairs.set(String(pair.key.value), pair)
+  indexed.set(map, pairs)
+  return pairs
+}
+
 function offsetOf(document: Document.Parsed, path: readonly string[]): number {
   let node: unknown = document.contents
   let offset = 0
@@ -91,9 +122,7 @@ function offsetOf(document: Document.Parsed, path: readonly string[]): number {
       offset = node.range?.[0] ?? offset
       continue
     }
-    const pair = isMap(node)
-      ? node.items.find((item) => isScalar(item.key) && String(item.key.value) === name)
-      : undefined
+    const pair = isMap(node) ? pairsOf(node).get(name) : undefined
     if (pair === undefined) break
     if (isNode(pair.key)) offset = pair.key.range?.[0] ?? offset
     node = pair.value

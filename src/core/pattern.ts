@@ -46,15 +46,3 @@ export function captureStar(pattern: Pattern, name: string): string {
 export function fillStar(pattern: Pattern, taken: string): string {
   return pattern.parts.join(taken)
 }
-
-/** Whether some name matches both. Each has at most one `*`. */
-export function patternsOverlap(one: Pattern, other: Pattern): boolean {
-  if (isExact(one)) return matchesPattern(other, one.text)
-  if (isExact(other)) return matchesPattern(one, other.text)
-  const [oneBefore = '', oneAfter = ''] = one.parts
-  const [otherBefore = '', otherAfter = ''] = other.parts
-  return (
-    (oneBefore.startsWith(otherBefore) || otherBefore.startsWith(oneBefore)) &&
-    (oneAfter.endsWith(otherAfter) || otherAfter.endsWith(oneAfter))
-  )
-}

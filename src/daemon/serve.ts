@@ -6,6 +6,7 @@ import { noteSocketPath } from '../config/socket-path.ts'
 import { type ConsoleListener, startConsole } from '../console/listener.ts'
 import type { Secret } from '../core/secret.ts'
 import { claimPort } from '../gateway/thread/server-address.ts'
+import type { ReadRequest } from '../manifest/thread-message.ts'
 import { providerKinds } from '../providers/index.ts'
 import { findFirstOperator, linkMinutes, mintLink } from '../sign-in/links.ts'
 import type { StoreClient } from '../store/api.ts'
@@ -18,6 +19,7 @@ import { writeDemoCall } from './demo-call.ts'
 import { type Foundation, layFoundation, makeRecoveryKey } from './foundation.ts'
 import type { Log } from './log.ts'
 import { makeDirectory } from './make-directory.ts'
+import { ManifestReader } from './manifest-reader.ts'
 import { hearOwnFault } from './own-fault.ts'
 import { consoleSettings, Reloader } from './reload.ts'
 
@@ -148,11 +150,13 @@ function openListeners(
   consoleListener: ConsoleListener,
 ): void {
   const runtime = control.runtime()
+  const manifests = new ManifestReader()
   const parts = {
     store,
     keyring,
     kinds: providerKinds,
     runtime,
+    readManifest: (request: ReadRequest) => manifests.read(request),
     onFault: (error: unknown, operation: string) =>
       log.error('an operation failed with an internal error', { operation, reason: describe(error) }),
     onWrite: () => consoleListener.recheck(),

@@ -21,6 +21,7 @@ const entries = {
     heapMegabytes: 512,
     youngMegabytes: 12,
   },
+  manifest: { source: '../manifest/thread.ts', bundle: 'manifest-thread.js', heapMegabytes: 256, youngMegabytes: 24 },
   gateway: {
     source: '../gateway/thread/thread.ts',
     bundle: 'gateway-thread.js',

@@ -9,19 +9,25 @@ export function resolveAttachments(
   resources: readonly Resource[],
   problems: Problem[],
 ): Entry[] {
-  const keys = new Map([...resources, ...entries].filter(({ kind }) => kind === 'key').map((key) => [keyOf(key), key]))
+  const all = new Map([...resources, ...entries].filter(({ kind }) => kind === 'key').map((key) => [keyOf(key), key]))
+  const keys = Map.groupBy(all.values(), ({ name }) => name)
   return entries.map((entry) => {
     const { attach } = entry.fields
     if (!Array.isArray(attach)) return entry
-    const words = attach.map((word) => fullWord(String(word), entry, [...keys.values()], problems))
+    const words = attach.map((word) => fullWord(String(word), entry, keys, problems))
     return { ...entry, fields: { ...entry.fields, attach: [...new Set(words)].sort() } }
   })
 }
 
-function fullWord(word: string, entry: Entry, keys: readonly Identity[], problems: Problem[]): string {
+function fullWord(
+  word: string,
+  entry: Entry,
+  keys: ReadonlyMap<string, readonly Identity[]>,
+  problems: Problem[],
+): string {
   const name = /^key:([^/]+)$/.exec(word)?.[1]
   if (name === undefined) return word
-  const found = keys.filter((key) => key.name === name)
+  const found = keys.get(name) ?? []
   const [first] = found
   if (first !== undefined && found.length === 1) return `key:${first.project}/${first.environment}/${name}`
   const place = entry.placeOf.attach ?? entry.place

@@ -1,24 +1,39 @@
 import { errorCodes } from '../core/errors.ts'
-import { type RouteShape, validateRoute } from '../routing/plan.ts'
+import { inSlices, mapInSlices } from '../core/slices.ts'
+import { RouteIndex, validateRoute } from '../routing/plan.ts'
 import { readAttachment, targetProviders } from './attachments.ts'
+import { firstOf } from './bounded-problems.ts'
 import type { Change, Plan, Planned } from './plan.ts'
-import { describe, type Identity, isObject, keyOf, objectsIn, type Plain, type Problem } from './resource.ts'
+import {
+  describe,
+  type Fields,
+  type Identity,
+  isObject,
+  keyOf,
+  objectsIn,
+  type Plain,
+  type Problem,
+} from './resource.ts'
 
 /** What is wrong with the outcome of a plan: everything that it refers to must exist, and no two routes may tie. */
-export function checkOutcome(plan: Plan): Problem[] {
+export async function checkOutcome(plan: Plan): Promise<Problem[]> {
   const outcome = new Outcome(plan)
-  return [...plan.changes.flatMap((change) => checkChange(outcome, change)), ...checkUsers(outcome, plan)]
+  const problems = await mapInSlices(plan.changes, (change) => checkChange(outcome, change))
+  return [...problems.flat(), ...(await checkUsers(outcome, plan))]
 }
 
 class Outcome {
   readonly all: readonly Planned[]
-  readonly routes: readonly RouteShape[]
+  readonly routes: RouteIndex
   readonly #plan: Plan
+  /** By provider: the projects that may use it; null: all. */
+  readonly #projects = new Map<string, ReadonlySet<unknown> | null>()
 
   constructor(plan: Plan) {
     this.#plan = plan
     this.all = [...plan.outcome.values()]
-    this.routes = this.all.filter(({ kind }) => kind === 'route').map(routeShape)
+    const routes = this.all.filter(({ kind }) => kind === 'route')
+    this.routes = new RouteIndex(routes.map(routeShape))
   }
 
   find(identity: Identity): Planned | null {
@@ -28,9 +43,19 @@ class Outcome {
   missing(identity: Identity): string[] {
     return this.find(identity) === null ? [`there is no ${describe(identity)}`] : []
   }
+
+  mayUse(project: string | null, provider: string): boolean {
+    let projects = this.#projects.get(provider)
+    if (projects === undefined) {
+      const named = this.find(workspaceOwn('provider', provider))?.fields.projects
+      projects = Array.isArray(named) ? new Set(named) : null
+      this.#projects.set(provider, projects)
+    }
+    return projects === null || projects.has(project)
+  }
 }
 
-const named = (kind: 'project' | 'provider' | 'policy', name: string): Identity => ({
+const workspaceOwn = (kind: 'project' | 'provider' | 'policy', name: string): Identity => ({
   ...{ kind, name },
   project: null,
   environment: null,
@@ -49,13 +74,12 @@ function checkChange(outcome: Outcome, { entry, after, kind }: Change): Problem[
     }))
   const scope = say('', checkScope(outcome, entry))
   if (kind === 'environment') {
-    const providers = isObject(after.default_providers) ? Object.values(after.default_providers) : []
-    return [...scope, ...say('default_providers', checkProviders(outcome, providers.map(String)))]
+    return [...scope, ...say('default_providers', checkProviders(outcome, defaultProviders(after)))]
   }
   if (kind === 'provider')
     return say(
       'projects',
-      texts(after.projects).flatMap((name) => outcome.missing(named('project', name))),
+      texts(after.projects).flatMap((name) => outcome.missing(workspaceOwn('project', name))),
     )
   if (kind === 'policy')
     return say(
@@ -63,7 +87,7 @@ function checkChange(outcome: Outcome, { entry, after, kind }: Change): Problem[
       texts(after.attach).flatMap((word) => checkAttachment(outcome, word)),
     )
   if (kind === 'key') {
-    const policy = typeof after.policy === 'string' ? outcome.missing(named('policy', after.policy)) : []
+    const policy = typeof after.policy === 'string' ? outcome.missing(workspaceOwn('policy', after.policy)) : []
     return [...scope, ...say('policy', policy)]
   }
   if (kind !== 'route') return scope
@@ -77,13 +101,13 @@ function checkChange(outcome: Outcome, { entry, after, kind }: Change): Problem[
 
 function checkScope(outcome: Outcome, { kind, project, environment }: Identity): string[] {
   if (project === null) return []
-  const missing = outcome.missing(named('project', project))
+  const missing = outcome.missing(workspaceOwn('project', project))
   if (missing.length > 0 || environment === null || kind === 'environment') return missing
   return outcome.missing(environmentOf(project, environment))
 }
 
 function checkProviders(outcome: Outcome, names: readonly string[]): string[] {
-  return [...new Set(names)].flatMap((name) => outcome.missing(named('provider', name)))
+  return [...new Set(names)].flatMap((name) => outcome.missing(workspaceOwn('provider', name)))
 }
 
 function checkAttachment(outcome: Outcome, word: string): string[] {
@@ -96,10 +120,7 @@ function checkAttachment(outcome: Outcome, word: string): string[] {
 
 function checkTargets(outcome: Outcome, { project }: Identity, targets: Plain | undefined): string[] {
   const names = targetProviders(targets)
-  const limited = names.filter((name) => {
-    const allowed = outcome.find(named('provider', name))?.fields.projects
-    return Array.isArray(allowed) && !allowed.includes(project)
-  })
+  const limited = names.filter((name) => !outcome.mayUse(project, name))
   return [...checkProviders(outcome, names), ...limited.map((name) => `provider ${name} is limited to other projects`)]
 }
 
@@ -136,27 +157,38 @@ function routeShape(route: Planned) {
   }
 }
 
+/** As many users of one resource are named. */
+const usersNamed = 5
+
 /** Nothing that remains may use what is removed. */
-function checkUsers(outcome: Outcome, { changes }: Plan): Problem[] {
-  return changes
-    .filter(({ action }) => action === 'remove')
-    .flatMap((removed) => {
-      const users = outcome.all.filter((other) => uses(other, removed)).map(describe)
-      if (users.length === 0) return []
-      const more = users.length > 5 ? ` and ${users.length - 5} more` : ''
-      const message = `cannot be removed: used by ${users.slice(0, 5).join(', ')}${more}`
-      return [{ place: describe(removed), message }]
-    })
+async function checkUsers(outcome: Outcome, { changes }: Plan): Promise<Problem[]> {
+  const removed = changes.filter(({ action }) => action === 'remove')
+  if (removed.length === 0) return []
+  const users = new Map<string, Planned[]>(removed.map((change) => [keyOf(change), []]))
+  await inSlices(outcome.all, (user) => {
+    for (const used of new Set(usedBy(user).map(keyOf))) users.get(used)?.push(user)
+  })
+  return removed.flatMap((change) => {
+    const names = users.get(keyOf(change)) ?? []
+    if (names.length === 0) return []
+    return [
+      { place: describe(change), message: `cannot be removed: used by ${firstOf(names.map(describe), usersNamed)}` },
+    ]
+  })
 }
 
-function uses(user: Planned, used: Identity): boolean {
-  const { fields } = user
-  if (used.kind === 'project') return user.project === used.name && user.kind !== 'environment'
-  if (used.kind === 'environment') return user.project === used.project && user.environment === used.name
-  if (used.kind === 'policy') return user.kind === 'key' && fields.policy === used.name
-  if (used.kind !== 'provider') return false
-  if (user.kind === 'route') return targetProviders(fields.targets).includes(used.name)
-  return isObject(fields.default_providers) && Object.values(fields.default_providers).includes(used.name)
+/** What cannot be removed while this is there. */
+function usedBy({ kind, project, environment, fields }: Planned): Identity[] {
+  const used: Identity[] = []
+  if (project !== null && kind !== 'environment') used.push(workspaceOwn('project', project))
+  if (project !== null && environment !== null) used.push(environmentOf(project, environment))
+  if (kind === 'key' && typeof fields.policy === 'string') used.push(workspaceOwn('policy', fields.policy))
+  const providers = kind === 'route' ? targetProviders(fields.targets) : defaultProviders(fields)
+  return [...used, ...providers.map((name) => workspaceOwn('provider', name))]
+}
+
+function defaultProviders({ default_providers }: Fields): string[] {
+  return isObject(default_providers) ? Object.values(default_providers).filter((name) => typeof name === 'string') : []
 }
 
 function texts(value: Plain | undefined): string[] {

@@ -1,3 +1,5 @@
+import { inSlices } from '../core/slices.ts'
+import { firstOf } from './bounded-problems.ts'
 import { defaultPriority } from './forms.ts'
 import { defaultsOf, kindSpecs, shownPath, specOf } from './kinds.ts'
 import {
@@ -61,11 +63,11 @@ export interface PlanInput {
 }
 
 /** The changes that lead from the current state to what the files say. Their order does not depend on that of the files. */
-export function makePlan(input: PlanInput): Plan {
+export async function makePlan(input: PlanInput): Promise<Plan> {
   const state = new Map(input.resources.map((resource) => [keyOf(resource), resource]))
   const plan: Plan = { changes: [], problems: [], notes: [], own: [], release: [], outcome: new Map(state) }
   const entries = [...input.entries].sort(compareIdentities)
-  for (const entry of entries) planEntry(plan, entry, state.get(keyOf(entry)) ?? null, input)
+  await inSlices(entries, (entry) => planEntry(plan, entry, state.get(keyOf(entry)) ?? null, input))
   planRemovals(plan, new Set(entries.map(keyOf)), input)
   addRenameNote(plan)
   return plan
@@ -158,13 +160,18 @@ function takenBy(entry: Entry, name: string, owner: string): Problem {
   }
 }
 
+/** As many resources that the files no longer name are listed; `--prune` shows them all. */
+const leftNamed = 20
+
 function planRemovals(plan: Plan, named: ReadonlySet<string>, { resources, owner, prune, force }: PlanInput): void {
   const left = resources.filter(
     (resource) => resource.owned[kindSpecs[resource.kind].nameField] === owner && !named.has(keyOf(resource)),
   )
   if (prune && owner === noOwner) plan.notes.push('The files have no owner, so there is nothing to prune')
   if (left.length > 0 && !prune)
-    plan.notes.push(`${left.map(describe).join(', ')}: no longer in the files of ${owner}; --prune removes them`)
+    plan.notes.push(
+      `${firstOf(left.map(describe), leftNamed)}: no longer in the files of ${owner}; --prune removes them`,
+    )
   if (!prune) return
   for (const resource of withEnvironments(left, resources).sort((one, other) => compareIdentities(other, one))) {
     const others = Object.entries(resource.owned).filter(([, holder]) => holder !== owner)

@@ -1,4 +1,5 @@
 import { Secret } from '../core/secret.ts'
+import { firstOf } from './bounded-problems.ts'
 import { moment } from './forms.ts'
 import { type KindSpec, kindSpecs, specOf } from './kinds.ts'
 import { below, type Place, type Reader, unknownName } from './reader.ts'
@@ -62,16 +63,25 @@ function fill(reader: Reader, value: Record<string, unknown>, place: Place): Giv
       return Object.fromEntries(Object.entries(inner).map(([name, member]) => [name, walk(member, below(at, name))]))
     if (typeof inner !== 'string') return inner
     const filled = fillVariables(inner, reader.variables)
+    reader.countFilled(filled.text.length, at)
     const field = at.path[place.path.length] ?? ''
     if (filled.missing.length > 0) {
-      missing.set(field, [...(missing.get(field) ?? []), ...filled.missing])
+      const before = missing.get(field)
+      if (before === undefined) missing.set(field, filled.missing)
+      else before.push(...filled.missing.slice(0, missingNamed))
       if (!isCredential(field))
-        reader.reject(at, `${field}: the variable ${filled.missing.join(', ')} is not set; set it and apply again`)
+        reader.reject(
+          at,
+          `${field}: the variable ${firstOf(filled.missing, missingNamed)} is not set; set it and apply again`,
+        )
     }
     return filled.text
   }
   return { tree: walk(value, place) as Record<string, unknown>, missing }
 }
+
+/** Of one text, as many unset variables are named. */
+const missingNamed = 10
 
 const isCredential = (name: string) => name === 'credential' || name === 'credentials'
 
@@ -109,11 +119,11 @@ function readScope(reader: Reader, spec: KindSpec, tree: Record<string, unknown>
 function readFields(reader: Reader, entry: Entry, { tree, missing }: Given, place: Place): void {
   const { kind } = entry
   const spec = kindSpecs[kind]
-  const known = knownNames(kind)
+  const names = knownNames(kind)
   for (const [name, value] of Object.entries(tree)) {
     const at = below(place, name)
     const described = name === spec.nameField || spec.scope.some((scope) => scope === name)
-    if (!known.includes(name)) reader.reject(at, unknownName(name, known))
+    if (!names.includes(name)) reader.reject(at, unknownName(name, names))
     else if (described || value === null || value === undefined) continue
     else if (isCredential(name)) readCredentials(reader, entry, value, missing.get(name) ?? [], at)
     else if (isSection(kind, name)) readSection(reader, entry, name, value, at)
@@ -123,7 +133,15 @@ function readFields(reader: Reader, entry: Entry, { tree, missing }: Given, plac
   if (kind === 'key') readSecrets(reader, entry, tree, place)
 }
 
-function knownNames(kind: ResourceKind): string[] {
+const namesByKind = new Map<ResourceKind, readonly string[]>()
+
+function knownNames(kind: ResourceKind): readonly string[] {
+  const names = namesByKind.get(kind) ?? namesOf(kind)
+  namesByKind.set(kind, names)
+  return names
+}
+
+function namesOf(kind: ResourceKind): string[] {
   const { nameField, scope, fields, openSection } = kindSpecs[kind]
   const own = Object.keys(fields).map((name) => name.split('.')[0] ?? name)
   const open = openSection === undefined ? [] : [openSection.name]

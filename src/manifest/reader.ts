@@ -11,7 +11,12 @@ export interface Place {
 /** Nobody fixes more at once, and finding the place of each costs time: a hostile file kept a thread busy for a minute. */
 const maxProblems = 50
 
-/** There are so many problems that the rest of the files was not read. */
+/** So many resources the files of one call may describe together: each is held, compared and shown. */
+const maxEntries = 10_000
+/** Of all texts of the files with their variables filled in: `${A}` may stand for much, and may stand often. */
+const maxCharacters = 4 * 1024 * 1024
+
+/** The rest of the files was not read: there are too many problems, or too much of anything. */
 export class TooManyProblems extends Error {}
 
 /** Collects what files say, and every problem in them. */
@@ -19,6 +24,7 @@ export class Reader {
   readonly variables: Readonly<Record<string, string>>
   readonly problems: Problem[] = []
   readonly #entries = new Map<string, Entry>()
+  #characters = 0
 
   constructor(variables: Readonly<Record<string, string>>) {
     this.variables = variables
@@ -30,22 +36,39 @@ export class Reader {
 
   /** Throws `TooManyProblems` once there are enough. */
   reject({ file, path }: Place, message: string): void {
-    if (this.problems.length >= maxProblems) {
-      this.problems.push({ place: file.place([]), message: 'there are more problems; fix these first' })
-      throw new TooManyProblems()
-    }
-    this.problems.push({ place: file.place(path), message })
+    this.#reject(file.place(path), message)
+  }
+
+  #reject(place: string, message: string): void {
+    if (this.problems.length >= maxProblems) this.#stop(place, 'there are more problems; fix these first')
+    this.problems.push({ place, message })
+  }
+
+  #stop(place: string, message: string): never {
+    this.problems.push({ place, message })
+    throw new TooManyProblems()
   }
 
   add(entry: Entry): void {
     const key = keyOf(entry)
     const before = this.#entries.get(key)
-    if (before === undefined) this.#entries.set(key, entry)
-    else
-      this.problems.push({
-        place: entry.place,
-        message: `${entry.kind} ${entry.name} is already at ${before.place}`,
-      })
+    if (before !== undefined) this.#reject(entry.place, `${entry.kind} ${entry.name} is already at ${before.place}`)
+    else this.#entries.set(key, entry)
+    if (this.#entries.size > maxEntries)
+      this.#stop(
+        entry.place,
+        `the files describe more than ${maxEntries.toLocaleString('en')} resources; apply them in parts`,
+      )
+  }
+
+  /** Texts as they are with their variables filled in. */
+  countFilled(characters: number, { file, path }: Place): void {
+    this.#characters += characters
+    if (this.#characters > maxCharacters)
+      this.#stop(
+        file.place(path),
+        `with their variables filled in, the files have more than ${maxCharacters / 1024} KiB of text`,
+      )
   }
 
   /** Reads each member of a list, and rejects what is not a list. */

@@ -19,7 +19,8 @@ import { orderCandidates } from './strategy.ts'
 
 export type { Candidate } from './candidates.ts'
 export { type CompiledRoutes, compileRoutes } from './compile.ts'
-export { type RouteShape, validateRoute } from './validate-route.ts'
+export { RouteIndex, type RouteShape } from './route-index.ts'
+export { validateRoute } from './validate-route.ts'
 export { visibleModels } from './visible-models.ts'
 
 export interface PlanQuery extends TargetQuery, Scope {

@@ -1,14 +1,5 @@
-import { compilePattern, isExact, patternsOverlap } from '../core/pattern.ts'
 import { quote } from '../core/quote.ts'
-
-/** What of a route its validity depends on; the store's and the snapshot's routes both have it. */
-export interface RouteShape {
-  id: string
-  projectId: string
-  environmentId: string | null
-  model: string
-  targets: readonly { upstreamModel: string | null; weight: number; priority: number }[]
-}
+import type { RouteIndex, RouteShape } from './route-index.ts'
 
 interface RouteProblem {
   field: 'model' | 'targets'
@@ -17,7 +8,7 @@ interface RouteProblem {
 }
 
 /** Why a route cannot be made or changed so; null: it can. `others` are all routes, itself included or not. */
-export function validateRoute(route: RouteShape, others: readonly RouteShape[]): RouteProblem | null {
+export function validateRoute(route: RouteShape, others: RouteIndex): RouteProblem | null {
   return validateModel(route.model) ?? validateTargets(route) ?? validateAgainst(route, others)
 }
 
@@ -49,23 +40,15 @@ function validateTargets({ model, targets }: RouteShape): RouteProblem | null {
 }
 
 /** Two patterns of one scope tie when some name matches both and neither has more literal characters. */
-function validateAgainst(route: RouteShape, others: readonly RouteShape[]): RouteProblem | null {
-  const pattern = compilePattern(route.model)
-  for (const other of others) {
-    if (other.id === route.id || other.projectId !== route.projectId) continue
-    if (other.environmentId !== route.environmentId) continue
-    if (other.model === route.model)
-      return reject('model', `This scope already has a route for ${quote(route.model)}; edit that one.`)
-    const rival = compilePattern(other.model)
-    if (isExact(pattern) || isExact(rival) || rival.literals !== pattern.literals) continue
-    if (patternsOverlap(pattern, rival)) {
-      return reject(
-        'model',
-        `${quote(route.model)} and ${quote(other.model)} match some of the same names and are equally exact; make one longer.`,
-      )
-    }
-  }
-  return null
+function validateAgainst(route: RouteShape, others: RouteIndex): RouteProblem | null {
+  if (others.twin(route) !== null)
+    return reject('model', `This scope already has a route for ${quote(route.model)}; edit that one.`)
+  const rival = others.rival(route)
+  if (rival === null) return null
+  return reject(
+    'model',
+    `${quote(route.model)} and ${quote(rival.model)} match some of the same names and are equally exact; make one longer.`,
+  )
 }
 
 /** As long as a client's may be. */

@@ -9,6 +9,7 @@ import { startAdminServer } from '../../src/admin/server.ts'
 import { openSocketTransport } from '../../src/admin/socket-transport.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import type { Secret } from '../../src/core/secret.ts'
+import { readDocuments } from '../../src/manifest/read.ts'
 import type { CheckResult, ProviderKind } from '../../src/providers/contract.ts'
 import { providerKinds } from '../../src/providers/index.ts'
 import { makeKeyring } from '../../src/sealing/keyring.ts'
@@ -126,7 +127,11 @@ export async function startTestGateway(
   }
   const keyring = makeKeyring(createMachineKey(join(directory, 'machine.key')))
   const onFault = (error: unknown) => void faults.push(error)
-  const parts: AdminParts = { store, keyring, kinds, runtime, onFault, onWrite() {} }
+  const parts: AdminParts = {
+    ...{ store, keyring, kinds, runtime, onFault },
+    readManifest: async ({ documents, variables }) => readDocuments(documents, variables),
+    onWrite() {},
+  }
   server.open(parts)
   return {
     client: connect(socketPath),

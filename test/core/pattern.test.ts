@@ -1,6 +1,6 @@
 import fc, { array, constantFrom, property, string, stringMatching } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { captureStar, compilePattern, fillStar, matchesPattern, patternsOverlap } from '../../src/core/pattern.ts'
+import { captureStar, compilePattern, fillStar, matchesPattern } from '../../src/core/pattern.ts'
 import { quote } from '../../src/core/quote.ts'
 
 // A small alphabet, so that matches happen.
@@ -38,20 +38,6 @@ describe('patterns', () => {
     )
   })
 
-  it('overlap exactly when some name matches both', () => {
-    fc.assert(
-      property(oneStar, oneStar, letters(6), (one, other, name) => {
-        const [first, second] = [compilePattern(one), compilePattern(other)]
-        const overlap = patternsOverlap(first, second)
-        if (matchesPattern(first, name) && matchesPattern(second, name)) expect(overlap).toBe(true)
-        if (!overlap) return
-        const [before, after] = [longer(first.parts[0], second.parts[0]), longer(first.parts[1], second.parts[1])]
-        expect(matchesPattern(first, before + after) && matchesPattern(second, before + after)).toBe(true)
-      }),
-      { numRuns: 2000 },
-    )
-  })
-
   it('do not let the ends share a character', () => {
     expect(matchesPattern(compilePattern('ab*ba'), 'aba')).toBe(false)
     expect(matchesPattern(compilePattern('ab*ba'), 'abba')).toBe(true)
@@ -77,7 +63,3 @@ describe('quote', () => {
     )
   })
 })
-
-function longer(one = '', other = ''): string {
-  return one.length >= other.length ? one : other
-}

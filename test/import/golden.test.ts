@@ -31,15 +31,15 @@ describe('what another program has', () => {
     expect(describeLeft(converted)).toBe(left)
   })
 
-  it.each(cases)('comes to a file that can be applied, without a secret: %s', (name) => {
+  it.each(cases)('comes to a file that can be applied, without a secret: %s', async (name) => {
     const [input = ''] = readFileSync(join(directory, name), 'utf8').split(line)
     const text = writeConverted(convert(name, input), 'source')
     expect(text).not.toContain('canary')
     const variables = Object.fromEntries([...text.matchAll(/\$\{(\w+)\}/g)].map(([, variable = '']) => [variable, 'x']))
     const scope = { name: 'scope', text: 'projects: [{ name: default, environments: [production] }]' }
     const { entries, problems } = readDocuments([scope, { name: 'converted', text }], variables)
-    const plan = makePlan({ resources: [], entries, owner: 'file', prune: false, force: false })
-    expect([...problems, ...plan.problems, ...checkOutcome(plan)]).toEqual([])
+    const plan = await makePlan({ resources: [], entries, owner: 'file', prune: false, force: false })
+    expect([...problems, ...plan.problems, ...(await checkOutcome(plan))]).toEqual([])
     expect(plan.changes.filter(({ kind }) => kind === 'route').length).toBeGreaterThan(0)
   })
 })

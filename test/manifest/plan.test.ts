@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkOutcome } from '../../src/manifest/check.ts'
-import { makePlan } from '../../src/manifest/plan.ts'
+import { makePlan, type Plan } from '../../src/manifest/plan.ts'
 import { type Entry, keyOf, type Resource } from '../../src/manifest/resource.ts'
 import { entriesOf, outcomeOf, resource } from './entries.ts'
 
@@ -11,8 +11,7 @@ const plan = (
   more: { prune?: boolean; force?: boolean; owner?: string } = {},
 ) => makePlan({ resources, entries, owner: 'file', prune: false, force: false, ...more })
 
-const told = ({ changes }: ReturnType<typeof plan>) =>
-  changes.map(({ action, kind, name, changed }) => [action, kind, name, changed])
+const told = ({ changes }: Plan) => changes.map(({ action, kind, name, changed }) => [action, kind, name, changed])
 
 const openai = resource(
   { kind: 'provider', name: 'openai' },
@@ -20,14 +19,14 @@ const openai = resource(
 )
 
 describe('a plan', () => {
-  it('changes what the file names, and leaves the rest alone', () => {
-    const made = plan([openai], entriesOf('providers:\n  - { name: openai, base_url: "https://b" }'))
+  it('changes what the file names, and leaves the rest alone', async () => {
+    const made = await plan([openai], entriesOf('providers:\n  - { name: openai, base_url: "https://b" }'))
     expect(told(made)).toEqual([['change', 'provider', 'openai', ['base_url']]])
     expect(made.changes[0]?.after).toEqual({ ...openai.fields, base_url: 'https://b' })
-    expect(plan([openai], entriesOf('providers:\n  - { name: openai, active: true }')).changes).toEqual([])
+    expect((await plan([openai], entriesOf('providers:\n  - { name: openai, active: true }'))).changes).toEqual([])
   })
 
-  it('makes what is not there, each after what it refers to', () => {
+  it('makes what is not there, each after what it refers to', async () => {
     const text = `
 routes: [{ model: m, project: search, provider: p }]
 keys: [{ name: ci, project: search, policy: small }]
@@ -35,7 +34,7 @@ policies: [{ name: small }]
 providers: [{ name: p, kind: demo }]
 projects: [{ name: search, environments: [production] }]
 `
-    const made = plan([], entriesOf(text))
+    const made = await plan([], entriesOf(text))
     expect(made.changes.map(({ kind }) => kind)).toEqual([
       'project',
       'environment',
@@ -44,11 +43,11 @@ projects: [{ name: search, environments: [production] }]
       'key',
       'route',
     ])
-    expect(checkOutcome(made)).toEqual([])
+    expect(await checkOutcome(made)).toEqual([])
   })
 
-  it('never changes the kind of a provider', () => {
-    const { problems } = plan([openai], entriesOf('providers:\n  - { name: openai, kind: anthropic }'))
+  it('never changes the kind of a provider', async () => {
+    const { problems } = await plan([openai], entriesOf('providers:\n  - { name: openai, kind: anthropic }'))
     expect(problems).toEqual([
       {
         place: 'config.yaml:2:21',
@@ -57,21 +56,21 @@ projects: [{ name: search, environments: [production] }]
     ])
   })
 
-  it('removes with --prune only what a file owned', () => {
+  it('removes with --prune only what a file owned', async () => {
     const owned = resource({ kind: 'policy', name: 'old' }, {}, 'file')
     const byHand = resource({ kind: 'policy', name: 'mine' }, {})
     const another = resource({ kind: 'policy', name: 'theirs' }, {}, 'search')
     const state = [owned, byHand, another]
-    expect(told(plan(state, [], { prune: true }))).toEqual([['remove', 'policy', 'old', []]])
-    const kept = plan(state, [])
+    expect(told(await plan(state, [], { prune: true }))).toEqual([['remove', 'policy', 'old', []]])
+    const kept = await plan(state, [])
     expect([kept.changes, kept.notes]).toEqual([
       [],
       ['policy old: no longer in the files of file; --prune removes them'],
     ])
   })
 
-  it('says that another name is a removal and a creation', () => {
-    const { notes } = plan(
+  it('says that another name is a removal and a creation', async () => {
+    const { notes } = await plan(
       [resource({ kind: 'policy', name: 'old' }, {}, 'file')],
       entriesOf('policies: [new]'.replace('[new]', '[{ name: new }]')),
       { prune: true },
@@ -79,41 +78,43 @@ projects: [{ name: search, environments: [production] }]
     expect(notes).toEqual(['A renamed policy is created under its new name, and the old one is removed'])
   })
 
-  it('refuses what another file owns, and takes it over by force', () => {
+  it('refuses what another file owns, and takes it over by force', async () => {
     const theirs = resource({ kind: 'policy', name: 'small' }, { max_body: 1000 }, 'search')
     const entries = entriesOf('policies: [{ name: small, max_body: 2KB }]')
-    expect(plan([theirs], entries).problems[0]?.message).toContain(
+    expect((await plan([theirs], entries)).problems[0]?.message).toContain(
       'max_body of policy small is owned by the file "search"',
     )
-    const forced = plan([theirs], entries, { force: true })
+    const forced = await plan([theirs], entries, { force: true })
     expect([forced.problems, told(forced)]).toEqual([[], [['change', 'policy', 'small', ['max_body']]]])
     // Two files that say the same do not quarrel.
-    expect(plan([theirs], entriesOf('policies: [{ name: small, max_body: 1KB }]'))).toMatchObject({
+    expect(await plan([theirs], entriesOf('policies: [{ name: small, max_body: 1KB }]'))).toMatchObject({
       problems: [],
       changes: [],
       own: [],
     })
   })
 
-  it('claims nothing for files without an owner, and still respects that of others', () => {
+  it('claims nothing for files without an owner, and still respects that of others', async () => {
     const theirs = resource({ kind: 'policy', name: 'small' }, { max_body: 1000 }, 'search')
     const more = { owner: 'none', prune: true }
-    const made = plan([theirs], entriesOf('policies: [{ name: new, max_body: 2KB }]'), more)
+    const made = await plan([theirs], entriesOf('policies: [{ name: new, max_body: 2KB }]'), more)
     expect([made.own, told(made)]).toEqual([[], [['create', 'policy', 'new', ['max_body']]]])
-    expect(plan([theirs], entriesOf('policies: [{ name: small, max_body: 2KB }]'), more).problems).toHaveLength(1)
+    expect((await plan([theirs], entriesOf('policies: [{ name: small, max_body: 2KB }]'), more)).problems).toHaveLength(
+      1,
+    )
   })
 
-  it('releases what the file names no more', () => {
+  it('releases what the file names no more', async () => {
     const own = resource({ kind: 'policy', name: 'small' }, { max_body: 1000, lanes: [] }, 'file')
-    const { release, changes } = plan([own], entriesOf('policies: [{ name: small, max_body: 1KB }]'))
+    const { release, changes } = await plan([own], entriesOf('policies: [{ name: small, max_body: 1KB }]'))
     expect([changes, release]).toEqual([[], [{ key: keyOf(own), field: 'lanes' }]])
   })
 })
 
 describe('the outcome of a plan', () => {
-  const problems = (text: string, state: Resource[] = [], more = {}) => {
-    const made = plan(state, entriesOf(text), more)
-    return [...made.problems, ...checkOutcome(made)].map(({ message }) => message)
+  const problems = async (text: string, state: Resource[] = [], more = {}) => {
+    const made = await plan(state, entriesOf(text), more)
+    return [...made.problems, ...(await checkOutcome(made))].map(({ message }) => message)
   }
   const scope = 'projects: [{ name: default, environments: [production] }]\n'
 
@@ -139,17 +140,17 @@ describe('the outcome of a plan', () => {
     [`${scope}keys: [{ name: ci, policy: none-such }]`, 'key ci: there is no policy none-such'],
     ['policies: [{ name: a, attach: [project:search] }]', 'policy a: there is no project search'],
     ['policies: [{ name: a, attach: [everything] }]', 'nothing that a policy can apply to'],
-  ])('of %j is refused', (text, message) => {
-    expect(problems(text).join('\n')).toContain(message)
+  ])('of %j is refused', async (text, message) => {
+    expect((await problems(text)).join('\n')).toContain(message)
   })
 
-  it('keeps nothing that refers to what is removed', () => {
+  it('keeps nothing that refers to what is removed', async () => {
     const used = resource({ kind: 'provider', name: 'p' }, { kind: 'demo', projects: null }, 'file')
     const route = resource(
       { kind: 'route', project: 'default', environment: null, name: 'm' },
       { targets: [{ provider: 'p' }] },
     )
-    expect(problems('policies: []', [used, route], { prune: true })).toEqual([
+    expect(await problems('policies: []', [used, route], { prune: true })).toEqual([
       'cannot be removed: used by route m in default (all environments)',
     ])
   })
@@ -196,26 +197,26 @@ const shuffled = (entries: Entry[], seed: number): Entry[] =>
     .map(({ entry }) => entry)
 
 describe('any plan, once it is applied,', () => {
-  it('is followed by an empty one, also of other files before', () => {
-    fc.assert(
-      fc.property(lines, lines, fc.boolean(), (first, second, prune) => {
-        const one = plan([], entriesOf(JSON.stringify(first)))
+  it('is followed by an empty one, also of other files before', async () => {
+    await fc.assert(
+      fc.asyncProperty(lines, lines, fc.boolean(), async (first, second, prune) => {
+        const one = await plan([], entriesOf(JSON.stringify(first)))
         const between = outcomeOf(one, [], 'file')
         const entries = entriesOf(JSON.stringify(second))
-        const two = plan(between, entries, { prune })
-        const again = plan(outcomeOf(two, between, 'file'), entries, { prune })
+        const two = await plan(between, entries, { prune })
+        const again = await plan(outcomeOf(two, between, 'file'), entries, { prune })
         expect([again.changes, again.own, again.release]).toEqual([[], [], []])
       }),
     )
   })
 
-  it('does not depend on the order of the files', () => {
-    fc.assert(
-      fc.property(lines, lines, fc.nat(1000), (first, second, seed) => {
-        const state = outcomeOf(plan([], entriesOf(JSON.stringify(first))), [], 'file')
+  it('does not depend on the order of the files', async () => {
+    await fc.assert(
+      fc.asyncProperty(lines, lines, fc.nat(1000), async (first, second, seed) => {
+        const state = outcomeOf(await plan([], entriesOf(JSON.stringify(first))), [], 'file')
         const entries = entriesOf(JSON.stringify(second))
-        const ordered = plan(state, entries, { prune: true })
-        const mixed = plan([...state].reverse(), shuffled(entries, seed), { prune: true })
+        const ordered = await plan(state, entries, { prune: true })
+        const mixed = await plan([...state].reverse(), shuffled(entries, seed), { prune: true })
         const bare = ({ changes }: typeof ordered) => changes.map(({ entry: _, ...change }) => change)
         expect(bare(mixed)).toEqual(bare(ordered))
       }),

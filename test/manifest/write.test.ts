@@ -124,14 +124,14 @@ const variablesIn = (written: string) =>
   Object.fromEntries([...written.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [name, 'sk-canary']))
 
 describe('what is exported', () => {
-  it('reads back as what it was, so that applying it changes nothing', () => {
-    fc.assert(
-      fc.property(everything, (resources) => {
+  it('reads back as what it was, so that applying it changes nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(everything, async (resources) => {
         const written = writeDocument(resources, 'file', ' Made by a test.').text
         const variables = variablesIn(written)
         const { entries, owner, problems } = readDocuments([{ name: 'export.yaml', text: written }], variables)
         expect([problems, owner]).toEqual([[], 'file'])
-        const plan = makePlan({ resources, entries, owner, prune: true, force: false })
+        const plan = await makePlan({ resources, entries, owner, prune: true, force: false })
         const changed = plan.changes.map(({ kind, name, changed, before, after }) => [
           kind,
           name,

@@ -1,7 +1,7 @@
 import fc, { array, boolean, constantFrom, property, record, shuffledSubarray } from 'fast-check'
 import { expect, it } from 'vitest'
 import { compilePattern, matchesPattern } from '../../src/core/pattern.ts'
-import { compileRoutes, plan, type RouteShape, validateRoute } from '../../src/routing/plan.ts'
+import { compileRoutes, plan, RouteIndex, type RouteShape, validateRoute } from '../../src/routing/plan.ts'
 import type { SnapshotRoute } from '../../src/store/configuration/snapshot.ts'
 import { makeConfiguration, makeProvider, makeRoute, makeTarget } from '../support/snapshot.ts'
 
@@ -16,7 +16,7 @@ const anyRoutes = array(anyRoute, { maxLength: 12 }).map((drafts) => {
   const routes: SnapshotRoute[] = []
   for (const { model, environment, enabled } of drafts) {
     const route = makeRoute(model, [makeTarget('one')], { environmentId: environment, environment, enabled })
-    if (validateRoute(route, routes) === null) routes.push(route)
+    if (validateRoute(route, new RouteIndex(routes)) === null) routes.push(route)
   }
   return routes
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type RouteShape, validateRoute } from '../../src/routing/plan.ts'
+import { RouteIndex, type RouteShape, validateRoute } from '../../src/routing/plan.ts'
 
 function shape(model: string, parts: Partial<RouteShape> & { upstream?: string } = {}): RouteShape {
   const targets = [{ upstreamModel: parts.upstream ?? null, weight: 1, priority: 0 }]
@@ -40,9 +40,9 @@ const allowed: [string, RouteShape, RouteShape[]][] = [
 
 describe('validateRoute', () => {
   for (const [name, route, others, message] of refused) {
-    it(`refuses ${name}`, () => expect(validateRoute(route, others)?.message).toMatch(message))
+    it(`refuses ${name}`, () => expect(validateRoute(route, new RouteIndex(others))?.message).toMatch(message))
   }
   for (const [name, route, others] of allowed) {
-    it(`allows ${name}`, () => expect(validateRoute(route, others)).toBeNull())
+    it(`allows ${name}`, () => expect(validateRoute(route, new RouteIndex(others))).toBeNull())
   }
 })

@@ -2,6 +2,8 @@ import type { DegradedPart, PartName } from '../../core/degraded.ts'
 import type { LaneName } from '../../core/lane.ts'
 import type { RequestRecord } from '../../core/record.ts'
 import type { Secret } from '../../core/secret.ts'
+import type { Manifest } from '../../manifest/read.ts'
+import type { ReadRequest } from '../../manifest/thread-message.ts'
 import type { CheckResult, ProviderKind, ProviderTarget } from '../../providers/contract.ts'
 import type { HealthView } from '../../routing/health.ts'
 import type { Keyring } from '../../sealing/keyring.ts'
@@ -17,6 +19,8 @@ export interface AdminParts {
   keyring: Keyring
   kinds: readonly ProviderKind[]
   runtime: Runtime
+  /** Reads configuration files, off this thread. */
+  readManifest(request: ReadRequest): Promise<Manifest>
   /** Told of faults that are the gateway's own; the caller is told only that there was one. */
   onFault(error: unknown, operation: string): void
   /** After every operation that is no reading, done or failed: somebody may no longer do what he could. */

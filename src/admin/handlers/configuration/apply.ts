@@ -1,3 +1,4 @@
+import { boundNotes, boundProblems } from '../../../manifest/bounded-problems.ts'
 import type { Change } from '../../../manifest/plan.ts'
 import { describe, objectsIn } from '../../../manifest/resource.ts'
 import { StoreMoved } from '../../../store/store-error.ts'
@@ -6,7 +7,7 @@ import type { AdminContext } from '../context.ts'
 import { conflict, invalid, operationFault, refused } from '../fault.ts'
 import { checkFirst, type Found, openSealed, readCredential } from '../providers/provider-check.ts'
 import { findProviderKind } from '../providers/provider-input.ts'
-import { expectation, type Made, type PlanInput, planFiles, showChange, showPlan } from './plan.ts'
+import { expectation, type Made, type PlanInput, planFiles, showPlan } from './plan.ts'
 import { revisionOf } from './rows.ts'
 import type { State } from './state.ts'
 import { type MintedKey, writePlan } from './steps.ts'
@@ -27,21 +28,21 @@ export async function applyFiles(context: AdminContext, input: ApplyInput) {
   let made = await planFiles(context, input)
   refuseProblems(made)
   refuseBeyondRole(context, made)
-  refuseAnother(input.expect, made)
+  await refuseAnother(input.expect, made)
   const found = await checkProviders(context, made, input.skipCheck)
-  const expected = expectation(made.plan)
+  const expected = await expectation(made.plan)
   for (let tries = 1; ; tries++) {
     const minted = await write(context, made, found)
     if (minted !== null) return await answer(context, made, found, minted)
     if (tries === maxAttempts) throw conflict('The configuration keeps changing.', 'Try again.')
     made = await planFiles(context, input)
     refuseProblems(made)
-    refuseAnother(expected, made)
+    await refuseAnother(expected, made)
   }
 }
 
 function refuseProblems({ plan, unset }: Made): void {
-  const problems = [...plan.problems, ...unset]
+  const problems = boundProblems([...plan.problems, ...unset])
   if (problems.length === 0) return
   const text = problems.map(({ place, message }) => `${place}: ${message}`).join('\n')
   if (plan.problems.length === 0) throw invalid(text, 'Nothing was changed. Set the missing variables and apply again.')
@@ -58,17 +59,18 @@ function refuseBeyondRole({ caller }: AdminContext, { plan }: Made): void {
 }
 
 /** `expect` undefined: whoever calls wants what the files say, whatever that changes. */
-function refuseAnother(expect: Record<string, string> | undefined, { plan }: Made): void {
+async function refuseAnother(expect: Record<string, string> | undefined, { plan }: Made): Promise<void> {
   if (expect === undefined) return
-  const now = expectation(plan)
+  const now = await expectation(plan)
   const changed = [...new Set([...Object.keys(expect), ...Object.keys(now)])].flatMap((name) => {
     if (expect[name] === now[name]) return []
     if (expect[name] === undefined) return [`${name} would be changed as well`]
     return [now[name] === undefined ? `${name} no longer needs a change` : `${name} was changed`]
   })
   if (changed.length === 0) return
+  const more = changed.length - 10
   throw conflict(
-    `The plan has changed: ${changed.join('; ')}.`,
+    `The plan has changed: ${boundNotes(changed.slice(0, 10)).join('; ')}${more > 0 ? `; and ${more} more` : ''}.`,
     'Nothing was changed. Review the new plan and apply again.',
   )
 }
@@ -134,7 +136,7 @@ async function answer(context: AdminContext, made: Made, found: Map<string, Foun
   for (const { id, name, kind } of plan.changes)
     if (kind === 'provider' && id !== null && found.get(name)?.readiness.state === 'ready')
       context.runtime.markReady(id)
-  const { notes, adopted, released } = showPlan(made)
+  const { changes, notes, adopted, released } = await showPlan(made)
   const checked = [...found].filter(([, { readiness }]) => readiness.state === 'ready').map(([name]) => name)
-  return { owner, changes: plan.changes.map(showChange), notes, adopted, released, keys: minted, checked }
+  return { owner, changes, notes, adopted, released, keys: minted, checked }
 }

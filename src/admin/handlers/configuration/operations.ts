@@ -15,7 +15,7 @@ const heading =
   ' Fields that are left out have their default values.'
 
 export const exportConfiguration = operations.export.handler(async ({ context, input }) => {
-  const { resources } = describeState(await context.store.configuration.read(), context.keyring)
+  const { resources } = await describeState(await context.store.configuration.read(), context.keyring)
   const wanted = resources
     .filter(({ kind }) => kind !== 'key' || !input.withoutKeys)
     .map((resource) => withoutOwnAddress(resource, context.kinds))

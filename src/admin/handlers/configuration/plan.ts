@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
+import { mapInSlices } from '../../../core/slices.ts'
 import { resolveAttachments } from '../../../manifest/attachments.ts'
+import { boundNotes, boundProblems } from '../../../manifest/bounded-problems.ts'
 import { checkOutcome } from '../../../manifest/check.ts'
 import { writeField } from '../../../manifest/kinds.ts'
 import { type Change, makePlan, type Plan } from '../../../manifest/plan.ts'
-import { readDocuments } from '../../../manifest/read.ts'
 import {
   canonical,
   describe,
@@ -34,30 +35,48 @@ export interface Made {
 
 /** What the files would change, from one reading of the store. */
 export async function planFiles(
-  context: Pick<AdminContext, 'store' | 'kinds' | 'keyring' | 'caller'>,
+  context: Pick<AdminContext, 'store' | 'kinds' | 'keyring' | 'caller' | 'readManifest'>,
   input: PlanInput,
 ): Promise<Made> {
-  const state = describeState(await context.store.configuration.read(), context.keyring)
+  const state = await describeState(await context.store.configuration.read(), context.keyring)
   const documents = Object.entries(input.files).map(([name, text]) => ({ name, text }))
-  const { owner, entries, problems } = readDocuments(documents, input.variables)
+  const { owner, entries, problems } = await context.readManifest({ documents, variables: input.variables })
   const found: Findings = { problems: [...problems], unset: [], notes: [] }
   const { resources } = state
-  const live = entries.filter((entry) => !isRevoked(entry, state, found))
-  const prepared = prepareEntries(context, resolveAttachments(live, resources, found.problems), resources, found)
-  const plan = makePlan({ resources, entries: prepared, owner, prune: input.prune, force: input.force })
+  const revoked = new RevokedKeys(state)
+  const live = entries.filter((entry) => !isRevoked(entry, revoked, found))
+  const attached = resolveAttachments(live, resources, found.problems)
+  const prepared = await prepareEntries(context, attached, resources, found)
+  const plan = await makePlan({ resources, entries: prepared, owner, prune: input.prune, force: input.force })
   plan.notes.unshift(...found.notes)
   plan.problems.unshift(...found.problems)
   // A mistake in one entry makes others refer to what is not there.
-  if (plan.problems.length === 0) plan.problems.push(...checkOutcome(plan), ...checkSecrets(plan, state))
+  if (plan.problems.length === 0) plan.problems.push(...(await checkOutcome(plan)), ...checkSecrets(plan, state))
   return { owner, state, plan, unset: found.unset }
 }
 
+class RevokedKeys {
+  readonly #current: ReadonlySet<string>
+  readonly #byKey: ReadonlyMap<string, Resource>
+  readonly #byHash: ReadonlyMap<unknown, Resource>
+
+  constructor({ resources, revoked }: State) {
+    this.#current = new Set(resources.filter(({ kind }) => kind === 'key').map(keyOf))
+    this.#byKey = new Map(revoked.map((key) => [keyOf(key), key]))
+    this.#byHash = new Map(revoked.flatMap((key) => hashesOf(key).map((hash) => [hash, key])))
+  }
+
+  find(entry: Entry): Resource | null {
+    if (entry.kind !== 'key' || this.#current.has(keyOf(entry))) return null
+    const hash = hashesOf(entry).find((one) => this.#byHash.has(one))
+    return this.#byKey.get(keyOf(entry)) ?? this.#byHash.get(hash) ?? null
+  }
+}
+
 /** Who revoked a key had a reason that a file does not know of. */
-function isRevoked(entry: Entry, { resources, revoked }: State, found: { notes: string[] }): boolean {
-  if (entry.kind !== 'key' || resources.some((resource) => keyOf(resource) === keyOf(entry))) return false
-  const hashes = hashesOf(entry)
-  const gone = revoked.find((key) => keyOf(key) === keyOf(entry) || hashesOf(key).some((hash) => hashes.includes(hash)))
-  if (gone === undefined) return false
+function isRevoked(entry: Entry, revoked: RevokedKeys, found: { notes: string[] }): boolean {
+  const gone = revoked.find(entry)
+  if (gone === null) return false
   found.notes.push(
     `${describe(entry)} was revoked and stays revoked; spgw keys remove ${gone.id} lets the file create it again`,
   )
@@ -71,31 +90,35 @@ function hashesOf({ fields }: Pick<Resource, 'fields'>): unknown[] {
 /** Two keys of one secret would be one key. */
 function checkSecrets(plan: Plan, { resources }: State) {
   const made = plan.changes.filter(({ kind, action }) => kind === 'key' && action === 'create')
+  if (made.length === 0) return []
   const gone = new Set(plan.changes.filter(({ action }) => action === 'remove').map(keyOf))
+  const keys = [...resources.filter((one) => one.kind === 'key' && !gone.has(keyOf(one))), ...made.map(asResource)]
+  const holders = Map.groupBy(
+    keys.flatMap((key) => [...new Set(hashesOf(key))].map((hash) => ({ hash, key }))),
+    ({ hash }) => hash,
+  )
   return made.flatMap((change) => {
-    const hashes = hashesOf({ fields: change.after ?? {} })
-    const others = [...resources.filter((resource) => !gone.has(keyOf(resource))), ...made.map(asResource)]
-    const other = others.find(
-      (one) => keyOf(one) !== keyOf(change) && hashesOf(one).some((hash) => hashes.includes(hash)),
-    )
+    const own = keyOf(change)
+    const others = hashesOf({ fields: change.after ?? {} }).flatMap((hash) => holders.get(hash)?.slice(0, 2) ?? [])
+    const other = others.find(({ key }) => keyOf(key) !== own)
     if (other === undefined) return []
     const place = change.entry?.placeOf.secrets ?? change.entry?.place ?? describe(change)
-    return [{ place, message: `${describe(change)} has the secret of ${describe(other)}` }]
+    return [{ place, message: `${describe(change)} has the secret of ${describe(other.key)}` }]
   })
 }
 
 const asResource = (change: Change) => ({ ...change, fields: change.after ?? {} })
 
-export function showPlan({ owner, plan, unset }: Made) {
+export async function showPlan({ owner, plan, unset }: Made) {
   return {
     owner,
-    changes: plan.problems.length > 0 ? [] : plan.changes.map(showChange),
-    problems: plan.problems,
-    unset,
-    notes: [...unset.map(({ message }) => `${message}; apply needs it`), ...plan.notes],
+    changes: plan.problems.length > 0 ? [] : await mapInSlices(plan.changes, showChange),
+    problems: boundProblems(plan.problems),
+    unset: boundProblems(unset),
+    notes: boundNotes([...unset.map(({ message }) => `${message}; apply needs it`), ...plan.notes]),
     adopted: adopted(plan),
     released: plan.release.length,
-    expect: expectation(plan),
+    expect: await expectation(plan),
   }
 }
 
@@ -105,7 +128,7 @@ function adopted({ own, changes }: Plan): number {
   return own.filter(({ key }) => !changed.has(key)).length
 }
 
-export function showChange(change: Change) {
+function showChange(change: Change) {
   const { action, kind, name, project, environment, id, changed, before, after } = change
   const fields = changed.map((field) => ({
     field,
@@ -116,10 +139,10 @@ export function showChange(change: Change) {
 }
 
 /** By resource, a digest of what would be done to it, and of all that would be lost. */
-export function expectation({ changes }: Plan): Record<string, string> {
+export async function expectation({ changes }: Plan): Promise<Record<string, string>> {
   const digest = (change: Change) => {
     const told = canonical([showChange(change), change.after === null ? change.before : null])
     return createHash('sha256').update(told).digest('hex').slice(0, 16)
   }
-  return Object.fromEntries(changes.map((change) => [describe(change), digest(change)]))
+  return Object.fromEntries(await mapInSlices(changes, (change) => [describe(change), digest(change)]))
 }

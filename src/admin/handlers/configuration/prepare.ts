@@ -1,5 +1,6 @@
 import { ORPCError } from '@orpc/server'
 import { closestNames } from '../../../core/closest-names.ts'
+import { mapInSlices } from '../../../core/slices.ts'
 import { type Entry, keyOf, objectsIn, type Plain, type Problem, type Resource } from '../../../manifest/resource.ts'
 import type { ProviderKind } from '../../../providers/contract.ts'
 import { defaultBaseUrl } from '../../../providers/index.ts'
@@ -26,14 +27,14 @@ export interface Findings {
 }
 
 /** What a file says of providers, held against their kinds as `providers add` and `edit` do it; entries of other kinds pass. */
-export function prepareEntries(
+export async function prepareEntries(
   context: Pick<AdminContext, 'kinds' | 'keyring' | 'caller'>,
   entries: readonly Entry[],
   resources: readonly Resource[],
   found: Findings,
-): Entry[] {
+): Promise<Entry[]> {
   const state = new Map(resources.map((resource) => [keyOf(resource), resource]))
-  return entries.map((entry) => {
+  return await mapInSlices(entries, (entry) => {
     if (entry.kind !== 'provider') return entry
     const current = state.get(keyOf(entry)) ?? null
     const prepared = { ...entry, fields: { ...entry.fields } }

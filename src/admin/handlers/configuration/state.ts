@@ -1,4 +1,5 @@
 import { policyRules } from '../../../core/policy-rules.ts'
+import { mapInSlices } from '../../../core/slices.ts'
 import { ruleFields } from '../../../manifest/policy-rules.ts'
 import type { Fields, Plain, Resource } from '../../../manifest/resource.ts'
 import type { Keyring } from '../../../sealing/keyring.ts'
@@ -26,7 +27,7 @@ export interface State {
 
 type Names = (id: string) => string
 
-export function describeState({ stored, owned, head }: StoredConfiguration, keyring: Keyring): State {
+export async function describeState({ stored, owned, head }: StoredConfiguration, keyring: Keyring): Promise<State> {
   const names = new Map<string, string>()
   for (const row of [
     ...stored.projects,
@@ -43,7 +44,7 @@ export function describeState({ stored, owned, head }: StoredConfiguration, keyr
     ...{ kind, name: row.name, project: null, environment: null },
     ...{ id: row.id, fields, owned: own(row.id) },
   })
-  const keys = stored.keys.map((key) => ({
+  const keys = await mapInSlices(stored.keys, (key) => ({
     resource: {
       ...make('key', key, keyFields(key, nameOf)),
       project: nameOf(key.projectId),
@@ -56,18 +57,20 @@ export function describeState({ stored, owned, head }: StoredConfiguration, keyr
     head,
     resources: [
       ...stored.projects.map((project) => make('project', project, {})),
-      ...stored.environments.map((environment) => ({
+      ...(await mapInSlices(stored.environments, (environment) => ({
         ...make('environment', environment, environmentFields(environment, nameOf)),
         project: nameOf(environment.projectId),
-      })),
-      ...stored.providers.map((provider) => make('provider', provider, providerFields(provider, nameOf, keyring))),
-      ...stored.policies.map((policy) => make('policy', policy, policyFields(policy, attachment))),
+      }))),
+      ...(await mapInSlices(stored.providers, (provider) =>
+        make('provider', provider, providerFields(provider, nameOf, keyring)),
+      )),
+      ...(await mapInSlices(stored.policies, (policy) => make('policy', policy, policyFields(policy, attachment)))),
       ...keys.filter(({ revoked }) => !revoked).map(({ resource }) => resource),
-      ...stored.routes.map((route) => ({
+      ...(await mapInSlices(stored.routes, (route) => ({
         ...make('route', { id: route.id, name: route.model }, routeFields(route, nameOf)),
         project: route.project,
         environment: route.environment,
-      })),
+      }))),
     ],
     revoked: keys.filter(({ revoked }) => revoked).map(({ resource }) => resource),
     providers: new Map(stored.providers.map((provider) => [provider.id, provider])),

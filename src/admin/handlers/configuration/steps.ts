@@ -1,3 +1,4 @@
+import { mapInSlices } from '../../../core/slices.ts'
 import { kindSpecs, writeField } from '../../../manifest/kinds.ts'
 import type { Change, Plan } from '../../../manifest/plan.ts'
 import type { Fields, ResourceKind } from '../../../manifest/resource.ts'
@@ -37,10 +38,11 @@ export async function writePlan(
   const maker = new StepMaker(context, ids)
   const provider = (change: Change) =>
     providerSteps(context, change, { state, ids, found, nextRevision }, maker.audit(change))
-  const steps = plan.changes.flatMap((change) => {
+  const made = await mapInSlices(plan.changes, (change) => {
     if (change.action === 'remove') return maker.remove(change)
     return change.kind === 'provider' ? provider(change) : maker.make(change)
   })
+  const steps = made.flat()
   const [late, early] = [steps.filter(isLate), steps.filter((step) => !isLate(step))]
   const own: OwnedField[] = plan.own.map(({ key, field }) => ({ resourceId: maker.idOf(key), field, owner }))
   const release = plan.release.map(({ key, field }) => ({ resourceId: maker.idOf(key), field }))

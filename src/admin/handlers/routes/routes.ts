@@ -1,6 +1,6 @@
 import { errorCodes } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
-import { validateRoute } from '../../../routing/plan.ts'
+import { RouteIndex, validateRoute } from '../../../routing/plan.ts'
 import { describeMissingFigures } from '../../../routing/strategy.ts'
 import type { Route } from '../../../store/api.ts'
 import { audited } from '../audited.ts'
@@ -73,10 +73,10 @@ async function change(
 
 async function refuseImpossible(context: AdminContext, route: Route): Promise<void> {
   const others = (await context.store.routes.list(route.projectId)).filter(({ id }) => id !== route.id)
-  const problem = validateRoute(route, others)
+  const problem = validateRoute(route, new RouteIndex(others))
   if (problem === null) return
   // A name that is taken, or a tie, is a conflict with what exists; all else is the input's own fault.
-  const alone = validateRoute(route, [])
+  const alone = validateRoute(route, new RouteIndex([]))
   if (alone === null) throw conflict(problem.message, 'List them: spgw routes list')
   throw invalid(problem.message, 'See: spgw routes add --help')
 }

@@ -1,0 +1,39 @@
+/** As long may work run that is done in slices before others have their turn. */
+const sliceMs = 20
+
+const waiting: (() => void)[] = []
+
+/**
+ * Resolves in a later turn of the event loop. However many wait, one goes on a turn: slices of many pieces of work never add up to
+ * a long turn.
+ */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve)
+    if (waiting.length === 1) setImmediate(release)
+  })
+}
+
+function release(): void {
+  const [next] = waiting
+  next?.()
+  waiting.shift()
+  if (waiting.length > 0) setImmediate(release)
+}
+
+/** Acts on each, however many they are, without keeping the thread from anything else for long. */
+export async function inSlices<Item>(items: Iterable<Item>, act: (item: Item) => void): Promise<void> {
+  let began = performance.now()
+  for (const item of items) {
+    act(item)
+    if (performance.now() - began < sliceMs) continue
+    await nextTurn()
+    began = performance.now()
+  }
+}
+
+export async function mapInSlices<Item, Result>(items: Iterable<Item>, act: (item: Item) => Result): Promise<Result[]> {
+  const results: Result[] = []
+  await inSlices(items, (item) => void results.push(act(item)))
+  return results
+}

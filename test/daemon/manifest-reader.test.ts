@@ -1,0 +1,44 @@
+import { Worker } from 'node:worker_threads'
+import { describe, expect, it } from 'vitest'
+import { ManifestReader } from '../../src/daemon/manifest-reader.ts'
+
+const request = (text: string) => ({ documents: [{ name: 'a.yaml', text }], variables: { KEY: 'sk-canary' } })
+const endless = () => new Worker('for (;;) ;', { eval: true })
+
+describe('reading configuration files in a thread of its own', () => {
+  it('gives what they say, with secrets as secrets', async () => {
+    const text = `providers: [{ name: p, kind: openai, credential: "\${KEY}" }]\nroutes: [{ model: 1 }, 7]\n`
+    const { owner, entries, problems } = await new ManifestReader().read(request(text))
+    expect(owner).toBe('file')
+    expect(entries.map(({ kind, name }) => `${kind} ${name}`)).toEqual(['provider p', 'route 1'])
+    expect(String(entries[0]?.credentials?.[0])).toBe('***')
+    expect(entries[0]?.credentials?.[0]?.reveal()).toBe('sk-canary')
+    expect(problems).toEqual([
+      { place: 'a.yaml:2:24', message: 'expected a route, like model: … and its fields below' },
+    ])
+  })
+
+  it('ends for files that take too long, and then reads the next', async () => {
+    let calls = 0
+    const answering = () =>
+      new Worker('require("worker_threads").parentPort.postMessage({ owner: "next", entries: [], problems: [] })', {
+        eval: true,
+      })
+    const reader = new ManifestReader(() => (calls++ === 0 ? endless() : answering()), 50)
+    const [first, second] = await Promise.all([reader.read(request('')), reader.read(request(''))])
+    expect(first.problems).toEqual([
+      { place: 'a.yaml', message: 'the files take too long to read; apply them in parts' },
+    ])
+    expect(second).toEqual({ owner: 'next', entries: [], problems: [] })
+  })
+
+  it('tells of files that take too much memory', async () => {
+    const greedy = () =>
+      new Worker('const all = []; for (;;) all.push(new Array(1000).fill({}))', {
+        eval: true,
+        resourceLimits: { maxOldGenerationSizeMb: 8 },
+      })
+    const { problems } = await new ManifestReader(greedy).read(request(''))
+    expect(problems).toEqual([{ place: 'a.yaml', message: 'the files need too much memory; apply them in parts' }])
+  })
+})
