@@ -15,7 +15,8 @@ export interface TuiParts {
   save(name: FileName, path: string | null, start: OpenStream): Promise<object>
   /** Configuration files of this machine, as `apply` takes them. */
   readFiles(paths: readonly string[]): Promise<object>
-  scope: { project: string; environment: string; all: boolean }
+  /** null: every project, or every environment. */
+  scope: { project: string | null; environment: string | null }
   utc: boolean
   colour: boolean
   environment: EnvironmentVariables
@@ -59,15 +60,18 @@ async function prepare({ operations, version }: TuiDependencies, io: Io, setting
     connect: () => connect({ dataDir: settings.dataDir, waitMs: 0, remote }),
     save: (name, path, start) => saveQuietly(name, path, start, io),
     readFiles: async (paths) => (await import('./configuration-files.ts')).readConfigurationFiles(paths, io),
-    scope: {
-      project: settings.project ?? (environment.SPGW_PROJECT || 'default'),
-      environment: settings.environment ?? (environment.SPGW_ENVIRONMENT || 'production'),
-      all: false,
-    },
+    scope: readScope(settings, environment),
     utc: settings.utc,
     colour: wantsColour(io.stdout, environment),
     environment,
   }
+}
+
+/** Without flags and variables everything is shown; an environment without its project is one of `default`. */
+function readScope(settings: GlobalOptions, variables: EnvironmentVariables): TuiParts['scope'] {
+  const project = settings.project ?? (variables.SPGW_PROJECT || null)
+  const environment = settings.environment ?? (variables.SPGW_ENVIRONMENT || null)
+  return { project: project ?? (environment === null ? null : 'default'), environment }
 }
 
 /** No bar: the terminal is the interface's. */

@@ -92,11 +92,12 @@ export function nameOfRow(row: unknown): string {
 export function inputForRow(operation: Operation, list: Operation, row: unknown, given: object): object {
   const name = operation.meta.positional?.[list.meta.positional?.length ?? 0]
   const field = operation.fields.find((known) => known.name === name)
-  if (field === undefined) return given
+  const about = aboutList(list, given)
+  if (field === undefined) return about
   const id = fieldOf(row, 'id')
   const own = fieldOf(row, field.name) ?? (field.shape === 'number' ? fieldOf(row, 'number') : nameOfRow(row))
   const value = field.acceptsId === true && typeof id === 'string' ? id : own
-  return { ...given, [field.name]: value, ...scopeOfRow(operation, row) }
+  return { ...about, [field.name]: value, ...scopeOfRow(operation, row) }
 }
 
 /** What a list within a thing is about: the thing. The rest of its question was a choice, and is one again. */

@@ -12,6 +12,7 @@ import {
 import { describeMissing } from '../src/core/degraded.ts'
 import { clip, toAscii } from './clip.ts'
 import { wrap } from './lines.ts'
+import { describeScope } from './scope.ts'
 import type { DrawArea, Hint, TextTheme } from './screen.ts'
 import type { TuiSession } from './session.ts'
 import { numberAt } from './status-watch.ts'
@@ -27,6 +28,9 @@ export interface TerminalSize {
   columns: number
   rows: number
 }
+
+/** Of an error at the foot. */
+const mostNoticeLines = 3
 
 const least: TerminalSize = { columns: 40, rows: 10 }
 
@@ -67,16 +71,23 @@ function draw(session: TuiSession, { columns, rows }: TerminalSize, theme: TextT
   if (missing !== null) head.push(theme.paint('warning', missing))
   const trail = session.trail
   if (trail.length > 0) head.push(theme.paint('strong', trail.map(escapeControls).join(' › ')))
-  const body = drawBody(session, { width: columns, height: rows - head.length - 1, theme })
-  const filler = Array.from({ length: Math.max(0, rows - head.length - 1 - body.length) }, () => '')
-  return [...head, ...body.slice(0, rows - head.length - 1), ...filler, drawFoot(session, columns, theme)]
+  const foot = drawFoot(session, columns, theme)
+  const height = rows - head.length - foot.length
+  const body = drawBody(session, { width: columns, height, theme }).slice(0, height)
+  return [...head, ...body, ...Array.from({ length: height - body.length }, () => ''), ...foot]
 }
 
 /** `spgw  default/production   ● 12.4 req/s   0.2 % err   p95 1.8 s   $0.42/h            ? help` */
 function drawHead(session: TuiSession, columns: number, theme: TextTheme): string {
-  const { project, environment, all } = session.scope
-  const scope = all ? 'all projects' : `${project}/${environment}`
-  const left = [theme.paint('strong', 'spgw'), escapeControls(scope), ...drawLight(session, theme)]
+  const { scope } = session
+  // The figures of this line are always the whole gateway's.
+  const whose = scope.project === null ? [] : [theme.paint('quiet', 'gateway:')]
+  const left = [
+    theme.paint('strong', 'spgw'),
+    escapeControls(describeScope(scope)),
+    [...whose, ...drawLight(session, theme).slice(0, 1)].join(' '),
+    ...drawLight(session, theme).slice(1),
+  ]
   const right = theme.paint('quiet', '? help')
   const room = columns - textWidth(right) - 2
   // A narrow terminal has the first of them.
@@ -127,16 +138,18 @@ function drawTabs(session: TuiSession, columns: number, theme: TextTheme): strin
 
 function drawBody(session: TuiSession, area: DrawArea): string[] {
   const { state } = session.link
-  if (state.kind === 'absent') {
-    const { cause, hint } = state.report
-    return [
-      '',
-      ...wrap(cause, area.width),
-      ...wrap(hint, area.width),
-      '',
-      area.theme.paint('quiet', 'Retrying every second.'),
-    ]
-  }
+  if (state.kind !== 'absent') return drawScreen(session, area)
+  const { width, height, theme } = area
+  const { cause, hint } = state.report
+  const said = [...wrap(cause, width), ...wrap(hint, width)].map((line) => theme.paint('bad', line))
+  const notice = [...said, theme.paint('quiet', 'Retrying every second.'), '']
+  if (session.status === undefined) return ['', ...notice]
+  // What was read before stays in sight, below a word that it is old.
+  const room = height - notice.length
+  return room < 5 ? notice : [...notice, ...drawScreen(session, { ...area, height: room })]
+}
+
+function drawScreen(session: TuiSession, area: DrawArea): string[] {
   try {
     return session.screen.draw(area)
   } catch (error) {
@@ -146,9 +159,16 @@ function drawBody(session: TuiSession, area: DrawArea): string[] {
   }
 }
 
-function drawFoot(session: TuiSession, columns: number, theme: TextTheme): string {
+/** What was said last may need more than a line: an error's last words say what to do. */
+function drawFoot(session: TuiSession, columns: number, theme: TextTheme): string[] {
+  if (session.commandLine.isOpen) return [session.commandLine.draw(columns, theme)]
   const { notice } = session
-  if (notice !== null) return clip(theme.paint(notice.tone, escapeControls(notice.text)), columns)
+  if (notice === null) return [drawHints(session, columns, theme)]
+  const lines = wrap(notice.text, columns).slice(0, mostNoticeLines)
+  return lines.map((line) => theme.paint(notice.tone, line))
+}
+
+function drawHints(session: TuiSession, columns: number, theme: TextTheme): string {
   const own = session.screen.hints()
   const leaves = own.some(([key]) => key === 'esc') || session.trail.length === 0
   const back: Hint[] = leaves ? [] : [['esc', 'back']]

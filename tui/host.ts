@@ -3,14 +3,8 @@ import type { Field, Operation } from '../cli/operation.ts'
 import type { Tone } from '../src/admin/contract/show-value.ts'
 import type { Area } from './areas.ts'
 import type { GatewayLink } from './gateway-link.ts'
+import type { ViewScope } from './scope.ts'
 import type { Screen } from './screen.ts'
-
-/** Which project and environment are looked at; `all`: every one. */
-export interface ViewScope {
-  project: string
-  environment: string
-  all: boolean
-}
 
 /** An operation that somebody wants. */
 export interface OperationRequest {
@@ -50,7 +44,7 @@ export interface Host {
   readonly status: unknown
   now(): number
   /** Names that a field may take, as far as the gateway told; asks it when it has not been asked. */
-  namesFor(field: Field): readonly string[]
+  namesFor(field: Pick<Field, 'name'>): readonly string[]
   /** Everything that a list's noun can do: with the row first, then without one. */
   entriesOf(list: Operation, row: unknown, given: object): MenuEntry[]
   /** Goes where the operation leads: a list, a form, a question, or right to its result. */
@@ -65,20 +59,10 @@ export interface Host {
   notify(tone: Tone, text: string): void
   /** Draw again, soon. */
   changed(): void
+  /** Shows the requests that the filters leave; `label` says whose they are. */
+  showRequests(filters: Record<string, unknown>, label: string): void
   /** The configuration was changed here. */
   refresh(): void
   /** To the clipboard of the terminal. */
   copy(text: string, what: string): void
-}
-
-/** The scope where an operation takes one, and `all` where it has such a flag. */
-export function scopeInput(operation: Operation, scope: ViewScope): object {
-  const input: Record<string, unknown> = {}
-  for (const { name, shape, fallback } of operation.fields) {
-    if (name === 'project' && shape === 'text' && typeof fallback === 'string') input.project = scope.project
-    if (name === 'environment' && shape === 'text' && typeof fallback === 'string')
-      input.environment = scope.environment
-    if (name === 'all' && shape === 'boolean' && scope.all) input.all = true
-  }
-  return input
 }

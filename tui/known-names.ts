@@ -19,7 +19,7 @@ export class KnownNames {
     this.#changed = changed
   }
 
-  of(field: Field, now: number): readonly string[] {
+  of(field: Pick<Field, 'name'>, now: number): readonly string[] {
     const source = this.#sourceOf(field.name)
     if (source === null) return []
     const kept = this.#kept.get(field.name)
@@ -47,7 +47,7 @@ export class KnownNames {
       const rows = await this.#link.call(source, everywhere)
       if (!Array.isArray(rows)) return
       const names = rows
-        .map((row) => valueAt(row, 'name') ?? valueAt(row, name))
+        .map((row) => valueAt(row, 'name') ?? valueAt(row, name) ?? valueAt(row, 'model'))
         .filter((value) => typeof value === 'string')
       this.#kept.set(name, { names: [...new Set(names)], askedAt: this.#kept.get(name)?.askedAt ?? 0 })
       this.#changed()

@@ -37,3 +37,28 @@ export function pairs(rows: readonly (readonly [title: string, value: string])[]
   const width = Math.max(0, ...rows.map(([title]) => textWidth(title)))
   return rows.map(([title, value]) => `${theme.paint('quiet', alignText(title, width, false))}  ${value}`)
 }
+
+/** Rows of cells, each column as wide as its widest; the last one goes on below itself. */
+export function columnsOf(rows: readonly (readonly string[])[], width: number): string[] {
+  const widths = (rows[0] ?? [])
+    .slice(0, -1)
+    .map((_, index) => Math.max(...rows.map((row) => textWidth(row[index] ?? ''))))
+  const before = widths.reduce((sum, one) => sum + one + 2, 0)
+  return rows.flatMap((row) => {
+    const head = widths.map((one, index) => `${alignText(row[index] ?? '', one, false)}  `).join('')
+    const parts = wrap(row.at(-1) ?? '', Math.max(12, width - before))
+    return parts.map((part, index) => ((index === 0 ? head : ' '.repeat(before)) + part).trimEnd())
+  })
+}
+
+/** Coloured words side by side, in as many lines as they need. */
+export function flow(words: readonly string[], width: number): string[] {
+  const lines: string[] = []
+  for (const word of words) {
+    const last = lines.at(-1)
+    if (last !== undefined && textWidth(last) + 2 + textWidth(word) <= width)
+      lines[lines.length - 1] = `${last}  ${word}`
+    else lines.push(word)
+  }
+  return lines
+}

@@ -15,7 +15,7 @@ import { renderStatus } from '../cli/print/status.ts'
 import { alignText, renderTable } from '../cli/print/table.ts'
 import { textWidth } from '../cli/print/text-width.ts'
 import type { Column } from '../src/admin/contract/operation.ts'
-import { escapeControls, formatCell, toneOfCell, valueAt } from '../src/admin/contract/show-value.ts'
+import { absent, escapeControls, formatCell, toneOfCell, valueAt } from '../src/admin/contract/show-value.ts'
 import { wrap } from './lines.ts'
 import type { TextTheme } from './screen.ts'
 
@@ -81,10 +81,26 @@ export function resultLines(operation: Operation, output: unknown, width: number
   return recordLines(show.as === 'record' ? (columns ?? deriveColumns(output)) : deriveColumns(output), output, view)
 }
 
-/** One object as `title  value` lines, long values over several; lists of objects in it become tables below. */
+/** What a record says besides, field by field: without those that are shown elsewhere. */
+export function remainingLines(
+  record: unknown,
+  shown: readonly string[],
+  theme: TextTheme & { width: number },
+): string[] {
+  return recordLines(
+    deriveColumns(record).filter(({ field }) => !shown.includes(field)),
+    record,
+    theme,
+  )
+}
+
+/**
+ * One object as `title  value` lines, long values over several; lists of objects in it become tables below. What has no
+ * value is left out.
+ */
 function recordLines(columns: readonly Column[], record: unknown, theme: TextTheme & { width: number }): string[] {
   const isTable = ({ field }: Column) => isListOfObjects(valueAt(record, field))
-  const plain = columns.filter((column) => !isTable(column))
+  const plain = columns.filter((column) => !isTable(column) && formatCell(record, column, theme) !== absent)
   const titleWidth = Math.max(0, ...plain.map(({ title }) => textWidth(title)))
   const lines = plain.flatMap((column) => {
     const tone = toneOfCell(record, column)

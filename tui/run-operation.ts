@@ -4,8 +4,10 @@ import type { Field, Operation } from '../cli/operation.ts'
 import { escapeControls, valueAt } from '../src/admin/contract/show-value.ts'
 import { nameOfRow, titleOf, verbOf } from './areas.ts'
 import { askedFields, isSwitch } from './form-fields.ts'
-import { type Host, type OperationRequest, scopeInput } from './host.ts'
+import type { Host, OperationRequest } from './host.ts'
 import { planLines, readPlan, rejectUnset } from './result-lines.ts'
+import { RowActions } from './row-actions.ts'
+import { scopeInput } from './scope.ts'
 import type { TextTheme } from './screen.ts'
 import { ConfirmScreen } from './screens/confirm.ts'
 import { FormScreen } from './screens/form.ts'
@@ -18,7 +20,9 @@ import { StreamScreen } from './screens/stream.ts'
 /** From an operation that somebody wants to its result: asks what is missing, asks again before what is dangerous. */
 export function runOperation(host: Host, request: OperationRequest): void {
   const { operation } = request
-  const given = isRead(operation) ? { ...scopeInput(operation, host.scope), ...request.given } : request.given
+  // A row says itself where it stands.
+  const scoped = isRead(operation) && request.subject === undefined
+  const given = scoped ? { ...scopeInput(operation, host.scope), ...request.given } : request.given
   const known = { ...request, given }
   if (operation.meta.show.as === 'file') return askForFile(host, known)
   const hidden = request.subject === undefined ? [] : addressFields(host, operation)
@@ -29,10 +33,19 @@ export function runOperation(host: Host, request: OperationRequest): void {
   // What has no question but switches is done, and asked about only when it is refused.
   if (asked.length === 0 || (onlySwitches && request.subject !== undefined && !isRead(operation))) {
     const ask = () => askInForm(host, known, hidden, (input, form) => go(host, known, input, form))
-    void carryOut(host, known, given, asked.length === 0 ? null : ask)
-    return
+    const carry = () => void carryOut(host, known, given, asked.length === 0 ? null : ask)
+    const undo = request.subject === undefined ? undefined : undoOf[verbOf(operation)]
+    if (undo === undefined) return carry()
+    const list = listOf(host, operation)
+    return host.push(new ConfirmScreen({ ...known, input: given, list, switches: [], undo, go: carry }))
   }
   askInForm(host, known, hidden, (input, form) => go(host, known, input, form))
+}
+
+/** What takes traffic away is asked about; how it is undone. */
+const undoOf: Readonly<Record<string, string>> = {
+  deactivate: 'Undo with o, or activate in the menu.',
+  disable: 'Undo with o, or enable in the menu.',
 }
 
 function isRead({ meta }: Operation): boolean {
@@ -104,9 +117,13 @@ function go(host: Host, request: OperationRequest, input: object, form: FormScre
 
 function askForName(host: Host, request: OperationRequest, input: object, switches: readonly Field[]): void {
   const { operation, subject } = request
-  const list = host.areas.find(({ operations }) => operations.includes(operation))?.list ?? null
+  const list = listOf(host, operation)
   const carry = (switched: object) => carryOut(host, request, { ...input, ...switched }, null)
   host.push(new ConfirmScreen({ operation, input, subject, list, switches, go: (switched) => void carry(switched) }))
+}
+
+function listOf(host: Host, operation: Operation): Operation | null {
+  return host.areas.find(({ operations }) => operations.includes(operation))?.list ?? null
 }
 
 /** Files are read here, for the gateway may be elsewhere. */
@@ -180,7 +197,12 @@ function showAnswer(host: Host, request: OperationRequest): void {
   host.closeDialogs()
   if (show.as === 'live') host.push(new LiveScreen(host, operation, title))
   else if (show.as === 'table') host.push(new ListScreen(host, operation, given, title))
-  else host.push(new RecordScreen(host, request))
+  else {
+    const list = listOf(host, operation)
+    const isRow = list !== null && request.subject !== undefined && verbOf(operation) === 'show'
+    const actions = isRow ? new RowActions(host, list, {}) : null
+    host.push(new RecordScreen(host, request, { first: isRow ? request.subject : undefined, actions }))
+  }
 }
 
 /** What is done is said in a line where the thing itself came back; an answer of another kind is shown. */

@@ -34,6 +34,10 @@ export interface Screen {
   /** Comes into sight, and goes out of it: nothing is asked of the gateway meanwhile. */
   show?(): void
   hide?(): void
+  /** Shows only what the filters leave; `label` says whose that is. */
+  filterBy?(filters: Record<string, unknown>, label: string): void
+  /** Is left for good, and ends what it started. */
+  close?(): void
   /** Something was changed: what is shown may be old. */
   refresh?(): void
 }

@@ -1,16 +1,19 @@
 import type { Field, GatewayClient, Operation } from '../cli/operation.ts'
 import type { Tone } from '../src/admin/contract/show-value.ts'
 import { type Area, aboutList, deriveAreas, inputForRow, isAboutRow, wordsOf } from './areas.ts'
+import { CommandLine } from './command-line.ts'
+import { makeCommands, type Places } from './commands.ts'
 import { GatewayLink, type LinkState } from './gateway-link.ts'
-import type { Host, MenuEntry, OperationRequest, ReadFiles, Save, ViewScope } from './host.ts'
+import type { Host, MenuEntry, OperationRequest, ReadFiles, Save } from './host.ts'
 import type { KeyPress } from './keys.ts'
 import { KnownNames } from './known-names.ts'
 import { runOperation } from './run-operation.ts'
+import type { ViewScope } from './scope.ts'
 import type { Screen } from './screen.ts'
 import { HelpScreen } from './screens/help.ts'
 import { openScopes } from './screens/scopes.ts'
 import { StatusWatch } from './status-watch.ts'
-import { makeTabs, type ScreenTab } from './tabs.ts'
+import { makeTabs, type ScreenTab, screenOfArea } from './tabs.ts'
 
 export interface TuiSessionParts {
   operations: readonly Operation[]
@@ -43,6 +46,7 @@ export class TuiSession implements Host {
   readonly readFiles: ReadFiles
   scope: ViewScope
   notice: StatusNotice | null = null
+  readonly commandLine = new CommandLine()
   /** Rises with every change: what draws knows by it that it has to. */
   version = 0
   #tab = 0
@@ -134,12 +138,16 @@ export class TuiSession implements Host {
 
   press(press: KeyPress): void {
     this.notice = null
-    if (!this.screen.press(press)) this.#command(press.name)
+    if (this.commandLine.isOpen) {
+      const problem = this.commandLine.press(press)
+      if (problem !== null) this.notify('bad', problem)
+    } else if (!this.screen.press(press)) this.#command(press.name)
     this.#draw()
   }
 
   paste(text: string): void {
-    this.screen.paste?.(text)
+    if (this.commandLine.isOpen) this.commandLine.paste(text)
+    else this.screen.paste?.(text)
     this.#draw()
   }
 
@@ -151,6 +159,7 @@ export class TuiSession implements Host {
     else if (name === 'tab') this.go((this.#tab + 1) % this.tabs.length)
     else if (name === 'backtab') this.go((this.#tab + this.tabs.length - 1) % this.tabs.length)
     else if (name === '?') this.push(new HelpScreen(this.screen))
+    else if (name === ':') this.commandLine.open(makeCommands(this, this.#places()))
     else if (name === 's') this.push(openScopes(this, (scope) => this.#setScope(scope)))
     else if (name === '/') this.#search()
     else if (name === 'q') this.#quit()
@@ -164,23 +173,46 @@ export class TuiSession implements Host {
     this.screen.press({ name: '/', text: '/' })
   }
 
+  #places(): Places {
+    return {
+      titles: this.tabs.map(({ title }) => title),
+      goTo: (name) => this.#goTo(name),
+      setScope: (scope) => this.#setScope(scope),
+      help: () => this.push(new HelpScreen(this.screen)),
+      quit: () => this.#quit(),
+    }
+  }
+
+  /** A tab by its title or its noun; any other noun behind `More`. */
+  #goTo(name: string): void {
+    const tab = this.tabs.findIndex(({ title, area }) => area === name || title.toLowerCase() === name)
+    if (tab >= 0) return this.go(tab)
+    const area = this.areas.find((known) => known.name === name)
+    if (area === undefined) return
+    this.go(this.tabs.length - 1)
+    this.push(screenOfArea(this, area))
+  }
+
+  showRequests(filters: Record<string, unknown>, label: string): void {
+    this.#goTo('requests')
+    this.screen.filterBy?.(filters, label)
+  }
+
   go(tab: number): void {
-    this.screen.hide?.()
-    for (const screen of this.#stack) screen.hide?.()
-    this.#stack = []
+    this.#leave()
     this.#tab = tab
     this.screen.show?.()
   }
 
   #setScope(scope: ViewScope): void {
+    this.#leave()
     this.scope = scope
-    this.pop()
     this.tabs[this.#tab]?.screen.hide?.()
     for (const tab of this.tabs) tab.renew()
     this.screen.show?.()
   }
 
-  namesFor(field: Field): readonly string[] {
+  namesFor(field: Pick<Field, 'name'>): readonly string[] {
     return this.#known.of(field, this.now())
   }
 
@@ -208,14 +240,25 @@ export class TuiSession implements Host {
   }
 
   pop(): void {
-    const closed = this.#stack.pop()
-    closed?.hide?.()
+    this.#close(this.#stack.pop())
     this.screen.show?.()
     this.changed()
   }
 
+  #close(screen: Screen | undefined): void {
+    screen?.hide?.()
+    screen?.close?.()
+  }
+
+  /** Whatever stands above the tab is left. */
+  #leave(): void {
+    this.screen.hide?.()
+    for (const screen of this.#stack) this.#close(screen)
+    this.#stack = []
+  }
+
   closeDialogs(): void {
-    while (this.#stack.at(-1)?.isDialog === true) this.#stack.pop()?.hide?.()
+    while (this.#stack.at(-1)?.isDialog === true) this.#close(this.#stack.pop())
     this.screen.show?.()
   }
 

@@ -8,6 +8,12 @@ import type { TextTheme } from './screen.ts'
 const sampled = 500
 const widest = 60
 
+/** What such values take at most, nearly always: a column of this width stays where it is while rows come. */
+const usual: Partial<Record<NonNullable<Column['format']>, number>> = {
+  age: '59 min ago'.length,
+  duration: '59.9 s'.length,
+}
+
 interface Sized {
   column: Column
   width: number
@@ -21,7 +27,10 @@ export class TableLayout {
 
   constructor(columns: readonly Column[]) {
     this.#columns = columns
-    this.#sizes = columns.map((column) => ({ column, width: textWidth(column.title), empty: true }))
+    this.#sizes = columns.map((column) => {
+      const width = Math.max(textWidth(column.title), usual[column.format ?? 'text'] ?? 0)
+      return { column, width, empty: true }
+    })
   }
 
   get columns(): readonly Column[] {

@@ -1,6 +1,7 @@
 import type { Operation } from '../cli/operation.ts'
 import { type Area, titleOf, wordsOf } from './areas.ts'
-import { type Host, type MenuEntry, scopeInput } from './host.ts'
+import type { Host, MenuEntry } from './host.ts'
+import { scopeInput } from './scope.ts'
 import type { Screen } from './screen.ts'
 import { ListScreen } from './screens/list.ts'
 import { LiveScreen } from './screens/live.ts'
@@ -19,12 +20,15 @@ const prominent = [
 export class ScreenTab {
   readonly key: string
   readonly title: string
+  /** The noun that it shows; null: none. */
+  readonly area: string | null
   readonly #make: () => Screen
   #screen: Screen | null = null
 
-  constructor(key: string, title: string, make: () => Screen) {
+  constructor(key: string, title: string, area: string | null, make: () => Screen) {
     this.key = key
     this.title = title
+    this.area = area
     this.#make = make
   }
 
@@ -43,14 +47,14 @@ export class ScreenTab {
 export function makeTabs(host: Host): ScreenTab[] {
   const areas = prominent.flatMap(({ area: name, title }) => {
     const area = host.areas.find((known) => known.name === name)
-    return area === undefined ? [] : [{ title, make: () => areaScreen(host, area, title) }]
+    return area === undefined ? [] : [{ title, area: name, make: () => areaScreen(host, area, title) }]
   })
   const all = [
-    { title: 'Overview', make: () => new OverviewScreen(host) },
+    { title: 'Overview', area: null, make: () => new OverviewScreen(host) },
     ...areas,
-    { title: 'More', make: () => new MenuScreen('More', () => moreEntries(host), { isDialog: false }) },
+    { title: 'More', area: null, make: () => new MenuScreen('More', () => moreEntries(host), { isDialog: false }) },
   ]
-  return all.map(({ title, make }, index) => new ScreenTab(String(index + 1), title, make))
+  return all.map(({ title, area, make }, index) => new ScreenTab(String(index + 1), title, area, make))
 }
 
 /** A noun whose things come by themselves is shown live; one with a list as that; any other as what it can do. */
@@ -59,6 +63,11 @@ function areaScreen(host: Host, area: Area, title: string): Screen {
   if (tail !== undefined) return new LiveScreen(host, tail, title)
   if (area.list !== null) return new ListScreen(host, area.list, scopeInput(area.list, host.scope), title)
   return new MenuScreen(title, () => operationEntries(host, area.operations), { isDialog: false })
+}
+
+/** A noun that has no tab of its own. */
+export function screenOfArea(host: Host, area: Area): Screen {
+  return areaScreen(host, area, titleOf(area.name))
 }
 
 function isTail({ meta, path }: Operation): boolean {
@@ -72,7 +81,7 @@ export function moreEntries(host: Host): MenuEntry[] {
     .map((area) => ({
       label: titleOf(area.name),
       detail: area.operations.map(wordsOf).join(', '),
-      run: () => host.push(areaScreen(host, area, titleOf(area.name))),
+      run: () => host.push(screenOfArea(host, area)),
     }))
 }
 

@@ -55,8 +55,8 @@ function renderHead(record: ShownRecord, view: View): string {
   const result = escapeControls(summarizeRecord(record))
   const lines = [
     `${view.paint('strong', record.id)}  ${formatValue(record.time, 'age', view)}${view.utc ? '' : ` (${record.time})`}`,
-    tone === null ? result : view.paint(tone, result),
-    escapeControls(describeCaller(record)),
+    ...wrapSentence(result, view).map((line) => (tone === null ? line : view.paint(tone, line))),
+    ...wrapSentence(escapeControls(describeCaller(record)), view),
   ]
   return `${lines.join('\n')}\n`
 }

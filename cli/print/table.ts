@@ -36,6 +36,8 @@ export function formatOf(column: Column): Format {
 
 /** A column of words may be cut to this before another column goes for it. */
 const minimumWidth = 14
+/** What went wrong is told apart by the end of its code: `503 provider_not_ready`, `503 provider_not_found`. */
+const minimumStateWidth = (room: number) => Math.max(minimumWidth, Math.min(24, Math.floor(room * 0.3)))
 const cuttable: readonly Format[] = ['text', 'state', 'list', 'targets']
 
 type SizedColumn = Pick<LaidOutColumn, 'column' | 'width'> & Partial<Pick<LaidOutColumn, 'empty'>>
@@ -48,22 +50,32 @@ export function chooseColumns<Part extends SizedColumn>(laid: readonly Part[], w
   let shown = [...laid]
   if (width === null) return shown
   const isVictim = (part: Part, index: number) => index > 0 && part.column.format !== 'id'
-  while (shown.length > 1 && totalWidth(shown.map(minimumWidthOf)) > width) {
+  const room = width - totalWidth(laid.filter(({ column }) => column.format === 'id').map((part) => part.width))
+  const leastOf = (part: SizedColumn) => minimumWidthOf(part, room)
+  while (shown.length > 1 && totalWidth(shown.map(leastOf)) > width) {
     const empty = shown.findLastIndex((part, index) => isVictim(part, index) && part.empty === true)
-    const victim = empty < 0 ? shown.findLastIndex(isVictim) : empty
+    const last = shown.findLastIndex(isVictim)
+    const minor = shown[last - 1]?.column.minor === true && isVictim(shown[last - 1] as Part, last - 1)
+    const victim = empty >= 0 ? empty : minor ? last - 1 : last
     shown = shown.toSpliced(victim < 0 ? shown.length - 1 : victim, 1)
   }
-  return cutWidest(shown, width)
+  return cutWidest(shown, width, leastOf)
 }
 
-function minimumWidthOf({ column, width }: SizedColumn): number {
-  return cuttable.includes(formatOf(column)) ? Math.min(width, Math.max(minimumWidth, textWidth(column.title))) : width
+function minimumWidthOf({ column, width }: SizedColumn, room: number): number {
+  const format = formatOf(column)
+  if (!cuttable.includes(format)) return width
+  return Math.min(width, Math.max(format === 'state' ? minimumStateWidth(room) : minimumWidth, textWidth(column.title)))
 }
 
 /** Takes a cell's width at a time from the widest column that can spare it; a column alone takes what there is. */
-function cutWidest<Part extends SizedColumn>(shown: readonly Part[], width: number): Part[] {
+function cutWidest<Part extends SizedColumn>(
+  shown: readonly Part[],
+  width: number,
+  leastOf: (part: SizedColumn) => number,
+): Part[] {
   const widths = shown.map((part) => part.width)
-  const spare = (index: number) => (widths[index] ?? 0) - minimumWidthOf(shown[index] as Part)
+  const spare = (index: number) => (widths[index] ?? 0) - leastOf(shown[index] as Part)
   for (let over = totalWidth(widths) - width; over > 0; over--) {
     const able = widths.map((_, index) => index).filter((index) => spare(index) > 0)
     const widest = able.reduce(

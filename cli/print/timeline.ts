@@ -2,10 +2,13 @@ import { listSteps, nameTarget, type RequestStep } from '../../src/admin/contrac
 import { escapeControls, formatMilliseconds } from '../../src/admin/contract/show-value.ts'
 import type { RequestRecord, TimelineEntry } from '../../src/core/record.ts'
 import { alignText, cut } from './table.ts'
+import { textWidth } from './text-width.ts'
 import type { View } from './view.ts'
 
 interface TimelineRow {
   label: string
+  /** A moment, an attempt, a wait before the next one, or a target that was not tried. */
+  kind: 'moment' | 'attempt' | 'failed' | 'wait' | 'skipped'
   startMs: number
   /** null: a moment, not a span. */
   endMs: number | null
@@ -21,48 +24,62 @@ const labels: Partial<Record<TimelineEntry['event'], string>> = {
   done: 'done',
 }
 
-const labelWidth = 30
-const timeWidth = 17
+/** A label takes no more. */
+const widestLabel = 30
 
-/** To scale: a moment is `│`; an attempt waits with `·` until its first byte and then answers with `━`. */
+/**
+ * To scale: a moment is `│`; an attempt waits with `·` until its first byte and then answers with `━`, one that failed
+ * ends in `×`; `┄` is a wait before the next one.
+ */
 export function renderTimeline(record: RequestRecord, view: View): string[] {
   const rows = [...momentsOf(record), ...listSteps(record).map((step) => rowOf(step, record))].sort(
     (one, other) => one.startMs - other.startMs,
   )
   const total = Math.max(record.duration_ms ?? 0, ...rows.map((row) => row.endMs ?? row.startMs))
+  const labelWidth = Math.min(widestLabel, Math.max(0, ...rows.map(({ label }) => textWidth(label))))
+  const times = rows.map(describeTime)
+  const timeWidth = Math.max(0, ...times.map((time) => textWidth(time)))
   const room = Math.min(view.width ?? 100, 120) - labelWidth - timeWidth - 6
-  return rows.map((row) => {
-    const time =
-      row.endMs === null
-        ? formatMilliseconds(row.startMs)
-        : `${formatMilliseconds(row.startMs)} – ${formatMilliseconds(row.endMs)}`
-    const head = `${alignText(cut(row.label, labelWidth), labelWidth, false)}  ${alignText(time, timeWidth, true)}`
+  return rows.map((row, index) => {
+    const time = alignText(times[index] ?? '', timeWidth, true)
+    const head = `${alignText(cut(row.label, labelWidth), labelWidth, false)}  ${time}`
     return room < 10 ? head : `${head}  ${view.paint('quiet', drawBar(row, total, room))}`
   })
+}
+
+function describeTime({ kind, startMs, endMs }: TimelineRow): string {
+  if (kind === 'skipped') return ''
+  const start = formatMilliseconds(startMs)
+  return endMs === null ? start : `${start} – ${formatMilliseconds(endMs)}`
 }
 
 function momentsOf({ timeline }: RequestRecord): TimelineRow[] {
   return timeline.flatMap(({ event, at_ms }) => {
     const label = labels[event]
-    return label === undefined ? [] : [{ label, startMs: at_ms, endMs: null, firstByteMs: null }]
+    return label === undefined ? [] : [{ label, kind: 'moment', startMs: at_ms, endMs: null, firstByteMs: null }]
   })
 }
 
 function rowOf(step: RequestStep, { model }: RequestRecord): TimelineRow {
   const { startMs } = step
-  if (step.kind === 'wait') return { label: 'wait', startMs, endMs: step.endMs, firstByteMs: null }
+  if (step.kind === 'wait') return { label: 'wait', kind: 'wait', startMs, endMs: step.endMs, firstByteMs: null }
   if (step.kind === 'skip') {
-    return { label: escapeControls(`${step.target}: skipped`), startMs, endMs: null, firstByteMs: null }
+    const label = escapeControls(`${step.target}: skipped`)
+    return { label, kind: 'skipped', startMs, endMs: null, firstByteMs: null }
   }
   const label = escapeControls(`${nameTarget(step.attempt, model)}: ${step.end}`)
-  return { label, startMs, endMs: step.endMs, firstByteMs: step.attempt.first_byte_ms }
+  const { outcome, first_byte_ms: firstByteMs } = step.attempt
+  const isGood = ['answered', 'started', 'passed'].includes(outcome) && !step.end.endsWith('broke off')
+  return { label, kind: isGood ? 'attempt' : 'failed', startMs, endMs: step.endMs, firstByteMs }
 }
 
 function drawBar(row: TimelineRow, totalMs: number, room: number): string {
   const place = (ms: number) => (totalMs === 0 ? 0 : Math.min(room - 1, Math.floor((ms / totalMs) * room)))
   const start = place(row.startMs)
-  if (row.endMs === null) return `${' '.repeat(start)}│`
+  if (row.endMs === null) return ' '.repeat(start) + (row.kind === 'skipped' ? '×' : '│')
   const length = Math.max(1, place(row.endMs) - start + 1)
+  if (row.kind === 'wait') return ' '.repeat(start) + '┄'.repeat(length)
   const waiting = row.firstByteMs === null ? length : Math.min(length - 1, place(row.firstByteMs) - start)
-  return ' '.repeat(start) + '·'.repeat(waiting) + '━'.repeat(length - waiting)
+  const bar = '·'.repeat(waiting) + '━'.repeat(length - waiting)
+  return ' '.repeat(start) + (row.kind === 'failed' ? `${bar.slice(0, -1)}×` : bar)
 }

@@ -3,6 +3,7 @@ import type { GatewayClient } from '../../cli/operation.ts'
 import { prepareWidths } from '../../cli/print/text-width.ts'
 import { drawFrame, type TerminalStyle } from '../../tui/frame.ts'
 import { readText } from '../../tui/keys.ts'
+import { everything, type ViewScope } from '../../tui/scope.ts'
 import { TuiSession } from '../../tui/session.ts'
 
 /** As the interface itself does at its start. */
@@ -35,7 +36,7 @@ export async function* streamOf(rows: readonly unknown[], signal?: AbortSignal):
 }
 
 /** The whole interface without a terminal, before a gateway whose answers are given by operation; a function is asked for one. */
-export function drive(answers: Answers = {}): Driven {
+export function drive(answers: Answers = {}, scope: ViewScope = everything): Driven {
   const calls: Call[] = []
   const copied: string[] = []
   const gateway: GatewayClient = {
@@ -50,7 +51,7 @@ export function drive(answers: Answers = {}): Driven {
   const session = new TuiSession({
     operations: catalog,
     connect: async () => gateway,
-    scope: { project: 'default', environment: 'production', all: false },
+    scope,
     now: () => Date.parse('2026-11-21T12:00:00Z'),
     copy: (text) => copied.push(text),
     save: async () => ({ file: '/tmp/file' }),

@@ -138,6 +138,8 @@ describe('what can be said yes to besides', () => {
     await driven.press('m')
     while (!/▸ deactivate/.test(driven.text())) await driven.press('down')
     await driven.press('enter')
+    await driven.see('Enter to confirm.')
+    await driven.press('enter')
     await driven.see('The file owns it.')
     await driven.press('up', '= ', 'ctrl-s')
     await driven.see('Done: providers deactivate openai')

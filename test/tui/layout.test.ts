@@ -259,6 +259,40 @@ describe('at every size', () => {
   })
 })
 
+describe('requests', () => {
+  const operation = listOperations().find(({ name }) => name === 'requests.list')
+  const all = operation?.meta.show.as === 'table' ? operation.meta.show.columns.slice(0, -1) : []
+  const record = (change: object) => sampleRecord({ time: '2026-11-21T11:59:57Z', ...change })
+  const headOf = (width: number, records: readonly unknown[]) => {
+    const layout = new TableLayout(all)
+    layout.measure(records, plain)
+    return { layout, head: layout.head(width, plain) }
+  }
+  const failed = record({
+    status: 503,
+    model: 'gpt-4o-mini-2026',
+    error: { code: 'provider_not_ready', origin: 'gateway', message: 'No.' },
+  })
+
+  it.each([120, 100, 80, 70, 60, 50])('at %i cells have no first byte without the total', (width) => {
+    const { head } = headOf(width, [failed, record({})])
+    if (head.includes('FIRST BYTE')) expect(head).toContain('TOTAL')
+  })
+
+  it('keep the total where there is no room for the first byte, and tell errors apart', () => {
+    const { layout, head } = headOf(78, [failed, record({})])
+    expect(head).toContain('TOTAL')
+    expect(head).not.toContain('FIRST BYTE')
+    expect(layout.row(failed, 78, plain)).toContain('503 provider_not_ready')
+  })
+
+  it('keep their columns in place while ages and durations grow', () => {
+    const { layout, head } = headOf(118, [record({ time: '2026-11-21T12:00:00Z', duration_ms: 1, first_byte_ms: 1 })])
+    layout.measure([record({ time: '2026-11-21T11:01:00Z', duration_ms: 59_900, first_byte_ms: 2000 })], plain)
+    expect(layout.head(118, plain)).toBe(head)
+  })
+})
+
 describe('every table of the contract', () => {
   const tables = listOperations().flatMap(({ name, meta: { show } }) =>
     show.as === 'table' || show.as === 'live' ? [{ name, columns: show.columns }] : [],

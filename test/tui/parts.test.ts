@@ -1,4 +1,6 @@
 import { EventEmitter } from 'node:events'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { describe, expect, it } from 'vitest'
@@ -6,8 +8,8 @@ import { prepareWidths } from '../../cli/print/text-width.ts'
 import { clip, pad, toAscii } from '../../tui/clip.ts'
 import { editLine, lineOf, windowOf } from '../../tui/line-editor.ts'
 import { wrap } from '../../tui/lines.ts'
+import { sparkline } from '../../tui/pages/traffic.ts'
 import { RowStream } from '../../tui/row-stream.ts'
-import { sparkline } from '../../tui/screens/overview.ts'
 import { moveSelection } from '../../tui/selection.ts'
 import { copySequence, readStyle, type TerminalProcess, watchEnd } from '../../tui/terminal.ts'
 
@@ -36,6 +38,19 @@ describe('text', () => {
       }),
     )
     expect(toAscii('▸ ● 漢 ─│…')).toBe('> * ?? -|~')
+  })
+
+  it('has an ASCII sign for every sign that the interface draws', () => {
+    const files = globSync('{tui,cli/print,src/admin/contract}/**/*.{ts,tsx}', {
+      cwd: join(import.meta.dirname, '../..'),
+    })
+    expect(files.length).toBeGreaterThan(50)
+    for (const file of files) {
+      const text = readFileSync(join(import.meta.dirname, '../..', file), 'utf8')
+      const drawn = text.replace(/^\s*(\/\*\*|\*|\/\/).*$/gm, '').match(/\P{ASCII}/gu) ?? []
+      const unknown = drawn.filter((sign) => toAscii(sign) === '?')
+      expect(unknown, file).toEqual([])
+    }
   })
 
   it('is edited as its characters are seen', () => {

@@ -27,7 +27,7 @@ describe('a list', () => {
     expect(shown).toMatch(/NAME +KIND +STATE +ACTIVE +ROUTES/)
     expect(shown).toMatch(/azure +openai +failing: credential rejected +yes +1/)
     expect(shown.split('\n').at(-1)).toMatch(
-      /enter open {2}a add {2}e edit {2}x remove {2}m menu {2}\/ filter {2}q quit/,
+      /enter open {2}a add {2}\/ filter {2}e edit {2}x remove {2}m menu {2}l requests {2}c check .*q quit/,
     )
   })
 
@@ -313,14 +313,14 @@ describe('the project and environment', () => {
     ]
     driven = drive({ 'environments.list': environments })
     await driven.press('4', 's')
-    expect(await driven.see('search/staging')).toContain('current')
-    await driven.press('down', 'enter')
+    expect(await driven.see('search/staging')).toMatch(/▸ all projects +current/)
+    await driven.press('G', 'enter')
     expect(await driven.see('spgw  search/staging')).toContain('[4 Keys]')
     const asked = driven.calls.findLast(({ path }) => path === 'keys.list')
     expect(asked?.input).toEqual({ project: 'search', environment: 'staging' })
     await driven.press('s')
     await driven.see('search/staging')
-    await driven.press('G', 'enter')
+    await driven.press('g', 'enter')
     await driven.see('spgw  all projects')
     expect(driven.calls.findLast(({ path }) => path === 'keys.list')?.input).toMatchObject({ all: true })
   })

@@ -1,7 +1,7 @@
 import type { Field, Operation } from '../../cli/operation.ts'
 import { textWidth } from '../../cli/print/text-width.ts'
 import { absent, escapeControls, formatCell } from '../../src/admin/contract/show-value.ts'
-import { nameOfRow } from '../areas.ts'
+import { nameOfRow, titleOf } from '../areas.ts'
 import { clip } from '../clip.ts'
 import { helpOf, labelOf } from '../form-fields.ts'
 import type { KeyPress } from '../keys.ts'
@@ -14,11 +14,13 @@ export interface ConfirmOptions {
   operation: Operation
   input: object
   /** The thing that it is done to; undefined: the gateway itself. */
-  subject: unknown
+  subject?: unknown
   /** The list that it stands in, whose columns say how much hangs on it. */
   list: Operation | null
   /** What can be said yes to besides. */
   switches: readonly Field[]
+  /** How to undo it; what can be undone is confirmed with a key, anything else with its name. */
+  undo?: string | undefined
   /** What will be done, where that was worked out. */
   plan?: { owner: string; draw(theme: TextTheme): string[] }
   go(switched: object): void
@@ -50,8 +52,10 @@ export class ConfirmScreen implements Screen {
 
   draw(area: DrawArea): string[] {
     const { width, height, theme } = area
-    const { operation, subject, plan, switches } = this.#danger
-    const said = operation.meta.confirm ?? `${operation.meta.summary}.`
+    const { operation, subject, plan, switches, undo } = this.#danger
+    const said =
+      operation.meta.confirm ??
+      (undo === undefined ? `${operation.meta.summary}.` : `${titleOf(this.title)}? ${operation.meta.summary}.`)
     const consequence = wrap(fillIn(said, { ...this.#danger.input, ...this.#named() }), width - 4)
     const facts = subject === undefined ? [] : pairs(this.#facts(theme), theme)
     const head = ['', ...consequence.map((line) => theme.paint('bad', line)), '']
@@ -72,6 +76,8 @@ export class ConfirmScreen implements Screen {
   }
 
   #question(width: number, theme: TextTheme): string {
+    const { undo } = this.#danger
+    if (undo !== undefined) return `${theme.paint('strong', 'Enter')} to confirm. ${undo}`
     const { before, under, after } = windowOf(this.#line, Math.max(10, width - textWidth(this.#name) - 24))
     const name = theme.paint('strong', this.#name)
     return `${theme.paint('quiet', 'Type')} ${name} ${theme.paint('quiet', 'to confirm:')} ${before}${theme.cursor(under)}${after}`
@@ -118,7 +124,7 @@ export class ConfirmScreen implements Screen {
   press(press: KeyPress): boolean {
     if (press.name === 'escape') return false
     if (press.name === 'enter') {
-      this.#wrong = this.#line.text.trim() !== this.#name
+      this.#wrong = this.#danger.undo === undefined && this.#line.text.trim() !== this.#name
       if (!this.#wrong) this.#danger.go(Object.fromEntries([...this.#on].map((name) => [name, true])))
       return true
     }

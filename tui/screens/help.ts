@@ -1,5 +1,5 @@
 import type { KeyPress } from '../keys.ts'
-import { pairs } from '../lines.ts'
+import { columnsOf, wrap } from '../lines.ts'
 import { Pager } from '../pager.ts'
 import type { DrawArea, Hint, Screen } from '../screen.ts'
 
@@ -8,12 +8,19 @@ const everywhere: readonly Hint[] = [
   ['↑ ↓ j k', 'move; pgup pgdn g G move further'],
   ['enter →', 'open; press again for full width'],
   ['esc ←', 'back'],
+  [':', 'a command: a place (:keys), or anything that spgw can do (:routes explain gpt-4o); tab completes'],
   ['a e x', 'add, edit, remove'],
   ['m', 'menu of all actions'],
+  ['l', 'requests of the provider, route or key that is selected'],
+  ['o', 'switch on or off: activate, deactivate, enable, disable'],
+  ['c t w', 'check a provider, test a route, explain where a request would go'],
+  ['n v', 'a new secret for a key, revoke a key'],
+  ['h u T', 'history of a provider, usage of a key, traffic of a route'],
   ['/', 'filter rows; in Requests also find a req_ ID'],
   ['f', 'in Requests: filters applied by the gateway'],
   ['p', 'in Requests: pause'],
   ['y', 'copy the ID'],
+  ['R', 'in Requests: send it again'],
   ['b', 'in a request: show bodies, if they were captured'],
   ['r', 'refresh'],
   ['s', 'choose project and environment'],
@@ -43,14 +50,16 @@ export class HelpScreen implements Screen {
     const here = this.#of.hints()
     return this.#pager.draw(
       [
-        ...(here.length === 0 ? [] : [theme.paint('strong', `Here: ${this.#of.title}`), ...pairs(here, theme), '']),
+        ...(here.length === 0
+          ? []
+          : [theme.paint('strong', `Here: ${this.#of.title}`), ...columnsOf(here, area.width), '']),
         theme.paint('strong', 'Everywhere'),
-        ...pairs(everywhere, theme),
+        ...columnsOf(everywhere, area.width),
         '',
         theme.paint('strong', 'In a form'),
-        ...pairs(writing, theme),
+        ...columnsOf(writing, area.width),
         '',
-        '● connected  ○ not connected. To disable colour: NO_COLOR=1 spgw tui',
+        ...wrap('● connected  ○ not connected. To disable colour: NO_COLOR=1 spgw tui', area.width),
       ],
       area,
     )

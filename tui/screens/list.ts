@@ -2,7 +2,8 @@ import type { Operation } from '../../cli/operation.ts'
 import { deriveColumns } from '../../cli/print/record.ts'
 import type { Column } from '../../src/admin/contract/operation.ts'
 import { rowsOf } from '../../src/admin/contract/show-rows.ts'
-import { aboutList, findVerb, inputForRow, isAboutRow, isMaker, nameOfRow, wordsOf } from '../areas.ts'
+import { escapeControls } from '../../src/admin/contract/show-value.ts'
+import { aboutList, findVerb, inputForRow, isMaker } from '../areas.ts'
 import { clip } from '../clip.ts'
 import { DetailPane } from '../detail-pane.ts'
 import { matches, RowFilter } from '../filter.ts'
@@ -10,11 +11,12 @@ import type { Host } from '../host.ts'
 import type { KeyPress } from '../keys.ts'
 import { mark, wrap } from '../lines.ts'
 import { PolledAnswer } from '../polled-answer.ts'
-import type { DrawArea, Hint, Screen } from '../screen.ts'
+import { RowActions } from '../row-actions.ts'
+import { coverageOf, isInScope } from '../scope.ts'
+import type { DrawArea, Hint, Screen, TextTheme } from '../screen.ts'
 import { moveSelection, type Selection, stepOf } from '../selection.ts'
 import { TableLayout } from '../table-layout.ts'
-import { MenuScreen } from './menu.ts'
-import { type RecordActions, RecordScreen } from './record.ts'
+import { RecordScreen } from './record.ts'
 
 /** The rows of an operation that shows a table; what can be done with one, and with all, is found in the contract. */
 export class ListScreen implements Screen {
@@ -25,6 +27,8 @@ export class ListScreen implements Screen {
   readonly #loaded: PolledAnswer
   readonly #filter = new RowFilter()
   readonly #area: readonly Operation[]
+  readonly #coverage: string | null
+  readonly #actions: RowActions
   #layout: TableLayout
   #shown: readonly unknown[] = []
   #selection: Selection = { index: 0, top: 0 }
@@ -40,6 +44,8 @@ export class ListScreen implements Screen {
     this.#layout = new TableLayout(columnsOf(list, undefined))
     const area = host.areas.find(({ operations }) => operations.includes(list))
     this.#area = area?.operations ?? [list]
+    this.#actions = new RowActions(host, list, given)
+    this.#coverage = coverageOf(list, given, host.scope)
   }
 
   get typing(): boolean {
@@ -47,7 +53,9 @@ export class ListScreen implements Screen {
   }
 
   get rows(): readonly unknown[] {
-    return this.#loaded.data === undefined ? [] : rowsOf(this.list.meta.show, this.#loaded.data)
+    if (this.#loaded.data === undefined) return []
+    const rows = rowsOf(this.list.meta.show, this.#loaded.data)
+    return this.#coverage === null ? rows : rows.filter((row) => isInScope(row, this.#host.scope))
   }
 
   show(): void {
@@ -71,6 +79,8 @@ export class ListScreen implements Screen {
     if (this.#layout.columns.length === 0) this.#layout = new TableLayout(columnsOf(this.list, this.rows[0]))
     const position = selected === null ? -1 : this.#shown.findIndex((row) => idOf(row) === selected)
     if (position >= 0) this.#selection = { ...this.#selection, index: position }
+    // What was removed, here or elsewhere, is not looked at any longer.
+    if (selected !== null && !this.rows.some((row) => idOf(row) === selected)) this.#detail.close()
     this.#measured = false
   }
 
@@ -92,8 +102,9 @@ export class ListScreen implements Screen {
     this.#measured = true
     const { report } = this.#loaded
     const old = report === null ? [] : [theme.paint('warning', `Out of date: ${report.cause}`)]
-    const filter = [...old, ...this.#filter.draw(this.#shown.length, this.rows.length, theme)]
-    this.#height = Math.max(1, height - 1 - filter.length)
+    const filter = this.#filter.draw(this.#shown.length, this.rows.length, theme)
+    const head = [...this.#drawHeading(theme), ...old, ...filter]
+    this.#height = Math.max(1, height - 1 - head.length)
     this.#selection = moveSelection(this.#selection, 0, this.#shown.length, this.#height)
     const { top, index } = this.#selection
     const rows = this.#shown.slice(top, top + this.#height).map((row, seen) => {
@@ -101,7 +112,16 @@ export class ListScreen implements Screen {
       const cells = this.#layout.row(row, width - 2, theme, selected && theme.colour)
       return mark(selected, theme) + (selected ? theme.paint('strong', cells) : cells)
     })
-    return [...filter, `  ${this.#layout.head(width - 2, theme)}`, ...rows].map((line) => clip(line, width))
+    return [...head, `  ${this.#layout.head(width - 2, theme)}`, ...rows].map((line) => clip(line, width))
+  }
+
+  /** What the list covers, and how much that is. */
+  #drawHeading(theme: TextTheme): string[] {
+    const words = [
+      ...(this.#coverage === null ? [] : [escapeControls(this.#coverage)]),
+      countRows(this.list, this.rows.length),
+    ]
+    return [theme.paint('quiet', words.join('  ·  '))]
   }
 
   #drawWaiting({ width, theme }: DrawArea): string[] {
@@ -114,8 +134,9 @@ export class ListScreen implements Screen {
     const { show } = this.list.meta
     const text = show.as === 'table' ? show.empty : 'Nothing.'
     const maker = this.#maker()
-    const key = maker === null ? [] : ['', `KeyPress ${theme.paint('strong', 'a')} to add one here.`]
-    return ['', ...wrap(text, width - 2), ...key].map((line) => clip(`  ${line}`, width))
+    const key = maker === null ? [] : ['', `Press ${theme.paint('strong', 'a')} to add one here.`]
+    const lines = ['', ...wrap(text, width - 2), ...key].map((line) => clip(`  ${line}`, width))
+    return [...this.#drawHeading(theme), ...lines]
   }
 
   hints(): Hint[] {
@@ -130,13 +151,9 @@ export class ListScreen implements Screen {
     const some = this.#shown.length > 0
     if (some) hints.push(['↑↓', 'move'], ['enter', this.#detail.isOpen ? 'full' : 'open'])
     if (this.#maker() !== null) hints.push(['a', 'add'])
-    if (some && this.#verb('edit') !== null) hints.push(['e', 'edit'])
-    const remover = some ? this.#verb('remove') : null
-    if (remover !== null) hints.push(['x', wordsOf(remover)])
-    hints.push(['m', 'menu'])
-    if (this.rows.length > 0) hints.push(['/', 'filter'])
     if (this.#detail.isOpen) hints.push(['esc', 'close'])
-    return hints
+    if (this.rows.length > 0) hints.push(['/', 'filter'])
+    return [...hints, ...this.#actions.hints(this.#selected)]
   }
 
   paste(text: string): void {
@@ -165,57 +182,39 @@ export class ListScreen implements Screen {
   #act(name: string): boolean {
     const row = this.#selected
     if (name === 'enter' || name === 'right') this.#openDetail()
-    else if (name === 'a') this.#request(this.#maker(), undefined)
-    else if (name === 'e') this.#request(this.#verb('edit'), row)
-    else if (name === 'x') this.#request(this.#verb('remove'), row)
-    else if (name === 'm') this.#openMenu(row)
-    else if (name === 'y') this.#copyId(row)
+    else if (name === 'a') this.#make()
     else if (name === 'r') this.refresh()
-    else return false
+    else return this.#actions.press(name, row)
     return true
-  }
-
-  #copyId(row: unknown): void {
-    const id = idOf(row)
-    if (id !== null) this.#host.copy(id, 'id')
   }
 
   #openDetail(): void {
     const row = this.#selected
     if (row === undefined) return
-    const show = this.#verb('show')
-    const handles: RecordActions = {
-      list: this.list,
-      menu: (subject) => this.#openMenu(subject),
-      act: (verb, subject) => this.#request(this.#verb(verb), subject),
-    }
+    const show = findVerb(this.#area, this.list, 'show')
+    const actions = this.#actions
     const call = { operation: show ?? this.list, given: {}, subject: row }
     if (show !== null) call.given = inputForRow(show, this.list, row, this.#given)
     this.#detail.open(
-      new RecordScreen(this.#host, call, show === null ? { output: row, handles } : { first: row, handles }),
+      new RecordScreen(this.#host, call, show === null ? { output: row, actions } : { first: row, actions }),
     )
   }
 
-  #request(operation: Operation | null, row: unknown): void {
-    if (operation === null) return
-    const about = isAboutRow(operation, this.list)
-    if (about && row === undefined) return
-    const given = about ? inputForRow(operation, this.list, row, this.#given) : aboutList(this.list, this.#given)
-    this.#host.open({ operation, given, subject: about ? row : undefined })
+  #make(): void {
+    const operation = this.#maker()
+    if (operation !== null) this.#host.open({ operation, given: aboutList(this.list, this.#given) })
   }
 
   #maker(): Operation | null {
     return this.#area.find((operation) => isMaker(operation, this.list)) ?? null
   }
+}
 
-  #verb(verb: 'show' | 'edit' | 'remove'): Operation | null {
-    return findVerb(this.#area, this.list, verb)
-  }
-
-  #openMenu(row: unknown): void {
-    const entries = () => this.#host.entriesOf(this.list, row, this.#given)
-    this.#host.push(new MenuScreen(nameOfRow(row) || 'Menu', entries))
-  }
+/** `1 key`, `12 credentials`; `3 rows` where the noun is no plural. */
+function countRows({ path }: Operation, count: number): string {
+  const noun = path.at(-1) === 'list' ? (path.at(-2) ?? '') : ''
+  const plural = noun.endsWith('s') ? noun : 'rows'
+  return count === 1 ? `1 ${plural.replace(/ies$/, 'y').replace(/s$/, '')}` : `${count} ${plural}`
 }
 
 function columnsOf({ meta }: Operation, row: unknown): readonly Column[] {

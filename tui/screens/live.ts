@@ -1,6 +1,7 @@
 import { type FaultReport, reportFault } from '../../cli/fault.ts'
 import type { Operation } from '../../cli/operation.ts'
 import { deriveColumns } from '../../cli/print/record.ts'
+import { escapeControls } from '../../src/admin/contract/show-value.ts'
 import { verbOf } from '../areas.ts'
 import { clip } from '../clip.ts'
 import { DetailPane } from '../detail-pane.ts'
@@ -8,12 +9,13 @@ import { matches, RowFilter } from '../filter.ts'
 import type { Host } from '../host.ts'
 import type { KeyPress } from '../keys.ts'
 import { mark, wrap } from '../lines.ts'
+import { RowActions } from '../row-actions.ts'
 import { RowStream } from '../row-stream.ts'
+import { coverageOf, scopeInput } from '../scope.ts'
 import type { DrawArea, Hint, Screen, TextTheme } from '../screen.ts'
 import { moveSelection, type Selection, stepOf } from '../selection.ts'
 import { TableLayout } from '../table-layout.ts'
 import { FormScreen } from './form.ts'
-import { MenuScreen } from './menu.ts'
 import { RecordScreen } from './record.ts'
 
 /** A stream of rows as it comes, after what its noun's list has already. */
@@ -25,6 +27,7 @@ export class LiveScreen implements Screen {
   readonly #show: Operation | null
   readonly #flow = new RowStream()
   readonly #filter = new RowFilter()
+  /** What was chosen here besides the scope. */
   #given: Record<string, unknown> = {}
   #layout: TableLayout | null = null
   #report: FaultReport | null = null
@@ -33,6 +36,9 @@ export class LiveScreen implements Screen {
   #paused = false
   #selection: Selection = { index: 0, top: 0 }
   #height = 1
+  /** Whose requests are shown, where another screen chose them. */
+  #label: string | null = null
+  readonly #actions: RowActions
   readonly #detail = new DetailPane()
 
   constructor(host: Host, tail: Operation, title: string) {
@@ -41,6 +47,7 @@ export class LiveScreen implements Screen {
     this.title = title
     const area = host.areas.find(({ operations }) => operations.includes(tail))
     this.#list = area?.list ?? null
+    this.#actions = new RowActions(host, this.#list ?? tail, {})
     this.#show = area?.operations.find((operation) => verbOf(operation) === 'show') ?? null
   }
 
@@ -54,7 +61,7 @@ export class LiveScreen implements Screen {
     this.#flow.begin()
     const follow = this.#host.link.follow(
       this.#tail,
-      this.#given,
+      this.#input(this.#tail),
       (row) => {
         this.#flow.addRow(row)
         this.#host.changed()
@@ -71,6 +78,10 @@ export class LiveScreen implements Screen {
     }
     void this.#seed(seeding.signal)
     this.#detail.show()
+  }
+
+  #input(operation: Operation): object {
+    return { ...scopeInput(operation, this.#host.scope), ...this.#given }
   }
 
   hide(): void {
@@ -92,7 +103,7 @@ export class LiveScreen implements Screen {
       return
     }
     try {
-      const rows = await this.#host.link.call(this.#list, { ...this.#given, limit: 200 }, signal)
+      const rows = await this.#host.link.call(this.#list, { ...this.#input(this.#list), limit: 200 }, signal)
       if (signal.aborted || !Array.isArray(rows)) return
       this.#flow.seed(rows)
       this.#report = null
@@ -144,12 +155,15 @@ export class LiveScreen implements Screen {
       : this.#paused
         ? theme.paint('warning', '‖ paused')
         : theme.paint('good', '● live')
-    const given = Object.entries(this.#given).map(([name, value]) => `${name} ${String(value)}`)
+    const chosen = Object.entries(this.#given).map(([name, value]) => `${name} ${String(value)}`)
+    const given = this.#label ?? chosen.join(', ')
+    const covers = coverageOf(this.#tail, this.#input(this.#tail), this.#host.scope)
     const words = [
       light,
+      ...(covers === null ? [] : [escapeControls(covers)]),
       `${count} shown`,
       ...(waiting > 0 ? [theme.paint('strong', `${waiting} new: g`)] : []),
-      ...(given.length > 0 ? [`filters: ${given.join(', ')}`] : []),
+      ...(given === '' ? [] : [`filters: ${escapeControls(given)}`]),
     ]
     return [words.join(theme.paint('quiet', '  ·  ')), ...this.#filter.draw(count, this.#flow.kept, theme)]
   }
@@ -180,9 +194,14 @@ export class LiveScreen implements Screen {
       ['p', this.#paused ? 'resume' : 'pause'],
       ['/', 'filter'],
       ['f', 'filters…'],
-      ['m', 'menu'],
-      ...(this.#detail.isOpen ? ([['esc', 'close']] as Hint[]) : []),
+      ...this.#escape(),
+      ...this.#actions.hints(this.#flow.rows[this.#selection.index]),
     ]
+  }
+
+  #escape(): Hint[] {
+    if (this.#detail.isOpen) return [['esc', 'close']]
+    return Object.keys(this.#given).length > 0 ? [['esc', 'all requests']] : []
   }
 
   paste(text: string): void {
@@ -230,9 +249,8 @@ export class LiveScreen implements Screen {
     if (name === 'enter' || name === 'right') this.#open()
     else if (name === 'p') this.#pause()
     else if (name === 'f') this.#askFilters()
-    else if (name === 'm') this.#openMenu()
-    else if (name === 'y') this.#copyId()
-    else return false
+    else if (name === 'escape' && Object.keys(this.#given).length > 0) this.filterBy({}, '')
+    else return this.#actions.press(name, this.#flow.rows[this.#selection.index])
     return true
   }
 
@@ -241,19 +259,14 @@ export class LiveScreen implements Screen {
     if (!this.#paused) this.#selection = { index: 0, top: 0 }
   }
 
-  #copyId(): void {
-    const id = idOf(this.#flow.rows[this.#selection.index])
-    if (id !== null) this.#host.copy(id, 'id')
-  }
-
   #open(): void {
     const row = this.#flow.rows[this.#selection.index]
     if (row === undefined) return
     const operation = this.#show ?? this.#tail
     // The stream brought the whole row: nothing more to ask.
     this.#flow.held = true
-    const handles = this.#list === null ? null : { list: this.#list, menu: () => this.#openMenu(), act: () => {} }
-    this.#detail.open(new RecordScreen(this.#host, { operation, given: {}, subject: row }, { output: row, handles }))
+    const request = { operation, given: {}, subject: row }
+    this.#detail.open(new RecordScreen(this.#host, request, { output: row, actions: this.#actions }))
   }
 
   #askFilters(): void {
@@ -269,33 +282,27 @@ export class LiveScreen implements Screen {
         namesFor: (field) => this.#host.namesFor(field),
         changed: () => this.#host.changed(),
         complete: async (input) => input,
-        submit: (input) => this.#restart({ ...input }),
+        submit: (input) => {
+          this.#host.pop()
+          this.filterBy({ ...input }, '')
+        },
       },
       'Filters',
     )
     this.#host.push(form)
   }
 
-  #restart(given: Record<string, unknown>): void {
-    this.#given = given
+  filterBy(filters: Record<string, unknown>, label: string): void {
+    const isShown = this.#stop !== null
+    this.#given = filters
+    this.#label = label === '' ? null : label
+    this.#detail.close()
     this.#flow.clear()
     this.#seeded = false
     this.#selection = { index: 0, top: 0 }
-    this.#host.pop()
     this.hide()
-    this.show()
+    if (isShown) this.show()
   }
-
-  #openMenu(): void {
-    const row = this.#flow.rows[this.#selection.index]
-    const entries = () => this.#host.entriesOf(this.#list ?? this.#tail, row, {})
-    this.#host.push(new MenuScreen(idOf(row) ?? 'Menu', entries))
-  }
-}
-
-function idOf(row: unknown): string | null {
-  const id = typeof row === 'object' && row !== null ? Reflect.get(row, 'id') : undefined
-  return typeof id === 'string' ? id : null
 }
 
 function columnsOf({ meta }: Operation, row: unknown) {

@@ -9,11 +9,13 @@ import {
 } from '../../src/admin/contract/show-value.ts'
 import { clip, pad } from '../clip.ts'
 import { drawSteps } from '../first-steps.ts'
-import { type Host, scopeInput } from '../host.ts'
+import type { Host } from '../host.ts'
 import type { KeyPress } from '../keys.ts'
-import { pairs, wrap } from '../lines.ts'
+import { flow, pairs, wrap } from '../lines.ts'
 import { Pager } from '../pager.ts'
+import { drawTraffic } from '../pages/traffic.ts'
 import { PolledAnswer } from '../polled-answer.ts'
+import { describeScope, isInScope, scopeInput } from '../scope.ts'
 import type { DrawArea, Hint, Screen, TextTheme } from '../screen.ts'
 import { numberAt } from '../status-watch.ts'
 import { TableLayout } from '../table-layout.ts'
@@ -72,21 +74,57 @@ export class OverviewScreen implements Screen {
     const steps = drawSteps(status, this.#rows(this.#requests).length > 0, theme)
     const gateway = (room: number) => this.#drawGateway(status, { ...area, width: room })
     const traffic = (room: number) => this.#drawTraffic({ ...area, width: room })
-    const providers = (room: number) => this.#drawTable('Providers', this.#providers, providerFields, room, theme)
-    const models = (room: number) => this.#drawTable('Models, last hour', this.#models, modelFields, room, theme)
+    const providers = (room: number) =>
+      this.#drawTable(this.#providersTitle, this.#providers, providerFields, room, theme)
+    const models = (room: number) =>
+      this.#drawTable(`Models, last hour${this.#within}`, this.#models, modelFields, room, theme)
     const above = beside(gateway, traffic, area)
     const middle = width >= wideFrom || height >= 30 ? beside(providers, models, area) : providers(width)
-    const lines = [...above, '', ...(steps.length > 0 ? [...steps, ''] : []), ...middle, '']
+    const attention = this.#drawAttention(area)
+    const lines = [...attention, ...above, '', ...(steps.length > 0 ? [...steps, ''] : []), ...middle, '']
     const left = Math.max(4, height - lines.length - 2)
-    lines.push(...this.#drawTable('Latest requests', this.#requests, requestFields, width, theme, left))
+    lines.push(...this.#drawTable(`Latest requests${this.#within}`, this.#requests, requestFields, width, theme, left))
     return this.#pager.draw(
       lines.map((line) => clip(line, width)),
       area,
     )
   }
 
+  /** Behind the title of what covers the scope only. */
+  get #within(): string {
+    const { scope } = this.#host
+    return scope.project === null ? '' : `, ${escapeControls(describeScope(scope))}`
+  }
+
+  /** A provider's figures are of all its traffic, whoever sent it. */
+  get #providersTitle(): string {
+    const { project } = this.#host.scope
+    return project === null ? 'Providers' : `Providers usable in ${escapeControls(project)}, all their traffic`
+  }
+
   #rows(loaded: PolledAnswer | null): readonly unknown[] {
-    return Array.isArray(loaded?.data) ? loaded.data : []
+    const rows: readonly unknown[] = Array.isArray(loaded?.data) ? loaded.data : []
+    return loaded === this.#providers ? rows.filter((row) => isInScope(row, this.#host.scope)) : rows
+  }
+
+  /** What is wrong, before anything else: providers that fail, with what their attempts came to. */
+  #drawAttention({ width, theme }: DrawArea): string[] {
+    const wrong = this.#rows(this.#providers).filter((provider) => {
+      const state = valueAt(provider, 'state')
+      return valueAt(provider, 'active') !== false && (state === 'failing' || state === 'recovering')
+    })
+    if (wrong.length === 0) return []
+    const lines = wrong.slice(0, 5).flatMap((provider) => {
+      const name = escapeControls(String(valueAt(provider, 'name')))
+      const lastHour = valueAt(provider, 'last_hour')
+      const failed = numberAt(lastHour, 'failed') ?? 0
+      const figures =
+        failed === 0 ? '' : `${failed} of ${numberAt(lastHour, 'tried') ?? 0} attempts failed in the last hour, `
+      const text = `${name}: ${figures}${String(valueAt(provider, 'state_reason') ?? valueAt(provider, 'state'))}`
+      return wrap(text, width - 4).map((line, index) => `  ${index === 0 ? theme.paint('bad', '▲') : ' '} ${line}`)
+    })
+    const more = wrong.length > 5 ? [`  ${wrong.length - 5} more: press 2`] : []
+    return [theme.paint('strong', 'Needs attention'), ...lines, ...more, '']
   }
 
   #drawGateway(status: unknown, { width, theme }: DrawArea): string[] {
@@ -101,8 +139,9 @@ export class OverviewScreen implements Screen {
     const bytes = numberAt(status, 'database_bytes')
     const data = `${String(valueAt(status, 'data_directory'))}${bytes === null ? '' : `, ${formatBytes(bytes)}`}`
     const flight = formatValue(numberAt(status, 'in_flight') ?? 0, 'number', theme)
+    const version = width >= 70 ? [escapeControls(`spgw ${String(valueAt(status, 'version'))}`)] : []
     const rows: [string, string][] = [
-      ['Gateway', `${well}, ${started}, ${flight} in flight, spgw ${String(valueAt(status, 'version'))}`],
+      ['Gateway', [well, started, `${flight} in flight`, ...version].join(', ')],
       ['Gateway URL', escapeControls(String(valueAt(status, 'gateway_url')))],
       ['Console', escapeControls(String(valueAt(status, 'console_url') ?? 'off'))],
       ...(width >= 70 ? [['Data', escapeControls(data)] as [string, string]] : []),
@@ -134,8 +173,8 @@ export class OverviewScreen implements Screen {
       `${formatValue(numberAt(total, 'input') ?? 0, 'number', theme)} → ${formatValue(numberAt(total, 'output') ?? 0, 'number', theme)} tokens`,
       ...(usd === null ? [] : [formatMoney(usd)]),
     ]
-    const bars = sparkline(pointsOf(this.#series?.data), Math.min(60, width))
-    return [theme.paint('strong', 'Last hour'), ...(bars === '' ? [] : [paintBars(bars, theme)]), words.join('  ')]
+    const bars = drawTraffic(this.#series?.data, width, theme)
+    return [theme.paint('strong', `Last hour${this.#within}`), ...bars, ...flow(words, width)]
   }
 
   #drawTable(
@@ -150,7 +189,11 @@ export class OverviewScreen implements Screen {
     const show = loaded?.operation.meta.show
     const columns = show !== undefined && 'columns' in show ? (show.columns ?? []) : []
     if (rows.length === 0) return []
-    const layout = new TableLayout(columns.filter(({ field }) => fields.includes(field)))
+    const layout = new TableLayout(
+      columns
+        .filter(({ field }) => fields.includes(field))
+        .map((column) => (column.field === 'group' ? { ...column, title: 'MODEL' } : column)),
+    )
     layout.measure(rows, theme)
     const lines = [layout.head(width - 2, theme), ...rows.map((row) => layout.row(row, width - 2, theme))]
     return [theme.paint('strong', title), ...lines.map((line) => `  ${line}`)]
@@ -185,25 +228,4 @@ function beside(left: (width: number) => string[], right: (width: number) => str
   const [one, other] = [left(half), right(half)]
   const rows = Math.max(one.length, other.length)
   return Array.from({ length: rows }, (_, row) => `${pad(one[row] ?? '', half)}    ${other[row] ?? ''}`.trimEnd())
-}
-
-function pointsOf(series: unknown): number[] {
-  const groups = valueAt(series, 'groups')
-  const points = Array.isArray(groups) ? valueAt(groups[0], 'points') : undefined
-  return Array.isArray(points) ? points.map((point) => numberAt(point, 'requests') ?? 0) : []
-}
-
-/** Where nothing came, the line is only hinted at. */
-function paintBars(bars: string, theme: TextTheme): string {
-  return bars.replace(/·+|[^·]+/g, (run) => theme.paint(run.startsWith('·') ? 'quiet' : 'good', run))
-}
-
-const levels = '▁▂▃▄▅▆▇█'
-
-/** A bar for each point, the last on the right; as high as its share of the highest. */
-export function sparkline(points: readonly number[], width: number): string {
-  const seen = points.slice(-width)
-  const most = Math.max(0, ...seen)
-  if (most === 0) return ''
-  return seen.map((point) => (point === 0 ? '·' : (levels[Math.ceil((point / most) * 8) - 1] ?? ' '))).join('')
 }

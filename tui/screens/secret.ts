@@ -55,7 +55,7 @@ export class SecretScreen implements Screen {
       ...this.#example(),
       '',
       `${theme.paint('strong', 'c')} copies it, if the terminal supports that (OSC 52).`,
-      ...(this.#asked ? ['', theme.paint('warning', 'It cannot be shown again. KeyPress esc again to close.')] : []),
+      ...(this.#asked ? ['', theme.paint('warning', 'It cannot be shown again. Press esc again to close.')] : []),
     ]
       .flatMap((line) => wrapStyled(line, width - 4))
       .map((line) => clip(`  ${line}`, width))

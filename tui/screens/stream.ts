@@ -29,7 +29,7 @@ export class StreamScreen implements Screen {
     void this.#read(operation, input)
   }
 
-  hide(): void {
+  close(): void {
     this.#stop.abort()
   }
 

@@ -64,6 +64,8 @@ export interface Column {
   otherwise?: string
   /** What a missing value means, where that is something. */
   absent?: string
+  /** Where there is no room for all, it goes before the column behind it. */
+  minor?: true
 }
 
 /**

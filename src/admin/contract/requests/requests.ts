@@ -16,7 +16,7 @@ const columns = [
   { field: 'model', title: 'MODEL' },
   { field: 'provider', title: 'PROVIDER' },
   { field: 'key.name', title: 'KEY' },
-  { field: 'first_byte_ms', title: 'FIRST BYTE', format: 'duration' },
+  { field: 'first_byte_ms', title: 'FIRST BYTE', format: 'duration', minor: true },
   { field: 'duration_ms', title: 'TOTAL', format: 'duration' },
   { field: 'tokens.input', title: 'IN', format: 'number' },
   { field: 'tokens.output', title: 'OUT', format: 'number' },
