@@ -11,7 +11,7 @@ export interface Span {
   end: number
 }
 
-export interface WorkerHandle {
+export interface Member {
   /** Unescaped. */
   name: string
   keyStart: number
@@ -30,7 +30,7 @@ export type ObjectScan =
    * `start` is the opening brace, `end` the byte after the closing one; `members` are the wanted ones in order, repeated ones too. `odd`:
    * the last key that is a wanted name in other letters (`Model`), which some parsers take for the same and others do not.
    */
-  | { ok: true; start: number; end: number; empty: boolean; members: WorkerHandle[]; odd: OddKey | null }
+  | { ok: true; start: number; end: number; empty: boolean; members: Member[]; odd: OddKey | null }
   /**
    * `at`: byte offset of what is wrong; the length of the input when it ends too early. `tooMany`: there stand more values, members or
    * names than are looked through.
@@ -73,7 +73,7 @@ export function scanObject(
 ): ObjectScan {
   const end = range?.end ?? bytes.length
   const start = skipSpace(bytes, range?.start ?? 0, end)
-  const members: WorkerHandle[] = []
+  const members: Member[] = []
   if (start >= end || bytes[start] !== openBrace) return { ok: false, at: start }
   let at = skipSpace(bytes, start + 1, end)
   const empty = at < end && bytes[at] === closeBrace
@@ -127,7 +127,7 @@ export function scanElements(bytes: Buffer, range: Span): Span[] | null {
 }
 
 /** What to cut so that the object reads as if the member had never been written: with the comma before it, or, where it is the first, the one after. */
-export function cutSpan(bytes: Buffer, member: WorkerHandle): Span {
+export function cutSpan(bytes: Buffer, member: Member): Span {
   let before = member.keyStart - 1
   while (isSpace(bytes[before])) before--
   if (bytes[before] === comma) return { start: before, end: member.end }

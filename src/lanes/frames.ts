@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../core/errors.ts'
-import { scanObject, type WorkerHandle } from '../core/json-scan.ts'
+import { type Member, scanObject } from '../core/json-scan.ts'
 import { readValue } from '../core/json-value.ts'
 import type { NameWatch } from '../core/watched-names.ts'
 import type { SocketReading } from './contract.ts'
@@ -13,7 +13,7 @@ export function scanFrame(
   frame: Buffer,
   wanted: readonly string[],
   watch: NameWatch | null,
-): readonly WorkerHandle[] | Fault {
+): readonly Member[] | Fault {
   const scan = scanObject(frame, wanted, undefined, watch, true)
   if (!scan.ok) {
     if (scan.tooMany) return tooManyToScan
@@ -27,7 +27,7 @@ export function scanFrame(
  * The frame's `type`; '' where it has none. Parsers disagree on which of two counts, so two different ones are
  * rejected.
  */
-export function readType(frame: Buffer, members: readonly WorkerHandle[]): string | Fault {
+export function readType(frame: Buffer, members: readonly Member[]): string | Fault {
   let type: string | null = null
   for (const member of members) {
     if (member.name !== 'type') continue

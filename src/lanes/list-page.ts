@@ -1,4 +1,4 @@
-import { type Span, scanElements, scanObject, type WorkerHandle } from '../core/json-scan.ts'
+import { type Member, type Span, scanElements, scanObject } from '../core/json-scan.ts'
 import { readValue } from '../core/json-value.ts'
 import { applyEdits, type ByteEdit } from './request-body.ts'
 
@@ -9,7 +9,7 @@ export interface ScannedList {
   /** The array including its brackets; null: the answer has no array. */
   array: Span | null
   /** What is around the list, by name; a repeated one is there once, as most parsers read it. */
-  around: ReadonlyMap<string, WorkerHandle>
+  around: ReadonlyMap<string, Member>
 }
 
 /**

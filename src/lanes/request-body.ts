@@ -1,11 +1,11 @@
 import { type Fault, fault } from '../core/errors.ts'
 import {
+  type Member,
   maximumElements,
   maximumValues,
   type ObjectScan,
   type Span,
   scanObject,
-  type WorkerHandle,
 } from '../core/json-scan.ts'
 import { isCount, readValue } from '../core/json-value.ts'
 import type { NameWatch } from '../core/watched-names.ts'
@@ -70,7 +70,7 @@ function notJson(body: Buffer, at: number): Fault {
  */
 export function readModel(
   body: Buffer,
-  members: readonly WorkerHandle[],
+  members: readonly Member[],
   optional: boolean,
 ): { model: string | null; spans: Span[] } | Fault {
   let model: string | null = null
@@ -94,7 +94,7 @@ function badModel(message: string): Fault {
 }
 
 /** Absent and null mean false. */
-export function readStream(body: Buffer, members: readonly WorkerHandle[]): boolean | Fault {
+export function readStream(body: Buffer, members: readonly Member[]): boolean | Fault {
   let streamed: boolean | null = null
   for (const member of members) {
     if (member.name !== 'stream') continue
@@ -116,7 +116,7 @@ export function readStream(body: Buffer, members: readonly WorkerHandle[]): bool
 const endUserCharacters = 256
 
 /** The first of the named members that contains an id of an end user. No value is rejected. */
-export function readEndUser(body: Buffer, members: readonly WorkerHandle[], names: readonly string[]): string | null {
+export function readEndUser(body: Buffer, members: readonly Member[], names: readonly string[]): string | null {
   for (const name of names) {
     const member = members.find((one) => one.name === name)
     // A character takes at most six bytes, as an escape.
@@ -136,7 +136,7 @@ const largestOutput = 10_000_000
  */
 export function readOutputLimit(
   body: Buffer,
-  members: readonly WorkerHandle[],
+  members: readonly Member[],
   limits: readonly string[],
   choices: readonly string[],
 ): number | null {

@@ -10,7 +10,7 @@ import { makeConfiguration } from '../support/snapshot.ts'
 
 let directory: string
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'fleet-'))
+  directory = mkdtempSync(join(tmpdir(), 'workers-'))
   // The two snapshots of the start pass there as well.
   armFaultPoint({ SPGW_FAULT_POINT: 'publish.first-swapped:3:throw' }, setEnvironmentData, () => {})
 })
@@ -19,7 +19,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }))
 const limits = { connect: 5000, firstByte: 10_000, betweenChunks: 10_000, total: 30_000 }
 const delta = (version: number) => ({ full: false, version, upsert: [], remove: [] })
 
-function makeFleet(more: Pick<WorkerPoolOptions, 'whole' | 'onDegraded'>): WorkerPool {
+function makePool(more: Pick<WorkerPoolOptions, 'whole' | 'onDegraded'>): WorkerPool {
   return new WorkerPool({
     workers: 1,
     settings: {
@@ -54,18 +54,18 @@ it('lets no thread listen that it was starting when it began to drain, and looks
   const told: string[] = []
   const drained = Promise.withResolvers<void>()
   let prepared = 0
-  const fleet: WorkerPool = makeFleet({
+  const pool: WorkerPool = makePool({
     whole: () => {
       // The second is the successor of the one that dies: it has started, and does not listen yet.
-      if (++prepared === 2) void fleet.drain(1000).then(drained.resolve, drained.reject)
+      if (++prepared === 2) void pool.drain(1000).then(drained.resolve, drained.reject)
       return { snapshot: makeConfiguration(), delta: delta(1) }
     },
     onDegraded: () => told.push(prepared === 2 ? 'while it drained' : 'before'),
   })
-  await fleet.start()
-  await fleet.listen()
-  await fleet.keys(delta(2))
+  await pool.start()
+  await pool.listen()
+  await pool.keys(delta(2))
   await drained.promise
   expect(told).toEqual(['before'])
-  expect(fleet.size).toBe(0)
+  expect(pool.size).toBe(0)
 })

@@ -60,7 +60,7 @@ describe('names of types', () => {
     JsonObject: 2,
     Key: 2,
     LocalCommand: 2,
-    WorkerHandle: 2,
+    Member: 2,
     OidcSettings: 2,
     Operator: 2,
     Place: 2,

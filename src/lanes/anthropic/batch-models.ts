@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { maximumElements, type Span, scanElements, scanObject, type WorkerHandle } from '../../core/json-scan.ts'
+import { type Member, maximumElements, type Span, scanElements, scanObject } from '../../core/json-scan.ts'
 import type { NamedModel } from '../contract.ts'
 import { isFault, readModel, rejectMisspelled } from '../request-body.ts'
 
@@ -10,7 +10,7 @@ const mostModels = 50
  * The models that a batch's requests name, with their spans, in order. If there are none, the provider may reject the
  * batch.
  */
-export function readBatchModels(body: Buffer, members: readonly WorkerHandle[]): NamedModel[] | Fault {
+export function readBatchModels(body: Buffer, members: readonly Member[]): NamedModel[] | Fault {
   const models = new Map<string, NamedModel>()
   const held = findParams(body, members)
   if (isFault(held)) return held
@@ -35,7 +35,7 @@ const tooManyModels = fault(
 )
 
 /** `requests[].params` */
-function findParams(body: Buffer, members: readonly WorkerHandle[]): Span[] | Fault {
+function findParams(body: Buffer, members: readonly Member[]): Span[] | Fault {
   const held: Span[] = []
   for (const member of members) {
     if (member.name !== 'requests') continue

@@ -1,5 +1,5 @@
 import type { Fault } from '../../core/errors.ts'
-import { scanObject, type WorkerHandle } from '../../core/json-scan.ts'
+import { type Member, scanObject } from '../../core/json-scan.ts'
 import type { Inspection, Match } from '../contract.ts'
 import { forwardedQuery } from '../query.ts'
 import {
@@ -84,14 +84,14 @@ const codeTool = Buffer.from('"code_execution_')
  * Whether something remains at the provider: a stored conversation, or the container and files of a tool that runs
  * code.
  */
-function leavesSomething(body: Buffer, members: readonly WorkerHandle[]): boolean {
+function leavesSomething(body: Buffer, members: readonly Member[]): boolean {
   return members.some(
     ({ name, start, end }) => name === 'thread' || (name === 'tools' && body.subarray(start, end).includes(codeTool)),
   )
 }
 
 /** `metadata.user_id` */
-function readMetadataUser(body: Buffer, members: readonly WorkerHandle[]): string | null {
+function readMetadataUser(body: Buffer, members: readonly Member[]): string | null {
   const metadata = members.find((member) => member.name === 'metadata')
   if (metadata === undefined) return null
   const within = scanObject(body, ['user_id'], metadata)

@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { scanObject, type WorkerHandle } from '../../core/json-scan.ts'
+import { type Member, scanObject } from '../../core/json-scan.ts'
 import { readValue } from '../../core/json-value.ts'
 import type { Endpoint, Inspection, Match } from '../contract.ts'
 import { forwardedQuery, readQuery, writeQuery } from '../query.ts'
@@ -75,7 +75,7 @@ export function inspectBody(match: Match, query: string, body: Buffer): Inspecti
 const wantedOfBody = ['model', 'stream', 'store', ...generationConfigs]
 const noModel = { model: null, spans: [] }
 
-function readConfiguredLimit(body: Buffer, members: readonly WorkerHandle[]): number | null {
+function readConfiguredLimit(body: Buffer, members: readonly Member[]): number | null {
   const configuration = members.findLast(({ name }) => generationConfigs.includes(name))
   if (configuration === undefined) return null
   const within = scanObject(body, [...outputLimits, ...choices], configuration)

@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { maximumElements, type Span, scanElements, scanObject, type WorkerHandle } from '../../core/json-scan.ts'
+import { type Member, maximumElements, type Span, scanElements, scanObject } from '../../core/json-scan.ts'
 import { readValue } from '../../core/json-value.ts'
 import { rejectMisspelled } from '../request-body.ts'
 import { modelName } from './names.ts'
@@ -38,7 +38,7 @@ export function findModelSpans(
   ways: ModelWays,
   model: string,
   body: Buffer,
-  members: readonly WorkerHandle[],
+  members: readonly Member[],
 ): Span[] | Fault {
   const seen: Seen = { wrong: null }
   const objects = ways.flatMap(([first = [], ...rest]) =>

@@ -1,4 +1,4 @@
-import { cutSpan, scanObject, type WorkerHandle } from '../../core/json-scan.ts'
+import { cutSpan, type Member, scanObject } from '../../core/json-scan.ts'
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
 import type { TokenUsage, UsageConvention } from '../../core/record.ts'
 import { locateInEvent } from '../../core/sse.ts'
@@ -155,7 +155,7 @@ function cutNullUsage(event: StreamEvent): Buffer {
   return member === undefined ? event.bytes : cutMember(event, member)
 }
 
-function cutMember(event: StreamEvent, member: WorkerHandle): Buffer {
+function cutMember(event: StreamEvent, member: Member): Buffer {
   const cut = cutSpan(event.data, member)
   return Buffer.concat([
     event.bytes.subarray(0, locateInEvent(event, cut.start)),

@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { scanObject, type WorkerHandle } from '../../core/json-scan.ts'
+import { type Member, scanObject } from '../../core/json-scan.ts'
 import { readValue } from '../../core/json-value.ts'
 import type { WatchedNames } from '../../core/watched-names.ts'
 import type { Endpoint, FormField, Inspection, Match } from '../contract.ts'
@@ -23,11 +23,7 @@ import { inspectSession } from './sockets.ts'
  * itself, or wrote something that only the provider can judge. Of a repeated key the last counts, as in every parser we
  * know.
  */
-export function askForUsage(
-  body: Buffer,
-  root: { start: number },
-  members: readonly WorkerHandle[],
-): Edit | Fault | null {
+export function askForUsage(body: Buffer, root: { start: number }, members: readonly Member[]): Edit | Fault | null {
   const options = members.findLast((member) => member.name === 'stream_options')
   if (options === undefined) return insert(root.start + 1, '"stream_options":{"include_usage":true},')
   if (body[options.start] === 0x6e) return replace(options, '{"include_usage":true}')
@@ -46,7 +42,7 @@ function insert(at: number, text: string): Edit {
   return { span: { start: at, end: at }, text }
 }
 
-function replace(member: WorkerHandle, text: string): Edit {
+function replace(member: Member, text: string): Edit {
   return { span: { start: member.start, end: member.end }, text }
 }
 
@@ -73,11 +69,11 @@ export interface BodyRules {
   /** The member names that refer to objects. Left out: every body is searched for references. */
   watch?: WatchedNames
   /** Rejects requests that this endpoint must not forward. */
-  validate?(body: Buffer, members: readonly WorkerHandle[]): Fault | null
+  validate?(body: Buffer, members: readonly Member[]): Fault | null
   /** Whether what the endpoint creates is kept at the provider. */
-  isStored?(body: Buffer, members: readonly WorkerHandle[]): boolean
+  isStored?(body: Buffer, members: readonly Member[]): boolean
   /** Whether the answer comes as a stream. */
-  readStream?(body: Buffer, members: readonly WorkerHandle[]): boolean | Fault
+  readStream?(body: Buffer, members: readonly Member[]): boolean | Fault
   /** A stream reports its usage only where the request asks for it. */
   asksForUsage?: true
 }
@@ -157,17 +153,17 @@ const noModelNamed = fault('invalid_request', '`session.model` is missing; name 
 })
 
 /** Speech is streamed as events when the body says so, else it is audio bytes. */
-export function asksForEvents(body: Buffer, members: readonly WorkerHandle[]): boolean {
+export function asksForEvents(body: Buffer, members: readonly Member[]): boolean {
   return members.some((member) => member.name === 'stream_format' && readValue(body, member) === 'sse')
 }
 
 /** A completion is stored when its body says so; audio from the model is kept either way. */
-export function isCompletionStored(body: Buffer, members: readonly WorkerHandle[]): boolean {
+export function isCompletionStored(body: Buffer, members: readonly Member[]): boolean {
   return members.some(({ name, start }) => (name === 'store' && body[start] === startOfTrue) || name === 'audio')
 }
 
 /** A response is stored unless its body says no; one in the background, and a container that it creates, remain either way. */
-export function isResponseStored(body: Buffer, members: readonly WorkerHandle[]): boolean {
+export function isResponseStored(body: Buffer, members: readonly Member[]): boolean {
   const refuses = members.some(({ name, start }) => name === 'store' && body[start] === startOfFalse)
   const inBackground = members.some(({ name, start }) => name === 'background' && body[start] === startOfTrue)
   return !refuses || inBackground || body.includes(codeTool) || body.includes(shellTool)

@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
-import { type Span, scanObject, type WorkerHandle } from '../../core/json-scan.ts'
+import { type Member, type Span, scanObject } from '../../core/json-scan.ts'
 import { asText, readValue } from '../../core/json-value.ts'
 import type { ObjectType } from '../../core/stored-object.ts'
 import type { FrameAsk, Match, NamedModel } from '../contract.ts'
@@ -45,7 +45,7 @@ export function askSession(frame: Buffer, call: Match, own: readonly ObjectType[
 
 interface ReadFrame {
   type: string
-  members: readonly WorkerHandle[]
+  members: readonly Member[]
   /** Null: the frame has no member that refers to an object. */
   bodyOf: Match | null
 }

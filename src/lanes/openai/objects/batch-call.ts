@@ -1,5 +1,5 @@
 import { type Fault, fault } from '../../../core/errors.ts'
-import { scanObject, type WorkerHandle } from '../../../core/json-scan.ts'
+import { type Member, scanObject } from '../../../core/json-scan.ts'
 import { readValue } from '../../../core/json-value.ts'
 import type { Match } from '../../contract.ts'
 import type { Matcher } from '../../endpoint-table.ts'
@@ -20,7 +20,7 @@ export function findCall(url: unknown, match: Matcher): Match | null {
 }
 
 /** A batch may only call endpoints that its client could call. `match` finds the lane's endpoints. */
-export function rejectUnserved(match: Matcher): (body: Buffer, members: readonly WorkerHandle[]) => Fault | null {
+export function rejectUnserved(match: Matcher): (body: Buffer, members: readonly Member[]) => Fault | null {
   return (body, members) => {
     const named = members.filter(({ name }) => name === 'endpoint')
     return named.every((member) => findCall(readValue(body, member), match) !== null) ? null : unserved
