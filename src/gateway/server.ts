@@ -9,7 +9,7 @@ import { allowsOrigin, ownHeaders, reject } from './answer/respond.ts'
 import type { Gateway } from './gateway.ts'
 import { handleRequest } from './pipeline.ts'
 import { Arrival } from './request/arrival.ts'
-import { headTimeoutMs, maxHeadBytes } from './request/explain-malformed.ts'
+import { headTimeoutMs, maxHeadBytes, maxHeaders } from './request/explain-malformed.ts'
 import { closeSoon, rejectMalformed } from './server-malformed.ts'
 import type { Upgrade } from './sockets/handshake.ts'
 import type { ServerCertificate } from './thread/messages.ts'
@@ -36,6 +36,7 @@ export function createGatewayServer(traffic: Traffic, certificate: ServerCertifi
   }
   const server = certificate === null ? http.createServer(options) : createSecureServer(options, certificate)
   server.timeout = 0
+  server.maxHeadersCount = maxHeaders
   server.on(certificate === null ? 'connection' : 'secureConnection', (socket: Socket) => track(traffic, socket))
   server.on('request', (request, response) => accept(traffic, request, response))
   // Without this Node would invite the body before the key has been looked at.

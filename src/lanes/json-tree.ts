@@ -38,12 +38,11 @@ export interface TreeMember {
 export class JsonMembers {
   readonly entries: TreeMember[] = []
 
-  /** The strings in members of this name. */
-  texts(name: string): string[] {
-    return this.entries.flatMap((one) => {
-      const text = one.name === name && one.value instanceof JsonText ? one.value.read() : null
-      return text === null ? [] : [text]
-    })
+  /** The strings in members of this name, as ids. */
+  ids(name: string): string[] {
+    return this.entries.flatMap((one) =>
+      one.name === name && one.value instanceof JsonText ? [one.value.readId()] : [],
+    )
   }
 
   /** The values of the members of this name. */
@@ -103,6 +102,11 @@ export class JsonText {
 
   get isEmpty(): boolean {
     return this.#start === this.#end
+  }
+
+  /** As the id of an object. One that is too long is cut and marked, so that it is looked up, and is no object's. */
+  readId(): string {
+    return this.read() ?? `${this.#bytes.toString('latin1', this.#start, this.#start + idBytes)}…`
   }
 
   /**

@@ -25,6 +25,15 @@ const file = { type: 'document', source: { type: 'file', file_id: 'file_a' } }
 const user = (...content: unknown[]) => ({ model: 'm', messages: [{ role: 'user', content }] })
 
 describe('references', () => {
+  it('too long for any object are looked up, and are no object', () => {
+    const long = `file_${'a'.repeat(20_000)}`
+    const content = user({ type: 'container_upload', file_id: long })
+    expect(references(messages, { ...content, container: long })).toEqual([
+      `container ${long.slice(0, 2048)}…`,
+      `file ${long.slice(0, 2048)}…`,
+    ])
+  })
+
   it.each([
     ['a document', user(file), ['file file_a']],
     ['what is put into a container', user({ type: 'container_upload', file_id: 'file_b' }), ['file file_b']],

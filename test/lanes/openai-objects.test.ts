@@ -29,6 +29,18 @@ const chat = 'POST /chat/completions'
 const responses = 'POST /responses'
 
 describe('references', () => {
+  it('too long for any object are looked up, and are no object', () => {
+    const cut = (start: string) => `${start}${'a'.repeat(2048 - start.length)}…`
+    const long = (start: string) => `${start}${'a'.repeat(20_000)}`
+    for (const [body, type, start] of [
+      [{ previous_response_id: long('resp_') }, 'response', 'resp_'],
+      [{ conversation: { id: long('conv_') } }, 'conversation', 'conv_'],
+      [{ input: [{ type: 'item_reference', id: long('msg_') }] }, 'item', 'msg_'],
+      [{ input: [{ content: [{ type: 'input_file', file_id: long('file-') }] }] }, 'file', 'file-'],
+    ] as const)
+      expect(refer(responses, JSON.stringify(body))).toEqual([`${type} ${cut(start)}`])
+  })
+
   it.each([
     [responses, '{"previous_response_id":"resp_1","input":"x"}', ['response resp_1']],
     [responses, '{"conversation":"conv_1"}', ['conversation conv_1']],

@@ -2,6 +2,7 @@ import { type Fault, fault } from '../../core/errors.ts'
 
 /** The longest head of a request, in bytes. */
 export const maxHeadBytes = 64 * 1024
+export const maxHeaders = 1000
 /** How long a client may take over it. Only a guard against heads that never end: the rest of a call has its four limits. */
 export const headTimeoutMs = 60_000
 
@@ -16,7 +17,8 @@ export function explainMalformed({ code, reason = '' }: ParserError): Fault {
   if (code === 'HPE_HEADER_OVERFLOW')
     return fault(
       'request_too_large',
-      `The request's head is larger than ${maxHeadBytes} bytes. Send fewer or shorter headers.`,
+      // Node has one code for both.
+      `The request has more than ${maxHeaders} headers, or its head is larger than ${maxHeadBytes} bytes. Send fewer or shorter headers.`,
     )
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return fault(

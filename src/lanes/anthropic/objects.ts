@@ -41,7 +41,7 @@ export function findReferences(_query: string, body: Buffer): readonly ObjectNam
     enter: (name) => !foreign.has(name) && name !== repeated,
     text(name, text, parent) {
       const type = referredType(name, parent)
-      const id = type === null ? null : text.read()
+      const id = type === null ? null : text.readId()
       if (type !== null && id !== null && (type !== 'skill' || id.startsWith('skill_'))) found.push({ type, id })
     },
   })

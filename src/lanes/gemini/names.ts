@@ -81,7 +81,8 @@ function looksLikeFile(uri: string): boolean {
   const text = flatten(uri)
   if (!absolute.test(text) && !pageOfHost.test(text)) return true
   const [, authority = '', path = ''] = /^(?:[a-z][a-z0-9+.-]*:)?\/*([^/?#]*)(.*)$/s.exec(text) ?? []
-  if (/generativelanguage.*googleapis/s.test(authority)) return true
+  // No host has so long a name: what is behind it may have been cut off.
+  if (authority.length > 255 || /generativelanguage.*googleapis/s.test(authority)) return true
   return versionedFiles.test(path) || versionedFiles.test(resolveDots(path))
 }
 

@@ -78,12 +78,9 @@ export function namedIn(body: Buffer, mayBeInput: boolean): Reference[] | Fault 
       const isHandle = name === 'handle' && resumptions.has(parent)
       const reading = Object.hasOwn(readings, name) ? readings[name] : undefined
       if (value.isEmpty || (!isHandle && reading === undefined)) return
-      const text = value.read()
-      if (text === null) {
-        long ||= isHandle
-        return
-      }
-      if (isHandle) found.push(nameHandle(text))
+      const text = value.readId()
+      if (isHandle && value.read() === null) long = true
+      else if (isHandle) found.push(nameHandle(text))
       const object = reading?.(text) ?? null
       if (object === null) return
       found.push(mayBeInput && inputs.has(name) ? { ...object, input: true } : object)
