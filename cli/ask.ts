@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { CommandFault, exitStatus, usageFault } from './fault.ts'
 import { type ParsedFlags, readValue } from './flags.ts'
 import { canAsk, type Io } from './io.ts'
@@ -72,21 +73,32 @@ async function fetchSecret(field: Field, source: Source, io: Io): Promise<string
   // A trailing line end is `echo`'s, not the credential's; a whole document keeps its inner lines.
   const secret = value.trim()
   if (secret !== '') return secret
-  const place = source.from === 'stdin' ? 'Standard input' : `The variable ${source.name}`
-  throw usageFault(`${place} contains no ${field.flag}.`, `Use --${field.flag}-stdin or --${field.flag}-env.`)
+  const place = source.from === 'stdin' ? 'Standard input' : `The ${source.from} ${source.name}`
+  throw usageFault(`${place} contains no ${field.flag}.`, `Use ${secretFlags(field)}.`)
 }
 
 async function readSource(field: Field, source: Source, io: Io): Promise<string> {
   if (source.from === 'variable') return io.environment[source.name] ?? ''
+  if (source.from === 'file')
+    return await readFile(source.name, 'utf8').catch((error: unknown) => refuse(source, error))
   if (io.stdin.isTerminal && canAsk(io)) return io.prompter.askHidden(field.prompt ?? field.description)
   return io.stdin.readAll()
+}
+
+function refuse({ name }: Extract<Source, { name: string }>, error: unknown): never {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+  throw usageFault(`${name} cannot be read (${code}).`, 'Check the path and the permissions of the file.')
+}
+
+function secretFlags({ flag }: Field): string {
+  return `--${flag}-stdin, --${flag}-env or --${flag}-file`
 }
 
 function nameMissing(operation: Operation, missing: readonly Field[]): CommandFault {
   const positional = operation.meta.positional ?? []
   const names = missing.map((field) => {
     if (positional.includes(field.name)) return `the argument ${field.flag.toUpperCase()}`
-    return field.secret ? `--${field.flag}-stdin or --${field.flag}-env` : `--${field.flag}`
+    return field.secret ? secretFlags(field) : `--${field.flag}`
   })
   return usageFault(
     `${operation.path.join(' ')} needs ${names.join(', ')}.`,

@@ -1,12 +1,13 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileOfVariable, variablesIn } from '../src/core/variables.ts'
 import { usageFault } from './fault.ts'
 import type { Io } from './io.ts'
 
 /** Files that `diff` and `apply` were given, by their names as messages will call them. */
 export interface ConfigurationFiles {
   files: Record<string, string>
-  /** Those that the files name and that are set here; no others leave this process. */
+  /** Those that the files name and that are set here, and the files that they name; no others leave this process. */
   variables: Record<string, string>
 }
 
@@ -19,7 +20,7 @@ export async function readConfigurationFiles(paths: readonly string[], io: Io): 
     if (path === '-') files['standard input'] = await io.stdin.readAll()
     else for (const file of await expand(path)) files[file] = await read(file)
   }
-  return { files, variables: findVariables(Object.values(files), io) }
+  return { files, variables: await readVariables(Object.values(files), io) }
 }
 
 async function expand(path: string): Promise<string[]> {
@@ -40,11 +41,17 @@ function refuse(path: string, error: unknown): never {
   throw usageFault(`${path} cannot be read (${code}).`, 'Check the permissions of the file.')
 }
 
-function findVariables(texts: readonly string[], { environment }: Io): Record<string, string> {
-  const names = texts.flatMap((text) => [...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name]) => name))
-  const set = [...new Set(names)].flatMap((name): [string, string][] => {
-    const value = name === undefined ? undefined : environment[name]
-    return name === undefined || value === undefined ? [] : [[name, value]]
-  })
-  return Object.fromEntries(set)
+async function readVariables(texts: readonly string[], { environment }: Io): Promise<Record<string, string>> {
+  const found: [string, string][] = []
+  for (const name of variablesIn(texts.join('\n'))) {
+    const file = fileOfVariable(name)
+    const value = file === null ? environment[name] : await readFile(file, 'utf8').then(withoutLineEnd, () => undefined)
+    if (value !== undefined) found.push([name, value])
+  }
+  return Object.fromEntries(found)
+}
+
+/** That is the editor's, not the secret's. */
+function withoutLineEnd(text: string): string {
+  return text.replace(/\r?\n$/, '')
 }

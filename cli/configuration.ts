@@ -85,7 +85,7 @@ function refuseProblems({ problems }: ConfigurationPlan): void {
 }
 
 function refuseUnset({ unset }: ConfigurationPlan): void {
-  refuseAll(unset, 'Nothing was changed. Set the variables in this shell and apply again.')
+  refuseAll(unset, 'Nothing was changed. Set the variables in this shell, or fill the files, and apply again.')
 }
 
 /** All of them have to be mended, so all are shown. */

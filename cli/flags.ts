@@ -5,7 +5,7 @@ import { usageFault } from './fault.ts'
 import type { Field } from './operation.ts'
 
 /** Where a secret comes from; the value itself is never on the command line. */
-type SecretSource = { from: 'stdin' } | { from: 'variable'; name: string }
+type SecretSource = { from: 'stdin' } | { from: 'variable' | 'file'; name: string }
 
 export interface ParsedFlags {
   /** What was given, in the types of the operation's input. */
@@ -54,6 +54,7 @@ function secretOptions(field: Field): Option[] {
       `${describeField(field)}; read from standard input, or asked for on a terminal`,
     ),
     new Option(`--${field.flag}-env <variable>`, 'Same, from an environment variable'),
+    new Option(`--${field.flag}-file <file>`, 'Same, from a file'),
     // Declared only to be refused with a hint: arguments are seen in process lists and shell histories.
     new Option(`--${field.flag} [value]`).hideHelp(),
   ]
@@ -110,16 +111,22 @@ export function readFlags(
 
 function readSecretSource(field: Field, options: Record<string, unknown>, parsed: ParsedFlags): void {
   const name = camelCase(field.flag)
-  const hint = `Use --${field.flag}-stdin or --${field.flag}-env VARIABLE.`
+  const hint = `Use --${field.flag}-stdin, --${field.flag}-env VARIABLE or --${field.flag}-file FILE.`
   if (options[name] !== undefined) {
     throw usageFault(`--${field.flag} takes no value: other users could see it on the command line.`, hint)
   }
-  const variable = options[`${name}Env`]
-  if (typeof variable === 'string' && options[`${name}Stdin`] === true) {
-    throw usageFault(`--${field.flag}-stdin and --${field.flag}-env cannot be used together.`, 'Remove one of them.')
+  const given = (['stdin', 'env', 'file'] as const).flatMap((from) => {
+    const value = options[`${name}${from[0]?.toUpperCase()}${from.slice(1)}`]
+    return typeof value === 'string' || value === true ? [{ from, value: String(value) }] : []
+  })
+  const [source, second] = given
+  if (source === undefined) return
+  if (second !== undefined) {
+    const flags = `--${field.flag}-${source.from} and --${field.flag}-${second.from}`
+    throw usageFault(`${flags} cannot be used together.`, 'Remove one of them.')
   }
-  if (typeof variable === 'string') parsed.secrets[field.name] = { from: 'variable', name: variable }
-  else if (options[`${name}Stdin`] === true) parsed.secrets[field.name] = { from: 'stdin' }
+  const { from, value } = source
+  parsed.secrets[field.name] = from === 'stdin' ? { from } : { from: from === 'env' ? 'variable' : from, name: value }
 }
 
 /** One field's text (or texts) in the type of the input. A nullable field is emptied by the word `none`. */

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { z } from 'zod'
 import { closestName } from '../core/closest-names.ts'
 import { Secret } from '../core/secret.ts'
+import { describeUnset, fileOfVariable, variablesIn } from '../core/variables.ts'
 import { type Environment, findDataDirectory } from './data-directory.ts'
 import { findUnknownVariables, readVariables } from './environment.ts'
 import { readProxies } from './proxies.ts'
@@ -143,7 +145,7 @@ function toSettings(
       ...console.listen,
       tls: locateTls('console', console.tls),
       url: console.url ?? null,
-      metricsToken: console.metrics_token === undefined ? null : new Secret(console.metrics_token),
+      metricsToken: readSecret(console.metrics_token, environment, place(['console', 'metrics_token'])),
       oidc: toOidc(console.oidc, environment, place),
     },
     admin: {
@@ -165,11 +167,10 @@ function toOidc(
 ): OidcSettings | null {
   const { issuer, client_id: clientId, client_secret: secret } = oidc
   if (issuer === undefined || clientId === undefined) return null
-  const at = place(['console', 'oidc', 'client_secret'])
   return {
     issuer,
     clientId,
-    clientSecret: secret === undefined ? null : new Secret(resolveVariable(secret, environment, at)),
+    clientSecret: readSecret(secret, environment, place(['console', 'oidc', 'client_secret'])),
     name: oidc.name ?? new URL(issuer).hostname,
     scopes: oidc.scopes,
     roleClaim: oidc.role_claim,
@@ -177,13 +178,23 @@ function toOidc(
   }
 }
 
-/** `${NAME}` stands for a variable of the environment, so that the file need hold no secret. */
-function resolveVariable(text: string, environment: Environment, place: string): string {
-  const name = /^\$\{(\w+)\}$/.exec(text)?.[1]
-  if (name === undefined) return text
-  const value = environment[name]
-  if (value) return value
-  throw new SettingsRefused([{ place, message: `the environment has no ${name}` }])
+/** `${NAME}` stands for a variable of the environment, `${file:PATH}` for the content of a file, so that the settings hold no secret. */
+function readSecret(text: string | undefined, environment: Environment, place: string): Secret | null {
+  if (text === undefined) return null
+  const [name = ''] = variablesIn(text)
+  if (text !== `\${${name}}`) return new Secret(text)
+  const file = fileOfVariable(name)
+  const value = file === null ? environment[name] : readSecretFile(file)
+  if (value) return new Secret(value)
+  throw new SettingsRefused([{ place, message: describeUnset([name]) }])
+}
+
+function readSecretFile(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch {
+    return undefined
+  }
 }
 
 type TlsSection = FileSettings['gateway']['tls']

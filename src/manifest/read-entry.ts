@@ -1,5 +1,5 @@
 import { Secret } from '../core/secret.ts'
-import { firstOf } from './bounded-problems.ts'
+import { describeUnset, variableForm } from '../core/variables.ts'
 import { moment } from './forms.ts'
 import { type KindSpec, kindSpecs, specOf } from './kinds.ts'
 import { below, type Place, type Reader, unknownName } from './reader.ts'
@@ -69,11 +69,8 @@ function fill(reader: Reader, value: Record<string, unknown>, place: Place): Giv
       const before = missing.get(field)
       if (before === undefined) missing.set(field, filled.missing)
       else before.push(...filled.missing.slice(0, missingNamed))
-      if (!isCredential(field))
-        reader.reject(
-          at,
-          `${field}: the variable ${firstOf(filled.missing, missingNamed)} is not set; set it and apply again`,
-        )
+      const unset = describeUnset(filled.missing.slice(0, missingNamed))
+      if (!isCredential(field)) reader.reject(at, `${field}: ${unset}; set it and apply again`)
     }
     return filled.text
   }
@@ -242,15 +239,13 @@ function readSecret(
   return { sha256: hash, last_four: ending }
 }
 
-/** `${NAME}`, filled in from variables that the applying command read; `$${` stands for `${` itself. */
-const variableForm = /\$(\$\{)|\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
-
 interface Filled {
   text: string
   /** Variables that are not set, or empty. */
   missing: string[]
 }
 
+/** `${NAME}` and `${file:PATH}`, filled in from what the applying command read; `$${` stands for `${` itself. */
 function fillVariables(text: string, variables: Readonly<Record<string, string>>): Filled {
   const missing: string[] = []
   const filled = text.replace(variableForm, (whole, escaped: string | undefined, name: string | undefined) => {

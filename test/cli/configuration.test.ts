@@ -64,6 +64,15 @@ Note: a note.
     expect(JSON.stringify(calls)).not.toContain('sk-other')
   })
 
+  it('sends the files that the files name, without their line ends', async () => {
+    const secret = join(directory, 'secret')
+    const naming = join(directory, 'naming.yaml')
+    writeFileSync(secret, '{"a":\n"sk-canary"}\n')
+    writeFileSync(naming, `a: "\${file:${secret}}"\nb: "\${file:/none/at/all}"\nc: "$\${file:${file}}"\n`)
+    const { calls } = await runLine(['diff', '-f', naming], { gateway: gatewayOf(planOf()) })
+    expect(calls[0]?.[1].variables).toEqual({ [`file:${secret}`]: '{"a":\n"sk-canary"}' })
+  })
+
   it('prints the list of changes as JSON', async () => {
     const { io } = await runLine(['diff', '-f', file, '--json'], { gateway: gatewayOf(planOf(change)) })
     expect(JSON.parse(io.out())).toEqual([change])

@@ -145,5 +145,8 @@ describe('command lines', () => {
     expect((await read('providers', 'add', 'x', '--credential-env', 'KEY')).parsed.secrets).toEqual({
       credential: { from: 'variable', name: 'KEY' },
     })
+    expect((await read('providers', 'add', 'x', '--credential-file', '/run/key')).parsed.secrets).toEqual({
+      credential: { from: 'file', name: '/run/key' },
+    })
   })
 })

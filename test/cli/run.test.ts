@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { ORPCError } from '@orpc/client'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { GatewayNotRunning } from '../../src/admin/client-fault.ts'
 import { runLine } from './run-line.ts'
 
@@ -103,7 +106,7 @@ describe('wrong usage ends with 2, before anything is asked of the gateway', () 
     [['keys', 'list', '--json', '--output', 'csv'], 'cannot be used together'],
     [['keys', 'create'], 'keys create needs --name.'],
     [['keys', 'show'], 'needs the argument KEY.'],
-    [['providers', 'credentials', 'add', 'x'], 'needs --credential-stdin or --credential-env.'],
+    [['providers', 'credentials', 'add', 'x'], 'needs --credential-stdin, --credential-env or --credential-file.'],
     [['keys', 'revoke', 'ci'], 'Add --yes'],
   ])('%j', async (argv, words) => {
     const ran = await runLine(argv)
@@ -137,6 +140,21 @@ describe('secrets', () => {
     ])
   })
 
+  it('come from a file, without the line end', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'secret-'))
+    onTestFinished(() => rmSync(directory, { recursive: true }))
+    const path = join(directory, 'key')
+    writeFileSync(path, `${canary}\n`)
+    const ran = await runLine([...add, '--credential-file', path], { gateway: addProvider })
+    expect(ran.calls[0]?.[1].credential).toBe(canary)
+    expect(ran.io.out() + ran.io.err()).not.toContain(canary)
+    const missing = await runLine([...add, '--credential-file', `${path}x`], { gateway: addProvider })
+    expect([missing.status, missing.calls]).toEqual([2, []])
+    expect(missing.io.err()).toContain(`${path}x cannot be read (ENOENT).`)
+    const both = await runLine([...add, '--credential-file', path, '--credential-env', 'KEY'], {})
+    expect([both.status, both.io.err()]).toEqual([2, expect.stringContaining('cannot be used together')])
+  })
+
   it('come from a hidden question on a terminal, and are not echoed', async () => {
     for (const argv of [add, [...add, '--credential-stdin']]) {
       const ran = await runLine(argv, { terminal: true, answers: [canary], gateway: addProvider })
@@ -150,7 +168,7 @@ describe('secrets', () => {
   it.each([[['--credential', canary]], [[`--credential=${canary}`]]])('are refused as arguments: %j', async (flags) => {
     const ran = await runLine([...add, ...flags])
     expect(ran.status).toBe(2)
-    expect(ran.io.err()).toContain('--credential-stdin or --credential-env')
+    expect(ran.io.err()).toContain('--credential-stdin, --credential-env VARIABLE or --credential-file FILE')
     expect(ran.io.err()).not.toContain(canary)
   })
 })

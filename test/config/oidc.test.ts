@@ -24,6 +24,19 @@ function problems(oidc: string, environment: Record<string, string> = {}): strin
 
 const provider = 'issuer: "https://login.example.com/o/spgw/", client_id: spgw'
 
+it('a secret is read from a file, without its line end', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'secrets-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const path = join(directory, 'login')
+  writeFileSync(path, 'a secret canary\n')
+  const oidc = load(`{ ${provider}, client_secret: "\${file:${path}}", roles: { platform: owner } }`)
+  expect(oidc?.clientSecret?.reveal()).toBe('a secret canary')
+  writeFileSync(path, '\n')
+  expect(problems(`{ ${provider}, client_secret: "\${file:${path}}", roles: { a: owner } }`)).toBe(
+    `the file ${path} cannot be read, or is empty`,
+  )
+})
+
 it('an identity provider is read with its roles, and its secret from the environment', () => {
   const oidc = load(
     `{ ${provider}, client_secret: "\${LOGIN_SECRET}", roles: { platform: owner, a: admin@alpha viewer, "*": viewer } }`,
@@ -72,7 +85,11 @@ it.each([
   [`{ ${provider} }`, 'without a role nobody can sign in'],
   [`{ ${provider}, roles: { a: root } }`, 'expected roles by value'],
   [`{ ${provider}, roles: [owner] }`, 'expected roles by value'],
-  [`{ ${provider}, roles: { a: owner }, client_secret: "\${NO_SUCH}" }`, 'the environment has no NO_SUCH'],
+  [`{ ${provider}, roles: { a: owner }, client_secret: "\${NO_SUCH}" }`, 'the variable NO_SUCH is not set'],
+  [
+    `{ ${provider}, roles: { a: owner }, client_secret: "\${file:/none}" }`,
+    'the file /none cannot be read, or is empty',
+  ],
   [`{ ${provider}, roles: { a: owner }, issuers: x }`, 'did you mean console.oidc.issuer?'],
 ])('%s is refused', (oidc, reason) => {
   expect(problems(oidc)).toContain(reason)

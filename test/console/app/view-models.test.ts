@@ -7,10 +7,10 @@ import { readBody } from '../../../src/console/app/areas/routing/explain-body.ts
 import { drawLines, expectedShares, pictureHeight } from '../../../src/console/app/areas/routing/route-picture.ts'
 import { moveRow, newRow, rowsOf, writeRows } from '../../../src/console/app/areas/routing/target-rows.ts'
 import { trafficOf } from '../../../src/console/app/areas/routing/target-traffic.ts'
-import { variablesIn } from '../../../src/console/app/areas/settings/configuration-file.ts'
 import { projectsOfPolicy } from '../../../src/console/app/areas/settings/policy-fields.ts'
 import { describeTimeRange } from '../../../src/console/app/areas/time-range.ts'
 import { describeBrowser } from '../../../src/console/app/parts/browser.ts'
+import { variablesIn } from '../../../src/core/variables.ts'
 
 describe('differences of two answers', () => {
   it('are the leaves that differ, with what was and what is', () => {

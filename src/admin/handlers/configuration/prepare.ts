@@ -1,6 +1,7 @@
 import { ORPCError } from '@orpc/server'
 import { closestNames } from '../../../core/closest-names.ts'
 import { mapInSlices } from '../../../core/slices.ts'
+import { describeUnset } from '../../../core/variables.ts'
 import { type Entry, keyOf, objectsIn, type Plain, type Problem, type Resource } from '../../../manifest/resource.ts'
 import type { ProviderKind } from '../../../providers/contract.ts'
 import { defaultBaseUrl } from '../../../providers/index.ts'
@@ -179,11 +180,10 @@ function prepareCredentials(
 }
 
 function prepareUnset({ name, missing, fields, placeOf, place }: Entry, stored: boolean, found: Findings): void {
-  const variables = missing.join(', ')
-  const message = `provider ${name}: the variable ${variables} is not set`
+  const message = `provider ${name}: ${describeUnset(missing)}`
   if (stored) found.notes.push(`${message}; its credential stays as it is`)
   else {
     found.unset.push({ place: placeOf.credentials ?? place, message })
-    fields.credentials = [{ unset: variables }]
+    fields.credentials = [{ unset: missing.join(', ') }]
   }
 }

@@ -1,9 +1,9 @@
 import { useState } from 'react'
+import { variablesIn } from '../../../../core/variables.ts'
 import type { Fault } from '../../client/fault.ts'
 import { toast, useOperation } from '../../parts/index.ts'
 import type { Applied, Plan } from '../outputs.ts'
 import { pluralize } from '../units.ts'
-import { variablesIn } from './configuration-file.ts'
 
 export interface FileOptions {
   prune: boolean
