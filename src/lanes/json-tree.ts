@@ -38,8 +38,8 @@ export interface TreeMember {
 export class JsonMembers {
   readonly entries: TreeMember[] = []
 
-  /** The strings in members of this name, as ids. */
-  ids(name: string): string[] {
+  /** The strings in members of this name; one that is too long for an id is cut (`readId`). */
+  texts(name: string): string[] {
     return this.entries.flatMap((one) =>
       one.name === name && one.value instanceof JsonText ? [one.value.readId()] : [],
     )

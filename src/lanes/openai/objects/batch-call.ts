@@ -64,7 +64,7 @@ export function rejectWideSource(body: Buffer): Fault | null {
     if (!(value instanceof JsonMembers)) continue
     for (const { name, value: member } of value.entries) {
       waiting.push(member)
-      const types = name === 'source' && member instanceof JsonMembers ? member.ids('type') : []
+      const types = name === 'source' && member instanceof JsonMembers ? member.texts('type') : []
       if (types.some((type) => wideTypes.has(type)))
         return fault(
           'invalid_request',

@@ -113,7 +113,7 @@ function* collect(root: JsonValue, withAudio: boolean): Generator<Reference> {
         for (const { value: each } of member.entries) waiting.push(each)
       else waiting.push(member)
     }
-    if (value.ids('type').includes('file_id')) for (const id of value.ids('id')) yield { type: 'file', id }
+    if (value.texts('type').includes('file_id')) for (const id of value.texts('id')) yield { type: 'file', id }
   }
 }
 
@@ -124,7 +124,7 @@ function* namedBy(
 ): Generator<ObjectName> {
   const values = Array.isArray(value) ? value : [value]
   for (const one of values) {
-    const ids = one instanceof JsonMembers ? one.ids('id') : one instanceof JsonText ? [one.readId()] : []
+    const ids = one instanceof JsonMembers ? one.texts('id') : one instanceof JsonText ? [one.readId()] : []
     for (const id of ids) if (id !== '' && isOne(id)) yield { type, id }
   }
 }
@@ -150,7 +150,7 @@ const holdsContent: ReadonlyMap<string, (item: JsonMembers) => boolean> = new Ma
 function* items(value: JsonValue): Generator<ObjectName> {
   if (!Array.isArray(value)) return
   for (const item of value)
-    if (item instanceof JsonMembers && mayLookUp(item)) for (const id of item.ids('id')) yield { type: 'item', id }
+    if (item instanceof JsonMembers && mayLookUp(item)) for (const id of item.texts('id')) yield { type: 'item', id }
 }
 
 function mayLookUp(item: JsonMembers): boolean {
