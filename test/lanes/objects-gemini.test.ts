@@ -25,18 +25,6 @@ function inspect(call: string, body: unknown = {}, query = ''): Inspection {
 const generate = 'POST /v1beta/models/g:generateContent'
 const interact = 'POST /v1beta/interactions'
 
-it('looks up references that are too long for any object, and no web pages', () => {
-  const long = 'a'.repeat(20_000)
-  const named = (body: object) => match(generate).endpoint.references('', Buffer.from(JSON.stringify(body)))
-  const part = (fileUri: string) => ({ contents: [{ parts: [{ fileData: { fileUri } }] }] })
-  expect(named({ cachedContent: `cachedContents/${long}` })).toEqual([
-    { type: 'cached_content', id: expect.stringMatching(/^cachedContents\/a+…$/) },
-  ])
-  for (const uri of [`files/${long}`, `https://${long}@generativelanguage.googleapis.com/v1beta/files/a`])
-    expect(named(part(uri))).toEqual([{ type: 'file', id: expect.stringMatching(/…$/) }])
-  expect(named(part(`https://example.com/a.png?signature=${long}`))).toEqual([])
-})
-
 describe('names', () => {
   it.each([
     ['GET /v1beta/files/a', 'files/a'],
