@@ -54,7 +54,7 @@ const remedies: readonly [reason: RegExp, remedy: string][] = [
   [/read-only|EROFS|EIO|failed to/, 'Check the disk and the system log, then mount the disk read-write again.'],
   [/EFBIG/, 'Raise the file size limit (ulimit -f, or LimitFSIZE= of the service) and restart the gateway.'],
   [/permission|EACCES/, "Give the files back to the gateway's user: chown -R USER DIRECTORY"],
-  [/recreated|made anew/, 'No action is needed, but find out what deleted it.'],
+  [/recreated|created again/, 'No action is needed, but find out what deleted it.'],
   [/rescued/, 'Stop the gateway, move the rescued file to spgw.db and start the gateway again.'],
   [/damaged/, 'Stop the gateway, keep its journal and restore a backup: spgw restore FILE --force'],
 ]

@@ -1,5 +1,5 @@
 /**
- * The parts of the gateway that can be sick while requests go on being served. `journal`: entries cannot be written, so
+ * The parts of the gateway that can be degraded while requests go on being served. `journal`: entries cannot be written, so
  * the crash promise is suspended. `store`: the database is locked, full, read-only, damaged or gone, so records wait in
  * the journal and commands that change something are refused. `thread`: fewer data-plane threads than there should be.
  * `configuration`: settings that were read again were refused, so the ones before hold.
@@ -7,14 +7,14 @@
 export const partNames = ['journal', 'store', 'thread', 'configuration'] as const
 export type PartName = (typeof partNames)[number]
 
-/** Where records wait while it is sick. */
+/** Where records wait while it is degraded. */
 const keepers = ['journal', 'store'] as const satisfies readonly PartName[]
 
-/** What a reading of records has to say with itself while these parts are sick; null: it lacks nothing. */
+/** What a reading of records has to say with itself while these parts are degraded; null: it lacks nothing. */
 export function describeMissing(parts: readonly string[]): string | null {
-  const sick = keepers.filter((part) => parts.includes(part))
-  if (sick.length === 0) return null
-  return `The ${sick.join(' and the ')} ${sick.length === 1 ? 'is' : 'are'} degraded: requests since then wait, and may be missing here. See spgw status.`
+  const degraded = keepers.filter((part) => parts.includes(part))
+  if (degraded.length === 0) return null
+  return `The ${degraded.join(' and the ')} ${degraded.length === 1 ? 'is' : 'are'} degraded: requests since then wait, and may be missing here. See spgw status.`
 }
 
 export interface DegradedPart {

@@ -65,12 +65,12 @@ const actions = ['kill', 'throw', 'heap'] as const
 type Action = (typeof actions)[number]
 
 /** Core does no I/O: what ends the process comes from the entry of each thread. */
-interface Weapon {
+interface KillHook {
   kill(): void
 }
 
-const shelf = 'fault-plan'
-let armed: (FaultPlan & Weapon) | null = null
+const planName = 'fault-plan'
+let armed: (FaultPlan & KillHook) | null = null
 
 /** Does nothing unless this very point is armed. */
 export function reachFaultPoint(point: FaultPoint): void {
@@ -88,7 +88,7 @@ export function armFaultPoint(
     if (!text) return
     const plan = readPlan(text)
     armed = { ...plan, kill }
-    share(shelf, plan)
+    share(planName, plan)
   }
 }
 
@@ -96,7 +96,7 @@ export function armFaultPoint(
 export function armThread(shared: (name: string) => unknown, kill: () => void): void {
   if (typeof __FAULT_POINTS__ === 'undefined' || __FAULT_POINTS__) {
     // Only `armFaultPoint` puts anything there.
-    const plan = shared(shelf) as FaultPlan | undefined
+    const plan = shared(planName) as FaultPlan | undefined
     armed = plan ? { ...plan, kill } : null
   }
 }
@@ -119,7 +119,7 @@ function pass(point: FaultPoint): void {
   if (passed % armed.passing === 0 && passed / armed.passing <= armed.times) strike(armed)
 }
 
-function strike({ action, kill }: FaultPlan & Weapon): void {
+function strike({ action, kill }: FaultPlan & KillHook): void {
   if (action === 'kill') kill()
   else if (action === 'throw') queueMicrotask(throwUncaught)
   else fillHeap()

@@ -3,7 +3,7 @@ import { type Certificate, checkDates, readCertificate } from '../config/certifi
 import type { Settings } from '../config/settings.ts'
 import { SettingsRefused } from '../config/settings-refused.ts'
 import type { ServerCertificate } from '../gateway/thread/messages.ts'
-import { judgeCertificate } from '../gateway/thread/server-address.ts'
+import { certificateProblem } from '../gateway/thread/server-address.ts'
 import type { Log } from './log.ts'
 
 /** Of both listeners; null where one speaks plain HTTP. */
@@ -21,7 +21,7 @@ function readOne(settings: Pick<Settings, 'gateway' | 'console'>, section: 'gate
   const files = settings[section].tls
   if (files === null) return null
   const certificate = readCertificate(`${section}.tls`, files)
-  const reason = judgeCertificate(openCertificate(certificate))
+  const reason = certificateProblem(openCertificate(certificate))
   if (reason !== null)
     throw new SettingsRefused([{ place: `${section}.tls.cert`, message: `${files.cert}: ${reason}` }])
   return certificate

@@ -1,5 +1,5 @@
 import type { DegradedPart } from '../core/degraded.ts'
-import { afterRunning } from '../core/running-time.ts'
+import { stallAwareTimeout } from '../core/stall-aware-timeout.ts'
 import type { StoreClient } from '../store/api.ts'
 import { StoreDegraded } from '../store/store-error.ts'
 
@@ -9,7 +9,7 @@ const stallLimitMs = 5000
 /** Everything journaled before the call is stored when this resolves. Throws `StoreDegraded`, within the time, when it is not. */
 export async function ingestSoon(store: StoreClient, degraded: () => readonly DegradedPart[]): Promise<void> {
   const overdue = Promise.withResolvers<never>()
-  const timeout = afterRunning(stallLimitMs, () => {
+  const timeout = stallAwareTimeout(stallLimitMs, () => {
     const degradedStore = degraded().find(({ part }) => part === 'store')
     const reason = degradedStore?.reason ?? 'the store is behind the traffic'
     overdue.reject(new StoreDegraded(`the newest records are not stored yet: ${reason}`))

@@ -1,4 +1,4 @@
-import { afterRunning } from '../core/running-time.ts'
+import { stallAwareTimeout } from '../core/stall-aware-timeout.ts'
 import type { StoreClient, StoreHealth } from '../store/api.ts'
 import type { Log } from './log.ts'
 
@@ -44,7 +44,7 @@ export class StoreWatch {
   async #look(): Promise<void> {
     if (this.#asking) return
     this.#asking = true
-    const timeout = afterRunning(stallLimitMs, () => this.#options.onDegraded('the store does not answer'))
+    const timeout = stallAwareTimeout(stallLimitMs, () => this.#options.onDegraded('the store does not answer'))
     try {
       const health = await this.#options.store.health()
       this.health = health

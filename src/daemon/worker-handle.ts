@@ -1,5 +1,5 @@
 import type { MessagePort, Worker } from 'node:worker_threads'
-import { afterRunning } from '../core/running-time.ts'
+import { stallAwareTimeout } from '../core/stall-aware-timeout.ts'
 import type { FromThread, ThreadStart, ToThread } from '../gateway/thread/messages.ts'
 import { startThread } from './threads.ts'
 
@@ -78,7 +78,7 @@ export class WorkerHandle {
   async receivedWithin(type: FromThread['type'], limitMs: number): Promise<void> {
     if (!this.alive) return
     const overdue = Promise.withResolvers<null>()
-    const timeout = afterRunning(limitMs, () => overdue.resolve(null))
+    const timeout = stallAwareTimeout(limitMs, () => overdue.resolve(null))
     await Promise.race([this.received(type), overdue.promise])
     timeout.cancel()
   }

@@ -41,7 +41,7 @@ export interface Gateway {
   /** Tells the control plane what only traffic can see. */
   report(event: TrafficEvent): void
   random(): number
-  /** The gateway is stopping: what is under way ends, nothing new is wanted. */
+  /** The gateway is stopping: what is in progress ends, nothing new is wanted. */
   draining: boolean
   /** This thread ends after a fault that nobody caught: whatever it is still asked is rejected. */
   crashing: boolean

@@ -16,7 +16,7 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
   if (arrival.abort.aborted) return settleAborted(arrival)
   if ('code' in caller) return reject(arrival, caller)
   const inspection = await receive(arrival, caller)
-  if (inspection !== null && !('code' in inspection)) arrival.trace.inspected(inspection)
+  if (inspection !== null && !('code' in inspection)) arrival.trace.noteInspection(inspection)
   if (inspection === null || arrival.abort.aborted) return settleAborted(arrival)
   if ('code' in inspection) return reject(arrival, inspection)
   const call = admit(arrival, caller, inspection)

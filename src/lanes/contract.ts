@@ -240,7 +240,7 @@ export interface BodyPatch {
   /** Null: the model keeps its name. */
   renameTo: string | null
   /** The provider's names for `Inspection.additionalModels`, in the same order. */
-  additionalTo?: readonly string[]
+  renameAdditionalTo?: readonly string[]
   askForUsage: boolean
 }
 

@@ -168,7 +168,7 @@ export function patchBody(body: Buffer, inspection: Inspection, change: BodyPatc
   const edits: Edit[] = []
   if (change.renameTo !== null) rename(inspection.modelSpans, change.renameTo, edits)
   for (const [index, { name, spans }] of (inspection.additionalModels ?? []).entries()) {
-    const to = change.additionalTo?.[index] ?? name
+    const to = change.renameAdditionalTo?.[index] ?? name
     if (to !== name) rename(spans, to, edits)
   }
   if (change.askForUsage && inspection.usagePatch !== null) edits.push(inspection.usagePatch)

@@ -37,8 +37,8 @@ export interface CallFacts {
   lane: LaneName
   /** null: the call names none. */
   model: string | null
-  /** Of many requests in one body: what else they name. */
-  further?: readonly { name: string }[] | undefined
+  /** Of many requests in one body: which other models they name. */
+  additionalModels?: readonly { name: string }[] | undefined
   /** Of the body. */
   bytes: number
   /** The gateway's own limit for bodies. */
@@ -59,14 +59,14 @@ export function admitKey(key: SnapshotKey, facts: KeyFacts): Verdict {
 
 /** After the body is read and before a provider is chosen. Takes the holds when nothing refuses. */
 export function admitCall(call: CallFacts, effective: EffectivePolicy, counters: Counters): Admission {
-  const verdict = judgeCall(call, effective)
+  const verdict = checkCall(call, effective)
   if (verdict.fault !== null) return { ...verdict, hold: null }
   for (const { row, amount } of callHold) counters.reserve(row, amount, Number.POSITIVE_INFINITY)
   return verdict === noPolicy ? admittedFreely : { ...verdict, hold: callHold }
 }
 
 /** What `admitCall` would say, holding nothing. */
-export function judgeCall(call: CallFacts, effective: EffectivePolicy): Verdict {
+export function checkCall(call: CallFacts, effective: EffectivePolicy): Verdict {
   if (effective.policies.length === 0 && effective.missing === null && call.bytes <= call.bodyLimit) return noPolicy
   const signals: Signal[] = []
   const refused =
@@ -135,7 +135,11 @@ function addVerdict(signals: Signal[], verdict: Verdict): Fault | null {
   return verdict.fault
 }
 
-function checkModels(signals: Signal[], effective: EffectivePolicy, { model, further = [] }: CallFacts): Fault | null {
+function checkModels(
+  signals: Signal[],
+  effective: EffectivePolicy,
+  { model, additionalModels = [] }: CallFacts,
+): Fault | null {
   let refused: Fault | null = null
   if (model !== null) refused = addVerdict(signals, effective.checkModel(model))
   else
@@ -143,7 +147,7 @@ function checkModels(signals: Signal[], effective: EffectivePolicy, { model, fur
       const text = `The policy ${policy} limits models, but the call names none.`
       signals.push({ rule: 'model', verdict: 'pass', text, data: { policy } })
     }
-  for (const { name } of further) refused ??= addVerdict(signals, effective.checkModel(name))
+  for (const { name } of additionalModels) refused ??= addVerdict(signals, effective.checkModel(name))
   return refused
 }
 

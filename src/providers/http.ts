@@ -3,7 +3,7 @@ import type { buildConnector, Dispatcher } from 'undici'
 import buildConnectorOf from 'undici/lib/core/connect.js'
 // Not undici's index: it holds fetch, caches and mocks, which every thread would carry.
 import PoolClass from 'undici/lib/dispatcher/pool.js'
-import { afterRunning } from '../core/running-time.ts'
+import { stallAwareTimeout } from '../core/stall-aware-timeout.ts'
 import type {
   BorrowedBody,
   EgressOptions,
@@ -184,7 +184,7 @@ class HttpExchange implements Dispatcher.DispatchHandler, Sending {
 
   limitConnecting(connectMs: number): void {
     if (!this.#controller && !this.#done)
-      this.#connectTimer = afterRunning(connectMs, () => this.#giveUpConnecting(connectMs))
+      this.#connectTimer = stallAwareTimeout(connectMs, () => this.#giveUpConnecting(connectMs))
   }
 
   #giveUpConnecting(connectMs: number): void {

@@ -1,6 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { afterRunning } from '../core/running-time.ts'
+import { stallAwareTimeout } from '../core/stall-aware-timeout.ts'
 import type { OutboundRequest, ResponseSink, Sending, Transport, TransportFault } from './contract.ts'
 import type { Proxies } from './proxy-choice.ts'
 import { chooseConnection, type SocketOptions } from './socket-connect.ts'
@@ -81,7 +81,7 @@ class Dial {
   constructor(sink: ResponseSink, connectMs: number) {
     this.#sink = sink
     const message = `No connection to the provider within ${connectMs} ms.`
-    this.#connectTimer = afterRunning(connectMs, () => this.fail({ kind: 'connect-timeout', message }))
+    this.#connectTimer = stallAwareTimeout(connectMs, () => this.fail({ kind: 'connect-timeout', message }))
   }
 
   begin(outgoing: ClientRequest): void {

@@ -25,7 +25,7 @@ const closed: BreakerState = Object.freeze({ phase: 'closed', until: 0 })
 /**
  * A breaker a row, shared by all threads. Its state is one word, so that every change is one compare-and-exchange and
  * no thread ever sees half a change: 0 is closed, else twice the time until which it is open, plus one while a probe
- * is under way.
+ * is in progress.
  *
  * It opens after 5 failures in a row, or when at least half of at least 20 calls of the last 30 s failed; for 5 s,
  * doubled with each failed probe up to 5 min. Times are epoch milliseconds of a clock that all threads share; when it

@@ -15,8 +15,8 @@ export interface Candidate {
   reason: string
   /** The only credential that may be used, because it owns the object that the call names. Absent: any of the pool. */
   credentialId?: string
-  /** The names to ask for where the call names further models, in their order. */
-  further?: readonly string[]
+  /** The names to ask for where the call names additional models, in their order. */
+  additionalUpstreamModels?: readonly string[]
 }
 
 type SkipCode = 'missing' | 'limited' | 'format' | 'inactive' | 'failing' | 'cooling-down' | 'open' | 'probing'

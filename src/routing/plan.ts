@@ -27,7 +27,7 @@ export interface PlanQuery extends TargetQuery, Scope {
   /** null: the call names none (contract.md rule 2). */
   model: string | null
   /** Of many requests in one call, which goes to one provider: what they name besides. */
-  further?: readonly { name: string }[] | undefined
+  additionalModels?: readonly { name: string }[] | undefined
   /** The header `x-sp-provider`; chooses only for calls without a model. */
   providerName: string | null
   /** What the call names lives there, and nowhere else. */
@@ -53,29 +53,29 @@ export type Plan =
 
 /** Where a call may go, in order, and why. Pure: the same for a request and for `routes explain`. */
 export function plan(query: PlanQuery, compiled: CompiledRoutes): Plan {
-  if (query.further !== undefined) return planTogether(query, query.further, compiled)
+  if (query.additionalModels !== undefined) return planTogether(query, query.additionalModels, compiled)
   if (query.pin) return planPinned(query, query.pin, compiled)
   return query.model === null ? planWithoutModel(query, compiled) : planModel(query, query.model, compiled)
 }
 
 /** The providers that all of the models lead to, in the order that the first of them has. */
 function planTogether(
-  { further: _, ...query }: PlanQuery,
-  further: readonly { name: string }[],
+  { additionalModels: _, ...query }: PlanQuery,
+  additional: readonly { name: string }[],
   compiled: CompiledRoutes,
 ): Plan {
   const first = plan(query, compiled)
   if (first.fault !== null) return first
-  const others = further.map(({ name }) => plan({ ...query, model: name }, compiled))
+  const others = additional.map(({ name }) => plan({ ...query, model: name }, compiled))
   const refused = others.find((other) => other.fault !== null)
   if (refused !== undefined) return refused
   const candidates = first.candidates.flatMap((candidate) => {
     const names = others.map((other) => nameAt(other.candidates, candidate.provider))
-    return names.every((name) => name !== null) ? [{ ...candidate, further: names }] : []
+    return names.every((name) => name !== null) ? [{ ...candidate, additionalUpstreamModels: names }] : []
   })
   const signals = [...first.signals, ...others.flatMap((other) => other.signals)]
   if (candidates.length > 0) return { ...first, candidates, signals }
-  const models = [query.model ?? '', ...further.map(({ name }) => name)]
+  const models = [query.model ?? '', ...additional.map(({ name }) => name)]
   const reason = fault('invalid_request', apart(models), { param: 'requests' })
   return { ...first, fault: reason, candidates: [], signals, operatorNote: null }
 }

@@ -102,7 +102,7 @@ describe('doctor', () => {
     ['another process has locked the database (SQLITE_BUSY)', 'fuser spgw.db'],
     ['the disk is full (ENOSPC)', 'Free some disk space'],
     ['no permission to write to the journal directory (EACCES)', 'chown'],
-    ['the journal directory was deleted; it is made anew, with what was in it', 'No action is needed'],
+    ['the journal directory was deleted; it was created again, with what was in it', 'No action is needed'],
     ['the database file was deleted; its contents were saved to spgw.db.rescued-1', 'move the rescued file'],
     ['something new', 'log for details'],
   ])('tells what to do when %s', async (reason, remedy) => {

@@ -26,7 +26,7 @@ it('a journal directory that is deleted under load comes back with what was in i
     await expectTold(
       gateway,
       'journal',
-      /the journal directory was deleted; it is made anew, with what was in it/,
+      /the journal directory was deleted; it was created again, with what was in it/,
       round,
     )
     await crowd.answered(30)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { mintGatewayKey } from '../../src/core/gateway-key.ts'
-import { findCredential, rejectCredential } from '../../src/gateway/request/credentials.ts'
+import { findCredential, unknownKeyFault } from '../../src/gateway/request/credentials.ts'
 
 const key = mintGatewayKey()
 
@@ -32,17 +32,17 @@ describe('where a key is found', () => {
 
 describe('what a credential looks like', () => {
   it.each(['sk-proj-abc', 'sk-ant-api03-abc', 'AIzaSyAbc'])("knows a provider's own: %s", (credential) => {
-    const refused = rejectCredential(credential)
+    const refused = unknownKeyFault(credential)
     expect(refused).toMatchObject({ code: 'provider_key_rejected' })
     expect(JSON.stringify(refused)).not.toContain(credential)
   })
 
   it('tells a typing error from an unknown key', () => {
     const last = key.at(-1) === 'A' ? 'B' : 'A'
-    expect(rejectCredential(key.slice(0, -1) + last)).toMatchObject({
+    expect(unknownKeyFault(key.slice(0, -1) + last)).toMatchObject({
       code: 'invalid_key',
       message: expect.stringContaining('mistyped'),
     })
-    expect(rejectCredential(key).message).toContain('No such gateway key')
+    expect(unknownKeyFault(key).message).toContain('No such gateway key')
   })
 })

@@ -109,7 +109,7 @@ describe('the journal of a thread', () => {
     take()
     await journal.append(repeated(3))
     journal.checkPlace()
-    expect(reasons).toEqual(['the journal directory was deleted; it is made anew, with what was in it'])
+    expect(reasons).toEqual(['the journal directory was deleted; it was created again, with what was in it'])
     await journal.append(repeated(4))
     expect(fs.readdirSync(directory)).toHaveLength(3)
     expect(entries()).toEqual([repeated(1, filler), repeated(2, filler), repeated(3), repeated(4)])

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ServerCertificate } from '../../src/gateway/thread/messages.ts'
-import { judgeCertificate } from '../../src/gateway/thread/server-address.ts'
+import { certificateProblem } from '../../src/gateway/thread/server-address.ts'
 import { hasOpenssl, makeCertificate } from '../support/certificate.ts'
 import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
 
@@ -94,7 +94,7 @@ describe.skipIf(!hasOpenssl)('a listener that speaks TLS (needs openssl)', () =>
   })
 
   it('says why OpenSSL would not take a certificate', () => {
-    expect(judgeCertificate(first)).toBeNull()
-    expect(judgeCertificate({ cert: first.cert, key: second.key })).toMatch(/mismatch/)
+    expect(certificateProblem(first)).toBeNull()
+    expect(certificateProblem({ cert: first.cert, key: second.key })).toMatch(/mismatch/)
   })
 })

@@ -7,10 +7,10 @@ import {
   admitCall,
   admitKey,
   type CallFacts,
+  checkCall,
   compilePolicies,
   type EffectivePolicy,
   effectivePolicy,
-  judgeCall,
   type KeyFacts,
   maxBody,
   mayUseModel,
@@ -60,7 +60,7 @@ describe('admitKey', () => {
   })
 })
 
-describe('judgeCall', () => {
+describe('checkCall', () => {
   const cases: [string, SnapshotPolicy[], Partial<CallFacts>, string | null, string[]][] = [
     ['no policy', [], {}, null, ['policy pass']],
     ['an allowed lane', [makePolicy('p', { lanes: ['openai'] })], {}, null, ['lane pass']],
@@ -123,14 +123,14 @@ describe('judgeCall', () => {
   ]
   for (const [name, policies, facts, code, signals] of cases) {
     it(name, () => {
-      const verdict = judgeCall(call(facts), apply(policies))
+      const verdict = checkCall(call(facts), apply(policies))
       expect(verdict.fault?.code ?? null).toBe(code)
       expect(verdict.signals.map(({ rule, verdict: found }) => `${rule} ${found}`)).toEqual(signals)
     })
   }
 
   it('names the policy, its limit and the figures', () => {
-    const { fault, signals } = judgeCall(
+    const { fault, signals } = checkCall(
       call({ bytes: 70_000, bodyLimit: 1e8 }),
       apply([makePolicy('small', { maxBody: 64_000 })]),
     )
@@ -165,7 +165,7 @@ describe('what applies to a key', () => {
 
   it('is nothing allowed when the policy that the key names is missing', () => {
     const effective = apply([], makeKey({ policyId: 'pol_gone' }))
-    expect(judgeCall(call(), effective).fault?.code).toBe('policy_denied')
+    expect(checkCall(call(), effective).fault?.code).toBe('policy_denied')
     expect(mayUseModel(effective, 'gpt-4o')).toBe(false)
   })
 })
@@ -280,7 +280,7 @@ describe('policies together', () => {
     )
     fc.assert(
       property(shuffled, anyModel, ({ policies, other }, model) => {
-        expect(judgeCall(call({ model }), apply(other))).toEqual(judgeCall(call({ model }), apply(policies)))
+        expect(checkCall(call({ model }), apply(other))).toEqual(checkCall(call({ model }), apply(policies)))
       }),
     )
   })
@@ -288,8 +288,8 @@ describe('policies together', () => {
   it('admit exactly what each alone admits', () => {
     fc.assert(
       property(anyPolicies, anyModel, (policies, model) => {
-        const each = policies.every((policy) => judgeCall(call({ model }), apply([policy])).fault === null)
-        expect(judgeCall(call({ model }), apply(policies)).fault === null).toBe(each)
+        const each = policies.every((policy) => checkCall(call({ model }), apply([policy])).fault === null)
+        expect(checkCall(call({ model }), apply(policies)).fault === null).toBe(each)
       }),
       { numRuns: 500 },
     )

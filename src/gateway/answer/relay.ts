@@ -24,7 +24,7 @@ export function relay(call: Call, answer: Answer, retryAfterMs: number | null): 
   if (gated.kind === 'error') return passError(call, answer, retryAfterMs)
   const stages = stagesFor(answer)
   if (gated.kind === 'whole') return passWhole(call, answer, gated.body, stages)
-  const rejected = gated.kind === 'flow' ? rejectFlow(call, stages) : null
+  const rejected = gated.kind === 'flow' ? checkFlow(call, stages) : null
   if (rejected !== null) return giveUp(call, answer, rejected)
   if (arrival.request.method === 'HEAD') return passHead(call, answer)
   // A form's answer tells whether a stream was asked for.
@@ -51,9 +51,9 @@ function stagesFor({ leg }: Answer): readonly AnswerStage[] {
 }
 
 /** Why bytes that flow on unread may not pass; null: they may. */
-function rejectFlow({ arrival }: Call, stages: readonly AnswerStage[]): Fault | null {
+function checkFlow({ arrival }: Call, stages: readonly AnswerStage[]): Fault | null {
   if (arrival.reply.opened) return streamPromised
-  return stages.find(({ unread }) => unread !== null)?.unread ?? null
+  return stages.find(({ faultIfUnread }) => faultIfUnread !== null)?.faultIfUnread ?? null
 }
 
 /** The client was promised a stream; a document in its place would be read as nothing. */

@@ -7,7 +7,7 @@ import type { Arrival } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
 import type { RequestEnd } from '../request/trace.ts'
 
-/** Before anything is sent to a provider: whatever happens from here on, the request has a record. */
+/** Journaled before anything is sent to a provider, so that the request has a record even if the process dies. */
 export async function journalAdmitted(call: Call): Promise<void> {
   const hold = estimateHold(call)
   call.trace.mark('admitted')
@@ -17,8 +17,8 @@ export async function journalAdmitted(call: Call): Promise<void> {
 }
 
 /**
- * What a request is charged for which no end is ever written: its input by estimate, and as much output as its client
- * allows; none where the client sets no limit.
+ * What a request is charged if its end is never journaled: its estimated input, and as much output as the client allows. No output if the
+ * client sets no limit.
  */
 function estimateHold({ body, inspection, match }: Call): TokenUsage | null {
   if (!match.endpoint.usesTokens) return null
@@ -32,14 +32,14 @@ function estimateHold({ body, inspection, match }: Call): TokenUsage | null {
   }
 }
 
-/** A token for four bytes of request: what English text comes to. Never more than an estimate. */
+/** One token for four bytes, as in English text. */
 function estimateInput(body: Buffer): number {
   return Math.ceil(body.length / 4)
 }
 
 /**
- * Journals the end of a request, once; resolves when the entry stands, so that the caller may give the client its last byte.
- * Whatever comes later for the same request is ignored: the first end is the true one.
+ * Journals the end of a request and releases what it holds. Resolves when the entry is written: only then may the client get its last
+ * byte. Has no effect if the request is already settled.
  */
 export async function settle(arrival: Arrival, end: RequestEnd): Promise<void> {
   const { gateway, trace, abort } = arrival
@@ -59,7 +59,7 @@ export async function settle(arrival: Arrival, end: RequestEnd): Promise<void> {
   reachFaultPoint('journal.after-settled')
 }
 
-/** A revoked or expired key is no valid one: its holder could fill the disk like anybody. */
+/** Also with a revoked or expired key: whoever holds one must not be able to fill the disk with records. */
 function isUnauthenticated({ trace }: Arrival, { error }: RequestEnd): boolean {
   return trace.key === null || (error?.code === 'invalid_key' && trace.attempts.length === 0)
 }
@@ -79,12 +79,11 @@ export const clientClosed = {
 } as const
 
 /**
- * Tokens of an answer that was cut, or that reported none: as the provider reported them, else an estimate where content has
- * gone out. The estimate takes a token for each content event, since providers send about a token an event; it never pretends
- * to be more.
+ * Tokens of an answer that was cut off, or that reported none: as reported by the provider, else estimated if content has gone out: one
+ * token for each content event, since providers send about one token per event.
  */
 export function estimateTokens(call: Call, reported: TokenUsage | null, contentEvents: number): TokenUsage | null {
-  // What is only shown again was counted when it was made, or counts by its end.
+  // An answer that only shows an earlier one was counted before; some count only when they end.
   if (contentEvents === 0 || call.match.endpoint.reportsUsage === 'end') return reported
   return {
     input: reported?.input ?? estimateInput(call.body.bytes),

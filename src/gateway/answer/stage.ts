@@ -8,7 +8,7 @@ import type { EventReading } from '../../lanes/contract.ts'
  */
 export interface AnswerStage {
   /** Why an answer whose bytes flow on unread may not pass; null: it may. */
-  readonly unread: Fault | null
+  readonly faultIfUnread: Fault | null
   /** The bytes to pass for an event; null: nothing of it. `pass` is what would go out otherwise. */
   event(event: StreamEvent, pass: Buffer | null, reading: EventReading): Buffer | null
   /** Bytes that go out after the last event, with the settled entry behind them; null: none. */

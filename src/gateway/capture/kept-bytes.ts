@@ -20,7 +20,7 @@ export class CaptureBudget {
     return true
   }
 
-  giveBack(bytes: number): void {
+  release(bytes: number): void {
     this.#taken -= bytes
   }
 }
@@ -53,7 +53,7 @@ export class KeptBytes {
 
   /** Nothing of it is read any more. */
   release(): void {
-    this.#room.giveBack(this.#buffer.length)
+    this.#room.release(this.#buffer.length)
     this.#buffer = Buffer.alloc(0)
     this.#length = 0
     this.#full = true

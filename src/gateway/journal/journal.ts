@@ -8,8 +8,8 @@ import { homeOf, SegmentRescue } from './segment-rescue.ts'
 /** What waits in memory while the journal cannot be written; beyond it the oldest entries are lost, and counted. */
 const waitingLimit = 16 * 1024 * 1024
 const retryMs = 250
-/** A fault that mended itself is told for this long, so that whoever looks now and then sees it. */
-const mendedMs = 3000
+/** How long a fault that is over is still reported, so that an occasional look at the status sees it. */
+const recoveredMs = 3000
 const alreadyWritten = Promise.resolve()
 /** A whole segment of them for each would stay in the process's memory. */
 const zeros = Buffer.alloc(256 * 1024)
@@ -153,8 +153,8 @@ export class Journal {
     if (this.#kept.deleted.length === 0) return
     this.flush()
     if (this.#degraded !== null) return
-    this.#onDegraded('the journal directory was deleted; it is made anew, with what was in it', this.#lost)
-    setTimeout(() => this.#onDegraded(this.#degraded, this.#lost), mendedMs).unref()
+    this.#onDegraded('the journal directory was deleted; it was created again, with what was in it', this.#lost)
+    setTimeout(() => this.#onDegraded(this.#degraded, this.#lost), recoveredMs).unref()
   }
 
   #isLost(file: number): boolean {

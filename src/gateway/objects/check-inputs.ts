@@ -2,7 +2,7 @@ import { type Fault, fault } from '../../core/errors.ts'
 import type { LaneName } from '../../core/lane.ts'
 import { quote } from '../../core/quote.ts'
 import type { BatchInput, ObjectName } from '../../core/stored-object.ts'
-import { judgeCall } from '../../policy/admit.ts'
+import { checkCall } from '../../policy/admit.ts'
 import type { Call } from '../request/call.ts'
 import { planModel } from '../upstream/plan-call.ts'
 import { describeObject, findOwner, indexFault, type Ownership, scopeOf } from './find-owner.ts'
@@ -24,7 +24,7 @@ export async function checkInputs(
     const known = await call.gateway.objects.input(file.id, owned.pin, scopeOf(call.key))
     if ('failed' in known) return refused(indexFault(call, known.failed))
     const { input, adopted } = known
-    const wrong = input === null ? judgeUnknown(call, file, adopted) : judgeLines(call, file, input)
+    const wrong = input === null ? checkUnknown(call, file, adopted) : checkLines(call, file, input)
     if (wrong !== null) return refused(wrong)
     referred.push(...(input?.objects ?? []))
   }
@@ -43,7 +43,7 @@ const readable: Partial<Record<LaneName, string>> = {
 }
 
 /** Adopting is an operator's word for what the file refers to, and not for which models each key may use. */
-function judgeUnknown(call: Call, file: ObjectName, adopted: boolean): Fault | null {
+function checkUnknown(call: Call, file: ObjectName, adopted: boolean): Fault | null {
   if (!adopted)
     return fault(
       'invalid_request',
@@ -59,7 +59,7 @@ function judgeUnknown(call: Call, file: ObjectName, adopted: boolean): Fault | n
   return null
 }
 
-function judgeLines(call: Call, file: ObjectName, input: BatchInput): Fault | null {
+function checkLines(call: Call, file: ObjectName, input: BatchInput): Fault | null {
   const { unread, models, lines, objects } = input
   if (unread !== null)
     return fault(
@@ -67,7 +67,7 @@ function judgeLines(call: Call, file: ObjectName, input: BatchInput): Fault | nu
       `No batch can be made of the ${describeObject(file)}: ${unread}. Correct it and upload it again.`,
     )
   for (const model of models) {
-    const wrong = judgeModel(call, file, model)
+    const wrong = checkModel(call, file, model)
     if (wrong !== null) return wrong
   }
   const shown = models.length === 0 ? 'no model' : models.slice(0, 10).map(quote).join(', ')
@@ -75,7 +75,7 @@ function judgeLines(call: Call, file: ObjectName, input: BatchInput): Fault | nu
   return null
 }
 
-function judgeModel(call: Call, file: ObjectName, model: string): Fault | null {
+function checkModel(call: Call, file: ObjectName, model: string): Fault | null {
   const named = call.inspection.model
   if (named !== null && named !== model)
     return fault(
@@ -84,7 +84,7 @@ function judgeModel(call: Call, file: ObjectName, model: string): Fault | null {
     )
   const policy = call.policy
   const { bodyLimit } = call.gateway.settings
-  const verdict = judgeCall({ lane: call.lane.name, model, bytes: 0, bodyLimit }, policy)
+  const verdict = checkCall({ lane: call.lane.name, model, bytes: 0, bodyLimit }, policy)
   if (verdict.fault !== null) {
     call.trace.policySignals.push(...verdict.signals)
     return verdict.fault

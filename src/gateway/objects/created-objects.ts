@@ -95,22 +95,22 @@ function resultsHere(leg: Leg): BatchResults {
 }
 
 /** The file is what the upload made. */
-function withInput(told: readonly CreatedObject[], input: BatchInput | null): readonly CreatedObject[] {
-  return input === null ? told : told.map((name) => (name.type === 'file' ? { ...name, input } : name))
+function withInput(created: readonly CreatedObject[], input: BatchInput | null): readonly CreatedObject[] {
+  return input === null ? created : created.map((name) => (name.type === 'file' ? { ...name, input } : name))
 }
 
 /** No real answer tells of more; each is a row in the journal and in the store. */
 const mostCreated = 10_000
 
-function recordCreated(leg: Leg, told: readonly CreatedObject[]): void {
-  const made = withoutNamed(leg.call, told).slice(0, mostCreated)
+function recordCreated(leg: Leg, created: readonly CreatedObject[]): void {
+  const made = withoutNamed(leg.call, created).slice(0, mostCreated)
   if (made.length > 0) notesOf(leg.call).entry = objectsEntry(leg, { made, forgotten: [] })
 }
 
 /** What the call named is known already: who asks for the same again and again adds nothing. */
-function withoutNamed({ arrival }: Call, told: readonly CreatedObject[]): CreatedObject[] {
+function withoutNamed({ arrival }: Call, created: readonly CreatedObject[]): CreatedObject[] {
   const named = arrival.objects?.named ?? []
-  return told.filter((name) => !named.some(({ type, id }) => type === name.type && id === name.id))
+  return created.filter((name) => !named.some(({ type, id }) => type === name.type && id === name.id))
 }
 
 export function objectsEntry(madeBy: MadeBy, change: Pick<ObjectsEntry, 'made' | 'forgotten'>): ObjectsEntry {
@@ -135,7 +135,7 @@ function parse(body: Buffer): unknown {
 
 const located = /\/realtime\/calls\/([\w-]{1,128})$/
 
-/** A call by WebRTC is told of by a header alone: its id is kept for the journal. Source: wire/lanes.md, section 1.5. */
+/** Only a header names a call by WebRTC; its id is kept for the journal. Source: wire/lanes.md, section 1.5. */
 export function recordStartedCall(answer: Answer): void {
   const id = startedCall(answer)
   if (id !== null) recordCreated(answer.leg, [{ type: 'call', id }])

@@ -1,4 +1,4 @@
-import { afterRunning } from '../../core/running-time.ts'
+import { stallAwareTimeout } from '../../core/stall-aware-timeout.ts'
 
 /** Of one key on this thread, so many names are with the store's thread at once: two requests of the largest, or hundreds of small ones. */
 const mostNames = 2000
@@ -60,11 +60,11 @@ export class FairQueue {
     const one: Waiting = {
       names,
       begin() {
-        patience.cancel()
+        timeout.cancel()
         resolve(null)
       },
     }
-    const patience = afterRunning(this.#limitMs, () => {
+    const timeout = stallAwareTimeout(this.#limitMs, () => {
       turns.waiting.splice(turns.waiting.indexOf(one), 1)
       resolve(`other look-ups of the key took more than ${this.#limitMs} ms`)
     })

@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
-import { afterRunning } from '../../core/running-time.ts'
+import { stallAwareTimeout } from '../../core/stall-aware-timeout.ts'
 import type {
   Asker,
   BatchInput,
@@ -133,19 +133,19 @@ export class ObjectIndex {
     const { id } = question
     const { promise, resolve } = Promise.withResolvers<ObjectReply>()
     let limit = beginMs
-    const late = () => resolve({ id, kind: 'failed', reason: `it did not answer within ${limit} ms` })
-    let patience = afterRunning(limit, late)
+    const onTimeout = () => resolve({ id, kind: 'failed', reason: `it did not answer within ${limit} ms` })
+    let timeout = stallAwareTimeout(limit, onTimeout)
     const extend = (ms: number) => {
-      patience.cancel()
+      timeout.cancel()
       limit = ms
-      patience = afterRunning(limit, late)
+      timeout = stallAwareTimeout(limit, onTimeout)
     }
     this.#pending.set(id, { question, resolve, extend })
     this.#port?.postMessage(question)
     try {
       return await promise
     } finally {
-      patience.cancel()
+      timeout.cancel()
       this.#pending.delete(id)
     }
   }

@@ -8,13 +8,13 @@ import { laneUrls } from './lane-urls.ts'
 
 /** Makes the URLs in an answer that a client would follow with its key lead to the gateway. */
 export class UrlStage implements AnswerStage {
-  readonly unread: Fault | null
+  readonly faultIfUnread: Fault | null
   readonly #leg: Leg
 
   constructor(leg: Leg) {
     this.#leg = leg
     // A client would follow them with its key.
-    this.unread = leg.match.endpoint.responseForm === 'json' && leg.call.createsObjects ? unreadable : null
+    this.faultIfUnread = leg.match.endpoint.responseForm === 'json' && leg.call.createsObjects ? unreadable : null
   }
 
   /** An event that is too large to be held passes as it is: its beginning is gone before its end comes. */

@@ -5,16 +5,16 @@ import type { BorrowedBody } from '../../providers/contract.ts'
 const pieceBytes = 8 * 1024 * 1024
 /** Smaller bodies cost less than keeping account of them. */
 export const smallestBody = 128 * 1024
-/** As many as are out at once; whoever finds none takes memory of its own. */
+/** At most so many pieces are leased at once; a further body takes memory of its own. */
 const mostPieces = 8
-/** As many as are kept for the next bodies, and how often they are let go all the same. */
+/** So many free pieces are kept for later bodies, and for so long. */
 const keptPieces = 4
 const keptMs = 5_000
 
 /**
- * Memory for large bodies that serves one after the other: to get a megabyte from the operating system, and to have V8 look for what became
- * of it, costs more than all else that is done with the body. Only what nobody can read any more is used again;
- * where that is not certain, the garbage collector gets it. docs/decisions/0043.
+ * Memory that large bodies use one after the other: getting a megabyte from the operating system and having V8 collect it costs more
+ * than everything else that is done with the body. A piece is used again only when it is certain that nobody can read it any more;
+ * otherwise it is left to the garbage collector. docs/decisions/0043.
  */
 export class BodyMemory {
   readonly #free: Buffer[] = []
@@ -29,8 +29,8 @@ export class BodyMemory {
     return new BodyLease(piece, this)
   }
 
-  /** `piece` null: somebody may still read it. */
-  giveBack(piece: Buffer | null): void {
+  /** The lease has ended; null where the piece may still be read. */
+  release(piece: Buffer | null): void {
     this.#out--
     if (poison !== null) piece?.fill(poison)
     if (piece === null || this.#free.length === keptPieces) return
@@ -83,6 +83,6 @@ export class BodyLease implements BorrowedBody {
   end(): void {
     if (this.#ended) return
     this.#ended = true
-    this.#memory.giveBack(this.#readers === 0 ? this.#piece : null)
+    this.#memory.release(this.#readers === 0 ? this.#piece : null)
   }
 }

@@ -38,7 +38,7 @@ export function readBody(owner: BodyOwner, limits: BodyLimits): Promise<BodyOutc
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > limits.bytes) return Promise.resolve({ tooLarge: declared })
   if (declared === 0 && request.headers['transfer-encoding'] === undefined) return Promise.resolve(Buffer.alloc(0))
-  if (declared > freeBytes && !gateway.budget.has(declared)) return Promise.resolve(outOfMemory())
+  if (declared > freeBytes && !gateway.budget.hasRoomFor(declared)) return Promise.resolve(outOfMemory())
   const encoding = contentEncoding(request)
   if (encoding !== null) return readInflated(owner, encoding, limits)
   if (declared >= smallestBody) body.lease = gateway.memory.lease(declared)
@@ -52,8 +52,8 @@ export function contentEncoding({ headers }: IncomingMessage): string | null {
 }
 
 async function readInflated(owner: BodyOwner, encoding: string, limits: BodyLimits): Promise<BodyOutcome> {
-  const { inflate, rejectEncoding } = await import('./inflate.ts')
-  const refused = rejectEncoding(encoding)
+  const { inflate, checkEncoding } = await import('./inflate.ts')
+  const refused = checkEncoding(encoding)
   if (refused !== null) return refused
   const body = await collect(owner, limits)
   if (!Buffer.isBuffer(body)) return body

@@ -13,12 +13,12 @@ import type { Trace } from './trace.ts'
 /** Who sends the request and which endpoint it is for. */
 export interface RequestCaller {
   key: SnapshotKey
-  /** Of the keys that `key` was found among. */
+  /** The version of all keys when `key` was looked up: if it is still the same at admission, so is the key. */
   keysVersion: number
   presented: string | null
   lane: Lane
   match: Match
-  /** To read from, in place of the one in the URL where a token stands for another. */
+  /** Of the URL, or of the URL that a token in it stands for. */
   query: string
   pin: Pin | null
   clientSecret: { secret: Secret; model: string | null } | null
@@ -41,13 +41,13 @@ export class Call {
   readonly body: RequestBody
   /** The provider's credential out of a client's token, used in place of the stored one; null: the stored one. */
   readonly clientSecret: RequestCaller['clientSecret']
-  /** Where the one place is at which the call can be served; null: as the routes say. */
+  /** The one provider and credential that can serve the call; null: the routes decide. */
   pin: Pin | null
-  /** The way to the provider; a WebSocket brings its own. */
+  /** Sends to the provider; a WebSocket has its own transport. */
   transport: Transport
   /**
-   * Whether its answer tells of objects that the provider keeps. Answers of models are kept only where the client asks for it:
-   * all others cost nothing here.
+   * Whether the answer may name objects that the provider stores. A model's answer is stored only if the client asks for it, so that
+   * most answers need not be read for objects.
    */
   readonly createsObjects: boolean
   /** Changed by `learn` only. */
@@ -73,7 +73,7 @@ export class Call {
   /** More is known of what it asks for: the next page of a list, a model that a frame names, a form that turned out to stream. */
   learn(more: Partial<Inspection>): void {
     this.inspection = { ...this.inspection, ...more }
-    this.trace.inspected(this.inspection)
+    this.trace.noteInspection(this.inspection)
   }
 
   /** As it is now: a WebSocket outlives changes of its policies, and of its key. */

@@ -50,7 +50,7 @@ export function hashCredential(credential: string): string {
 }
 
 /** Why a credential that no key has is refused, from its form, without repeating it. */
-export function rejectCredential(credential: string): Fault {
+export function unknownKeyFault(credential: string): Fault {
   switch (keyForm(credential)) {
     case 'provider':
       return fault('provider_key_rejected')

@@ -7,7 +7,7 @@ import { openSecret } from '../sockets/client-secrets.ts'
 import { resumeUpload } from '../upload/upload-url.ts'
 import type { Arrival } from './arrival.ts'
 import type { RequestCaller } from './call.ts'
-import { findCredential, hashCredential, rejectCredential } from './credentials.ts'
+import { findCredential, hashCredential, unknownKeyFault } from './credentials.ts'
 
 /**
  * From the head alone: nobody without a key gets a byte of body read. Only a valid key learns whether there is anything at a
@@ -26,7 +26,7 @@ export function identify(arrival: Arrival): RequestCaller | Fault {
   const known = arrival.gateway.model.findKey(hashCredential(presented))
   const opened = known === undefined ? openSecret(arrival, presented) : null
   if (opened !== null && 'code' in opened) return opened
-  const key = known ?? opened?.key ?? rejectCredential(presented)
+  const key = known ?? opened?.key ?? unknownKeyFault(presented)
   if ('code' in key) return key
   trace.key = key
   // Repeated headers arrive joined, so that each is one string.

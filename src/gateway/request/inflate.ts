@@ -18,7 +18,7 @@ const mostTimes = 200
 const harmlessBytes = 1024 * 1024
 
 /** Why a body in this encoding is not read; null when it is. */
-export function rejectEncoding(encoding: string): Fault | null {
+export function checkEncoding(encoding: string): Fault | null {
   return encodings.has(encoding) ? null : unknownEncoding(encoding)
 }
 

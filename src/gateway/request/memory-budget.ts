@@ -24,7 +24,7 @@ export class MemoryBudget {
   }
 
   /** Whether that many bytes could be reserved now; reserves none. */
-  has(bytes: number): boolean {
+  hasRoomFor(bytes: number): boolean {
     return bytes <= freeBytes || this.#counters.read(heldBytes) + bytes <= this.#limit()
   }
 

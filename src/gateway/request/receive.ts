@@ -22,7 +22,7 @@ export async function receive(arrival: Arrival, caller: RequestCaller): Promise<
     const { receiveUpload } = await import('../upload/receive-upload.ts')
     return checkModelNames(await receiveUpload(arrival, caller, form))
   }
-  const charset = rejectCharset(request.headers['content-type'])
+  const charset = checkCharset(request.headers['content-type'])
   if (charset !== null) return charset
   const body = await readJson(arrival, policy)
   if (!Buffer.isBuffer(body)) return body
@@ -46,17 +46,17 @@ function readForm(contentType: string): BodyForm | null {
 
 const usual = 'application/json'
 const charset = /charset\s*=\s*["']?([^"';,\s]*)/gi
-/** In which names and quotation marks are the bytes that they are in ASCII, and no byte of another letter is one of those. */
+/** Charsets in which ASCII characters have their ASCII bytes, and no other character contains such a byte. */
 const harmless = /^(?:utf-?8|(?:us-)?ascii|iso-?8859-\d+|latin-?\d|windows-125\d)?$/i
 
-/** Why a JSON body in this alphabet is not read: in another (UTF-7, UTF-16), the provider might read other members than are read here. */
-function rejectCharset(contentType: string | undefined): Fault | null {
+/** In another charset (UTF-7, UTF-16) the provider could find other members in the body than the scanner here. */
+function checkCharset(contentType: string | undefined): Fault | null {
   if (contentType === undefined || contentType === usual) return null
   for (const [, name = ''] of contentType.matchAll(charset)) {
     if (!harmless.test(name))
       return fault(
         'invalid_request',
-        'JSON in another alphabet than UTF-8 is not read here; send it in UTF-8, and say no other charset.',
+        'JSON must be in UTF-8. Send it in UTF-8, and name no other charset in content-type.',
       )
   }
   return null
@@ -105,18 +105,18 @@ const modelLimit = 512
 
 export function checkModelNames<Found extends Inspection | Fault | null>(found: Found): Found | Fault {
   if (found === null || 'code' in found) return found
-  return rejectLongName(found.model, found.additionalModels) ?? found
+  return checkNameLength(found.model, found.additionalModels) ?? found
 }
 
-export function rejectLongName(model: string | null, additional: readonly { name: string }[] = []): Fault | null {
+export function checkNameLength(model: string | null, additional: readonly { name: string }[] = []): Fault | null {
   if ((model?.length ?? 0) <= modelLimit && additional.every(({ name }) => name.length <= modelLimit)) return null
   return fault('invalid_request', `A model's name is longer than ${modelLimit} characters.`, { param: 'model' })
 }
 
-/** The policies' verdict on what has arrived; what they reserve is the arrival's to release. */
+/** Checks the call against the policies. What they reserve stands in `arrival.hold` and is released when the request is settled. */
 export function admit(arrival: Arrival, caller: RequestCaller, inspection: Inspection): Call | Fault {
   const { gateway, body, trace } = arrival
-  trace.inspected(inspection)
+  trace.noteInspection(inspection)
   const key = gateway.model.keysVersion === caller.keysVersion ? caller.key : currentKey(arrival, caller.key)
   if ('code' in key) return key
   const policy = effectivePolicy(gateway.model.configuration.policies, key)
@@ -124,8 +124,8 @@ export function admit(arrival: Arrival, caller: RequestCaller, inspection: Inspe
   const facts = {
     lane: caller.lane.name,
     model: inspection.model,
-    further: inspection.additionalModels,
-    // What of an upload is not here yet is counted as it comes.
+    additionalModels: inspection.additionalModels,
+    // The rest of an upload is counted while it arrives.
     bytes: body.upload?.received ?? body.bytes.length,
     bodyLimit: body.upload === null ? bodyLimit : uploadLimit,
   }

@@ -57,7 +57,7 @@ export class Trace {
   }
 
   /** What the call asks for. Later steps may learn more: a form's answer tells whether it streams, a frame names the model. */
-  inspected({ model, streamed, endUser }: Inspection): void {
+  noteInspection({ model, streamed, endUser }: Inspection): void {
     this.model = model ?? this.model
     this.streamed = streamed
     this.endUser = endUser

@@ -33,7 +33,7 @@ const unreadable = fault(
 
 /** Puts the gateway's tokens in the place of the provider's credentials. Where none is found, nothing of the answer may pass. */
 export class ClientSecretStage implements AnswerStage {
-  readonly unread = unreadable
+  readonly faultIfUnread = unreadable
   readonly #leg: Leg
   readonly #purpose: Purpose
 

@@ -47,12 +47,12 @@ export function providerLeft({ code, reason, how }: Closing, clean: (bytes: Buff
     }
   }
   const words = cutReason(clean(reason))
-  const told = `The provider closed the connection (${code ?? 'no code'})${words.length === 0 ? '.' : `: ${words}`}`
+  const message = `The provider closed the connection (${code ?? 'no code'})${words.length === 0 ? '.' : `: ${words}`}`
   return {
     client: { code, reason: words },
     provider: { code, reason },
     fault: null,
-    error: plainCodes.has(code) ? null : { code: 'provider_error', origin: 'provider', message: told },
+    error: plainCodes.has(code) ? null : { code: 'provider_error', origin: 'provider', message },
   }
 }
 
@@ -74,7 +74,7 @@ export function refusedBy(status: number): Closure {
   return { ...ended(why), error: { code: 'provider_error', origin: 'provider', message: `${message}.` } }
 }
 
-/** A connection on which nothing is under way, when the gateway stops: no fault of anybody's. */
+/** A connection on which nothing is in progress, when the gateway stops: no fault of anybody's. */
 export function drained(): Closure {
   const reason = Buffer.from('The gateway restarts. Connect again.')
   return { client: { code: codes.restart, reason }, provider: leaving, fault: null, error: null }

@@ -3,11 +3,11 @@ import { flatText } from '../../core/flat-text.ts'
 import { quote } from '../../core/quote.ts'
 import type { ObjectName, ObjectPlace } from '../../core/stored-object.ts'
 import type { EndpointSocket, FrameAsk, NamedModel } from '../../lanes/contract.ts'
-import { judgeCall } from '../../policy/admit.ts'
+import { checkCall } from '../../policy/admit.ts'
 import type { Frame } from '../../providers/socket-peer.ts'
 import { findOwner, isAt } from '../objects/find-owner.ts'
 import type { Call } from '../request/call.ts'
-import { rejectLongName } from '../request/receive.ts'
+import { checkNameLength } from '../request/receive.ts'
 import { credentialIdOf } from '../upstream/evaluate.ts'
 import { planModel } from '../upstream/plan-call.ts'
 import type { Bridge } from './bridge.ts'
@@ -46,7 +46,7 @@ export class FramesUp {
   read(frame: Frame, bridge: Bridge): Frame | null | Promise<Frame | null> {
     const ask = this.#socket.ask(frame.bytes)
     if (ask !== null && 'code' in ask) return this.#reject(ask, bridge)
-    const long = ask === null ? null : rejectLongName(ask.model?.name ?? null, ask.additionalModels)
+    const long = ask === null ? null : checkNameLength(ask.model?.name ?? null, ask.additionalModels)
     if (long !== null) return this.#reject(long, bridge)
     const provider = this.#provider
     if (provider === null) return this.#open(ask, frame, bridge)
@@ -124,7 +124,7 @@ export class FramesUp {
   #validate(model: string): Fault | null {
     const { lane, policy, gateway, trace } = this.#call
     const { bodyLimit } = gateway.settings
-    const verdict = judgeCall({ lane: lane.name, model, bytes: 0, bodyLimit }, policy)
+    const verdict = checkCall({ lane: lane.name, model, bytes: 0, bodyLimit }, policy)
     if (verdict.fault !== null) trace.policySignals.push(...verdict.signals)
     return verdict.fault
   }

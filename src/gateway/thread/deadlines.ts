@@ -55,9 +55,9 @@ export class Deadlines {
   #tick(): void {
     if (this.#armed.size === 0) return this.#stop()
     const now = performance.now()
-    const late = now - this.#ticked - tickMs
+    const stalled = now - this.#ticked - tickMs
     this.#ticked = now
-    if (late > stalledMs) return this.#putOff(late)
+    if (stalled > stalledMs) return this.#putOff(stalled)
     for (const deadline of this.#armed.all()) {
       if (deadline.at > now || deadline.place < 0) continue
       deadline.at = Number.POSITIVE_INFINITY

@@ -67,7 +67,7 @@ export function closeQuiet(traffic: Traffic): () => void {
   return () => clearInterval(quiet)
 }
 
-/** Connections on which nothing is under way, with how much each has sent so far. */
+/** Connections on which nothing is in progress, with how much each has sent so far. */
 type Unused = ReadonlyMap<Socket, number>
 
 /** Also those on which no request has ever begun, which Node's own closing of idle connections leaves open. */
@@ -101,9 +101,9 @@ async function endsWithin(deadlines: Deadlines, closed: Promise<void>, limitMs: 
   return ended
 }
 
-/** Ends all that is under way for a revoked key: what has begun in the lane's error event, the rest as a refusal. */
+/** Ends all that is in progress for a revoked key: what has begun in the lane's error event, the rest as a refusal. */
 export function closeStreams({ requests }: Traffic, keyId: string): void {
-  const reason = fault('invalid_key', 'This gateway key was revoked while its request was under way.')
+  const reason = fault('invalid_key', 'This gateway key was revoked while its request was in progress.')
   for (const { trace, abort } of requests.all()) {
     if (trace.key?.id !== keyId || abort.settled) continue
     trace.policySignals.push({ rule: 'key', verdict: 'deny', text: reason.message })

@@ -36,7 +36,7 @@ export type ToThread =
   | { type: 'degraded'; parts: readonly DegradedPart[] }
   /** The way to the index of objects; the one before leads nowhere any more. It is transferred. */
   | { type: 'objects'; port: MessagePort }
-  /** Ends what is under way for a key that was revoked; comes after the delta that revoked it. */
+  /** Ends what is in progress for a key that was revoked; comes after the delta that revoked it. */
   | { type: 'close-streams'; keyId: string }
   | { type: 'listen' }
   /** To a dying thread that was the last to listen: its successor does. */

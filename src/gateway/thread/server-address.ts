@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls'
 import type { ServerCertificate } from './messages.ts'
 
 /** Why TLS cannot be spoken with these, as OpenSSL sees it; null when it can. */
-export function judgeCertificate({ cert, key }: Pick<ServerCertificate, 'cert' | 'key'>): string | null {
+export function certificateProblem({ cert, key }: Pick<ServerCertificate, 'cert' | 'key'>): string | null {
   try {
     createSecureContext({ cert, key })
     return null

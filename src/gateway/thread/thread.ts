@@ -26,10 +26,10 @@ armThread(getEnvironmentData, () => process.kill(process.pid, 'SIGKILL'))
 const start = workerData as ThreadStart
 const port = parentPort
 if (!port) throw new Error('src/gateway/thread/thread.ts is the entry of a worker thread')
-const tell = (message: FromThread) => port.postMessage(message)
+const send = (message: FromThread) => port.postMessage(message)
 const transport = createHttpTransport({ proxies: start.settings.proxies })
 const journal = new Journal(start.journal, (reason, lost) =>
-  tell({ type: 'traffic', event: { type: 'degraded', reason, lost } }),
+  send({ type: 'traffic', event: { type: 'degraded', reason, lost } }),
 )
 
 const counters = attachCounters(start.counterMemory, start.counterLayout, start.column)
@@ -52,7 +52,7 @@ const gateway: Gateway = {
   formatsOf,
   serves: servesOperation,
   trustedProxies: new AddressSet(start.settings.trustedProxies),
-  report: (event) => tell({ type: 'traffic', event }),
+  report: (event) => send({ type: 'traffic', event }),
   random: Math.random,
   draining: false,
   crashing: false,
@@ -98,29 +98,29 @@ function accept(apply: () => void): void {
     apply()
     reachFaultPoint('publish.first-swapped')
   } catch (error) {
-    tell({ type: 'refused', reason: error instanceof Error ? error.message : String(error) })
+    send({ type: 'refused', reason: error instanceof Error ? error.message : String(error) })
   }
-  tell({ type: 'has', configuration: gateway.model.configuration.version, keys: gateway.model.keysVersion })
+  send({ type: 'has', configuration: gateway.model.configuration.version, keys: gateway.model.keysVersion })
 }
 
-/** Requests under way keep the limits that they began with. */
+/** Requests in progress keep the limits that they began with. */
 function change({ version, settings, certificate }: Extract<ToThread, { type: 'settings' }>): void {
   gateway.settings = settings
   gateway.trustedProxies = new AddressSet(settings.trustedProxies)
   if (certificate !== null) changeCertificate(server, certificate)
-  tell({ type: 'has-settings', version })
+  send({ type: 'has-settings', version })
 }
 
 function listen(): void {
   if (faulted) return
   const { host, port: wanted, reusePort } = start.settings
   server.on('error', (error) =>
-    server.listening ? fault(error.message) : tell({ type: 'failed', reason: error.message }),
+    server.listening ? fault(error.message) : send({ type: 'failed', reason: error.message }),
   )
   server.listen({ host, port: wanted, reusePort, backlog: 4096 }, () => {
     const address = server.address()
     gateway.counters.reserve(listeners, 1, Number.POSITIVE_INFINITY)
-    tell({ type: 'listening', port: address !== null && typeof address === 'object' ? address.port : wanted })
+    send({ type: 'listening', port: address !== null && typeof address === 'object' ? address.port : wanted })
   })
 }
 
@@ -141,7 +141,7 @@ async function stop(): Promise<void> {
   left.resolve()
   if (!faulted) void pause()
   await paused.promise
-  tell({ type: 'stopped-listening' })
+  send({ type: 'stopped-listening' })
 }
 
 async function end(limitMs: number): Promise<void> {
@@ -154,14 +154,14 @@ async function end(limitMs: number): Promise<void> {
   gateway.refusals.flush()
   gateway.journal.close()
   await transport.close()
-  tell({ type: 'drained' })
+  send({ type: 'drained' })
 }
 
-/** What state the thread is in nobody can tell now: it ends what it has in words, and then itself. A second fault ends it at once. */
+/** The state of the thread is unknown now: it answers its open requests with an error, then ends. A second fault ends it at once. */
 async function crash(error: unknown): Promise<void> {
   if (faulted) process.exit(1)
   faulted = true
-  tell({ type: 'crashing', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  send({ type: 'crashing', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   await shutDownAfterCrash(traffic, server, isLastListener() ? left.promise : null, pause)
   gateway.refusals.flush()
   gateway.journal.close()
@@ -175,4 +175,4 @@ function isLastListener(): boolean {
   return gateway.counters.read(listeners) === 0 && start.settings.reusePort
 }
 
-tell({ type: 'started' })
+send({ type: 'started' })

@@ -27,7 +27,7 @@ export async function receiveUpload(
   const policy = effectivePolicy(gateway.model.configuration.policies, key)
   const limit = maxBody(policy, gateway.settings.uploadLimit)
   const declared = declaredLength(arrival)
-  if (declared !== null && declared > limit) return rejectSize(arrival, policy, { tooLarge: declared })
+  if (declared !== null && declared > limit) return tooLargeFault(arrival, policy, { tooLarge: declared })
   if (match.endpoint.holdsBatchInput !== undefined) arrival.objects = await watchInput(arrival, caller)
   if (abort.aborted) return null
   const watch = arrival.objects?.input ?? null
@@ -80,7 +80,7 @@ function openUpload(arrival: Arrival, policy: EffectivePolicy, known: Known): Up
     },
     {
       received: (bytes) => (arrival.trace.requestBytes = bytes),
-      reject: (reason) => abort.abort('code' in reason ? reason : rejectSize(arrival, policy, reason)),
+      reject: (reason) => abort.abort('code' in reason ? reason : tooLargeFault(arrival, policy, reason)),
       disconnected: () => abort.disconnect(),
       complete: () => (arrival.completeAt = performance.now()),
       reserve: (bytes) => budget.reserve(body, bytes),
@@ -89,7 +89,7 @@ function openUpload(arrival: Arrival, policy: EffectivePolicy, known: Known): Up
   )
 }
 
-function rejectSize({ gateway, trace }: Arrival, policy: EffectivePolicy, { tooLarge }: TooLarge): Fault {
+function tooLargeFault({ gateway, trace }: Arrival, policy: EffectivePolicy, { tooLarge }: TooLarge): Fault {
   const verdict = admitBody(tooLarge, policy, gateway.settings.uploadLimit)
   trace.policySignals.push(...verdict.signals)
   return verdict.fault ?? fault('request_too_large')

@@ -5,8 +5,8 @@ export interface UploadSource {
   next(body: UploadBody): void
   /** The last byte has been taken. */
   sent(): void
-  /** Nobody takes any more. */
-  gone(body: UploadBody): void
+  /** The attempt is over: it reads no more. */
+  abandoned(body: UploadBody): void
 }
 
 /** What one attempt sends: first what is held, then what its source pushes. Never ends by itself, so that a cut body never looks whole. */
@@ -40,7 +40,7 @@ export class UploadBody extends Readable {
 
   override _destroy(_error: Error | null, done: (error?: Error | null) => void): void {
     this.#pieces = []
-    this.#source.gone(this)
+    this.#source.abandoned(this)
     done()
   }
 }

@@ -3,7 +3,7 @@ import { admitBody, admitKey, type EffectivePolicy, maxBody } from '../../policy
 import { laneUrls } from '../objects/lane-urls.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call, RequestCaller } from '../request/call.ts'
-import { findCredential, hashCredential, rejectCredential } from '../request/credentials.ts'
+import { findCredential, hashCredential, unknownKeyFault } from '../request/credentials.ts'
 import { type Answer, credentialIdOf } from '../upstream/evaluate.ts'
 import { findHeader } from '../upstream/headers.ts'
 
@@ -82,7 +82,7 @@ function identifyOwner(
   const presented = typeof sent === 'string' ? sent : null
   if (presented !== null) {
     const known = gateway.model.findKey(hashCredential(presented))
-    if (known === undefined) return rejectCredential(presented)
+    if (known === undefined) return unknownKeyFault(presented)
     if (known.id !== keyId) return otherKey
     trace.key = known
   }

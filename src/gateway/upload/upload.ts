@@ -126,7 +126,7 @@ export class Upload {
     this.#body = new UploadBody(pieces, {
       next: (body) => this.#next(body),
       sent: () => watcher.sent(),
-      gone: (body) => this.#drop(body),
+      abandoned: (body) => this.#drop(body),
     })
     return this.#body
   }
@@ -166,7 +166,7 @@ export class Upload {
     this.#held.add(chunk)
     this.#arm('client')
     if (this.#knowsEnough()) this.#release()
-    else if (this.#held.size > heldLimit) this.#reject(tooLate(fields.needed, heldLimit))
+    else if (this.#held.size > heldLimit) this.#reject(neededMissing(fields.needed, heldLimit))
     else if (!this.#ports.reserve(this.#held.size)) this.#reject(outOfMemory())
   }
 
@@ -181,12 +181,12 @@ export class Upload {
   #validate({ wrong, fields }: FormScanner): Fault | null {
     const { needed, early } = this.#options.fields
     if (wrong !== null) return fault('invalid_request', `The body is not a form as its content-type says: ${wrong}.`)
-    const late = this.#holding === null
+    const flowing = this.#holding === null
     for (const [offset, { name }] of fields.slice(this.#known).entries()) {
       const before = fields.slice(0, this.#known + offset)
       if (needed.includes(name) && before.some((field) => field.name === name))
         return fault('invalid_request', `\`${name}\` is given twice; send it once.`, { param: name })
-      if (late && (early.includes(name) || early.includes(rootForm(name))))
+      if (flowing && (early.includes(name) || early.includes(rootForm(name))))
         return fault('invalid_request', `\`${name}\` comes too late in the form; send it before the file.`, {
           param: name,
         })
@@ -302,7 +302,7 @@ export class Upload {
   }
 }
 
-function tooLate(needed: readonly string[], limit: number): Fault {
+function neededMissing(needed: readonly string[], limit: number): Fault {
   const names = needed.map((name) => `\`${name}\``).join(' and ')
   return fault(
     'request_too_large',

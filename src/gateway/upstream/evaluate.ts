@@ -53,7 +53,7 @@ export function evaluate(outcome: Outcome): AttemptEvaluation {
     case 'error':
       return evaluateError(outcome, gated)
     default:
-      return answered(outcome, gated)
+      return goesToClient(outcome, gated)
   }
 }
 
@@ -86,7 +86,7 @@ function withoutCredential({ gated, leg }: Outcome): Gated {
   return headers === gated.head.headers ? gated : { ...gated, head: { ...gated.head, headers } }
 }
 
-function answered(outcome: Outcome, gated: Answer['gated'], error: Answer['error'] = null): AttemptEvaluation {
+function goesToClient(outcome: Outcome, gated: Answer['gated'], error: Answer['error'] = null): AttemptEvaluation {
   const { leg, upstream, attempt } = outcome
   return { sent: { kind: 'answered', answer: { leg, upstream, attempt, gated, error } }, health: 'success' }
 }
@@ -104,9 +104,9 @@ function evaluateErrorEvent(outcome: Outcome, gated: Extract<Gated, { kind: 'err
   const meaning = classifyErrorEvent(leg, gated.error)
   if (meaning.verdict === 'quota-exhausted') {
     upstream.abort()
-    return rejectCredential(leg, meaning, status ?? assumedStatus)
+    return evaluateRejectedCredential(leg, meaning, status ?? assumedStatus)
   }
-  if (isCallers(status)) return answered(outcome, { kind: 'stream', head: gated.head })
+  if (isCallers(status)) return goesToClient(outcome, { kind: 'stream', head: gated.head })
   upstream.abort()
   const cleaned = hideAccount(leg, Buffer.from(message)).toString()
   const reason = fault(
@@ -125,7 +125,7 @@ function classifyErrorEvent({ lane, provider }: Leg, { status, written }: Stream
   return provider.kind.classify(lane.name, head, Buffer.from(JSON.stringify({ error: written })))
 }
 
-/** Whether an error event says that the request itself is wrong, so that nobody else would answer it otherwise. */
+/** Whether an error event says that the request itself is wrong: every other provider would reject it too. */
 function isCallers(status: number | null): boolean {
   return status !== null && status >= 400 && status < 500 && ![401, 402, 408, 409, 425, 429].includes(status)
 }
@@ -137,8 +137,8 @@ function evaluateError(outcome: Outcome, gated: Extract<Gated, { kind: 'error' }
   if (meaning.verdict === 'credential-rejected' || meaning.verdict === 'quota-exhausted')
     return leg.call.clientSecret !== null && meaning.verdict === 'credential-rejected'
       ? endOfClientSecret(leg)
-      : rejectCredential(leg, meaning, status)
-  const passed = answered(outcome, gated, { body: hideAccount(leg, gated.body) })
+      : evaluateRejectedCredential(leg, meaning, status)
+  const passed = goesToClient(outcome, gated, { body: hideAccount(leg, gated.body) })
   if (passed.sent.kind !== 'answered') return passed
   const { answer } = passed.sent
   if (meaning.verdict === 'retry') return evaluateRetry(leg, answer, meaning.retryAfterMs)
@@ -183,7 +183,7 @@ function evaluateRetry(leg: Leg, answer: Answer, retryAfterMs: number | null): A
 /** How long an account without quota is left alone before traffic tries it again; the check may end that sooner. */
 const quotaCooldownMs = 60_000
 
-function rejectCredential(leg: Leg, { verdict }: Meaning, status: number): AttemptEvaluation {
+function evaluateRejectedCredential(leg: Leg, { verdict }: Meaning, status: number): AttemptEvaluation {
   const rejected = verdict === 'credential-rejected'
   const reason = rejected
     ? `the provider refused the stored credential (${status})`

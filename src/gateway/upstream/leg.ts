@@ -22,8 +22,8 @@ export interface LegTarget {
 }
 
 /**
- * One attempt at a call: the provider's side of it. Lane, match and inspection are those of the format that the provider is
- * spoken to in, which is the call's own.
+ * The provider's side of one attempt. `lane`, `match` and `inspection` describe the request in the format that is sent to the provider;
+ * today this is always the format of the call.
  */
 export interface Leg extends LegTarget {
   call: Call
@@ -39,7 +39,7 @@ export interface Leg extends LegTarget {
   request: OutboundRequest
 }
 
-/** What to send: everything that one attempt needs to know, before anything of it happens. */
+/** Everything that one attempt sends and needs to know. Nothing is sent yet. */
 export function makeLeg(call: Call, destination: LegTarget): Leg {
   const { lane, match, inspection } = call
   const { route, candidate, provider } = destination
@@ -61,7 +61,7 @@ function changeFor({ model }: Inspection, candidate: Candidate, askForUsage: boo
     renameTo: model !== null && candidate.upstreamModel !== model ? candidate.upstreamModel : null,
     askForUsage,
   }
-  if (candidate.further !== undefined) change.additionalTo = candidate.further
+  if (candidate.additionalUpstreamModels !== undefined) change.renameAdditionalTo = candidate.additionalUpstreamModels
   return change
 }
 
@@ -72,7 +72,7 @@ function makeRequest(call: Call, destination: LegTarget, change: BodyPatch, limi
   const { rawHeaders } = arrival.request
   const { origin, path } = kind.address(row, lane.name, lane.upstreamPath(match, inspection, candidate.upstreamModel))
   const own = [...kind.headers(row, lane.name, credential), ...Object.entries(row.headers)]
-  // What was read as JSON must not be read as a form, whatever its client called it.
+  // The gateway read the body as JSON; without this the provider could read it as a form.
   if (readAsJson(call)) own.push(['content-type', 'application/json'])
   const headers = headersUp(rawHeaders, call.presented, own, kind.defaults ?? [])
   if (isDownload(match.endpoint)) passRange(rawHeaders, headers)
@@ -105,24 +105,24 @@ function isDownload({ method, responseForm }: Endpoint): boolean {
   return method === 'GET' && (responseForm === 'bytes' || responseForm === 'lines')
 }
 
-/** What the gateway gave out as its own is the provider's again; only what names objects can hold such. */
+/** Also changes URLs of the gateway back into the provider's. Only a body that names an object can contain one. */
 function patchBody(call: Call, provider: LiveProvider, change: BodyPatch): Buffer {
   const { lane, inspection } = call
-  const unchanged = change.renameTo === null && change.additionalTo === undefined && !change.askForUsage
+  const unchanged = change.renameTo === null && change.renameAdditionalTo === undefined && !change.askForUsage
   const body = unchanged ? call.body.bytes : lane.patchBody(call.body.bytes, inspection, change)
   if (call.pin === null) return body
   const restored = lane.objects.rewriteRequestUrls(body, laneUrls(call, provider))
-  if (restored !== body) notePatch(call, "URLs of this gateway's in the body were made the provider's again.")
+  if (restored !== body) notePatch(call, "URLs of this gateway in the body were changed back into the provider's.")
   return restored
 }
 
 /** What leaves changed is on the record (the closed list of product.md section 2, and what a kind must change). */
-function noteChange(call: Call, provider: string, { renameTo, additionalTo, askForUsage }: BodyPatch): void {
+function noteChange(call: Call, provider: string, { renameTo, renameAdditionalTo, askForUsage }: BodyPatch): void {
   const { inspection, match } = call
   // An offer that comes with a client's token names no model.
   const named = match.endpoint.readWhole !== true || inspection.modelSpans.length > 0
   if (renameTo !== null && named) noteRename(call, "The model's name", renameTo, provider)
-  for (const [index, to] of additionalTo?.entries() ?? [])
+  for (const [index, to] of renameAdditionalTo?.entries() ?? [])
     if (to !== inspection.additionalModels?.[index]?.name) noteRename(call, "An additional model's name", to, provider)
   if (askForUsage) notePatch(call, 'Usage was asked for (stream_options.include_usage) and is hidden from the client.')
 }

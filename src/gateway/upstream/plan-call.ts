@@ -28,7 +28,7 @@ export function planModel(
     {
       lane: call.lane.name,
       model,
-      further: additional,
+      additionalModels: additional,
       projectId: key.projectId,
       environmentId: key.environmentId,
       providerName: arrival.header('x-sp-provider'),

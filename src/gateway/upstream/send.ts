@@ -105,7 +105,7 @@ function pickIndex({ gateway, trace }: Call, provider: LiveProvider, { credentia
   if (count === 0) return 0
   if (credentialId === undefined) return gateway.health.pickCredential(slot, count, Date.now())
   const index = credentials.findIndex(({ id }) => id === credentialId)
-  // A further try has waited as long as it was asked to; only the first finds a credential cooling down.
+  // A retry has already waited for the cooldown that the attempt before it caused.
   const first = trace.attempts.length === 0
   return index < 0 || (first && gateway.health.isCoolingDown(slot, index, Date.now())) ? null : index
 }
@@ -191,7 +191,7 @@ function findRequestId(headers: readonly string[]): string | null {
   return null
 }
 
-/** Of what failed: as if nothing came after it. */
+/** A failure's outcome as it stands if nothing follows; `recordStep` changes it when a retry or a fallback does. */
 function outcomeOf(sent: Sent<Answer>): string {
   if (sent.kind === 'gone') return 'aborted'
   if (sent.kind === 'answered') return sent.answer.error === null ? 'answered' : 'passed'

@@ -16,8 +16,8 @@ export function rewriteAnswerUrls(body: Buffer, { lane }: LaneUrls): Buffer {
   let ids: Map<number, string> | null = null
   return editMembers(body, ['results_url'], (value, at) => {
     if (value === null) return undefined
-    const told = typeof value === 'string' ? resultsPath.exec(value)?.[1] : undefined
-    if (told !== undefined && !dots.has(told)) return `${lane}/v1/messages/batches/${told}/results`
+    const id = typeof value === 'string' ? resultsPath.exec(value)?.[1] : undefined
+    if (id !== undefined && !dots.has(id)) return `${lane}/v1/messages/batches/${id}/results`
     ids ??= batchIds(body)
     const segment = writeSegment(ids.get(at) ?? '')
     return segment === null ? null : `${lane}/v1/messages/batches/${segment}/results`

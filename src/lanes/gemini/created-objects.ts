@@ -16,8 +16,8 @@ export function createdObjects(
   const { object } = endpoint
   if (root === null || object === null) return []
   // Only lists of batches name more than the listed objects.
-  if (object.effect === 'list') return object.type === 'batch' ? asArray(root.operations).flatMap(tellBatch) : []
-  if (object.type === 'batch') return [...namedOnce(root, object), ...tellBatch(root)]
+  if (object.effect === 'list') return object.type === 'batch' ? asArray(root.operations).flatMap(batchResults) : []
+  if (object.type === 'batch') return [...namedOnce(root, object), ...batchResults(root)]
   return [...namedOnce(root, object), ...readMade(root)]
 }
 
@@ -33,7 +33,7 @@ function namedOnce(root: JsonObject, { type }: { type: ObjectType }): ObjectName
 }
 
 /** The files that a batch names are its results. */
-function tellBatch(value: unknown): CreatedObject[] {
+function batchResults(value: unknown): CreatedObject[] {
   const batch = asObject(value)
   const batchId = asText(batch?.name)
   return batch === null || batchId === null ? [] : readMade(batch).map((made) => ({ ...made, batchId }))
@@ -47,7 +47,7 @@ function ownName(root: JsonObject, type: ObjectType): ObjectName | null {
 }
 
 /** Members of answers that name an object created for the caller: results of a batch, a video, a sandbox. */
-const tellers: Readonly<Record<string, (text: string) => ObjectName | null>> = {
+const naming: Readonly<Record<string, (text: string) => ObjectName | null>> = {
   downloadUri: uriObject,
   environment_id: (id) => ({ type: 'environment', id }),
   responsesFile: nameObject,
@@ -86,8 +86,8 @@ function look(value: unknown, found: ObjectName[], depth: number): void {
   for (const [name, member] of Object.entries(asObject(value) ?? {})) {
     if (typeof member !== 'string') {
       if (!others.has(name)) look(member, found, depth + 1)
-    } else if (member !== '' && Object.hasOwn(tellers, name)) {
-      const object = tellers[name]?.(member) ?? null
+    } else if (member !== '' && Object.hasOwn(naming, name)) {
+      const object = naming[name]?.(member) ?? null
       if (object !== null) found.push(object)
     }
   }

@@ -36,8 +36,8 @@ export class InteractionsReader extends BaseReader {
     const data = type === 'step.stop' ? null : parseObject(event.data)
     const error = type === 'error' ? errorObject(data?.error) : null
     if (error !== null) return this.#fail(event, error)
-    const told = asObject(data?.interaction) ?? {}
-    this.learn({ ...told, usage: told.usage ?? data?.usage })
+    const interaction = asObject(data?.interaction) ?? {}
+    this.learn({ ...interaction, usage: interaction.usage ?? data?.usage })
     return type === 'interaction.completed' ? this.#end(event) : ordinary(event)
   }
 

@@ -35,7 +35,7 @@ export function readAuthToken(body: Buffer): IssuedCredentials | null {
 }
 
 /** A client can resume the session with it on another connection. */
-function tellHandle(update: unknown): ObjectName[] {
+function resumptionHandle(update: unknown): ObjectName[] {
   const handle = asText(asObject(update)?.newHandle)
   return handle === null ? [] : [nameHandle(handle)]
 }
@@ -59,7 +59,7 @@ class LiveReader implements SocketReader {
         continue
       }
       const value = readValue(frame, { start, end })
-      if (name === 'sessionResumptionUpdate') reading = { ...reading, created: tellHandle(value) }
+      if (name === 'sessionResumptionUpdate') reading = { ...reading, created: resumptionHandle(value) }
       else if (name === 'usageMetadata') this.#usage = addUsage(this.#usage, readLiveUsage(value))
       else if (typeof value === 'object' && value !== null)
         reading = { ...reading, error: readStreamedError({ ...value }) }

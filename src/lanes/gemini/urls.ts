@@ -55,14 +55,14 @@ function findStrange(body: Buffer, urls: LaneUrls): Map<unknown, string | null> 
   return found
 }
 
-interface Place {
+interface Position {
   value: unknown
   /** The member that contains it; arrays are not counted. */
   name: string
   depth: number
 }
 
-function look({ value, name, depth }: Place, urls: LaneUrls, found: Map<unknown, string | null>): void {
+function look({ value, name, depth }: Position, urls: LaneUrls, found: Map<unknown, string | null>): void {
   if (depth > deepest) return
   if (Array.isArray(value)) {
     for (const element of value) look({ value: element, name, depth: depth + 1 }, urls, found)
@@ -72,7 +72,7 @@ function look({ value, name, depth }: Place, urls: LaneUrls, found: Map<unknown,
   if (object === null) return
   for (const [key, member] of Object.entries(object)) {
     if (names.includes(key) && isFollowed(key, name, object)) {
-      if (!isKnown(member, urls)) found.set(member, leadBack(member, key, object, urls.lane))
+      if (!isKnown(member, urls)) found.set(member, urlAtLane(member, key, object, urls.lane))
     } else if (!others.has(key)) look({ value: member, name: key, depth: depth + 1 }, urls, found)
   }
 }
@@ -93,7 +93,7 @@ function isKnown(uri: unknown, { lane, provider }: LaneUrls): boolean {
   return [lane, provider].some((base) => uri.startsWith(`${base}/`)) || isGoogle(uri)
 }
 
-function leadBack(uri: unknown, key: string, object: JsonObject, lane: string): string | null {
+function urlAtLane(uri: unknown, key: string, object: JsonObject, lane: string): string | null {
   const url = typeof uri === 'string' ? URL.parse(uri) : null
   const [path] = (url === null ? null : filePath.exec(url.pathname)) ?? []
   if (url !== null && path !== undefined) return lane + path + url.search

@@ -6,7 +6,7 @@ import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
 import type { EventReading, Framing, StreamEvent } from '../contract.ts'
 import { findMember, readLastMember } from '../event-search.ts'
 import { readStreamedError } from './errors.ts'
-import { tellChat } from './objects/created-objects.ts'
+import { chatObjects } from './objects/created-objects.ts'
 import { readChatUsage } from './usage.ts'
 
 const doneMark = Buffer.from('[DONE]')
@@ -81,7 +81,7 @@ export class ChatReader extends BaseReader {
     }
     if (!this.#begun && choices.some(hasContent)) {
       this.#begun = true
-      this.objects = tellChat(chunk)
+      this.objects = chatObjects(chunk)
     }
     const content = this.#begun && choices.length > 0
     const pass = this.#hidesUsage ? hideUsage(event, chunk, choices) : event.bytes

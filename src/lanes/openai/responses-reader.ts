@@ -5,7 +5,7 @@ import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
 import type { EventReading, Framing, StreamEvent } from '../contract.ts'
 import { eventType, readLastMember } from '../event-search.ts'
 import { readStreamedError } from './errors.ts'
-import { tellResponse } from './objects/created-objects.ts'
+import { responseObjects } from './objects/created-objects.ts'
 import { readResponsesUsage } from './usage.ts'
 
 /** No real answer has more. */
@@ -77,7 +77,7 @@ export class ResponsesReader extends BaseReader {
     this.#ended = true
     const response = asObject(body.response)
     if (response !== null) this.learn(response)
-    if (response !== null && this.#role === 'stored-too') this.#tell(tellResponse(response, true))
+    if (response !== null && this.#role === 'stored-too') this.#tell(responseObjects(response, true))
     if (type === 'response.completed' || type === 'response.incomplete') {
       return { content: false, terminal: true, error: null, pass: event.bytes }
     }

@@ -6,7 +6,7 @@ import { emptyReading } from '../frames.ts'
 import { addUsage } from '../usage-sum.ts'
 import { countUsage, usualConvention, type WrittenUsage } from '../usage-totals.ts'
 import { readStreamedError } from './errors.ts'
-import { tellResponse } from './objects/created-objects.ts'
+import { responseObjects } from './objects/created-objects.ts'
 import { frameType } from './socket-frames.ts'
 import { readResponsesUsage } from './usage.ts'
 
@@ -52,12 +52,13 @@ export class OpenaiSocketReader implements SocketReader {
       this.#transcription = addUsage(this.#transcription, readSocketUsage(event.usage))
       return emptyReading
     }
-    if (type === 'session.started') return tell({ type: 'live_session', id: asText(asObject(event.session)?.id) }, true)
+    if (type === 'session.started')
+      return reading({ type: 'live_session', id: asText(asObject(event.session)?.id) }, true)
     const response = asObject(event.response)
     if (type === 'response.created') {
       this.#open++
       const kept = this.#keepsResponses && response?.store !== false
-      return tell({ type: 'response', id: asText(response?.id) }, kept)
+      return reading({ type: 'response', id: asText(response?.id) }, kept)
     }
     if (!ends.has(type)) return emptyReading
     this.#open = Math.max(0, this.#open - 1)
@@ -65,13 +66,13 @@ export class OpenaiSocketReader implements SocketReader {
     if (response === null || type === 'response.done') return emptyReading
     return {
       ...emptyReading,
-      seen: tellResponse(response, true),
-      created: this.#keepsResponses ? tellResponse(response, true) : [],
+      seen: responseObjects(response, true),
+      created: this.#keepsResponses ? responseObjects(response, true) : [],
     }
   }
 }
 
-function tell({ type, id }: { type: ObjectName['type']; id: string | null }, kept: boolean): SocketReading {
+function reading({ type, id }: { type: ObjectName['type']; id: string | null }, kept: boolean): SocketReading {
   if (id === null) return emptyReading
   const named = [{ type, id }]
   return { ...emptyReading, seen: named, created: kept ? named : [] }

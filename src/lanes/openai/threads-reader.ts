@@ -38,9 +38,9 @@ export class ThreadsReader extends BaseReader {
     if (event.name === 'error') return this.#readError(event)
     if (event.name.startsWith('thread.run.') && !event.name.startsWith('thread.run.step.'))
       this.learn(parseObject(event.data) ?? {})
-    const speaks = event.name.endsWith('.delta')
-    this.#spoke ||= speaks
-    return ordinary(event, speaks)
+    const content = event.name.endsWith('.delta')
+    this.#spoke ||= content
+    return ordinary(event, content)
   }
 
   #readError(event: StreamEvent): EventReading {

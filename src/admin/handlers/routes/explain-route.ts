@@ -1,5 +1,5 @@
 import { type LaneName, laneNames } from '../../../core/lane.ts'
-import { compilePolicies, effectivePolicy, judgeCall, mayUseModel } from '../../../policy/admit.ts'
+import { checkCall, compilePolicies, effectivePolicy, mayUseModel } from '../../../policy/admit.ts'
 import { compileRoutes, type Plan, plan } from '../../../routing/plan.ts'
 import type { Key } from '../../../store/api.ts'
 import type { SnapshotKey } from '../../../store/configuration/snapshot.ts'
@@ -99,5 +99,5 @@ function findSnapshotKey({ runtime }: AdminContext, key: Key): SnapshotKey | nul
 function judge({ runtime }: AdminContext, key: SnapshotKey | null, lane: LaneName, model: string) {
   if (key === null) return { fault: null, signals: [] }
   const effective = effectivePolicy(compilePolicies(runtime.snapshot().configuration), key)
-  return judgeCall({ lane, model, bytes: 0, bodyLimit: Number.MAX_SAFE_INTEGER }, effective)
+  return checkCall({ lane, model, bytes: 0, bodyLimit: Number.MAX_SAFE_INTEGER }, effective)
 }

@@ -2,14 +2,14 @@ import { asArray, asObject, asText, type JsonObject } from '../../../core/json-v
 import type { CreatedObject, ObjectName, ObjectType } from '../../../core/stored-object.ts'
 import type { Endpoint, Inspection } from '../../contract.ts'
 
-type Teller = (answer: JsonObject, stores: boolean) => CreatedObject[]
+type ObjectsReader = (answer: JsonObject, stores: boolean) => CreatedObject[]
 
 /** Objects that answers name besides the one that was created. Source: the answer types of the vendor's SDK. */
-const tellers: Readonly<Partial<Record<ObjectType, Teller>>> = {
-  chat_completion: tellChat,
-  response: tellResponse,
+const readers: Readonly<Partial<Record<ObjectType, ObjectsReader>>> = {
+  chat_completion: chatObjects,
+  response: responseObjects,
   conversation: ({ data }) => asArray(data).flatMap((item) => named('item', asObject(item)?.id)),
-  batch: tellBatch,
+  batch: batchFiles,
   upload: ({ file }) => named('file', asObject(file)?.id),
   fine_tuning_job: ({ result_files, fine_tuned_model }) => [
     ...asArray(result_files).flatMap((id) => named('file', id)),
@@ -51,21 +51,21 @@ function readAnswer(
   const { object } = match.endpoint
   const body = asObject(answer)
   if (object === null || body === null || object.effect === 'delete') return []
-  if (object.effect === 'list') return asArray(body.data).flatMap((item) => tellOf(object.type, item, true))
+  if (object.effect === 'list') return asArray(body.data).flatMap((item) => objectsIn(object.type, item, true))
   // An object that can be shown has been stored.
-  const found = tellOf(object.type, body, inspection.stores || object.effect === 'use')
+  const found = objectsIn(object.type, body, inspection.stores || object.effect === 'use')
   const creates = always || object.effect === 'create'
   if (creates && keeps(object.type, body, inspection)) found.unshift(...named(object.type, idOf(body)))
   return found.filter(({ id }) => id !== match.object)
 }
 
-function tellOf(type: ObjectType, value: unknown, stores: boolean): CreatedObject[] {
+function objectsIn(type: ObjectType, value: unknown, stores: boolean): CreatedObject[] {
   const answer = asObject(value)
-  return answer === null ? [] : (tellers[type]?.(answer, stores) ?? [])
+  return answer === null ? [] : (readers[type]?.(answer, stores) ?? [])
 }
 
 /** The results are in the output file; the requests in the error file used nothing. */
-function tellBatch({ id, output_file_id, error_file_id }: JsonObject): CreatedObject[] {
+function batchFiles({ id, output_file_id, error_file_id }: JsonObject): CreatedObject[] {
   const batchId = asText(id)
   const output = named('file', output_file_id).map((file) => (batchId === null ? file : { ...file, batchId }))
   return [...output, ...named('file', error_file_id)]
@@ -82,7 +82,7 @@ function keeps(type: ObjectType, answer: JsonObject, { stores }: Inspection): bo
 }
 
 /** A stored answer has an id for each of its items. A container remains whether the response is stored or not. */
-export function tellResponse(answer: JsonObject, stores: boolean): ObjectName[] {
+export function responseObjects(answer: JsonObject, stores: boolean): ObjectName[] {
   const output = [...asArray(answer.output), ...asArray(answer.data)].map(asObject)
   const items = stores && answer.store !== false ? output.flatMap((item) => named('item', item?.id)) : []
   const containers = output.flatMap((item) => [
@@ -95,7 +95,7 @@ export function tellResponse(answer: JsonObject, stores: boolean): ObjectName[] 
 }
 
 /** Later requests can refer to audio from the model. It is in `message`, or in `delta` of a stream. */
-export function tellChat(answer: JsonObject): ObjectName[] {
+export function chatObjects(answer: JsonObject): ObjectName[] {
   return asArray(answer.choices).flatMap((choice) => {
     const said = asObject(choice)
     return named('item', asObject((asObject(said?.message) ?? asObject(said?.delta))?.audio)?.id)

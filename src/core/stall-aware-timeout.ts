@@ -6,7 +6,7 @@ const pieceMs = 100
  * held, a machine that sleeps or has others to serve) counts for at most one piece: whoever is waited for was most likely held
  * as well, and of what came meanwhile nothing has been read. Behind the reading, since what is here already is not late.
  */
-export function afterRunning(milliseconds: number, act: () => void): { cancel(): void } {
+export function stallAwareTimeout(milliseconds: number, act: () => void): { cancel(): void } {
   let left = milliseconds
   let over = false
   const step = () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { afterRunning } from '../../src/core/running-time.ts'
+import { stallAwareTimeout } from '../../src/core/stall-aware-timeout.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
@@ -8,8 +8,8 @@ const turn = () => new Promise(setImmediate)
 
 it('acts when the time is over, in pieces or within one', async () => {
   const told: string[] = []
-  afterRunning(250, () => told.push('long'))
-  afterRunning(30, () => told.push('short'))
+  stallAwareTimeout(250, () => told.push('long'))
+  stallAwareTimeout(30, () => told.push('short'))
   vi.advanceTimersByTime(249)
   await turn()
   expect(told).toEqual(['short'])
@@ -21,7 +21,7 @@ it('acts when the time is over, in pieces or within one', async () => {
 it('takes a time in which the process was not run for one piece', async () => {
   vi.useRealTimers()
   const act = vi.fn()
-  const { cancel } = afterRunning(1000, act)
+  const { cancel } = stallAwareTimeout(1000, act)
   const end = performance.now() + 1500
   while (performance.now() < end);
   await new Promise((resolve) => setTimeout(resolve))
@@ -32,7 +32,7 @@ it('takes a time in which the process was not run for one piece', async () => {
 
 it('lets what is here already come first', async () => {
   const act = vi.fn()
-  const { cancel } = afterRunning(10, act)
+  const { cancel } = stallAwareTimeout(10, act)
   vi.advanceTimersByTime(10)
   cancel()
   await turn()
