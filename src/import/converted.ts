@@ -52,13 +52,15 @@ export function writeConverted({ providers, routes }: Converted, source: string)
   return sections.length === 0 ? heading : heading + stringify(Object.fromEntries(sections), { lineWidth: 0 })
 }
 
+export const longestSlug = 63
+
 /** `Prod OpenAI!` → `prod-openai`: what a name may be made of here. */
 export function slugOf(text: string): string {
   const slug = text
     .toLowerCase()
     .replace(/[^a-z0-9._-]+/g, '-')
     .replace(/^[^a-z0-9]+/, '')
-    .slice(0, 63)
+    .slice(0, longestSlug)
   return slug.replace(/[^a-z0-9]+$/, '') || 'provider'
 }
 

@@ -2,7 +2,7 @@ import { convertCloud, type WantedProvider } from './cloud.ts'
 import { type ConvertedProvider, variableOf } from './converted.ts'
 import { cloudParams, readCloudModel, withCredential } from './litellm-cloud.ts'
 import type { ProviderPool } from './pool.ts'
-import { isTree, listOf, numberOf, type Path, readValue, type Source, type Tree, textOf } from './source.ts'
+import { isTree, listOf, numberOf, type Path, readValue, type Source, type Tree, textOf, timeoutOf } from './source.ts'
 import { explainAbsence, type Vendor, type Vendors } from './vendors.ts'
 
 /** One entry of `model_list`, converted. */
@@ -59,15 +59,10 @@ export function convertDeployment(
     upstreamModel: upstreamModel === group ? null : upstreamModel,
     weight: numberOf(params.weight),
     order: numberOf(params.order),
-    timeoutMs: seconds(params.timeout ?? params.request_timeout),
-    streamTimeoutMs: seconds(params.stream_timeout),
+    timeoutMs: timeoutOf(params.timeout ?? params.request_timeout, 1000, [...at, 'timeout'], source),
+    streamTimeoutMs: timeoutOf(params.stream_timeout, 1000, [...at, 'stream_timeout'], source),
     retries: numberOf(params.num_retries ?? params.max_retries),
   }
-}
-
-export function seconds(value: unknown): number | null {
-  const number = numberOf(value)
-  return number === null ? null : Math.round(number * 1000)
 }
 
 function nameVendor(model: string, params: Tree, vendors: Vendors): { vendor: string; model: string } | null {

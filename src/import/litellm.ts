@@ -1,8 +1,9 @@
 import type { SettingsFile } from '../config/settings-file.ts'
 import { type Converted, type ConvertedRoute, type ConvertedTarget, durationOf, mostRetries } from './converted.ts'
-import { convertDeployment, type Deployment, readFallbacks, seconds } from './litellm-deployment.ts'
+import { convertDeployment, type Deployment, readFallbacks } from './litellm-deployment.ts'
 import { ProviderPool } from './pool.ts'
-import { isTree, listOf, mergeAnchors, numberOf, Source, type Tree, textOf } from './source.ts'
+import { isTree, listOf, mergeAnchors, numberOf, Source, type Tree, textOf, timeoutOf } from './source.ts'
+import { keepUsableRoutes } from './usable-routes.ts'
 import type { Vendors } from './vendors.ts'
 
 /** LiteLLM's proxy configuration (docs.litellm.ai/docs/proxy/configs), as far as it has a counterpart. */
@@ -32,7 +33,7 @@ export function convertLitellm(file: SettingsFile, vendors?: Vendors): Converted
       'Nothing to do, or add targets.',
     )
   skipSections(tree, source)
-  return { providers: pool.all, routes, left: source.left }
+  return { providers: pool.all, routes: keepUsableRoutes(routes, source), left: source.left }
 }
 
 interface RouterSettings {
@@ -45,17 +46,17 @@ interface RouterSettings {
   aliases: Record<string, string>
 }
 
-const strategies: Record<string, ConvertedRoute['strategy']> = {
-  'simple-shuffle': 'weighted',
-  'latency-based-routing': 'latency',
-  'cost-based-routing': 'cost',
-}
+const strategies: ReadonlyMap<string, ConvertedRoute['strategy']> = new Map([
+  ['simple-shuffle', 'weighted'],
+  ['latency-based-routing', 'latency'],
+  ['cost-based-routing', 'cost'],
+])
 
 function readSettings(tree: Tree, source: Source): RouterSettings {
   const router = isTree(tree.router_settings) ? tree.router_settings : {}
   const module = isTree(tree.litellm_settings) ? tree.litellm_settings : {}
   const wanted = textOf(router.routing_strategy)
-  const strategy = wanted === null ? null : (strategies[wanted] ?? null)
+  const strategy = wanted === null ? null : (strategies.get(wanted) ?? null)
   if (wanted !== null && strategy === null)
     source.skip(
       ['router_settings', 'routing_strategy'],
@@ -67,8 +68,8 @@ function readSettings(tree: Tree, source: Source): RouterSettings {
   return {
     strategy,
     retries: numberOf(router.num_retries ?? module.num_retries),
-    timeoutMs: seconds(router.timeout ?? module.request_timeout),
-    streamTimeoutMs: seconds(router.stream_timeout),
+    timeoutMs: timeoutOf(router.timeout ?? module.request_timeout, 1000, ['router_settings', 'timeout'], source),
+    streamTimeoutMs: timeoutOf(router.stream_timeout, 1000, ['router_settings', 'stream_timeout'], source),
     fallbacks: readFallbacks(router.fallbacks ?? module.fallbacks),
     defaultFallbacks: listOf(router.default_fallbacks ?? module.default_fallbacks).flatMap(
       (name) => textOf(name) ?? [],
@@ -98,7 +99,8 @@ function convertGroup(
     ...(settings.fallbacks.get(group) ?? settings.fallbacks.get('*') ?? []),
     ...settings.defaultFallbacks,
   ]
-  const targets = members.map((member) => convertTarget(member, member.order === null ? 0 : member.order))
+  const orders = [...new Set(members.map(({ order }) => order ?? 0))].sort((one, other) => one - other)
+  const targets = members.map((member) => convertTarget(member, orders.indexOf(member.order ?? 0)))
   let priority = Math.max(...targets.map((target) => target.priority ?? 0)) + 1
   for (const backup of new Set(backups.filter((name) => name !== group))) {
     const others = groups.get(backup)
@@ -120,7 +122,7 @@ function convertGroup(
 function convertTarget({ provider, upstreamModel, weight }: Deployment, priority: number): ConvertedTarget {
   const target: ConvertedTarget = { provider }
   if (upstreamModel !== null) target.upstream_model = upstreamModel
-  if (weight !== null && weight !== 1) target.weight = weight
+  if (weight !== null && weight !== 1) target.weight = Math.max(0, weight)
   target.priority = priority
   return target
 }
@@ -217,16 +219,20 @@ const explanations: Record<string, [reason: string, advice: string]> = {
 }
 const unknownSetting: [string, string] = ['it has no counterpart here', 'Check whether you still need it.']
 
+function explain(name: string): [reason: string, advice: string] {
+  return (Object.hasOwn(explanations, name) ? explanations[name] : undefined) ?? unknownSetting
+}
+
 function skipSections(tree: Tree, source: Source): void {
   for (const [section, value] of Object.entries(tree)) {
     // What begins with x- is there to be merged into other places.
     if (section === 'model_list' || section === 'credential_list' || section.startsWith('x-')) continue
     const settings = isTree(value) && section.endsWith('_settings') ? Object.keys(value) : []
     const whole = settings.length === 0 || Object.hasOwn(explanations, section)
-    if (whole) source.skip([section], section, ...(explanations[section] ?? unknownSetting))
+    if (whole) source.skip([section], section, ...explain(section))
     else
       for (const name of settings)
-        if (!carriedSettings[section]?.includes(name))
-          source.skip([section, name], name, ...(explanations[name] ?? unknownSetting))
+        if (!(Object.hasOwn(carriedSettings, section) && carriedSettings[section]?.includes(name)))
+          source.skip([section, name], name, ...explain(name))
   }
 }

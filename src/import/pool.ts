@@ -1,5 +1,5 @@
 import type { ConvertedProvider } from './converted.ts'
-import { slugOf } from './converted.ts'
+import { longestSlug, slugOf } from './converted.ts'
 
 /** The providers that a conversion comes to: what is the same in all but its name is one. */
 export class ProviderPool {
@@ -17,7 +17,10 @@ export class ProviderPool {
     if (known !== undefined) return known.name
     const slug = slugOf(wanted)
     let name = slug
-    for (let number = 2; this.#names.has(name); number++) name = `${slug}-${number}`
+    for (let number = 2; this.#names.has(name); number++) {
+      const ending = `-${number}`
+      name = slug.slice(0, longestSlug - ending.length) + ending
+    }
     this.#names.add(name)
     this.#byContent.set(key, { name, ...content })
     return name

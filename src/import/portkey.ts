@@ -2,7 +2,8 @@ import type { SettingsFile } from '../config/settings-file.ts'
 import { type Converted, type ConvertedRoute, durationOf, mostRetries, slugOf } from './converted.ts'
 import { ProviderPool } from './pool.ts'
 import { cloudMembers, convertTargets, type Leaf } from './portkey-targets.ts'
-import { isTree, listOf, numberOf, type Path, Source, type Tree, textOf } from './source.ts'
+import { isTree, listOf, numberOf, type Path, Source, type Tree, textOf, timeoutOf } from './source.ts'
+import { keepUsableRoutes } from './usable-routes.ts'
 import type { Vendors } from './vendors.ts'
 
 /** Portkey's configurations (portkey.ai/docs/product/ai-gateway/configs): one, or a list of named ones, as far as they have a counterpart. */
@@ -12,7 +13,7 @@ export function convertPortkey(file: SettingsFile, model: string, vendors?: Vend
   const routes = configurationsIn(modernForm(file.tree), model).flatMap(({ tree, name, path }) =>
     convertConfiguration(tree, name, path, pool, source),
   )
-  return { providers: pool.all, routes, left: source.left }
+  return { providers: pool.all, routes: keepUsableRoutes(routes, source), left: source.left }
 }
 
 interface Named {
@@ -54,7 +55,7 @@ function convertConfiguration(
   const strategy = isTree(tree.strategy) ? tree.strategy : {}
   if (strategy.mode !== 'conditional') {
     const leaves = convertTargets(tree, path, pool, source)
-    return leaves.length === 0 ? [] : [makeRoute(name, tree, leaves)]
+    return leaves.length === 0 ? [] : [makeRoute(name, tree, leaves, path, source)]
   }
   const targets = new Map(
     listOf(tree.targets).flatMap((target, place) =>
@@ -69,7 +70,15 @@ function convertConfiguration(
     const leaves = convertTargets(found.target, found.path, pool, source)
     return leaves.length === 0
       ? []
-      : [makeRoute(model, { ...tree, ...pickLimits(found.target), strategy: found.target.strategy }, leaves)]
+      : [
+          makeRoute(
+            model,
+            { ...tree, ...pickLimits(found.target), strategy: found.target.strategy },
+            leaves,
+            found.path,
+            source,
+          ),
+        ]
   })
 }
 
@@ -77,7 +86,7 @@ function pickLimits({ retry, request_timeout }: Tree): Tree {
   return { ...(retry === undefined ? {} : { retry }), ...(request_timeout === undefined ? {} : { request_timeout }) }
 }
 
-function makeRoute(model: string, tree: Tree, leaves: readonly Leaf[]): ConvertedRoute {
+function makeRoute(model: string, tree: Tree, leaves: readonly Leaf[], path: Path, source: Source): ConvertedRoute {
   const isOrdered = new Set(leaves.map(({ priority }) => priority)).size === leaves.length
   const targets = leaves.map(({ provider, upstreamModel, weight, priority }) => ({
     provider,
@@ -90,7 +99,7 @@ function makeRoute(model: string, tree: Tree, leaves: readonly Leaf[]): Converte
   if (retry !== null) route.retries = Math.min(mostRetries, Math.max(0, Math.round(retry)))
   const statuses = isTree(tree.strategy) ? statusesIn(tree.strategy.on_status_codes) : []
   if (statuses.length > 0) route.fallback_on = statuses
-  const timeout = numberOf(tree.request_timeout)
+  const timeout = timeoutOf(tree.request_timeout, 1, [...path, 'request_timeout'], source)
   if (timeout !== null) route.timeouts = { total: durationOf(timeout) }
   return route
 }

@@ -1,4 +1,5 @@
 import type { SettingsFile } from '../config/settings-file.ts'
+import { parseDuration } from '../core/units.ts'
 import type { LeftOut } from './converted.ts'
 import { Vendors } from './vendors.ts'
 
@@ -73,6 +74,16 @@ export function textOf(value: unknown): string | null {
 /** Without the members that are null. */
 export function textsIn(texts: Readonly<Record<string, string | null>>): Record<string, string> {
   return Object.fromEntries(Object.entries(texts).flatMap(([name, text]) => (text === null ? [] : [[name, text]])))
+}
+
+/** A time limit in milliseconds, from a number of `unit` milliseconds; one that no route can have is reported and left out. */
+export function timeoutOf(value: unknown, unit: number, path: Path, source: Source): number | null {
+  const number = numberOf(value)
+  if (number === null) return null
+  const milliseconds = Math.round(number * unit)
+  if (milliseconds > 0 && parseDuration(`${milliseconds}ms`) !== null) return milliseconds
+  source.skip(path, `a time limit of ${number}`, 'a route cannot have it', 'Set one on the route, if you need it.')
+  return null
 }
 
 export function numberOf(value: unknown): number | null {

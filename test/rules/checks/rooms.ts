@@ -10,7 +10,7 @@ const allowed: Record<string, readonly string[]> = {
   'sealing/body-seal': ['core', 'sealing'],
   'sealing/client-token': ['sealing'],
   manifest: ['core', 'config', 'routing'],
-  import: ['core', 'config', 'providers'],
+  import: ['core', 'config', 'providers', 'routing'],
   store: ['core', 'sealing', 'sealing/body-seal'],
   'sign-in': ['core', 'sealing', 'store'],
   lanes: ['core'],

@@ -1,0 +1,82 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { importCommand } from '../../src/daemon/import-command.ts'
+import { type RunOptions, runLine } from '../cli/run-line.ts'
+
+const config = 'model_list:\n  - model_name: gpt\n    litellm_params: { model: openai/gpt-4o, rpm: 5 }\n'
+let directory: string
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'import-'))
+})
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+async function runImport(argv: readonly string[], options: RunOptions = {}) {
+  const { status, io } = await runLine(['import', ...argv], { ...options, local: [importCommand] })
+  return { status, out: io.out(), err: io.err() }
+}
+
+describe('spgw import', () => {
+  it('writes the file to stdout, and what was left out to stderr', async () => {
+    const file = join(directory, 'config.yaml')
+    await writeFile(file, config)
+    const { status, out, err } = await runImport(['litellm', file])
+    expect(status).toBe(0)
+    expect(out).toContain(`# Converted from ${file}.`)
+    expect(out).toContain('model: gpt\n')
+    expect(err).toContain('Converted: 1 provider, 1 route.')
+    expect(err).toContain('Not converted (1):')
+    expect(err).toContain(`${file}:3:45: rpm: limits apply to keys`)
+  })
+
+  it('reads standard input, as JSON too', async () => {
+    const { status, out } = await runImport(['portkey', '-', '--model', 'fast'], {
+      stdin: '{"provider": "openai", "override_params": {"model": "gpt-4o"}}',
+    })
+    expect(status).toBe(0)
+    expect(out).toMatch(/model: fast\n +targets:\n +- provider: openai\n +upstream_model: gpt-4o/)
+  })
+
+  it('gives the same as JSON', async () => {
+    const { out } = await runImport(['litellm', '-', '--json'], { stdin: config })
+    expect(JSON.parse(out)).toMatchObject({
+      providers: [{ name: 'openai' }],
+      routes: [{ model: 'gpt' }],
+      left: [{ what: 'rpm' }],
+    })
+  })
+
+  it('fails with --strict where something was left out, and only there', async () => {
+    expect((await runImport(['litellm', '-', '--strict'], { stdin: config })).status).toBe(5)
+    const whole = config.replace(', rpm: 5', '')
+    expect((await runImport(['litellm', '-', '--strict'], { stdin: whole })).status).toBe(0)
+  })
+
+  it.each([
+    ['an unknown format', ['openrouter', '-'], config, 'There is no format "openrouter".', 'Use litellm or portkey.'],
+    ['nothing to convert', ['litellm', '-'], '{}', 'Nothing in - could be converted.', 'with its model_list'],
+    ['an empty file', ['portkey', '-'], '', 'Nothing in - could be converted.', 'with its targets'],
+    ['no YAML', ['litellm', '-'], 'a: [1, 2\nb: }', 'standard input', 'neither YAML nor JSON'],
+    [
+      'a missing file',
+      ['litellm', '/nowhere/x.yaml'],
+      '',
+      '/nowhere/x.yaml cannot be read (ENOENT).',
+      'that you can read',
+    ],
+  ])('refuses %s with a cause and what to do', async (_what, argv, stdin, cause, hint) => {
+    const { status, out, err } = await runImport(argv, { stdin })
+    expect(status).toBe(2)
+    expect(out).toBe('')
+    expect(err).toContain(cause)
+    expect(err).toContain(hint)
+  })
+
+  it('says why nothing could be converted', async () => {
+    const stdin = 'model_list: [{ model_name: x, litellm_params: { model: cohere/command } }]'
+    const { status, err } = await runImport(['litellm', '-'], { stdin })
+    expect(status).toBe(2)
+    expect(err).toContain('this gateway has no provider kind for "cohere"')
+  })
+})

@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest'
+import { parseSettingsFile } from '../../src/config/settings-file.ts'
+import type { Converted } from '../../src/import/converted.ts'
+import { convertLitellm } from '../../src/import/litellm.ts'
+import { convertPortkey } from '../../src/import/portkey.ts'
+
+const litellm = (tree: object) => convertLitellm(parseSettingsFile(JSON.stringify(tree), 'source'))
+const portkey = (tree: object, model = '*') => convertPortkey(parseSettingsFile(JSON.stringify(tree), 'source'), model)
+const entry = (model_name: string, params: object) => ({
+  model_name,
+  litellm_params: { model: 'openai/gpt-4o', ...params },
+})
+const reasons = ({ left }: Converted) => left.map(({ what, reason }) => `${what}: ${reason}`)
+
+describe('what a route cannot have is left out and reported', () => {
+  it.each([-1, 0, 1e12])('a time limit of %d seconds', (timeout) => {
+    const converted = litellm({ model_list: [entry('gpt', { timeout })], router_settings: { timeout } })
+    expect(converted.routes).toEqual([expect.not.objectContaining({ timeouts: expect.anything() })])
+    expect(reasons(converted)).toContain(`a time limit of ${timeout}: a route cannot have it`)
+  })
+
+  it('keeps one that it can have, as the shortest text', () => {
+    const timeouts = [600, 1.5, 90, '30'].map(
+      (timeout) => litellm({ model_list: [entry('gpt', { timeout })] }).routes[0]?.timeouts?.total,
+    )
+    expect(timeouts).toEqual(['10m', '1500ms', '90s', '30s'])
+  })
+
+  it('a second configuration of the same name', () => {
+    const config = { provider: 'openai', override_params: { model: 'gpt-4o' } }
+    const converted = portkey({
+      configs: [
+        { slug: 'Prod A', config },
+        { slug: 'prod-a', config: { ...config, provider: 'anthropic' } },
+        { slug: 'other', config },
+      ],
+    })
+    expect(converted.routes.map(({ model }) => model)).toEqual(['prod-a', 'other'])
+    expect(reasons(converted)).toContain('another route prod-a: a model name has one route')
+  })
+
+  it('a model name that is a pattern where nothing fills it, and only that target', () => {
+    const converted = litellm({
+      model_list: [entry('gpt', { model: 'openai/*' }), entry('gpt', {}), entry('openai/*', { model: 'openai/*' })],
+    })
+    expect(converted.routes.map(({ model, targets }) => [model, targets.length])).toEqual([
+      ['gpt', 1],
+      ['openai/*', 1],
+    ])
+    expect(reasons(converted).join()).toMatch(/target openai:\* of gpt: .* has a \* that nothing fills/)
+  })
+
+  it('patterns of which neither is more exact', () => {
+    const converted = litellm({ model_list: [entry('gpt-*', {}), entry('*-mini', {}), entry('*-min', {})] })
+    const models = converted.routes.map(({ model }) => model)
+    expect(models).toContain('gpt-*')
+    expect(models).toContain('*-mini')
+    expect(models).not.toContain('*-min')
+    expect(reasons(converted).join()).toContain('route *-min: it is as exact as gpt-*')
+  })
+
+  it('a name that nobody could type', () => {
+    const converted = litellm({ model_list: [entry(' spaced ', {}), entry('zero\u200bwidth', {}), entry('fine', {})] })
+    expect(converted.routes.map(({ model }) => model)).toEqual(['fine'])
+    expect(converted.left.length).toBe(2)
+  })
+
+  it('nothing of it twice, however many routes share the setting', () => {
+    const converted = litellm({
+      model_list: ['a', 'b', 'c'].map((name) => entry(name, {})),
+      router_settings: { num_retries: 99, cooldown_time: 5 },
+    })
+    const texts = reasons(converted)
+    expect(new Set(texts).size).toBe(texts.length)
+    expect(converted.routes.map(({ retries }) => retries)).toEqual([10, 10, 10])
+  })
+})
+
+describe('names', () => {
+  it('of providers that begin alike stay within their length, and differ', () => {
+    const host = 'long-name.'.repeat(9)
+    const converted = litellm({
+      model_list: ['org', 'com', 'net'].map((ending) => entry(ending, { api_base: `https://${host}${ending}/v1` })),
+    })
+    const names = converted.providers.map(({ name }) => name)
+    expect(new Set(names).size).toBe(3)
+    for (const name of names) expect(name).toMatch(/^[a-z0-9][a-z0-9._-]{0,62}$/)
+    expect(converted.routes.map(({ targets }) => targets[0]?.provider)).toEqual(names)
+  })
+
+  it('of members that every object has are names like others', () => {
+    const converted = litellm({
+      model_list: [entry('constructor', {}), entry('__proto__', {}), entry('toString', {})],
+      router_settings: { routing_strategy: 'constructor', valueOf: 1, model_group_alias: { valueOf: 'toString' } },
+      constructor: 'x',
+      toString_settings: { toString: 1 },
+    })
+    expect(converted.routes.map(({ model }) => model).sort()).toEqual([
+      '__proto__',
+      'constructor',
+      'toString',
+      'valueOf',
+    ])
+    expect(converted.routes.every(({ strategy }) => strategy === undefined)).toBe(true)
+    expect(reasons(converted).join()).toContain('constructor: there is no such strategy here')
+  })
+})
+
+describe('order and weight', () => {
+  it('keep their order as whole numbers', () => {
+    const converted = litellm({
+      model_list: [
+        entry('gpt', { order: 10, model: 'openai/third' }),
+        entry('gpt', { order: 0.5, model: 'openai/second' }),
+        entry('gpt', { order: -3, model: 'openai/first' }),
+        entry('gpt', { order: 10, model: 'openai/third-too', weight: 3 }),
+      ],
+    })
+    const [route] = converted.routes
+    const placed = route?.targets.map(({ upstream_model, priority, weight }) => [upstream_model, priority, weight])
+    expect(placed).toEqual([
+      ['third', 2, undefined],
+      ['second', 1, undefined],
+      ['first', 0, undefined],
+      ['third-too', 2, 3],
+    ])
+  })
+
+  it('of nested groups come to shares of the whole', () => {
+    const target = (provider: string, weight: number) => ({ provider, weight, override_params: { model: 'm' } })
+    const { routes } = portkey({
+      strategy: { mode: 'loadbalance' },
+      targets: [
+        { weight: 3, strategy: { mode: 'loadbalance' }, targets: [target('openai', 1), target('anthropic', 3)] },
+        target('groq', 1),
+      ],
+    })
+    expect(routes[0]?.strategy).toBe('weighted')
+    expect(routes[0]?.targets.map(({ provider, weight = 1 }) => [provider, weight])).toEqual([
+      ['openai', 0.75],
+      ['anthropic', 2.25],
+      ['groq', 1],
+    ])
+  })
+})
+
+describe('secrets', () => {
+  it('are neither in what comes out nor in what is said of it', () => {
+    const secret = 'sk-canary-very-long-0123456789'
+    const converted = litellm({
+      model_list: [
+        entry('a', { api_key: secret, extra_headers: { Authorization: `Bearer ${secret}`, 'x-team': 'search' } }),
+        entry('b', { api_key: `${secret}-2`, model: 'azure/x', api_base: 'https://r.openai.azure.com' }),
+        entry('c', { model: 'bedrock/anthropic.claude', aws_secret_access_key: secret, aws_region_name: 'eu-west-1' }),
+      ],
+    })
+    expect(JSON.stringify(converted)).not.toContain('canary')
+    expect(converted.routes).toHaveLength(3)
+    expect(reasons(converted).join()).toContain('a key in clear text: secrets are not copied into files')
+    expect(reasons(converted).join()).toContain('header Authorization: it carries a credential')
+  })
+
+  it('get a variable each', () => {
+    const converted = litellm({
+      model_list: ['one', 'two', 'one'].map((key, place) => entry(`m${place}`, { api_key: `sk-${key}` })),
+    })
+    const variables = converted.providers.map(({ credential }) => credential?.slice(2, -1))
+    expect(variables).toEqual(['OPENAI_API_KEY', 'OPENAI_API_KEY_2'])
+  })
+})
