@@ -36,12 +36,12 @@ export interface SettingsChange {
   /** null: a key is made once it is certain that it will be used. */
   given: string | null
   makeKey(): Promise<string>
-  note: string
+  client: Pick<Client, 'note' | 'asksForKey'>
   yes: boolean
 }
 
 /** Shows what will change, asks on a terminal, and changes it. Resolves to the exit status. */
-export async function changeFiles({ filesWith, given, makeKey, note, yes }: SettingsChange, io: Io): Promise<number> {
+export async function changeFiles({ filesWith, given, makeKey, client, yes }: SettingsChange, io: Io): Promise<number> {
   const paint = makePaint(wantsColour(io.stderr, io.environment))
   const planned = await Promise.all(filesWith(given ?? maskedNewKey).map(planFile))
   const changed = planned.filter(({ before, after }) => before !== after)
@@ -56,12 +56,14 @@ export async function changeFiles({ filesWith, given, makeKey, note, yes }: Sett
     await io.stderr.write('Nothing was changed.\n')
     return exitStatus.failed
   }
-  const files = filesWith(await makeKey())
+  const key = await makeKey()
+  const files = filesWith(key)
   for (const { path } of changed) {
     const file = files.find((one) => one.path === path)
     if (file !== undefined) await writeOne(file, io)
   }
-  await io.stderr.write(`${note}\n`)
+  if (client.asksForKey && given === null) await io.stderr.write(`The new key, shown only once: ${key}\n`)
+  await io.stderr.write(`${client.note}\n`)
   return exitStatus.done
 }
 
@@ -84,13 +86,15 @@ async function writeOne({ path, edit, holdsKey }: FileChange, io: Io): Promise<v
   await io.stderr.write(`Wrote ${path}${more}.\n`)
 }
 
+/** As providers write their keys; a file of keys names them by whatever a person likes. */
+const providerKeys = /\b(?:sk|pk|gsk|xai|csk|pplx|AIza|ghp|hf)[-_]?[\w-]{14,}/g
+
 /** Keys of every kind are made unreadable: what is replaced may be somebody's own. */
 function showDiff(path: string, before: string, after: string, key: string | null, paint: Paint): string {
   const mask = (text: string) =>
-    (key === null ? text : text.replaceAll(key, `sp_live_…${key.slice(-4)}`)).replace(
-      /((?:KEY|TOKEN|SECRET)\w*["']?\s*[:=]\s*["']?)(?!sp_live_…)[^"'\s,]{16,}/gi,
-      '$1***',
-    )
+    (key === null ? text : text.replaceAll(key, `sp_live_…${key.slice(-4)}`))
+      .replace(/((?:KEY|TOKEN|SECRET)\w*["']?\s*[:=]\s*["']?)(?!sp_live_…)[^"'\s,]{16,}/gi, '$1***')
+      .replace(providerKeys, '***')
   const lines = diffLines(before, after).map((line) => {
     const tone = line.startsWith('+') ? 'good' : line.startsWith('-') ? 'bad' : 'quiet'
     return paint(tone, mask(line))

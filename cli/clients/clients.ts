@@ -1,7 +1,8 @@
 import { join } from 'node:path'
+import type { LaneName } from '../../src/core/lane.ts'
 import type { EnvironmentVariables } from '../io.ts'
 import type { ClientName } from './client-names.ts'
-import { type FileEdit, setJson, setToml, setVariables } from './edits.ts'
+import { type FileEdit, setJson, setText, setToml, setVariables, setYaml, setYamlEntries } from './edits.ts'
 
 /** What a client is told about the gateway. */
 export interface ConnectTarget {
@@ -10,6 +11,14 @@ export interface ConnectTarget {
   key: string
   /** null: the client's own choice. */
   model: string | null
+  /** What the lane's model list shows for the key; read only for a client that `listsModels`. */
+  models: readonly ListedModel[]
+}
+
+export interface ListedModel {
+  model: string
+  context_tokens: number | null
+  output_tokens: number | null
 }
 
 export interface FileChange {
@@ -20,6 +29,13 @@ export interface FileChange {
 }
 
 export interface Client {
+  lane: LaneName
+  /** Its settings name every model that it may use. */
+  listsModels?: true
+  /** It has no model of its own to fall back on. */
+  needsModel?: true
+  /** Its settings hold no key: it is shown instead, once. */
+  asksForKey?: true
   /** Where its settings stand, and what changes there. */
   files(target: ConnectTarget, places: ClientPaths): FileChange[]
   /** Printed as what a shell takes, where nothing is written. */
@@ -38,10 +54,11 @@ export interface ClientPaths {
 /** Where Codex finds the key: its own settings hold none. */
 const keyVariable = 'SPGW_KEY'
 
-/** Sources: each client's own documentation, as of November 2026; which URL each wants was tried with the clients themselves. */
+/** Sources: each client's own documentation, as of November 2026, tried with the clients themselves (zed: by its documentation only). */
 export const clients: Record<ClientName, Client> = {
   'claude-code': {
-    note: 'Restart claude; /status shows the base URL.',
+    lane: 'anthropic',
+    note: 'Restart claude; /status shows the base URL, /model the models of the gateway.',
     files: ({ gatewayUrl, key, model }, { home, environment }) => [
       {
         path: join(environment.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json'),
@@ -49,14 +66,17 @@ export const clients: Record<ClientName, Client> = {
         edit: setJson({
           'env.ANTHROPIC_BASE_URL': `${gatewayUrl}/v1/anthropic`,
           'env.ANTHROPIC_AUTH_TOKEN': key,
-          // Both together are two credentials in one request, which the gateway refuses.
-          'env.ANTHROPIC_API_KEY': null,
+          // An exported one would be sent as well: two credentials in one request, which the gateway refuses.
+          'env.ANTHROPIC_API_KEY': '',
+          // Without it /model offers only the names that the client knows.
+          'env.CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY': '1',
           ...(model === null ? {} : { 'env.ANTHROPIC_MODEL': model }),
         }),
       },
     ],
   },
   codex: {
+    lane: 'openai',
     note: 'Restart codex. It reads the key from SPGW_KEY in its .env file.',
     files({ gatewayUrl, key, model }, { home, environment }) {
       const directory = environment.CODEX_HOME || join(home, '.codex')
@@ -73,7 +93,8 @@ export const clients: Record<ClientName, Client> = {
     },
   },
   'gemini-cli': {
-    note: 'Restart gemini. It ignores these settings in folders that it does not trust: set GEMINI_CLI_TRUST_WORKSPACE=true, or trust the folder when it asks.',
+    lane: 'gemini',
+    note: 'Restart gemini. An exported GEMINI_API_KEY or GOOGLE_GEMINI_BASE_URL beats these settings: unset it. Gemini CLI ignores them in folders that it does not trust: set GEMINI_CLI_TRUST_WORKSPACE=true, or trust the folder when it asks.',
     files({ gatewayUrl, key, model }, { home }) {
       const directory = join(home, '.gemini')
       const variables = {
@@ -92,7 +113,158 @@ export const clients: Record<ClientName, Client> = {
       ]
     },
   },
+  opencode: {
+    lane: 'openai',
+    listsModels: true,
+    note: 'Restart opencode; /models lists the models of the gateway.',
+    files: ({ gatewayUrl, key, model, models }, { home, environment }) => [
+      {
+        path: join(environment.XDG_CONFIG_HOME || join(home, '.config'), 'opencode', 'opencode.json'),
+        holdsKey: true,
+        edit: setJson({
+          'provider.spgw': {
+            npm: '@ai-sdk/openai-compatible',
+            name: 'spgw',
+            options: { baseURL: `${gatewayUrl}/v1`, apiKey: key },
+            models: Object.fromEntries(models.map((one) => [one.model, opencodeModel(one)])),
+          },
+          ...(model === null ? {} : { model: `spgw/${model}`, small_model: `spgw/${model}` }),
+        }),
+      },
+    ],
+  },
+  'qwen-code': {
+    lane: 'openai',
+    needsModel: true,
+    note: 'Restart qwen. An exported OPENAI_API_KEY, OPENAI_BASE_URL or OPENAI_MODEL beats these settings: unset it.',
+    files({ gatewayUrl, key, model }, { home }) {
+      const directory = join(home, '.qwen')
+      const variables = { OPENAI_BASE_URL: `${gatewayUrl}/v1`, OPENAI_API_KEY: key, OPENAI_MODEL: model ?? '' }
+      return [
+        { path: join(directory, '.env'), holdsKey: true, edit: setVariables(variables) },
+        {
+          path: join(directory, 'settings.json'),
+          holdsKey: false,
+          edit: setJson({ 'security.auth.selectedType': 'openai', ...(model === null ? {} : { 'model.name': model }) }),
+        },
+      ]
+    },
+  },
+  pi: {
+    lane: 'openai',
+    listsModels: true,
+    note: 'Restart pi; /model lists the models of the gateway.',
+    files({ gatewayUrl, key, model, models }, { home, environment }) {
+      const directory = environment.PI_CODING_AGENT_DIR || join(home, '.pi', 'agent')
+      const provider = {
+        baseUrl: `${gatewayUrl}/v1`,
+        api: 'openai-completions',
+        apiKey: key,
+        models: models.map(({ model: id, context_tokens, output_tokens }) => ({
+          id,
+          ...(context_tokens === null ? {} : { contextWindow: context_tokens }),
+          ...(output_tokens === null ? {} : { maxTokens: output_tokens }),
+        })),
+      }
+      const chosen = { defaultProvider: 'spgw', defaultModel: model ?? models[0]?.model ?? null }
+      return [
+        { path: join(directory, 'models.json'), holdsKey: true, edit: setJson({ 'providers.spgw': provider }) },
+        { path: join(directory, 'settings.json'), holdsKey: false, edit: setJson(chosen) },
+      ]
+    },
+  },
+  aider: {
+    lane: 'openai',
+    needsModel: true,
+    note: 'Restart aider. An exported OPENAI_API_BASE, or a .aider.conf.yml in the repository, beats these settings.',
+    files: ({ gatewayUrl, key, model }, { home }) => [
+      {
+        path: join(home, '.aider.conf.yml'),
+        holdsKey: true,
+        edit: setYaml({
+          'openai-api-base': `${gatewayUrl}/v1`,
+          'openai-api-key': key,
+          // The part before the slash says which format aider speaks.
+          model: `openai/${model}`,
+        }),
+      },
+    ],
+  },
+  continue: {
+    lane: 'openai',
+    listsModels: true,
+    note: 'Reload the editor, or restart cn; the models are listed as "spgw: NAME".',
+    files: ({ gatewayUrl, key, model, models }, { home, environment }) => [
+      {
+        path: join(environment.CONTINUE_GLOBAL_DIR || join(home, '.continue'), 'config.yaml'),
+        holdsKey: true,
+        edit: setYamlEntries(
+          ['models'],
+          chosenFirst(models, model).map((one) => ({
+            name: `spgw: ${one.model}`,
+            provider: 'openai',
+            model: one.model,
+            apiBase: `${gatewayUrl}/v1`,
+            apiKey: key,
+            roles: ['chat', 'edit', 'apply'],
+          })),
+          ({ name }) => String(name).startsWith('spgw: '),
+          { name: 'spgw', version: '1.0.0', schema: 'v1' },
+        ),
+      },
+    ],
+  },
+  llm: {
+    lane: 'openai',
+    listsModels: true,
+    note: 'llm models lists the models of the gateway, behind "spgw/".',
+    files({ gatewayUrl, key, model, models }, { home, environment }) {
+      const directory = environment.LLM_USER_PATH || join(home, '.config', 'io.datasette.llm')
+      const entries = models.map(({ model: name }) => ({
+        model_id: `spgw/${name}`,
+        model_name: name,
+        api_base: `${gatewayUrl}/v1`,
+        api_key_name: 'spgw',
+      }))
+      const isOurs = ({ api_key_name }: { [name: string]: unknown }) => api_key_name === 'spgw'
+      const extra = join(directory, 'extra-openai-models.yaml')
+      return [
+        { path: extra, holdsKey: false, edit: setYamlEntries([], entries, isOurs) },
+        { path: join(directory, 'keys.json'), holdsKey: true, edit: setJson({ spgw: key }) },
+        ...(model === null
+          ? []
+          : [{ path: join(directory, 'default_model.txt'), holdsKey: false, edit: setText(`spgw/${model}`) }]),
+      ]
+    },
+  },
+  zed: {
+    lane: 'openai',
+    listsModels: true,
+    asksForKey: true,
+    note: 'Zed keeps keys in the keychain of the system: run "agent: open settings", choose spgw and paste the key. Or start Zed with SPGW_API_KEY set to it.',
+    files: ({ gatewayUrl, model, models }, { home, environment }) => [
+      {
+        path: join(environment.XDG_CONFIG_HOME || join(home, '.config'), 'zed', 'settings.json'),
+        holdsKey: false,
+        edit: setJson({
+          'language_models.openai_compatible.spgw': {
+            api_url: `${gatewayUrl}/v1`,
+            available_models: models.map(({ model: name, context_tokens, output_tokens }) => ({
+              name,
+              display_name: name,
+              // Zed has no default for it.
+              max_tokens: context_tokens ?? 128_000,
+              ...(output_tokens === null ? {} : { max_output_tokens: output_tokens }),
+              capabilities: { tools: true, images: true, parallel_tool_calls: true, prompt_cache_key: false },
+            })),
+          },
+          ...(model === null ? {} : { 'agent.default_model': { provider: 'spgw', model } }),
+        }),
+      },
+    ],
+  },
   'openai-env': {
+    lane: 'openai',
     asShell: true,
     note: 'Keep the file out of version control.',
     files: ({ gatewayUrl, key, model }, { here }) => [
@@ -107,4 +279,14 @@ export const clients: Record<ClientName, Client> = {
       },
     ],
   },
+}
+
+function opencodeModel({ model, context_tokens, output_tokens }: ListedModel) {
+  const known = context_tokens !== null && output_tokens !== null
+  return { name: model, ...(known ? { limit: { context: context_tokens, output: output_tokens } } : {}) }
+}
+
+/** Clients take the first for their default. */
+function chosenFirst(models: readonly ListedModel[], chosen: string | null): ListedModel[] {
+  return [...models].sort((one, other) => Number(other.model === chosen) - Number(one.model === chosen))
 }

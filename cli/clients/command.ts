@@ -7,7 +7,10 @@ export const connectCommand: LocalCommand = {
   arguments: [{ name: 'client', description: 'Client', choices: clientNames }],
   options: [
     { flags: '--write', description: 'Write the settings of the client and keep a backup of the old ones' },
-    { flags: '--model <name>', description: 'Model for the client to use (default: its own choice)' },
+    {
+      flags: '--model <name>',
+      description: 'Model for the client to use: one that the key can use (default: the client decides)',
+    },
     { flags: '--key-env <variable>', description: 'Take the gateway key from an environment variable' },
     { flags: '--key-stdin', description: 'Read the gateway key from standard input' },
     { flags: '--create-key <name>', description: 'Create a gateway key with this name for the client' },
@@ -19,6 +22,7 @@ export const connectCommand: LocalCommand = {
   examples: [
     'connect claude-code --create-key laptop --write',
     'connect codex --key-env SPGW_KEY --model gpt-5 --write',
+    'connect opencode --create-key laptop --write',
     'connect openai-env --key-env SPGW_KEY',
   ],
   reachesGateway: true,

@@ -1,12 +1,13 @@
 import { valueAt } from '../../src/admin/contract/show-value.ts'
 import { keyForm } from '../../src/core/gateway-key.ts'
-import { usageFault } from '../fault.ts'
+import { exitStatus, reportFault, usageFault } from '../fault.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import { canAsk, type Io } from '../io.ts'
 import type { GatewayClient } from '../operation.ts'
 import { changeFiles, placeholder, printFiles } from './apply-settings.ts'
-import { clientNames } from './client-names.ts'
-import { clients } from './clients.ts'
+import { type ClientName, clientNames } from './client-names.ts'
+import { clients, type ListedModel } from './clients.ts'
+import { chooseModels, type KeyPlace, listUsableModels } from './usable-models.ts'
 
 /** `spgw connect CLIENT`. Resolves to the exit status. */
 export async function connectClient(
@@ -16,23 +17,57 @@ export async function connectClient(
   gateway: () => Promise<GatewayClient>,
 ): Promise<number> {
   const name = clientNames.find((known) => known === options.client) ?? 'openai-env'
+  const client = clients[name]
   const write = options.write === true
   const source = readSource(options, write)
   const model = readModel(options.model)
   const gatewayUrl = await findUrl(options.url, gateway)
-  const filesWith = (key: string) => clients[name].files({ gatewayUrl, key, model }, clientPaths(io))
   const given = source.from === 'create' ? null : await fetchKey(source, io)
   const scope = {
     project: settings.project ?? (io.environment.SPGW_PROJECT || null),
     environment: settings.environment ?? (io.environment.SPGW_ENVIRONMENT || null),
   }
+  const models = await readModels(
+    { name, model, elsewhere: options.url !== undefined, place: { ...scope, secret: given } },
+    gateway,
+    io,
+  )
+  const filesWith = (key: string) => client.files({ gatewayUrl, key, model, models }, clientPaths(io))
   const makeKey = async () => given ?? (await createKey(source, scope, await gateway()))
   if (!write) {
-    const files = filesWith(source.from === 'nowhere' ? placeholder : await makeKey())
-    await printFiles(files, clients[name], settings.output, io)
+    const key = source.from === 'nowhere' ? placeholder : await makeKey()
+    await printFiles(filesWith(key), client, settings.output, io)
+    if (client.asksForKey) await io.stderr.write(`The key: ${key}\n`)
     return 0
   }
-  return changeFiles({ filesWith, given, makeKey, note: clients[name].note, yes: settings.yes }, io)
+  return changeFiles({ filesWith, given, makeKey, client, yes: settings.yes }, io)
+}
+
+interface ModelQuestion {
+  name: ClientName
+  model: string | null
+  /** The URL was named, so that the gateway may be one that this command cannot ask. */
+  elsewhere: boolean
+  place: KeyPlace
+}
+
+async function readModels(
+  { name, model, elsewhere, place }: ModelQuestion,
+  gateway: () => Promise<GatewayClient>,
+  io: Io,
+): Promise<readonly ListedModel[]> {
+  const client = clients[name]
+  if (model === null && !client.listsModels && !client.needsModel) return []
+  try {
+    const usable = await listUsableModels(await gateway(), client.lane, place)
+    chooseModels(name, client, model, usable)
+    return usable
+  } catch (error) {
+    if (!elsewhere || reportFault(error).status !== exitStatus.notRunning) throw error
+    if (model === null) throw usageFault(`No gateway was found to ask for its models.`, 'Name one with --model.')
+    await io.stderr.write('Note: no gateway was found to ask, so the model was not checked.\n')
+    return [{ model, context_tokens: null, output_tokens: null }]
+  }
 }
 
 type Source = { from: 'nowhere' | 'stdin' } | { from: 'variable' | 'create'; name: string }

@@ -1,3 +1,4 @@
+import { type Document, isCollection, parseDocument } from 'yaml'
 import { CommandFault } from '../fault.ts'
 
 /** Turns what stands in a file (null: no file) into what is to stand there; what it does not set stays as it is. */
@@ -5,8 +6,8 @@ export type FileEdit = (text: string | null, path: string) => string
 
 type Json = { [name: string]: unknown }
 
-/** Sets values at paths like `env.ANTHROPIC_BASE_URL`; null takes one away. */
-export function setJson(values: Readonly<Record<string, string | null>>): FileEdit {
+/** Sets values at paths like `env.ANTHROPIC_BASE_URL`, each whole; null takes one away. */
+export function setJson(values: Readonly<Record<string, unknown>>): FileEdit {
   return (text, path) => {
     const root = parseJson(text, path)
     for (const [place, value] of Object.entries(values)) setAt(root, place.split('.'), value)
@@ -22,8 +23,12 @@ function parseJson(text: string | null, path: string): Json {
   } catch {
     // Said below, as what is no object.
   }
-  throw new CommandFault(
-    `${path} is not plain JSON, so it was not changed.`,
+  throw unreadable(path, 'JSON')
+}
+
+function unreadable(path: string, form: string): CommandFault {
+  return new CommandFault(
+    `${path} is not plain ${form}, so it was not changed.`,
     'Run the command without --write and add what it prints by hand.',
   )
 }
@@ -32,7 +37,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function setAt(tree: Json, [name = '', ...rest]: string[], value: string | null): void {
+function setAt(tree: Json, [name = '', ...rest]: string[], value: unknown): void {
   if (rest.length === 0) {
     if (value === null) delete tree[name]
     else tree[name] = value
@@ -63,6 +68,45 @@ export function setVariables(values: Readonly<Record<string, string>>): FileEdit
     }
     return joinLines(lines)
   }
+}
+
+/** Sets values at the top of a YAML document and keeps its comments. */
+export function setYaml(values: Readonly<Record<string, unknown>>): FileEdit {
+  return (text, path) => {
+    const document = parseYaml(text, path)
+    for (const [name, value] of Object.entries(values)) document.set(name, value)
+    return String(document)
+  }
+}
+
+/** Replaces the entries of a YAML list that `isOurs`, and keeps all others. `place`: where the list is; empty: the document itself. */
+export function setYamlEntries(
+  place: readonly string[],
+  entries: readonly object[],
+  isOurs: (entry: Json) => boolean,
+  /** Set at the top of a file that has none of them. */
+  head: Readonly<Record<string, unknown>> = {},
+): FileEdit {
+  return (text, path) => {
+    const document = parseYaml(text, path)
+    for (const [name, value] of Object.entries(head)) if (!document.has(name)) document.set(name, value)
+    const before: unknown = place.length === 0 ? document.toJS() : document.getIn(place)
+    const list = isCollection(before) ? before.toJS(document) : before
+    const kept = Array.isArray(list) ? list.filter((entry) => !(isObject(entry) && isOurs(entry))) : []
+    if (place.length === 0) document.contents = document.createNode([...kept, ...entries])
+    else document.setIn(place, document.createNode([...kept, ...entries]))
+    return String(document)
+  }
+}
+
+function parseYaml(text: string | null, path: string): Document {
+  const document = parseDocument(text ?? '')
+  if (document.errors.length > 0) throw unreadable(path, 'YAML')
+  return document
+}
+
+export function setText(text: string): FileEdit {
+  return () => text
 }
 
 export interface TomlChange {

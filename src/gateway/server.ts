@@ -13,7 +13,7 @@ import { headTimeoutMs, maxHeadBytes, maxHeaders } from './request/explain-malfo
 import { closeSoon, rejectMalformed } from './server-malformed.ts'
 import type { Upgrade } from './sockets/handshake.ts'
 import type { ServerCertificate } from './thread/messages.ts'
-import { answerProbe } from './thread/probes.ts'
+import { answerProbe, isProbe } from './thread/probes.ts'
 import type { Traffic } from './thread/traffic.ts'
 
 /** Longer than the keep-alive of common clients and proxies, so that it is they who close idle connections. */
@@ -129,7 +129,7 @@ function accept(traffic: Traffic, request: IncomingMessage, response: ServerResp
   if (gateway.draining) response.shouldKeepAlive = false
   const arrival = new Arrival(gateway, request, response, clientAddress(gateway, request))
   const { path } = arrival
-  if (path === '/healthz' || path === '/readyz') return answerProbe(arrival)
+  if (isProbe({ method: request.method, url: path })) return answerProbe(arrival)
   const lane = findLane(path)
   if (request.method === 'OPTIONS' && answerPreflight(arrival)) return
   if (lane !== null) arrival.matched(lane, lane.match(methodOf(request), path.slice(lane.prefix.length)))

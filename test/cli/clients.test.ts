@@ -9,9 +9,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { clientNames } from '../../cli/clients/client-names.ts'
+import { clients } from '../../cli/clients/clients.ts'
 import { connectCommand } from '../../cli/clients/command.ts'
 import { setJson, setToml, setVariables } from '../../cli/clients/edits.ts'
 import { diffLines } from '../../cli/clients/line-diff.ts'
@@ -98,6 +100,13 @@ describe('connect', () => {
   const gateway = {
     status: () => ({ gateway_url: url }),
     'keys.create': ({ name }: Record<string, unknown>) => ({ name, key }),
+    'keys.list': () => [
+      { id: 'key_1', last_four: key.slice(-4), state: 'active', project: 'search', environment: 'staging' },
+    ],
+    'keys.models': () => [
+      { model: 'demo', kind: 'demo', context_tokens: 128_000, output_tokens: 16_384 },
+      { model: 'demo-slow', kind: 'demo', context_tokens: null, output_tokens: null },
+    ],
   }
   const connect = (argv: readonly string[], place: string, more: RunOptions = {}) =>
     runLine(['connect', ...argv], {
@@ -143,7 +152,13 @@ describe('connect', () => {
     expect(first.status).toBe(0)
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
       theme: 'dark',
-      env: { ANTHROPIC_BASE_URL: `${url}/v1/anthropic`, ANTHROPIC_AUTH_TOKEN: key },
+      env: {
+        // Empty, not absent: an exported one would be sent as well.
+        ANTHROPIC_API_KEY: '',
+        ANTHROPIC_BASE_URL: `${url}/v1/anthropic`,
+        ANTHROPIC_AUTH_TOKEN: key,
+        CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1',
+      },
     })
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(first.io.err()).toContain(`sp_live_…${key.slice(-4)}`)
@@ -171,6 +186,69 @@ describe('connect', () => {
     expect(agreed.calls).toContainEqual(['keys.create', { name: 'laptop' }])
     expect(readFileSync(join(place, '.codex/.env'), 'utf8')).toBe(`SPGW_KEY=${key}\n`)
     expect(readFileSync(join(place, '.codex/config.toml'), 'utf8')).toContain('wire_api = "responses"')
+  })
+
+  it.each(clientNames.map((name) => [name]))(
+    'writes what %s reads, keeps what was there, and changes nothing the second time',
+    async (name) => {
+      const place = home()
+      const environment = { HOME: place, KEY: key, SPGW_PROJECT: 'search' }
+      const argv = [name, '--key-env', 'KEY', '--model', 'demo-slow', '--write']
+      const kept: Record<string, string> = {
+        '.continue/config.yaml': '# mine\nname: own\nmodels:\n  - name: other\n    provider: ollama\n',
+        '.aider.conf.yml': '# mine\ndark-mode: true\nmodel: old\n',
+        '.config/io.datasette.llm/extra-openai-models.yaml': '- model_id: other\n  api_key_name: other\n',
+        '.config/io.datasette.llm/keys.json': '{"other": "sk-0123456789abcdefgh"}',
+        '.config/zed/settings.json': '{"theme": "One Dark", "language_models": {"openai": {}}}',
+        '.config/opencode/opencode.json': '{"provider": {"other": {"name": "o"}}}',
+      }
+      for (const [file, text] of Object.entries(kept)) {
+        mkdirSync(dirname(join(place, file)), { recursive: true })
+        writeFileSync(join(place, file), text)
+      }
+      const first = await connect(argv, place, { environment })
+      expect([first.status, first.io.err()]).toEqual([0, expect.stringContaining(clients[name].note)])
+      expect(first.io.err()).not.toContain('0123456789abcdefgh')
+      const written = readdirSync(place, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && !entry.name.endsWith('.bak'))
+        .map((entry) => relative(place, join(entry.parentPath, entry.name)))
+        .sort()
+      const shown = written
+        .map((file) => [file, readFileSync(join(place, file), 'utf8')] as const)
+        .filter(([file, text]) => text !== kept[file])
+        .map(([file, text]) => `# ${file}\n${text.replaceAll(key, 'sp_live_KEY')}`)
+      await expect(shown.join('\n')).toMatchFileSnapshot(`../fixtures/cli/connect-${name}.txt`)
+      expect((await connect(argv, place, { environment })).io.err()).toBe('Nothing to change.\n')
+    },
+  )
+
+  it('asks the gateway which models the key can use, where it belongs, before it makes or writes anything', async () => {
+    const place = home()
+    const wrong = await connect(['codex', '--key-env', 'KEY', '--model', 'demo-slw', '--write'], place)
+    expect([wrong.status, wrong.io.err()]).toEqual([2, expect.stringContaining('Did you mean demo-slow?')])
+    expect(wrong.calls).toContainEqual([
+      'keys.models',
+      { lane: 'openai', key: 'key_1', project: 'search', environment: 'staging' },
+    ])
+    const fresh = await connect(
+      ['claude-code', '--create-key', 'x', '--model', 'gpt', '--write', '-e', 'staging'],
+      place,
+    )
+    expect(fresh.io.err()).toContain('Use one of demo, demo-slow.')
+    expect(fresh.calls).toEqual([
+      ['status', {}],
+      ['keys.models', { lane: 'anthropic', environment: 'staging' }],
+    ])
+    expect(readdirSync(place)).toEqual([])
+    expect((await connect(['aider', '--key-env', 'KEY'], place)).io.err()).toContain('aider needs a model.')
+    const revoked = {
+      ...gateway,
+      'keys.list': () => [{ id: 'key_1', last_four: key.slice(-4), state: 'revoked' }],
+    }
+    const refused = await connect(['pi', '--key-env', 'KEY'], place, { gateway: revoked })
+    expect([refused.status, refused.io.err()]).toEqual([5, expect.stringContaining('The key is revoked')])
+    const none = await connect(['pi', '--key-env', 'KEY'], place, { gateway: { ...gateway, 'keys.models': () => [] } })
+    expect(none.io.err()).toContain('The key can use no model on the openai lane.')
   })
 
   it.each([

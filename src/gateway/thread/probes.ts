@@ -4,12 +4,21 @@ import type { SnapshotProvider } from '../../store/configuration/snapshot.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Arrival } from '../request/arrival.ts'
 
+/** What Claude Code asks, without a key, to open its connection before the first request; its provider answers it as well. */
+const helloPath = '/v1/anthropic/api/hello'
+
+/** Whether a request is answered before any key, and leaves no record. */
+export function isProbe({ method, url }: { method?: string | undefined; url: string }): boolean {
+  return url === '/healthz' || url === '/readyz' || (url === helloPath && (method === 'HEAD' || method === 'GET'))
+}
+
 /**
  * `/healthz` (alive) and `/readyz` (can route; contract.md rule 18): answered before any key, and not recorded. A degraded
  * journal makes the gateway not ready, since the crash promise is suspended; a degraded store does not, but the body says so.
  */
 export function answerProbe(arrival: Arrival): void {
   const { gateway, path } = arrival
+  if (path === helloPath) return send(arrival, 200, { status: 'ok' })
   if (path === '/healthz') return send(arrival, 200, { status: 'alive' })
   const { configuration } = gateway.model
   const reasons: string[] = []

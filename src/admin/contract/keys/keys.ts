@@ -14,6 +14,7 @@ import {
   time,
 } from '../fields.ts'
 import { field, operation } from '../operation.ts'
+import { models } from './key-models.ts'
 import { usage } from './key-usage.ts'
 
 export const keyShape = z.object({
@@ -107,6 +108,7 @@ export const keys = {
     .input(one)
     .output(keyShape),
   usage,
+  models,
   edit: operation({
     summary: 'Change the name, expiry, policy or tags of a key',
     role: 'admin',

@@ -8,6 +8,7 @@ import type { AdminContext } from '../context.ts'
 import { conflict, refused } from '../fault.ts'
 import { type FoundScope, findKey, findPolicy, findScope } from '../find.ts'
 import { mergePairs, readDuration, readEnd } from '../moments.ts'
+import { listKeyModels } from './key-models.ts'
 import { showKeyUsage } from './key-usage.ts'
 import { mintSecret } from './mint-secret.ts'
 import { loadKeyNames, resource, showKey } from './show-key.ts'
@@ -93,6 +94,7 @@ export const keys = {
   usage: operations.keys.usage.handler(({ context, input, signal }) =>
     showKeyUsage(cancelledBy(context, signal), input),
   ),
+  models: operations.keys.models.handler(({ context, input }) => listKeyModels(context, input)),
   edit: operations.keys.edit.handler(async ({ context, input }) => {
     const loaded = await load(context, input)
     const { key } = loaded

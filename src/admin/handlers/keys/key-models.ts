@@ -1,0 +1,48 @@
+import type { LaneName } from '../../../core/lane.ts'
+import { compilePolicies, effectivePolicy, mayUseModel } from '../../../policy/admit.ts'
+import { compileRoutes, visibleModels } from '../../../routing/plan.ts'
+import type { SnapshotKey } from '../../../store/configuration/snapshot.ts'
+import type { AdminContext } from '../context.ts'
+import { type FoundScope, findKey, findScope } from '../find.ts'
+
+interface ModelsInput {
+  key?: string | undefined
+  project: string
+  environment: string
+  lane: LaneName
+}
+
+/** From the snapshot that the data plane has, so that it is the list that a client gets. */
+export async function listKeyModels(context: AdminContext, input: ModelsInput) {
+  const scope = await findScope(context, input)
+  const { configuration, keys } = context.runtime.snapshot()
+  const found = input.key === undefined ? null : await findKey(context, input.key, scope)
+  const key = keys.find(({ id }) => id === found?.id) ?? newKey(scope)
+  const policy = effectivePolicy(compilePolicies(configuration), key)
+  const query = {
+    lane: input.lane,
+    projectId: key.projectId,
+    environmentId: key.environmentId,
+    formatsOf: (kind: string) => context.kinds.find((one) => one.kind === kind)?.formats ?? [],
+    maySee: (model: string) => mayUseModel(policy, model),
+  }
+  return visibleModels(query, compileRoutes(configuration)).map(
+    ({ name, providerKind, contextTokens, outputTokens }) => ({
+      model: name,
+      kind: providerKind,
+      context_tokens: contextTokens,
+      output_tokens: outputTokens,
+    }),
+  )
+}
+
+/** What `keys create` would make there. */
+function newKey({ project, environment }: FoundScope): SnapshotKey {
+  return {
+    ...{ hash: '', id: '', name: '', lastFour: '', policyId: null, tags: {}, expiresAt: null, revokedAt: null },
+    projectId: project.id,
+    project: project.name,
+    environmentId: environment.id,
+    environment: environment.name,
+  }
+}
