@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -91,7 +92,9 @@ async function startGateway(): Promise<Stage> {
     SPGW_CONSOLE_LISTEN: '127.0.0.1:0',
     SPGW_CONSOLE_URL: 'http://localhost:1',
   }
-  const gateway = spawn(executable, ['serve'], { env: environment, stdio: 'ignore' })
+  const gateway = spawn(executable, ['serve'], { env: environment, stdio: ['ignore', 'pipe', 'ignore'] })
+  // It says where it listens once it does.
+  await once(gateway.stdout, 'data')
   const stage = { home, environment, gateway }
   await spgw(stage, 'providers', 'add', 'demo', '--kind', 'demo')
   await spgw(stage, 'routes', 'add', 'demo*', '--provider', 'demo')
