@@ -49,7 +49,7 @@ const run = promisify(execFile)
 const { values, positionals } = parseArgs({ options: { directory: { type: 'string' } }, allowPositionals: true })
 const directory = resolve(values.directory ?? '.build/clients')
 const executable = resolve('dist/spgw')
-const patienceMs = 180_000
+const longestMs = 180_000
 
 /** Where the client's programs are, once it is installed. */
 async function install(name: string, { package: wanted }: TriedClient): Promise<string> {
@@ -92,9 +92,9 @@ async function startGateway(): Promise<Stage> {
     SPGW_CONSOLE_LISTEN: '127.0.0.1:0',
     SPGW_CONSOLE_URL: 'http://localhost:1',
   }
-  const gateway = spawn(executable, ['serve'], { env: environment, stdio: ['ignore', 'pipe', 'ignore'] })
+  const gateway = spawn(executable, ['serve'], { env: environment, stdio: ['ignore', 'ignore', 'pipe'] })
   // It says where it listens once it does.
-  await once(gateway.stdout, 'data')
+  await once(gateway.stderr, 'data')
   const stage = { home, environment, gateway }
   await spgw(stage, 'providers', 'add', 'demo', '--kind', 'demo')
   await spgw(stage, 'routes', 'add', 'demo*', '--provider', 'demo')
@@ -118,7 +118,7 @@ async function tryClient(name: string, client: TriedClient, stage: Stage): Promi
   const asked = run(join(programs, program), argv, {
     cwd: work,
     env: { ...stage.environment, ...client.environment },
-    timeout: patienceMs,
+    timeout: longestMs,
   })
   // Many wait for what a pipe may still bring.
   asked.child.stdin?.end()

@@ -12,10 +12,10 @@ export interface ConnectTarget {
   /** null: the client's own choice. */
   model: string | null
   /** What the lane's model list shows for the key; read only for a client that `listsModels`. */
-  models: readonly ListedModel[]
+  models: readonly UsableModel[]
 }
 
-export interface ListedModel {
+export interface UsableModel {
   model: string
   context_tokens: number | null
   output_tokens: number | null
@@ -281,12 +281,12 @@ export const clients: Record<ClientName, Client> = {
   },
 }
 
-function opencodeModel({ model, context_tokens, output_tokens }: ListedModel) {
+function opencodeModel({ model, context_tokens, output_tokens }: UsableModel) {
   const known = context_tokens !== null && output_tokens !== null
   return { name: model, ...(known ? { limit: { context: context_tokens, output: output_tokens } } : {}) }
 }
 
 /** Clients take the first for their default. */
-function chosenFirst(models: readonly ListedModel[], chosen: string | null): ListedModel[] {
+function chosenFirst(models: readonly UsableModel[], chosen: string | null): UsableModel[] {
   return [...models].sort((one, other) => Number(other.model === chosen) - Number(one.model === chosen))
 }

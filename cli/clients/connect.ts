@@ -6,7 +6,7 @@ import { canAsk, type Io } from '../io.ts'
 import type { GatewayClient } from '../operation.ts'
 import { changeFiles, placeholder, printFiles } from './apply-settings.ts'
 import { type ClientName, clientNames } from './client-names.ts'
-import { clients, type ListedModel } from './clients.ts'
+import { clients, type UsableModel } from './clients.ts'
 import { chooseModels, type KeyPlace, listUsableModels } from './usable-models.ts'
 
 /** `spgw connect CLIENT`. Resolves to the exit status. */
@@ -55,7 +55,7 @@ async function readModels(
   { name, model, elsewhere, place }: ModelQuestion,
   gateway: () => Promise<GatewayClient>,
   io: Io,
-): Promise<readonly ListedModel[]> {
+): Promise<readonly UsableModel[]> {
   const client = clients[name]
   if (model === null && !client.listsModels && !client.needsModel) return []
   try {

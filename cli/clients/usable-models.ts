@@ -2,7 +2,7 @@ import { closestName } from '../../src/core/closest-names.ts'
 import type { LaneName } from '../../src/core/lane.ts'
 import { CommandFault, exitStatus, usageFault } from '../fault.ts'
 import type { GatewayClient } from '../operation.ts'
-import type { Client, ListedModel } from './clients.ts'
+import type { Client, UsableModel } from './clients.ts'
 
 export interface KeyPlace {
   project: string | null
@@ -16,7 +16,7 @@ export async function listUsableModels(
   gateway: GatewayClient,
   lane: LaneName,
   place: KeyPlace,
-): Promise<ListedModel[]> {
+): Promise<UsableModel[]> {
   const key = place.secret === null ? place : await findKey(gateway, place.secret)
   const { project, environment } = key
   const input = {
@@ -25,7 +25,7 @@ export async function listUsableModels(
     ...(project === null ? {} : { project }),
     ...(environment === null ? {} : { environment }),
   }
-  return (await gateway.call(['keys', 'models'], input)) as ListedModel[]
+  return (await gateway.call(['keys', 'models'], input)) as UsableModel[]
 }
 
 interface ShownKey {
@@ -51,7 +51,7 @@ async function findKey(gateway: GatewayClient, secret: string): Promise<ShownKey
 }
 
 /** The models that go into the settings of a client, or why there are none. */
-export function chooseModels(name: string, client: Client, model: string | null, usable: readonly ListedModel[]): void {
+export function chooseModels(name: string, client: Client, model: string | null, usable: readonly UsableModel[]): void {
   const names = usable.map((one) => one.model)
   if (names.length === 0 && (model !== null || client.listsModels)) {
     throw new CommandFault(

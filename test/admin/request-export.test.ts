@@ -36,6 +36,18 @@ async function read({ client }: TestGateway, input: Parameters<TestGateway['clie
 }
 
 describe('requests.export', () => {
+  it('ends at its limit, within a page and beyond one', async () => {
+    const gateway = await startTestGateway()
+    const records = Array.from({ length: 450 }, (_, index) => at(index))
+    journal(gateway, ...records)
+    for (const limit of [1, 200, 201, 449, 1000]) {
+      const { begin, text } = await read(gateway, { limit })
+      const wanted = Math.min(limit, 450)
+      expect(begin).toMatchObject({ summary: { records: wanted } })
+      expect(text.trimEnd().split('\n')).toHaveLength(wanted)
+    }
+  })
+
   it('gives every record that matches, newest first, page by page', async () => {
     const gateway = await startTestGateway()
     const records = Array.from({ length: 450 }, (_, index) => at(index, { model: index % 9 === 0 ? 'other' : 'usual' }))

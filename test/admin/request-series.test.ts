@@ -58,6 +58,33 @@ describe('requests.series', () => {
     expect((await stepOf('3650d'))[0]).toBe(5_270_400)
   })
 
+  it('are summed by one or two of what they have in common, and by no more', async () => {
+    const gateway = await startTestGateway()
+    const { client } = gateway
+    journal(
+      gateway,
+      at(1, { model: 'm', environment: 'staging' }),
+      at(2, { model: 'm', status: 429 }),
+      at(3, { model: 'n' }),
+      at(4, { model: 'm' }),
+    )
+    const sums = async (by: string) =>
+      (await client.requests.stats({ by })).map(({ group, groups, requests }) => [group, groups, requests])
+    expect(await sums('environment')).toEqual([
+      ['production', ['production'], 3],
+      ['staging', ['staging'], 1],
+    ])
+    expect(await sums('model,status')).toEqual([
+      ['m, 2xx', ['m', '2xx'], 2],
+      ['m, 4xx', ['m', '4xx'], 1],
+      ['n, 2xx', ['n', '2xx'], 1],
+    ])
+    for (const by of ['nothing', 'key,key', 'key,model,tag', ''])
+      expect(await refusal(client.requests.stats({ by }))).toMatchObject({ code: 'invalid' })
+    const { groups } = await client.requests.series({ ...window, step: '1h', by: 'environment' })
+    expect(groups.map(({ group }) => group)).toEqual(['production', 'staging'])
+  })
+
   it('groups, filters by tag, and refuses what would be too much', async () => {
     const gateway = await startTestGateway()
     const { client } = gateway

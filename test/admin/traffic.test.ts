@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { parseTarget } from '../../src/admin/handlers/routes/route-targets.ts'
-import { sampleRecord } from '../support/sample-record.ts'
+import { newId } from '../../src/core/ids.ts'
+import { JournalWriter } from '../support/journal-writer.ts'
+import { sampleRecord, settled } from '../support/sample-record.ts'
 import { refusal, startTestGateway, type TestGateway } from './gateway.ts'
 
 async function addProviders({ client }: TestGateway): Promise<void> {
@@ -156,6 +158,29 @@ describe('requests', () => {
     const wanted = sampleRecord({ status: 429 })
     for (const record of [sampleRecord(), sampleRecord({ status: 404, key: null }), wanted]) gateway.settle(record)
     expect(await first).toEqual({ done: false, value: wanted })
+    await tail.return?.(undefined)
+    while (gateway.tailing() > 0) await new Promise((resolve) => setImmediate(resolve))
+  })
+
+  it('since a moment are shown first, oldest first, and none of them twice', async () => {
+    const gateway = await startTestGateway()
+    const directory = gateway.databasePath.replace(/[^/]+$/, 'journal')
+    const minutesAgo = (minutes: number, change: Parameters<typeof sampleRecord>[0] = {}) => {
+      const time = Date.now() - minutes * 60_000
+      return sampleRecord({ id: newId('req', time), time: new Date(time).toISOString(), ...change })
+    }
+    const before = [minutesAgo(90), minutesAgo(20), minutesAgo(10, { model: 'other' }), minutesAgo(5)]
+    new JournalWriter(directory, { boot: 'live', thread: 0, sequence: 1 }).write(...before.map(settled))
+    const tail = await gateway.client.requests.tail({ since: '1h', model: 'gpt-4o-mini' })
+    expect([(await tail.next()).value, (await tail.next()).value]).toMatchObject([
+      { id: before[1]?.id },
+      { id: before[3]?.id },
+    ])
+    const third = tail.next()
+    while (gateway.tailing() === 0) await new Promise((resolve) => setImmediate(resolve))
+    const wanted = sampleRecord()
+    for (const record of [...before.slice(3), wanted]) gateway.settle(record)
+    expect(await third).toEqual({ done: false, value: wanted })
     await tail.return?.(undefined)
     while (gateway.tailing() > 0) await new Promise((resolve) => setImmediate(resolve))
   })

@@ -181,7 +181,7 @@ describe('what a person reads', () => {
         gateway: { 'requests.list': () => records, 'requests.tail': () => Readable.from(records) },
       })
       expect(io.out()).toBe(
-        `model,route,client\n"'=HYPERLINK(""http://evil"")",\\u001b[2Jx,"{""address"":null,""user_agent"":""\\u001b]52;c;eA==\\u0007""}"\n`,
+        `model,route,client.user_agent,client.address\n"'=HYPERLINK(""http://evil"")",\\u001b[2Jx,\\u001b]52;c;eA==\\u0007,\n`,
       )
     },
   )

@@ -26,14 +26,15 @@ export function groupsOf(row: ScannedRow, labels: RecordLabelsRow | undefined, b
     case 'model':
     case 'provider':
     case 'project':
+    case 'environment':
       return [labelGroup(labels, by)]
   }
 }
 
-export function labelGroup(
-  labels: RecordLabelsRow | undefined,
-  by: 'key' | 'model' | 'provider' | 'project',
-): GroupName {
+/** What a record's labels tell. */
+export type LabelGroup = 'key' | 'model' | 'provider' | 'project' | 'environment'
+
+export function labelGroup(labels: RecordLabelsRow | undefined, by: LabelGroup): GroupName {
   return by === 'key'
     ? { id: labels?.key_id ?? noGroup, name: labels?.key_name ?? noGroup }
     : plain(labels?.[by] ?? noGroup)

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RecordFilter, SeriesGroup, SeriesPoint, SeriesQuestion } from '../api.ts'
 import type { Database } from '../schema.ts'
 import { RecordClock } from './record-clock.ts'
-import { groupsOf, labelGroup } from './record-groups.ts'
+import { groupsOf, type LabelGroup, labelGroup } from './record-groups.ts'
 import { countLabels, type ScannedRow, scanRecords } from './record-scan.ts'
 import { RecordAdder } from './record-sums.ts'
 
@@ -58,15 +58,13 @@ async function busiestGroups(
   return new Map(busiest.slice(0, most).map(([id, { name }]) => [id, name]))
 }
 
-type LabelGrouping = 'key' | 'model' | 'provider' | 'project'
-
-function isOfLabels(by: SeriesQuestion['by']): by is LabelGrouping {
-  return by === 'key' || by === 'model' || by === 'provider' || by === 'project'
+function isOfLabels(by: SeriesQuestion['by']): by is LabelGroup {
+  return by === 'key' || by === 'model' || by === 'provider' || by === 'project' || by === 'environment'
 }
 
 type GroupCounts = Map<string, { name: string; count: number }>
 
-async function countGroups(db: Database, filter: RecordFilter, by: LabelGrouping): Promise<GroupCounts> {
+async function countGroups(db: Database, filter: RecordFilter, by: LabelGroup): Promise<GroupCounts> {
   const groups: GroupCounts = new Map()
   const { labels, counts } = await countLabels(db, filter)
   // A key that was renamed has several labels: the latest has its name.

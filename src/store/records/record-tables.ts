@@ -7,7 +7,7 @@ export interface RecordTables {
     /** A `req_` id; an id that shared a record (contract.md rule 16) resolves to that record. */
     get(id: string): RequestRecord | null
     /** Busiest group first, days in order. `limit` and `before` do not apply. */
-    stats(filter: RecordFilter, by: StatsBy): StatsRow[]
+    stats(filter: RecordFilter, by: StatsBy | StatsBy[]): StatsRow[]
     /** By key, and of it what came at or after `lately` (RFC 3339, UTC). `limit` and `before` do not apply. */
     usage(filter: RecordFilter, lately: string): UsageRow[]
     /** Busiest group first, the rest together as `other`. `limit` and `before` do not apply. */
@@ -55,7 +55,17 @@ export interface RecordFilter {
   limit: number
 }
 
-export type StatsBy = 'key' | 'model' | 'provider' | 'project' | 'tag' | 'status' | 'error' | 'day' | 'total'
+export type StatsBy =
+  | 'key'
+  | 'model'
+  | 'provider'
+  | 'project'
+  | 'tag'
+  | 'status'
+  | 'error'
+  | 'day'
+  | 'total'
+  | 'environment'
 
 /** What records add up to. */
 export interface RecordSums {
@@ -81,6 +91,8 @@ export interface StatsRow extends RecordSums {
   /** Of a key its id, else as `group`. */
   id: string
   group: string
+  /** The parts of `group`: one for each way of grouping. */
+  groups: string[]
 }
 
 export interface UsageSum {

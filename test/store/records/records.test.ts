@@ -138,6 +138,7 @@ describe('records', () => {
       {
         id: 'gpt-4o-mini',
         group: 'gpt-4o-mini',
+        groups: ['gpt-4o-mini'],
         requests: 100,
         errors: 0,
         interrupted: 0,

@@ -24,12 +24,14 @@ export const exportRequests = operation({
     'requests export',
     'requests export march.csv --format csv --since 2026-03-01T00:00:00Z --until 2026-04-01T00:00:00Z',
     'requests export errors.jsonl --status 5xx --since 24h',
+    'requests export newest.jsonl --limit 1000',
   ],
 })
   .input(
     z.strictObject({
       ...requestFilters,
       ...requestWindow,
+      limit: field(z.int().min(1).optional(), { description: 'Maximum number of requests (default: all)' }),
       format: field(z.enum(exportFormats).default('jsonl'), {
         description: 'Full records, one JSON object a line, or a table of their plain values',
       }),

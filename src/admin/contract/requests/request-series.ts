@@ -65,11 +65,16 @@ export const series = operation({
       step: field(z.union([z.literal('auto'), durationText]).default('auto'), {
         description: 'Length of a step: a duration, or auto for about 60 steps',
       }),
-      by: field(z.enum(['total', 'key', 'model', 'provider', 'project', 'tag', 'status', 'error']).default('total'), {
-        description: 'How to group: the eight busiest groups, and all others as one',
-        label: 'Group by',
-        help: 'The eight busiest groups are shown; all others count as one',
-      }),
+      by: field(
+        z
+          .enum(['total', 'key', 'model', 'provider', 'project', 'environment', 'tag', 'status', 'error'])
+          .default('total'),
+        {
+          description: 'How to group: the eight busiest groups, and all others as one',
+          label: 'Group by',
+          help: 'The eight busiest groups are shown; all others count as one',
+        },
+      ),
     }),
   )
   .output(seriesShape)

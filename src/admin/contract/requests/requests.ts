@@ -1,6 +1,6 @@
 import { eventIterator } from '@orpc/contract'
 import { z } from 'zod'
-import { reference } from '../fields.ts'
+import { momentText, reference } from '../fields.ts'
 import { field, operation } from '../operation.ts'
 import { bodiesShape } from './bodies.ts'
 import { recordShape } from './record.ts'
@@ -21,11 +21,34 @@ const columns = [
   { field: 'tokens.input', title: 'IN', format: 'number' },
   { field: 'tokens.output', title: 'OUT', format: 'number' },
   { field: 'cost.usd', title: 'COST', format: 'money' },
+  { field: 'lane', title: 'LANE' },
+  { field: 'operation', title: 'OPERATION' },
+  { field: 'client.user_agent', title: 'CLIENT', otherwise: 'client.address' },
   { field: 'id', title: 'ID', format: 'id' },
 ] as const
 
+export const statsWays = [
+  ...(['total', 'key', 'model', 'provider', 'project', 'environment'] as const),
+  ...(['tag', 'day', 'error', 'status'] as const),
+] as const
+type StatsWay = (typeof statsWays)[number]
+
+const isWay = (text: string): text is StatsWay => statsWays.some((way) => way === text)
+
+/** `key`, or two with a comma between them. */
+const waysToGroup = z
+  .string()
+  .refine((text) => readWays(text) !== null, `must be one or two of ${statsWays.join(', ')}, with a comma between them`)
+
+export function readWays(text: string): StatsWay[] | null {
+  const ways = text.split(',').map((way) => way.trim())
+  return ways.length <= 2 && new Set(ways).size === ways.length && ways.every(isWay) ? ways : null
+}
+
 export const statsShape = z.object({
   group: z.string(),
+  /** The parts of `group`, one for each way of grouping. */
+  groups: z.array(z.string()),
   requests: z.number(),
   errors: z.number(),
   interrupted: z.number(),
@@ -104,11 +127,20 @@ export const requests = {
     reach: 'project',
     effect: 'read',
     show: { as: 'live', columns, idle: 'Waiting for requests to finish.' },
-    examples: ['requests tail', 'requests tail --error rate_limited --json', 'requests tail --tag team=search'],
+    examples: [
+      'requests tail',
+      'requests tail --since 15m',
+      'requests tail --error rate_limited --json',
+      'requests tail --tag team=search',
+    ],
   })
     .input(
       z.strictObject({
         ...requestFilters,
+        since: field(momentText.optional(), {
+          description:
+            'First show the requests since then (at most 1,000): a duration before now, such as 15m, or a time',
+        }),
         allStates: field(z.boolean().default(false), {
           description: 'Also show requests when they start; each appears again under the same ID when it finishes',
         }),
@@ -138,19 +170,16 @@ export const requests = {
       ],
       empty: noRequest,
     },
-    examples: ['requests stats --since 24h', 'requests stats --by model --json'],
+    examples: ['requests stats --since 24h', 'requests stats --by key,model', 'requests stats --by error --json'],
   })
     .input(
       z.strictObject({
         ...requestFilters,
         ...requestWindow,
-        by: field(
-          z.enum(['total', 'key', 'model', 'provider', 'project', 'tag', 'status', 'error', 'day']).default('total'),
-          {
-            description: 'How to group the totals',
-            label: 'Group by',
-          },
-        ),
+        by: field(waysToGroup.default('total'), {
+          description: `How to group the totals, by one or two (key,model): ${statsWays.join(', ')}`,
+          label: 'Group by',
+        }),
       }),
     )
     .output(z.array(statsShape)),

@@ -15,13 +15,13 @@ interface ExportInput extends FilterInput {
 
 export async function* exportRequests(
   context: AdminContext,
-  { format, ...input }: ExportInput,
+  { format, limit, ...input }: ExportInput,
 ): AsyncGenerator<RequestExportEvent> {
   await context.runtime.ingest()
   // What comes in meanwhile is another export's.
   const filter: RecordFilter = { until: new Date().toISOString(), ...(await readFilter(context, input)) }
   const [sum] = await context.store.records.stats(filter, 'total')
-  const records = sum?.requests ?? 0
+  const records = Math.min(sum?.requests ?? 0, limit ?? Number.POSITIVE_INFINITY)
   yield { kind: 'begin', bytes: null, summary: { format, records } }
   const hash = createHash('sha256')
   let done = 0
@@ -33,7 +33,7 @@ export async function* exportRequests(
     return { kind: 'bytes', base64: bytes.toString('base64') }
   }
   if (format === 'csv') yield send(csvHead())
-  for await (const page of pagesOf(context, filter)) {
+  for await (const page of pagesOf(context, filter, limit ?? Number.POSITIVE_INFINITY)) {
     yield send(page.map((record) => (format === 'csv' ? csvRecord(record) : `${JSON.stringify(record)}\n`)).join(''))
     done += page.length
     yield {
@@ -46,16 +46,14 @@ export async function* exportRequests(
   yield { kind: 'end', sha256: hash.digest('hex') }
 }
 
-async function* pagesOf({ store }: AdminContext, filter: RecordFilter): AsyncGenerator<RequestRecord[]> {
+async function* pagesOf({ store }: AdminContext, filter: RecordFilter, limit: number): AsyncGenerator<RequestRecord[]> {
   let before = filter.before
-  for (;;) {
-    const page = await store.records.list({
-      ...filter,
-      limit: pageRecords,
-      ...(before === undefined ? {} : { before }),
-    })
+  for (let left = limit; left > 0; ) {
+    const wanted = Math.min(pageRecords, left)
+    const page = await store.records.list({ ...filter, limit: wanted, ...(before === undefined ? {} : { before }) })
     if (page.length > 0) yield page
-    if (page.length < pageRecords) return
+    if (page.length < wanted) return
+    left -= page.length
     before = page.at(-1)?.id
   }
 }

@@ -1,8 +1,11 @@
 import { describeMissing } from '../../../core/degraded.ts'
+import type { RequestRecord } from '../../../core/record.ts'
+import { readWays } from '../../contract/requests/requests.ts'
 import { operations } from '../base.ts'
 import { cancelledBy } from '../cancellation.ts'
+import type { AdminContext } from '../context.ts'
 import { notFound } from '../fault.ts'
-import { matchesFilter, readFilter } from './record-filter.ts'
+import { type FilterInput, matchesFilter, readFilter } from './record-filter.ts'
 import { readSeries } from './request-series.ts'
 
 /** Every reading ingests first, so that whoever has an answer finds its record. */
@@ -28,16 +31,11 @@ export const requests = {
     const { readBodies } = await import('./open-bodies.ts')
     return { ...record, bodies: await readBodies(context, record) }
   }),
-  tail: operations.requests.tail.handler(async function* ({ context, input, signal }) {
-    const { allStates, ...filters } = input
-    const filter = await readFilter(context, filters)
-    const ends = signal === undefined ? context.closing : AbortSignal.any([signal, context.closing])
-    for await (const record of context.runtime.records(ends, allStates)) if (matchesFilter(record, filter)) yield record
-  }),
+  tail: operations.requests.tail.handler(({ context, input, signal }) => followRequests(context, input, signal)),
   stats: operations.requests.stats.handler(async ({ context, input, signal }) => {
     await context.runtime.ingest()
     const { by, ...filter } = input
-    return cancelledBy(context, signal).store.records.stats(await readFilter(context, filter), by)
+    return cancelledBy(context, signal).store.records.stats(await readFilter(context, filter), readWays(by) ?? [])
   }),
   export: operations.requests.export.handler(async function* ({ context, input, signal }) {
     const { exportRequests } = await import('./export-requests.ts')
@@ -63,4 +61,43 @@ export const requests = {
       signal === undefined ? context.closing : AbortSignal.any([signal, context.closing]),
     )
   }),
+}
+
+/** Of the requests before, so many at most. */
+const mostBefore = 1000
+
+type FollowInput = FilterInput & { allStates: boolean }
+
+/** With `since` those before first, oldest first; what ends meanwhile comes after them, and nothing twice. */
+async function* followRequests(
+  context: AdminContext,
+  { allStates, ...filters }: FollowInput,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<RequestRecord> {
+  const filter = await readFilter(context, filters)
+  const ends = signal === undefined ? context.closing : AbortSignal.any([signal, context.closing])
+  const live = context.runtime.records(ends, allStates)[Symbol.asyncIterator]()
+  // Follows from here on: nothing may end between the list and the first of what is pushed.
+  let next = live.next()
+  const shown = new Set<string>()
+  if (filter.since !== undefined) {
+    await context.runtime.ingest()
+    const before = await context.store.records.list({ ...filter, limit: mostBefore })
+    for (const record of before.reverse()) {
+      if (record.state === 'admitted' && !allStates) continue
+      shown.add(`${record.id} ${record.state}`)
+      yield record
+    }
+  }
+  try {
+    for (let turn = await next; !turn.done; turn = await next) {
+      next = live.next()
+      const record = turn.value
+      const known = shown.delete(`${record.id} ${record.state}`)
+      if (!known && matchesFilter(record, filter)) yield record
+    }
+  } finally {
+    // Not awaited: it may be waiting for a record that never comes.
+    void live.return?.()
+  }
 }
