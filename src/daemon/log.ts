@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import type { LogFormat, LogLevel } from '../config/settings.ts'
 import { logLevels } from '../config/settings.ts'
+import { escapeControls } from '../core/escape-controls.ts'
 import { maskGatewayKeys } from '../core/gateway-key.ts'
 
 export type Log = Record<LogLevel, (message: string, fields?: Record<string, string | number | boolean | null>) => void>
@@ -39,6 +40,13 @@ function renderJson(level: LogLevel, message: string, fields: Record<string, unk
 const colours = { debug: 'gray', info: 'cyan', warn: 'yellow', error: 'red' } as const
 
 function renderText(level: LogLevel, message: string, fields: Record<string, unknown>): string {
-  const rest = Object.entries(fields).map(([name, value]) => ` ${styleText('dim', `${name}=`)}${String(value)}`)
-  return `${styleText(colours[level], level.padEnd(5))} ${message}${rest.join('')}`
+  const rest = Object.entries(fields).map(
+    ([name, value]) => ` ${styleText('dim', `${name}=`)}${escapeLines(String(value))}`,
+  )
+  return `${styleText(colours[level], level.padEnd(5))} ${escapeLines(message)}${rest.join('')}`
+}
+
+/** A provider's words reach the terminal: they neither control it nor look like a line of their own. Stacks stay readable. */
+function escapeLines(text: string): string {
+  return text.split('\n').map(escapeControls).join('\n    ')
 }

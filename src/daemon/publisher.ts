@@ -66,7 +66,14 @@ export class Publisher {
   /** A key that lives only in memory (for `routes test`); `release` ends it. */
   async lease(key: SnapshotKey): Promise<{ release: () => Promise<void> }> {
     this.#lent.set(key.hash, key)
-    await this.publish()
+    try {
+      await this.publish()
+    } catch (error) {
+      // Nobody would release it.
+      this.#lent.delete(key.hash)
+      this.#returned.add(key.hash)
+      throw error
+    }
     const release = () => {
       this.#lent.delete(key.hash)
       this.#returned.add(key.hash)
@@ -89,7 +96,7 @@ export class Publisher {
     const bodyKey = await bodyKeyFor(this.#store, this.#keyring, stored.policies, this.configuration.bodyKey)
     const built = buildConfiguration(stored, this.#keyring, (id) => this.#slotOf(id), this.configuration.version)
     const next = { ...built, bodyKey }
-    if (next.version > 1 && isDeepStrictEqual(next, this.configuration)) return
+    if (next.version > emptyConfiguration.version && isDeepStrictEqual(next, this.configuration)) return
     for (const provider of next.providers) {
       const before = this.configuration.providers.find(({ id }) => id === provider.id)
       if (before !== undefined && before.revision !== provider.revision) this.#audience.forgetHealth(provider.slot)
