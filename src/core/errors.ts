@@ -108,6 +108,12 @@ const rows = {
     hint: 'Send the body with a content-length, or with `transfer-encoding: chunked` and no other transfer coding.',
     final: true,
   },
+  websocket_unavailable: {
+    status: 426,
+    origin: 'client',
+    hint: 'No provider for this key has this WebSocket; send the request over HTTP.',
+    final: true,
+  },
 } satisfies Record<string, ErrorRow>
 
 export type ErrorCode = keyof typeof rows

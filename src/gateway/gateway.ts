@@ -5,11 +5,13 @@ import type { Counters } from '../policy/counters.ts'
 import type { Transport } from '../providers/contract.ts'
 import type { Proxies } from '../providers/proxy-choice.ts'
 import type { Health } from '../routing/health.ts'
+import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
 import type { CaptureBudget } from './capture/kept-bytes.ts'
 import type { Journal } from './journal/journal.ts'
 import type { ObjectIndex } from './objects/object-index.ts'
 import type { BodyMemory } from './request/body-memory.ts'
 import type { MemoryBudget } from './request/memory-budget.ts'
+import type { SocketGaps } from './sockets/socket-gaps.ts'
 import type { Deadlines } from './thread/deadlines.ts'
 import type { GcPacer } from './thread/gc-pacing.ts'
 import type { ReadModel } from './thread/read-model.ts'
@@ -32,8 +34,9 @@ export interface Gateway {
   counters: Counters
   /** Which lanes a provider kind answers without translation. */
   formatsOf(kind: string): readonly LaneName[]
-  /** Whether a provider kind has such a call (`messages`) in the lanes that it speaks. */
-  serves(kind: string, operation: string): boolean
+  /** Whether a provider has such a call (`messages`) in the lanes that it speaks. */
+  serves(provider: Pick<SnapshotProvider, 'kind' | 'settings'>, operation: string): boolean
+  socketGaps: SocketGaps
   refusals: RefusalSampler
   /** Of the whole gateway, as the control plane told it. */
   degraded: readonly DegradedPart[]

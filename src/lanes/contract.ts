@@ -357,6 +357,8 @@ export interface IssuedCredentials {
 export interface FrameAsk {
   /** Whether a connection may start with this frame. */
   opens: boolean
+  /** It asks for a response. */
+  asksResponse: boolean
   /** The model that does the work; null: the frame names none. */
   model: NamedModel | null
   /** Models for part of the work (transcription of what the user says). */

@@ -17,6 +17,8 @@ export interface ProviderKind {
   formats: readonly LaneName[]
   /** The only operations of those lanes that it has; absent: all. */
   serves?: readonly string[]
+  /** Whether a provider with these settings has no such operation, although its kind may have it. */
+  isUnsupported?(settings: Settings, operation: string): boolean
   /** As it is shown, with settings in braces (`https://{region}.example`); '' where the operator must give one. */
   defaultBaseUrl: string
   /** The base URL that follows from the settings; '' where they do not determine it. Absent: `defaultBaseUrl`. */

@@ -22,6 +22,7 @@ export const demo: ProviderKind = {
   kind: 'demo',
   title: 'Demo (built in)',
   description: 'Built-in test provider, no network or account needed',
+  isUnsupported: (_settings, operation) => operation === 'responses.socket',
   formats: ['openai', 'anthropic', 'gemini'],
   defaultBaseUrl: 'demo:',
   credential: 'none',

@@ -34,9 +34,10 @@ export function formatsOf(name: string): readonly LaneName[] {
   return byName.get(name)?.formats ?? noFormats
 }
 
-/** Whether a kind has such an operation (`messages`) in the formats that it takes. */
-export function servesOperation(name: string, operation: string): boolean {
-  return byName.get(name)?.serves?.includes(operation) ?? true
+/** Whether a provider has such an operation (`messages`) in the formats that its kind takes. */
+export function servesOperation(provider: { kind: string; settings: Settings }, operation: string): boolean {
+  const kind = byName.get(provider.kind)
+  return (kind?.serves?.includes(operation) ?? true) && kind?.isUnsupported?.(provider.settings, operation) !== true
 }
 
 /** Throws on a duplicate name: better no start than half of the traffic through the wrong kind. */

@@ -39,6 +39,9 @@ export function makeOpenaiCompatible(rows: readonly Preset[]): ProviderKind {
     check: openaiCheck((settings) => find(settings)?.listsModels !== false),
     transport: null,
     unsupported: ({ settings }) => find(settings)?.unsupported ?? [],
+    // Of a server that no preset names nobody knows.
+    isUnsupported: (settings, operation) =>
+      operation === 'responses.socket' && find(settings)?.responsesSocket === false,
     usageConvention: ({ settings }) => ({ reasoningBeside: find(settings)?.reasoningBeside === true }),
   }
 }

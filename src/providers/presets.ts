@@ -9,6 +9,8 @@ export interface Preset {
   unsupported: readonly 'stream_options'[]
   /** Its usage has reasoning tokens in neither the completion nor the total (`UsageConvention`). */
   reasoningBeside: boolean
+  /** It has Responses over WebSocket. */
+  responsesSocket: boolean
   /** False: there is no `GET /models`, or not for everybody. */
   listsModels: boolean
   /** How an error says that the account is out of credit: its code, its type, or words of its message. */
@@ -25,7 +27,8 @@ const local = (name: string, title: string, baseUrl: string, more: Partial<Prese
 
 function vendor(name: string, title: string, baseUrl: string, more: Partial<Preset> = {}): Preset {
   const usual = { unsupported: [], exhausted: [], importNames: [], note: null } as const
-  return { name, title, baseUrl, credential: 'required', reasoningBeside: false, listsModels: true, ...usual, ...more }
+  const facts = { reasoningBeside: false, responsesSocket: false, listsModels: true }
+  return { name, title, baseUrl, credential: 'required', ...facts, ...usual, ...more }
 }
 
 export const presets: readonly Preset[] = [
@@ -77,6 +80,7 @@ export const presets: readonly Preset[] = [
   vendor('sambanova', 'SambaNova', 'https://api.sambanova.ai/v1'),
   vendor('together', 'Together AI', 'https://api.together.xyz/v1', { importNames: ['together_ai', 'together-ai'] }),
   vendor('xai', 'xAI', 'https://api.x.ai/v1', {
+    responsesSocket: true,
     exhausted: ['used all available credits'],
     importNames: ['x-ai'],
   }),

@@ -41,7 +41,7 @@ export interface TargetQuery {
   formatsOf(kind: string): readonly LaneName[]
   /** The endpoint's operation; null: any call of the lane. */
   operation: string | null
-  serves(kind: string, operation: string): boolean
+  serves(provider: Pick<SnapshotProvider, 'kind' | 'settings'>, operation: string): boolean
   /** Epoch milliseconds. */
   now: number
   /** `Health.view` with the size of the provider's pool. */
@@ -83,8 +83,8 @@ function findObstacle(
     const format = formats.length === 0 ? 'no format of a lane' : formats.join(' and ')
     return { code: 'format', reason: `speaks ${format}, the lane needs ${query.lane}`, until: null }
   }
-  if (query.operation !== null && !query.serves(provider.kind, query.operation)) {
-    return { code: 'format', reason: `${provider.kind} has no such call (${query.operation})`, until: null }
+  if (query.operation !== null && !query.serves(provider, query.operation)) {
+    return { code: 'format', reason: `${describeVendor(provider)} has no such call (${query.operation})`, until: null }
   }
   if (!provider.active) return { code: 'inactive', reason: 'not active', until: null }
   const { state, since, reason } = provider.readiness
@@ -93,6 +93,11 @@ function findObstacle(
     return { code: 'failing', reason: describeFailing(from, reason ?? 'the last check failed', query.now), until: null }
   }
   return describeHealth(query.health(provider.slot, provider.credentials.length), state, query.now)
+}
+
+/** What decides which calls it has. */
+function describeVendor({ kind, settings }: SnapshotProvider): string {
+  return typeof settings.preset === 'string' ? settings.preset : kind
 }
 
 function describeHealth(view: HealthView, state: 'ready' | 'unchecked', now: number): Obstacle | { ready: string } {

@@ -36,9 +36,10 @@ function findPool(query: ChoiceQuery, compiled: CompiledRoutes): SnapshotProvide
   return routed.length > 0 ? routed : compiled.providers.filter((provider) => fits(query, provider))
 }
 
-function fits(query: ChoiceQuery, { kind, projects }: SnapshotProvider): boolean {
+function fits(query: ChoiceQuery, provider: SnapshotProvider): boolean {
+  const { kind, projects } = provider
   if (!query.formatsOf(kind).includes(query.lane)) return false
-  if (query.operation !== null && !query.serves(kind, query.operation)) return false
+  if (query.operation !== null && !query.serves(provider, query.operation)) return false
   return projects === null || projects.includes(query.projectId)
 }
 

@@ -43,6 +43,12 @@ async function connect(to = plane) {
   return { client, far: end }
 }
 
+/** The provider says something, and the client has it. */
+async function answer({ client, far }: Awaited<ReturnType<typeof connect>>, event: object): Promise<void> {
+  far.send(event)
+  await client.next()
+}
+
 describe('how a connection ends', () => {
   it('that holds more of a message than there is room for: with the advice to come again', async () => {
     const narrow = await start(2 * 1024 * 1024)
@@ -70,6 +76,7 @@ describe('how a connection ends', () => {
 
   it('cut by the provider: in an error frame, and a code', async () => {
     const { client, far } = await connect()
+    await answer({ client, far }, { type: 'response.created', response: { id: 'resp_1' } })
     far.socket.terminate()
     expect(await client.nextJson()).toMatchObject({ type: 'error', error: { code: 'provider_bad_response' } })
     expect(await client.closed).toMatchObject({ code: 1011 })
@@ -93,13 +100,61 @@ describe('how a connection ends', () => {
 
   it('by a client that is gone without a word: the provider is told, the record says so', async () => {
     const { client, far } = await connect()
+    await answer({ client, far }, { type: 'response.created', response: { id: 'resp_1' } })
     client.socket.terminate()
     expect(await far.closed).toMatchObject({ code: 1001 })
     expect(await plane.record(client.requestId)).toMatchObject({ status: 101, error: { code: 'client_closed' } })
   })
 
+  it('by a client that is gone before its response has begun: the record says so', async () => {
+    const { client, far } = await connect()
+    client.send({ type: 'response.create' })
+    await far.next()
+    client.socket.terminate()
+    expect(await plane.record(client.requestId)).toMatchObject({ error: { code: 'client_closed' } })
+  })
+
+  it.each(['client', 'provider'] as const)(
+    'by the %s without a word, with no response in progress: normally',
+    async (who) => {
+      const idle = await connect()
+      if (who === 'client') idle.client.socket.terminate()
+      else idle.far.socket.terminate()
+      expect(await plane.record(idle.client.requestId)).toMatchObject({ status: 101, error: null })
+
+      const both = await connect()
+      both.client.send({ type: 'response.create' })
+      await both.far.next()
+      await answer(both, { type: 'response.created', response: { id: 'resp_1' } })
+      await answer(both, { type: 'response.done', response: { id: 'resp_1', status: 'completed' } })
+      if (who === 'client') both.client.socket.terminate()
+      else both.far.socket.terminate()
+      expect(await plane.record(both.client.requestId)).toMatchObject({ status: 101, error: null })
+    },
+  )
+
+  it('after an error of the provider’s own: that is the record’s', async () => {
+    const { client, far } = await connect()
+    const message = 'Voice is not available with key sk-provider-credential'
+    await answer({ client, far }, { type: 'error', error: { type: 'invalid_request_error', message } })
+    client.socket.close(1000)
+    const said = 'Voice is not available with key [credential]'
+    const record = await plane.record(client.requestId)
+    expect(record.error).toEqual({ code: 'provider_error', origin: 'provider', message: expect.any(String) })
+    expect(record.error?.message).not.toContain('sk-provider-credential')
+    expect(record.error?.message.slice(0, 28)).toBe(said.slice(0, 28))
+
+    const failing = await connect()
+    const status_details = { type: 'failed', error: { code: 'rate_limit_exceeded', message: 'Slow down' } }
+    await answer(failing, { type: 'response.created', response: { id: 'resp_1' } })
+    await answer(failing, { type: 'response.done', response: { id: 'resp_1', status: 'failed', status_details } })
+    failing.client.socket.terminate()
+    expect(await plane.record(failing.client.requestId)).toMatchObject({ error: { message: 'Slow down' } })
+  })
+
   it('by the silence of a provider that answers no ping', async () => {
     const { client, far } = await connect(hasty)
+    await answer({ client, far }, { type: 'response.created', response: { id: 'resp_1' } })
     far.socket.removeAllListeners('ping')
     expect(await client.nextJson()).toMatchObject({ type: 'error', error: { code: 'provider_timeout' } })
     expect(await client.closed).toMatchObject({ code: 1011 })
@@ -108,6 +163,7 @@ describe('how a connection ends', () => {
 
   it('by the silence of a client that answers no ping', async () => {
     const { client, far } = await connect(hasty)
+    await answer({ client, far }, { type: 'response.created', response: { id: 'resp_1' } })
     client.socket.pause()
     expect(await far.closed).toMatchObject({ code: 1001 })
     expect(await hasty.record(client.requestId)).toMatchObject({ error: { code: 'client_closed' } })
@@ -236,7 +292,7 @@ describe('hostile sides', () => {
     await once(far.socket, 'close')
     await flood
     expect(taken).toBeLessThan(32)
-    expect(await hasty.record(client.requestId)).toMatchObject({ error: { code: 'client_closed' } })
+    expect(await hasty.record(client.requestId)).toMatchObject({ status: 101, error: null })
     client.socket.terminate()
     const second = await connect(hasty)
     const waiting = () => rawOf(second.client.socket).writableLength

@@ -45,6 +45,7 @@ const words: Record<(typeof errorCodes)[number], [string, string, string]> = {
   internal: ['server_error', 'api_error', 'INTERNAL'],
   provider_unspecified: ['invalid_request_error', 'invalid_request_error', 'INVALID_ARGUMENT'],
   provider_quota_exhausted: ['service_unavailable_error', 'api_error', 'UNAVAILABLE'],
+  websocket_unavailable: ['invalid_request_error', 'invalid_request_error', 'FAILED_PRECONDITION'],
   unsupported_transfer: ['invalid_request_error', 'api_error', 'UNIMPLEMENTED'],
 }
 

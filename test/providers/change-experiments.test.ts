@@ -94,6 +94,7 @@ describe('a new vendor', () => {
     credential: 'required',
     unsupported: ['stream_options'],
     reasoningBeside: false,
+    responsesSocket: false,
     listsModels: false,
     exhausted: ['out of sparks'],
     importNames: ['sparks_ai'],

@@ -23,7 +23,7 @@ function ask(parts: Partial<PlanQuery> = {}): PlanQuery {
     providerName: null,
     formatsOf: (kind) => formats[kind] ?? [],
     operation: 'chat',
-    serves: (kind, operation) => kind !== 'bedrock' || operation === 'messages',
+    serves: ({ kind }, operation) => kind !== 'bedrock' || operation === 'messages',
     health: () => ({ state: 'ready' }),
     random: () => 0.5,
     now,

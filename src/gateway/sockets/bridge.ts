@@ -5,8 +5,18 @@ import type { Closing, Frame, Peer, PeerSink } from '../../providers/socket-peer
 import { settle } from '../answer/settle.ts'
 import type { Call } from '../request/call.ts'
 import { type MemoryHolder, outOfMemory } from '../request/memory-budget.ts'
-import { type CloseFrame, type Closure, clientLeft, drained, ended, providerLeft, refusedBy } from './close-codes.ts'
+import {
+  type CloseFrame,
+  type Closure,
+  clientLeft,
+  drained,
+  ended,
+  providerLeft,
+  recordedError,
+  refusedBy,
+} from './close-codes.ts'
 import { Direction, type ReadFrame } from './direction.ts'
+import type { FramesDown } from './frames-down.ts'
 import type { Opened, OpenedProvider } from './open-provider.ts'
 import { LivePeer, watchPeers } from './ping.ts'
 
@@ -14,6 +24,7 @@ export interface BridgeOptions {
   call: Call
   socket: EndpointSocket
   reader: SocketReader
+  down: FramesDown
   client: Peer
   /** null: the first frame decides who it is; until then nothing is passed on. */
   provider: OpenedProvider | null
@@ -108,7 +119,7 @@ export class Bridge {
   async finish(closing: Closure): Promise<void> {
     if (this.#over) return
     this.#over = true
-    const { call, client, reader } = this.#options
+    const { call, client, reader, down } = this.#options
     const { arrival, abort, gateway, trace } = call
     abort.onAbort(null)
     abort.onDrain(null)
@@ -119,7 +130,8 @@ export class Bridge {
     close(this.#provider?.peer ?? null, closing.provider)
     trace.mark('last_byte')
     try {
-      await settle(arrival, { status: 101, error: closing.error, tokens: reader.usage() })
+      const error = recordedError(closing, down.busy(), down.error)
+      await settle(arrival, { status: 101, error, tokens: reader.usage() })
       if (closing.fault !== null && closing.client !== null) this.#sendFault(closing.fault)
     } finally {
       close(client, closing.client)
@@ -205,7 +217,7 @@ export class Bridge {
   }
 
   #closeIfIdle(): void {
-    if (this.#options.reader.busy()) return
+    if (this.#options.down.busy()) return
     void this.finish(drained())
   }
 
@@ -215,6 +227,7 @@ export class Bridge {
     void this.finish({
       ...ended(fault('provider_timeout', `The provider gave no sign of life ${after}. Connect again.`)),
       provider: null,
+      left: true,
     })
   }
 

@@ -10,6 +10,8 @@ export interface Closure {
   /** Told to the client in a frame of its own before the closing one, where the protocol has such a frame. */
   fault: Fault | null
   error: RequestEnd['error']
+  /** One side is gone without a word: an error only where a response was in progress. */
+  left?: true
 }
 
 /** null: nothing is left to say it to. */
@@ -25,7 +27,7 @@ const codes = { policy: 1008, internal: 1011, restart: 1012, later: 1013, tooLar
 /** The client has closed, or is gone. */
 export function clientLeft({ code, reason, how }: Closing): Closure {
   if (how === 'asked') return { client: { code, reason }, provider: { code, reason }, fault: null, error: null }
-  if (how === 'lost') return { client: null, provider: leaving, fault: null, error: clientClosed }
+  if (how === 'lost') return { client: null, provider: leaving, fault: null, error: clientClosed, left: true }
   const why =
     code === codes.tooLarge
       ? fault('request_too_large', 'A message was larger than what is allowed here.')
@@ -41,10 +43,8 @@ export function providerLeft({ code, reason, how }: Closing, clean: (bytes: Buff
   if (how !== 'asked') {
     const what = how === 'lost' ? 'broke the connection off' : 'sent bytes that are no WebSocket frames'
     const answer = { code, reason: none }
-    return {
-      ...ended(fault('provider_bad_response', `The provider ${what}. Connect again.`)),
-      provider: how === 'lost' ? null : answer,
-    }
+    const closure = ended(fault('provider_bad_response', `The provider ${what}. Connect again.`))
+    return how === 'lost' ? { ...closure, provider: null, left: true } : { ...closure, provider: answer }
   }
   const words = cutReason(clean(reason))
   const message = `The provider closed the connection (${code ?? 'no code'})${words.length === 0 ? '.' : `: ${words}`}`
@@ -54,6 +54,19 @@ export function providerLeft({ code, reason, how }: Closing, clean: (bytes: Buff
     fault: null,
     error: plainCodes.has(code) ? null : { code: 'provider_error', origin: 'provider', message },
   }
+}
+
+/**
+ * The record's error: the gateway's own, else what the provider said in a frame, else how the connection ended. One that
+ * ends while no response is in progress ends as it should (contract.md rule 25).
+ */
+export function recordedError(
+  { error, fault: own, left }: Closure,
+  busy: boolean,
+  inBand: RequestEnd['error'],
+): RequestEnd['error'] {
+  if (left === true && !busy) return inBand
+  return own === null ? (inBand ?? error) : error
 }
 
 /** The gateway ends it. `restarting`: the client may connect again at once, to the next one. */

@@ -1,8 +1,9 @@
 import type { ObjectName } from '../../core/stored-object.ts'
-import type { SocketReader } from '../../lanes/contract.ts'
+import type { SocketReader, StreamedError } from '../../lanes/contract.ts'
 import type { Frame } from '../../providers/socket-peer.ts'
 import { objectsEntry } from '../objects/created-objects.ts'
 import type { Call } from '../request/call.ts'
+import type { RequestEnd } from '../request/trace.ts'
 import type { OpenedProvider } from './open-provider.ts'
 
 /** So many of a provider's error frames stand on the record. */
@@ -18,6 +19,10 @@ export class FramesDown {
   readonly #made = new Set<string>()
   #provider: OpenedProvider | null = null
   #errors = 0
+  /** The client has asked for a response, and nothing has come of it yet. */
+  #asked = false
+  /** What the provider said last of an error. */
+  error: RequestEnd['error'] = null
 
   constructor(call: Call, reader: SocketReader) {
     this.#call = call
@@ -32,9 +37,20 @@ export class FramesDown {
     return this.#made.has(`${type} ${id}`)
   }
 
+  /** A frame that asks for a response goes up. */
+  asked(): void {
+    this.#asked = true
+  }
+
+  /** Whether a response is in progress: who leaves now leaves in the middle of it. */
+  busy(): boolean {
+    return this.#asked || this.#reader.busy()
+  }
+
   read(frame: Frame): Frame | Promise<Frame> {
     const { created, seen, error } = this.#reader.frame(frame.bytes)
-    if (error !== null && this.#errors++ < errorsKept) this.#recordError(error.message)
+    if (this.#asked && (error !== null || this.#reader.busy())) this.#asked = false
+    if (error !== null) this.#recordError(error)
     for (const object of seen) this.#remember(object)
     const provider = this.#provider
     return created.length === 0 || provider === null ? frame : this.#journal(created, provider, frame)
@@ -53,8 +69,9 @@ export class FramesDown {
     this.#made.add(`${type} ${id}`)
   }
 
-  #recordError(message: string): void {
+  #recordError({ code, origin, message }: StreamedError): void {
     const cleaned = this.#provider?.clean(Buffer.from(message)).toString() ?? message
-    this.#call.trace.note('provider.error', `The provider said: ${cleaned}`)
+    this.error = { code, origin, message: cleaned }
+    if (this.#errors++ < errorsKept) this.#call.trace.note('provider.error', `The provider said: ${cleaned}`)
   }
 }

@@ -130,12 +130,8 @@ export class FramesUp {
   }
 
   /** The frame with the models' names as the provider knows them. */
-  #renamed(
-    { model, additionalModels }: FrameAsk,
-    frame: Frame,
-    provider: OpenedProvider,
-    bridge: Bridge,
-  ): Frame | null {
+  #renamed(ask: FrameAsk, frame: Frame, provider: OpenedProvider, bridge: Bridge): Frame | null {
+    const { model, additionalModels } = ask
     const renames: Rename[] = []
     for (const named of model === null ? additionalModels : [model, ...additionalModels]) {
       const to = this.#nameAt(named.name, named === model, provider)
@@ -143,6 +139,7 @@ export class FramesUp {
       if (to !== named.name) renames.push({ model: named, to })
       this.#learnModel(named.name, to)
     }
+    if (ask.asksResponse) this.#down.asked()
     return renames.length === 0 ? frame : { ...frame, bytes: this.#patch(frame.bytes, renames) }
   }
 

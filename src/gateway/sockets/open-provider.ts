@@ -3,6 +3,7 @@ import { maxBody } from '../../policy/admit.ts'
 import { Handshake } from '../../providers/socket.ts'
 import type { Peer } from '../../providers/socket-peer.ts'
 import type { Attempted } from '../../routing/attempt.ts'
+import type { SnapshotProvider } from '../../store/configuration/snapshot.ts'
 import { journalAdmitted } from '../answer/settle.ts'
 import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
@@ -32,6 +33,25 @@ export function maxFrame({ gateway, policy }: Call): number {
   return maxBody(policy, gateway.settings.bodyLimit)
 }
 
+/**
+ * Said before the handshake is answered: clients go over to HTTP at once then, and only after many tries where a
+ * connection stands and fails. Null: some provider that the key's routes use may have this WebSocket, or none can be known yet.
+ */
+export function rejectWithoutSocket({ gateway, key, lane, match, inspection, arrival }: Call): Fault | null {
+  const { scopes } = gateway.model.configuration.routes
+  const { operation, model } = match.endpoint
+  const mayHave = (provider: SnapshotProvider) =>
+    provider.active &&
+    (provider.projects?.includes(key.projectId) ?? true) &&
+    gateway.formatsOf(provider.kind).includes(lane.name) &&
+    gateway.serves(provider, operation) &&
+    !gateway.socketGaps.isRecorded(provider.id, operation, arrival.receivedAt)
+  const used = [key.environmentId, key.projectId].flatMap((id) => [...(scopes.get(id)?.providers ?? [])])
+  // Where the handshake names the model, its route says more, and so does the choice of a provider without one.
+  if (model !== 'body' && (used.length === 0 || inspection.model === null)) return null
+  return used.some(mayHave) ? null : fault('websocket_unavailable')
+}
+
 /** Plan, journal, dial: as for any call, with the handshake in the place of request and answer. */
 export async function openProvider(call: Call): Promise<Opened> {
   const planned = planFor(call)
@@ -43,7 +63,16 @@ export async function openProvider(call: Call): Promise<Opened> {
   const { bodyLimit, proxies } = call.gateway.settings
   const handshake = new Handshake(bodyLimit, versionHeaders(call), proxies)
   call.transport = handshake
-  return readHandshake(handshake, await attemptAll(call, planned))
+  const outcome = await attemptAll(call, planned)
+  if (outcome.kind === 'answered' && handshake.peer === null) recordGap(outcome.answer)
+  return readHandshake(handshake, outcome)
+}
+
+/** Where the handshake names a model, the answer may be about that. */
+function recordGap({ leg, gated }: Answer): void {
+  const { call, match, provider } = leg
+  if (match.endpoint.model !== 'body') return
+  call.gateway.socketGaps.record(provider.row.id, match.endpoint.operation, gated.head.status, Date.now())
 }
 
 function readHandshake(handshake: Handshake, outcome: Attempted<Answer>): Opened {

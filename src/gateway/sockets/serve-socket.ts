@@ -2,7 +2,7 @@ import { errorTable, type Fault, fault } from '../../core/errors.ts'
 import type { EndpointSocket, Inspection } from '../../lanes/contract.ts'
 import type { Peer } from '../../providers/socket-peer.ts'
 import { relay } from '../answer/relay.ts'
-import { ownHeaders, reject, settleAborted } from '../answer/respond.ts'
+import { ownHeaders, reject, rejectWith, settleAborted } from '../answer/respond.ts'
 import { clientClosed, settle } from '../answer/settle.ts'
 import { skipCapture } from '../capture/capture.ts'
 import { checkObjects } from '../objects/check-objects.ts'
@@ -15,7 +15,7 @@ import { Bridge } from './bridge.ts'
 import { FramesDown } from './frames-down.ts'
 import { FramesUp } from './frames-up.ts'
 import { acceptHandshake, checkHandshake, type Upgrade } from './handshake.ts'
-import { maxFrame, type OpenedProvider, openProvider } from './open-provider.ts'
+import { maxFrame, type OpenedProvider, openProvider, rejectWithoutSocket } from './open-provider.ts'
 
 /**
  * The story of one WebSocket: identify → admit → plan → dial → answer 101 → pass frames → settle. Until the 101 it is rejected like
@@ -34,6 +34,8 @@ export async function serveSocket(arrival: Arrival, upgrade: Upgrade): Promise<v
   if ('code' in call) return reject(arrival, call)
   skipCapture(arrival, call.policy.capture)
   if (call.mayNameObjects && !(await checkObjects(call))) return
+  const unavailable = call.pin === null ? rejectWithoutSocket(call) : null
+  if (unavailable !== null) return rejectUpgrade(call, unavailable)
   if (model === 'body') return pass(call, socket, upgrade, null)
 
   const opened = await openProvider(call)
@@ -47,6 +49,12 @@ export async function serveSocket(arrival: Arrival, upgrade: Upgrade): Promise<v
     case 'open':
       return pass(call, socket, upgrade, opened.end)
   }
+}
+
+/** RFC 9110, 15.5.22: the answer names the protocol to use. */
+function rejectUpgrade({ arrival, lane }: Call, reason: Fault): Promise<void> {
+  const rendered = lane.renderError(reason, arrival.id)
+  return rejectWith(arrival, reason, { ...rendered, headers: [...rendered.headers, ['upgrade', 'HTTP/1.1']] })
 }
 
 function inspect({ match, query, clientSecret }: RequestCaller, socket: EndpointSocket): Inspection | Fault {
@@ -69,7 +77,7 @@ async function pass(
   const up = new FramesUp(call, socket, down)
   if (provider !== null) up.connected(provider)
   const bridge: Bridge = new Bridge({
-    ...{ call, socket, reader, client, provider },
+    ...{ call, socket, reader, down, client, provider },
     readUp: (frame) => up.read(frame, bridge),
     readDown: (frame) => down.read(frame),
   })

@@ -12,6 +12,7 @@ import { ObjectIndex } from '../objects/object-index.ts'
 import { BodyMemory } from '../request/body-memory.ts'
 import { MemoryBudget } from '../request/memory-budget.ts'
 import { changeCertificate, createGatewayServer } from '../server.ts'
+import { SocketGaps } from '../sockets/socket-gaps.ts'
 import { shutDownAfterCrash } from './crash-shutdown.ts'
 import { Deadlines } from './deadlines.ts'
 import { closeStreams, drain, type Pause, pauseNew } from './drain.ts'
@@ -51,6 +52,7 @@ const gateway: Gateway = {
   counters,
   formatsOf,
   serves: servesOperation,
+  socketGaps: new SocketGaps(),
   trustedProxies: new AddressSet(start.settings.trustedProxies),
   report: (event) => send({ type: 'traffic', event }),
   random: Math.random,

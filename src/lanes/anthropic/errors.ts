@@ -11,6 +11,7 @@ const types: Record<number, string> = {
   403: 'permission_error',
   404: 'not_found_error',
   413: 'request_too_large',
+  426: 'invalid_request_error',
   429: 'rate_limit_error',
   504: 'timeout_error',
 }

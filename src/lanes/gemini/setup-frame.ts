@@ -38,7 +38,8 @@ export function askMessage(frame: Buffer, bodyOf: Match): FrameAsk | Fault | nul
   if (setup.length === 0 && !watch.seen) return null
   const model = readModels(frame, setup)
   if (model !== null && isFault(model)) return model
-  return { opens: setup.length > 0, model, additionalModels: [], bodyOf: watch.seen ? bodyOf : null, own: [] }
+  const opens = setup.length > 0
+  return { opens, asksResponse: false, model, additionalModels: [], bodyOf: watch.seen ? bodyOf : null, own: [] }
 }
 
 const startOfNull = 0x6e

@@ -23,7 +23,7 @@ export function askResponse(frame: Buffer, call: Match): FrameAsk | Fault | null
   const opens = read.type === 'response.create'
   if (!opens && named.model === null && read.bodyOf === null) return null
   const model = named.model === null ? null : { name: named.model, spans: named.spans }
-  return { opens, model, additionalModels: [], bodyOf: read.bodyOf, own: [] }
+  return { opens, asksResponse: opens, model, additionalModels: [], bodyOf: read.bodyOf, own: [] }
 }
 
 const sessionFrames = new Set(['session.update', 'session.start', 'transcription_session.update'])
@@ -37,10 +37,13 @@ export function askSession(frame: Buffer, call: Match, own: readonly ObjectType[
   if (isFault(read)) return read
   const { bodyOf } = read
   const opens = sessionFrames.has(read.type)
+  const asksResponse = read.type === 'response.create'
   if (!opens && read.members.every(({ name }) => name === 'type'))
-    return bodyOf === null ? null : { opens, model: null, additionalModels: [], bodyOf, own }
+    return bodyOf === null && !asksResponse
+      ? null
+      : { opens, asksResponse, model: null, additionalModels: [], bodyOf, own }
   const models = readSession(frame)
-  return isFault(models) ? models : { opens, ...models, bodyOf, own }
+  return isFault(models) ? models : { opens, asksResponse, ...models, bodyOf, own }
 }
 
 interface ReadFrame {

@@ -47,7 +47,11 @@ export class OpenaiSocketReader implements SocketReader {
       const nested = asObject(event.event)
       return nested === null ? emptyReading : this.#read(asText(nested.type) ?? '', nested)
     }
-    if (type === 'error') return { ...emptyReading, error: readStreamedError(asObject(event.error) ?? event) }
+    if (type === 'error') {
+      // On Responses an error ends the response; on Realtime and Live a session goes on after one.
+      if (this.#keepsResponses) this.#open = 0
+      return { ...emptyReading, error: readStreamedError(asObject(event.error) ?? event) }
+    }
     if (type === transcribed) {
       this.#transcription = addUsage(this.#transcription, readSocketUsage(event.usage))
       return emptyReading
@@ -63,13 +67,20 @@ export class OpenaiSocketReader implements SocketReader {
     if (!ends.has(type)) return emptyReading
     this.#open = Math.max(0, this.#open - 1)
     this.#usage = addUsage(this.#usage, readSocketUsage(response?.usage))
-    if (response === null || type === 'response.done') return emptyReading
+    const error = failure(response)
+    if (response === null || type === 'response.done') return { ...emptyReading, error }
     return {
-      ...emptyReading,
+      error,
       seen: responseObjects(response, true),
       created: this.#keepsResponses ? responseObjects(response, true) : [],
     }
   }
+}
+
+/** Of a response that failed: in `error` on Responses, in `status_details` on Realtime. */
+function failure(response: JsonObject | null): SocketReading['error'] {
+  if (response?.status !== 'failed') return null
+  return readStreamedError(asObject(response.error) ?? asObject(asObject(response.status_details)?.error) ?? {})
 }
 
 function reading({ type, id }: { type: ObjectName['type']; id: string | null }, kept: boolean): SocketReading {
