@@ -21,7 +21,7 @@ export type { Candidate } from './candidates.ts'
 export { type CompiledRoutes, compileRoutes } from './compile.ts'
 export { RouteIndex, type RouteShape } from './route-index.ts'
 export { validateRoute } from './validate-route.ts'
-export { visibleModels } from './visible-models.ts'
+export { findVisibleModel, type ModelsQuery, type VisibleModel, visibleModels } from './visible-models.ts'
 
 export interface PlanQuery extends TargetQuery, Scope {
   /** null: the call names none (contract.md rule 2). */

@@ -2,7 +2,7 @@ import { type Fault, fault } from '../core/errors.ts'
 import { quote } from '../core/quote.ts'
 import type { Signal } from '../core/record.ts'
 import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
-import type { TargetQuery } from './candidates.ts'
+import { evaluateTarget, type TargetQuery } from './candidates.ts'
 import type { CompiledRoutes, Scope } from './compile.ts'
 
 interface ChoiceQuery extends TargetQuery, Scope {
@@ -23,7 +23,8 @@ export function chooseProvider(query: ChoiceQuery, compiled: CompiledRoutes): Pr
   const active = pool.filter((provider) => provider.active)
   const [only] = active
   if (only !== undefined && active.length === 1) return choose(only, `is the only active one that speaks ${query.lane}`)
-  return active.length === 0 ? rejectWithNone(query, pool) : reject(fault('provider_unspecified', ambiguous(active)))
+  if (active.length === 0) return rejectWithNone(query, pool)
+  return reject(fault('provider_unspecified', ambiguous(usable(query, active))))
 }
 
 /**
@@ -51,9 +52,23 @@ function chooseByName(
 ): ProviderChoice {
   const found = [...pool, ...(byDefault ? [byDefault] : [])].find((provider) => provider.name === name)
   if (found) return choose(found, 'was named by x-sp-provider')
-  const active = pool.filter((provider) => provider.active)
+  const active = usable(
+    query,
+    pool.filter((provider) => provider.active),
+  )
   const hint = active.length === 0 ? `None speaks ${query.lane}.` : `It may name ${listNames(active)}.`
   return reject(fault('provider_unspecified', `x-sp-provider names ${quote(name)}, which this key cannot use. ${hint}`))
+}
+
+/** Those that can serve the call now; all where none can. */
+function usable(query: ChoiceQuery, active: readonly SnapshotProvider[]): readonly SnapshotProvider[] {
+  const target = { upstreamModel: null, weight: 1, priority: 0 }
+  const ready = active.filter(
+    (provider) =>
+      'taken' in
+      evaluateTarget(query, { target: { ...target, providerId: provider.id }, provider, upstream: null }, ''),
+  )
+  return ready.length === 0 ? active : ready
 }
 
 function rejectWithNone(query: ChoiceQuery, pool: readonly SnapshotProvider[]): ProviderChoice {

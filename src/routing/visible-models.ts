@@ -4,7 +4,7 @@ import type { ProviderModel, SnapshotProvider } from '../store/configuration/sna
 import { upstreamName } from './candidates.ts'
 import { type CompiledRoute, type CompiledRoutes, type CompiledTarget, findRoute, type Scope } from './compile.ts'
 
-interface VisibleModel {
+export interface VisibleModel {
   name: string
   routeId: string
   /** Slug of the kind that serves it first. */
@@ -13,7 +13,7 @@ interface VisibleModel {
   outputTokens: number | null
 }
 
-interface ModelsQuery extends Scope {
+export interface ModelsQuery extends Scope {
   lane: LaneName
   formatsOf(kind: string): readonly LaneName[]
   /** Whether the key's policies let it see a model of that name; unset: all. */
@@ -36,6 +36,13 @@ export function visibleModels(query: ModelsQuery, compiled: CompiledRoutes): Vis
     }
   }
   return [...found.values()].sort((one, other) => (one.name < other.name ? -1 : 1))
+}
+
+/** One model by its name, which may be any that a pattern serves: a provider's own list need not be complete, or known. */
+export function findVisibleModel(query: ModelsQuery, compiled: CompiledRoutes, name: string): VisibleModel | null {
+  if (query.maySee?.(name) === false) return null
+  const route = findRoute(compiled, query, name, ignore)
+  return route?.route.enabled === true ? describe(query, route, name) : null
 }
 
 /** An exact route's name; a pattern's names are those in its providers' own lists, mapped back through the renaming. */

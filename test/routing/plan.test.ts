@@ -272,6 +272,18 @@ describe('calls without a model', () => {
     expect(fault).toMatchObject({ code: 'provider_unspecified', message: expect.stringContaining('one or two could') })
   })
 
+  it('name only providers that can serve the call', () => {
+    const routes = [makeRoute('x', to('two', 'one', 'rejected', 'inactive', 'strangers', 'claude'))]
+    const { fault } = choose(routes)
+    expect(fault?.message).toContain('one or two could serve it')
+    for (const name of ['rejected', 'inactive', 'strangers', 'claude']) expect(fault?.message).not.toContain(name)
+    const named = choose(routes, { providerName: 'nobody' }).fault?.message
+    expect(named).toContain('It may name one or two.')
+    const health = (slot: number): HealthView =>
+      slot === 1 ? { state: 'open', until: now + 9000 } : { state: 'ready' }
+    expect(choose([makeRoute('x', to('two', 'one'))], { health }).fault?.message).toContain('two could serve it')
+  })
+
   it('go where the header says, among what the scope may use', () => {
     const routes = [makeRoute('x', to('one', 'two'))]
     expect(summary(choose(routes, { providerName: 'one' }))).toBe('one:')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { LaneName } from '../../src/core/lane.ts'
-import { compileRoutes, visibleModels } from '../../src/routing/plan.ts'
+import { compileRoutes, findVisibleModel, visibleModels } from '../../src/routing/plan.ts'
 import type { SnapshotProvider, SnapshotRoute } from '../../src/store/configuration/snapshot.ts'
 import { makeConfiguration, makeProvider, makeRoute, makeTarget } from '../support/snapshot.ts'
 
@@ -33,6 +33,29 @@ function list(
 }
 
 const names = (...input: Parameters<typeof list>) => list(...input).map(({ name }) => name)
+
+describe('findVisibleModel', () => {
+  const find = (name: string, routes: SnapshotRoute[], maySee = (_model: string) => true) => {
+    const compiled = compileRoutes(makeConfiguration({ providers: [one, claude, vendor], routes }))
+    const scope = { projectId: 'prj_a', environmentId: 'env_a1' }
+    const query = { lane: 'openai' as const, formatsOf: (kind: string) => formats[kind] ?? [], ...scope, maySee }
+    return findVisibleModel(query, compiled, name)
+  }
+
+  it('finds a name that a pattern serves, listed by its provider or not', () => {
+    const routes = [makeRoute('gpt-*', [makeTarget('one')])]
+    expect(find('gpt-4o', routes)).toMatchObject({ name: 'gpt-4o', contextTokens: 128_000 })
+    expect(find('gpt-9', routes)).toMatchObject({ name: 'gpt-9', providerKind: 'openai', contextTokens: null })
+    expect(find('claude-4', routes)).toBeNull()
+  })
+
+  it('finds nothing that the key may not see, that is off, or that the lane does not serve', () => {
+    const routes = [makeRoute('gpt-*', [makeTarget('one')])]
+    expect(find('gpt-9', routes, (model) => model !== 'gpt-9')).toBeNull()
+    expect(find('gpt-9', [makeRoute('gpt-*', [makeTarget('one')], { enabled: false })])).toBeNull()
+    expect(find('claude-4', [makeRoute('claude-*', [makeTarget('claude')])])).toBeNull()
+  })
+})
 
 describe('visibleModels', () => {
   it('shows exact names with what is known of their limits', () => {

@@ -2,7 +2,7 @@ import { fault } from '../../core/errors.ts'
 import { idTime } from '../../core/ids.ts'
 import type { ListedModel } from '../../lanes/contract.ts'
 import { mayUseModel } from '../../policy/admit.ts'
-import { visibleModels } from '../../routing/plan.ts'
+import { findVisibleModel, type ModelsQuery, type VisibleModel, visibleModels } from '../../routing/plan.ts'
 import type { Call } from '../request/call.ts'
 import { ownAnswerHeaders, reject } from './respond.ts'
 import { settle } from './settle.ts'
@@ -10,28 +10,26 @@ import { settle } from './settle.ts'
 /** The lane's list of models, or one entry of it: those that the key may use, and nothing else (contract.md rule 6). */
 export async function answerModels(call: Call): Promise<void> {
   const { lane, match, arrival } = call
-  const models = modelsFor(call)
-  if (match.endpoint.served === 'model-list') return answer(call, lane.renderModels(models, arrival.query))
+  const query = queryFor(call)
+  const { routes } = call.gateway.model.configuration
+  if (match.endpoint.served === 'model-list')
+    return answer(call, lane.renderModels(visibleModels(query, routes).map(toListed), arrival.query))
   const wanted = match.pathModel
-  const model = models.find(({ name }) => name === wanted)
-  if (model === undefined)
+  const model = wanted === null ? null : findVisibleModel(query, routes, wanted)
+  if (model === null)
     return reject(arrival, fault('model_not_found', `There is no model ${JSON.stringify(wanted)} for this key.`))
-  return answer(call, lane.renderModel(model))
+  return answer(call, lane.renderModel(toListed(model)))
 }
 
-function modelsFor({ gateway, key, lane, policy }: Call): ListedModel[] {
+function queryFor({ gateway, key, lane, policy }: Call): ModelsQuery {
   const { projectId, environmentId } = key
   const maySee = (model: string) => mayUseModel(policy, model)
-  const { routes } = gateway.model.configuration
-  return visibleModels({ lane: lane.name, projectId, environmentId, formatsOf: gateway.formatsOf, maySee }, routes).map(
-    ({ name, providerKind, contextTokens, outputTokens, routeId }) => ({
-      name,
-      owner: providerKind,
-      contextTokens,
-      outputTokens,
-      created: Math.floor((idTime(routeId) ?? 0) / 1000),
-    }),
-  )
+  return { lane: lane.name, projectId, environmentId, formatsOf: gateway.formatsOf, maySee }
+}
+
+function toListed({ name, providerKind, contextTokens, outputTokens, routeId }: VisibleModel): ListedModel {
+  const created = Math.floor((idTime(routeId) ?? 0) / 1000)
+  return { name, owner: providerKind, contextTokens, outputTokens, created }
 }
 
 async function answer({ arrival, trace }: Call, body: Buffer): Promise<void> {
