@@ -114,7 +114,7 @@ function toSettings(
   locate: (setting: string, value: string) => string,
   place: Merged['place'],
 ): Settings {
-  const { gateway, console, admin, log, records, seal } = file
+  const { gateway, console, admin, log, records, backup, seal } = file
   const locateTls = (section: 'gateway' | 'console', { cert, key }: TlsSection) =>
     cert === undefined || key === undefined
       ? null
@@ -153,8 +153,23 @@ function toSettings(
       socketGroup: admin.socket_group ?? null,
     },
     proxies: readProxies(environment),
-    log: { level: log.level, format: log.format ?? null },
-    records: { retentionMs: records.retention, bodiesRetentionMs: records.bodies_retention },
+    log: { level: log.level, format: log.format ?? null, requests: log.requests === 'json' },
+    records: {
+      retentionMs: records.retention,
+      bodiesRetentionMs: records.bodies_retention,
+      clientAddress: records.client_address,
+    },
+    backup:
+      backup.schedule === undefined
+        ? null
+        : {
+            schedule: backup.schedule,
+            keep: backup.keep ?? null,
+            directory:
+              backup.directory === undefined
+                ? join(dataDirectory, 'backups')
+                : locate('backup.directory', backup.directory),
+          },
     machineKeyFile: seal.machine_key_file === undefined ? null : locate('seal.machine_key_file', seal.machine_key_file),
     digests: Object.fromEntries(settingNames.map((name) => [name, digest(valueAt(file, name))])),
   }

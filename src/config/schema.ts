@@ -1,7 +1,7 @@
 // The small form of zod: `serve` reads its settings without the schemas of the admin contract, and with 9 MB less.
 import * as z from 'zod/mini'
 import * as forms from './setting-forms.ts'
-import { logFormats, logLevels } from './settings.ts'
+import { clientAddressForms, logFormats, logLevels } from './settings.ts'
 
 /**
  * The settings as they are written (`config.yaml`), strict. The one list of them: environment variables, the closest
@@ -72,16 +72,24 @@ const admin = z.strictObject({ socket: z.optional(forms.path), socket_group: z.o
 const log = z.strictObject({
   level: z.prefault(forms.choice(logLevels), 'info'),
   format: z.optional(forms.choice(logFormats)),
+  requests: z.prefault(forms.choice(['off', 'json']), 'off'),
 })
 
 const records = z.strictObject({
   retention: z.prefault(forms.duration, '90d'),
   bodies_retention: z.prefault(forms.duration, '7d'),
+  client_address: z.prefault(forms.choice(clientAddressForms), 'full'),
+})
+
+const backup = z.strictObject({
+  schedule: z.optional(forms.schedule),
+  keep: z.optional(forms.count),
+  directory: z.optional(forms.path),
 })
 
 const seal = z.strictObject({ machine_key_file: z.optional(forms.path) })
 
-const sections = { gateway, console, admin, log, records, seal }
+const sections = { gateway, console, admin, log, records, backup, seal }
 
 /** What `apply` reads from the same file: resources, and who owns them. `serve` looks at it no further. */
 const resources = z.optional(z.unknown())
@@ -92,6 +100,7 @@ export const fileSchema = z.strictObject({
   admin: z.prefault(admin, {}),
   log: z.prefault(log, {}),
   records: z.prefault(records, {}),
+  backup: z.prefault(backup, {}),
   seal: z.prefault(seal, {}),
   projects: resources,
   providers: resources,

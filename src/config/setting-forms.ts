@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import * as z from 'zod/mini'
 import { parseDuration, parseSize } from '../core/units.ts'
+import type { BackupSchedule } from './settings.ts'
 
 /**
  * The forms a setting may have. Each takes what YAML gives or the text of an environment variable or flag, and refuses
@@ -37,6 +38,22 @@ export const size = form('a size, like 64KB, 100MB or 2GiB', (value) => positive
 export const sizeOrAuto = form('auto or a size, like 500MB or 2GiB', (value): number | 'auto' | null =>
   value === 'auto' ? value : positive(parseSize(text(value) ?? '')),
 )
+
+/** Every so often, or at a time of each day. */
+export const schedule = form('a duration of at least 1m, like 6h, or a time of day (UTC), like 03:30', readSchedule)
+
+function readSchedule(value: unknown): BackupSchedule | null {
+  // YAML 1.1 readers take 03:30 for a number of minutes; this one does not.
+  const time = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text(value) ?? '')
+  if (time !== null) return { minuteOfDay: Number(time[1]) * 60 + Number(time[2]) }
+  const everyMs = parseDuration(text(value) ?? '')
+  return everyMs !== null && everyMs >= 60_000 ? { everyMs } : null
+}
+
+export const count = form('a number from 1 to 10000', (value) => {
+  const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
+  return typeof number === 'number' && Number.isInteger(number) && number >= 1 && number <= 10_000 ? number : null
+})
 
 function positive(amount: number | null): number | null {
   return amount !== null && amount > 0 ? amount : null

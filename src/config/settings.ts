@@ -57,12 +57,24 @@ export interface Settings {
     readonly level: LogLevel
     /** null: `text` on a terminal, `json` elsewhere. */
     readonly format: LogFormat | null
+    /** Whether each request that ends is logged, as a line of JSON. */
+    readonly requests: boolean
   }
   readonly records: {
     readonly retentionMs: number
     /** Of captured bodies; never longer than the record. */
     readonly bodiesRetentionMs: number
+    /** How the clients' addresses are recorded. */
+    readonly clientAddress: ClientAddressForm
   }
+  /** Backups that the gateway makes by itself; null: none. */
+  readonly backup: {
+    readonly schedule: BackupSchedule
+    /** So many of the newest are kept; null: all. */
+    readonly keep: number | null
+    /** Absolute. */
+    readonly directory: string
+  } | null
   /** Where the machine key is read from instead of the data directory. */
   readonly machineKeyFile: string | null
   /** By the name of each setting, a digest of what it says: tells which have changed without holding a secret. */
@@ -89,6 +101,12 @@ export interface TlsFiles {
   readonly cert: string
   readonly key: string
 }
+
+/** Every so often, or at a time of each day (minutes since midnight UTC). */
+export type BackupSchedule = { readonly everyMs: number } | { readonly minuteOfDay: number }
+
+export const clientAddressForms = ['full', 'masked', 'none'] as const
+export type ClientAddressForm = (typeof clientAddressForms)[number]
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof logLevels)[number]

@@ -2,9 +2,9 @@
  * The parts of the gateway that can be degraded while requests go on being served. `journal`: entries cannot be written, so
  * the crash promise is suspended. `store`: the database is locked, full, read-only, damaged or gone, so records wait in
  * the journal and commands that change something are refused. `thread`: fewer data-plane threads than there should be.
- * `configuration`: settings that were read again were refused, so the ones before hold.
+ * `configuration`: settings that were read again were refused, so the ones before hold. `backup`: the last scheduled backup failed.
  */
-export const partNames = ['journal', 'store', 'thread', 'configuration'] as const
+export const partNames = ['journal', 'store', 'thread', 'configuration', 'backup'] as const
 export type PartName = (typeof partNames)[number]
 
 /** Where records wait while it is degraded. */

@@ -55,7 +55,8 @@ export const serveCommand: LocalCommand = {
       format: format ?? (io.stderr.isTerminal ? ('text' as const) : ('json' as const)),
     })
     // A log that nobody takes any more stops nothing.
-    const log = createLog(logSettings(settings), (line) => void io.stderr.write(line).catch(() => {}))
+    const writeLog = (line: string) => void io.stderr.write(line).catch(() => {})
+    const log = createLog(logSettings(settings), writeLog)
     const changeLog = (next: Settings) => log.change(logSettings(next))
     const demo = options.demo === true
     const credentialsDirectory = io.environment.CREDENTIALS_DIRECTORY ?? null
@@ -63,7 +64,7 @@ export const serveCommand: LocalCommand = {
     // Elsewhere standard error is a log, which must never hold a key: `seal recovery-key` makes one when it is wanted.
     const wantsRecoveryKey = io.stderr.isTerminal && !demo
     const more = { credentialsDirectory, demo, wantsRecoveryKey, changeLog }
-    const serving = await startServing({ settings, version, log, ...more })
+    const serving = await startServing({ settings, version, log, writeLog, ...more })
     signals.onHangUp(() => void serving.reload(read))
     await io.stderr.write(greet(settings, serving))
     await writeSignIn(serving, io, demo)

@@ -16,6 +16,8 @@ import { Publisher } from './publisher.ts'
 import { ReadinessKeeper } from './readiness.ts'
 import { TrafficWindow } from './recent-traffic.ts'
 import { followRecords } from './record-feed.ts'
+import { RequestLog } from './request-log.ts'
+import type { ScheduledBackups } from './scheduled-backups.ts'
 import { StoreWatch } from './store-watch.ts'
 import { type OwnAddress, tryRoute } from './try-route.ts'
 import { WorkerPool } from './worker-pool.ts'
@@ -33,6 +35,8 @@ export interface ControlPlaneOptions {
   port: number
   consoleUrl(): string
   log: Log
+  /** Lines that the log's level and format do not concern. */
+  writeLog(line: string): void
 }
 
 /** The main thread's side: publishes what the store holds to the data plane, and hears what traffic found. */
@@ -43,6 +47,9 @@ export class ControlPlane {
   readonly #workers: WorkerPool
   readonly #publisher: Publisher
   readonly #backups: Backups
+  /** Loaded where backups are scheduled. */
+  #scheduled: Promise<ScheduledBackups> | null = null
+  readonly #requestLog: RequestLog
   readonly #keeper: ReadinessKeeper
   readonly #degraded: DegradedParts
   readonly #storeWatch: StoreWatch
@@ -100,6 +107,8 @@ export class ControlPlane {
         this.#publishAnew()
       },
     })
+    this.#requestLog = new RequestLog(store, options.writeLog)
+    this.#requestLog.change(settings.log.requests)
     this.#backups = new Backups({ ...foundation, dataDirectory: settings.dataDirectory, version: options.version })
     this.#publisher = new Publisher(store, keyring, this.#workers)
     this.#keeper = new ReadinessKeeper({
@@ -122,6 +131,8 @@ export class ControlPlane {
     this.#settings = settings
     this.#certificate = certificate ?? this.#certificate
     this.#options.foundation.store.keepRecords(retentionOf(settings))
+    this.#requestLog.change(settings.log.requests)
+    await this.#scheduleBackups()
     await this.#workers.settings(this.#gatewaySettings(), certificate)
   }
 
@@ -137,6 +148,21 @@ export class ControlPlane {
     await this.#workers.start()
     await this.#keeper.start()
     await this.#workers.listen()
+    await this.#scheduleBackups()
+  }
+
+  async #scheduleBackups(): Promise<void> {
+    const { backup } = this.#settings
+    if (backup === null && this.#scheduled === null) return
+    this.#scheduled ??= import('./scheduled-backups.ts').then(
+      (module) =>
+        new module.ScheduledBackups({
+          take: () => this.#backups.take({ credentials: true, records: true }),
+          onDegraded: (reason) => this.#degraded.report('backup', 'schedule', reason),
+          log: this.#options.log,
+        }),
+    )
+    ;(await this.#scheduled).change(backup)
   }
 
   /** Open requests end, within the limit; their records are in the store when this resolves. */
@@ -144,6 +170,7 @@ export class ControlPlane {
     this.#keeper.stop()
     await this.#workers.drain(this.#settings.gateway.drainMs)
     this.#storeWatch.stop()
+    await (await this.#scheduled)?.stop()
     await this.#storeRest()
     await this.#transport.close()
   }
@@ -208,6 +235,7 @@ export class ControlPlane {
 
   #gatewaySettings(): GatewaySettings {
     const { url, host, bodyLimit, uploadLimit, timeouts, trustedProxies, corsOrigins, webrtc } = this.#settings.gateway
+    const { clientAddress } = this.#settings.records
     const heldLimit = chooseHeldLimit(this.#settings.gateway.heldLimit, bodyLimit)
     const { port } = this.#options
     return {
@@ -224,6 +252,7 @@ export class ControlPlane {
       keepAliveMs,
       trustedProxies,
       corsOrigins,
+      clientAddress,
       webrtc,
     }
   }

@@ -32,6 +32,8 @@ export interface ServeOptions {
   /** Whether a recovery key can be shown to somebody, should this start be the first. */
   wantsRecoveryKey: boolean
   log: Log
+  /** Writes lines beside the log, to where it goes. */
+  writeLog(line: string): void
   /** Level and format of the lines that follow. */
   changeLog(settings: Settings): void
 }
@@ -67,7 +69,7 @@ export async function startServing(options: ServeOptions): Promise<Serving> {
 }
 
 async function startParts(options: ServeOptions, begun: AsyncDisposableStack): Promise<Serving> {
-  const { settings, version, demo, wantsRecoveryKey, log } = options
+  const { settings, version, demo, wantsRecoveryKey, log, writeLog } = options
   const certificates = readCertificates(settings)
   announceCertificates(certificates, log)
   // Thread numbers and sequences name the segments within a boot, so only the boot must never come twice.
@@ -79,7 +81,17 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
   const port = await claimPort(settings.gateway.host, settings.gateway.port)
   const certificate = certificates.gateway === null ? null : openForThreads(certificates.gateway)
   const consoleUrl = () => consoleListener.url
-  const control = new ControlPlane({ settings, certificate, version, foundation, boot, port, consoleUrl, log })
+  const control = new ControlPlane({
+    settings,
+    certificate,
+    version,
+    foundation,
+    boot,
+    port,
+    consoleUrl,
+    log,
+    writeLog,
+  })
   begun.defer(() => control.stop())
   await control.start()
   openListeners(options, foundation, control, admin, consoleListener)

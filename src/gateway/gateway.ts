@@ -1,4 +1,5 @@
 import type { AddressSet } from '../addresses/address-set.ts'
+import type { AddressForm } from '../addresses/recorded-address.ts'
 import type { DegradedPart } from '../core/degraded.ts'
 import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { Counters } from '../policy/counters.ts'
@@ -67,6 +68,8 @@ export interface GatewaySettings {
   /** On the way to providers; they stay as they were when the thread began. */
   proxies: Proxies
   corsOrigins: readonly string[]
+  /** How the clients' addresses are recorded. */
+  clientAddress: AddressForm
   /** Whether calls may be begun that then pass the gateway by. */
   webrtc: boolean
 }

@@ -35,6 +35,7 @@ function makePool(more: Pick<WorkerPoolOptions, 'whole' | 'onDegraded'>): Worker
       keepAliveMs: 15_000,
       trustedProxies: [],
       corsOrigins: [],
+      clientAddress: 'full',
       webrtc: false,
     },
     certificate: null,

@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import type { AddressForm } from '../../src/addresses/recorded-address.ts'
 import { mintGatewayKey } from '../../src/core/gateway-key.ts'
 import type { TimeLimits } from '../../src/core/lane.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
@@ -67,6 +68,7 @@ export interface DataPlaneOptions {
   uploadLimit?: number
   heldLimit?: number
   webrtc?: boolean
+  clientAddress?: AddressForm
   /** Default: plain HTTP. */
   certificate?: ServerCertificate | null
   /** A module that runs the thread in its own way. */
@@ -88,6 +90,7 @@ export async function startDataPlane({
   uploadLimit = 2_000_000_000,
   heldLimit = 2_000_000_000,
   webrtc = false,
+  clientAddress = 'full',
   certificate = null,
   thread = new URL('../../src/gateway/thread/thread.ts', import.meta.url),
 }: DataPlaneOptions): Promise<DataPlane> {
@@ -106,6 +109,7 @@ export async function startDataPlane({
     keepAliveMs,
     trustedProxies,
     corsOrigins: ['https://app.example'],
+    clientAddress,
     webrtc,
   }
   const worker = new Worker(thread, {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { recordedAddress } from '../../addresses/recorded-address.ts'
 import { newId } from '../../core/ids.ts'
 import type { Lane, Match } from '../../lanes/contract.ts'
 import { lanePath } from '../../lanes/index.ts'
@@ -52,7 +53,8 @@ export class Arrival implements Listed {
     const path = mark < 0 ? url : url.slice(0, mark)
     this.path = lanePath(path)
     this.query = mark < 0 ? '' : url.slice(mark)
-    this.trace = new Trace(this.id, this.receivedAt, clientAddress, request, path)
+    const recorded = recordedAddress(clientAddress, gateway.settings.clientAddress)
+    this.trace = new Trace(this.id, this.receivedAt, recorded, request, path)
     this.completeAt = this.trace.started
   }
 
