@@ -43,6 +43,9 @@ export abstract class AnswerFlow implements AnswerConsumer {
   abstract ended(missing: string | null): void
   abstract failed(reason: Fault): void
 
+  /** Nothing more is read of the answer. */
+  protected released(): void {}
+
   protected get finishing(): boolean {
     return this.#finishing
   }
@@ -112,6 +115,7 @@ export abstract class AnswerFlow implements AnswerConsumer {
   async #settle(end: RequestEnd, last: Buffer | null): Promise<boolean> {
     if (this.#finishing) return false
     this.#finishing = true
+    this.released()
     const { arrival, trace, abort } = this.call
     this.#reply.keepAlive?.stop()
     trace.responseBytes += last?.length ?? 0

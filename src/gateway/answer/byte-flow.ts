@@ -2,7 +2,9 @@ import type { Fault } from '../../core/errors.ts'
 import type { StreamEvent } from '../../core/stream-event.ts'
 import type { BatchResults } from '../objects/batch-results.ts'
 import type { Answer } from '../upstream/evaluate.ts'
+import { findHeader } from '../upstream/headers.ts'
 import { AnswerFlow } from './answer-flow.ts'
+import { type EncodedAnswer, openEncodedAnswer } from './encoded-answer.ts'
 import { LastBytes } from './last-bytes.ts'
 import { endOfFault } from './settle.ts'
 
@@ -12,6 +14,9 @@ const tailBytes = 16 * 1024
 /** Raw bytes, one chunk behind, so that the last of them waits for the journal. */
 export class ByteFlow extends AnswerFlow {
   readonly #results: BatchResults | null
+  /** null: it is not compressed, or only bytes. */
+  readonly #encoded: EncodedAnswer | null
+  readonly #isText: boolean
   #held: Buffer | null = null
   #tail: LastBytes | null = null
 
@@ -19,6 +24,12 @@ export class ByteFlow extends AnswerFlow {
     super(answer, done)
     const results = this.call.arrival.objects?.results ?? null
     this.#results = results?.canRead(answer.gated.head) ? results : null
+    const { responseForm } = this.call.match.endpoint
+    this.#isText = responseForm !== 'bytes' && responseForm !== 'lines'
+    const { headers } = answer.gated.head
+    const encoding = findHeader(headers, 'content-encoding')?.trim().toLowerCase() ?? ''
+    const type = findHeader(headers, 'content-type')?.toLowerCase() ?? ''
+    this.#encoded = this.#isText && encoding !== '' ? openEncodedAnswer(answer.leg, encoding, type) : null
   }
 
   event(event: StreamEvent): void {
@@ -30,8 +41,8 @@ export class ByteFlow extends AnswerFlow {
     this.#held = chunk
     this.#results?.add(chunk)
     this.call.gateway.chunks.passed(chunk.length)
-    const { responseForm } = this.call.match.endpoint
-    if (responseForm === 'bytes' || responseForm === 'lines') return
+    this.#encoded?.add(chunk)
+    if (this.#encoded !== null || !this.#isText) return
     this.#tail ??= new LastBytes(tailBytes)
     this.#tail.add(chunk)
   }
@@ -39,9 +50,25 @@ export class ByteFlow extends AnswerFlow {
   ended(): void {
     this.providerEnded()
     if (!this.finishing) this.#results?.end()
-    const { leg, gated } = this.answer
+    const { leg } = this.answer
     if (this.#tail !== null) leg.reader.tail(this.#tail.bytes())
-    void this.finish({ status: gated.head.status, error: null, tokens: this.tokens(true) }, this.#held)
+    if (this.#encoded === null) return this.#complete()
+    void this.#encoded.end().then(() => this.#complete())
+  }
+
+  #complete(): void {
+    const { head } = this.answer.gated
+    if (this.#encoded !== null && !this.finishing) {
+      this.contentEvents = this.#encoded.contentEvents
+      const { unread } = this.#encoded
+      if (unread !== null)
+        this.call.trace.note('usage', `The provider compressed its answer, and ${unread}: its usage is not known.`)
+    }
+    void this.finish({ status: head.status, error: null, tokens: this.tokens(true) }, this.#held)
+  }
+
+  protected override released(): void {
+    this.#encoded?.stop('its client disconnected')
   }
 
   failed(reason: Fault): void {

@@ -17,6 +17,16 @@ const chunkSize = 64 * 1024
 const mostTimes = 200
 const harmlessBytes = 1024 * 1024
 
+/** Undoes the encoding; null where nobody knows it. */
+export function openInflate(encoding: string): Transform | null {
+  return encodings.get(encoding)?.() ?? null
+}
+
+/** The most that so many bytes may become. */
+export function ratioBound(bytes: number): number {
+  return Math.max(harmlessBytes, bytes * mostTimes)
+}
+
 /** Why a body in this encoding is not read; null when it is. */
 export function checkEncoding(encoding: string): Fault | null {
   return encodings.has(encoding) ? null : unknownEncoding(encoding)
@@ -40,13 +50,12 @@ export function inflate(
   limit: number,
   covers: (bytes: number) => boolean,
 ): Promise<Buffer | Fault | null> {
-  const open = encodings.get(encoding)
-  if (open === undefined) return Promise.resolve(unknownEncoding(encoding))
-  const most = Math.max(harmlessBytes, body.length * mostTimes)
+  const stream = openInflate(encoding)
+  if (stream === null) return Promise.resolve(unknownEncoding(encoding))
+  const most = ratioBound(body.length)
   const bomb = `The body is compressed more than ${mostTimes} to one; send it uncompressed.`
   return new Promise((resolve) => {
     const pieces = new Pieces()
-    const stream = open()
     const finish = (result: Buffer | Fault | null) => {
       stream.destroy()
       resolve(result)
