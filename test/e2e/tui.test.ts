@@ -226,7 +226,7 @@ describe.skipIf(!hasProgram('tmux'))('spgw tui (needs tmux)', () => {
     await tui.press('Enter')
     await tui.see('Used by routes')
     await tui.resize(200, 50)
-    await tui.see(/▸ demo +demo +ready .* │ .*/, '│ Used by routes')
+    await tui.see(/▸ demo +demo +ready .* │/, '│ Used by routes')
     await tui.resize(60, 20)
     const narrow = await tui.see('[2 Providers]', 'Used by routes')
     expect(narrow).not.toContain('│')
