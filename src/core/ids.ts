@@ -1,5 +1,3 @@
-import { flatText } from './flat-text.ts'
-
 /**
  * Ids: a prefix and a time-ordered 128-bit number (48 bits of milliseconds, 80 random) as 26 characters of
  * lower-case Crockford base32. Sorted as text they are sorted by time.
@@ -41,7 +39,10 @@ let lastTime = { milliseconds: -1, text: '' }
 
 export function newId(prefix: IdPrefix, now: number = Date.now()): string {
   if (lastTime.milliseconds !== now) lastTime = { milliseconds: now, text: encodeTime(now) }
-  return flatText(prefix, '_', lastTime.text, encodeRandom())
+  const text: string[] = [prefix, '_', lastTime.text]
+  addRandom(text)
+  // Joined, not added: see `flatText`.
+  return text.join('')
 }
 
 function encodeTime(milliseconds: number): string {
@@ -57,13 +58,11 @@ function encodeTime(milliseconds: number): string {
 /** All pairs of characters: two at a time halve the pieces of which an id is joined. */
 const pairs = Array.from({ length: 1024 }, (_, value) => alphabet.charAt(value >> 5) + alphabet.charAt(value & 31))
 
-function encodeRandom(): string {
+function addRandom(text: string[]): void {
   const offset = nextRandomBytes(16)
-  const text: string[] = []
   for (let index = offset; index < offset + 16; index += 2) {
     text.push(pairs[(((pool[index] ?? 0) & 31) << 5) | ((pool[index + 1] ?? 0) & 31)] ?? '')
   }
-  return text.join('')
 }
 
 /** The millisecond an id was made at, or null when the text is no id of ours. */

@@ -26,11 +26,7 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
   if (served !== 'provider') return answerModels(call)
   if (call.mayNameObjects && !(await checkObjects(call))) return
   if (object?.effect === 'list') return await answerPages(call)
-  return await answerFromProvider(call)
-}
 
-async function answerFromProvider(call: Call): Promise<void> {
-  const { arrival } = call
   const planned = planFor(call)
   if (planned.fault !== null) return reject(arrival, planned.fault)
   await journalAdmitted(call)

@@ -132,7 +132,9 @@ function accept(traffic: Traffic, request: IncomingMessage, response: ServerResp
   if (isProbe({ method: request.method, url: path })) return answerProbe(arrival)
   const lane = findLane(path)
   if (request.method === 'OPTIONS' && answerPreflight(arrival)) return
-  if (lane !== null) arrival.matched(lane, lane.match(methodOf(request), path.slice(lane.prefix.length)))
+  // A HEAD request gets the answer to a GET, whose body Node leaves out.
+  const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '')
+  if (lane !== null) arrival.matched(lane, lane.match(method, path.slice(lane.prefix.length)))
   void runToEnd(traffic, arrival, handleRequest)
 }
 
@@ -171,11 +173,6 @@ function assignSocket(response: ServerResponse, socket: Socket): boolean {
 function abandon(traffic: Traffic, socket: Socket): void {
   socket.destroy()
   for (const { abort } of traffic.requestsOn(socket)) abort.disconnect()
-}
-
-/** A head is asked for like its answer, whose body Node then leaves out. */
-function methodOf({ method = '' }: IncomingMessage): string {
-  return method === 'HEAD' ? 'GET' : method
 }
 
 async function runToEnd(

@@ -1,6 +1,6 @@
-import { noName, readName } from '../core/bytes/member-name.ts'
+import { decodeName, letterBytes, letters, mostLetters, wasAscii } from '../core/bytes/member-name.ts'
 import { type Fault, fault } from '../core/errors.ts'
-import { maximumElements, passString, skipSpace } from '../core/json-scan.ts'
+import { isPlain, maximumElements, passString, skipSpace } from '../core/json-scan.ts'
 
 /**
  * A JSON value in which references to objects are searched. Unlike a parser's result it keeps every member of a
@@ -126,6 +126,33 @@ export class JsonText {
       return text.replaceAll(/\\(.)/g, '$1')
     }
   }
+}
+
+interface ReadName {
+  /** Unescaped; '' where it holds what stands in no name. */
+  written: string
+  /** What it folds to. */
+  folded: string
+}
+
+const noName: ReadName = { written: '', folded: '' }
+
+/**
+ * A key of which no wanted names are known yet; that of no name where it folds to no letters of ASCII, or to more than a name has. An
+ * invalid escape is read the way a forgiving parser would.
+ */
+function readName(bytes: Buffer, start: number, end: number): ReadName {
+  const length = end - start
+  if (length > mostLetters * letterBytes) return noName
+  if (isPlain(bytes, start, Math.min(end, start + mostLetters + 1))) {
+    if (length > mostLetters) return noName
+    const written = bytes.toString('latin1', start, end)
+    return { written, folded: written.toLowerCase() }
+  }
+  const count = decodeName(bytes, start, end, mostLetters, true)
+  if (count <= 0) return noName
+  const text = letters.toString('latin1', 0, count)
+  return { written: wasAscii() ? text : '', folded: text.toLowerCase() }
 }
 
 /**

@@ -5,9 +5,9 @@ import type { Signal } from '../core/record.ts'
 import { formatSize } from '../core/units.ts'
 import type { SnapshotKey } from '../store/configuration/snapshot.ts'
 import { type Counters, requestsInFlight } from './counters.ts'
-import type { EffectivePolicy, Verdict } from './effective.ts'
+import { type CompiledPolicies, type EffectivePolicy, findEffective, type Verdict } from './effective.ts'
 
-export { type CompiledPolicies, compilePolicies, type EffectivePolicy, effectivePolicy } from './effective.ts'
+export { type CompiledPolicies, compilePolicies, type EffectivePolicy } from './effective.ts'
 
 /**
  * The checks, in their fixed order: the key's state, the scope that the request names, then by policy the lane, the
@@ -43,6 +43,16 @@ export interface CallFacts {
   bytes: number
   /** The gateway's own limit for bodies. */
   bodyLimit: number
+}
+
+/** What applies to a key; worked out once a snapshot. */
+export function effectivePolicy(compiled: CompiledPolicies, key: SnapshotKey): EffectivePolicy {
+  let effective = compiled.byKey.get(key)
+  if (effective === undefined) {
+    effective = findEffective(compiled, key)
+    compiled.byKey.set(key, effective)
+  }
+  return effective
 }
 
 /** Before the body is read: is the key good, and is it the key of the scope that the request names? */

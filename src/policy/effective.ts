@@ -110,16 +110,7 @@ function compilePolicy(policy: SnapshotPolicy, table: CheckTable): CompiledPolic
 }
 
 /** What applies to a key: everything attached to the workspace, its project, its environment and itself. */
-export function effectivePolicy(compiled: CompiledPolicies, key: SnapshotKey): EffectivePolicy {
-  let effective = compiled.byKey.get(key)
-  if (effective === undefined) {
-    effective = findEffective(compiled, key)
-    compiled.byKey.set(key, effective)
-  }
-  return effective
-}
-
-function findEffective(compiled: CompiledPolicies, key: SnapshotKey): EffectivePolicy {
+export function findEffective(compiled: CompiledPolicies, key: SnapshotKey): EffectivePolicy {
   const found = new Set(compiled.workspace)
   for (const id of [key.projectId, key.environmentId, key.id]) {
     for (const policy of compiled.attached.get(id) ?? []) found.add(policy)

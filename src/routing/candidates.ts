@@ -63,7 +63,8 @@ export function evaluateTarget(
     }
   }
   const formats = query.formatsOf(provider.kind)
-  const obstacle = findObstacle(query, provider, formats)
+  const serves = query.operation === null || query.serves(provider, query.operation)
+  const obstacle = findObstacle(query, provider, { formats, serves })
   if ('code' in obstacle) return { skipped: { provider: provider.name, upstreamModel, formats, ...obstacle } }
   return { taken: { provider, upstreamModel, target, reason: obstacle.ready } }
 }
@@ -74,7 +75,7 @@ type Obstacle = Pick<Skipped, 'code' | 'reason' | 'until'>
 function findObstacle(
   query: TargetQuery,
   provider: SnapshotProvider,
-  formats: readonly LaneName[],
+  { formats, serves }: { formats: readonly LaneName[]; serves: boolean },
 ): Obstacle | { ready: string } {
   if (provider.projects !== null && !provider.projects.includes(query.projectId)) {
     return { code: 'limited', reason: 'limited to other projects', until: null }
@@ -83,7 +84,7 @@ function findObstacle(
     const format = formats.length === 0 ? 'no format of a lane' : formats.join(' and ')
     return { code: 'format', reason: `speaks ${format}, the lane needs ${query.lane}`, until: null }
   }
-  if (query.operation !== null && !query.serves(provider, query.operation)) {
+  if (!serves) {
     return { code: 'format', reason: `${describeVendor(provider)} has no such call (${query.operation})`, until: null }
   }
   if (!provider.active) return { code: 'inactive', reason: 'not active', until: null }

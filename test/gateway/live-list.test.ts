@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Listed, LiveList } from '../../src/gateway/thread/live-list.ts'
+import { type Listed, LiveList } from '../../src/gateway/thread/deadlines.ts'
 
 describe('the live list', () => {
   it('holds what a set would, whatever joins and leaves', () => {

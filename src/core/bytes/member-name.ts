@@ -1,100 +1,29 @@
 /**
- * Recognises wanted member names in the bytes of a key, in whatever spelling: escapes, other letters, and the characters beyond ASCII
- * that fold to its letters (see `foldName`). A key is decoded only as far as it can still be a wanted name, and nothing is allocated.
+ * Decodes the key of a member that is written with escapes or characters beyond ASCII, as far as it can be a name that is known here. The
+ * characters that fold to letters of ASCII (see `foldName`) count as those letters. Nothing is allocated.
  */
-
-/** `inOtherLetters`: the wanted name that some parsers take this key for, and others do not. */
-export type WantedName = string | { inOtherLetters: string } | null
 
 const backslash = 0x5c
 
 /** The most bytes that one letter of a name can take: the sign of Kelvin, its UTF-8 read as characters, each written as an escape. */
-const letterBytes = 18
+export const letterBytes = 18
 
 /** Names are shorter than this. */
-const mostLetters = 64
-const letters = Buffer.alloc(mostLetters)
+export const mostLetters = 64
+export const letters = Buffer.alloc(mostLetters)
 /** Whether the key just decoded was written in the letters of ASCII, escaped or not. */
 let isAscii = true
 
-/** `start` and `end` lie within the quotes. `wanted` names are ASCII. */
-export function wantedName(bytes: Buffer, start: number, end: number, wanted: readonly string[]): WantedName {
-  const length = end - start
-  let longest = 0
-  let isAsLong = false
-  for (const name of wanted) {
-    if (name.length > longest) longest = name.length
-    if (name.length !== length) continue
-    if (hasText(bytes, start, name)) return name
-    isAsLong = true
-  }
-  if (length > longest * letterBytes) return null
-  if (isPlain(bytes, start, end)) return isAsLong ? inOtherLetters(bytes, start, length, wanted) : null
-  const count = decode(bytes, start, end, Math.min(longest, mostLetters))
-  if (count < 0) return null
-  if (isAscii) for (const name of wanted) if (name.length === count && hasText(letters, 0, name)) return name
-  return inOtherLetters(letters, 0, count, wanted)
+/** Whether the last key was written in the letters of ASCII, escaped or not. */
+export function wasAscii(): boolean {
+  return isAscii
 }
-
-/** Of letters, 0x20 is the difference between capital and small; what else it makes equal stands in no name. */
-export function isSpelledAs(bytes: Uint8Array, start: number, length: number, text: string): boolean {
-  if (length !== text.length) return false
-  for (let offset = 0; offset < length; offset++) {
-    if (((bytes[start + offset] ?? 0) | 0x20) !== (text.charCodeAt(offset) | 0x20)) return false
-  }
-  return true
-}
-
-export interface ReadName {
-  /** Unescaped; '' where it holds what stands in no name. */
-  written: string
-  /** What it folds to. */
-  folded: string
-}
-
-export const noName: ReadName = { written: '', folded: '' }
 
 /**
- * A key of which no wanted names are known yet; that of no name where it folds to no letters of ASCII, or to more than a name has. An
- * invalid escape is read the way a forgiving parser would.
+ * Puts the key into `letters` and gives their number; -1 as soon as it can be no name of at most `longest` letters. `start` and `end` lie
+ * within the quotes. `forgiving`: an invalid escape is read the way a forgiving parser would.
  */
-export function readName(bytes: Buffer, start: number, end: number): ReadName {
-  const length = end - start
-  if (length > mostLetters * letterBytes) return noName
-  if (isPlain(bytes, start, Math.min(end, start + mostLetters + 1))) {
-    if (length > mostLetters) return noName
-    const written = bytes.toString('latin1', start, end)
-    return { written, folded: written.toLowerCase() }
-  }
-  const count = decode(bytes, start, end, mostLetters, true)
-  if (count <= 0) return noName
-  const text = letters.toString('latin1', 0, count)
-  return { written: isAscii ? text : '', folded: text.toLowerCase() }
-}
-
-function inOtherLetters(bytes: Uint8Array, start: number, length: number, wanted: readonly string[]): WantedName {
-  for (const name of wanted) if (isSpelledAs(bytes, start, length, name)) return { inOtherLetters: name }
-  return null
-}
-
-function hasText(bytes: Uint8Array, start: number, text: string): boolean {
-  for (let offset = 0; offset < text.length; offset++) {
-    if (bytes[start + offset] !== text.charCodeAt(offset)) return false
-  }
-  return true
-}
-
-function isPlain(bytes: Buffer, start: number, end: number): boolean {
-  for (let index = start; index < end; index++) {
-    // biome-ignore lint/style/noNonNullAssertion: the loop ends before the bytes do, and runs for every byte of a key
-    const byte = bytes[index]!
-    if (byte === backslash || byte > 0x7f) return false
-  }
-  return true
-}
-
-/** Puts the key into `letters` and gives their number; -1 as soon as it can be no name of at most `longest` letters. */
-function decode(bytes: Buffer, start: number, end: number, longest: number, forgiving = false): number {
+export function decodeName(bytes: Buffer, start: number, end: number, longest: number, forgiving = false): number {
   let count = 0
   isAscii = true
   for (let index = start; index < end; ) {

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http'
 import { type Fault, fault } from '../../core/errors.ts'
 import { callLocation, recordObjects, recordStartedCall, recordUnread } from '../objects/created-objects.ts'
 import { UrlStage } from '../objects/url-stage.ts'
@@ -119,7 +118,8 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
   await settle(arrival, { status: head.status, error: null, tokens: answer.leg.reader.usage() })
   if (call.abort.disconnected) return
   writeHead(call, head, [...lengthOf(head, body), ...headersOfRow(call, answer)])
-  endWith(arrival.response, body)
+  if (body.length <= joinedBytes) arrival.response.end(body.toString('latin1'), 'latin1')
+  else arrival.response.end(body)
 }
 
 /** Headers that only some endpoints' answers have. */
@@ -136,11 +136,6 @@ function lengthOf({ status }: Head, body: Buffer): string[] {
 
 /** Up to here a body is handed on as text, which Node joins with the head into one plain write; Latin-1 keeps every byte. */
 const joinedBytes = 16 * 1024
-
-function endWith(response: ServerResponse, body: Buffer): void {
-  if (body.length <= joinedBytes) response.end(body.toString('latin1'), 'latin1')
-  else response.end(body)
-}
 
 /** A provider's own error: status and body as they came, but for account ids. */
 async function passError(call: Call, answer: Answer, retryAfterMs: number | null): Promise<void> {

@@ -47,21 +47,17 @@ export async function settle(arrival: Arrival, end: RequestEnd): Promise<void> {
   abort.settled = true
   gateway.counters.settle(requestsServed, 0, 1)
   if (arrival.hold !== null) releaseHold(arrival.hold, gateway.counters)
-  const shared = isUnauthenticated(arrival, end)
-    ? gateway.refusals.share(arrival.clientAddress, arrival.id, Date.now())
-    : null
-  if (shared !== null) return shared
+  // Also with a revoked or expired key: whoever holds one must not be able to fill the disk with records.
+  if (trace.key === null || (end.error?.code === 'invalid_key' && trace.attempts.length === 0)) {
+    const shared = gateway.refusals.share(arrival.clientAddress, arrival.id, Date.now())
+    if (shared !== null) return shared
+  }
   if (arrival.capture !== null) await arrival.capture.journal()
   trace.mark('done')
   arrival.objects?.journal(gateway.journal)
   reachFaultPoint('journal.before-settled')
   await gateway.journal.append({ kind: 'settled', record: trace.record('settled', end) })
   reachFaultPoint('journal.after-settled')
-}
-
-/** Also with a revoked or expired key: whoever holds one must not be able to fill the disk with records. */
-function isUnauthenticated({ trace }: Arrival, { error }: RequestEnd): boolean {
-  return trace.key === null || (error?.code === 'invalid_key' && trace.attempts.length === 0)
 }
 
 export function endOfFault(

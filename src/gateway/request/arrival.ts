@@ -8,9 +8,11 @@ import { ClientReply } from '../answer/reply.ts'
 import type { BodyTap } from '../capture/body-tap.ts'
 import type { Gateway } from '../gateway.ts'
 import type { ObjectNotes } from '../objects/object-notes.ts'
-import type { Listed } from '../thread/live-list.ts'
+import type { Listed } from '../thread/deadlines.ts'
+import type { Upload } from '../upload/upload.ts'
 import { Abort } from './abort.ts'
-import { RequestBody } from './request-body.ts'
+import type { BodyLease } from './body-memory.ts'
+import type { MemoryBudget, MemoryHolder } from './memory-budget.ts'
 import { Trace } from './trace.ts'
 
 /** One HTTP request as the server accepted it, before anything is known of who sends it and what it asks for. */
@@ -47,8 +49,8 @@ export class Arrival implements Listed {
     this.request = request
     this.response = response
     this.clientAddress = clientAddress
-    this.reply = new ClientReply(response)
     const url = originForm(request.url ?? '')
+    this.reply = new ClientReply(response)
     const mark = url.indexOf('?')
     const path = mark < 0 ? url : url.slice(0, mark)
     this.path = lanePath(path)
@@ -76,4 +78,23 @@ export class Arrival implements Listed {
 /** Clients that take the gateway for a proxy name its origin as well (RFC 9112, 3.2.2). */
 function originForm(target: string): string {
   return target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?]*/i, '')
+}
+
+const empty = Buffer.alloc(0)
+
+/** The body of one request, and all that holding it takes. It is released once, when the request has its end. */
+export class RequestBody implements MemoryHolder {
+  bytes: Buffer = empty
+  /** In place of `bytes`, which is empty then: a body that goes up while it arrives. */
+  upload: Upload | null = null
+  /** Where `bytes` lies, if that memory is used again. */
+  lease: BodyLease | null = null
+  /** Bytes of the memory budget. */
+  reserved = 0
+
+  release(budget: MemoryBudget): void {
+    this.upload?.close()
+    if (this.reserved > 0) budget.release(this)
+    this.lease?.end()
+  }
 }

@@ -65,33 +65,45 @@ function collect({ request, abort, gateway, body }: BodyOwner, limits: BodyLimit
   if (abort.aborted) return Promise.resolve(null)
   const { deadlines, budget } = gateway
   return new Promise((resolve) => {
-    const pieces = body.lease ?? new Pieces()
+    const endsAt = performance.now() + limits.totalMs
+    // Nearly every body comes in one chunk, and is that chunk.
+    let first: Buffer | null = null
+    let pieces: Pieces | BodyLease | null = body.lease
     const silence = new Deadline(() =>
       finish(fault('invalid_request', 'The body did not arrive in time; send it again.')),
     )
-    const endsAt = performance.now() + limits.totalMs
-    const rearm = () => (silence.at = Math.min(endsAt, performance.now() + limits.betweenChunksMs))
+    silence.at = Math.min(endsAt, performance.now() + limits.betweenChunksMs)
     const finish = (result: BodyOutcome) => {
       request.off('data', take).off('end', end).off('close', stop)
-      abort.onAbort(null)
       deadlines.remove(silence)
       resolve(result)
     }
     const take = (chunk: Buffer) => {
-      rearm()
-      pieces.add(chunk)
-      if (pieces instanceof BodyLease) freeChunk(chunk)
-      if (pieces.size > limits.bytes) finish({ tooLarge: pieces.size })
-      else if (pieces.size > freeBytes && !budget.reserve(body, pieces.size)) finish(outOfMemory())
+      silence.at = Math.min(endsAt, performance.now() + limits.betweenChunksMs)
+      if (first === null && pieces === null) first = chunk
+      else {
+        pieces ??= piecesFrom(first)
+        pieces.add(chunk)
+        if (pieces instanceof BodyLease) freeChunk(chunk)
+      }
+      const size = pieces?.size ?? chunk.length
+      if (size > limits.bytes) finish({ tooLarge: size })
+      else if (size > freeBytes && !budget.reserve(body, size)) finish(outOfMemory())
     }
-    const end = () => finish(joinAndFree(pieces))
+    const end = () => finish(pieces === null ? (first ?? Buffer.alloc(0)) : joinAndFree(pieces))
     const stop = () => finish(null)
     deadlines.add(silence)
-    rearm()
+    // Stays set until the next step listens; after the end it has no effect.
     abort.onAbort(stop)
     // Without a listener for `error`, Node emits none.
     request.on('data', take).on('end', end).on('close', stop)
   })
+}
+
+function piecesFrom(first: Buffer | null): Pieces {
+  const pieces = new Pieces()
+  if (first !== null) pieces.add(first)
+  return pieces
 }
 
 /** What came of the body, and its chunks freed. */

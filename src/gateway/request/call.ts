@@ -6,8 +6,7 @@ import type { Pin } from '../../routing/pinned-plan.ts'
 import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
 import type { Gateway } from '../gateway.ts'
 import type { Abort } from './abort.ts'
-import type { Arrival } from './arrival.ts'
-import type { RequestBody } from './request-body.ts'
+import type { Arrival, RequestBody } from './arrival.ts'
 import type { Trace } from './trace.ts'
 
 /** Who sends the request and which endpoint it is for. */

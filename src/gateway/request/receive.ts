@@ -13,6 +13,7 @@ export async function receive(arrival: Arrival, caller: RequestCaller): Promise<
   const { gateway, request } = arrival
   const { requestForms, resumedAs, readWhole } = caller.match.endpoint
   const policy = effectivePolicy(gateway.model.configuration.policies, caller.key)
+  const limit = maxBody(policy, gateway.settings.bodyLimit)
   if (policy.capture !== null) beginCapture(arrival, caller, policy.capture)
   if (requestForms.length === 0) return inspect(arrival, caller)
   const announced = resumedAs === undefined ? null : checkAnnounced(arrival, policy)
@@ -24,7 +25,7 @@ export async function receive(arrival: Arrival, caller: RequestCaller): Promise<
   }
   const charset = checkCharset(request.headers['content-type'])
   if (charset !== null) return charset
-  const body = await readJson(arrival, policy)
+  const body = await readJson(arrival, policy, limit)
   if (!Buffer.isBuffer(body)) return body
   return readWhole === true ? await inspectWhole(arrival, caller) : inspect(arrival, caller)
 }
@@ -63,14 +64,10 @@ function checkCharset(contentType: string | undefined): Fault | null {
 }
 
 /** The whole body, which `arrival.body` then has. Null: the request was aborted before. */
-async function readJson(arrival: Arrival, policy: EffectivePolicy): Promise<Buffer | Fault | null> {
+async function readJson(arrival: Arrival, policy: EffectivePolicy, bytes: number): Promise<Buffer | Fault | null> {
   const { gateway } = arrival
   const { bodyLimit, timeouts } = gateway.settings
-  const limits = {
-    bytes: maxBody(policy, bodyLimit),
-    betweenChunksMs: timeouts.betweenChunks,
-    totalMs: timeouts.total,
-  }
+  const limits = { bytes, betweenChunksMs: timeouts.betweenChunks, totalMs: timeouts.total }
   const body = await readBody(arrival, limits)
   if (Buffer.isBuffer(body)) {
     arrival.body.bytes = body
@@ -116,7 +113,6 @@ export function checkNameLength(model: string | null, additional: readonly { nam
 /** Checks the call against the policies. What they reserve stands in `arrival.hold` and is released when the request is settled. */
 export function admit(arrival: Arrival, caller: RequestCaller, inspection: Inspection): Call | Fault {
   const { gateway, body, trace } = arrival
-  trace.noteInspection(inspection)
   const key = gateway.model.keysVersion === caller.keysVersion ? caller.key : currentKey(arrival, caller.key)
   if ('code' in key) return key
   const policy = effectivePolicy(gateway.model.configuration.policies, key)

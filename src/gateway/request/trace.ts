@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { ErrorOrigin, RecordErrorCode } from '../../core/errors.ts'
-import { isoTime } from '../../core/iso-time.ts'
+import { isoTime } from '../../core/flat-text.ts'
 import type { LaneName } from '../../core/lane.ts'
 import type { AttemptRecord, RequestRecord, Signal, TimelineEntry, TokenUsage } from '../../core/record.ts'
 import type { Inspection } from '../../lanes/contract.ts'

@@ -30,6 +30,7 @@ export async function serveSocket(arrival: Arrival, upgrade: Upgrade): Promise<v
   if (socket === null) return reject(arrival, fault('unknown_path'))
   const inspection = checkHandshake(arrival.request) ?? inspect(caller, socket)
   if ('code' in inspection) return reject(arrival, inspection)
+  arrival.trace.noteInspection(inspection)
   const call = admit(arrival, caller, inspection)
   if ('code' in call) return reject(arrival, call)
   skipCapture(arrival, call.policy.capture)

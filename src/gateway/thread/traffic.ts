@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Gateway } from '../gateway.ts'
 import type { Arrival } from '../request/arrival.ts'
-import { type Listed, LiveList } from './live-list.ts'
+import { type Listed, LiveList } from './deadlines.ts'
 
 export interface Connection extends Listed {
   readonly socket: Socket

@@ -170,3 +170,14 @@ export function findHeader(raw: readonly string[], wanted: string): string | nul
   for (let index = 0; index + 1 < raw.length; index += 2) if (raw[index] === wanted) return raw[index + 1] ?? null
   return null
 }
+
+const requestIdHeaders = ['x-request-id', 'request-id', 'apim-request-id', 'x-amzn-requestid']
+
+/** The provider's own id for the call, which its support asks for, also where the gateway answers in its place. */
+export function findRequestId(headers: readonly string[]): string | null {
+  for (const name of requestIdHeaders) {
+    const id = findHeader(headers, name)
+    if (id !== null) return id
+  }
+  return null
+}

@@ -1,7 +1,7 @@
 import { flatText } from '../../core/flat-text.ts'
 import type { TimeLimits } from '../../core/lane.ts'
 import type { Secret } from '../../core/secret.ts'
-import type { AnswerReader, BodyPatch, Endpoint, Framing, Inspection, Lane, Match } from '../../lanes/contract.ts'
+import type { AnswerReader, BodyPatch, Framing, Inspection, Lane, Match } from '../../lanes/contract.ts'
 import type { OutboundRequest } from '../../providers/contract.ts'
 import type { Candidate } from '../../routing/plan.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
@@ -50,9 +50,9 @@ export function makeLeg(call: Call, destination: LegTarget): Leg {
   noteChange(call, row.name, change)
   // Whether a form asks for a stream may come late in it, so the answer's type tells.
   const framing = inspection.framing ?? (call.body.upload === null ? null : match.endpoint.stream)
+  const request = makeRequest(call, destination, change, limits)
   const asked = framing === inspection.framing ? inspection : { ...inspection, framing }
   const reader = match.endpoint.reader(asked, change, kind.usageConvention?.(row))
-  const request = makeRequest(call, destination, change, limits)
   return { ...destination, call, lane, match, inspection, limits, change, framing, reader, request }
 }
 
@@ -70,17 +70,20 @@ function makeRequest(call: Call, destination: LegTarget, change: BodyPatch, limi
   const { candidate, provider, credential, credentialIndex } = destination
   const { kind, row } = provider
   const { rawHeaders } = arrival.request
+  const body =
+    call.body.upload === null && match.endpoint.requestForms.length > 0 ? patchBody(call, provider, change) : null
+  const asJson = readAsJson(call)
+  const { method, responseForm } = match.endpoint
   const { origin, path } = kind.address(row, lane.name, lane.upstreamPath(match, inspection, candidate.upstreamModel))
   const own = [...kind.headers(row, lane.name, credential), ...Object.entries(row.headers)]
   // The gateway read the body as JSON; without this the provider could read it as a form.
-  if (readAsJson(call)) own.push(['content-type', 'application/json'])
+  if (asJson) own.push(['content-type', 'application/json'])
   const headers = headersUp(rawHeaders, call.presented, own, kind.defaults ?? [])
-  if (isDownload(match.endpoint)) passRange(rawHeaders, headers)
-  const body =
-    call.body.upload === null && match.endpoint.requestForms.length > 0 ? patchBody(call, provider, change) : null
+  // Only a download can be asked for in parts.
+  if (method === 'GET' && (responseForm === 'bytes' || responseForm === 'lines')) passRange(rawHeaders, headers)
   const { lease } = call.body
   return {
-    method: match.endpoint.method,
+    method,
     origin,
     path,
     headers,
@@ -98,11 +101,6 @@ function readAsJson({ body, match, arrival }: Call): boolean {
   if (body.bytes.length === 0 || match.endpoint.readWhole === true) return false
   const type = arrival.request.headers['content-type']
   return type !== usualType && !jsonType.test(type ?? '')
-}
-
-/** Bytes that can be asked for in parts. */
-function isDownload({ method, responseForm }: Endpoint): boolean {
-  return method === 'GET' && (responseForm === 'bytes' || responseForm === 'lines')
 }
 
 /** Also changes URLs of the gateway back into the provider's. Only a body that names an object can contain one. */

@@ -10,8 +10,8 @@ import { startKeepAlive } from '../answer/keep-alive.ts'
 import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import { openUpload, stopAttempts } from '../upload/send-upload.ts'
-import { type Answer, applyEvaluation, evaluate, notReady } from './evaluate.ts'
-import { findHeader } from './headers.ts'
+import { type Answer, applyEvaluation, evaluate, notReady, outcomeOf } from './evaluate.ts'
+import { findRequestId } from './headers.ts'
 import { type Leg, type LegTarget, makeLeg, notePatch } from './leg.ts'
 import { UpstreamCall } from './upstream-call.ts'
 
@@ -114,6 +114,7 @@ function pickIndex({ gateway, trace }: Call, provider: LiveProvider, { credentia
 function begin(leg: Leg): UpstreamCall {
   const { call, framing, inspection, limits, provider, candidate } = leg
   const { gateway, arrival, body } = call
+  const transport = transportFor(leg)
   const upstream = new UpstreamCall({
     deadlines: gateway.deadlines,
     limits,
@@ -129,7 +130,7 @@ function begin(leg: Leg): UpstreamCall {
     framer: framing === null ? null : openFramer(framing),
   })
   if (body.upload !== null) leg.request.body = openUpload(leg, body.upload, upstream)
-  upstream.begin(transportFor(leg).send(leg.request, upstream))
+  upstream.begin(transport.send(leg.request, upstream))
   if (call.trace.provider !== provider.row.name) call.trace.providerRequestId = null
   call.trace.provider = provider.row.name
   call.trace.upstreamModel = candidate.upstreamModel
@@ -178,22 +179,4 @@ function recordTimes({ trace }: Call, attempt: AttemptRecord, { times }: Upstrea
   if (attempt.connected_ms !== null) trace.mark('connected', attempt.connected_ms)
   if (attempt.first_byte_ms !== null) trace.mark('first_byte', attempt.first_byte_ms)
   attempt.ended_ms = trace.elapsed()
-}
-
-const requestIdHeaders = ['x-request-id', 'request-id', 'apim-request-id', 'x-amzn-requestid']
-
-/** The provider's own id for the call, which its support asks for, also where the gateway answers in its place. */
-function findRequestId(headers: readonly string[]): string | null {
-  for (const name of requestIdHeaders) {
-    const id = findHeader(headers, name)
-    if (id !== null) return id
-  }
-  return null
-}
-
-/** A failure's outcome as it stands if nothing follows; `recordStep` changes it when a retry or a fallback does. */
-function outcomeOf(sent: Sent<Answer>): string {
-  if (sent.kind === 'gone') return 'aborted'
-  if (sent.kind === 'answered') return sent.answer.error === null ? 'answered' : 'passed'
-  return sent.failure.answer === null ? sent.failure.fault.code : 'passed'
 }

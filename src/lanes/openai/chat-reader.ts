@@ -3,7 +3,7 @@ import { asArray, asObject, asText, type JsonObject, parseObject } from '../../c
 import type { TokenUsage, UsageConvention } from '../../core/record.ts'
 import { locateInEvent } from '../../core/sse.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
-import type { EventReading, Framing, StreamEvent } from '../contract.ts'
+import type { AnswerReader, BodyPatch, EventReading, Framing, Inspection, StreamEvent } from '../contract.ts'
 import { findMember, readLastMember } from '../event-search.ts'
 import { readStreamedError } from './errors.ts'
 import { chatObjects } from './objects/created-objects.ts'
@@ -105,6 +105,14 @@ export class ChatReader extends BaseReader {
   usage(): TokenUsage | null {
     return this.#tokens
   }
+}
+
+export function readChat(
+  { framing, usagePatch }: Inspection,
+  { askForUsage }: BodyPatch,
+  convention?: UsageConvention,
+): AnswerReader {
+  return new ChatReader(framing, askForUsage && usagePatch !== null, convention)
 }
 
 /** A vendor may have an empty error on every chunk. */

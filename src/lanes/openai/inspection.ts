@@ -99,41 +99,34 @@ export function inspectForm(match: Match, query: string, fields: readonly FormFi
 
 export function inspectJson(rules: BodyRules = {}): Endpoint['inspect'] {
   return (match, query, body) => {
+    const { endpoint } = match
     const plain = inspectHead(match, query)
-    return hasNothingToRead(match, body) ? plain : inspectBody(match.endpoint, plain, body, rules)
+    // An empty body is fine where no model must be named.
+    if (body.length === 0 && endpoint.model === 'none') return plain
+    const watch = rules.watch === undefined ? null : { names: rules.watch, seen: false }
+    const scan = scanBody(body, wanted, watch)
+    if (isFault(scan)) return scan
+    const { members } = scan
+    const rejected = rules.validate?.(body, members) ?? null
+    if (rejected !== null) return rejected
+    const named = endpoint.model === 'none' ? noModel : readModel(body, members, endpoint.model === 'body-optional')
+    if (isFault(named)) return named
+    const found: Inspection = {
+      ...plain,
+      model: named.model,
+      modelSpans: named.spans,
+      endUser: readEndUser(body, members, endUserNames),
+      outputLimit: readOutputLimit(body, members, outputLimits, choices),
+      mayRefer: watch === null || watch.seen,
+    }
+    const streamed = endpoint.stream === null ? false : (rules.readStream ?? readStream)(body, members)
+    if (typeof streamed !== 'boolean') return streamed
+    found.stores = plain.stores && (rules.isStored?.(body, members) ?? true)
+    if (!streamed) return found
+    const usagePatch = rules.asksForUsage === true ? askForUsage(body, scan, members) : null
+    if (usagePatch !== null && isFault(usagePatch)) return usagePatch
+    return { ...found, streamed, framing: 'sse', usagePatch }
   }
-}
-
-/** An empty body is fine where no model must be named. */
-function hasNothingToRead({ endpoint }: Match, body: Buffer): boolean {
-  return body.length === 0 && endpoint.model === 'none'
-}
-
-function inspectBody(endpoint: Endpoint, plain: Inspection, body: Buffer, rules: BodyRules): Inspection | Fault {
-  const watch = rules.watch === undefined ? null : { names: rules.watch, seen: false }
-  const scan = scanBody(body, wanted, watch)
-  if (isFault(scan)) return scan
-  const { members } = scan
-  const rejected = rules.validate?.(body, members) ?? null
-  if (rejected !== null) return rejected
-  const named = endpoint.model === 'none' ? noModel : readModel(body, members, endpoint.model === 'body-optional')
-  if (isFault(named)) return named
-  const found: Inspection = {
-    ...plain,
-    model: named.model,
-    modelSpans: named.spans,
-    endUser: readEndUser(body, members, endUserNames),
-    outputLimit: readOutputLimit(body, members, outputLimits, choices),
-    stores: plain.stores && (rules.isStored?.(body, members) ?? true),
-    mayRefer: watch === null || watch.seen,
-  }
-  if (endpoint.stream === null) return found
-  const streamed = (rules.readStream ?? readStream)(body, members)
-  if (typeof streamed !== 'boolean') return streamed
-  if (!streamed) return found
-  const usagePatch = rules.asksForUsage === true ? askForUsage(body, scan, members) : null
-  if (usagePatch !== null && isFault(usagePatch)) return usagePatch
-  return { ...found, streamed, framing: 'sse', usagePatch }
 }
 
 const noModel = { model: null, spans: [] }
@@ -141,7 +134,7 @@ const noModel = { model: null, spans: [] }
 /** A body that sets up a session, which may name models in several places. */
 export function inspectSessionBody(match: Match, query: string, body: Buffer): Inspection | Fault {
   const plain = inspectHead(match, query)
-  if (hasNothingToRead(match, body)) return plain
+  if (body.length === 0 && match.endpoint.model === 'none') return plain
   const scan = scanBody(body, wanted)
   if (isFault(scan)) return scan
   const session = inspectSession(plain, body)

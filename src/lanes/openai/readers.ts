@@ -1,7 +1,5 @@
-import type { UsageConvention } from '../../core/record.ts'
-import type { AnswerReader, BodyPatch, BodyReading, Inspection } from '../contract.ts'
+import type { AnswerReader, BodyReading, Inspection } from '../contract.ts'
 import { type AnswerShape, WholeReader } from '../whole-reader.ts'
-import { ChatReader } from './chat-reader.ts'
 import { MediaReader } from './media-reader.ts'
 import { ResponsesReader } from './responses-reader.ts'
 import { ThreadsReader } from './threads-reader.ts'
@@ -39,14 +37,6 @@ export function readImages({ framing }: Inspection): AnswerReader {
 /** Speech as bytes, transcripts as JSON or text. */
 export function readAudio({ framing }: Inspection): AnswerReader {
   return framing === null ? new AnyReader(countedShape) : new MediaReader(framing)
-}
-
-export function readChat(
-  { framing, usagePatch }: Inspection,
-  { askForUsage }: BodyPatch,
-  convention?: UsageConvention,
-): AnswerReader {
-  return new ChatReader(framing, askForUsage && usagePatch !== null, convention)
 }
 
 export function readResponse({ framing, stores }: Inspection): AnswerReader {

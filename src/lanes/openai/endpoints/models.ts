@@ -1,9 +1,10 @@
 import type { Endpoint, Match } from '../../contract.ts'
 import { creates, deletes, json, lists, uses } from '../../endpoint-row.ts'
+import { readChat } from '../chat-reader.ts'
 import { inspectJson, isCompletionStored, isResponseStored } from '../inspection.ts'
 import { endedResponse } from '../objects/ended.ts'
 import { chatNames, findChatReferences, findNoReferences, responseNames } from '../objects/references.ts'
-import { readChat, readCounted, readResponse, readStoredResponse } from '../readers.ts'
+import { readCounted, readResponse, readStoredResponse } from '../readers.ts'
 import { row } from './row.ts'
 
 const counted = { requestForms: json, reader: readCounted, references: findNoReferences }

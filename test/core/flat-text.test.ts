@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { isoTime } from '../../src/core/iso-time.ts'
+import { isoTime } from '../../src/core/flat-text.ts'
 
 it('is the text that the language gives', () => {
   const time = fc.integer({ min: -62_135_596_800_000, max: 253_402_300_799_999 })
