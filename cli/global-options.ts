@@ -14,6 +14,8 @@ export interface GlobalOptions {
   utc: boolean
   /** Of a table or of CSV, as they were named; null: as the operation says. */
   columns: readonly string[] | null
+  /** Open the console's page instead of printing. */
+  web: boolean
   /** `--remote`; null: none given. */
   remote: string | null
   /** Where `--remote` finds its token, if it was said. */
@@ -33,10 +35,11 @@ const table: readonly [flags: string, description: string][] = [
   ['-p, --project <name>', `Project ${inScope.replace('%', 'PROJECT')}default)`],
   ['-e, --environment <name>', `Environment ${inScope.replace('%', 'ENVIRONMENT')}production)`],
   ['--output <form>', `Output format: ${outputForms.join(', ')}`],
-  ['--json', 'Same as --output json'],
+  ['--json', 'Same as --output json; --json=a,b: only these members'],
   ['--utc', 'Show absolute times, in UTC'],
   ['-y, --yes', 'Skip questions and confirm everything'],
-  ['--columns <list>', 'Columns of a table or of CSV, by name: name,state'],
+  ['--columns <list>', 'Columns of a table or of CSV, or members of JSON, by name: name,state'],
+  ['--web', 'Open the page of the console instead'],
   ['--no-color', 'Disable colour (also: NO_COLOR)'],
   ['--data-dir <path>', 'Data directory of the gateway (default: $SPGW_DATA_DIR, else ~/.local/state/spgw)'],
   ['--remote <url>', 'Console URL of a remote gateway; requires an API token (default: $SPGW_REMOTE)'],
@@ -63,6 +66,7 @@ const onlyWhere: Record<string, string> = {
   project: 'project',
   environment: 'environment',
   columns: 'columns',
+  web: 'columns',
   'no-color': 'top',
   'token-env': 'top',
   'token-stdin': 'top',
@@ -97,6 +101,7 @@ export function readGlobalOptions(values: Record<string, unknown>): GlobalOption
     wait: values.wait !== false,
     utc: values.utc === true,
     columns: readNames(values.columns),
+    web: values.web === true,
     remote: textOrNull(values.remote),
     tokenEnv: textOrNull(values.tokenEnv),
     tokenStdin: values.tokenStdin === true,

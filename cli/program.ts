@@ -65,7 +65,7 @@ async function addContract(
 export async function runCli(argv: readonly string[], given: Dependencies): Promise<number> {
   const dependencies = argv.includes('--no-color') ? { ...given, io: withoutColour(given.io) } : given
   // As git and others have it.
-  const line = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv
+  const line = expandMembers(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv)
   let status: number = exitStatus.done
   const parse = async (words: readonly string[] | null) => {
     const program = await buildProgram(
@@ -121,4 +121,13 @@ function renderFault(report: FaultReport, verbose: boolean, io: Io): string {
 
 function ignoreClosed(error: unknown): void {
   if (!(error instanceof OutputClosed)) throw error
+}
+
+/** `--json=a,b` is `--json --columns a,b`; a bare `--json` has no value, so that it never takes the next word. */
+function expandMembers(argv: readonly string[]): string[] {
+  const end = argv.indexOf('--')
+  return argv.flatMap((word, place) => {
+    const isFlag = word.startsWith('--json=') && (end < 0 || place < end)
+    return isFlag ? ['--json', `--columns=${word.slice('--json='.length)}`] : [word]
+  })
 }

@@ -73,6 +73,11 @@ export async function runOperation(
     degraded = parts
   }
   const gateway = await reach(connect, settings, io, readsRecords(operation) ? { onDegraded } : {})
+  if (settings.web) {
+    const { openPage } = await import('./web-page.ts')
+    await openPage(operation, input, gateway, io)
+    return exitStatus.done
+  }
   const noteMissing = async () => {
     const missing = describeMissing(degraded)
     degraded = []

@@ -38,12 +38,18 @@ function describeTargets({ taken, skipped }: Explanation, view: View): string[] 
   })
 }
 
-function describeVerdict({ error, key, policy_signals, note }: Explanation, view: View): string[] {
+function describeVerdict(
+  { error, key, project, environment, policy_signals, note }: Explanation,
+  view: View,
+): string[] {
   const lines: string[] = []
   if (error !== null) {
     lines.push(`${view.paint('bad', 'Would be rejected')}: ${error.code}. ${escapeControls(error.message)}`)
   } else {
-    const asked = key === null ? ' (policies not checked; use --key to name a key)' : ` for key ${key.name}`
+    const asked =
+      key === null
+        ? ' (policies not checked; use --key to name a key)'
+        : ` for key ${key.name} (${project}/${environment})`
     lines.push(`${view.paint('good', 'Would be sent')}${asked}.`)
   }
   for (const signal of policy_signals) lines.push(`  ${signal.verdict.padEnd(5)} ${escapeControls(signal.text)}`)

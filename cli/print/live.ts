@@ -53,8 +53,12 @@ function whenBehind(error: unknown): null {
 type RowRenderer = (row: unknown) => string | Promise<string>
 
 function rowRenderer(columns: readonly Column[], settings: GlobalOptions, io: Io): RowRenderer {
-  if (settings.output === 'json') return (row) => `${JSON.stringify(row)}\n`
-  if (settings.output === 'yaml') return async (row) => `---\n${await renderDocument('yaml', columns, row)}`
+  const pick = (row: unknown) =>
+    settings.columns === null
+      ? row
+      : Object.fromEntries(columns.map(({ field }) => [field, valueAt(row, field) ?? null]))
+  if (settings.output === 'json') return (row) => `${JSON.stringify(pick(row))}\n`
+  if (settings.output === 'yaml') return async (row) => `---\n${await renderDocument('yaml', columns, pick(row))}`
   if (settings.output === 'csv') return withHead(csvHead(columns), (row) => csvRow(columns, row))
   const table = new LiveTable(columns, settings.utc)
   return withHead(null, (row) => table.render(row, stdoutView(io, settings.utc)))
@@ -71,10 +75,10 @@ function withHead(head: string | null, render: (row: unknown) => string): RowRen
 }
 
 const startWidths = {
-  text: 14,
-  number: 6,
-  bytes: 7,
-  duration: 7,
+  text: 18,
+  number: 9,
+  bytes: 8,
+  duration: 10,
   age: 8,
   money: 9,
   share: 7,
@@ -85,7 +89,13 @@ const startWidths = {
   id: 30,
 } as const
 
-/** Columns keep their place: they start at a usual width and only ever grow. The head comes with the first row. */
+/** Room for the longest status and code, `502 provider_bad_response` among them. */
+const statusWidth = 28
+
+/**
+ * Columns keep their place and their width: on a terminal what is longer is cut, since one long name would shift every
+ * row after it. The head comes with the first row.
+ */
 class LiveTable {
   readonly #columns: readonly Column[]
   readonly #widths: number[]
@@ -94,16 +104,13 @@ class LiveTable {
   constructor(columns: readonly Column[], utc: boolean) {
     this.#columns = columns
     this.#widths = columns.map((column) => {
-      const usual = utc && column.format === 'age' ? 20 : startWidths[formatOf(column)] + (column.also ? 14 : 0)
+      const usual = utc && column.format === 'age' ? 20 : column.also ? statusWidth : startWidths[formatOf(column)]
       return Math.max(usual, textWidth(column.title))
     })
   }
 
   render(row: unknown, view: View): string {
     const cells = this.#columns.map((column) => formatLive(row, column, view))
-    for (const [index, cell] of cells.entries()) {
-      this.#widths[index] = Math.max(this.#widths[index] ?? 0, Math.min(textWidth(cell), 40))
-    }
     const tones = this.#columns.map((column) => toneOfCell(row, column))
     const line = this.#join(cells, view, (text, index) => {
       const tone = tones[index]
@@ -117,8 +124,9 @@ class LiveTable {
 
   #join(cells: readonly string[], view: View, paint: (text: string, index: number) => string): string {
     const laid = this.#columns.map((column, index) => ({ column, index, width: this.#widths[index] ?? 0 }))
+    const shorten = (text: string, width: number) => (view.width === null ? text : cut(text, width))
     const parts = chooseColumns(laid, view.width).map(({ column, index, width }) =>
-      paint(alignText(cut(cells[index] ?? '', width), width, isRightAligned(column)), index),
+      paint(alignText(shorten(cells[index] ?? '', width), width, isRightAligned(column)), index),
     )
     return `${parts.join('  ').trimEnd()}\n`
   }

@@ -1,13 +1,30 @@
 import type { Column } from '../../src/admin/contract/operation.ts'
-import { formatCell, guessFormat, toneOfCell, valueAt, withoutUnit } from '../../src/admin/contract/show-value.ts'
+import {
+  absent,
+  formatCell,
+  guessFormat,
+  toneOfCell,
+  valueAt,
+  withoutUnit,
+} from '../../src/admin/contract/show-value.ts'
 import { alignText, renderTable } from './table.ts'
 import { titleWords } from './title-words.ts'
 import type { View } from './view.ts'
 
-/** One object as `title  value` lines; lists of objects in it become tables below. Without columns all its fields are shown. */
-export function renderRecord(columns: readonly Column[] | undefined, record: unknown, view: View): string {
+/**
+ * One object as `title  value` lines; lists of objects in it become tables below. Without columns all its fields are
+ * shown; `whole`: those too that have no value.
+ */
+export function renderRecord(
+  columns: readonly Column[] | undefined,
+  record: unknown,
+  view: View,
+  whole = false,
+): string {
   const chosen = columns ?? deriveColumns(record)
-  const plain = chosen.filter((column) => !isTable(valueAt(record, column.field)))
+  const plain = chosen.filter(
+    (column) => !isTable(valueAt(record, column.field)) && (whole || formatCell(record, column, view) !== absent),
+  )
   const width = Math.max(0, ...plain.map((column) => column.title.length))
   const lines = plain.map((column) => renderLine(column, record, width, view))
   const tables = chosen

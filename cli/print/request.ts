@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { recordShape } from '../../src/admin/contract/requests/record.ts'
+import { providersBehind } from '../../src/admin/contract/requests/request-steps.ts'
 import { describeRecord, summarizeRecord } from '../../src/admin/contract/requests/what-happened.ts'
 import { absent, escapeControls, formatMoney, formatValue, toneOf } from '../../src/admin/contract/show-value.ts'
 import type { Signal } from '../../src/core/record.ts'
@@ -26,6 +27,7 @@ export function renderRequest(output: unknown, view: View): string {
       record.policy_signals.map((signal) => renderSignal(signal, view)),
       view,
     ),
+    section('Failures behind it', linksBehind(record), view),
     section('Tokens and cost', renderTokens(record), view),
     section('Transfer', renderExchange(record), view),
     ...renderBodies(output, record, view),
@@ -72,6 +74,12 @@ function renderSignal({ verdict, rule, text }: Signal, view: View): string {
   const tone = verdict === 'deny' ? 'bad' : verdict === 'flag' ? 'warning' : null
   const word = verdict.padEnd(5)
   return `${tone === null ? word : view.paint(tone, word)} ${escapeControls(`${rule}: ${text}`)}`
+}
+
+/** Where to look for what made the gateway refuse: only a request that no provider was asked for has this. */
+function linksBehind(record: ShownRecord): string[] {
+  if (record.error?.code !== 'provider_not_ready') return []
+  return providersBehind(record).map((provider) => `spgw requests list --provider ${provider} --errors --since 1h`)
 }
 
 function renderTokens({ tokens, cost }: ShownRecord): string[] {

@@ -1,5 +1,6 @@
 import type { Column, Show } from '../../src/admin/contract/operation.ts'
 import { rowsOf } from '../../src/admin/contract/show-rows.ts'
+import { escapeControls, valueAt } from '../../src/admin/contract/show-value.ts'
 import type { GlobalOptions } from '../global-options.ts'
 import type { Io } from '../io.ts'
 import type { GatewayClient, Operation } from '../operation.ts'
@@ -9,6 +10,7 @@ import { deriveColumns, renderRecord } from './record.ts'
 import { renderTable } from './table.ts'
 import { prepareWidths } from './text-width.ts'
 import { stdoutView, type View } from './view.ts'
+import { describeWritten } from './written.ts'
 
 export interface CommandResult {
   operation: Operation
@@ -39,7 +41,9 @@ export async function printResult(result: CommandResult, settings: GlobalOptions
   const { show } = operation.meta
   const columns = chooseColumns(show, output, settings)
   if (settings.output !== 'table') {
-    const document = settings.output === 'csv' ? rowsOf(show, output) : output
+    const isChosen = settings.columns !== null && columns !== undefined
+    const document =
+      settings.output === 'csv' ? rowsOf(show, output) : isChosen ? pickMembers(show, columns, output) : output
     await io.stdout.write(await renderDocument(settings.output, columns, document))
     return
   }
@@ -51,8 +55,29 @@ export async function printResult(result: CommandResult, settings: GlobalOptions
   await prepareWidths(output)
   const own = await handMade[operation.name]?.()
   if (own !== undefined) return io.stdout.write(own(output, view))
-  if (show.as !== 'table') return io.stdout.write(renderRecord(columns, output, view))
+  if (show.as !== 'table') return printRecord(result, columns, settings, view, io)
   const rows = rowsOf(show, output)
   if (rows.length === 0) return io.stderr.write(`${show.empty}\n`)
   return io.stdout.write(renderTable(columns ?? show.columns, rows, view))
+}
+
+/** After a write one line says what it came to; the whole sheet is what `show` is for. */
+async function printRecord(
+  { operation, output, gateway }: CommandResult,
+  columns: readonly Column[] | undefined,
+  settings: GlobalOptions,
+  view: View,
+  io: Io,
+): Promise<void> {
+  const written = settings.columns === null ? await describeWritten(operation, output, gateway, view) : null
+  if (written === null) return io.stdout.write(renderRecord(columns, output, view, settings.columns !== null))
+  await io.stdout.write(`${written.line}\n`)
+  if (written.next !== null) await io.stderr.write(`${escapeControls(written.next)}\n`)
+}
+
+/** `--columns` with JSON or YAML: only these members, each under the path that names it. */
+function pickMembers(show: Show, columns: readonly Column[], output: unknown): unknown {
+  const pick = (row: unknown) => Object.fromEntries(columns.map(({ field }) => [field, valueAt(row, field) ?? null]))
+  const isList = Array.isArray(output) || (show.as === 'table' && show.rows !== undefined)
+  return isList ? rowsOf(show, output).map(pick) : pick(output)
 }

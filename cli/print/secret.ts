@@ -1,5 +1,5 @@
 import type { Show } from '../../src/admin/contract/operation.ts'
-import { valueAt } from '../../src/admin/contract/show-value.ts'
+import { formatValue, valueAt } from '../../src/admin/contract/show-value.ts'
 import type { Io } from '../io.ts'
 import type { GatewayClient } from '../operation.ts'
 
@@ -15,9 +15,19 @@ export async function printOnce(
   if (typeof secret !== 'string') throw new Error(`The answer holds no ${field}.`)
   await io.stdout.write(`${secret}\n`)
   await io.stderr.write(note === undefined ? await renderNote(output, gateway) : await fillNote(note, gateway))
+  await io.stderr.write(describeGrace(output, io))
   if (opens !== true || !io.stdout.isTerminal) return
   const { openAddress } = await import('../open-address.ts')
   await openAddress(secret, io.environment)
+}
+
+/** Of a rotation: until when applications may go on with the secret before. */
+function describeGrace(output: unknown, io: Io): string {
+  const ends = valueAt(output, 'grace_ends_at')
+  if (ends === undefined) return ''
+  if (typeof ends !== 'string') return 'The old secret no longer works.\n'
+  const left = formatValue(ends, 'age', { now: io.now(), utc: false })
+  return `The old secret works until ${ends} (${left}). To end it at once: spgw keys rotate ${valueAt(output, 'name')} --grace 0s\n`
 }
 
 /** The console's own address where the note has a place for it. */

@@ -33,6 +33,25 @@ describe('--columns', () => {
     expect((await list('--columns', 'ends-in,last_used_at')).out).toBe('ENDS IN  LAST USED\na1b2     –\nc3d4     –\n')
   })
 
+  it('selects members of JSON and YAML too, as does --json=a,b', async () => {
+    const wanted = [
+      { name: 'ci', last_used_at: null, 'tags.team': 'x' },
+      { name: 'web', last_used_at: null, 'tags.team': null },
+    ]
+    expect(JSON.parse((await list('--columns', 'name,last-used,tags.team', '--json')).out)).toEqual(wanted)
+    expect(JSON.parse((await list('--json=name,last-used,tags.team')).out)).toEqual(wanted)
+    expect((await list('--columns', 'name,state', '--output', 'yaml')).out).toBe(
+      '- name: ci\n  state: active\n- name: web\n  state: revoked\n',
+    )
+    expect((await list('--json=nothing')).status).toBe(2)
+    const row = { ...rows[0], id: 'key_1' }
+    const shown = await runLine(['keys', 'show', '--json=name,state', 'ci'], { gateway: { 'keys.show': () => row } })
+    expect(JSON.parse(shown.io.out())).toEqual({ name: 'ci', state: 'active' })
+    // A bare --json never takes the next word.
+    const bare = await runLine(['keys', 'show', '--json', 'ci'], { gateway: { 'keys.show': () => row } })
+    expect(bare.calls).toMatchObject([['keys.show', { key: 'ci' }]])
+  })
+
   it('takes any other field of a row, and paths into it', async () => {
     expect((await list('--columns', 'name,created-by')).out).toBe('NAME  CREATED-BY\nci    ops\nweb   ops\n')
     expect((await list('--columns', 'name,tags.team', '--output', 'csv')).out).toBe('name,tags.team\nci,x\nweb,\n')

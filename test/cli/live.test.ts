@@ -89,6 +89,29 @@ describe('tail', () => {
     expect(places).toEqual([places[0], places[0]])
   })
 
+  it('cuts what is longer than its column on a terminal, so that no row shifts', async () => {
+    const long = sampleRecord({
+      id: 'req_l',
+      model: 'a-model-with-a-name-longer-than-any-column',
+      provider: 'p'.repeat(50),
+    })
+    const { io } = await runLine(['requests', 'tail'], {
+      terminal: true,
+      columns: 250,
+      gateway: stream(...rows, long, ...rows),
+    })
+    const places = new Set(
+      io
+        .out()
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.search(/ID$|req_/)),
+    )
+    expect([...places]).toEqual([expect.any(Number)])
+    const chosen = await runLine(['requests', 'tail', '--json=id,model'], { gateway: stream(long) })
+    expect(JSON.parse(chosen.io.out())).toEqual({ id: 'req_l', model: long.model })
+  })
+
   it('keeps its columns in place', async () => {
     const wide = sampleRecord({
       id: 'req_d',

@@ -1,0 +1,137 @@
+import { escapeControls, formatValue, groupDigits, valueAt } from '../../src/admin/contract/show-value.ts'
+import type { GatewayClient, Operation } from '../operation.ts'
+import type { View } from './view.ts'
+
+/** What a write came to: one line, and what is usually done next. */
+export interface Written {
+  line: string
+  next: string | null
+}
+
+const pastTense: Readonly<Record<string, string>> = {
+  add: 'Added',
+  create: 'Created',
+  edit: 'Changed',
+  remove: 'Removed',
+  revoke: 'Revoked',
+  activate: 'Activated',
+  deactivate: 'Deactivated',
+  enable: 'Enabled',
+  disable: 'Disabled',
+  rollback: 'Rolled back',
+}
+
+const nouns: Readonly<Record<string, string>> = {
+  providers: 'provider',
+  'providers.credentials': 'credential of provider',
+  routes: 'route',
+  keys: 'key',
+  policies: 'policy',
+  projects: 'project',
+  environments: 'environment',
+  operators: 'operator',
+  tokens: 'API token',
+}
+
+/** null: the answer of this operation is more than that it was done. */
+export async function describeWritten(
+  { path, meta }: Pick<Operation, 'path' | 'meta'>,
+  output: unknown,
+  gateway: GatewayClient,
+  view: View,
+): Promise<Written | null> {
+  const verb = pastTense[path.at(-1) ?? '']
+  const noun = nouns[path.slice(0, -1).join('.')]
+  const name = nameOf(output)
+  if (meta.effect === 'read' || verb === undefined || noun === undefined || name === null) return null
+  const operation = path.join('.')
+  const facts = await factsOf(operation, output, gateway, view).catch(() => null)
+  const where = scopeOf(output)
+  const text = `${verb} ${noun} ${name}${where === '' ? '' : ` in ${where}`}${facts === null ? '' : `: ${facts}`}`
+  return {
+    line: `${view.paint('good', '✓')} ${escapeControls(text)}`,
+    next: nextStep(operation, name, output),
+  }
+}
+
+function nameOf(output: unknown): string | null {
+  const name = ['name', 'model', 'provider']
+    .map((field) => valueAt(output, field))
+    .find((value) => typeof value === 'string')
+  return typeof name === 'string' ? name : null
+}
+
+/** `default/production`; only what has one of both. */
+function scopeOf(output: unknown): string {
+  const project = valueAt(output, 'project')
+  const environment = valueAt(output, 'environment')
+  if (typeof project !== 'string') return ''
+  return typeof environment === 'string' ? `${project}/${environment}` : project
+}
+
+/** What the change means: asked of the gateway where the answer does not say it. */
+async function factsOf(operation: string, output: unknown, gateway: GatewayClient, view: View): Promise<string | null> {
+  switch (operation) {
+    case 'keys.revoke':
+    case 'keys.remove':
+      return describeUse(valueAt(output, 'id'), gateway)
+    case 'providers.add':
+    case 'providers.edit':
+    case 'providers.activate': {
+      const reason = valueAt(output, 'state_reason')
+      return `${valueAt(output, 'state')}${typeof reason === 'string' ? `, ${reason}` : ''}`
+    }
+    case 'providers.deactivate':
+      return describeLoss(String(valueAt(output, 'name')), gateway)
+    case 'routes.add':
+    case 'routes.edit':
+      return formatValue(valueAt(output, 'targets'), 'targets', view)
+    default:
+      return null
+  }
+}
+
+async function describeUse(key: unknown, gateway: GatewayClient): Promise<string> {
+  const [sum] = (await gateway.call(['requests', 'stats'], { key, since: '24h' })) as { requests: number }[]
+  if (sum === undefined || sum.requests === 0) return 'no request used it in the last day'
+  return `${groupDigits(sum.requests)} ${sum.requests === 1 ? 'request' : 'requests'} in the last day used it`
+}
+
+interface RouteTargets {
+  model: string
+  enabled: boolean
+  targets: { provider: string }[]
+}
+
+/** `smart loses its first target, deadonly its only one`. */
+async function describeLoss(provider: string, gateway: GatewayClient): Promise<string> {
+  const routes = (await gateway.call(['routes', 'list'], { all: true })) as RouteTargets[]
+  const losing = routes.filter(
+    ({ enabled, targets }) => enabled && targets.some((target) => target.provider === provider),
+  )
+  if (losing.length === 0) return 'no route uses it'
+  const losses = losing.slice(0, 5).map(({ model, targets }) => {
+    if (targets.every((target) => target.provider === provider)) return `${model} has no other target`
+    return `${model} loses ${targets[0]?.provider === provider ? 'its first target' : 'a fallback'}`
+  })
+  return losses.join(', ') + (losing.length > 5 ? `, and ${losing.length - 5} more routes` : '')
+}
+
+function nextStep(operation: string, name: string, output: unknown): string | null {
+  const [project, environment] = [valueAt(output, 'project'), valueAt(output, 'environment')]
+  const scope = [
+    typeof project === 'string' && project !== 'default' ? ` -p ${project}` : '',
+    typeof environment === 'string' && environment !== 'production' ? ` -e ${environment}` : '',
+  ].join('')
+  const steps: Readonly<Record<string, string>> = {
+    'providers.add': `Next, a route to it: spgw routes add MODEL --provider ${name}`,
+    'providers.deactivate': `To undo: spgw providers activate ${name}`,
+    'routes.add': `Next, try it: spgw routes test '${name}'${scope}`,
+    'routes.disable': `To undo: spgw routes enable '${name}'${scope}`,
+    'policies.add': `Next, apply it to a key: spgw keys edit KEY --policy ${name}`,
+    'projects.add': `Next, a key in it: spgw keys create --name NAME -p ${name}`,
+    'environments.add': `Next, a key in it: spgw keys create --name NAME${scope} -e ${name}`,
+    'keys.revoke': `It stays listed. To remove it: spgw keys remove ${name}${scope}`,
+  }
+  return steps[operation] ?? null
+}

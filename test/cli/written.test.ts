@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { runLine } from './run-line.ts'
+
+const key = { id: 'key_1', name: 'web', project: 'search', environment: 'staging', state: 'revoked', policy: null }
+const gateway = {
+  'keys.revoke': () => key,
+  'requests.stats': ({ key: of, since }: Record<string, unknown>) =>
+    of === 'key_1' && since === '24h' ? [{ requests: 1510 }] : [],
+  'providers.add': () => ({ id: 'prv_1', name: 'openai', state: 'ready', state_reason: null }),
+  'providers.deactivate': () => ({ id: 'prv_2', name: 'dead', active: false }),
+  'routes.list': () => [
+    { model: 'smart', enabled: true, targets: [{ provider: 'dead' }, { provider: 'demo' }] },
+    { model: 'only', enabled: true, targets: [{ provider: 'dead' }] },
+    { model: 'spare', enabled: true, targets: [{ provider: 'demo' }, { provider: 'dead' }] },
+    { model: 'off', enabled: false, targets: [{ provider: 'dead' }] },
+  ],
+  'keys.show': () => key,
+}
+const run = async (...argv: string[]) => {
+  const { status, io } = await runLine([...argv, '--yes'], { gateway })
+  expect(status).toBe(0)
+  return [io.out(), io.err()]
+}
+
+describe('after a write', () => {
+  it('one line says what it came to, and another what is done next', async () => {
+    expect(await run('keys', 'revoke', 'web')).toEqual([
+      '✓ Revoked key web in search/staging: 1,510 requests in the last day used it\n',
+      'It stays listed. To remove it: spgw keys remove web -p search -e staging\n',
+    ])
+    expect(await run('providers', 'add', 'openai', '--kind', 'demo')).toEqual([
+      '✓ Added provider openai: ready\n',
+      'Next, a route to it: spgw routes add MODEL --provider openai\n',
+    ])
+    expect(await run('providers', 'deactivate', 'dead')).toEqual([
+      '✓ Deactivated provider dead: smart loses its first target, only has no other target, spare loses a fallback\n',
+      'To undo: spgw providers activate dead\n',
+    ])
+  })
+
+  it('programs get all of it, and show leaves out what has no value', async () => {
+    expect(JSON.parse((await run('keys', 'revoke', 'web', '--json'))[0] ?? '')).toEqual(key)
+    expect((await run('keys', 'show', 'web'))[0]).not.toContain('Policy')
+    expect((await run('keys', 'show', 'web', '--columns', 'name,policy'))[0]).toContain('Policy  –')
+  })
+
+  it('it is still done where the gateway cannot say what it means', async () => {
+    const { status, io } = await runLine(['keys', 'revoke', 'web', '--yes'], {
+      gateway: { 'keys.revoke': () => key },
+    })
+    expect([status, io.out()]).toEqual([0, '✓ Revoked key web in search/staging\n'])
+  })
+})
+
+describe('a rotation', () => {
+  it.each([
+    ['2026-03-02T12:00:00.000Z', 'The old secret works until 2026-03-02T12:00:00.000Z (in 1 d). To end it at once:'],
+    [null, 'The old secret no longer works.'],
+  ])('says until when the old secret works (%s)', async (ends, words) => {
+    const rotated = { ...key, key: 'sp_live_new', expires_at: null, grace_ends_at: ends }
+    const { io } = await runLine(['keys', 'rotate', 'web'], { gateway: { 'keys.rotate': () => rotated } })
+    expect(io.out()).toBe('sp_live_new\n')
+    expect(io.err()).toContain(words)
+  })
+})
+
+describe('--web', () => {
+  const status = { status: () => ({ console_url: 'http://localhost:8788' }) }
+
+  it.each([
+    [['providers', 'show', 'open ai'], '/providers/open%20ai'],
+    [['requests', 'list', '--errors'], '/requests'],
+    [['routes', 'show', 'gpt-*'], '/routing/gpt-*'],
+    [['status'], '/'],
+    [['audit', 'list'], '/settings/operations/audit.list'],
+  ])('%j is %s of the console', async (argv, page) => {
+    const { io, calls } = await runLine([...argv, '--web'], { gateway: status })
+    expect([io.out(), calls.map(([name]) => name)]).toEqual([`http://localhost:8788${page}\n`, ['status']])
+  })
+
+  it('is refused for what changes something, and without a console', async () => {
+    const write = await runLine(['keys', 'revoke', 'web', '--yes', '--web'], { gateway: status })
+    expect([write.status, write.calls]).toEqual([2, []])
+    const none = await runLine(['status', '--web'], { gateway: { status: () => ({ console_url: null }) } })
+    expect([none.status, none.io.err()]).toEqual([1, expect.stringContaining('no console')])
+  })
+})
