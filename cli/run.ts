@@ -124,11 +124,11 @@ async function carryOut(
     const start = async (signal: AbortSignal) => asRows(await gateway.call(operation.path, input, { signal }))
     const target = { path: null, force: false, ...given, ...nameFile(show, input) }
     const output = await download(target, start, io)
-    await printResult({ operation, output, gateway }, settings, io)
+    await printResult({ operation, input, output, gateway }, settings, io)
     return exitStatus.done
   }
   const output = await gateway.call(operation.path, input)
-  await printResult({ operation, output, gateway }, settings, io)
+  await printResult({ operation, input, output, gateway }, settings, io)
   return outcomeOf(operation, output)
 }
 

@@ -14,6 +14,8 @@ import { describeWritten } from './written.ts'
 
 export interface CommandResult {
   operation: Operation
+  /** What it was asked. */
+  input: Readonly<Record<string, unknown>>
   output: unknown
   gateway: GatewayClient
 }
@@ -56,9 +58,25 @@ export async function printResult(result: CommandResult, settings: GlobalOptions
   const own = await handMade[operation.name]?.()
   if (own !== undefined) return io.stdout.write(own(output, view))
   if (show.as !== 'table') return printRecord(result, columns, settings, view, io)
+  const covered = describeCover(operation, result.input)
+  // For people: programs read the table from its first line.
+  if (covered !== null && io.stdout.isTerminal) await io.stderr.write(`${view.paint('quiet', covered)}\n`)
   const rows = rowsOf(show, output)
   if (rows.length === 0) return io.stderr.write(`${show.empty}\n`)
   return io.stdout.write(renderTable(columns ?? show.columns, rows, view))
+}
+
+/** What a list covers (contract.md rule 28); null: it is not about projects. */
+function describeCover({ fields }: Operation, input: CommandResult['input']): string | null {
+  const isFilter = (name: string) => fields.some((field) => field.name === name && !field.required && !field.fallback)
+  if (!isFilter('project')) return null
+  const { project, environment } = input.all === true ? {} : input
+  const ofProject = typeof project === 'string' ? `Project ${project}` : 'All projects'
+  if (!isFilter('environment')) return escapeControls(ofProject)
+  if (typeof environment === 'string') return escapeControls(`${ofProject}, environment ${environment}`)
+  return escapeControls(
+    typeof project === 'string' ? `${ofProject}, all environments` : 'All projects and environments',
+  )
 }
 
 /** After a write one line says what it came to; the whole sheet is what `show` is for. */

@@ -69,6 +69,7 @@ export const serveCommand: LocalCommand = {
     await io.stderr.write(greet(settings, serving))
     await writeSignIn(serving, io, demo)
     if (serving.recoveryKey !== null) await io.stderr.write(`${recoveryNote}${serving.recoveryKey.reveal()}\n`)
+    if (serving.lacksRecoveryKey && !demo) await io.stderr.write(noRecoveryKeyNote)
     if (serving.demoCall !== null) await io.stdout.write(serving.demoCall)
     const { trimHeapAfterStart } = await import('../store/trim-heap.ts')
     trimHeapAfterStart()
@@ -91,6 +92,9 @@ export const versionCommand: LocalCommand = {
 const recoveryNote =
   'Print the recovery key, shown only now, and keep it where neither this machine nor the backups are.\n' +
   'It opens the credentials in every backup (spgw backup, spgw restore):\n'
+
+const noRecoveryKeyNote =
+  'Made no recovery key, since this is no terminal. Backups with credentials need one: spgw seal recovery-key\n'
 
 export async function readSettings(
   options: Record<string, unknown>,

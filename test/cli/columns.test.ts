@@ -27,6 +27,21 @@ const list = async (...flags: string[]) => {
   return { status, out: io.out(), err: io.err() }
 }
 
+describe('what a list covers', () => {
+  it.each([
+    [[], {}, 'All projects and environments', {}],
+    [['-p', 'search'], {}, 'Project search, all environments', { project: 'search' }],
+    [['-e', 'staging'], {}, 'All projects, environment staging', { environment: 'staging' }],
+    [[], { SPGW_PROJECT: 'search' }, 'Project search, all environments', { project: 'search' }],
+    [['--all'], { SPGW_PROJECT: 'search' }, 'All projects and environments', { project: 'search', all: true }],
+  ])('with %j and %j is %s', async (flags, environment, words, input) => {
+    const ran = await runLine(['keys', 'list', ...flags], { gateway, terminal: true, environment })
+    expect([ran.io.err(), ran.calls]).toEqual([`${words}\n`, [['keys.list', expect.objectContaining(input)]]])
+    const piped = await runLine(['keys', 'list', ...flags], { gateway, environment })
+    expect(piped.io.err()).toBe('')
+  })
+})
+
 describe('--columns', () => {
   it('names columns by title or by field, in the order that was asked for', async () => {
     expect((await list('--columns', 'state,NAME')).out).toBe('STATE    NAME\nactive   ci\nrevoked  web\n')

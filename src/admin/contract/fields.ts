@@ -47,11 +47,21 @@ export const scopeFields = {
   ...projectField,
   environment: field(reference.default('production'), { description: 'Environment (name or ID)' }),
 }
-export const anywhereField = {
+/** What a list covers (contract.md rule 28): without any of these, all that the operator may see. */
+const listProjectField = {
+  project: field(reference.optional(), { description: 'Only this project (name or ID)' }),
+}
+const allField = {
   all: field(z.boolean().default(false), {
-    description: 'Include every project and environment',
+    description: 'Include every project and environment, whatever else is set',
     label: 'All projects',
   }),
+}
+export const listProjectFields = { ...listProjectField, ...allField }
+export const listScopeFields = {
+  ...listProjectField,
+  environment: field(reference.optional(), { description: 'Only this environment (name or ID)' }),
+  ...allField,
 }
 
 export const nameField = (noun: string) => ({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { objectTypes } from '../../core/stored-object.ts'
-import { anywhereField, reference, removed, scopeFields, time } from './fields.ts'
+import { listScopeFields, reference, removed, scopeFields, time } from './fields.ts'
 import { field, operation } from './operation.ts'
 
 export const objectShape = z.object({
@@ -55,8 +55,7 @@ export const objects = {
   })
     .input(
       z.strictObject({
-        ...scopeFields,
-        ...anywhereField,
+        ...listScopeFields,
         ...narrowing,
         limit: field(z.number().int().min(1).max(1000).default(100), { description: 'Maximum number of objects' }),
       }),

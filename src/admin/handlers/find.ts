@@ -25,6 +25,42 @@ export async function findScope(context: Store, scope: { project: string; enviro
   return { project, environment: await findEnvironment(context, project, scope.environment) }
 }
 
+export interface ListScope {
+  /** null: of several projects. */
+  projectId: string | null
+  /** null: all of them. */
+  environmentIds: string[] | null
+  /** Of what is for all environments of a project, `environmentId` is null. */
+  includes(place: { projectId: string; environmentId: string | null }): boolean
+}
+
+interface NamedScope {
+  project?: string | undefined
+  environment?: string | undefined
+  all?: boolean
+}
+
+/** What a list covers: with nothing named, all that the caller may see (contract.md rule 28). */
+export async function findListScope(context: Store, { project, environment, all }: NamedScope): Promise<ListScope> {
+  const named = all || project === undefined ? null : await findProject(context, project)
+  const projectId = named?.id ?? null
+  const ofProject = (place: { projectId: string }) => projectId === null || place.projectId === projectId
+  if (all || environment === undefined) return { projectId, environmentIds: null, includes: ofProject }
+  const environments = await context.store.environments.list(projectId)
+  const same = environments.filter(({ id, name }) => id === environment || name === environment)
+  if (same.length === 0) throw noEnvironment(environment, named)
+  const includes: ListScope['includes'] = (place) =>
+    place.environmentId === null
+      ? same.some((one) => one.projectId === place.projectId)
+      : same.some(({ id }) => id === place.environmentId)
+  return { projectId, environmentIds: same.map(({ id }) => id), includes }
+}
+
+function noEnvironment(name: string, project: Project | null) {
+  const hint = project === null ? 'List them: spgw environments list' : listing('environments', project)
+  return notFound(project === null ? 'environment' : `environment in project ${project.name} named`, name, hint)
+}
+
 export async function findProvider({ store }: Store, name: string): Promise<Provider> {
   return (await store.providers.find(name)) ?? fail(notFound('provider', name, 'List them: spgw providers list'))
 }

@@ -4,7 +4,7 @@ import { audited } from './audited.ts'
 import { operations } from './base.ts'
 import type { AdminContext } from './context.ts'
 import { conflict, invalid, notFound } from './fault.ts'
-import { findProvider, findScope } from './find.ts'
+import { findListScope, findProvider, findScope } from './find.ts'
 
 interface Names {
   projects: ReadonlyMap<string, Project>
@@ -107,10 +107,13 @@ async function refuseKnown({ store }: AdminContext, object: StoredObject, names:
 export const objects = {
   list: operations.objects.list.handler(async ({ context, input }) => {
     await context.runtime.ingest()
-    const { all, limit, type, provider } = input
+    const { limit, type, provider } = input
     const filter = await narrow(context, { type, provider })
-    const scope = all ? null : await findScope(context, input)
-    const where = scope === null ? {} : { projects: [scope.project.id], environmentId: scope.environment.id }
+    const { projectId, environmentIds } = await findListScope(context, input)
+    const where = {
+      ...(projectId === null ? {} : { projects: [projectId] }),
+      ...(environmentIds === null ? {} : { environmentIds }),
+    }
     const names = await loadNames(context)
     return (await context.store.objects.list({ ...filter, ...where, limit })).map((object) => show(object, names))
   }),

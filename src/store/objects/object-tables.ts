@@ -14,7 +14,7 @@ export interface ObjectTables {
 export interface ObjectFilter {
   /** Ids: of these projects only. */
   projects?: string[]
-  environmentId?: string
+  environmentIds?: string[]
   providerId?: string
   type?: ObjectType
   id?: string

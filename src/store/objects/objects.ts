@@ -36,7 +36,7 @@ export function objectsTable(db: Database): Tables['objects'] {
 function matching(db: Database, filter: ObjectFilter) {
   let query = db.selectFrom('objects').selectAll()
   if (filter.projects !== undefined) query = query.where('project_id', 'in', [...filter.projects, ''])
-  if (filter.environmentId !== undefined) query = query.where('environment_id', '=', filter.environmentId)
+  if (filter.environmentIds !== undefined) query = query.where('environment_id', 'in', filter.environmentIds)
   if (filter.providerId !== undefined) query = query.where('provider_id', '=', filter.providerId)
   if (filter.type !== undefined) query = query.where('type', '=', filter.type)
   if (filter.id !== undefined) query = query.where('id', '=', filter.id)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { anywhereField, reference, scopeFields, time } from '../fields.ts'
+import { listScopeFields, reference, time } from '../fields.ts'
 import { field, operation } from '../operation.ts'
 
 const limitShape = z.object({
@@ -55,13 +55,12 @@ export const usage = operation({
     empty: 'No keys yet. Create one: spgw keys create --name NAME',
   },
   positional: ['key'],
-  examples: ['keys usage', 'keys usage ci', 'keys usage --all --json'],
+  examples: ['keys usage', 'keys usage ci', 'keys usage -p search --json'],
 })
   .input(
     z.strictObject({
       key: field(reference.optional(), { description: 'Name, ID or last four of one key (default: all keys)' }),
-      ...scopeFields,
-      ...anywhereField,
+      ...listScopeFields,
     }),
   )
   .output(z.array(usageShape))

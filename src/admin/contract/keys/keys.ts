@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import {
-  anywhereField,
   durationText,
   forceField,
+  listScopeFields,
   momentText,
   owned,
   reference,
@@ -92,9 +92,9 @@ export const keys = {
     reach: 'project',
     effect: 'read',
     show: { as: 'table', columns, empty: 'No keys yet. Create one: spgw keys create --name NAME' },
-    examples: ['keys list', 'keys list --all'],
+    examples: ['keys list', 'keys list -p search', 'keys list -p search -e staging'],
   })
-    .input(z.strictObject({ ...scopeFields, ...anywhereField }))
+    .input(z.strictObject(listScopeFields))
     .output(z.array(keyShape)),
   show: operation({
     summary: 'Show a key; its secret is shown only when it is created',

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { laneNames } from '../../../core/lane.ts'
 import {
-  anywhereField,
   forceField,
+  listProjectFields,
   nameField,
   newNameField,
   owned,
@@ -56,7 +56,7 @@ export const environments = {
     show: { as: 'table', columns, empty: 'No environments yet. Add one: spgw environments add NAME' },
     examples: ['environments list', 'environments list --all'],
   })
-    .input(z.strictObject({ ...projectField, ...anywhereField }))
+    .input(z.strictObject(listProjectFields))
     .output(z.array(environmentShape)),
   show: operation({
     summary: 'Show an environment',

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import {
-  anywhereField,
   forceField,
   laneName,
+  listScopeFields,
   owned,
   reference,
   removed,
@@ -171,7 +171,7 @@ export const routes = {
     show: { as: 'table', columns, empty: 'No routes yet. Add one: spgw routes add MODEL --provider NAME' },
     examples: ['routes list', 'routes list --all'],
   })
-    .input(z.strictObject({ ...scopeFields, ...anywhereField }))
+    .input(z.strictObject(listScopeFields))
     .output(z.array(routeShape)),
   show: operation({
     summary: 'Show a route',

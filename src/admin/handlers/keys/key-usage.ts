@@ -1,12 +1,12 @@
 import type { Key, UsageSum } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
-import { findKey, findScope } from '../find.ts'
+import { findKey, findListScope, findScope } from '../find.ts'
 import { loadNames } from '../names.ts'
 
 interface UsageInput {
   key?: string | undefined
-  project: string
-  environment: string
+  project?: string | undefined
+  environment?: string | undefined
   all: boolean
 }
 
@@ -36,10 +36,13 @@ export async function showKeyUsage(context: AdminContext, input: UsageInput, now
 }
 
 async function chooseKeys(context: AdminContext, input: UsageInput): Promise<Key[]> {
-  const scope = input.all ? null : await findScope(context, input)
-  if (input.key !== undefined) return [await findKey(context, input.key, scope ?? (await findScope(context, input)))]
-  const keys = await context.store.keys.list(scope?.project.id ?? null, scope?.environment.id ?? null)
-  return keys.filter(({ revokedAt }) => revokedAt === null)
+  if (input.key !== undefined) {
+    const { project = 'default', environment = 'production' } = input
+    return [await findKey(context, input.key, await findScope(context, { project, environment }))]
+  }
+  const scope = await findListScope(context, input)
+  const keys = await context.store.keys.list(scope.projectId, null)
+  return keys.filter((key) => key.revokedAt === null && scope.includes(key))
 }
 
 function showSum({ requests, tokens, usd }: UsageSum = { requests: 0, tokens: 0, usd: null }, resetsAt: string) {

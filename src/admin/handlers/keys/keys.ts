@@ -6,7 +6,7 @@ import { operations } from '../base.ts'
 import { cancelledBy } from '../cancellation.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict, refused } from '../fault.ts'
-import { type FoundScope, findKey, findPolicy, findScope } from '../find.ts'
+import { type FoundScope, findKey, findListScope, findPolicy, findScope } from '../find.ts'
 import { mergePairs, readDuration, readEnd } from '../moments.ts'
 import { listKeyModels } from './key-models.ts'
 import { showKeyUsage } from './key-usage.ts'
@@ -85,10 +85,10 @@ export const keys = {
     return { id, name, key: minted, project, environment, expires_at }
   }),
   list: operations.keys.list.handler(async ({ context, input }) => {
-    const scope = input.all ? null : await findScope(context, input)
+    const scope = await findListScope(context, input)
     const names = await loadKeyNames(context)
-    const found = await context.store.keys.list(scope?.project.id ?? null, scope?.environment.id ?? null)
-    return found.map((key) => showKey(key, names))
+    const found = await context.store.keys.list(scope.projectId, null)
+    return found.filter(scope.includes).map((key) => showKey(key, names))
   }),
   show: operations.keys.show.handler(async ({ context, input }) => (await load(context, input)).before),
   usage: operations.keys.usage.handler(({ context, input, signal }) =>

@@ -5,7 +5,7 @@ import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict } from '../fault.ts'
-import { findEnvironment, findProject, findProvider } from '../find.ts'
+import { findEnvironment, findListScope, findProject, findProvider } from '../find.ts'
 import { loadNames, type Names } from '../names.ts'
 
 const show = (environment: Environment, names: Names) => ({
@@ -65,7 +65,7 @@ export const environments = {
     return after
   }),
   list: operations.environments.list.handler(async ({ context, input }) => {
-    const projectId = input.all ? null : (await findProject(context, input.project)).id
+    const { projectId } = await findListScope(context, input)
     const names = await loadNames(context)
     return (await context.store.environments.list(projectId)).map((environment) => show(environment, names))
   }),

@@ -8,7 +8,7 @@ import { operations } from '../base.ts'
 import { cancelledBy } from '../cancellation.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict, invalid } from '../fault.ts'
-import { findRoute, findRouteScope, findScope, type RouteReference } from '../find.ts'
+import { findListScope, findRoute, findRouteScope, type RouteReference } from '../find.ts'
 import { readStates, showState, watchedModel } from '../live-states.ts'
 import { readTimeouts, showTimeouts } from '../moments.ts'
 import { loadNames, type Names } from '../names.ts'
@@ -125,12 +125,11 @@ export const routes = {
     return show(context, route, names)
   }),
   list: operations.routes.list.handler(async ({ context, input }) => {
-    const scope = input.all ? null : await findScope(context, input)
+    const scope = await findListScope(context, input)
     const names = await loadNames(context)
-    const found = await context.store.routes.list(scope?.project.id ?? null)
+    const found = await context.store.routes.list(scope.projectId)
     const states = readStates(context)
-    const holds = ({ environmentId }: Route) => environmentId === null || environmentId === scope?.environment.id
-    return found.filter((route) => scope === null || holds(route)).map((route) => show(context, route, names, states))
+    return found.filter(scope.includes).map((route) => show(context, route, names, states))
   }),
   show: operations.routes.show.handler(async ({ context, input }) => {
     const { route, names } = await load(context, input)
