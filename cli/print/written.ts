@@ -3,7 +3,7 @@ import type { GatewayClient, Operation } from '../operation.ts'
 import type { View } from './view.ts'
 
 /** What a write came to: one line, and what is usually done next. */
-export interface Written {
+export interface WriteSummary {
   line: string
   next: string | null
 }
@@ -39,7 +39,7 @@ export async function describeWritten(
   output: unknown,
   gateway: GatewayClient,
   view: View,
-): Promise<Written | null> {
+): Promise<WriteSummary | null> {
   const verb = pastTense[path.at(-1) ?? '']
   const noun = nouns[path.slice(0, -1).join('.')]
   const name = nameOf(output)

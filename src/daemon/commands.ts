@@ -69,7 +69,7 @@ export const serveCommand: LocalCommand = {
     await io.stderr.write(greet(settings, serving))
     await writeSignIn(serving, io, demo)
     if (serving.recoveryKey !== null) await io.stderr.write(`${recoveryNote}${serving.recoveryKey.reveal()}\n`)
-    if (serving.lacksRecoveryKey && !demo) await io.stderr.write(noRecoveryKeyNote)
+    if (serving.needsRecoveryKey && !demo) await io.stderr.write(noRecoveryKeyNote)
     if (serving.demoCall !== null) await io.stdout.write(serving.demoCall)
     const { trimHeapAfterStart } = await import('../store/trim-heap.ts')
     trimHeapAfterStart()

@@ -50,7 +50,7 @@ export interface Serving {
   /** Made by this start, to be shown once. */
   recoveryKey: Secret | null
   /** The directory is new, and backups of it could not hold credentials yet. */
-  lacksRecoveryKey: boolean
+  needsRecoveryKey: boolean
   /** Why the process can no longer serve; resolves only then. */
   failed: Promise<string>
   /** Reads settings and certificates again. Never rejects. */
@@ -108,7 +108,7 @@ async function startParts(options: ServeOptions, begun: AsyncDisposableStack): P
     demoCall: prepared && writeDemoCall(settings.gateway, control.gatewayUrl, leaf, prepared.key),
     signInLine: await makeFirstLink(foundation.store, consoleListener.url),
     recoveryKey,
-    lacksRecoveryKey: foundation.fresh && recoveryKey === null,
+    needsRecoveryKey: foundation.fresh && recoveryKey === null,
     failed: hearOwnFault(),
     reload: (read) => reloader.reload(read),
     stop: () => begun.disposeAsync(),
