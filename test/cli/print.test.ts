@@ -158,7 +158,7 @@ describe('what a person reads', () => {
     ['routes-explain-unrouted', ['routes', 'explain', 'other'], {}],
   ])('%s', async (name, argv, options) => {
     const { status, io } = await runLine(argv, { ...options, gateway })
-    const said = 'terminal' in options ? 'All projects and environments\n' : ''
+    const said = name === 'requests-list-narrow' ? 'All projects and environments\n' : ''
     expect([status, io.err()]).toEqual([0, said])
     await expect(io.out()).toMatchFileSnapshot(`../fixtures/cli/${name}.txt`)
   })

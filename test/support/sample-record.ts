@@ -24,6 +24,7 @@ export function sampleRecord(change: Partial<RequestRecord> = {}): RequestRecord
     cost: { usd: 0.001, price_version: 'test' },
     duration_ms: 100,
     first_byte_ms: 50,
+    streamed: true,
     request_bytes: 100,
     response_bytes: 200,
     client: { address: '127.0.0.1', user_agent: null },

@@ -55,12 +55,13 @@ export function readHead(text: string, kind: 'admitted' | 'settled'): RecordHead
     tokens: found.tokens ?? null,
     cost: found.cost ?? null,
     duration_ms: found.duration_ms ?? null,
-    first_byte_ms: found.first_byte_ms ?? null,
+    // Of a whole answer it is the time to all of it, which says nothing about the first token.
+    first_byte_ms: found.streamed === false ? null : (found.first_byte_ms ?? null),
   }
 }
 
 /** Shapes are vouched for by the writer; the database refuses values that its columns do not take. */
-function parse(text: string): Partial<RecordHead> | null {
+function parse(text: string): (Partial<RecordHead> & Pick<Partial<RequestRecord>, 'streamed'>) | null {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? value : null
@@ -69,8 +70,9 @@ function parse(text: string): Partial<RecordHead> | null {
   }
 }
 
-function isWhole(head: Partial<RecordHead>): boolean {
+function isWhole(head: NonNullable<ReturnType<typeof parse>>): boolean {
   return (
+    head.streamed !== undefined &&
     head.id !== undefined &&
     head.time !== undefined &&
     head.state !== undefined &&

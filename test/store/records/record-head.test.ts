@@ -34,6 +34,11 @@ describe('the head of a record', () => {
     )
   })
 
+  it('has the first byte of streams only: a whole response comes as one', () => {
+    const head = (streamed: boolean) => readHead(JSON.stringify(sampleRecord({ streamed })), 'settled')
+    expect([head(true)?.first_byte_ms, head(false)?.first_byte_ms]).toEqual([50, null])
+  })
+
   it('reads what is absent as null', () => {
     const { id, time } = sampleRecord()
     const head = readHead(JSON.stringify({ id, time }), 'admitted')
