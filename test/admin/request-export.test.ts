@@ -98,7 +98,7 @@ describe('requests.export', () => {
     )
     const row = text.slice(text.indexOf('\n') + 1)
     expect(row.slice(row.indexOf(',') + 1)).toBe(
-      `2026-03-01T12:00:00.000Z,settled,openai,chat.completions,default,production,,,"'=HYPERLINK(""http://evil"")",gpt-4o-mini,openai,gpt-4o-mini,200,,,,false,,,,,,,,,100,50,0,100,200,127.0.0.1,"a, ""b""\nc",,"{""team"":""x""}",,,,,\n`,
+      `2026-03-01T12:00:00.000Z,settled,openai,chat.completions,default,production,,,"'=HYPERLINK(""http://evil"")",gpt-4o-mini,openai,gpt-4o-mini,200,,,,true,,,,,,,,,100,50,0,100,200,127.0.0.1,"a, ""b""\nc",,"{""team"":""x""}",,,,,\n`,
     )
   })
 })
