@@ -92,7 +92,6 @@ describe('the state of a target', () => {
   it.each([
     ['every credential rests, 20 s more', 'resting', 'warning'],
     ['all credentials are cooling down, 20 s left', 'resting', 'warning'],
-    ['failing: connection refused', 'failing', 'bad'],
     ['the lane is not supported', 'skipped', 'warning'],
   ])('that is skipped with “%s” is %s', (reason, word, tone) => {
     expect(stateOfTarget(target, 'gpt-4o', provider(), skippedFor(reason))).toEqual({
@@ -100,6 +99,16 @@ describe('the state of a target', () => {
       tone,
       reason,
     })
+  })
+
+  it('is its own, in the words that every surface has', () => {
+    const failing = { ...target, state: 'failing', state_reason: 'refused', state_since: null } as const
+    expect(stateOfTarget(failing, 'gpt-4o', provider(), skippedFor('paused for 3 s'))).toMatchObject({
+      word: 'failing',
+      reason: 'refused',
+    })
+    const recovering = { ...target, state: 'recovering', state_reason: 'one trial request' } as const
+    expect(stateOfTarget(recovering, 'gpt-4o', provider(), undefined)).toMatchObject({ word: 'recovering' })
   })
 
   it('says since when it has been failing, with the day where that is not today', () => {

@@ -50,6 +50,28 @@ describe('the time line of a record', () => {
     expect(lanes[2]?.spans.map(({ part }) => part)).toEqual(['wait', 'content'])
   })
 
+  it('draws the wait before the next attempt, every attempt, and what was skipped', () => {
+    const first = attempt({ outcome: 'retry', status: 429, started_ms: 10, ended_ms: 50 })
+    const again = attempt({ outcome: 'fallback', status: 429, started_ms: 700, connected_ms: 701, ended_ms: 710 })
+    const last = attempt({ provider: 'azure', started_ms: 711, connected_ms: 712, first_byte_ms: 720, ended_ms: 740 })
+    const skipped = {
+      rule: 'target',
+      verdict: 'skipped' as const,
+      text: 'groq (llama): paused for 6 s after repeated failures.',
+    }
+    const error = { code: 'provider_bad_response', origin: 'provider', message: 'cut' } as const
+    const { lanes } = draw({ attempts: [first, again, last], routing_signals: [skipped], duration_ms: 740, error })
+    expect(lanes.map(({ name, note }) => `${name} | ${note}`).slice(0, 5)).toEqual([
+      'Gateway | Received, admitted, planned',
+      'groq (llama) | Skipped: paused for 6 s after repeated failures',
+      'openai:m | Attempt 1: 429, tried again',
+      'openai:m | Attempt 2: 429, fell back',
+      'azure:m | Attempt 3: 200, broke off after 29 ms',
+    ])
+    expect(lanes[3]?.spans[0]).toEqual({ part: 'pause', fromMs: 50, toMs: 700 })
+    expect(lanes[4]?.spans.at(-1)?.part).toBe('failed')
+  })
+
   it('shows a refusal that took no time as one lane', () => {
     const { lanes } = draw({ attempts: [], duration_ms: 1, first_byte_ms: null, timeline: [] })
     expect(lanes).toEqual([

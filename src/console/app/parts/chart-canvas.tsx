@@ -1,10 +1,6 @@
 import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
-
-export interface ChartSeries {
-  name: string
-  values: readonly (number | null)[]
-}
+import type { ChartSeries } from './chart-series.ts'
 
 export interface ChartProps {
   title: string
@@ -18,9 +14,11 @@ export interface ChartProps {
   write(value: number | null): string
   /** A span was drawn with the pointer: from, until, in milliseconds since the epoch. */
   onZoom?(since: number, until: number): void
+  /** The names of the series below the chart; not where the page has them once for all its charts. */
+  legend?: boolean
 }
 
-const height = 160
+const height = 180
 
 export default function ChartCanvas(props: ChartProps) {
   const container = useRef<HTMLDivElement>(null)
@@ -59,15 +57,18 @@ function optionsOf(
   { times, series, variant = 'lines', write, onZoom }: ChartProps,
 ): uPlot.Options {
   const colour = (name: string) => readColour(element, name)
+  const tip = document.createElement('div')
+  tip.className = 'chart-tip'
+  tip.hidden = true
   const axis = { stroke: colour('--text-quiet'), font: '11px system-ui', ticks: { show: false } }
   const grid = { stroke: colour('--border'), width: 1 }
   return {
     width: element.clientWidth,
     height,
     // Room for half of the last label of the time axis.
-    padding: [8, 28, 0, 0],
+    padding: [8, 16, 0, 0],
     cursor: { drag: { x: onZoom !== undefined, y: false, setScale: false }, y: false, points: { size: 6 } },
-    legend: { live: true },
+    legend: { show: false },
     scales: { x: spanOf(times, variant), y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.1 : 1] } },
     axes: [
       { ...axis, grid: { show: false }, values: writeTimes },
@@ -75,31 +76,73 @@ function optionsOf(
         ...axis,
         ...stepsOf(series),
         grid,
-        size: 64,
+        size: widthOfLabels,
         space: 30,
         values: (_plot, splits) => splits.map((value) => (value === 0 ? '0' : write(value))),
       },
     ],
     series: [
-      { value: (_plot, value) => (value === null ? '' : writeMoment(value)) },
+      {},
       ...series.map(({ name, values }, index) => ({
         label: name,
-        stroke: colour(`--chart-${(index % 9) + 1}`),
+        stroke: colour(colourOf(series, index)),
         width: 1.5,
         points: { show: true, size: 5, filter: () => pointsOf(values) },
-        ...(variant === 'bars' ? barsOf(colour(`--chart-${(index % 9) + 1}`)) : {}),
-        value: (_plot: uPlot, _drawn: number | null, _series: number, at: number | null) =>
-          at === null ? '' : write(values[at] ?? null),
+        ...(variant === 'bars' ? barsOf(colour(colourOf(series, index))) : {}),
       })),
     ],
-    hooks: { setSelect: [(plot) => zoom(plot, onZoom)] },
+    hooks: {
+      setSelect: [(plot) => zoom(plot, onZoom)],
+      setCursor: [(plot) => showTip(plot, tip, series, write)],
+    },
   }
+}
+
+export function colourOf(series: readonly ChartSeries[], index: number): string {
+  return series[index]?.colour ?? `--chart-${(index % 9) + 1}`
+}
+
+/** What is under the pointer, beside it. */
+function showTip(plot: uPlot, tip: HTMLElement, series: readonly ChartSeries[], write: ChartProps['write']): void {
+  const { idx, left = 0 } = plot.cursor
+  const time = idx === null || idx === undefined ? undefined : plot.data[0][idx]
+  tip.hidden = time === undefined || left < 0
+  if (time === undefined || idx === null || idx === undefined) return
+  if (tip.parentElement !== plot.over) plot.over.append(tip)
+  const rows = series.map(({ name, values }, index) =>
+    tipRow(name, write(values[idx] ?? null), colourOf(series, index)),
+  )
+  const head = document.createElement('div')
+  head.textContent = writeMoment(time)
+  tip.replaceChildren(head, ...rows)
+  const onRight = left > plot.over.clientWidth / 2
+  tip.style.left = onRight ? 'auto' : `${left + 12}px`
+  tip.style.right = onRight ? `${plot.over.clientWidth - left + 12}px` : 'auto'
+}
+
+function tipRow(name: string, value: string, colour: string): HTMLElement {
+  const row = document.createElement('div')
+  const swatch = document.createElement('span')
+  swatch.className = 'swatch'
+  swatch.style.background = `var(${colour})`
+  const text = document.createElement('span')
+  text.textContent = name
+  const figure = document.createElement('b')
+  figure.textContent = value
+  row.append(swatch, text, figure)
+  return row
 }
 
 /** A single point is drawn in the middle of an hour. Bars get room for half a bar at both ends. */
 function spanOf([first = 0, second]: readonly number[], variant: 'lines' | 'bars'): uPlot.Scale {
   const room = second === undefined ? 1800 : variant === 'bars' ? (second - first) / 2000 : 0
   return room === 0 ? {} : { range: (_plot, low, high) => [low - room, high + room] }
+}
+
+/** No broader than its labels are: the plot fills the card. */
+function widthOfLabels(_plot: uPlot, labels: string[] | null): number {
+  const longest = Math.max(1, ...(labels ?? []).map((label) => label.length))
+  return 14 + longest * 6.5
 }
 
 /** Integers get no fractional ticks. */

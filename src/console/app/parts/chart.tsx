@@ -1,16 +1,18 @@
 import { Suspense } from 'react'
+import { escapeControls } from '../../../admin/contract/show-value.ts'
 import { lazyPart } from '../shell/lazy-page.ts'
 import type { ChartProps } from './chart-canvas.tsx'
+import type { ChartSeries } from './chart-series.ts'
 import { ScrollRegion } from './scroll-region.tsx'
 
 const ChartCanvas = lazyPart(async () => (await import('./chart-canvas.tsx')).default)
 
-export type { ChartProps, ChartSeries } from './chart-canvas.tsx'
+export type { ChartSeries } from './chart-series.ts'
 
 /** A chart over time. Its library is loaded with the first one; the place is kept free for it meanwhile. */
 export function Chart(props: ChartProps) {
   return (
-    <figure className={props.series.length === 1 ? 'chart chart-single' : 'chart'}>
+    <figure className="chart">
       <figcaption className="row spread">
         <span className="chart-title">{props.title}</span>
         {props.figure === undefined ? null : <span className="number quiet">{props.figure}</span>}
@@ -18,8 +20,23 @@ export function Chart(props: ChartProps) {
       <Suspense fallback={<div className="chart-canvas" />}>
         <ChartCanvas {...props} />
       </Suspense>
+      {props.legend === false || props.series.length < 2 ? null : <ChartLegend series={props.series} />}
       <ChartTable {...props} />
     </figure>
+  )
+}
+
+/** Which colour is what; once for all charts of a page where they show the same groups. */
+export function ChartLegend({ series }: { series: readonly ChartSeries[] }) {
+  return (
+    <ul className="row chart-legend small">
+      {series.map(({ name, colour }, index) => (
+        <li key={name} className="row">
+          <span className="swatch" style={{ background: `var(${colour ?? `--chart-${(index % 9) + 1}`})` }} />
+          <bdi>{escapeControls(name)}</bdi>
+        </li>
+      ))}
+    </ul>
   )
 }
 

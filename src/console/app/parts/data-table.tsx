@@ -33,10 +33,13 @@ export interface DataTableProps<Row> {
   /** Below the last row: "Loading", "That is all". */
   foot?: ReactNode
   rowClass?(row: Row): string
+  /** A line above the row that says what begins there; null: none. */
+  divider?(row: Row, before: Row | undefined): string | null
   handle?: Ref<TableHandle>
 }
 
 const rowHeight = 40
+const dividerHeight = 32
 /** Beyond so many rows only those near the window are in the page. */
 const manyRows = 80
 const nearEnd = 20
@@ -52,7 +55,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
+    estimateSize: (index) => rowHeight + (dividerAt(props, index) === null ? 0 : dividerHeight),
     overscan: 12,
     enabled: rows.length > manyRows,
     getItemKey: (index) => props.rowKey(rows[index] as Row),
@@ -102,6 +105,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       )}
     </div>
   )
+}
+
+function dividerAt<Row>({ rows, divider }: DataTableProps<Row>, index: number): string | null {
+  const row = rows[index]
+  return row === undefined ? null : (divider?.(row, rows[index - 1]) ?? null)
 }
 
 function openAt<Row>({ rows, onOpen }: DataTableProps<Row>, index: number): void {
@@ -164,20 +172,30 @@ function TableRow<Row>({ table, index, columns, keys }: TableRowProps<Row>) {
     const within = target instanceof Element && target.closest('a, button, input, select, summary') !== null
     if (!within && getSelection()?.isCollapsed !== false) table.onOpen?.(row)
   }
+  const divider = dividerAt(table, index)
   return (
-    <tr
-      data-row={index}
-      aria-rowindex={index + 1}
-      className={`${canOpen ? 'can-open' : ''} ${table.rowClass?.(row) ?? ''}`.trim() || undefined}
-      tabIndex={index === keys.active || (keys.active === -1 && index === 0) ? 0 : -1}
-      onFocus={() => keys.setActive(index)}
-      onClick={canOpen ? ({ target }) => open(target) : undefined}
-    >
-      {columns.map((column) => (
-        <td key={column.id} className={classOf(column)} data-title={column.title}>
-          <div className="cell">{column.cell(row)}</div>
-        </td>
-      ))}
-    </tr>
+    <>
+      {divider === null ? null : (
+        <tr className="table-divider">
+          <th scope="rowgroup" colSpan={columns.length}>
+            {divider}
+          </th>
+        </tr>
+      )}
+      <tr
+        data-row={index}
+        aria-rowindex={index + 1}
+        className={`${canOpen ? 'can-open' : ''} ${table.rowClass?.(row) ?? ''}`.trim() || undefined}
+        tabIndex={index === keys.active || (keys.active === -1 && index === 0) ? 0 : -1}
+        onFocus={() => keys.setActive(index)}
+        onClick={canOpen ? ({ target }) => open(target) : undefined}
+      >
+        {columns.map((column) => (
+          <td key={column.id} className={classOf(column)} data-title={column.title}>
+            <div className="cell">{column.cell(row)}</div>
+          </td>
+        ))}
+      </tr>
+    </>
   )
 }

@@ -20,7 +20,7 @@
  * be a cycle.
  */
 export { Button, IconButton, LinkButton } from './button.tsx'
-export { Chart, type ChartSeries } from './chart.tsx'
+export { Chart, ChartLegend, type ChartSeries } from './chart.tsx'
 export { ConfirmDialog } from './confirm-dialog.tsx'
 export { CopyButton } from './copy-button.tsx'
 export { DataTable, type TableHandle } from './data-table.tsx'
@@ -29,6 +29,7 @@ export { Dialog, Drawer } from './dialog.tsx'
 export { Command, Empty } from './empty.tsx'
 export { FaultNotice } from './fault-notice.tsx'
 export { FormField } from './form-field.tsx'
+export { Histogram } from './histogram.tsx'
 export { Menu } from './menu.tsx'
 export { OperationButton } from './operation-button.tsx'
 export { useOperation } from './operation-call.ts'

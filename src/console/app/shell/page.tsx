@@ -9,13 +9,15 @@ export interface PageProps {
   beside?: ReactNode
   /** The page's buttons. */
   actions?: ReactNode
+  /** The title is a line that may be long: it is broken, and not cut. */
+  wrap?: boolean
   /** Fills the window's height; what is within scrolls by itself. */
   fill?: boolean
   children: ReactNode
 }
 
 /** The frame of a page: its title, also in the window's, and its buttons. */
-export function Page({ title, above, beside, actions, fill = false, children }: PageProps) {
+export function Page({ title, above, beside, actions, wrap = false, fill = false, children }: PageProps) {
   const shown = escapeControls(title)
   useEffect(() => {
     document.title = `${shown} · spgw`
@@ -24,9 +26,9 @@ export function Page({ title, above, beside, actions, fill = false, children }: 
     <div className={`page${fill ? ' page-fill' : ''}`}>
       <header className="page-head">
         {above === undefined ? null : <nav className="small page-above">{above}</nav>}
-        <div className="row spread">
+        <div className={wrap ? 'stack-tight' : 'row spread'}>
           <div className="row grow">
-            <h1 className="truncate" tabIndex={-1}>
+            <h1 className={wrap ? 'breakable' : 'truncate'} tabIndex={-1}>
               <bdi>{shown}</bdi>
             </h1>
             {beside}

@@ -6,7 +6,7 @@ import { Button, Command, ConfirmDialog, Empty, OperationForm, useOperation } fr
 import { fillIn, titleOf } from '../../parts/operation-button.tsx'
 import { useMay } from '../../session/session.ts'
 import { Page } from '../../shell/page.tsx'
-import { DownloadProgress, datedName, useDownload } from '../settings/download.tsx'
+import { DownloadProgress, datedName, useDownload } from '../download.tsx'
 import { useDefaultScope } from '../use-default-scope.ts'
 import { InputForm } from './input-form.tsx'
 import { LiveAnswer } from './live-answer.tsx'

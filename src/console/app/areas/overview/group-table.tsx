@@ -4,9 +4,10 @@ import type { admin } from '../../client/admin.ts'
 import { Count, DataTable, Duration, Empty, Money, type TableColumn, UntrustedText } from '../../parts/index.ts'
 import { labelOf } from '../../parts/labels.ts'
 import { keepScope } from '../../shell/keys.ts'
+import type { Grouping } from './overview-search.ts'
 
 type GroupRow = Awaited<ReturnType<typeof admin.requests.stats>>[number]
-type By = 'key' | 'model' | 'provider' | 'project'
+type By = Grouping
 
 interface GroupTableProps {
   by: By
@@ -21,13 +22,13 @@ export function GroupTable({ by, rows, window }: GroupTableProps) {
   const sorted = [...rows].sort((left, right) => right.requests - left.requests)
   const open = ({ group }: GroupRow) => {
     // No filter finds requests without a group.
-    if (group === noGroup) return
+    if (group === noGroup || group.startsWith('status_')) return
     const words = { since: window.since, ...(window.until === undefined ? {} : { until: window.until }) }
     void navigate({ to: '/requests', search: (before) => ({ ...keepScope(before), ...words, [by]: group }) })
   }
   return (
     <section className="stack-tight">
-      <h2>By {by}</h2>
+      <h2>By {by === 'error' ? 'error code' : by}</h2>
       <DataTable
         name={`overview-${by}`}
         label={`Traffic by ${by}`}

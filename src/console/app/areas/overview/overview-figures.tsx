@@ -1,58 +1,73 @@
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { formatShare } from '../../../../admin/contract/show-value.ts'
-import type { admin } from '../../client/admin.ts'
-import type { Series } from '../../client/series.ts'
-import { Count, Duration, Missing, Money, Sparkline } from '../../parts/index.ts'
+import { Count, Duration, Money } from '../../parts/index.ts'
+import { keepScope } from '../../shell/keys.ts'
+import type { StatsRow } from '../outputs.ts'
 import { compactNumber } from './compact-number.ts'
 
-type Sum = Awaited<ReturnType<typeof admin.requests.stats>>[number]
+interface OverviewFiguresProps {
+  sum: StatsRow | undefined
+  window: { since: string; until?: string }
+}
 
-/** The whole span in a row of figures. */
-export function OverviewFigures({ sum, points }: { sum: Sum | undefined; points: Series['groups'] | undefined }) {
+const highShare = 0.05
+
+/** The whole span in a row of figures; each opens the requests behind it. */
+export function OverviewFigures({ sum, window }: OverviewFiguresProps) {
   const requests = sum?.requests ?? 0
-  const share = requests === 0 ? 0 : (sum?.errors ?? 0) / requests
-  const bars = sumByTime(points ?? [])
-  const first: unknown = sum === undefined ? null : Reflect.get(sum, 'first_byte_p50_ms')
+  const errors = sum?.errors ?? 0
+  const share = requests === 0 ? 0 : errors / requests
+  const p95 = sum?.duration_p95_ms ?? null
+  const slow: Record<string, string> = p95 === null ? {} : { slowerThan: `${Math.floor(p95)}ms` }
   return (
-    <dl className="figures">
-      <Figure
-        title="Requests"
-        note={bars.length > 0 ? <Sparkline points={bars} label="Requests over time" height={16} /> : null}
-      >
+    <ul className="figures">
+      <Figure title="Requests" search={window} note="View all requests">
         <Count value={requests} />
       </Figure>
       <Figure
         title="Errors"
-        note={`${(sum?.errors ?? 0).toLocaleString('en-US')} ${sum?.errors === 1 ? 'request' : 'requests'}`}
+        search={{ ...window, errors: 'true' }}
+        note={`${errors.toLocaleString('en-US')} ${errors === 1 ? 'request' : 'requests'}`}
+        bad={share >= highShare}
       >
         {formatShare(share)}
       </Figure>
-      <Figure title="Latency p50" note={<Pair title="p95" ms={sum?.duration_p95_ms} />}>
+      <Figure title="Latency p50" search={window} note={<Pair title="First byte" ms={sum?.first_byte_p50_ms} />}>
         <Duration ms={sum?.duration_p50_ms} />
       </Figure>
-      <Figure title="Latency p99" note="whole request">
-        <Duration ms={sum?.duration_p99_ms} />
+      <Figure title="Latency p95" search={{ ...window, ...slow }} note={<Pair title="p99" ms={sum?.duration_p99_ms} />}>
+        <Duration ms={p95} />
       </Figure>
-      <Figure title="First byte p50" note="streams and whole responses">
-        {typeof first === 'number' ? <Duration ms={first} /> : <Missing meaning="Not measured" />}
-      </Figure>
-      <Figure title="Tokens" note={<Tokens sum={sum} />}>
+      <Figure title="Tokens" search={window} note={<Tokens sum={sum} />}>
         <Large value={(sum?.input ?? 0) + (sum?.output ?? 0)} />
       </Figure>
-      <Figure title="Spend" note={<PerThousand sum={sum} />}>
-        <Money usd={sum?.usd} />
-      </Figure>
-    </dl>
+      {sum === undefined || sum.usd === null ? null : (
+        <Figure title="Spend" search={window} note={<PerThousand usd={sum.usd} requests={requests} />}>
+          <Money usd={sum.usd} />
+        </Figure>
+      )}
+    </ul>
   )
 }
 
-function Figure({ title, note, children }: { title: string; note: ReactNode; children: ReactNode }) {
+interface FigureProps {
+  title: string
+  search: Record<string, string>
+  note: ReactNode
+  bad?: boolean
+  children: ReactNode
+}
+
+function Figure({ title, search, note, bad = false, children }: FigureProps) {
   return (
-    <div className="figure">
-      <dt>{title}</dt>
-      <dd>{children}</dd>
-      <dd className="figure-note small quiet">{note}</dd>
-    </div>
+    <li className="figure">
+      <Link to="/requests" search={(before) => ({ ...keepScope(before), ...search })} className="figure-link">
+        {title}
+      </Link>
+      <div className={bad ? 'figure-value state-bad' : 'figure-value'}>{children}</div>
+      <div className="figure-note small quiet">{note}</div>
+    </li>
   )
 }
 
@@ -64,7 +79,7 @@ function Pair({ title, ms }: { title: string; ms: number | null | undefined }) {
   )
 }
 
-function Tokens({ sum }: { sum: Sum | undefined }) {
+function Tokens({ sum }: { sum: StatsRow | undefined }) {
   return (
     <>
       <Large value={sum?.input ?? 0} /> in · <Large value={sum?.output ?? 0} /> out
@@ -81,16 +96,11 @@ function Large({ value }: { value: number }) {
   )
 }
 
-function PerThousand({ sum }: { sum: Sum | undefined }) {
-  if (sum === undefined || sum.usd === null || sum.requests === 0) return null
+function PerThousand({ usd, requests }: { usd: number; requests: number }) {
+  if (requests === 0) return null
   return (
     <>
-      <Money usd={(sum.usd / sum.requests) * 1000} /> per 1,000 requests
+      <Money usd={(usd / requests) * 1000} /> per 1,000 requests
     </>
   )
-}
-
-function sumByTime(groups: Series['groups']): number[] {
-  const first = groups[0]?.points ?? []
-  return first.map((_, index) => groups.reduce((sum, { points }) => sum + (points[index]?.requests ?? 0), 0))
 }

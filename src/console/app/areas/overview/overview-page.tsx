@@ -5,22 +5,22 @@ import { useState } from 'react'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { orpc } from '../../client/admin.ts'
 import { readSeries, seriesKey } from '../../client/series.ts'
-import { findOperation } from '../../contract/operations.ts'
 import { useLive } from '../../live/live.ts'
 import { useTraffic } from '../../live/traffic.ts'
-import { FaultNotice, Time } from '../../parts/index.ts'
+import { QueryFault, Time } from '../../parts/index.ts'
 import { useScope } from '../../session/scope.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import { FirstRun } from '../first-run/first-run.tsx'
 import { useSetUp } from '../first-run/steps.ts'
+import { useUsualSpan } from '../use-usual-span.ts'
 import { GroupTable } from './group-table.tsx'
+import { NeedsAttention } from './needs-attention.tsx'
 import { OverviewCharts } from './overview-charts.tsx'
 import { OverviewFigures } from './overview-figures.tsx'
 import type { OverviewSearch } from './overview-search.ts'
 import { OverviewTools } from './overview-tools.tsx'
 
 const route = getRouteApi('/app/')
-export const usualSpan = '24h'
 
 /** What goes on: first the way to the first request, then the traffic. */
 export function OverviewPage() {
@@ -29,55 +29,61 @@ export function OverviewPage() {
   // Once it has been on the page it stays until one leaves: ticking off the last step must not take it away.
   const [begun, setBegun] = useState(false)
   if (setUp !== null && setUp.next !== null && !begun) setBegun(true)
-  if (setUp === null) return <Page title="Overview">{<Loading />}</Page>
+  const { filter } = useScope()
+  const usual = useUsualSpan(filter)
+  if (setUp === null || usual === null) return <Page title="Overview">{<Loading />}</Page>
   const showTraffic = setUp.requestId !== null
   return (
-    <Page title="Overview" actions={showTraffic ? <OverviewTools search={search} /> : null}>
+    <Page title="Overview" actions={showTraffic ? <OverviewTools search={search} usual={usual} /> : null}>
       <PartsNotice />
       {begun ? <FirstRun setUp={setUp} /> : null}
-      {showTraffic ? <Traffic search={search} /> : null}
+      {showTraffic ? (
+        <>
+          <NeedsAttention />
+          <Traffic search={search} usual={usual} />
+        </>
+      ) : null}
     </Page>
   )
 }
 
-function Traffic({ search }: { search: OverviewSearch }) {
+function Traffic({ search, usual }: { search: OverviewSearch; usual: string }) {
   const { filter } = useScope()
-  const { since = usualSpan, until, by } = search
+  const { since = usual, until, by } = search
+  const range = { since, ...(until === undefined ? {} : { until }) }
   const window = { ...filter, ...(since === 'all' ? {} : { since }), ...(until === undefined ? {} : { until }) }
   const shown = { placeholderData: keepPreviousData }
   const total = useQuery({ ...orpc.requests.stats.queryOptions({ input: { ...window, by: 'total' } }), ...shown })
-  const groups = useQuery({
-    ...orpc.requests.stats.queryOptions({ input: { ...window, by: by ?? 'model' } }),
-    ...shown,
-  })
-  const input = { ...window, step: 'auto', ...(by === undefined ? {} : { by }) }
-  const hasSeries = findOperation('requests.series') !== undefined
-  const series = useQuery({
-    queryKey: seriesKey(input),
-    queryFn: ({ signal }) => readSeries(input, signal),
-    enabled: hasSeries,
-    ...shown,
-  })
+  const grouping = by ?? 'model'
+  const groups = useQuery({ ...orpc.requests.stats.queryOptions({ input: { ...window, by: grouping } }), ...shown })
+  const series = useSeries({ ...window, step: 'auto', by: by ?? 'total' })
+  const outcomes = useSeries({ ...window, step: 'auto', by: 'status' })
   useTraffic(() => {
     if (until !== undefined) return
-    void total.refetch()
-    void groups.refetch()
-    if (hasSeries) void series.refetch()
+    for (const reading of [total, groups, series, outcomes]) void reading.refetch()
   })
-  const error = total.error ?? groups.error ?? series.error
-  if (error !== null) return <FaultNotice error={error} onRetry={() => void total.refetch()} />
+  const failed = [total, groups, series].find(({ error, data }) => error !== null && data === undefined)
+  if (failed !== undefined) return <QueryFault of={failed} />
   return (
     <>
-      <OverviewFigures sum={total.data?.[0]} points={series.data?.groups} />
+      <OverviewFigures sum={total.data?.[0]} window={range} />
       {/* Nothing is put above what is there already. */}
-      {series.data === undefined ? null : (
+      {series.data === undefined || outcomes.data === undefined ? null : (
         <>
-          <OverviewCharts series={series.data} />
-          <GroupTable by={by ?? 'model'} rows={groups.data ?? []} window={{ since, until }} />
+          <OverviewCharts series={series.data} outcomes={by === undefined ? outcomes.data : null} />
+          <GroupTable by={grouping} rows={groups.data ?? []} window={{ since, until }} />
         </>
       )}
     </>
   )
+}
+
+function useSeries(input: object) {
+  return useQuery({
+    queryKey: seriesKey(input),
+    queryFn: ({ signal }) => readSeries(input, signal),
+    placeholderData: keepPreviousData,
+  })
 }
 
 /** What is not well with the gateway itself, before anything else. */

@@ -6,10 +6,11 @@ export interface OverviewSearch {
   since?: string
   /** A time; left out: now. */
   until?: string
-  by?: 'key' | 'model' | 'provider' | 'project'
+  by?: Grouping
 }
 
-const groupings = ['key', 'model', 'provider', 'project'] as const
+export const groupings = ['key', 'model', 'provider', 'project', 'error'] as const
+export type Grouping = (typeof groupings)[number]
 
 export function readOverviewSearch(search: Record<string, unknown>): OverviewSearch {
   const by = groupings.find((word) => word === search.by)

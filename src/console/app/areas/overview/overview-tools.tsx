@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { ZoomOut } from 'lucide-react'
 import { Button } from '../../parts/index.ts'
 import { TimeRangeSelect } from '../time-range-select.tsx'
-import type { OverviewSearch } from './overview-search.ts'
+import { groupings, type OverviewSearch } from './overview-search.ts'
 
 const spans = [
   { since: '15m', title: 'Last 15 minutes' },
@@ -12,14 +12,13 @@ const spans = [
   { since: '30d', title: 'Last 30 days' },
   { since: '90d', title: 'Last 90 days' },
 ]
-const groupings = ['key', 'model', 'provider', 'project'] as const
 
 /** Time range and grouping, kept in the address. */
-export function OverviewTools({ search }: { search: OverviewSearch }) {
+export function OverviewTools({ search, usual }: { search: OverviewSearch; usual: string }) {
   const navigate = useNavigate()
   const change = (words: { [Name in keyof OverviewSearch]?: OverviewSearch[Name] | undefined }) =>
     void navigate({ to: '/', search: (before) => ({ ...before, ...words }) as OverviewSearch })
-  const { since = '24h', until, by } = search
+  const { since = usual, until, by } = search
   const zoomed = until !== undefined || !spans.some((span) => span.since === since)
   return (
     <div className="row overview-tools">
@@ -40,7 +39,7 @@ export function OverviewTools({ search }: { search: OverviewSearch }) {
         <option value="">No grouping</option>
         {groupings.map((word) => (
           <option key={word} value={word}>
-            By {word}
+            By {word === 'error' ? 'error code' : word}
           </option>
         ))}
       </select>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Plus, X } from 'lucide-react'
-import { type FormEvent, useId, useState } from 'react'
+import { type FormEvent, useCallback, useId, useState } from 'react'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { errorCodes } from '../../../../core/errors.ts'
 import { orpc } from '../../client/admin.ts'
@@ -10,16 +10,32 @@ import { Button, Menu } from '../../parts/index.ts'
 import { labelOf } from '../../parts/labels.ts'
 import type { FilterName, RequestsSearch } from './requests-search.ts'
 
-const chipNames = ['key', 'model', 'provider', 'status', 'error', 'lane', 'route', 'state', 'tag', 'id'] as const
+const chipNames = [
+  'key',
+  'model',
+  'provider',
+  'status',
+  'error',
+  'slowerThan',
+  'lane',
+  'route',
+  'state',
+  'tag',
+  'id',
+] as const
 type ChipName = (typeof chipNames)[number]
 const titleOf = (name: ChipName) => (name === 'id' ? 'Request ID' : labelOf(name))
 
 /** One chip per filter, kept in the address. */
 export function FilterChips({ search }: { search: RequestsSearch }) {
   const change = useFilterChange()
-  const set = chipNames.filter((name) => search[name] !== undefined)
+  // The quick filter of its own shows it.
+  const set = chipNames.filter(
+    (name) => search[name] !== undefined && !(name === 'slowerThan' && search[name] === slow),
+  )
   return (
     <div className="row filters">
+      <QuickFilters search={search} />
       {set.map((name) => (
         <span key={name} className="chip">
           <span className="quiet">{titleOf(name)}</span>
@@ -66,10 +82,42 @@ export function FilterChips({ search }: { search: RequestsSearch }) {
   )
 }
 
+const slow = '5s'
+
+const quick = [
+  { name: 'errors', value: 'true', title: 'Errors' },
+  { name: 'slowerThan', value: slow, title: `Slow (≥ ${slow.replace('s', ' s')})` },
+  { name: 'fellBack', value: 'true', title: 'Fell back' },
+] as const
+
+/** What is looked for most, each by one press; they combine with one another and with every filter. */
+function QuickFilters({ search }: { search: RequestsSearch }) {
+  const change = useFilterChange()
+  return (
+    <fieldset className="row quick-filters">
+      <legend className="visually-hidden">Quick filters</legend>
+      {quick.map(({ name, value, title }) => (
+        <button
+          key={name}
+          type="button"
+          className="chip-toggle"
+          aria-pressed={search[name] === value}
+          onClick={() => change({ [name]: search[name] === value ? undefined : value })}
+        >
+          {title}
+        </button>
+      ))}
+    </fieldset>
+  )
+}
+
 /** Changes words of the address; undefined takes one out. */
 export function useFilterChange(): (change: { [Name in FilterName]?: string | undefined }) => void {
   const navigate = useNavigate()
-  return (change) => void navigate({ to: '/requests', search: (before) => ({ ...before, ...change }), replace: true })
+  return useCallback(
+    (change) => void navigate({ to: '/requests', search: (before) => ({ ...before, ...change }), replace: true }),
+    [navigate],
+  )
 }
 
 function FilterForm({ onDone }: { onDone(name: ChipName, value: string): void }) {

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { describeRecord, isOwnAnswer } from '../../../../admin/contract/requests/what-happened.ts'
+import { describeRecord, isOwnAnswer, summarizeRecord } from '../../../../admin/contract/requests/what-happened.ts'
 import { escapeControls } from '../../../../admin/contract/show-value.ts'
 import { orpc } from '../../client/admin.ts'
 import { faultOf } from '../../client/fault.ts'
@@ -8,6 +8,7 @@ import type { RequestRow } from '../../live/status-output.ts'
 import { CopyButton, Empty, FaultNotice, Time, UntrustedText } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
+import { FailuresBehind } from './failures-behind.tsx'
 import { RecordActions } from './record-actions.tsx'
 import { RecordBodies } from './record-bodies.tsx'
 import { RecordDetails } from './record-details.tsx'
@@ -53,22 +54,24 @@ function Record({ record }: { record: RequestRow }) {
   const sentences = describeRecord(record).map((text, index) => ({ key: `${index}`, text }))
   return (
     <Page
-      title={record.model ?? record.operation ?? record.id}
+      title={summarizeRecord(record)}
+      wrap
       above={
         <Link to="/requests" search={keepScope}>
           Requests
         </Link>
       }
-      beside={<RequestState row={record} />}
       actions={<RecordActions record={record} />}
     >
       <p className="row record-about">
+        <RequestState row={record} short />
         <code className="breakable">{escapeControls(record.id)}</code>
         <CopyButton bare text={record.id} label="Copy ID" />
         <span className="quiet">
           <Time at={record.time} /> · {record.lane ?? 'No lane'} · <UntrustedText text={record.operation} />
         </span>
       </p>
+      <FailuresBehind record={record} />
       <section className="card">
         <h2 className="card-head">Timeline</h2>
         <TimeLine record={record} />

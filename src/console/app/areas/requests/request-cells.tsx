@@ -1,6 +1,10 @@
+import type { ReactNode } from 'react'
 import { escapeControls, formatValue } from '../../../../admin/contract/show-value.ts'
+import { useClock } from '../../live/now.ts'
 import type { RequestRow } from '../../live/status-output.ts'
-import { Duration, Id, Missing, Money, StateBadge, type TableColumn, Time, UntrustedText } from '../../parts/index.ts'
+import { Duration, Id, Missing, Money, StateBadge, type TableColumn, UntrustedText } from '../../parts/index.ts'
+import { labelOf } from '../../parts/labels.ts'
+import type { FilterName } from './requests-search.ts'
 
 /** In progress, its status with the error code, or interrupted by a gateway crash. */
 export function RequestState({ row, short = false }: { row: RequestRow; short?: boolean }) {
@@ -23,22 +27,27 @@ export function RequestState({ row, short = false }: { row: RequestRow; short?: 
 
 export function toneOfRequest({ status, error }: RequestRow): 'good' | 'warning' | 'bad' {
   if (error === null && status !== null && status < 400) return 'good'
-  return status !== null && status < 500 ? 'warning' : 'bad'
+  // An answer that had begun and broke off is no success, whatever its status.
+  return status !== null && status >= 400 && status < 500 ? 'warning' : 'bad'
 }
 
 /** `gpt-4o-mini → azure (fallback)` */
-export function ModelServed({ row }: { row: RequestRow }) {
+export function ModelServed({ row, change }: { row: RequestRow; change: Change }) {
   const first = row.attempts[0]
   const fellBack = first !== undefined && row.provider !== null && first.provider !== row.provider
   const upstream = row.upstream_model !== null && row.upstream_model !== row.model ? `:${row.upstream_model}` : ''
   const served = row.provider === null ? '' : `${row.provider}${upstream}`
   return (
     <span className="truncate" title={escapeControls(`${row.model ?? 'no model'}${served && ` → ${served}`}`)}>
-      <UntrustedText text={row.model} />
+      <FilterCell name="model" value={row.model} change={change}>
+        <UntrustedText text={row.model} />
+      </FilterCell>
       {served === '' ? null : (
         <span className="quiet wide-only">
           {' → '}
-          <bdi>{escapeControls(served)}</bdi>
+          <FilterCell name="provider" value={row.provider} change={change}>
+            <bdi>{escapeControls(served)}</bdi>
+          </FilterCell>
           {fellBack ? ' (fallback)' : null}
         </span>
       )}
@@ -59,64 +68,152 @@ function Tokens({ row }: { row: RequestRow }) {
   )
 }
 
-export const requestColumns: TableColumn<RequestRow>[] = [
-  { id: 'time', title: 'Time', width: '112px', narrowWidth: '56px', cell: (row) => <Time short at={row.time} /> },
-  { id: 'status', title: 'Status', width: '264px', narrowWidth: '100px', cell: (row) => <RequestState row={row} /> },
-  { id: 'model', title: 'Model → served by', narrowTitle: 'Model', cell: (row) => <ModelServed row={row} /> },
-  { id: 'key', title: 'Key', width: '112px', wideOnly: true, cell: (row) => <UntrustedText text={row.key?.name} /> },
-  {
-    id: 'ttfb',
-    title: 'First byte',
-    number: true,
-    width: '92px',
-    wideOnly: true,
-    cell: (row) => <Duration ms={row.first_byte_ms} />,
-  },
-  {
-    id: 'total',
-    title: 'Total',
-    number: true,
-    width: '84px',
-    narrowWidth: '76px',
-    cell: (row) => <Duration ms={row.duration_ms} />,
-  },
-  { id: 'tokens', title: 'Tokens', number: true, width: '116px', wideOnly: true, cell: (row) => <Tokens row={row} /> },
-  {
-    id: 'cost',
-    title: 'Cost',
-    number: true,
-    width: '112px',
-    wideOnly: true,
-    cell: (row) => <Money usd={row.cost?.usd} />,
-  },
-  { id: 'scope', title: 'Scope', width: '160px', wideOnly: true, optional: true, cell: (row) => <Scope row={row} /> },
-  { id: 'lane', title: 'Lane', width: '92px', wideOnly: true, optional: true, cell: (row) => row.lane ?? <Missing /> },
-  {
-    id: 'operation',
-    title: 'Operation',
-    width: '140px',
-    wideOnly: true,
-    optional: true,
-    cell: (row) => <UntrustedText text={row.operation} />,
-  },
-  {
-    id: 'route',
-    title: 'Route',
-    width: '140px',
-    wideOnly: true,
-    optional: true,
-    cell: (row) => <UntrustedText text={row.route} />,
-  },
-  {
-    id: 'address',
-    title: 'Client',
-    width: '130px',
-    wideOnly: true,
-    optional: true,
-    cell: (row) => <UntrustedText text={row.client.address} />,
-  },
-  { id: 'id', title: 'ID', width: '150px', wideOnly: true, optional: true, cell: (row) => <Id id={row.id} /> },
-]
+type Change = (change: { [Name in FilterName]?: string }) => void
+
+/** A value that filters the list by itself; elsewhere a press on the row opens the request. */
+function FilterCell({ name, value, change, children }: FilterCellProps) {
+  if (value === null || value === undefined) return children
+  return (
+    <button
+      type="button"
+      className="cell-filter"
+      title={`Show only ${labelOf(name).toLowerCase()} ${escapeControls(value)}`}
+      onClick={() => change({ [name]: value })}
+    >
+      {children}
+    </button>
+  )
+}
+
+interface FilterCellProps {
+  name: FilterName
+  value: string | null | undefined
+  change: Change
+  children: ReactNode
+}
+
+/** `15:29:03.089`, and how long ago that is on hover. */
+function ClockTime({ at }: { at: string }) {
+  const moment = new Date(at)
+  const ago = useClock((now) => formatValue(at, 'age', { now: Math.max(now, moment.getTime()), utc: false }))
+  const clock = moment.toLocaleTimeString('en-GB')
+  return (
+    <time dateTime={at} title={`${ago}, ${moment.toISOString()}`} className="number nowrap">
+      {clock}
+      <span className="quiet wide-only">.{String(moment.getMilliseconds()).padStart(3, '0')}</span>
+    </time>
+  )
+}
+
+const statusFilter = (row: RequestRow): { name: FilterName; value: string | null } =>
+  row.error === null
+    ? { name: 'status', value: row.status === null ? null : String(row.status) }
+    : { name: 'error', value: row.error.code }
+
+export function requestColumns(change: Change): TableColumn<RequestRow>[] {
+  const text = (name: FilterName, read: (row: RequestRow) => string | null | undefined) => (row: RequestRow) => (
+    <FilterCell name={name} value={read(row)} change={change}>
+      <UntrustedText text={read(row)} />
+    </FilterCell>
+  )
+  return [
+    { id: 'time', title: 'Time', width: '132px', narrowWidth: '82px', cell: (row) => <ClockTime at={row.time} /> },
+    {
+      id: 'status',
+      title: 'Status',
+      width: '264px',
+      narrowWidth: '92px',
+      cell: (row) => (
+        <FilterCell {...statusFilter(row)} change={change}>
+          <RequestState row={row} />
+        </FilterCell>
+      ),
+    },
+    {
+      id: 'model',
+      title: 'Model → served by',
+      narrowTitle: 'Model',
+      cell: (row) => <ModelServed row={row} change={change} />,
+    },
+    { id: 'key', title: 'Key', width: '112px', wideOnly: true, cell: text('key', (row) => row.key?.name) },
+    {
+      id: 'ttfb',
+      title: 'First byte',
+      number: true,
+      width: '92px',
+      wideOnly: true,
+      cell: (row) => <Duration ms={row.first_byte_ms} />,
+    },
+    {
+      id: 'total',
+      title: 'Total',
+      number: true,
+      width: '84px',
+      narrowWidth: '76px',
+      cell: (row) => <Duration ms={row.duration_ms} />,
+    },
+    {
+      id: 'tokens',
+      title: 'Tokens',
+      number: true,
+      width: '116px',
+      wideOnly: true,
+      cell: (row) => <Tokens row={row} />,
+    },
+    {
+      id: 'cost',
+      title: 'Cost',
+      number: true,
+      width: '112px',
+      wideOnly: true,
+      cell: (row) => <Money usd={row.cost?.usd} />,
+    },
+    { id: 'scope', title: 'Scope', width: '160px', wideOnly: true, optional: true, cell: (row) => <Scope row={row} /> },
+    {
+      id: 'lane',
+      title: 'Lane',
+      width: '100px',
+      wideOnly: true,
+      optional: true,
+      cell: text('lane', (row) => row.lane),
+    },
+    {
+      id: 'operation',
+      title: 'Operation',
+      width: '140px',
+      wideOnly: true,
+      optional: true,
+      cell: (row) => <UntrustedText text={row.operation} />,
+    },
+    {
+      id: 'route',
+      title: 'Route',
+      width: '140px',
+      wideOnly: true,
+      optional: true,
+      cell: text('route', (row) => row.route),
+    },
+    {
+      id: 'address',
+      title: 'Client',
+      width: '180px',
+      wideOnly: true,
+      optional: true,
+      cell: (row) => <Client row={row} />,
+    },
+    { id: 'id', title: 'ID', width: '150px', wideOnly: true, optional: true, cell: (row) => <Id id={row.id} /> },
+  ]
+}
+
+function Client({ row: { client } }: { row: RequestRow }) {
+  const { address, user_agent: agent } = client
+  const words = [address, agent].filter((word) => word !== null).join(' ')
+  return (
+    <span className="truncate" title={escapeControls(words)}>
+      <UntrustedText text={agent ?? address} />
+    </span>
+  )
+}
 
 function Scope({ row }: { row: RequestRow }) {
   return <UntrustedText text={row.project === null ? null : `${row.project}/${row.environment ?? ''}`} />

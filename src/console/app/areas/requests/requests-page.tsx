@@ -7,6 +7,8 @@ import { useScope } from '../../session/scope.ts'
 import { isTyping, keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import { TimeRangeSelect } from '../time-range-select.tsx'
+import { useUsualSpan } from '../use-usual-span.ts'
+import { ExportMenu } from './export-menu.tsx'
 import { FilterChips, useFilterChange } from './filter-chips.tsx'
 import { MissingRecords, NoRequests } from './no-requests.tsx'
 import { requestColumns } from './request-cells.tsx'
@@ -15,11 +17,10 @@ import { RequestSummary } from './request-summary.tsx'
 import type { RequestsSearch } from './requests-search.ts'
 
 const route = getRouteApi('/app/requests')
-const usualSpan = '24h'
 const spans = [
   { since: '15m', title: 'Last 15 minutes' },
   { since: '1h', title: 'Last hour' },
-  { since: usualSpan, title: 'Last 24 hours' },
+  { since: '24h', title: 'Last 24 hours' },
   { since: '7d', title: 'Last 7 days' },
   { since: '30d', title: 'Last 30 days' },
   { since: 'all', title: 'All time' },
@@ -27,10 +28,21 @@ const spans = [
 
 /** Every request, newest first, and new ones as they begin and end. */
 export function RequestsPage() {
+  const scope = useScope()
+  const usual = useUsualSpan(scope.filter)
+  if (usual === null) return <Page title="Requests">{<Loading what="Loading requests" />}</Page>
+  return <Requests usual={usual} />
+}
+
+function Requests({ usual }: { usual: string }) {
   const search = route.useSearch()
   const scope = useScope()
   const change = useFilterChange()
-  const input = useMemo(() => inputOf(search, scope.filter), [search, scope.filter])
+  const { project, environment } = scope.filter
+  const input = useMemo(
+    () => inputOf(search, { ...(project && { project }), ...(environment && { environment }) }, usual),
+    [search, project, environment, usual],
+  )
   const [paused, setPaused] = useState(false)
   usePauseKey(() => setPaused((before) => !before))
   const table = useRef<TableHandle>(null)
@@ -43,18 +55,19 @@ export function RequestsPage() {
       title="Requests"
       actions={
         <>
+          <ExportMenu input={input} />
           <PauseButton paused={paused} onToggle={() => setPaused(!paused)} />
-          <TimeRangeSelect
-            since={search.since ?? usualSpan}
-            until={search.until}
-            spans={spans}
-            onChange={({ since, until }) => change({ since: since === usualSpan ? undefined : since, until })}
-          />
+          <TimeRangeSelect since={search.since ?? usual} until={search.until} spans={spans} onChange={change} />
         </>
       }
     >
       <MissingRecords />
-      <RequestSummary input={input} />
+      <RequestSummary
+        input={input}
+        onSelect={(since, until) =>
+          change({ since: new Date(since).toISOString(), until: new Date(until).toISOString() })
+        }
+      />
       <div
         className="requests-list"
         onPointerEnter={() => {
@@ -71,12 +84,13 @@ export function RequestsPage() {
   )
 }
 
-/** Without a time range the last day is shown, so that the list appears at once. */
-function inputOf(search: RequestsSearch, scope: { project?: string; environment?: string }): ListInput {
-  const { since = usualSpan, tag, ...rest } = search
+function inputOf(search: RequestsSearch, scope: { project?: string; environment?: string }, usual: string): ListInput {
+  const { since = usual, tag, errors, fellBack, ...rest } = search
   const words = {
     ...rest,
     ...(since === 'all' ? {} : { since }),
+    ...(errors === 'true' ? { errors: true } : {}),
+    ...(fellBack === 'true' ? { fellBack: true } : {}),
     ...(tag === undefined ? {} : { tags: [tag] }),
   }
   // The gateway rejects unknown values in the address.
@@ -91,6 +105,8 @@ interface ListProps {
 
 function List({ feed, table, search }: ListProps) {
   const navigate = useNavigate()
+  const change = useFilterChange()
+  const columns = useMemo(() => requestColumns(change), [change])
   if (feed.error !== null && feed.rows.length === 0) return <FaultNotice error={feed.error} onRetry={feed.retry} />
   const open = (row: RequestRow) => void navigate({ to: '/requests/$id', params: { id: row.id }, search: keepScope })
   return (
@@ -100,7 +116,8 @@ function List({ feed, table, search }: ListProps) {
       label="Requests, newest first"
       handle={table}
       rows={feed.rows}
-      columns={requestColumns}
+      columns={columns}
+      divider={dividerOf}
       rowKey={({ id }) => id}
       rowClass={({ id }) => (feed.fresh.has(id) ? 'row-fresh' : '')}
       onOpen={open}
@@ -110,6 +127,14 @@ function List({ feed, table, search }: ListProps) {
       foot={feed.loadingMore ? 'Loading older requests' : feed.hasMore ? undefined : 'End of list'}
     />
   )
+}
+
+/** Where a new day begins, seen from the newest; today needs no word. */
+function dividerOf({ time }: RequestRow, before: RequestRow | undefined): string | null {
+  const day = new Date(time).toDateString()
+  const last = before === undefined ? new Date().toDateString() : new Date(before.time).toDateString()
+  if (day === last) return null
+  return new Date(time).toLocaleDateString('en-GB', { weekday: 'long', day: 'numeric', month: 'long' })
 }
 
 /** New rows while the list is held, shown on request. */

@@ -71,13 +71,17 @@ function Bar({ span, totalMs }: { span: TimeLineSpan; totalMs: number }) {
   const width = `max(2px, ${((span.toMs - span.fromMs) / totalMs) * 100}%)`
   return (
     <span className={`time-bar time-${span.part}`} style={{ left, width }} title={describeSpan(span)}>
-      <span className="time-word small">{formatShort(span.toMs - span.fromMs, totalMs)}</span>
+      {span.part === 'skip' ? null : (
+        <span className="time-word small">{formatShort(span.toMs - span.fromMs, totalMs)}</span>
+      )}
     </span>
   )
 }
 
 const words: Record<TimeLineSpan['part'], string> = {
   admit: 'Admission',
+  pause: 'Waiting before the next attempt',
+  skip: 'Skipped target',
   connect: 'Connecting',
   wait: 'Waiting for the first byte',
   content: 'Content',
@@ -86,6 +90,7 @@ const words: Record<TimeLineSpan['part'], string> = {
 }
 
 function describeSpan({ part, fromMs, toMs }: TimeLineSpan): string {
+  if (part === 'skip') return `${words.skip}, at ${formatMilliseconds(fromMs)}`
   return `${words[part]}: ${formatMilliseconds(toMs - fromMs)}, from ${formatMilliseconds(fromMs)} to ${formatMilliseconds(toMs)}`
 }
 

@@ -12,6 +12,7 @@ export interface TargetState {
 const tones: Record<string, Tone> = {
   ready: 'good',
   unchecked: 'warning',
+  recovering: 'warning',
   resting: 'warning',
   skipped: 'warning',
   inactive: 'quiet',
@@ -20,8 +21,8 @@ const tones: Record<string, Tone> = {
 }
 
 /**
- * The plan of a request comes first, since it knows cooldowns and open circuit breakers. Without a plan, the provider's
- * health decides.
+ * The target's own state, in the word that every surface has for it. What else keeps a request from it (a project, a
+ * cooldown of the credential) only the plan of a request knows.
  */
 export function stateOfTarget(
   target: RouteTarget,
@@ -35,18 +36,17 @@ export function stateOfTarget(
   const isThis = (other: { provider: string; upstream_model: string }) =>
     other.provider === target.provider && other.upstream_model === upstream
   const skipped = explanation?.skipped.find(isThis)
-  if (skipped !== undefined) return readSkipped(skipped.reason, provider)
-  if (provider.state === 'failing') return failing(provider)
-  return state(provider.state, provider.state_reason)
+  if (target.state === 'failing') return failing(target, skipped?.reason ?? null)
+  if (provider.state === 'failing') return failing(provider, skipped?.reason ?? null)
+  if (target.state !== 'recovering' && skipped !== undefined)
+    return state(/\b(rest|cool)/i.test(skipped.reason) ? 'resting' : 'skipped', skipped.reason)
+  return state(target.state, target.state_reason)
 }
 
-function readSkipped(reason: string, provider: Provider): TargetState {
-  if (/\bfailing\b/i.test(reason) || provider.state === 'failing') return failing(provider, reason)
-  if (/\b(rest|cool)/i.test(reason)) return state('resting', reason)
-  return state('skipped', reason)
-}
-
-function failing({ state_reason, state_since }: Provider, reason: string | null = null): TargetState {
+function failing(
+  { state_reason, state_since }: Pick<Provider, 'state_reason' | 'state_since'>,
+  reason: string | null,
+): TargetState {
   const since = state_since === null ? '' : ` since ${timeOfDay(state_since)}`
   return { word: `failing${since}`, tone: 'bad', reason: state_reason ?? reason }
 }

@@ -18,10 +18,10 @@ import {
 import { useScope } from '../../session/scope.ts'
 import { useMay } from '../../session/session.ts'
 import { Loading } from '../../shell/page.tsx'
+import { DownloadProgress, datedName, useDownload } from '../download.tsx'
 import type { AuditEvent } from '../outputs.ts'
 import { AuditFilters, type AuditFilterValues } from './audit-filters.tsx'
 import { AuditLine } from './audit-line.tsx'
-import { DownloadProgress, datedName, useDownload } from './download.tsx'
 
 type AuditVerdict = Awaited<ReturnType<AdminClient['audit']['verify']>>
 

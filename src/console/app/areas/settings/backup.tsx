@@ -3,8 +3,8 @@ import { type FormEvent, useState } from 'react'
 import { operationNamed } from '../../contract/operations.ts'
 import { type FormValues, inputOf, valuesOf } from '../../parts/form-values.ts'
 import { Button, Command, entriesOf, FormFault, FormField, RecordView } from '../../parts/index.ts'
+import { DownloadProgress, datedName, useDownload } from '../download.tsx'
 import { Section } from '../section.tsx'
-import { DownloadProgress, datedName, useDownload } from './download.tsx'
 
 /** Taken while requests go on; as the command line takes it, and checked to its last byte. */
 export function Backup() {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
-import { formatBytes } from '../../../../admin/contract/show-value.ts'
-import { callOperation } from '../../client/admin.ts'
-import { type Fault, faultOf } from '../../client/fault.ts'
+import { formatBytes } from '../../../admin/contract/show-value.ts'
+import { callOperation } from '../client/admin.ts'
+import { type Fault, faultOf } from '../client/fault.ts'
 
 /** The events of admin/contract/download.ts, of whatever operation. */
 type DownloadEvent =
@@ -31,6 +31,7 @@ export function useDownload(path: readonly string[], fileName: string) {
   useEffect(() => () => current.current?.abort(), [])
   const stop = () => {
     current.current?.abort()
+    setFault(null)
     setDownload(idle)
   }
   const start = async (input: object) => {

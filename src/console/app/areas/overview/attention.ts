@@ -1,0 +1,122 @@
+import { formatMilliseconds } from '../../../../admin/contract/show-value.ts'
+import type { ErrorCode } from '../../../../core/errors.ts'
+import type { Key, Provider, Route, StatsRow } from '../outputs.ts'
+
+/** One thing that an operator should look at, and where. */
+export interface Attention {
+  key: string
+  tone: 'bad' | 'warning'
+  subject: string
+  text: string
+  to: '/providers/$name' | '/routing/$route' | '/keys/$key' | '/requests'
+  params: Record<string, string>
+  search: Record<string, string>
+}
+
+export interface AttentionInput {
+  providers: readonly Provider[]
+  routes: readonly Route[]
+  keys: readonly Key[]
+  /** Of the last hour, by error code. */
+  errors: readonly StatsRow[]
+  now: number
+}
+
+/** The worst first. Each cause is said once: what a provider's trouble leads to is not listed again. */
+export function listAttention({ providers, routes, keys, errors, now }: AttentionInput): Attention[] {
+  return [
+    ...providers.flatMap(ofProvider),
+    ...routes.flatMap((route) => ofRoute(route, providers)),
+    ...errors.flatMap(ofErrors).slice(0, mostErrors),
+    ...keys.flatMap((key) => ofKey(key, now)),
+  ].sort((left, right) => Number(left.tone !== 'bad') - Number(right.tone !== 'bad'))
+}
+
+const fewAttempts = 5
+const highShare = 0.1
+
+function ofProvider({ name, active, state, state_reason: reason, last_hour: hour, targets }: Provider): Attention[] {
+  if (!active) return []
+  const place = { to: '/providers/$name', params: { name }, search: {} } as const
+  const counted = `${hour.failed.toLocaleString('en-US')} of ${hour.tried.toLocaleString('en-US')} attempts failed in the last hour`
+  const isHigh = hour.tried >= fewAttempts && hour.failed / hour.tried >= highShare
+  if (state === 'failing' || state === 'recovering' || isHigh) {
+    const said = [hour.failed > 0 ? counted : state, reason].filter((word) => word !== null)
+    const tone = state === 'failing' || hour.failed === hour.tried ? 'bad' : 'warning'
+    return [{ key: `provider ${name}`, tone, subject: name, text: said.join(': '), ...place }]
+  }
+  return targets
+    .filter((target) => target.state === 'failing')
+    .map((target) => ({
+      key: `target ${name} ${target.upstream_model}`,
+      tone: 'warning' as const,
+      subject: `${name}/${target.upstream_model}`,
+      text: ['failing', target.state_reason].filter((word) => word !== null).join(': '),
+      ...place,
+    }))
+}
+
+function ofRoute({ id, model, enabled, targets }: Route, providers: readonly Provider[]): Attention[] {
+  const isDown = (name: string, state: string) =>
+    state === 'failing' || providers.find((provider) => provider.name === name)?.active === false
+  if (!enabled || targets.length === 0 || !targets.every(({ provider, state }) => isDown(provider, state))) return []
+  return [
+    {
+      key: `route ${id}`,
+      tone: 'bad',
+      subject: model,
+      text:
+        targets.length === 1 ? 'its only target cannot be used' : `none of its ${targets.length} targets can be used`,
+      to: '/routing/$route',
+      params: { route: id },
+      search: {},
+    },
+  ]
+}
+
+const fewErrors = 5
+const mostErrors = 4
+/** What failed at a provider is said of the provider. */
+const ofProviders: readonly (ErrorCode | string)[] = [
+  'provider_not_ready',
+  'provider_unreachable',
+  'provider_timeout',
+  'provider_bad_response',
+  'provider_error',
+  'client_closed',
+]
+
+function ofErrors({ group, requests }: StatsRow): Attention[] {
+  if (requests < fewErrors || ofProviders.includes(group) || group.startsWith('(')) return []
+  const isStatus = group.startsWith('status_')
+  return [
+    {
+      key: `error ${group}`,
+      tone: 'warning',
+      subject: isStatus ? group.replace('status_', 'status ') : group,
+      text: `${requests.toLocaleString('en-US')} requests ended with it in the last hour`,
+      to: '/requests',
+      params: {},
+      search: { since: '1h', ...(isStatus ? { status: group.slice('status_'.length) } : { error: group }) },
+    },
+  ]
+}
+
+const soonMs = 14 * 86_400_000
+
+function ofKey({ id, name, state, expires_at }: Key, now: number): Attention[] {
+  if (state !== 'active' || expires_at === null) return []
+  const left = Date.parse(expires_at) - now
+  if (left > soonMs) return []
+  return [
+    {
+      key: `key ${id}`,
+      tone: 'warning',
+      subject: `key ${name}`,
+      text: `expires in ${formatMilliseconds(Math.max(0, left))}`,
+      to: '/keys/$key',
+      params: { key: id },
+      search: {},
+    },
+  ]
+}

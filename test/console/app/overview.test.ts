@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import type { Key, Provider, Route, StatsRow } from '../../../src/console/app/areas/outputs.ts'
+import { type AttentionInput, listAttention } from '../../../src/console/app/areas/overview/attention.ts'
+import { outcomeSeries } from '../../../src/console/app/areas/overview/outcome-series.ts'
+import { histogramSteps } from '../../../src/console/app/areas/requests/histogram-steps.ts'
+import { chooseSpan, firstTraffic } from '../../../src/console/app/areas/usual-span.ts'
+import type { Series } from '../../../src/console/app/client/series-shape.ts'
+
+const now = Date.parse('2026-03-01T12:00:00Z')
+const provider = (name: string, change: Record<string, unknown> = {}) =>
+  ({
+    name,
+    active: true,
+    state: 'ready',
+    state_reason: null,
+    last_hour: { tried: 0, failed: 0 },
+    targets: [],
+    ...change,
+  }) as unknown as Provider
+const listed = (input: Partial<AttentionInput>) =>
+  listAttention({ providers: [], routes: [], keys: [], errors: [], now, ...input }).map(
+    ({ tone, subject, text, to }) => `${tone} ${subject}: ${text} → ${to}`,
+  )
+
+describe('what needs attention', () => {
+  it('is nothing where all is well', () => {
+    expect(listed({ providers: [provider('openai', { last_hour: { tried: 100, failed: 3 } })] })).toEqual([])
+  })
+
+  it('names a provider whose attempts fail, with the reason, and not one that was deactivated', () => {
+    const dead = {
+      state: 'failing',
+      state_reason: "Cannot resolve the provider's host name",
+      last_hour: { tried: 36, failed: 36 },
+    }
+    expect(listed({ providers: [provider('off', { ...dead, active: false }), provider('openai', dead)] })).toEqual([
+      "bad openai: 36 of 36 attempts failed in the last hour: Cannot resolve the provider's host name → /providers/$name",
+    ])
+    const half = provider('half', { last_hour: { tried: 10, failed: 4 } })
+    expect(listed({ providers: [half] })[0]).toMatch(/^warning half: 4 of 10 attempts failed/)
+  })
+
+  it('names a target in trouble whose provider is well, and a route that has none left', () => {
+    const target = { provider: 'openai', upstream_model: 'gpt-4o', state: 'failing', state_reason: 'overloaded' }
+    const route = { id: 'rte_1', model: 'gpt-4o', enabled: true, targets: [target] } as unknown as Route
+    expect(listed({ providers: [provider('openai', { targets: [target] })], routes: [route] })).toEqual([
+      'bad gpt-4o: its only target cannot be used → /routing/$route',
+      'warning openai/gpt-4o: failing: overloaded → /providers/$name',
+    ])
+    expect(listed({ routes: [{ ...route, enabled: false }] })).toEqual([])
+  })
+
+  it('names errors that no provider is behind, and keys that end soon', () => {
+    const errors = [
+      { group: 'model_not_found', requests: 82 },
+      { group: 'provider_unreachable', requests: 50 },
+      { group: 'policy_denied', requests: 2 },
+    ] as StatsRow[]
+    const key = (days: number) =>
+      ({ id: 'key_1', name: 'ci', state: 'active', expires_at: new Date(now + days * 86_400_000).toISOString() }) as Key
+    expect(listed({ errors, keys: [key(3), key(30)] })).toEqual([
+      'warning model_not_found: 82 requests ended with it in the last hour → /requests',
+      'warning key ci: expires in 72 h → /keys/$key',
+    ])
+  })
+})
+
+describe('the span of a page', () => {
+  it('is the shortest that has all of the last day, else the shortest that has the newest', () => {
+    const minutes = (count: number) => now - count * 60_000
+    expect(chooseSpan(minutes(10), minutes(1), now)).toBe('15m')
+    expect(chooseSpan(minutes(50), minutes(1), now)).toBe('1h')
+    expect(chooseSpan(minutes(300), minutes(200), now)).toBe('24h')
+    expect(chooseSpan(null, minutes(60 * 24 * 3), now)).toBe('7d')
+    expect(chooseSpan(null, minutes(60 * 24 * 300), now)).toBe('30d')
+    expect(chooseSpan(null, null, now)).toBe('24h')
+  })
+})
+
+describe('requests by how they ended', () => {
+  const point = (requests: number, minute: number) => ({
+    requests,
+    time: new Date(now + minute * 60_000).toISOString(),
+  })
+  const group = (name: string, counts: number[]) => ({ group: name, points: counts.map((each, at) => point(each, at)) })
+  const series = {
+    since: new Date(now).toISOString(),
+    until: new Date(now + 120_000).toISOString(),
+    step_ms: 60_000,
+    groups: [group('2xx', [0, 5]), group('2xx_error', [0, 1]), group('4xx', [0, 2]), group('5xx', [0, 3])],
+  } as unknown as Series
+
+  it('are drawn in the colours of a status, and a response that broke off is no success', () => {
+    expect(outcomeSeries(series).map(({ name, values }) => [name, ...values])).toEqual([
+      ['2xx', 0, 5],
+      ['4xx', 0, 2],
+      ['5xx', 0, 3],
+      ['Broke off', 0, 1],
+    ])
+    expect(histogramSteps(series)).toEqual([
+      { time: now, good: 0, warning: 0, bad: 0 },
+      { time: now + 60_000, good: 5, warning: 2, bad: 4 },
+    ])
+    expect(firstTraffic(series)).toBe(now + 60_000)
+  })
+})
