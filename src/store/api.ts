@@ -15,6 +15,8 @@ import type { RecordTables, Retention } from './records/record-tables.ts'
 export type { AuditEvent, AuditLine } from './operators/audit-tables.ts'
 export type { StoredBody } from './records/body-tables.ts'
 export type {
+  AttemptPoint,
+  AttemptQuestion,
   RecordFilter,
   RecordSums,
   SeriesGroup,

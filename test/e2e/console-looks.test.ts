@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser)('every page of the console (needs chromium)', () =>
 
   it('zooms into the part of a chart that the pointer draws over, and out again', async () => {
     const { page } = stage
-    await visit(page, stage.gateway, '/')
+    await visit(page, stage.gateway, '/?since=24h')
     const plot = page.locator('.chart .u-over').first()
     const box = await plot.boundingBox()
     if (box === null) throw new Error('there is no chart')

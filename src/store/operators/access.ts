@@ -29,7 +29,15 @@ export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTable
   configuration: { read: 'read', write: 'write' },
   audit: { list: 'read', get: 'read', verify: 'paged', note: 'write' },
   objects: { list: 'read', insert: 'write', remove: 'write' },
-  records: { list: 'paged', get: 'read', stats: 'paged', usage: 'paged', series: 'paged', targets: 'paged' },
+  records: {
+    list: 'paged',
+    get: 'read',
+    stats: 'paged',
+    usage: 'paged',
+    series: 'paged',
+    targets: 'paged',
+    attempts: 'paged',
+  },
   bodies: { find: 'read', key: 'read', setKey: 'write' },
   seal: {
     sealed: 'read',

@@ -12,6 +12,8 @@ export interface RecordTables {
     usage(filter: RecordFilter, lately: string): UsageRow[]
     /** Busiest group first, the rest together as `other`. `limit` and `before` do not apply. */
     series(filter: RecordFilter, question: SeriesQuestion): SeriesGroup[]
+    /** Attempts at one provider, step by step, of whatever requests. `limit` and `before` do not apply. */
+    attempts(filter: RecordFilter, question: AttemptQuestion): AttemptPoint[]
     /** Where they were sent, busiest first, without what was asked in these environments. `limit` and `before` do not apply. */
     targets(filter: RecordFilter, notIn: readonly string[]): TargetRow[]
   }
@@ -113,6 +115,26 @@ export interface UsageRow {
 export interface TargetRow extends RecordSums {
   provider: string
   upstream_model: string
+}
+
+export interface AttemptQuestion {
+  /** Its name. */
+  provider: string
+  /** Start of the first step, milliseconds since the epoch. */
+  from: number
+  stepMs: number
+  steps: number
+}
+
+export interface AttemptPoint {
+  /** Start of the step. */
+  time: string
+  tried: number
+  /** Those that fell back, too. */
+  failed: number
+  fell_back: number
+  duration_p50_ms: number | null
+  duration_p95_ms: number | null
 }
 
 export interface SeriesQuestion {

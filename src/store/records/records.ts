@@ -2,6 +2,7 @@ import { idTime } from '../../core/ids.ts'
 import type { RequestRecord } from '../../core/record.ts'
 import type { RecordFilter, Tables } from '../api.ts'
 import type { Database } from '../schema.ts'
+import { attemptSeries } from './attempt-series.ts'
 import { idAt, recordWindows, selectMatching } from './record-filter.ts'
 import { chooseLabels } from './record-labels.ts'
 import { readRecords } from './record-rows.ts'
@@ -17,6 +18,7 @@ export function recordsTable(db: Database): Tables['records'] {
     stats: (filter, by) => recordStats(db, filter, by),
     usage: (filter, lately) => recordUsage(db, filter, lately),
     series: (filter, question) => recordSeries(db, filter, question),
+    attempts: (filter, question) => attemptSeries(db, filter, question),
     targets: (filter, notIn) => recordTargets(db, filter, notIn),
   }
 }

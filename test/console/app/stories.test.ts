@@ -7,6 +7,7 @@ import {
   freeName,
   kindChoices,
   presetChoices,
+  searchChoices,
 } from '../../../src/console/app/areas/providers/add-choices.ts'
 import { explainSteps } from '../../../src/console/app/areas/routing/explain-steps.ts'
 import { stateOfTarget } from '../../../src/console/app/areas/routing/target-state.ts'
@@ -151,6 +152,12 @@ describe('what can be added as a provider', () => {
     expect(findChoice('openai-compatible/own', kinds)).toMatchObject({ preset: null })
     for (const word of ['choose', 'openai-compatible/nobody', '', '/']) expect(findChoice(word, kinds), word).toBeNull()
     for (const choice of presetChoices(kinds[2] ?? kind('none'))) expect(findChoice(choice.word, kinds)).toEqual(choice)
+  })
+
+  it('is searched for among kinds and vendors by name or address', () => {
+    expect(searchChoices('  ', kinds)).toBeNull()
+    expect(searchChoices('GROQ', kinds)?.map(({ word }) => word)).toEqual(['openai-compatible/groq'])
+    expect(searchChoices('nobody', kinds)).toEqual([])
   })
 
   it('gets a name that is free', () => {

@@ -145,6 +145,19 @@ describe('health over time', () => {
     expect(readyShare(spans)).toBeCloseTo(2 / 3)
   })
 
+  it('counts no time as ready before anything was tried', () => {
+    const spans = healthSpans(
+      [
+        { time: at(0), state: 'unchecked', reason: null },
+        { time: at(50), state: 'failing', reason: 'refused' },
+      ],
+      0,
+      100_000,
+    )
+    expect(readyShare(spans)).toBe(0)
+    expect(readyShare(spans.slice(0, 1))).toBeNull()
+  })
+
   it('begins with what held before', () => {
     const spans = healthSpans([{ time: at(10), state: 'ready', reason: null }], 50_000, 100_000)
     expect(spans.map(({ state, size }) => [state, size])).toEqual([['ready', 1]])

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../../src/core/ids.ts'
-import { noGroup, type RequestRecord } from '../../../src/core/record.ts'
+import { type AttemptRecord, noGroup, type RequestRecord } from '../../../src/core/record.ts'
 import type { SeriesQuestion, StoreClient } from '../../../src/store/api.ts'
 import { StoreStopped } from '../../../src/store/store-error.ts'
 import { encodeEntry, JournalWriter } from '../../support/journal-writer.ts'
@@ -124,6 +124,48 @@ describe('series', () => {
       ['other', 5],
     ])
     expect(await requests('total')).toEqual([['total', 7]])
+  })
+
+  it('counts attempts at a provider, also of requests that another one answered', async () => {
+    const attempt = (provider: string, outcome: string, took: number): AttemptRecord => ({
+      provider,
+      upstream_model: 'm',
+      status: outcome === 'answered' ? 200 : 503,
+      outcome,
+      started_ms: 1,
+      connected_ms: 2,
+      first_byte_ms: 3,
+      ended_ms: 1 + took,
+      message: null,
+      cost: null,
+    })
+    const cut = { code: 'provider_bad_response', origin: 'provider', message: 'cut' } as const
+    const left = { code: 'client_closed', origin: 'client', message: 'left' } as const
+    const store = await storeWith([
+      at(0, {
+        provider: 'azure',
+        attempts: [attempt('openai', 'retry', 10), attempt('openai', 'fallback', 20), attempt('azure', 'answered', 5)],
+      }),
+      at(1, { attempts: [attempt('openai', 'answered', 40)] }),
+      at(2, { attempts: [attempt('openai', 'answered', 40)], error: cut }),
+      at(21, { attempts: [attempt('openai', 'answered', 50)], error: left, status: 499 }),
+    ])
+    const asked = { provider: 'openai', from: start, stepMs: 10 * minuteMs, steps: 3 }
+    const points = await store.records.attempts(filter, asked)
+    expect(points).toEqual([
+      { time: '2026-03-01T12:00:00.000Z', tried: 4, failed: 3, fell_back: 1, duration_p50_ms: 20, duration_p95_ms: 40 },
+      {
+        time: '2026-03-01T12:10:00.000Z',
+        tried: 0,
+        failed: 0,
+        fell_back: 0,
+        duration_p50_ms: null,
+        duration_p95_ms: null,
+      },
+      { time: '2026-03-01T12:20:00.000Z', tried: 1, failed: 0, fell_back: 0, duration_p50_ms: 50, duration_p95_ms: 50 },
+    ])
+    const [azure] = await store.records.attempts(filter, { ...asked, provider: 'azure' })
+    expect(azure).toMatchObject({ tried: 1, failed: 0 })
   })
 
   it('calls a key by its latest name', async () => {

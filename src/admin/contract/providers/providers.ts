@@ -11,6 +11,7 @@ import {
 } from '../fields.ts'
 import { field, operation } from '../operation.ts'
 import { kindSettingFields } from './kind-settings.ts'
+import { attempts } from './provider-attempts.ts'
 import { history } from './provider-history.ts'
 import { checkShape, credentialShape, kindShape, providerShape, revisionShape } from './provider-shapes.ts'
 
@@ -229,6 +230,7 @@ export const providers = {
     .input(one.extend(forceField))
     .output(providerShape),
   history,
+  attempts,
   revisions: operation({
     summary: 'List the revisions of a provider',
     role: 'viewer',

@@ -46,6 +46,8 @@ export function readWays(text: string): StatsWay[] | null {
 }
 
 export const statsShape = z.object({
+  /** Of a key its ID, else as `group`. */
+  id: z.string(),
   group: z.string(),
   /** The parts of `group`, one for each way of grouping. */
   groups: z.array(z.string()),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Preset } from '../../../providers/presets.ts'
 import { audited } from '../audited.ts'
 import { operations } from '../base.ts'
+import { cancelledBy } from '../cancellation.ts'
 import type { AdminContext } from '../context.ts'
 import { conflict, notFound } from '../fault.ts'
 import { findProvider } from '../find.ts'
@@ -10,6 +11,7 @@ import { checkStored } from './check-stored.ts'
 import { credentials } from './credentials.ts'
 import { editProvider } from './edit-provider.ts'
 import { kindSchema } from './kind-schema.ts'
+import { showProviderAttempts } from './provider-attempts.ts'
 import { showProviderHistory } from './provider-history.ts'
 import { ownSettings } from './provider-input.ts'
 import { auditProvider, loadUsage, resource, showProvider, showRevision } from './show-provider.ts'
@@ -60,6 +62,9 @@ export const providers = {
   }),
   activate: operations.providers.activate.handler(({ context, input }) => setActive(context, input.name, true)),
   deactivate: operations.providers.deactivate.handler(({ context, input }) => setActive(context, input.name, false)),
+  attempts: operations.providers.attempts.handler(({ context, input, signal }) =>
+    showProviderAttempts(cancelledBy(context, signal), input),
+  ),
   history: operations.providers.history.handler(({ context, input }) => showProviderHistory(context, input)),
   revisions: operations.providers.revisions.handler(async ({ context, input }) => {
     const provider = await findProvider(context, input.name)

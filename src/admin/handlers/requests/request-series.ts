@@ -41,12 +41,12 @@ export async function readSeries(context: AdminContext, { step, by, ...input }: 
 const tolerance = 1.01
 
 /** The shortest usual step that makes no more of them than wanted. */
-function chooseStep(span: number): number {
+export function chooseStep(span: number): number {
   return usualSteps.find((step) => span / step <= wantedSteps * tolerance) ?? Math.ceil(span / wantedSteps / day) * day
 }
 
 /** The first step is whole: it begins at a multiple of the step, at or before `since`. */
-function laySteps(since: number, until: number, stepMs: number): { from: number; steps: number } {
+export function laySteps(since: number, until: number, stepMs: number): { from: number; steps: number } {
   if (until <= since) throw invalid('until is not after since.', 'Give a span of time, such as --since 24h.')
   if (stepMs <= 0) throw invalid('The step must be longer than zero.', 'Give a step such as 5m, or auto.')
   const from = Math.floor(since / stepMs) * stepMs

@@ -3,6 +3,7 @@ import { type CSSProperties, type ReactNode, type Ref, useEffect, useImperativeH
 import { ScrollRegion } from './scroll-region.tsx'
 import { ColumnChoice, type TableColumn, useColumnChoice } from './table-columns.tsx'
 import { useRowKeys } from './table-keys.ts'
+import { SortButton, type TableSort, useSort } from './table-sort.tsx'
 
 export interface TableHandle {
   /** How far it is scrolled; 0 is the top. */
@@ -48,7 +49,9 @@ const nearEnd = 20
  * A table with a head that stays, rows that `j`, `k` and Enter reach, and columns that are chosen and remembered. It
  * scrolls within itself where it is too wide; the page never does.
  */
-export function DataTable<Row>(props: DataTableProps<Row>) {
+export function DataTable<Row>(given: DataTableProps<Row>) {
+  const sort = useSort(given.rows, given.columns)
+  const props = { ...given, rows: sort.rows }
   const { rows, label, empty, foot, fill = false, onEnd, handle } = props
   const scroller = useRef<HTMLElement>(null)
   const choice = useColumnChoice(props.name, props.columns)
@@ -85,7 +88,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       ) : (
         <ScrollRegion label={label} scrollRef={scroller}>
           <table className={props.cards ? 'table table-cards' : 'table'} ref={keys.table} aria-rowcount={rows.length}>
-            <Head columns={choice.shown} />
+            <Head columns={choice.shown} sort={sort} />
             <tbody>
               <Spacer height={isVirtual ? (items[0]?.start ?? 0) : 0} />
               {shown.map((index) => (
@@ -127,13 +130,21 @@ function widthsOf<Row>({ width = 'auto', narrowWidth = width }: TableColumn<Row>
 }
 
 /** With a fixed layout the widths of the head are the widths of all. */
-function Head<Row>({ columns }: { columns: readonly TableColumn<Row>[] }) {
+function Head<Row>({ columns, sort }: { columns: readonly TableColumn<Row>[]; sort: TableSort<Row> }) {
   return (
     <thead>
       <tr>
         {columns.map((column) => (
-          <th key={column.id} scope="col" className={classOf(column)} style={widthsOf(column)}>
-            {column.narrowTitle === undefined ? (
+          <th
+            key={column.id}
+            scope="col"
+            className={classOf(column)}
+            style={widthsOf(column)}
+            {...(sort.by === column.id && { 'aria-sort': sort.descending ? 'descending' : 'ascending' })}
+          >
+            {column.sort !== undefined ? (
+              <SortButton column={column} sort={sort} />
+            ) : column.narrowTitle === undefined ? (
               column.title
             ) : (
               <>

@@ -1,9 +1,14 @@
 import { Plus, X } from 'lucide-react'
-import { type ReactNode, useId } from 'react'
+import { type ReactNode, useId, useState } from 'react'
 import type { DerivedField } from '../contract/derived.ts'
 import { Button, IconButton } from './button.tsx'
 import type { FormValue } from './form-values.ts'
 import { labelOf } from './labels.ts'
+
+export interface FieldChoice {
+  value: string
+  title: string
+}
 
 export interface FormFieldProps {
   field: DerivedField
@@ -12,6 +17,8 @@ export interface FormFieldProps {
   error?: string | undefined
   /** Words to choose from where the contract knows none: names of providers, of projects. */
   suggestions?: readonly string[] | undefined
+  /** All that may be chosen, where the contract leaves it open: a list to choose from in place of a text. */
+  choices?: readonly FieldChoice[] | undefined
   /** In place of the field's own name and description. */
   label?: string | undefined
   hint?: ReactNode
@@ -68,16 +75,18 @@ export function FormField(props: FormFieldProps) {
 
 type ControlProps = FormFieldProps & { id: string }
 
-function controlOf({ field, suggestions }: FormFieldProps) {
+function controlOf({ field, suggestions, choices }: FormFieldProps) {
   if (field.shape === 'pairs') return PairsControl
-  if (field.shape === 'list') return field.choices === null ? LinesControl : ChecksControl
-  if (field.choices !== null) return SelectControl
+  if (field.shape === 'list' && field.choices === null) return suggestions === undefined ? LinesControl : PickControl
+  if (field.shape === 'list') return ChecksControl
+  if (field.choices !== null || choices !== undefined) return SelectControl
   return suggestions === undefined ? TextControl : SuggestControl
 }
 
-function Hint({ field, hint, id }: ControlProps) {
+function Hint({ field, hint, id, suggestions }: ControlProps) {
   const own = hint ?? field.description
-  const syntax = field.syntax ? syntaxHints[field.syntax] : undefined
+  const picks = field.shape === 'list' && suggestions !== undefined
+  const syntax = field.syntax && !picks ? syntaxHints[field.syntax] : undefined
   return (
     <p id={`${id}-hint`} className="field-hint small quiet">
       {own}
@@ -160,6 +169,8 @@ function SuggestControl(props: ControlProps) {
 
 function SelectControl(props: ControlProps) {
   const { field, value, onChange } = props
+  const choices = props.choices ?? (field.choices ?? []).map((word) => ({ value: word, title: word }))
+  const hasBlank = choices.some((choice) => choice.value === '')
   return (
     <select
       {...basics(props)}
@@ -167,10 +178,12 @@ function SelectControl(props: ControlProps) {
       value={String(value)}
       onChange={(event) => onChange(event.target.value)}
     >
-      {field.required && value !== '' ? null : <option value="">{field.required ? 'Select' : 'Default'}</option>}
-      {(field.choices ?? []).map((choice) => (
-        <option key={choice} value={choice}>
-          {choice}
+      {hasBlank || (field.required && value !== '') ? null : (
+        <option value="">{field.required ? 'Select' : 'Default'}</option>
+      )}
+      {choices.map((choice) => (
+        <option key={choice.value} value={choice.value}>
+          {choice.title}
         </option>
       ))}
     </select>
@@ -189,6 +202,69 @@ function LinesControl(props: ControlProps) {
       value={String(value)}
       onChange={(event) => onChange(event.target.value)}
     />
+  )
+}
+
+/** Several words, each chosen from a list or typed; what was chosen stands above as chips. */
+function PickControl(props: ControlProps) {
+  const { value, onChange, suggestions = [], id, field } = props
+  const [typed, setTyped] = useState('')
+  const chosen = String(value)
+    .split('\n')
+    .filter((word) => word.trim() !== '')
+  const set = (words: readonly string[]) => onChange(words.join('\n'))
+  const add = () => {
+    const words = typed.split(/[\s,]+/).filter((word) => word !== '' && !chosen.includes(word))
+    if (words.length > 0) set([...chosen, ...words])
+    setTyped('')
+  }
+  return (
+    <div className="stack-tight">
+      {chosen.length === 0 ? null : (
+        <ul className="row picked" aria-label={`${labelOf(field.name)}, chosen`}>
+          {chosen.map((word) => (
+            <li key={word} className="chip">
+              <bdi className="truncate">{word}</bdi>
+              <button
+                type="button"
+                aria-label={`Remove ${word}`}
+                onClick={() => set(chosen.filter((one) => one !== word))}
+              >
+                <X size={12} aria-hidden="true" />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <div className="pick">
+        <input
+          {...basics(props)}
+          required={false}
+          className="input"
+          list={`${id}-list`}
+          autoComplete="off"
+          spellCheck={false}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+          onBlur={add}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || typed.trim() === '') return
+            event.preventDefault()
+            add()
+          }}
+        />
+        <Button icon={<Plus size={14} aria-hidden="true" />} onClick={add}>
+          Add
+        </Button>
+      </div>
+      <datalist id={`${id}-list`}>
+        {suggestions
+          .filter((word) => !chosen.includes(word))
+          .map((word) => (
+            <option key={word} value={word} />
+          ))}
+      </datalist>
+    </div>
   )
 }
 

@@ -4,7 +4,7 @@ import type { DerivedField } from '../contract/derived.ts'
 import { operationNamed } from '../contract/operations.ts'
 import { Button } from './button.tsx'
 import { FaultView } from './fault-notice.tsx'
-import { FormField } from './form-field.tsx'
+import { type FieldChoice, FormField } from './form-field.tsx'
 import { type FormValues, inputOf, missingFields, valuesOf } from './form-values.ts'
 import { useOperation } from './operation-call.ts'
 
@@ -24,6 +24,7 @@ export interface OperationFormProps {
   /** Fields required by this form, though optional for the operation. */
   needed?: readonly string[]
   suggestions?: Record<string, readonly string[]>
+  choices?: Record<string, readonly FieldChoice[]>
   labels?: Record<string, string>
   hints?: Record<string, ReactNode>
   /** The word on the button. */
@@ -61,6 +62,7 @@ export function OperationForm(props: OperationFormProps) {
       onChange={change(field.name)}
       error={errors[field.name]}
       suggestions={props.suggestions?.[field.name]}
+      choices={props.choices?.[field.name]}
       label={props.labels?.[field.name]}
       hint={props.hints?.[field.name]}
     />

@@ -19,18 +19,20 @@ export interface StateBadgeProps {
   /** Where the word alone does not say what it means. */
   tone?: Tone
   busy?: boolean
+  /** The sign alone; the word is there for those who do not see it. */
+  bare?: boolean
   /** Said behind the word where there is room. */
   code?: string | null
 }
 
 /** A state is told by a word and a sign, never by colour alone. */
-export function StateBadge({ state, reason, tone, busy = false, code = null }: StateBadgeProps) {
+export function StateBadge({ state, reason, tone, busy = false, bare = false, code = null }: StateBadgeProps) {
   const badgeTone = tone ?? toneOf(state, 'state') ?? 'strong'
   const word = escapeControls(stateLabel(state))
   return (
     <span className={`state state-${badgeTone}`} title={reason ?? (code === null ? undefined : `${word} ${code}`)}>
       {busy ? <LoaderCircle size={14} className="spin" aria-hidden="true" /> : icons[badgeTone]}
-      <span className="state-word">
+      <span className={bare ? 'visually-hidden' : 'state-word'}>
         {word}
         {code === null ? null : <span className="wide-only"> {code}</span>}
       </span>

@@ -1,6 +1,7 @@
 import { Columns3 } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { Menu } from './menu.tsx'
+import type { SortValue } from './sort-rows.ts'
 
 export interface ColumnChoiceState<Row> {
   all: readonly TableColumn<Row>[]
@@ -65,6 +66,8 @@ export interface TableColumn<Row> {
   /** The same where there is little room. */
   narrowTitle?: string
   cell(row: Row): ReactNode
+  /** What the rows can be sorted by. It must be the same function while its values are. */
+  sort?(row: Row): SortValue
   /** Right-aligned, with tabular figures. */
   number?: boolean
   /** A CSS length. Columns without one share what is left. */

@@ -4,8 +4,9 @@ import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
 import { useLive } from '../../live/live.ts'
 import { FaultView } from '../../parts/fault-notice.tsx'
-import { Button, Code, Command, OperationButton, OperationForm, Snippets } from '../../parts/index.ts'
+import { Button, Code, Command, LinkButton, OperationButton, OperationForm, Snippets } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
+import { keepScope } from '../../shell/keys.ts'
 import { useResponse } from '../playground/use-response.ts'
 import { freeName } from '../providers/add-choices.ts'
 import { useDefaultScope } from '../use-default-scope.ts'
@@ -23,7 +24,6 @@ const choices: Choice[] = [
   { title: 'OpenAI', kind: 'openai', name: 'openai', fields: ['name', 'credential'] },
   { title: 'Anthropic', kind: 'anthropic', name: 'anthropic', fields: ['name', 'credential'] },
   { title: 'Gemini', kind: 'gemini', name: 'gemini', fields: ['name', 'credential'] },
-  { title: 'Other', kind: 'openai-compatible', name: 'local', fields: ['name', 'baseUrl', 'credential', 'preset'] },
 ]
 
 /** One press for the demo; a name and a credential for the others. All else can be set later, under Providers. */
@@ -44,6 +44,9 @@ export function ProviderStep() {
             {choice.title}
           </Button>
         ))}
+        <LinkButton to="/providers" search={(before) => ({ ...keepScope(before), add: 'openai-compatible' })}>
+          Other
+        </LinkButton>
         <OperationButton
           operation="providers.add"
           input={{ name: 'demo', kind: 'demo' }}
@@ -62,9 +65,8 @@ export function ProviderStep() {
           fixed={{ kind: chosen.kind }}
           preset={{ name: chosen.name }}
           fields={chosen.fields}
-          labels={{ baseUrl: 'Base URL' }}
           hints={{ credential: 'Checked with the provider, free of charge, then stored encrypted. Not shown again.' }}
-          submit={`Check and add ${chosen.title === 'Other' ? 'provider' : chosen.title}`}
+          submit={`Check and add ${chosen.title}`}
           onDone={() => setChosen(null)}
           onCancel={() => setChosen(null)}
         />

@@ -20,6 +20,7 @@ import { KeyMark, KeyState, referenceTo } from './key-display.tsx'
 import { KeyRemoval } from './key-removal.tsx'
 import { KeySnippets } from './key-snippets-view.tsx'
 import { ShownOnce } from './shown-once.tsx'
+import { usePolicyChoices } from './use-policy-choices.ts'
 
 export function KeyPage() {
   const { key: reference } = useParams({ from: '/app/keys/$key' })
@@ -141,7 +142,7 @@ function Actions({ shown: key, onRotated }: { shown: Key; onRotated(rotated: Rot
 }
 
 function EditKey({ shown: key, onClose }: { shown: Key; onClose(): void }) {
-  const policies = useQuery(orpc.policies.list.queryOptions({ input: {} }))
+  const policy = usePolicyChoices('none')
   return (
     <OperationForm
       operation="keys.edit"
@@ -149,10 +150,8 @@ function EditKey({ shown: key, onClose }: { shown: Key; onClose(): void }) {
       initial={{ name: key.name, expires: key.expires_at ?? 'never', policy: key.policy ?? 'none', tags: key.tags }}
       fields={['name', 'expires', 'policy', 'tags']}
       folded={Object.keys(key.owned).length > 0 ? ['force'] : []}
-      suggestions={{
-        policy: ['none', ...(policies.data?.map(({ name }) => name) ?? [])],
-        expires: ['never', '7d', '30d', '90d'],
-      }}
+      choices={{ policy }}
+      suggestions={{ expires: ['never', '7d', '30d', '90d'] }}
       submit="Save"
       onCancel={onClose}
       onDone={() => {

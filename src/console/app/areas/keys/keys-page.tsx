@@ -2,9 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
+import { formatShare } from '../../../../admin/contract/show-value.ts'
 import { orpc } from '../../client/admin.ts'
 import {
   Button,
+  Count,
   DataTable,
   Empty,
   Missing,
@@ -17,8 +19,9 @@ import { inScope, useScope } from '../../session/scope.ts'
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
-import type { CreatedKey, Key } from '../outputs.ts'
+import type { CreatedKey, Key, StatsRow } from '../outputs.ts'
 import { CreateKey } from './create-key.tsx'
+import { KeySparkline, useKeyDays } from './key-day.tsx'
 import { KeyMark, KeyState } from './key-display.tsx'
 import { type KeyUsage, useKeyUsage } from './key-usage.ts'
 import { LimitBars } from './limit-bars.tsx'
@@ -54,6 +57,8 @@ function KeyList({ made, onClose }: { made: CreatedKey | null; onClose(): void }
   const navigate = useNavigate()
   const may = useMay('keys.create')
   const usage = useKeyUsage(scope.listInput)
+  const days = useKeyDays(scope.filter)
+  const columns = columnsFor(usage, days)
   const keys = useQuery(orpc.keys.list.queryOptions({ input: scope.listInput }))
   const rows = (keys.data ?? []).filter((key) => inScope(scope, key))
   const create = may ? (
@@ -75,7 +80,7 @@ function KeyList({ made, onClose }: { made: CreatedKey | null; onClose(): void }
           name="keys"
           label="Keys"
           rows={rows}
-          columns={columnsFor(usage)}
+          columns={columns}
           rowKey={({ id }) => id}
           rowClass={({ state }) => (state === 'active' ? '' : 'row-over')}
           onOpen={({ id }) => void navigate({ to: '/keys/$key', params: { key: id }, search: keepScope })}
@@ -95,11 +100,13 @@ function NoKey({ action }: { action: ReactNode }) {
   )
 }
 
-function columnsFor(usage: ReadonlyMap<string, KeyUsage>): TableColumn<Key>[] {
+function columnsFor(usage: ReadonlyMap<string, KeyUsage>, days: ReadonlyMap<string, StatsRow>): TableColumn<Key>[] {
+  const hasLimits = [...usage.values()].some(({ limits }) => limits.length > 0)
   return [
     {
       id: 'name',
       title: 'Name',
+      sort: ({ name }) => name,
       cell: ({ id, name }) => (
         <Link to="/keys/$key" params={{ key: id }} search={keepScope} className="truncate">
           <UntrustedText text={name} />
@@ -116,6 +123,7 @@ function columnsFor(usage: ReadonlyMap<string, KeyUsage>): TableColumn<Key>[] {
     {
       id: 'scope',
       title: 'Scope',
+      sort: ({ project, environment }) => `${project}/${environment}`,
       wideOnly: true,
       cell: ({ project, environment }) => (
         <span className="truncate">
@@ -123,25 +131,60 @@ function columnsFor(usage: ReadonlyMap<string, KeyUsage>): TableColumn<Key>[] {
         </span>
       ),
     },
-    { id: 'state', title: 'State', width: '130px', narrowWidth: '98px', cell: (key) => <KeyState {...key} /> },
+    {
+      id: 'state',
+      title: 'State',
+      width: '128px',
+      narrowWidth: '98px',
+      sort: ({ state }) => state,
+      cell: (key) => <KeyState {...key} />,
+    },
+    {
+      id: 'requests',
+      title: 'Requests, 24 h',
+      number: true,
+      width: '128px',
+      wideOnly: true,
+      sort: ({ id }) => days.get(id)?.requests ?? 0,
+      cell: ({ id }) => <Count value={days.get(id)?.requests ?? 0} />,
+    },
+    {
+      id: 'errors',
+      title: 'Error rate',
+      number: true,
+      width: '106px',
+      wideOnly: true,
+      sort: ({ id }) => errorRate(days.get(id)),
+      cell: ({ id }) => <ErrorRate rate={errorRate(days.get(id))} />,
+    },
+    {
+      id: 'day',
+      title: 'Last 24 hours',
+      width: '124px',
+      wideOnly: true,
+      cell: ({ id }) => <KeySparkline id={id} requests={days.get(id)?.requests ?? 0} />,
+    },
     {
       id: 'used',
       title: 'Last used',
       width: '110px',
+      sort: ({ last_used_at }) => last_used_at,
       wideOnly: true,
       cell: ({ last_used_at }) => <Time at={last_used_at} />,
     },
     {
       id: 'limits',
       title: 'Limits',
-      width: '220px',
+      width: '200px',
       wideOnly: true,
+      optional: !hasLimits,
       cell: ({ id, policy }) => <LimitBars limits={usage.get(id)?.limits ?? []} policy={policy} />,
     },
     {
       id: 'expires',
       title: 'Expires',
-      width: '128px',
+      width: '110px',
+      sort: ({ expires_at }) => expires_at,
       wideOnly: true,
       cell: ({ expires_at }) => (expires_at === null ? <Missing meaning="never" /> : <Time at={expires_at} />),
     },
@@ -155,4 +198,16 @@ function columnsFor(usage: ReadonlyMap<string, KeyUsage>): TableColumn<Key>[] {
       cell: ({ created_at }) => <Time at={created_at} />,
     },
   ]
+}
+
+/** null: there was no request. */
+function errorRate(day: StatsRow | undefined): number | null {
+  return day === undefined || day.requests === 0 ? null : day.errors / day.requests
+}
+
+const highRate = 0.05
+
+function ErrorRate({ rate }: { rate: number | null }) {
+  if (rate === null) return <Missing meaning="no requests" />
+  return <span className={rate >= highRate ? 'number state-bad' : 'number'}>{formatShare(rate)}</span>
 }

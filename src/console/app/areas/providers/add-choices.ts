@@ -46,3 +46,11 @@ export function freeName(wanted: string, taken: readonly string[]): string {
   if (!taken.includes(wanted)) return wanted
   for (let number = 2; ; number++) if (!taken.includes(`${wanted}-${number}`)) return `${wanted}-${number}`
 }
+
+/** Kinds and vendors whose name, title or address has the text; null: there is none, so nothing was searched for. */
+export function searchChoices(text: string, kinds: readonly ProviderKind[]): AddChoice[] | null {
+  const wanted = text.trim().toLowerCase()
+  if (wanted === '') return null
+  const all = kinds.flatMap((kind) => [...kindChoices([kind]), ...presetChoices(kind)])
+  return all.filter(({ word, title, about }) => `${word} ${title} ${about}`.toLowerCase().includes(wanted))
+}

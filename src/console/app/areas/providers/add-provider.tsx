@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
 import { Command, QueryFault } from '../../parts/index.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
 import type { ProviderKind } from '../outputs.ts'
-import { type AddChoice, findChoice, kindChoices, presetChoices } from './add-choices.ts'
+import { type AddChoice, findChoice, kindChoices, presetChoices, searchChoices } from './add-choices.ts'
 import { AddForm } from './add-form.tsx'
 
 /** Choose the kind first, then fill in its form. The choice is kept in the address. */
@@ -26,18 +27,29 @@ export function AddProvider({ chosen }: { chosen: string }) {
 }
 
 function Steps({ chosen, kinds }: { chosen: string; kinds: readonly ProviderKind[] }) {
+  const [text, setText] = useState('')
+  const found = searchChoices(text, kinds)
   const choice = findChoice(chosen, kinds)
   const openKind = choice === null || choice.preset !== null ? undefined : choice.kind
   const choosesPreset = openKind !== undefined && openKind.presets.length > 0 && !chosen.endsWith('/own')
   return (
     <div className="stack">
-      <Choices label="Provider kind" choices={kindChoices(kinds)} chosen={choice?.kind.kind ?? ''} />
+      <VendorSearch text={text} onText={setText} />
+      {found === null ? (
+        <Choices label="Provider kind" choices={kindChoices(kinds)} chosen={choice?.kind.kind ?? ''} />
+      ) : found.length === 0 ? (
+        <p className="quiet">
+          No vendor is called “{text}”. A server that speaks OpenAI’s format is added under Other, by its base URL.
+        </p>
+      ) : (
+        <Choices small label="Vendors found" choices={found} chosen={chosen} />
+      )}
       {choice === null ? (
         <p className="quiet">
           Choose a provider. On the command line: <Command text="spgw providers add --help" />
         </p>
       ) : null}
-      {choice !== null && choice.kind.presets.length > 0 ? (
+      {found === null && choice !== null && choice.kind.presets.length > 0 ? (
         <Choices
           small
           label="Vendor or server"
@@ -47,6 +59,21 @@ function Steps({ chosen, kinds }: { chosen: string; kinds: readonly ProviderKind
       ) : null}
       {choice === null || choosesPreset ? null : <AddForm key={chosen} choice={choice} />}
     </div>
+  )
+}
+
+function VendorSearch({ text, onText }: { text: string; onText(text: string): void }) {
+  return (
+    <input
+      type="search"
+      className="input filter"
+      aria-label="Search vendors"
+      placeholder="Search vendors: groq, ollama, mistral …"
+      autoComplete="off"
+      spellCheck={false}
+      value={text}
+      onChange={(event) => onText(event.target.value)}
+    />
   )
 }
 

@@ -43,10 +43,10 @@ export function healthSpans(entries: readonly HealthEntry[], since: number, now:
   })
 }
 
-/** How much of the known time it was ready, 0 to 1; null: nothing is known. */
+/** How much of the time in which something was known it was ready, 0 to 1; null: nothing is known. */
 export function readyShare(spans: readonly HealthSpan[]): number | null {
-  const known = spans.filter(({ state }) => state !== 'unknown')
+  const known = spans.filter(({ state }) => state !== 'unknown' && state !== 'unchecked')
   const total = known.reduce((sum, { size }) => sum + size, 0)
   if (total <= 0) return null
-  return known.filter(({ state }) => state !== 'failing').reduce((sum, { size }) => sum + size, 0) / total
+  return known.filter(({ state }) => state === 'ready').reduce((sum, { size }) => sum + size, 0) / total
 }

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { formatShare } from '../../../../admin/contract/show-value.ts'
 import { orpc } from '../../client/admin.ts'
-import { Count, Duration, Sparkline, StateBadge, Time, UntrustedText } from '../../parts/index.ts'
+import { Count, Duration, Missing, Sparkline, StateBadge, Time, UntrustedText } from '../../parts/index.ts'
 import { stateLabel } from '../../parts/labels.ts'
 import { keepScope } from '../../shell/keys.ts'
 import type { Provider } from '../outputs.ts'
@@ -41,11 +42,11 @@ export function ProviderCard({ provider, kindTitle, traffic, routes }: ProviderC
       ) : null}
       <Sparkline points={traffic?.requests ?? quietHour} width={260} height={28} label={trafficLabel(provider)} />
       <dl className="provider-figures">
-        <Figure title="Last hour">
-          <Count value={hour.requests} unit="req" />
+        <Figure title="Attempts, 1 h">
+          <Count value={hour.tried} />
         </Figure>
-        <Figure title="Errors">
-          <Count value={hour.errors} />
+        <Figure title="Succeeded">
+          <Succeeded tried={hour.tried} failed={hour.failed} />
         </Figure>
         <Figure title="p95">
           <Duration ms={hour.duration_p95_ms} />
@@ -62,6 +63,17 @@ export function ProviderCard({ provider, kindTitle, traffic, routes }: ProviderC
   )
 }
 
+const highShare = 0.05
+
+function Succeeded({ tried, failed }: { tried: number; failed: number }) {
+  if (tried === 0) return <Missing meaning="no attempts" />
+  return (
+    <span className={failed / tried >= highShare ? 'number state-bad' : 'number'}>
+      {formatShare((tried - failed) / tried)}
+    </span>
+  )
+}
+
 function Figure({ title, children }: { title: string; children: ReactNode }) {
   return (
     <div>
@@ -71,8 +83,8 @@ function Figure({ title, children }: { title: string; children: ReactNode }) {
   )
 }
 
-function trafficLabel({ name, last_hour: { requests, errors } }: Provider): string {
-  return `ProviderTraffic of ${name} in the last hour: ${requests} requests, ${errors} errors`
+function trafficLabel({ name, last_hour: { tried, failed } }: Provider): string {
+  return `Traffic of ${name} in the last hour: ${tried} attempts, ${failed} failed`
 }
 
 export function hostOf(url: string): string {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
-import { Count, Duration, QueryFault, RecordView, StateBadge, Time, UntrustedText } from '../../parts/index.ts'
+import { Duration, QueryFault, RecordView, StateBadge, Time, UntrustedText } from '../../parts/index.ts'
 import type { Provider } from '../outputs.ts'
 import { Section } from '../section.tsx'
 import { type HealthSpan, healthSpans, readyShare } from './health-strip.ts'
@@ -14,7 +14,7 @@ const windows = [
 ] as const
 
 export function ProviderHealth({ provider }: { provider: Provider }) {
-  const { last_hour, state, state_since, active } = provider
+  const { state, state_reason: reason, state_since, active, targets } = provider
   return (
     <Section title="Health">
       <RecordView
@@ -31,13 +31,28 @@ export function ProviderHealth({ provider }: { provider: Provider }) {
               </span>
             ),
           },
-          { label: 'Last hour', value: <Count value={last_hour.requests} unit="requests" /> },
-          { label: 'Errors', value: <Count value={last_hour.errors} /> },
-          { label: 'Latency p95', value: <Duration ms={last_hour.duration_p95_ms} /> },
+          ...(reason === null ? [] : [{ label: 'Reason', value: <UntrustedText text={reason} /> }]),
+          ...(targets.length === 0 ? [] : [{ label: 'Targets', value: <TargetStates targets={targets} /> }]),
         ]}
       />
       {provider.base_url === null ? null : <HealthOverTime name={provider.name} />}
     </Section>
+  )
+}
+
+/** Each model that is called there has a state of its own. */
+function TargetStates({ targets }: { targets: Provider['targets'] }) {
+  return (
+    <ul className="stack-tight">
+      {targets.map(({ upstream_model: model, state, state_reason: reason }) => (
+        <li key={model} className="row">
+          <span className="breakable">
+            <UntrustedText text={model} />
+          </span>
+          <StateBadge state={state} reason={reason} />
+        </li>
+      ))}
+    </ul>
   )
 }
 
@@ -120,7 +135,7 @@ function Changes({ spans, now }: { spans: readonly HealthSpan[]; now: number }) 
 }
 
 function sayShare(share: number | null): string {
-  return share === null ? 'No data for this time range' : `Available ${percent(share)} of the observed time`
+  return share === null ? 'No checks in this time range' : `Ready ${percent(share)} of the time since its first check`
 }
 
 function percent(share: number): string {

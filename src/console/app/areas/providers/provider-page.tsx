@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Pencil, Power, PowerOff, RefreshCw, Trash2 } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { orpc } from '../../client/admin.ts'
-import { Button, Dialog, FaultNotice, OperationButton, useOperation } from '../../parts/index.ts'
+import { Button, Dialog, FaultNotice, OperationButton, Time, useOperation } from '../../parts/index.ts'
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
@@ -14,6 +14,7 @@ import { pluralize } from '../units.ts'
 import { CheckList, PoolCheck } from './check-list.tsx'
 import { describeLoss } from './describe-loss.ts'
 import { EditProvider } from './edit-provider.tsx'
+import { ProviderAttempts } from './provider-attempts.tsx'
 import { ProviderState } from './provider-card.tsx'
 import { ProviderCredentials } from './provider-credentials.tsx'
 import { ProviderHealth } from './provider-health.tsx'
@@ -56,13 +57,16 @@ function ProviderView({ provider, routes, above }: { provider: Provider; routes:
       beside={<ProviderState provider={provider} />}
       actions={<Actions provider={provider} routes={routes} onPanel={setPanel} onRemoved={toList} />}
     >
-      {provider.active && provider.state === 'failing' ? <Failing provider={provider} /> : null}
+      {provider.active && (provider.state === 'failing' || provider.state === 'recovering') ? (
+        <Failing provider={provider} />
+      ) : null}
       <ManagedNotice owned={provider.owned} />
+      <ProviderAttempts name={provider.name} />
       <div className="sections">
-        <ProviderSettings provider={provider} />
         <ProviderHealth provider={provider} />
-        {provider.kind === 'demo' || provider.base_url === null ? null : <ProviderCredentials provider={provider} />}
         <ProviderRoutes provider={provider} routes={routes} />
+        <ProviderSettings provider={provider} />
+        {provider.kind === 'demo' || provider.base_url === null ? null : <ProviderCredentials provider={provider} />}
         {provider.base_url === null ? null : <ProviderRevisions provider={provider} />}
         <ProviderModels provider={provider} />
       </div>
@@ -83,11 +87,28 @@ function ProviderView({ provider, routes, above }: { provider: Provider; routes:
 
 function Failing({ provider }: { provider: Provider }) {
   return (
-    <div className="notice notice-bad" role="alert">
+    <div className={`notice notice-${provider.state === 'failing' ? 'bad' : 'warning'}`} role="alert">
       <div className="grow">
-        <p className="notice-title">Failing: no requests are sent to this provider.</p>
+        <p className="notice-title">
+          {provider.state === 'failing' ? 'Failing' : 'Recovering'}
+          {provider.state_since === null ? null : (
+            <>
+              {' '}
+              since <Time at={provider.state_since} />
+            </>
+          )}
+          {provider.state === 'failing' ? ': no requests are sent to this provider.' : ': trial requests are allowed.'}
+        </p>
         <p>{provider.state_reason}</p>
-        <p className="small">The gateway checks it again every 30 s to 5 min until it recovers.</p>
+        <p className="small">
+          The gateway checks it again every 30 s to 5 min until it recovers.{' '}
+          <Link
+            to="/requests"
+            search={(before) => ({ ...keepScope(before), provider: provider.name, errors: 'true', since: '1h' })}
+          >
+            Show the failed requests
+          </Link>
+        </p>
       </div>
     </div>
   )

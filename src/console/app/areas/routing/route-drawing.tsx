@@ -58,6 +58,7 @@ export function RouteDrawing({ route, providers, explanation, traffic }: RouteDr
             key={key}
             target={target}
             position={index + 1}
+            rank={rankOf(target, route.targets)}
             route={route}
             provider={providers.find(({ name }) => name === target.provider)}
             explanation={explanation}
@@ -74,6 +75,8 @@ export function RouteDrawing({ route, providers, explanation, traffic }: RouteDr
 interface TargetProps {
   target: RouteTarget
   position: number
+  /** Of its priority among those of the route, from 1. */
+  rank: number
   route: Route
   provider: Provider | undefined
   explanation: Explanation | undefined
@@ -82,7 +85,7 @@ interface TargetProps {
   expected: number | null
 }
 
-function Target({ target, position, route, provider, explanation, traffic, share, expected }: TargetProps) {
+function Target({ target, position, rank, route, provider, explanation, traffic, share, expected }: TargetProps) {
   const state = stateOfTarget(target, explanation?.model ?? route.model, provider, explanation)
   return (
     <li className="route-target card">
@@ -107,7 +110,7 @@ function Target({ target, position, route, provider, explanation, traffic, share
         </p>
       )}
       <p className="row small quiet route-target-facts">
-        <span>Priority {target.priority}</span>
+        <span>Priority {rank}</span>
         {route.strategy === 'weighted' ? <span>Weight {target.weight}</span> : null}
         {expected === null || share !== null ? null : <span>Expected share {percent(expected)}</span>}
       </p>
@@ -127,6 +130,11 @@ function Target({ target, position, route, provider, explanation, traffic, share
       </p>
     </li>
   )
+}
+
+/** Targets of the same priority share a rank; the first that are tried have 1. */
+export function rankOf({ priority }: RouteTarget, all: readonly RouteTarget[]): number {
+  return new Set(all.map((target) => target.priority).filter((other) => other < priority)).size + 1
 }
 
 export function percent(share: number): string {

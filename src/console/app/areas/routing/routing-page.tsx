@@ -15,6 +15,7 @@ import {
   toast,
   UntrustedText,
 } from '../../parts/index.ts'
+import { stateLabel } from '../../parts/labels.ts'
 import { inScope, useScope } from '../../session/scope.ts'
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
@@ -24,7 +25,8 @@ import { shellQuote } from '../shell-quote.ts'
 import { useDefaultScope } from '../use-default-scope.ts'
 import { describeStrategy } from './route-drawing.tsx'
 import { RouteForm } from './route-form.tsx'
-import { stateOfTarget } from './target-state.ts'
+import { RouteHour } from './route-hour.tsx'
+import { stateOfTarget, type TargetState } from './target-state.ts'
 
 export function RoutingPage() {
   const { add } = useSearch({ from: '/app/routing' })
@@ -85,6 +87,8 @@ function columnsFor(providers: readonly Provider[]): TableColumn<Route>[] {
     {
       id: 'model',
       title: 'Model',
+      width: '22%',
+      sort: ({ model }) => model,
       narrowWidth: '28%',
       cell: ({ id, model }) => (
         <Link to="/routing/$route" params={{ route: id }} search={keepScope} className="truncate">
@@ -94,16 +98,43 @@ function columnsFor(providers: readonly Provider[]): TableColumn<Route>[] {
     },
     { id: 'targets', title: 'Targets', cell: (route) => <Targets route={route} providers={providers} /> },
     {
+      id: 'requests',
+      title: 'Requests, 1 h',
+      number: true,
+      width: '118px',
+      wideOnly: true,
+      cell: (route) => <RouteHour route={route} figure="requests" />,
+    },
+    {
+      id: 'errors',
+      title: 'Errors',
+      number: true,
+      width: '80px',
+      wideOnly: true,
+      cell: (route) => <RouteHour route={route} figure="errors" />,
+    },
+    {
+      id: 'p95',
+      title: 'p95',
+      number: true,
+      width: '88px',
+      wideOnly: true,
+      cell: (route) => <RouteHour route={route} figure="p95" />,
+    },
+    {
       id: 'strategy',
       title: 'Strategy',
+      width: '180px',
       cell: (route) => <span className="truncate">{describeStrategy(route)}</span>,
       wideOnly: true,
+      optional: true,
     },
     {
       id: 'scope',
       title: 'Scope',
-      width: '200px',
+      width: '160px',
       wideOnly: true,
+      sort: ({ project, environment }) => `${project}/${environment ?? ''}`,
       cell: ({ project, environment }) => (
         <span className="truncate">
           {project}/{environment ?? 'all'}
@@ -127,7 +158,7 @@ function columnsFor(providers: readonly Provider[]): TableColumn<Route>[] {
   ]
 }
 
-/** In the order in which they are tried. Only unhealthy targets show their state. */
+/** In the order in which they are tried, each with its state. */
 function Targets({ route, providers }: { route: Route; providers: readonly Provider[] }) {
   if (route.targets.length === 0) return <Missing />
   const keyed = route.targets.map((target, index) => ({ target, key: `${index}-${target.provider}` }))
@@ -143,15 +174,23 @@ function Targets({ route, providers }: { route: Route; providers: readonly Provi
         return (
           <span key={key} className="target-chip">
             {index === 0 ? null : <span className="quiet">{route.strategy === 'weighted' ? '+' : 'then'} </span>}
-            <UntrustedText text={target.provider} />
-            {state.tone === 'good' || providers.length === 0 ? null : (
-              <StateBadge state={state.word} tone={state.tone} />
-            )}
+            <span className={`target-state target-${state.tone}`} title={titleOf(state)}>
+              {providers.length === 0 ? null : <StateBadge state={state.word} tone={state.tone} bare />}
+              <UntrustedText text={nameOf(target)} />
+            </span>
           </span>
         )
       })}
     </span>
   )
+}
+
+function nameOf({ provider, upstream_model: upstream }: Route['targets'][number]): string {
+  return upstream === null ? provider : `${provider}:${upstream}`
+}
+
+function titleOf({ word, reason }: TargetState): string {
+  return reason === null ? stateLabel(word) : `${stateLabel(word)}: ${reason}`
 }
 
 function AddRoute({ provider }: { provider: string }) {

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { orpc } from '../../client/admin.ts'
@@ -23,7 +23,8 @@ import { inputOfPolicy, projectsOfPolicy } from './policy-fields.ts'
 
 export function Policies() {
   const policies = useQuery(orpc.policies.list.queryOptions({ input: {} }))
-  const [edited, setEdited] = useState<Policy | 'new' | null>(null)
+  const { add: wanted }: { add?: string } = useSearch({ strict: false })
+  const [edited, setEdited] = useState<Policy | 'new' | null>(wanted === undefined ? null : 'new')
   const may = useMay('policies.add')
   const mayChange = useMayChange()
   const changeable = new Set(policies.data?.filter(mayChange))
@@ -144,15 +145,24 @@ function PolicyForm({ policy, onClose }: { policy: Policy | null; onClose(): voi
     toast({ tone: 'good', title: `Policy "${(answer as Policy).name}" ${policy === null ? 'added' : 'updated'}` })
     onClose()
   }
-  const hints = { attach: `One per line, such as ${attachments.slice(0, 4).join(', ')}` }
+  const { data: routes = [] } = useQuery(orpc.routes.list.queryOptions({ input: { all: true } }))
+  const models = [...new Set(routes.map(({ model }) => model))]
+  const shared = {
+    suggestions: { attach: attachments, allowModels: models, denyModels: models },
+    hints: {
+      attach: 'Where it applies. A key named here, or keys that name the policy, have it too',
+      allowModels: 'Choose models of routes, or type names and patterns. Empty: all models',
+      denyModels: 'Denied even if they are allowed elsewhere',
+    },
+  }
   return policy === null ? (
-    <OperationForm operation="policies.add" hints={hints} submit="Add policy" onDone={done} onCancel={onClose} />
+    <OperationForm operation="policies.add" {...shared} submit="Add policy" onDone={done} onCancel={onClose} />
   ) : (
     <OperationForm
       operation="policies.edit"
       fixed={{ name: policy.name }}
       initial={inputOfPolicy(policy)}
-      hints={hints}
+      {...shared}
       submit="Save"
       onDone={done}
       onCancel={onClose}
@@ -161,6 +171,7 @@ function PolicyForm({ policy, onClose }: { policy: Policy | null; onClose(): voi
 }
 
 function useAttachments(): string[] {
+  const { data: keys = [] } = useQuery(orpc.keys.list.queryOptions({ input: { all: true } }))
   const { data: projects = [] } = useQuery(orpc.projects.list.queryOptions({ input: {} }))
   return [
     'workspace',
@@ -168,6 +179,6 @@ function useAttachments(): string[] {
       `project:${name}`,
       ...environments.map((environment) => `environment:${name}/${environment}`),
     ]),
-    'key:NAME',
+    ...new Set(keys.filter(({ state }) => state === 'active').map(({ name }) => `key:${name}`)),
   ]
 }
