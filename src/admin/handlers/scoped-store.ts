@@ -298,5 +298,6 @@ function scopeRecords(read: Tables, scope: Scope): Part<'records'> {
     usage: async (filter, lately) => read.records.usage(narrow(filter), lately),
     targets: async (filter, notIn) => read.records.targets(narrow(filter), notIn),
     series: async (filter, question) => read.records.series(narrow(filter), question),
+    attemptSeries: async (filter, question) => read.records.attemptSeries(narrow(filter), question),
   }
 }

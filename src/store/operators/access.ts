@@ -36,7 +36,7 @@ export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTable
     usage: 'paged',
     series: 'paged',
     targets: 'paged',
-    attempts: 'paged',
+    attemptSeries: 'paged',
   },
   bodies: { find: 'read', key: 'read', setKey: 'write' },
   seal: {

@@ -17,7 +17,7 @@ export async function attemptSeries(
   filter: RecordFilter,
   { provider, from, stepMs, steps }: AttemptQuestion,
 ): Promise<AttemptPoint[]> {
-  const adders = Array.from({ length: steps }, () => new AttemptAdder())
+  const adders = Array.from({ length: steps }, () => new StepAttempts())
   const clock = new RecordClock()
   const named = `"provider":${JSON.stringify(provider)}`
   const { before: _before, ...unpaged } = filter
@@ -40,11 +40,11 @@ export async function attemptSeries(
   return finish(adders, from, stepMs)
 }
 
-function finish(adders: readonly AttemptAdder[], from: number, stepMs: number): AttemptPoint[] {
+function finish(adders: readonly StepAttempts[], from: number, stepMs: number): AttemptPoint[] {
   return adders.map((adder, step) => ({ time: new Date(from + step * stepMs).toISOString(), ...adder.finish() }))
 }
 
-class AttemptAdder {
+class StepAttempts {
   #tried = 0
   #failed = 0
   #fellBack = 0

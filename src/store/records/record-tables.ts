@@ -13,7 +13,7 @@ export interface RecordTables {
     /** Busiest group first, the rest together as `other`. `limit` and `before` do not apply. */
     series(filter: RecordFilter, question: SeriesQuestion): SeriesGroup[]
     /** Attempts at one provider, step by step, of whatever requests. `limit` and `before` do not apply. */
-    attempts(filter: RecordFilter, question: AttemptQuestion): AttemptPoint[]
+    attemptSeries(filter: RecordFilter, question: AttemptQuestion): AttemptPoint[]
     /** Where they were sent, busiest first, without what was asked in these environments. `limit` and `before` do not apply. */
     targets(filter: RecordFilter, notIn: readonly string[]): TargetRow[]
   }

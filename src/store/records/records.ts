@@ -18,7 +18,7 @@ export function recordsTable(db: Database): Tables['records'] {
     stats: (filter, by) => recordStats(db, filter, by),
     usage: (filter, lately) => recordUsage(db, filter, lately),
     series: (filter, question) => recordSeries(db, filter, question),
-    attempts: (filter, question) => attemptSeries(db, filter, question),
+    attemptSeries: (filter, question) => attemptSeries(db, filter, question),
     targets: (filter, notIn) => recordTargets(db, filter, notIn),
   }
 }

@@ -151,7 +151,7 @@ describe('series', () => {
       at(21, { attempts: [attempt('openai', 'answered', 50)], error: left, status: 499 }),
     ])
     const asked = { provider: 'openai', from: start, stepMs: 10 * minuteMs, steps: 3 }
-    const points = await store.records.attempts(filter, asked)
+    const points = await store.records.attemptSeries(filter, asked)
     expect(points).toEqual([
       { time: '2026-03-01T12:00:00.000Z', tried: 4, failed: 3, fell_back: 1, duration_p50_ms: 20, duration_p95_ms: 40 },
       {
@@ -164,7 +164,7 @@ describe('series', () => {
       },
       { time: '2026-03-01T12:20:00.000Z', tried: 1, failed: 0, fell_back: 0, duration_p50_ms: 50, duration_p95_ms: 50 },
     ])
-    const [azure] = await store.records.attempts(filter, { ...asked, provider: 'azure' })
+    const [azure] = await store.records.attemptSeries(filter, { ...asked, provider: 'azure' })
     expect(azure).toMatchObject({ tried: 1, failed: 0 })
   })
 

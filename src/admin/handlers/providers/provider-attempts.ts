@@ -15,6 +15,6 @@ export async function showProviderAttempts(
   const { from, steps } = laySteps(since, until, stepMs)
   const window = { since: new Date(from).toISOString(), until: new Date(until).toISOString() }
   const question = { provider: provider.name, from, stepMs, steps }
-  const points = await context.store.records.attempts({ ...window, limit: 1 }, question)
+  const points = await context.store.records.attemptSeries({ ...window, limit: 1 }, question)
   return { ...window, step_ms: stepMs, points }
 }

@@ -6,19 +6,21 @@ export function KeyMark({ lastFour }: { lastFour: string }) {
   return <code className="nowrap">sp_live_…{lastFour}</code>
 }
 
-/** The state that every face shows. After a rotation the old secret's end is said beside it. */
-export function KeyState({ state, grace_ends_at }: Pick<Key, 'state' | 'grace_ends_at'>) {
+/** The state that every surface shows. After a rotation, `detailed` says until when the old secret works. */
+export function KeyState({ state, grace_ends_at, detailed = false }: KeyStateProps) {
+  const badge = <StateBadge state={state} />
+  if (!detailed || state !== 'active' || grace_ends_at === null) return badge
   return (
-    <span className="row key-state">
-      <StateBadge state={state} />
-      {state === 'active' && grace_ends_at !== null ? (
-        <span className="small quiet wide-only">
-          old secret ends <Time at={grace_ends_at} />
-        </span>
-      ) : null}
+    <span className="row">
+      {badge}
+      <span className="small quiet">
+        old secret ends <Time at={grace_ends_at} />
+      </span>
     </span>
   )
 }
+
+type KeyStateProps = Pick<Key, 'state' | 'grace_ends_at'> & { detailed?: boolean }
 
 /** Refers to a key by ID, in its own scope. */
 export function referenceTo({ id, project, environment }: Key): Record<string, unknown> {

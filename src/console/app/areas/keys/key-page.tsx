@@ -71,7 +71,7 @@ function KeyView({ shown: key, above }: { shown: Key; above: ReactNode }) {
     <Page
       title={key.name}
       above={above}
-      beside={<KeyState {...key} />}
+      beside={<KeyState {...key} detailed />}
       actions={<Actions shown={key} onRotated={setRotated} />}
     >
       {rotated === null ? null : (

@@ -19,6 +19,7 @@ import { inScope, useScope } from '../../session/scope.ts'
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
+import { ScopeNote } from '../../shell/scope-note.tsx'
 import type { CreatedKey, Key, StatsRow } from '../outputs.ts'
 import { CreateKey } from './create-key.tsx'
 import { KeySparkline, useKeyDays } from './key-day.tsx'
@@ -71,7 +72,7 @@ function KeyList({ made, onClose }: { made: CreatedKey | null; onClose(): void }
     </Button>
   ) : null
   return (
-    <Page title="Keys" actions={rows.length === 0 ? null : create}>
+    <Page title="Keys" beside={<ScopeNote />} actions={rows.length === 0 ? null : create}>
       {made === null ? null : <ShownOnce made={made} onClose={onClose} />}
       {keys.isPending ? <Loading /> : null}
       <QueryFault of={keys} />

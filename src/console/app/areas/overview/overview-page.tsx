@@ -10,6 +10,7 @@ import { useTraffic } from '../../live/traffic.ts'
 import { QueryFault, Time } from '../../parts/index.ts'
 import { useScope } from '../../session/scope.ts'
 import { Loading, Page } from '../../shell/page.tsx'
+import { ScopeNote } from '../../shell/scope-note.tsx'
 import { FirstRun } from '../first-run/first-run.tsx'
 import { useSetUp } from '../first-run/steps.ts'
 import { useUsualSpan } from '../use-usual-span.ts'
@@ -34,7 +35,11 @@ export function OverviewPage() {
   if (setUp === null || usual === null) return <Page title="Overview">{<Loading />}</Page>
   const showTraffic = setUp.requestId !== null
   return (
-    <Page title="Overview" actions={showTraffic ? <OverviewTools search={search} usual={usual} /> : null}>
+    <Page
+      title="Overview"
+      beside={<ScopeNote />}
+      actions={showTraffic ? <OverviewTools search={search} usual={usual} /> : null}
+    >
       <PartsNotice />
       {begun ? <FirstRun setUp={setUp} /> : null}
       {showTraffic ? (

@@ -61,7 +61,7 @@ function ProviderView({ provider, routes, above }: { provider: Provider; routes:
         <Failing provider={provider} />
       ) : null}
       <ManagedNotice owned={provider.owned} />
-      <ProviderAttempts name={provider.name} />
+      {provider.base_url === null ? null : <ProviderAttempts name={provider.name} />}
       <div className="sections">
         <ProviderHealth provider={provider} />
         <ProviderRoutes provider={provider} routes={routes} />

@@ -6,6 +6,7 @@ import { Button, DataTable, FaultNotice, type TableHandle } from '../../parts/in
 import { useScope } from '../../session/scope.ts'
 import { isTyping, keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
+import { ScopeNote } from '../../shell/scope-note.tsx'
 import { TimeRangeSelect } from '../time-range-select.tsx'
 import { useUsualSpan } from '../use-usual-span.ts'
 import { ExportMenu } from './export-menu.tsx'
@@ -53,6 +54,7 @@ function Requests({ usual }: { usual: string }) {
     <Page
       fill
       title="Requests"
+      beside={<ScopeNote />}
       actions={
         <>
           <ExportMenu input={input} />

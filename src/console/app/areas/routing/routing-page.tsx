@@ -20,6 +20,7 @@ import { inScope, useScope } from '../../session/scope.ts'
 import { useMay } from '../../session/session.ts'
 import { keepScope } from '../../shell/keys.ts'
 import { Loading, Page } from '../../shell/page.tsx'
+import { ScopeNote } from '../../shell/scope-note.tsx'
 import type { Provider, Route } from '../outputs.ts'
 import { shellQuote } from '../shell-quote.ts'
 import { useDefaultScope } from '../use-default-scope.ts'
@@ -51,7 +52,7 @@ function RouteList() {
     </Button>
   ) : null
   return (
-    <Page title="Routing" actions={rows.length === 0 ? null : add}>
+    <Page title="Routing" beside={<ScopeNote />} actions={rows.length === 0 ? null : add}>
       {routes.isPending ? <Loading /> : null}
       <QueryFault of={routes} />
       {routes.data === undefined ? null : (
