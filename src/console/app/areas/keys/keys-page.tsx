@@ -101,45 +101,78 @@ function NoKey({ action }: { action: ReactNode }) {
   )
 }
 
+const identityColumns: TableColumn<Key>[] = [
+  {
+    id: 'name',
+    title: 'Name',
+    sort: ({ name }) => name,
+    cell: ({ id, name }) => (
+      <Link to="/keys/$key" params={{ key: id }} search={keepScope} className="truncate">
+        <UntrustedText text={name} />
+      </Link>
+    ),
+  },
+  {
+    id: 'key',
+    title: 'Key',
+    width: '150px',
+    narrowWidth: '122px',
+    cell: ({ last_four }) => <KeyMark lastFour={last_four} />,
+  },
+  {
+    id: 'scope',
+    title: 'Scope',
+    sort: ({ project, environment }) => `${project}/${environment}`,
+    wideOnly: true,
+    cell: ({ project, environment }) => (
+      <span className="truncate">
+        {project}/{environment}
+      </span>
+    ),
+  },
+  {
+    id: 'state',
+    title: 'State',
+    width: '128px',
+    narrowWidth: '98px',
+    sort: ({ state }) => state,
+    cell: (key) => <KeyState {...key} />,
+  },
+]
+
+const usedColumn: TableColumn<Key> = {
+  id: 'used',
+  title: 'Last used',
+  width: '110px',
+  sort: ({ last_used_at }) => last_used_at,
+  wideOnly: true,
+  cell: ({ last_used_at }) => <Time at={last_used_at} />,
+}
+
+const lifeColumns: TableColumn<Key>[] = [
+  {
+    id: 'expires',
+    title: 'Expires',
+    width: '110px',
+    sort: ({ expires_at }) => expires_at,
+    wideOnly: true,
+    cell: ({ expires_at }) => (expires_at === null ? <Missing meaning="never" /> : <Time at={expires_at} />),
+  },
+  { id: 'policy', title: 'Policy', optional: true, cell: ({ policy }) => <UntrustedText text={policy} /> },
+  { id: 'by', title: 'Created by', optional: true, cell: ({ created_by }) => <UntrustedText text={created_by} /> },
+  {
+    id: 'created',
+    title: 'Created',
+    width: '110px',
+    optional: true,
+    cell: ({ created_at }) => <Time at={created_at} />,
+  },
+]
+
 function columnsFor(usage: ReadonlyMap<string, KeyUsage>, days: ReadonlyMap<string, StatsRow>): TableColumn<Key>[] {
   const hasLimits = [...usage.values()].some(({ limits }) => limits.length > 0)
   return [
-    {
-      id: 'name',
-      title: 'Name',
-      sort: ({ name }) => name,
-      cell: ({ id, name }) => (
-        <Link to="/keys/$key" params={{ key: id }} search={keepScope} className="truncate">
-          <UntrustedText text={name} />
-        </Link>
-      ),
-    },
-    {
-      id: 'key',
-      title: 'Key',
-      width: '150px',
-      narrowWidth: '122px',
-      cell: ({ last_four }) => <KeyMark lastFour={last_four} />,
-    },
-    {
-      id: 'scope',
-      title: 'Scope',
-      sort: ({ project, environment }) => `${project}/${environment}`,
-      wideOnly: true,
-      cell: ({ project, environment }) => (
-        <span className="truncate">
-          {project}/{environment}
-        </span>
-      ),
-    },
-    {
-      id: 'state',
-      title: 'State',
-      width: '128px',
-      narrowWidth: '98px',
-      sort: ({ state }) => state,
-      cell: (key) => <KeyState {...key} />,
-    },
+    ...identityColumns,
     {
       id: 'requests',
       title: 'Requests, 24 h',
@@ -165,14 +198,7 @@ function columnsFor(usage: ReadonlyMap<string, KeyUsage>, days: ReadonlyMap<stri
       wideOnly: true,
       cell: ({ id }) => <KeySparkline id={id} requests={days.get(id)?.requests ?? 0} />,
     },
-    {
-      id: 'used',
-      title: 'Last used',
-      width: '110px',
-      sort: ({ last_used_at }) => last_used_at,
-      wideOnly: true,
-      cell: ({ last_used_at }) => <Time at={last_used_at} />,
-    },
+    usedColumn,
     {
       id: 'limits',
       title: 'Limits',
@@ -181,23 +207,7 @@ function columnsFor(usage: ReadonlyMap<string, KeyUsage>, days: ReadonlyMap<stri
       optional: !hasLimits,
       cell: ({ id, policy }) => <LimitBars limits={usage.get(id)?.limits ?? []} policy={policy} />,
     },
-    {
-      id: 'expires',
-      title: 'Expires',
-      width: '110px',
-      sort: ({ expires_at }) => expires_at,
-      wideOnly: true,
-      cell: ({ expires_at }) => (expires_at === null ? <Missing meaning="never" /> : <Time at={expires_at} />),
-    },
-    { id: 'policy', title: 'Policy', optional: true, cell: ({ policy }) => <UntrustedText text={policy} /> },
-    { id: 'by', title: 'Created by', optional: true, cell: ({ created_by }) => <UntrustedText text={created_by} /> },
-    {
-      id: 'created',
-      title: 'Created',
-      width: '110px',
-      optional: true,
-      cell: ({ created_at }) => <Time at={created_at} />,
-    },
+    ...lifeColumns,
   ]
 }
 

@@ -110,6 +110,42 @@ const statusFilter = (row: RequestRow): { name: FilterName; value: string | null
     ? { name: 'status', value: row.status === null ? null : String(row.status) }
     : { name: 'error', value: row.error.code }
 
+const figureColumns: TableColumn<RequestRow>[] = [
+  {
+    id: 'ttfb',
+    title: 'First byte',
+    number: true,
+    width: '92px',
+    wideOnly: true,
+    cell: (row) => <Duration ms={row.first_byte_ms} />,
+  },
+  {
+    id: 'total',
+    title: 'Total',
+    number: true,
+    width: '84px',
+    narrowWidth: '76px',
+    cell: (row) => <Duration ms={row.duration_ms} />,
+  },
+  {
+    id: 'tokens',
+    title: 'Tokens',
+    number: true,
+    width: '116px',
+    wideOnly: true,
+    cell: (row) => <Tokens row={row} />,
+  },
+  {
+    id: 'cost',
+    title: 'Cost',
+    number: true,
+    width: '112px',
+    wideOnly: true,
+    cell: (row) => <Money usd={row.cost?.usd} />,
+  },
+  { id: 'scope', title: 'Scope', width: '160px', wideOnly: true, optional: true, cell: (row) => <Scope row={row} /> },
+]
+
 export function requestColumns(change: Change): TableColumn<RequestRow>[] {
   const text = (name: FilterName, read: (row: RequestRow) => string | null | undefined) => (row: RequestRow) => (
     <FilterCell name={name} value={read(row)} change={change}>
@@ -136,39 +172,7 @@ export function requestColumns(change: Change): TableColumn<RequestRow>[] {
       cell: (row) => <ModelServed row={row} change={change} />,
     },
     { id: 'key', title: 'Key', width: '112px', wideOnly: true, cell: text('key', (row) => row.key?.name) },
-    {
-      id: 'ttfb',
-      title: 'First byte',
-      number: true,
-      width: '92px',
-      wideOnly: true,
-      cell: (row) => <Duration ms={row.first_byte_ms} />,
-    },
-    {
-      id: 'total',
-      title: 'Total',
-      number: true,
-      width: '84px',
-      narrowWidth: '76px',
-      cell: (row) => <Duration ms={row.duration_ms} />,
-    },
-    {
-      id: 'tokens',
-      title: 'Tokens',
-      number: true,
-      width: '116px',
-      wideOnly: true,
-      cell: (row) => <Tokens row={row} />,
-    },
-    {
-      id: 'cost',
-      title: 'Cost',
-      number: true,
-      width: '112px',
-      wideOnly: true,
-      cell: (row) => <Money usd={row.cost?.usd} />,
-    },
-    { id: 'scope', title: 'Scope', width: '160px', wideOnly: true, optional: true, cell: (row) => <Scope row={row} /> },
+    ...figureColumns,
     {
       id: 'lane',
       title: 'Lane',

@@ -83,6 +83,67 @@ function NoRoute({ action, provider }: { action: ReactNode; provider: Provider |
   )
 }
 
+const otherColumns: TableColumn<Route>[] = [
+  {
+    id: 'requests',
+    title: 'Requests, 1 h',
+    number: true,
+    width: '118px',
+    wideOnly: true,
+    cell: (route) => <RouteHour route={route} figure="requests" />,
+  },
+  {
+    id: 'errors',
+    title: 'Errors',
+    number: true,
+    width: '80px',
+    wideOnly: true,
+    cell: (route) => <RouteHour route={route} figure="errors" />,
+  },
+  {
+    id: 'p95',
+    title: 'p95',
+    number: true,
+    width: '88px',
+    wideOnly: true,
+    cell: (route) => <RouteHour route={route} figure="p95" />,
+  },
+  {
+    id: 'strategy',
+    title: 'Strategy',
+    width: '180px',
+    cell: (route) => <span className="truncate">{describeStrategy(route)}</span>,
+    wideOnly: true,
+    optional: true,
+  },
+  {
+    id: 'scope',
+    title: 'Scope',
+    width: '160px',
+    wideOnly: true,
+    sort: ({ project, environment }) => `${project}/${environment ?? ''}`,
+    cell: ({ project, environment }) => (
+      <span className="truncate">
+        {project}/{environment ?? 'all'}
+      </span>
+    ),
+  },
+  {
+    id: 'enabled',
+    title: 'State',
+    width: '110px',
+    narrowWidth: '96px',
+    cell: ({ enabled }) => <StateBadge state={enabled ? 'enabled' : 'disabled'} />,
+  },
+  {
+    id: 'created',
+    title: 'Added',
+    width: '110px',
+    optional: true,
+    cell: ({ created_at }) => <Time at={created_at} />,
+  },
+]
+
 function columnsFor(providers: readonly Provider[]): TableColumn<Route>[] {
   return [
     {
@@ -98,64 +159,7 @@ function columnsFor(providers: readonly Provider[]): TableColumn<Route>[] {
       ),
     },
     { id: 'targets', title: 'Targets', cell: (route) => <Targets route={route} providers={providers} /> },
-    {
-      id: 'requests',
-      title: 'Requests, 1 h',
-      number: true,
-      width: '118px',
-      wideOnly: true,
-      cell: (route) => <RouteHour route={route} figure="requests" />,
-    },
-    {
-      id: 'errors',
-      title: 'Errors',
-      number: true,
-      width: '80px',
-      wideOnly: true,
-      cell: (route) => <RouteHour route={route} figure="errors" />,
-    },
-    {
-      id: 'p95',
-      title: 'p95',
-      number: true,
-      width: '88px',
-      wideOnly: true,
-      cell: (route) => <RouteHour route={route} figure="p95" />,
-    },
-    {
-      id: 'strategy',
-      title: 'Strategy',
-      width: '180px',
-      cell: (route) => <span className="truncate">{describeStrategy(route)}</span>,
-      wideOnly: true,
-      optional: true,
-    },
-    {
-      id: 'scope',
-      title: 'Scope',
-      width: '160px',
-      wideOnly: true,
-      sort: ({ project, environment }) => `${project}/${environment ?? ''}`,
-      cell: ({ project, environment }) => (
-        <span className="truncate">
-          {project}/{environment ?? 'all'}
-        </span>
-      ),
-    },
-    {
-      id: 'enabled',
-      title: 'State',
-      width: '110px',
-      narrowWidth: '96px',
-      cell: ({ enabled }) => <StateBadge state={enabled ? 'enabled' : 'disabled'} />,
-    },
-    {
-      id: 'created',
-      title: 'Added',
-      width: '110px',
-      optional: true,
-      cell: ({ created_at }) => <Time at={created_at} />,
-    },
+    ...otherColumns,
   ]
 }
 
