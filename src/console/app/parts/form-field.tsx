@@ -209,15 +209,14 @@ function LinesControl(props: ControlProps) {
 function PickControl(props: ControlProps) {
   const { value, onChange, suggestions = [], id, field } = props
   const [typed, setTyped] = useState('')
-  const chosen = String(value)
-    .split('\n')
-    .filter((word) => word.trim() !== '')
-  const set = (words: readonly string[]) => onChange(words.join('\n'))
-  const add = () => {
-    const words = typed.split(/[\s,]+/).filter((word) => word !== '' && !chosen.includes(word))
-    if (words.length > 0) set([...chosen, ...words])
-    setTyped('')
+  const [chosen, setChosen] = useState(() => wordsOf(String(value), '\n'))
+  // What is typed counts at once: nothing moves under the pointer when the field is left for the button that saves.
+  const change = (words: readonly string[], text: string) => {
+    setChosen([...words])
+    setTyped(text)
+    onChange([...new Set([...words, ...wordsOf(text, separators)])].join('\n'))
   }
+  const add = () => change([...new Set([...chosen, ...wordsOf(typed, separators)])], '')
   return (
     <div className="stack-tight">
       {chosen.length === 0 ? null : (
@@ -228,7 +227,12 @@ function PickControl(props: ControlProps) {
               <button
                 type="button"
                 aria-label={`Remove ${word}`}
-                onClick={() => set(chosen.filter((one) => one !== word))}
+                onClick={() =>
+                  change(
+                    chosen.filter((one) => one !== word),
+                    typed,
+                  )
+                }
               >
                 <X size={12} aria-hidden="true" />
               </button>
@@ -245,8 +249,7 @@ function PickControl(props: ControlProps) {
           autoComplete="off"
           spellCheck={false}
           value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-          onBlur={add}
+          onChange={(event) => change(chosen, event.target.value)}
           onKeyDown={(event) => {
             if (event.key !== 'Enter' || typed.trim() === '') return
             event.preventDefault()
@@ -266,6 +269,15 @@ function PickControl(props: ControlProps) {
       </datalist>
     </div>
   )
+}
+
+const separators = /[\s,]+/
+
+function wordsOf(text: string, separator: string | RegExp): string[] {
+  return text
+    .split(separator)
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
 }
 
 function ChecksControl({ field, value, onChange }: ControlProps) {
