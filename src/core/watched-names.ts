@@ -28,7 +28,21 @@ export class WatchedNames {
    */
   readonly shortestHidden: number
 
+  static readonly #made: WatchedNames[] = []
+  static #union: WatchedNames | null = null
+
+  /** The names of all sets that there are. */
+  static union(): WatchedNames {
+    if (WatchedNames.#union === null) {
+      const sets = [...WatchedNames.#made]
+      WatchedNames.#union = new WatchedNames([...new Set(sets.flatMap(({ all }) => all))])
+    }
+    return WatchedNames.#union
+  }
+
   constructor(names: readonly string[]) {
+    WatchedNames.#made.push(this)
+    WatchedNames.#union = null
     this.all = names.map(foldName)
     const longest = Math.max(...names.map(({ length }) => length))
     this.byLength = Array.from({ length: longest + 1 }, (_, length) => {

@@ -1,3 +1,5 @@
+import { isLarge } from '../core/sliced-json.ts'
+import { nextTurn } from '../core/slices.ts'
 import { answerModels } from './answer/model-answers.ts'
 import { relay } from './answer/relay.ts'
 import { reject, settleAborted } from './answer/respond.ts'
@@ -24,7 +26,11 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
 
   const { served, object } = call.match.endpoint
   if (served !== 'provider') return answerModels(call)
+  // Each step that looks at all of a large body has a turn of the event loop for itself.
+  const large = isLarge(arrival.body.bytes)
+  if (large) await nextTurn()
   if (call.mayNameObjects && !(await checkObjects(call))) return
+  if (large) await nextTurn()
   if (object?.effect === 'list') return await answerPages(call)
 
   const planned = planFor(call)

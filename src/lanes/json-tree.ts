@@ -1,6 +1,7 @@
+import { passString } from '../core/bytes/json-text.ts'
 import { decodeName, letterBytes, letters, mostLetters, wasAscii } from '../core/bytes/member-name.ts'
 import { type Fault, fault } from '../core/errors.ts'
-import { isPlain, maximumElements, passString, skipSpace } from '../core/json-scan.ts'
+import { isPlain, maximumElements, skipSpace } from '../core/json-scan.ts'
 
 /**
  * A JSON value in which references to objects are searched. Unlike a parser's result it keeps every member of a

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import WebSocket from 'ws'
+import { nextTurn } from '../core/slices.ts'
 
 /** One message, its fragments joined. */
 export interface Frame {
@@ -57,6 +58,8 @@ export class HeldSocket extends WebSocket {
 }
 
 const nothing = Buffer.alloc(0)
+/** So many frames, pings and pongs in one chunk are a flood. */
+const manyEvents = 64
 /** A remainder of a message that costs nothing to read. */
 const fewBytes = 64 * 1024
 
@@ -70,6 +73,11 @@ export class Peer {
   #sink: PeerSink | null = null
   #closing: Closing | null = null
   #pending = 0
+  /** Of the chunk that is being read. */
+  #events = 0
+  /** Asked for by its owner. */
+  #held = false
+  #letsOthers = false
   readonly #connection: Socket
 
   /** `connection`: what the frames come over. */
@@ -80,6 +88,8 @@ export class Peer {
     connection.on('data', (chunk: Buffer) => {
       this.#pending += chunk.length
       this.#sink?.onPending(this.#pending)
+      if (this.#events > manyEvents) this.#letOthers()
+      this.#events = 0
     })
     socket.onHeld = this.#hold.bind(this)
     socket.on('error', () => {
@@ -89,10 +99,17 @@ export class Peer {
     socket.on('close', () => this.#recordClosing({ code: null, reason: nothing, how: 'lost' }))
     socket.on('message', (bytes: Buffer, binary: boolean) => {
       this.#pending = 0
+      this.#events++
       this.#sink?.onFrame({ bytes, binary })
     })
-    socket.on('ping', (bytes: Buffer) => this.#sink?.onPing(bytes))
-    socket.on('pong', (bytes: Buffer) => this.#sink?.onPong(bytes))
+    socket.on('ping', (bytes: Buffer) => {
+      this.#events++
+      this.#sink?.onPing(bytes)
+    })
+    socket.on('pong', (bytes: Buffer) => {
+      this.#events++
+      this.#sink?.onPong(bytes)
+    })
   }
 
   attach(sink: PeerSink): void {
@@ -124,11 +141,24 @@ export class Peer {
   }
 
   pause(): void {
+    this.#held = true
     this.#socket.pause()
   }
 
   resume(): void {
-    this.#socket.resume()
+    this.#held = false
+    if (!this.#letsOthers) this.#socket.resume()
+  }
+
+  /** What came at once and costs much: the rest is read in a later turn of the event loop. Node reads up to 2 MiB in one. */
+  #letOthers(): void {
+    if (this.#letsOthers || this.#sink === null) return
+    this.#letsOthers = true
+    this.#socket.pause()
+    void nextTurn().then(() => {
+      this.#letsOthers = false
+      if (!this.#held) this.#socket.resume()
+    })
   }
 
   /** Starts the closing handshake, or answers it. Nothing more goes to the sink. */

@@ -99,3 +99,12 @@ function readPair(bytes: Buffer, index: number, end: number, first: number): num
   unitBytes += size
   return third === 0xaa ? 0x212a : -1
 }
+
+/** Of letters, 0x20 is the difference between capital and small; what else it makes equal stands in no name. */
+export function isSpelledAs(bytes: Uint8Array, start: number, length: number, text: string): boolean {
+  if (length !== text.length) return false
+  for (let offset = 0; offset < length; offset++) {
+    if (((bytes[start + offset] ?? 0) | 0x20) !== (text.charCodeAt(offset) | 0x20)) return false
+  }
+  return true
+}

@@ -1,4 +1,5 @@
 import { type Fault, fault } from '../../core/errors.ts'
+import { isLarge, scanInSlices } from '../../core/sliced-json.ts'
 import type { BodyForm, Inspection } from '../../lanes/contract.ts'
 import { admitBody, admitCall, admitKey, type EffectivePolicy, effectivePolicy, maxBody } from '../../policy/admit.ts'
 import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
@@ -27,6 +28,7 @@ export async function receive(arrival: Arrival, caller: RequestCaller): Promise<
   if (charset !== null) return charset
   const body = await readJson(arrival, policy, limit)
   if (!Buffer.isBuffer(body)) return body
+  if (isLarge(body)) await scanInSlices(body)
   return readWhole === true ? await inspectWhole(arrival, caller) : inspect(arrival, caller)
 }
 

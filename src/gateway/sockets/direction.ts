@@ -17,6 +17,7 @@ export class Direction {
   #busy = false
   #full = false
   #end: (() => void) | null = null
+  #controls: { ping?: Buffer; pong?: Buffer } | null = null
   #cut = false
 
   /** `to` may come later, with `connect`, as long as `read` gives nothing to send before. */
@@ -44,13 +45,29 @@ export class Direction {
       if (this.#from.waiting === 0) this.#from.pong(bytes)
       return
     }
-    this.#to.ping(bytes)
-    this.#hold()
+    this.#control('ping', bytes)
   }
 
   pong(bytes: Buffer): void {
     if (this.#cut || this.#to === null) return
-    this.#to.pong(bytes)
+    this.#control('pong', bytes)
+  }
+
+  /** Of several that come in one chunk the last is passed on alone: it is answered for all of them, or answers for them (RFC 6455, 5.5.3). */
+  #control(kind: 'ping' | 'pong', bytes: Buffer): void {
+    if (this.#controls === null) {
+      this.#controls = {}
+      queueMicrotask(() => this.#sendControls())
+    }
+    this.#controls[kind] = bytes
+  }
+
+  #sendControls(): void {
+    const controls = this.#controls
+    this.#controls = null
+    if (controls === null || this.#cut || this.#to === null) return
+    if (controls.ping !== undefined) this.#to.ping(controls.ping)
+    if (controls.pong !== undefined) this.#to.pong(controls.pong)
     this.#hold()
   }
 
@@ -101,6 +118,7 @@ export class Direction {
   }
 
   #send(frame: Frame | null): void {
+    this.#sendControls()
     if (frame === null || this.#cut || this.#to === null) return
     this.#to.send(frame)
     this.#hold()

@@ -1,3 +1,4 @@
+import { isLarge, scanInSlices } from '../../core/sliced-json.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { SocketReader, StreamedError } from '../../lanes/contract.ts'
 import type { Frame } from '../../providers/socket-peer.ts'
@@ -48,6 +49,11 @@ export class FramesDown {
   }
 
   read(frame: Frame): Frame | Promise<Frame> {
+    if (!isLarge(frame.bytes)) return this.#read(frame)
+    return scanInSlices(frame.bytes).then(() => this.#read(frame))
+  }
+
+  #read(frame: Frame): Frame | Promise<Frame> {
     const { created, seen, error } = this.#reader.frame(frame.bytes)
     if (this.#asked && (error !== null || this.#reader.busy())) this.#asked = false
     if (error !== null) this.#recordError(error)

@@ -1,6 +1,7 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { flatText } from '../../core/flat-text.ts'
 import { quote } from '../../core/quote.ts'
+import { isLarge, scanInSlices } from '../../core/sliced-json.ts'
 import type { ObjectName, ObjectPlace } from '../../core/stored-object.ts'
 import type { EndpointSocket, FrameAsk, NamedModel } from '../../lanes/contract.ts'
 import { checkCall } from '../../policy/admit.ts'
@@ -44,6 +45,11 @@ export class FramesUp {
   }
 
   read(frame: Frame, bridge: Bridge): Frame | null | Promise<Frame | null> {
+    if (!isLarge(frame.bytes)) return this.#read(frame, bridge)
+    return scanInSlices(frame.bytes).then(() => this.#read(frame, bridge))
+  }
+
+  #read(frame: Frame, bridge: Bridge): Frame | null | Promise<Frame | null> {
     const ask = this.#socket.ask(frame.bytes)
     if (ask !== null && 'code' in ask) return this.#reject(ask, bridge)
     const long = ask === null ? null : checkNameLength(ask.model?.name ?? null, ask.additionalModels)

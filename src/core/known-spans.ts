@@ -1,0 +1,121 @@
+import { isSpelledAs } from './bytes/member-name.ts'
+import { foldsToAscii, WatchedNames } from './watched-names.ts'
+
+/** A shorter document is scanned in a few milliseconds, in one go. */
+export const slicedBytes = 4 * 1024 * 1024
+/** What ends sooner is scanned again. */
+const leastBytes = 128
+/** Longer texts, numbers and white space are remembered as well. */
+export const longBytes = 4096
+/** Nothing deeper is looked at again. */
+const mostLevels = 6
+
+const backslash = 0x5c
+
+/**
+ * What a scan of a large document has found: where its long values begin and end, and which watched names it has. Later scans of the same
+ * bytes skip by it, so that each of them takes no longer than that of a small one.
+ */
+export class KnownSpans {
+  /** Ascending. */
+  readonly #starts: number[] = []
+  /** Of the value at the same place: the byte after it, or `~offset` of what is wrong in it. */
+  readonly #ends: number[] = []
+  /** Places of the containers that are open; -1: too deep to be remembered. */
+  readonly #open: number[] = []
+  /** Watched names, of any set, that some member has. */
+  readonly #names = new Set<string>()
+  /** Of the longest key that holds an escape, or a character that folds to a letter of ASCII. */
+  #longestHidden = 0
+  #last = 0
+  /** It was not scanned to its end, since it has more values than are looked through. */
+  tooMany = false
+
+  open(at: number): void {
+    const isDeep = this.#open.length >= mostLevels
+    this.#open.push(isDeep ? -1 : this.#starts.length)
+    if (!isDeep) this.#add(at, 0)
+  }
+
+  close(end: number): void {
+    const place = this.#open.pop() ?? -1
+    if (place < 0) return
+    const isShort = end - (this.#starts[place] ?? 0) < leastBytes
+    if (!isShort) this.#ends[place] = end
+    // Within a short one nothing is remembered, so that it is the last.
+    else {
+      this.#starts.pop()
+      this.#ends.pop()
+    }
+  }
+
+  /** A text, a number or white space, within `mostLevels`. */
+  passed(start: number, end: number): void {
+    if (end - start >= longBytes && this.#open.length <= mostLevels) this.#add(start, end)
+  }
+
+  /** The scan ended in the middle of all that is open. */
+  fail(at: number, tooMany: boolean): void {
+    this.tooMany = tooMany
+    for (const place of this.#open) if (place >= 0) this.#ends[place] = ~at
+    this.#open.length = 0
+  }
+
+  /** Within the quotes. */
+  key(bytes: Buffer, start: number, end: number): void {
+    const length = end - start
+    const all = WatchedNames.union()
+    for (const name of all.byLength[length] ?? []) if (isSpelledAs(bytes, start, length, name)) this.#names.add(name)
+    if (length <= this.#longestHidden || length < all.shortestHidden) return
+    for (let index = start; index < end; index++) {
+      const byte = bytes[index] ?? 0
+      if (byte !== backslash && !(byte > 0x7f && foldsToAscii(bytes, index))) continue
+      this.#longestHidden = length
+      return
+    }
+  }
+
+  /** Where what begins at `at` ends, as a scan would say it; undefined: it is short, or was not come by. */
+  endOf(at: number): number | undefined {
+    const place = this.#find(at)
+    return this.#starts[place] === at ? this.#ends[place] : undefined
+  }
+
+  holds(names: WatchedNames): boolean {
+    return this.#longestHidden >= names.shortestHidden || names.all.some((name) => this.#names.has(name))
+  }
+
+  #add(start: number, end: number): void {
+    this.#starts.push(start)
+    this.#ends.push(end)
+  }
+
+  #find(at: number): number {
+    // Mostly it is the one behind the last that was found, or the first one within that.
+    for (let place = this.#last; place <= this.#last + 2; place++)
+      if (this.#starts[place] === at) return this.#found(place)
+    let from = 0
+    for (let to = this.#starts.length; from < to; ) {
+      const middle = (from + to) >> 1
+      if ((this.#starts[middle] ?? 0) < at) from = middle + 1
+      else to = middle
+    }
+    return this.#found(from)
+  }
+
+  #found(place: number): number {
+    this.#last = place
+    return place
+  }
+}
+
+const documents = new WeakMap<Buffer, KnownSpans>()
+
+export function rememberSpans(bytes: Buffer, spans: KnownSpans): void {
+  documents.set(bytes, spans)
+}
+
+/** Undefined for nearly all documents, which are small. */
+export function knownSpans(bytes: Buffer): KnownSpans | undefined {
+  return bytes.length < slicedBytes ? undefined : documents.get(bytes)
+}
