@@ -27,6 +27,7 @@ export function renderStatus(output: unknown, view: View): string {
     ['disk', describeDisk(status)],
     ['records', describeRecords(status, view)],
     ...(status.set_aside.length === 0 ? [] : [listSetAside(status)]),
+    ...describeTurns(status, view),
     ['data', status.data_directory],
   ]
   const plain = lines.map(([title, text]) => `${view.paint('quiet', title.padEnd(9))}  ${escapeControls(text)}`)
@@ -94,6 +95,16 @@ function describeDisk({ disk_free_bytes, database_bytes, journal_bytes, schema_v
 /** Below `journal/set-aside`; each is looked for by its name. */
 function listSetAside({ set_aside }: Status): [string, string] {
   return ['set aside', set_aside.join(', ')]
+}
+
+/** Threads that something kept busy for too long; an older gateway does not tell. */
+function describeTurns({ long_turns }: Partial<Status>, view: View): [string, string][] {
+  return (long_turns ?? []).map(({ thread, count, longest_ms, last_at, last_work }) => {
+    const ago = formatValue(last_at, 'age', view)
+    const work = last_work === null ? '' : ` (${last_work})`
+    const times = count === 1 ? 'once' : `${number(count)} times`
+    return ['blocked', `${thread}: ${times}, at most ${formatMilliseconds(longest_ms)}, last ${ago}${work}`]
+  })
 }
 
 function describeRecords({ records_stored_at, entries_lost }: Status, view: View): string {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { OpenAPIHandler } from '@orpc/openapi/node'
+import { nowDoing } from '../core/turn-watch.ts'
 import type { AdminParts, Caller } from './handlers/context.ts'
 import { router } from './handlers/index.ts'
 import { BadBody, readOperationBody } from './read-body.ts'
@@ -27,6 +28,7 @@ export function createDispatcher(parts: AdminParts): Dispatcher {
       })
       if (body === null) return true
       if (body instanceof BadBody) return refuseBody(response, body)
+      nowDoing('operation', request.url ?? '')
       const context = { ...parts, caller, closing }
       const degraded = parts.runtime.degraded().map(({ part }) => part)
       if (degraded.length > 0) response.setHeader('x-spgw-degraded', degraded.join(','))

@@ -24,6 +24,8 @@ export interface GatewayState {
   setAside: string[]
   /** Entries lost before they reached the journal. */
   entriesLost: number
+  /** By thread, since the start. */
+  longTurns: readonly { thread: string; count: number; longestMs: number }[]
 }
 
 export interface ProviderState {
@@ -68,6 +70,16 @@ export function stateFamilies(version: string, state: GatewayState): Family[] {
     counter('spgw_journal_entries_lost_total', 'Entries lost before they reached the journal since the start.', [
       { value: state.entriesLost },
     ]),
+    counter(
+      'spgw_long_turns_total',
+      'Turns of an event loop that took more than 500 ms, by thread.',
+      state.longTurns.map(({ thread, count }) => ({ labels: { thread }, value: count })),
+    ),
+    gauge(
+      'spgw_longest_turn_seconds',
+      'The longest turn of an event loop since the start, where one took more than 500 ms.',
+      state.longTurns.map(({ thread, longestMs }) => ({ labels: { thread }, value: longestMs / 1000 })),
+    ),
   ]
 }
 

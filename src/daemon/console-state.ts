@@ -24,6 +24,7 @@ export function readGatewayState(runtime: Runtime): GatewayState {
     recordLagMs: now.store?.storedAt ? Math.max(0, Date.now() - Date.parse(now.store.storedAt)) : null,
     setAside: now.store?.setAside ?? [],
     entriesLost: now.entriesLost,
+    longTurns: now.longTurns,
   }
 }
 

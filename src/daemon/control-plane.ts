@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Runtime, SentCall, SentPiece } from '../admin/handlers/context.ts'
 import type { Settings } from '../config/settings.ts'
+import { Liveness } from '../core/turn-watch.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
 import type { ServerCertificate } from '../gateway/thread/messages.ts'
 import { heldBytes, requestsInFlight, requestsServed } from '../policy/counters.ts'
@@ -20,6 +21,7 @@ import { RequestLog } from './request-log.ts'
 import type { ScheduledBackups } from './scheduled-backups.ts'
 import { StoreWatch } from './store-watch.ts'
 import { type OwnAddress, tryRoute } from './try-route.ts'
+import { TurnLog } from './turn-log.ts'
 import { WorkerPool } from './worker-pool.ts'
 
 const keepAliveMs = 15_000
@@ -57,6 +59,8 @@ export class ControlPlane {
   readonly #entriesLost = new Map<number, number>()
   readonly #startedAt = new Date().toISOString()
   readonly #traffic = new TrafficWindow(Date.now())
+  readonly #liveness: Liveness
+  readonly #turns: TurnLog
   #changes = 0
   #settings: Settings
   #certificate: ServerCertificate | null
@@ -71,6 +75,8 @@ export class ControlPlane {
     const workers = countWorkers(settings.gateway.workers)
     const memory = createSharedMemory(workers)
     this.#shared = attachShared(memory)
+    this.#liveness = new Liveness(memory.liveness)
+    this.#turns = new TurnLog(log)
     this.#degraded = new DegradedParts(log, (parts) => this.#workers.degraded(parts))
     this.#storeWatch = new StoreWatch({
       store,
@@ -97,6 +103,7 @@ export class ControlPlane {
       onWriters: (writers) => store.setWriters(writers),
     })
     store.onTraffic((tally) => this.#traffic.add(tally))
+    store.onLongTurn((turn) => this.#turns.report('store', turn))
     store.onChange(() => {
       this.#changes++
     })
@@ -143,6 +150,7 @@ export class ControlPlane {
 
   /** Every data-plane thread has the snapshot and accepts connections when this resolves. */
   async start(): Promise<void> {
+    this.#turns.start(this.#liveness)
     await this.#storeWatch.start()
     await this.#publisher.publish()
     await this.#workers.start()
@@ -171,6 +179,7 @@ export class ControlPlane {
     await this.#workers.drain(this.#settings.gateway.drainMs)
     this.#storeWatch.stop()
     await (await this.#scheduled)?.stop()
+    this.#turns.stop()
     await this.#storeRest()
     await this.#transport.close()
   }
@@ -214,6 +223,7 @@ export class ControlPlane {
         degradedTimes: this.#degraded.entered(),
         store: this.#storeWatch.health,
         entriesLost: this.#lost(),
+        longTurns: this.#turns.list(),
       }),
       backup: (options) => this.#backups.take(options),
     }
@@ -286,6 +296,8 @@ export class ControlPlane {
     switch (event.type) {
       case 'fault':
         return log.error('a request failed with an internal error', { request: event.requestId, reason: event.reason })
+      case 'long-turn':
+        return this.#turns.report(`data plane ${thread}`, event.turn)
       case 'degraded':
         this.#entriesLost.set(thread, event.lost)
         return this.#degraded.report('journal', String(thread), event.reason)

@@ -1,4 +1,5 @@
 import { availableParallelism, totalmem } from 'node:os'
+import { Liveness } from '../core/turn-watch.ts'
 import { attachCounters, type CounterLayout, type Counters, createCounterMemory } from '../policy/counters.ts'
 import { attachHealth, createHealthMemory, type Health } from '../routing/health.ts'
 
@@ -11,11 +12,18 @@ export interface SharedMemory {
   health: SharedArrayBuffer
   counters: SharedArrayBuffer
   layout: CounterLayout
+  /** The control plane's sign of life. */
+  liveness: SharedArrayBuffer
 }
 
 export function createSharedMemory(workers: number): SharedMemory {
   const layout = { rows: rowLimit, threads: columnsOf(workers).length + 1 }
-  return { health: createHealthMemory(slotLimit), counters: createCounterMemory(layout), layout }
+  return {
+    health: createHealthMemory(slotLimit),
+    counters: createCounterMemory(layout),
+    layout,
+    liveness: Liveness.memory(),
+  }
 }
 
 /** Three for each data-plane thread: one that is dying still holds its own when the next begins, and the next may die young. */

@@ -151,6 +151,7 @@ export class WorkerPool implements SnapshotAudience {
       healthMemory: memory.health,
       counterMemory: memory.counters,
       counterLayout: memory.layout,
+      liveness: memory.liveness,
       column: this.#freeColumns()[0] ?? 0,
     }
     const worker = new WorkerHandle(

@@ -2,6 +2,7 @@ import type { AddressSet } from '../addresses/address-set.ts'
 import type { AddressForm } from '../addresses/recorded-address.ts'
 import type { DegradedPart } from '../core/degraded.ts'
 import type { LaneName, TimeLimits } from '../core/lane.ts'
+import type { Liveness, LongTurn } from '../core/turn-watch.ts'
 import type { Counters } from '../policy/counters.ts'
 import type { Transport } from '../providers/contract.ts'
 import type { Proxies } from '../providers/proxy-choice.ts'
@@ -44,6 +45,8 @@ export interface Gateway {
   trustedProxies: AddressSet
   /** Tells the control plane what only traffic can see. */
   report(event: TrafficEvent): void
+  /** The control plane's sign of life. */
+  liveness: Liveness
   random(): number
   /** The gateway is stopping: what is in progress ends, nothing new is wanted. */
   draining: boolean
@@ -83,3 +86,4 @@ export type TrafficEvent =
   | { type: 'degraded'; reason: string | null; lost: number }
   /** A fault of the gateway's own, which ended one exchange. */
   | { type: 'fault'; requestId: string; reason: string }
+  | { type: 'long-turn'; turn: LongTurn }

@@ -1,5 +1,6 @@
 import { isLarge } from '../core/sliced-json.ts'
 import { nextTurn } from '../core/slices.ts'
+import { nowDoing } from '../core/turn-watch.ts'
 import { answerModels } from './answer/model-answers.ts'
 import { relay } from './answer/relay.ts'
 import { reject, settleAborted } from './answer/respond.ts'
@@ -17,6 +18,7 @@ export async function handleRequest(arrival: Arrival): Promise<void> {
   const caller = identify(arrival)
   if (arrival.abort.aborted) return settleAborted(arrival)
   if ('code' in caller) return reject(arrival, caller)
+  nowDoing('request', arrival.id)
   const inspection = await receive(arrival, caller)
   if (inspection !== null && !('code' in inspection)) arrival.trace.noteInspection(inspection)
   if (inspection === null || arrival.abort.aborted) return settleAborted(arrival)

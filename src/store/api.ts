@@ -3,6 +3,7 @@ import type { Writers } from '../core/journal-format.ts'
 import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
+import type { LongTurn } from '../core/turn-watch.ts'
 import type { SealTables } from './configuration/seal-tables.ts'
 import type { ProviderModel, Readiness, SnapshotPolicy, SnapshotTarget } from './configuration/snapshot.ts'
 import type { ObjectTables } from './objects/object-tables.ts'
@@ -295,6 +296,8 @@ export interface StoreClient extends Tables {
   onChange(listener: () => void): () => void
   /** What settled, summed by batch; the result ends it. Costs next to nothing, where `onRecords` copies every record. */
   onTraffic(listener: (tally: TrafficTally) => void): () => void
+  /** Of the store thread's own event loop. */
+  onLongTurn(listener: (turn: LongTurn) => void): () => void
   /** How long records and bodies are kept, from now on. */
   keepRecords(retention: Retention): void
   /** Which threads still write to the journal; what others have left unsettled is then interrupted. */

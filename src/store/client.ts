@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { RequestRecord } from '../core/record.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
+import type { LongTurn } from '../core/turn-watch.ts'
 import type { AuditLine, StoreClient, StoredSnapshot, StoreHealth, StoreWitness, Tables, Upgrade } from './api.ts'
 import { storeAccess } from './operators/access.ts'
 import type { StoreNews, StoreRequest } from './protocol.ts'
@@ -32,6 +33,7 @@ function clientOf(calls: Calls, upgrade: Upgrade | null): StoreClient {
     onRecords: (listener, allStates = false) => calls.followRecords(listener, allStates),
     onChange: (listener) => calls.changes.add(listener),
     onTraffic: (listener) => calls.traffic.add(listener),
+    onLongTurn: (listener) => calls.longTurns.add(listener),
     serveObjects: (port) => calls.serveObjects(port),
     setWriters: (writers) => calls.send({ kind: 'writers', writers }),
     watchThread: (witness) => calls.watch(witness),
@@ -72,6 +74,7 @@ class Calls {
   readonly records = new Listeners<RequestRecord[]>((wanted) => this.send({ kind: 'records', wanted }))
   readonly admitted = new Listeners<never>((wanted) => this.send({ kind: 'admitted', wanted }))
   readonly traffic = new Listeners<TrafficTally>((wanted) => this.send({ kind: 'traffic', wanted }))
+  readonly longTurns = new Listeners<LongTurn>(ignore)
   /** Of the configuration, made through this client. */
   readonly changes = new Listeners<undefined>(ignore)
   readonly #witnesses = new Set<StoreWitness>()
@@ -173,6 +176,7 @@ class Calls {
 
   #hear(news: StoreNews): void {
     if (news.kind === 'traffic') this.traffic.notify(news.tally)
+    else if (news.kind === 'long-turn') this.longTurns.notify(news.turn)
     else this.records.notify(news.records.map((text) => readRecord(text, '')))
   }
 

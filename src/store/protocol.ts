@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Writers } from '../core/journal-format.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
+import type { LongTurn } from '../core/turn-watch.ts'
 import type { AuditLine, Upgrade } from './api.ts'
 import type { Retention } from './records/record-tables.ts'
 import type { PlainError } from './store-error.ts'
@@ -52,4 +53,6 @@ export type StoreMessage =
 /** What the thread tells on its own, to whom it was asked for. */
 export type StoreNews =
   /** Each as JSON, which crosses threads far more cheaply than an object. */
-  { kind: 'records'; records: string[] } | { kind: 'traffic'; tally: TrafficTally }
+  | { kind: 'records'; records: string[] }
+  | { kind: 'traffic'; tally: TrafficTally }
+  | { kind: 'long-turn'; turn: LongTurn }

@@ -88,7 +88,8 @@ export class StoreLife {
     else if (message.kind === 'ready') this.#opening.resolve(message.upgrade)
     else if (message.kind === 'refused') this.#refuse(fromPlainError(message.error))
     else if (message.kind === 'crashing') this.#reason = `the store thread crashed: ${message.reason}`
-    else if (message.kind === 'records' || message.kind === 'traffic') this.#onNews(message)
+    else if (message.kind === 'records' || message.kind === 'traffic' || message.kind === 'long-turn')
+      this.#onNews(message)
     else this.#settle(message)
   }
 

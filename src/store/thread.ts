@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { getEnvironmentData, type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { armThread } from '../core/fault-point.ts'
+import { type LongTurn, nowDoing, TurnWatch } from '../core/turn-watch.ts'
 import { type CallLife, runStoppable } from './cancellation.ts'
 import type { StoreMessage, StoreRequest, StoreThreadData } from './protocol.ts'
 import { StoreSession } from './session.ts'
@@ -68,6 +69,7 @@ async function run(port: MessagePort, data: StoreThreadData): Promise<void> {
     }
   })
   session.start()
+  watchTurns((turn) => post({ kind: 'long-turn', turn }))
   post({ kind: 'ready', upgrade: store.upgrade })
   trimHeapAfterStart()
 }
@@ -96,6 +98,8 @@ async function answer(
 }
 
 async function dispatch(session: StoreSession, question: Question): Promise<unknown> {
+  if (question.kind === 'table') nowDoing(question.table, question.method)
+  else nowDoing('store', question.kind)
   switch (question.kind) {
     case 'table':
       return await session.call(question)
@@ -108,6 +112,15 @@ async function dispatch(session: StoreSession, question: Question): Promise<unkn
     case 'close':
       return await session.close()
   }
+}
+
+function watchTurns(report: (turn: LongTurn) => void): void {
+  const cpu = () => {
+    const { user, system } = process.threadCpuUsage()
+    return (user + system) / 1000
+  }
+  const watch = new TurnWatch({ now: () => performance.now(), cpu }, report)
+  setInterval(() => watch.tick(), TurnWatch.everyMs).unref()
 }
 
 armThread(getEnvironmentData, () => process.kill(process.pid, 'SIGKILL'))

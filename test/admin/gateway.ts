@@ -122,6 +122,7 @@ export async function startTestGateway(
       degradedTimes: new Map(),
       store: null,
       entriesLost: 0,
+      longTurns: [],
     }),
     backup: () => Promise.reject(new Error('nothing here takes backups')),
   }

@@ -11,6 +11,7 @@ const status = {
   gateway_url: 'http://127.0.0.1:8787',
   degraded: [] as object[],
   entries_lost: 0,
+  long_turns: [],
 }
 const provider = { name: 'openai', active: true, state: 'ready', state_reason: null }
 const route = { model: 'gpt', project: 'default', enabled: true, targets: [{ provider: 'openai' }] }

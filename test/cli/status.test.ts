@@ -26,6 +26,7 @@ const status = {
   records_stored_at: '2026-03-01T11:59:57Z',
   set_aside: [] as string[],
   entries_lost: 0,
+  long_turns: [],
 }
 
 const show = async (change: object, argv: readonly string[] = []) =>

@@ -27,6 +27,7 @@ export function sampleState(change: Partial<GatewayState> = {}): GatewayState {
     recordLagMs: 250,
     setAside: [],
     entriesLost: 0,
+    longTurns: [],
     ...change,
   }
 }

@@ -57,6 +57,7 @@ it('says what is degraded and how often, and what the store said last', () => {
     degradedTimes: new Map([['store', 3]]),
     store: health,
     entriesLost: 4,
+    longTurns: [],
   })
   expect(readGatewayState({ ...runtime, status })).toMatchObject({
     parts: [
@@ -70,5 +71,6 @@ it('says what is degraded and how often, and what the store said last', () => {
     recordLagMs: null,
     setAside: ['a.journal'],
     entriesLost: 4,
+    longTurns: [],
   })
 })

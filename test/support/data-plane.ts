@@ -120,6 +120,7 @@ export async function startDataPlane({
       healthMemory: memory.health,
       counterMemory: memory.counters,
       counterLayout: memory.layout,
+      liveness: memory.liveness,
       column: 0,
     } satisfies ThreadStart,
   })

@@ -156,6 +156,7 @@ const full: Answers = {
     keys: 1,
     set_aside: [],
     entries_lost: 0,
+    long_turns: [],
   },
   'providers.list': [provider, wide],
   'providers.show': wide,

@@ -51,6 +51,17 @@ export const statusShape = z.object({
   set_aside: z.array(z.string()),
   /** Entries that never reached the journal, since the start. */
   entries_lost: z.number(),
+  /** Threads whose event loop was blocked for more than half a second since the start, and by what. Empty is well. */
+  long_turns: z.array(
+    z.object({
+      thread: z.string(),
+      count: z.number(),
+      longest_ms: z.number(),
+      last_at: time,
+      /** null to whoever was given single projects only. */
+      last_work: z.string().nullable(),
+    }),
+  ),
 })
 
 export const status = operation({

@@ -125,6 +125,16 @@ export interface RecentTraffic {
   usdPerHour: number | null
 }
 
+/** Of one thread, since the start. */
+export interface ThreadTurns {
+  thread: string
+  count: number
+  longestMs: number
+  lastAt: string
+  /** What ran. */
+  lastWork: string
+}
+
 export interface RuntimeStatus {
   workers: number
   inFlight: number
@@ -141,4 +151,6 @@ export interface RuntimeStatus {
   store: StoreHealth | null
   /** Of the journal, since the start: they waited for the disk until memory was full, or until the end. */
   entriesLost: number
+  /** Turns of event loops that were too long, by thread. Empty is well. */
+  longTurns: readonly ThreadTurns[]
 }

@@ -22,6 +22,7 @@ export function scopeStore(store: StoreClient, scope: Scope): StoreClient {
     health: refuse,
     onRecords: refuse,
     onTraffic: refuse,
+    onLongTurn: refuse,
     onChange: refuse,
     keepRecords: refuse,
     serveObjects: refuse,

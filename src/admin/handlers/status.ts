@@ -51,6 +51,10 @@ export function showStatus({ runtime, scope }: Pick<AdminContext, 'runtime' | 's
     records_stored_at: now.store?.storedAt ?? null,
     set_aside: now.store?.setAside ?? [],
     entries_lost: now.entriesLost,
+    long_turns: now.longTurns.map(({ thread, count, longestMs, lastAt, lastWork }) => ({
+      ...{ thread, count, longest_ms: longestMs, last_at: lastAt },
+      last_work: seen === null ? lastWork : null,
+    })),
   }
 }
 

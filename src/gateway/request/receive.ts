@@ -1,5 +1,6 @@
 import { type Fault, fault } from '../../core/errors.ts'
 import { isLarge, scanInSlices } from '../../core/sliced-json.ts'
+import { nowDoing } from '../../core/turn-watch.ts'
 import type { BodyForm, Inspection } from '../../lanes/contract.ts'
 import { admitBody, admitCall, admitKey, type EffectivePolicy, effectivePolicy, maxBody } from '../../policy/admit.ts'
 import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
@@ -29,6 +30,7 @@ export async function receive(arrival: Arrival, caller: RequestCaller): Promise<
   const body = await readJson(arrival, policy, limit)
   if (!Buffer.isBuffer(body)) return body
   if (isLarge(body)) await scanInSlices(body)
+  nowDoing('request', arrival.id)
   return readWhole === true ? await inspectWhole(arrival, caller) : inspect(arrival, caller)
 }
 

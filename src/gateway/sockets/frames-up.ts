@@ -3,6 +3,7 @@ import { flatText } from '../../core/flat-text.ts'
 import { quote } from '../../core/quote.ts'
 import { isLarge, scanInSlices } from '../../core/sliced-json.ts'
 import type { ObjectName, ObjectPlace } from '../../core/stored-object.ts'
+import { nowDoing } from '../../core/turn-watch.ts'
 import type { EndpointSocket, FrameAsk, NamedModel } from '../../lanes/contract.ts'
 import { checkCall } from '../../policy/admit.ts'
 import type { Frame } from '../../providers/socket-peer.ts'
@@ -50,6 +51,7 @@ export class FramesUp {
   }
 
   #read(frame: Frame, bridge: Bridge): Frame | null | Promise<Frame | null> {
+    nowDoing('message of the client on', this.#call.id)
     const ask = this.#socket.ask(frame.bytes)
     if (ask !== null && 'code' in ask) return this.#reject(ask, bridge)
     const long = ask === null ? null : checkNameLength(ask.model?.name ?? null, ask.additionalModels)

@@ -14,6 +14,8 @@ export interface ThreadStart {
   healthMemory: SharedArrayBuffer
   counterMemory: SharedArrayBuffer
   counterLayout: CounterLayout
+  /** The control plane's sign of life. */
+  liveness: SharedArrayBuffer
   /** This thread's column of the counters. */
   column: number
 }

@@ -25,6 +25,9 @@ export function answerProbe(arrival: Arrival): void {
   if (gateway.crashing) reasons.push('the thread that was asked is being replaced')
   else if (gateway.draining) reasons.push('the gateway is draining')
   if (configuration.version === 0) reasons.push('the configuration has not arrived yet')
+  // Traffic goes on without it; but nothing can be changed, and what has been will not get here.
+  const silent = gateway.liveness.silentSeconds
+  if (silent > 0) reasons.push(`the control plane has not responded for ${silent} seconds`)
   const journal = gateway.journal.degraded ?? gateway.degraded.find(({ part }) => part === 'journal')?.reason
   if (journal !== undefined) reasons.push(`journal: ${journal}`)
   const providers = Object.fromEntries(

@@ -1,6 +1,7 @@
 import { getEnvironmentData, parentPort, workerData } from 'node:worker_threads'
 import { AddressSet } from '../../addresses/address-set.ts'
 import { armThread, reachFaultPoint } from '../../core/fault-point.ts'
+import { Liveness, nowDoing, TurnWatch } from '../../core/turn-watch.ts'
 import { attachCounters, listeners } from '../../policy/counters.ts'
 import { createHttpTransport } from '../../providers/http.ts'
 import { formatsOf, servesOperation } from '../../providers/index.ts'
@@ -55,6 +56,7 @@ const gateway: Gateway = {
   socketGaps: new SocketGaps(),
   trustedProxies: new AddressSet(start.settings.trustedProxies),
   report: (event) => send({ type: 'traffic', event }),
+  liveness: new Liveness(start.liveness),
   random: Math.random,
   draining: false,
   crashing: false,
@@ -62,6 +64,13 @@ const gateway: Gateway = {
 const traffic = new Traffic(gateway)
 const server = createGatewayServer(traffic, start.certificate)
 setInterval(() => gateway.journal.checkPlace(), 1000).unref()
+const watch = new TurnWatch({ now: () => performance.now(), cpu: cpuMs }, (turn) =>
+  gateway.report({ type: 'long-turn', turn }),
+)
+setInterval(() => {
+  gateway.liveness.listen()
+  watch.tick()
+}, TurnWatch.everyMs).unref()
 const left = Promise.withResolvers<void>()
 const paused = Promise.withResolvers<void>()
 let pausing: Promise<Pause> | null = null
@@ -69,6 +78,7 @@ let faulted = false
 process.on('uncaughtException', (error) => void crash(error))
 
 port.on('message', (message: ToThread) => {
+  nowDoing('message', message.type)
   switch (message.type) {
     case 'configuration':
       return accept(() => gateway.model.replaceConfiguration(message.snapshot))
@@ -93,6 +103,11 @@ port.on('message', (message: ToThread) => {
       return void end(message.limitMs)
   }
 })
+
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
 
 /** A snapshot that does not compile is refused whole, and the old one goes on serving. */
 function accept(apply: () => void): void {
