@@ -15,6 +15,7 @@ import type { BodyMemory } from './request/body-memory.ts'
 import type { MemoryBudget } from './request/memory-budget.ts'
 import type { SocketGaps } from './sockets/socket-gaps.ts'
 import type { Deadlines } from './thread/deadlines.ts'
+import type { Descriptors } from './thread/descriptors.ts'
 import type { GcPacer } from './thread/gc-pacing.ts'
 import type { ReadModel } from './thread/read-model.ts'
 import type { RefusalSampler } from './thread/refusal-sampling.ts'
@@ -30,6 +31,7 @@ export interface Gateway {
   memory: BodyMemory
   objects: ObjectIndex
   deadlines: Deadlines
+  descriptors: Descriptors
   chunks: GcPacer
   transport: Transport
   health: Health

@@ -19,6 +19,9 @@ import type { Traffic } from './thread/traffic.ts'
 /** Longer than the keep-alive of common clients and proxies, so that it is they who close idle connections. */
 const keepAliveMs = 75_000
 
+/** How long a client may take over its request where descriptors are scarce. */
+const scarceHeadMs = 2000
+
 /** The listener of one data-plane thread: accepts requests, listens for clients that disconnect, and starts the pipeline. */
 export function createGatewayServer(traffic: Traffic, certificate: ServerCertificate | null = null): http.Server {
   const options: http.ServerOptions = {
@@ -38,6 +41,11 @@ export function createGatewayServer(traffic: Traffic, certificate: ServerCertifi
   server.timeout = 0
   server.maxHeadersCount = maxHeaders
   server.on(certificate === null ? 'connection' : 'secureConnection', (socket: Socket) => track(traffic, socket))
+  server.on('connection', (socket: Socket) => {
+    const { descriptors } = traffic.gateway
+    if (certificate === null && descriptors.refuseLast(socket)) return
+    traffic.halfOpen.add(socket, descriptors.mostHalfOpen)
+  })
   server.on('request', (request, response) => accept(traffic, request, response))
   // Without this Node would invite the body before the key has been looked at.
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -61,10 +69,25 @@ function isHandshake({ method, headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
 }
 
-function track({ connections }: Traffic, socket: Socket): void {
+function track(traffic: Traffic, socket: Socket): void {
+  const { connections } = traffic
   const connection = { socket, place: -1 }
   connections.add(connection)
   socket.once('close', () => connections.remove(connection))
+  if (!traffic.gateway.descriptors.isScarce(socket)) return
+  traffic.scarce.add(socket)
+  const impatient = setTimeout(() => socket.destroy(), scarceHeadMs).unref()
+  socket.once('close', () => {
+    clearTimeout(impatient)
+    traffic.scarce.delete(socket)
+  })
+}
+
+/** There is no descriptor left to call a provider with, and this one is needed for the next client. */
+async function rejectScarce(arrival: Arrival): Promise<void> {
+  arrival.response.shouldKeepAlive = false
+  const message = 'The gateway has too many connections open (file descriptors). Wait, then try again.'
+  await reject(arrival, fault('overloaded', message, { retryAfterMs: 1000 }))
 }
 
 function createSecureServer(options: http.ServerOptions, certificate: ServerCertificate): https.Server {
@@ -126,6 +149,7 @@ function closeListener(server: http.Server): Promise<void> {
 
 function accept(traffic: Traffic, request: IncomingMessage, response: ServerResponse): void {
   const { gateway } = traffic
+  traffic.halfOpen.remove(request.socket)
   if (gateway.draining) response.shouldKeepAlive = false
   const arrival = new Arrival(gateway, request, response, clientAddress(gateway, request))
   const { path } = arrival
@@ -135,13 +159,14 @@ function accept(traffic: Traffic, request: IncomingMessage, response: ServerResp
   // A HEAD request gets the answer to a GET, whose body Node leaves out.
   const method = request.method === 'HEAD' ? 'GET' : (request.method ?? '')
   if (lane !== null) arrival.matched(lane, lane.match(method, path.slice(lane.prefix.length)))
-  void runToEnd(traffic, arrival, handleRequest)
+  void runToEnd(traffic, arrival, isScarce(traffic, request) ? rejectScarce : handleRequest)
 }
 
 /** Node has no response for an upgrade: this one rejects it, or gives the connection on. */
 function acceptSocket(traffic: Traffic, upgrade: Upgrade): void {
   const { request, socket } = upgrade
   const { gateway } = traffic
+  traffic.halfOpen.remove(socket)
   const response = new http.ServerResponse(request)
   response.shouldKeepAlive = false
   socket.on('error', () => socket.destroy())
@@ -152,6 +177,7 @@ function acceptSocket(traffic: Traffic, upgrade: Upgrade): void {
   // A base URL with a slash at its end gives two at this place (wire/lanes.md, section 0).
   if (lane !== null)
     arrival.matched(lane, lane.match('SOCKET', arrival.path.slice(lane.prefix.length).replace(/^\/{2,}/, '/')))
+  if (isScarce(traffic, request)) return void runToEnd(traffic, arrival, rejectScarce)
   void runToEnd(traffic, arrival, async () => {
     // Loaded with the first of them: the library is of use to nobody else.
     const { serveSocket } = await import('./sockets/serve-socket.ts')
@@ -173,6 +199,10 @@ function assignSocket(response: ServerResponse, socket: Socket): boolean {
 function abandon(traffic: Traffic, socket: Socket): void {
   socket.destroy()
   for (const { abort } of traffic.requestsOn(socket)) abort.disconnect()
+}
+
+function isScarce({ scarce }: Traffic, { socket }: IncomingMessage): boolean {
+  return scarce.size > 0 && scarce.has(socket)
 }
 
 async function runToEnd(

@@ -117,6 +117,7 @@ function unreachable(fault: TransportFault): string {
     'client-certificate':
       'Put one into the credential: {"credential": …, "client_certificate": …, "client_key": …}, both in PEM, with --credential-stdin.',
     reset: 'Check that the address and the scheme (http or https) are right.',
+    exhausted: 'Raise the limit of open files: LimitNOFILE=65536 in the service, or ulimit -n.',
     protocol: 'Check that the address and the scheme (http or https) are right.',
   }
   return `${fault.message} ${advice[fault.kind]}`.trimEnd()

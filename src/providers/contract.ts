@@ -219,7 +219,15 @@ export interface ResponseSink {
 
 export interface TransportFault {
   /** `refused`: the gateway does not connect to that address. `client-certificate`: the provider wants one, or another. */
-  kind: 'connect-timeout' | 'unreachable' | 'refused' | 'tls' | 'client-certificate' | 'reset' | 'protocol'
+  kind:
+    | 'connect-timeout'
+    | 'unreachable'
+    | 'refused'
+    | 'tls'
+    | 'client-certificate'
+    | 'reset'
+    | 'protocol'
+    | 'exhausted'
   /** What happened, in a sentence without credentials; safe for records. */
   message: string
 }

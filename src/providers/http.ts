@@ -29,6 +29,8 @@ export interface HttpTransportOptions {
   trusted?: string
   /** null or absent: none. */
   proxies?: Proxies | null
+  /** Whether a new connection took a descriptor that is kept for something else: it is closed again. */
+  isScarce?(socket: Socket): boolean
 }
 
 /**
@@ -117,10 +119,24 @@ function connectTo(
   origin: string,
   egress: EgressOptions | null,
   timeout: number,
-  { trusted, oneself }: HttpTransportOptions,
+  { trusted, oneself, isScarce }: HttpTransportOptions,
 ): buildConnector.connector {
   const options = { ...connectOptions(origin, egress, oneself ?? false), allowH2: false, timeout }
-  return reportAlerts(buildConnectorOf(trusted === undefined ? options : { ...options, ...trustOnly(trusted) }))
+  const connect = buildConnectorOf(trusted === undefined ? options : { ...options, ...trustOnly(trusted) })
+  return reportAlerts(isScarce === undefined ? connect : leaveReserve(connect, isScarce))
+}
+
+function leaveReserve(
+  connect: buildConnector.connector,
+  isScarce: (socket: Socket) => boolean,
+): buildConnector.connector {
+  return (options, callback) =>
+    connect(options, (...found) => {
+      const [error, socket] = found
+      if (error !== null || socket === null || !isScarce(socket)) return callback(...found)
+      socket.destroy()
+      callback(Object.assign(new Error('no descriptor left'), { code: 'EMFILE' }), null)
+    })
 }
 
 /**

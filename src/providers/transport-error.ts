@@ -17,9 +17,15 @@ const kinds: Record<string, TransportFault['kind']> = {
   UND_ERR_HEADERS_OVERFLOW: 'protocol',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'protocol',
   EPROTO: 'tls',
+  EMFILE: 'exhausted',
+  ENFILE: 'exhausted',
 }
 
+const noDescriptors = 'The gateway has no file descriptor left for a connection to the provider.'
+
 const messages: Record<string, string> = {
+  EMFILE: noDescriptors,
+  ENFILE: noDescriptors,
   UND_ERR_CONNECT_TIMEOUT: 'No connection to the provider within the connect time limit.',
   ETIMEDOUT: 'No connection to the provider: the network gave up waiting.',
   ECONNREFUSED: 'The provider refused the connection: nothing listens at its address.',

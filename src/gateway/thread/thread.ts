@@ -16,6 +16,7 @@ import { changeCertificate, createGatewayServer } from '../server.ts'
 import { SocketGaps } from '../sockets/socket-gaps.ts'
 import { shutDownAfterCrash } from './crash-shutdown.ts'
 import { Deadlines } from './deadlines.ts'
+import { Descriptors } from './descriptors.ts'
 import { closeStreams, drain, type Pause, pauseNew } from './drain.ts'
 import { GcPacer } from './gc-pacing.ts'
 import type { FromThread, ThreadStart, ToThread } from './messages.ts'
@@ -29,7 +30,11 @@ const start = workerData as ThreadStart
 const port = parentPort
 if (!port) throw new Error('src/gateway/thread/thread.ts is the entry of a worker thread')
 const send = (message: FromThread) => port.postMessage(message)
-const transport = createHttpTransport({ proxies: start.settings.proxies })
+const descriptors = new Descriptors()
+const transport = createHttpTransport({
+  proxies: start.settings.proxies,
+  isScarce: (socket) => descriptors.isScarce(socket),
+})
 const journal = new Journal(start.journal, (reason, lost) =>
   send({ type: 'traffic', event: { type: 'degraded', reason, lost } }),
 )
@@ -47,6 +52,7 @@ const gateway: Gateway = {
   degraded: [],
   refusals: new RefusalSampler((entry) => journal.append(entry)),
   deadlines: new Deadlines(),
+  descriptors,
   chunks: new GcPacer(),
   transport,
   health: attachHealth(start.healthMemory, start.column),

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { Gateway } from '../gateway.ts'
 import type { Arrival } from '../request/arrival.ts'
 import { type Listed, LiveList } from './deadlines.ts'
+import { HalfOpenConnections } from './half-open.ts'
 
 export interface Connection extends Listed {
   readonly socket: Socket
@@ -12,6 +13,9 @@ export class Traffic {
   readonly gateway: Gateway
   readonly requests = new LiveList<Arrival>()
   readonly connections = new LiveList<Connection>()
+  readonly halfOpen = new HalfOpenConnections()
+  /** Connections that took one of the last descriptors: each gets one answer, which says so. */
+  readonly scarce = new Set<Socket>()
   /** A request that arrives while the listener closes does not begin before this resolves. */
   paused: Promise<void> | null = null
 

@@ -93,8 +93,11 @@ function goesToClient(outcome: Outcome, gated: Answer['gated'], error: Answer['e
 
 function evaluateFault(leg: Leg, reason: Fault): AttemptEvaluation {
   // A provider that used up its time once would use it up again: the next target is the better bet.
-  const next = reason.code === 'provider_timeout' ? 'target' : 'retry'
+  const next = reason.code === 'provider_timeout' || reason.code === 'overloaded' ? 'target' : 'retry'
   const failure = { fault: reason, answer: null, next, retryAfterMs: null, reason: reason.message } as const
+  // The gateway's own trouble says nothing of the provider; another target may have a connection open.
+  if (reason.code === 'overloaded')
+    return { sent: { kind: 'failed', failure: { ...failure, fallback: true } }, health: 'abandoned' }
   return { sent: failed(leg, failure, reason.code), health: 'failure' }
 }
 

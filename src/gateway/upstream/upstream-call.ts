@@ -250,11 +250,11 @@ export class UpstreamCall implements ResponseSink, MemoryHolder {
 
   onError(error: TransportFault): void {
     if (this.#over) return
-    if (error.kind === 'connect-timeout')
-      return this.#fail(timeoutFault('connect', this.#options.limits.connect), error.kind)
-    if (this.head === noHead)
-      return this.#fail(fault('provider_unreachable', `${error.message} Try again later.`), error.kind)
-    this.#fail(fault('provider_bad_response', `${error.message} Try again.`), error.kind)
+    const { kind, message } = error
+    if (kind === 'connect-timeout') return this.#fail(timeoutFault('connect', this.#options.limits.connect), kind)
+    if (kind === 'exhausted') return this.#fail(fault('overloaded', message, { retryAfterMs: 1000 }), kind)
+    if (this.head === noHead) return this.#fail(fault('provider_unreachable', `${message} Try again later.`), kind)
+    this.#fail(fault('provider_bad_response', `${message} Try again.`), kind)
   }
 
   #decideForm(status: number, headers: string[]): 'stream' | 'whole' | 'flow' | 'error' {

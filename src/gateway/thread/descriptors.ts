@@ -1,0 +1,100 @@
+import { readFileSync, readSync, writeSync } from 'node:fs'
+import type { Socket } from 'node:net'
+
+/** The limit may change while the process runs (`prlimit`). */
+const lookEveryMs = 1000
+const smallestReserve = 32
+const largestReserve = 256
+/** Heads that one address may leave unfinished on one thread, at most. */
+const mostHalfOpen = 256
+const fewestHalfOpen = 8
+
+/**
+ * The process's file descriptors. The last of them are kept: for answering clients that nothing else can be done for, for the journal,
+ * and for operators. The system gives out the lowest number that is free, so that a number of a socket says how many are in use.
+ */
+export class Descriptors {
+  #limit = Number.POSITIVE_INFINITY
+  #lookedAt = Number.NEGATIVE_INFINITY
+
+  /** Whether it took one of the last, which are kept. False where that cannot be told. */
+  isScarce(socket: Socket): boolean {
+    const number = numberOf(socket)
+    return number !== null && number >= this.#currentLimit - reserveOf(this.#currentLimit)
+  }
+
+  /** Answers at once, within the turn that accepted the connection, where half of the reserve is gone. Plain HTTP only. */
+  refuseLast(socket: Socket): boolean {
+    const number = numberOf(socket)
+    const limit = this.#currentLimit
+    if (number === null || number < limit - reserveOf(limit) / 2) return false
+    // With bytes unread the connection would be reset. None of them may have come yet, or its client may be gone.
+    attempt(() => readSync(number, scratch))
+    attempt(() => writeSync(number, lastAnswer))
+    socket.destroy()
+    return true
+  }
+
+  /** Connections of one address whose request has not come whole. */
+  get mostHalfOpen(): number {
+    return Math.min(mostHalfOpen, Math.max(fewestHalfOpen, Math.floor(this.#currentLimit / 16)))
+  }
+
+  get #currentLimit(): number {
+    const now = performance.now()
+    if (now - this.#lookedAt > lookEveryMs) {
+      this.#lookedAt = now
+      this.#limit = readLimit() ?? this.#limit
+    }
+    return this.#limit
+  }
+}
+
+const scratch = Buffer.alloc(64 * 1024)
+const lastBody = JSON.stringify({
+  error: {
+    message: 'The gateway has too many connections open. Wait, then try again.',
+    type: 'server_error',
+    code: 'overloaded',
+  },
+})
+/** Before anything of the request is read: in the shape that every SDK family reads, without an id. */
+const lastAnswer = [
+  'HTTP/1.1 503 Service Unavailable',
+  'content-type: application/json',
+  'x-sp-error: overloaded',
+  'x-sp-error-origin: gateway',
+  'retry-after: 1',
+  `content-length: ${Buffer.byteLength(lastBody)}`,
+  'connection: close',
+  '',
+  lastBody,
+].join('\r\n')
+
+function attempt(act: () => void): void {
+  try {
+    act()
+  } catch {
+    // Nothing else can be done for it.
+  }
+}
+
+function reserveOf(limit: number): number {
+  return Math.min(largestReserve, Math.max(smallestReserve, Math.floor(limit / 8)))
+}
+
+function readLimit(): number | null {
+  try {
+    const line = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+    return line === undefined ? Number.POSITIVE_INFINITY : Number(line)
+  } catch {
+    // Not on Linux, or none is left to read it with.
+    return null
+  }
+}
+
+function numberOf(socket: Socket): number | null {
+  const handle: unknown = Reflect.get(socket, '_handle')
+  const number: unknown = typeof handle === 'object' && handle !== null ? Reflect.get(handle, 'fd') : null
+  return typeof number === 'number' && number >= 0 ? number : null
+}

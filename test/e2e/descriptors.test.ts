@@ -1,0 +1,80 @@
+import http from 'node:http'
+import net, { type AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+
+let gateway: TestGateway
+let provider: http.Server
+let key: string
+const open: net.Socket[] = []
+
+beforeAll(async () => {
+  // Never answers: each call holds two descriptors of the gateway.
+  provider = http.createServer((request) => void request.resume())
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+  gateway = await startGateway({ launcher: ['prlimit', '--nofile=256:256'], config: 'gateway:\n  workers: 1\n' })
+  const { port } = provider.address() as AddressInfo
+  const more = { kind: 'openai', baseUrl: `http://127.0.0.1:${port}/v1`, credential: 'sk-x', skipCheck: true } as const
+  await gateway.admin.providers.add({ name: 'silent', ...more })
+  await gateway.addRoute('m', ['silent'])
+  key = (await gateway.createKey('app')).key
+})
+afterAll(async () => {
+  for (const socket of open) socket.destroy()
+  await gateway.stop()
+  provider.closeAllConnections()
+  provider.close()
+})
+
+const body = JSON.stringify({ model: 'm', messages: [] })
+
+/** One call on a connection of its own; resolves to its answer, '' for a connection that was reset. */
+async function call(): Promise<string> {
+  const { port } = new URL(gateway.baseUrl)
+  const socket = net.connect(Number(port), '127.0.0.1').on('error', () => {})
+  open.push(socket)
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n`
+  socket.write(`${head}content-length: ${body.length}\r\n\r\n${body}`)
+  let text = ''
+  socket.on('data', (bytes) => (text += bytes))
+  await new Promise((resolve) => socket.once('close', resolve))
+  return text
+}
+
+describe('a gateway with few descriptors left', () => {
+  it('says so itself to everybody whom it cannot serve, and blames no provider', async () => {
+    const answers: string[] = []
+    const calls: Promise<unknown>[] = []
+    for (let index = 0; index < 400; index++) {
+      calls.push(call().then((text) => answers.push(text)))
+      const socket = open.at(-1)
+      if (socket?.connecting) await new Promise((resolve) => socket.once('connect', resolve).once('close', resolve))
+    }
+    await expect.poll(() => answers.length).toBeGreaterThan(250)
+    for (const text of answers)
+      expect(text).toMatch(/^HTTP\/1\.1 503 .*x-sp-error: overloaded.*x-sp-error-origin: gateway/is)
+    for (const text of answers) expect(text).toMatch(/retry-after: 1\r\n/i)
+    // Descriptors are left for operators and probes.
+    expect((await fetch(`${gateway.baseUrl}/healthz`)).status).toBe(200)
+    const { code, stdout } = await gateway.spgw(['providers', 'show', 'silent', '--json'])
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).not.toMatchObject({ state: 'failing' })
+    for (const socket of open) socket.destroy()
+    await Promise.all(calls)
+  })
+
+  it('serves again when they are free', async () => {
+    provider.removeAllListeners('request')
+    provider.on('request', (request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      request.resume().on('end', () => response.end('{"id":"c","object":"chat.completion","choices":[]}'))
+    })
+    await expect
+      .poll(async () => {
+        const answer = call()
+        setTimeout(() => open.at(-1)?.end(), 500)
+        return (await answer).slice(0, 12)
+      })
+      .toBe('HTTP/1.1 200')
+  })
+})
