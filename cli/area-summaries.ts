@@ -9,6 +9,7 @@ export const areaSummaries: Readonly<Record<string, string>> = {
   requests: 'See, export, send and replay requests',
   objects: 'See files, batches and other objects stored at providers',
   policies: 'Manage policies: allowed models and lanes, limits, body capture',
+  prices: 'See and set what models cost',
   operators: 'Manage the people who may sign in to the console',
   sessions: 'See and end console sessions',
   tokens: 'Manage API tokens, with which programs call the admin API',

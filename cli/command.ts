@@ -29,7 +29,9 @@ export function buildCommand(
   command.addHelpText('after', renderExamples(meta.examples ?? []))
   return command.action(async () => {
     const options = givenOptions(command)
-    const settings = readGlobalOptions(options)
+    // `--output` of a price is no output format: --json is left for that.
+    const isOwn = fields.some(({ flag }) => flag === 'output')
+    const settings = readGlobalOptions(isOwn ? { ...options, output: undefined } : options)
     const parsed = readFlags(fields, positional, { arguments: command.processedArgs, options })
     fillScope(parsed.input, fields, positional, settings, environment)
     const target = meta.show.as === 'file' ? readFile(command.processedArgs[0], options) : null

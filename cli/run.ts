@@ -62,7 +62,7 @@ export async function runOperation(
     const { runConfiguration } = await import('./configuration.ts')
     return runConfiguration(invocation, () => reach(connect, settings, io), io)
   }
-  const input = await completeInput(operation, parsed, io, async (field, given) => {
+  const input = await completeInput(operation, await readFiles(operation, parsed, io), io, async (field, given) => {
     const { askNames } = await import('./known-names.ts')
     return askNames(field, operation, given, await operations(), () => reach(connect, settings, io))
   })
@@ -148,4 +148,17 @@ function asRows(answer: unknown): AsyncIterable<unknown> {
     'The gateway did not return a stream.',
     'Check that the gateway and this spgw have the same version.',
   )
+}
+
+/** Fields that name files get their texts. */
+async function readFiles(operation: Operation, parsed: ParsedFlags, io: Io): Promise<ParsedFlags> {
+  const named = operation.fields.filter(({ name, syntax }) => syntax === 'files' && parsed.input[name] !== undefined)
+  if (named.length === 0) return parsed
+  const { readConfigurationFiles } = await import('./configuration-files.ts')
+  const input = { ...parsed.input }
+  for (const { name } of named) {
+    const paths = [parsed.input[name]].flat().map(String)
+    input[name] = (await readConfigurationFiles(paths, io)).files
+  }
+  return { ...parsed, input }
 }

@@ -1,6 +1,6 @@
 import type { BodyNote, BodyPart } from './capture.ts'
 import type { LaneName } from './lane.ts'
-import type { RequestRecord, TokenUsage } from './record.ts'
+import type { Cost, RequestRecord, TokenUsage } from './record.ts'
 import type { CreatedObject, ObjectName, ObjectOwner } from './stored-object.ts'
 
 /**
@@ -77,6 +77,8 @@ export interface BatchSum {
   /** Results with usage. */
   lines: number
   tokens: TokenUsage
+  /** Null or left out where there is no price. */
+  cost?: Cost | null
 }
 
 /**

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { reachFaultPoint } from '../core/fault-point.ts'
 import { emptyConfiguration } from '../gateway/thread/empty-configuration.ts'
+import { listPrices } from '../policy/prices/list-prices.ts'
 import type { Keyring } from '../sealing/keyring.ts'
 import type { Key, Provider, StoreClient, StoredSnapshot } from '../store/api.ts'
 import type {
@@ -8,6 +9,7 @@ import type {
   KeyDelta,
   Readiness,
   SnapshotKey,
+  SnapshotPrices,
   SnapshotProvider,
 } from '../store/configuration/snapshot.ts'
 import { bodyKeyFor } from './body-key.ts'
@@ -18,13 +20,22 @@ import { openCredentials, sealedShut } from './open-credentials.ts'
 export interface SnapshotAudience {
   configuration(snapshot: ConfigurationSnapshot): Promise<void>
   keys(delta: KeyDelta): Promise<void>
+  prices(prices: SnapshotPrices): Promise<void>
   /** A provider's address or credentials changed: what was found of it before no longer counts. */
   forgetHealth(slot: number): void
+}
+
+/** All that a thread which has just started needs. */
+export interface WholeSnapshot {
+  snapshot: ConfigurationSnapshot
+  delta: KeyDelta
+  prices: SnapshotPrices
 }
 
 /** Builds the read model of the data plane from the store and publishes what changed of it. One run at a time. */
 export class Publisher {
   configuration = emptyConfiguration
+  #prices: SnapshotPrices = { revision: -1, prices: [] }
   readonly #keys = new Map<string, SnapshotKey>()
   #keyList: readonly SnapshotKey[] | null = null
   #keysVersion = 0
@@ -33,6 +44,9 @@ export class Publisher {
   readonly #returned = new Set<string>()
   #storedKeysVersion: number | null = null
   #names: ScopeNames | null = null
+  #storedPrices: number | null = null
+  /** A provider's own prices carry its name, which may change. */
+  #pricedProviders = ''
   readonly #store: StoreClient
   readonly #keyring: Keyring
   readonly #audience: SnapshotAudience
@@ -50,10 +64,9 @@ export class Publisher {
     return this.#keyList
   }
 
-  /** All that a thread which has just started must be told. */
-  whole(): { snapshot: ConfigurationSnapshot; delta: KeyDelta } {
+  whole(): WholeSnapshot {
     const delta = { full: true, version: this.#keysVersion, upsert: [...this.#keys.values()], remove: [] }
-    return { snapshot: this.configuration, delta }
+    return { snapshot: this.configuration, delta, prices: this.#prices }
   }
 
   /** Publishes what the store holds now; a call during a run waits for a run of its own, since its change may be newer. */
@@ -85,6 +98,7 @@ export class Publisher {
   async #run(): Promise<void> {
     const stored = await this.#store.snapshot(this.#storedKeysVersion ?? undefined)
     await this.#publishConfiguration(stored)
+    await this.#publishPrices(stored)
     const names = scopeNames(stored)
     const renamed = this.#names !== null && !isDeepStrictEqual(names, this.#names)
     // A key carries the names of its scope; a renamed scope is rare enough to read all keys again.
@@ -105,6 +119,16 @@ export class Publisher {
     reachFaultPoint('publish.before-swap')
     await this.#audience.configuration(this.configuration)
     reachFaultPoint('publish.after-swap')
+  }
+
+  async #publishPrices({ pricesRevision, providers }: StoredSnapshot): Promise<void> {
+    const names = providers.map(({ id, name }) => `${id} ${name}`).join()
+    if (pricesRevision === this.#storedPrices && names === this.#pricedProviders) return
+    const prices = await listPrices(this.#store.prices, providers)
+    this.#storedPrices = pricesRevision
+    this.#pricedProviders = names
+    this.#prices = { revision: this.#prices.revision + 1, prices }
+    await this.#audience.prices(this.#prices)
   }
 
   /** A change costs its own size, however many keys there are. */

@@ -11,6 +11,7 @@ export class WorkerHandle {
   /** The versions that it serves; -1: none yet. */
   configuration = -1
   keys = -1
+  prices = -1
   settings: number
   /** It was sent `listen`. What was posted before that arrives before its first request. */
   serving = false

@@ -4,9 +4,9 @@ import type { Writers } from '../core/journal-format.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
 import type { FromThread, ServerCertificate, ThreadStart, ToThread } from '../gateway/thread/messages.ts'
 import { attachHealth } from '../routing/health.ts'
-import type { ConfigurationSnapshot, KeyDelta } from '../store/configuration/snapshot.ts'
+import type { ConfigurationSnapshot, KeyDelta, SnapshotPrices } from '../store/configuration/snapshot.ts'
 import { attachShared, columnsOf, type SharedMemory } from './memory.ts'
-import type { SnapshotAudience } from './publisher.ts'
+import type { SnapshotAudience, WholeSnapshot } from './publisher.ts'
 import { ReplacementPace } from './replacement.ts'
 import { WorkerHandle } from './worker-handle.ts'
 
@@ -18,7 +18,7 @@ export interface WorkerPoolOptions {
   boot: string
   memory: SharedMemory
   /** The whole state that a thread needs at its start. */
-  whole(): { snapshot: ConfigurationSnapshot; delta: KeyDelta }
+  whole(): WholeSnapshot
   degraded(): readonly DegradedPart[]
   /** The store thread answers requests on this port. */
   serveObjects(port: MessagePort): void
@@ -88,6 +88,11 @@ export class WorkerPool implements SnapshotAudience {
   async keys(delta: KeyDelta): Promise<void> {
     this.#sendAll({ type: 'keys', delta })
     await this.#until(({ keys }) => keys >= delta.version)
+  }
+
+  async prices(prices: SnapshotPrices): Promise<void> {
+    this.#sendAll({ type: 'prices', prices })
+    await this.#until((worker) => worker.prices >= prices.revision)
   }
 
   /** Resolves when every thread uses them for new requests. A null certificate keeps the current one. */
@@ -168,12 +173,14 @@ export class WorkerPool implements SnapshotAudience {
   /** What is published meanwhile is posted after the whole state, so it arrives before the first request. False: it crashed. */
   async #prepare(worker: WorkerHandle): Promise<boolean> {
     if ((await worker.received('started')) === null) return false
-    const { snapshot, delta } = this.#options.whole()
+    const { snapshot, delta, prices } = this.#options.whole()
     worker.send({ type: 'configuration', snapshot })
     worker.send({ type: 'keys', delta: { ...delta, full: true } })
+    worker.send({ type: 'prices', prices })
     worker.send({ type: 'degraded', parts: this.#options.degraded() })
     this.#connectObjects(worker)
-    const has = () => worker.configuration >= snapshot.version && worker.keys >= delta.version
+    const has = () =>
+      worker.configuration >= snapshot.version && worker.keys >= delta.version && worker.prices >= prices.revision
     while (worker.alive && !has()) await this.#change()
     return worker.alive
   }
@@ -182,6 +189,7 @@ export class WorkerPool implements SnapshotAudience {
     if (message.type === 'has') {
       worker.configuration = message.configuration
       worker.keys = message.keys
+      worker.prices = message.prices
       this.#wake()
     } else if (message.type === 'has-settings') {
       worker.settings = message.version

@@ -1,6 +1,6 @@
 import { scanObject } from '../core/json-scan.ts'
 import { asObject, type JsonObject, readMembers } from '../core/json-value.ts'
-import type { TokenUsage } from '../core/record.ts'
+import type { TokenUsage, UsageDetail } from '../core/record.ts'
 import type { ObjectName } from '../core/stored-object.ts'
 import type { AnswerReader, BodyReading, EventReading, Framing, Seen, StreamEvent } from './contract.ts'
 import { readLastMember } from './event-search.ts'
@@ -38,6 +38,10 @@ export abstract class BaseReader implements AnswerReader {
 
   abstract end(): string | null
   abstract usage(): TokenUsage | null
+
+  usageDetail(): UsageDetail | null {
+    return null
+  }
 
   event(event: StreamEvent): EventReading {
     if (event.part === 'whole') {

@@ -1,6 +1,6 @@
 import type { ErrorOrigin, RecordErrorCode } from '../core/errors.ts'
 import type { JsonObject } from '../core/json-value.ts'
-import type { TokenUsage } from '../core/record.ts'
+import type { TokenUsage, UsageDetail } from '../core/record.ts'
 import type { ObjectName } from '../core/stored-object.ts'
 import type { StreamEvent } from '../core/stream-event.ts'
 
@@ -21,6 +21,8 @@ export interface AnswerReader {
   end(): string | null
   /** The usage seen so far; null when the provider reported none. */
   usage(): TokenUsage | null
+  /** What the usage says beyond token counts, and the tier that the answer states; null: nothing. */
+  usageDetail(): UsageDetail | null
   seen(): Seen
   /**
    * Whether an answer that ends without usage may be estimated by its content events: they are text, about a token
@@ -99,6 +101,7 @@ export interface SocketReader {
   frame(frame: Buffer): SocketReading
   /** The sum of the usage that the provider reported; null when it reported none. */
   usage(): TokenUsage | null
+  usageDetail(): UsageDetail | null
   /** Whether an answer is in progress, as far as the frames show. */
   busy(): boolean
 }

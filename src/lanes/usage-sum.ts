@@ -1,4 +1,4 @@
-import type { TokenUsage } from '../core/record.ts'
+import type { TokenUsage, UsageDetail } from '../core/record.ts'
 
 /** Adds the usage of several answers on one connection; null counts as nothing. */
 export function addUsage(one: TokenUsage, other: TokenUsage): TokenUsage
@@ -21,4 +21,25 @@ export function addUsage(one: TokenUsage | null, other: TokenUsage | null): Toke
  */
 function add(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_SAFE_INTEGER)
+}
+
+/** Counts are added; a tier, or being a batch, is what the last one says. */
+export function addUsageDetail(one: UsageDetail | null, other: UsageDetail | null): UsageDetail | null {
+  if (one === null || other === null) return one ?? other
+  const sum = (name: Exclude<keyof UsageDetail, 'tier' | 'batch'>) =>
+    one[name] === null && other[name] === null ? null : add(one[name] ?? 0, other[name] ?? 0)
+  return {
+    cache_write_1h: sum('cache_write_1h'),
+    audio_input: sum('audio_input'),
+    audio_output: sum('audio_output'),
+    audio_cached: sum('audio_cached'),
+    image_input: sum('image_input'),
+    image_output: sum('image_output'),
+    searches: sum('searches'),
+    seconds: sum('seconds'),
+    characters: sum('characters'),
+    images: sum('images'),
+    tier: other.tier ?? one.tier,
+    batch: other.batch ?? one.batch,
+  }
 }

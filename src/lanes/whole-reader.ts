@@ -1,5 +1,5 @@
 import { asText, type JsonObject } from '../core/json-value.ts'
-import type { TokenUsage } from '../core/record.ts'
+import type { TokenUsage, UsageDetail } from '../core/record.ts'
 import { BaseReader, ordinary } from './base-reader.ts'
 import type { EventReading, StreamEvent } from './contract.ts'
 
@@ -9,6 +9,7 @@ export interface AnswerShape {
   id: string
   usage: string
   readUsage(value: unknown): TokenUsage | null
+  readDetail?(usage: unknown): UsageDetail | null
 }
 
 /** For endpoints that never stream. Events are forwarded unread. */
@@ -16,6 +17,7 @@ export class WholeReader extends BaseReader {
   readonly #shape: AnswerShape
   protected readonly wanted: readonly string[]
   #tokens: TokenUsage | null = null
+  #usage: unknown = null
 
   constructor(shape: AnswerShape) {
     super(null)
@@ -26,7 +28,8 @@ export class WholeReader extends BaseReader {
   protected learn(answer: JsonObject): void {
     this.model = asText(answer[this.#shape.model])
     this.responseId = asText(answer[this.#shape.id])
-    this.#tokens = this.#shape.readUsage(answer[this.#shape.usage])
+    this.#usage = answer[this.#shape.usage]
+    this.#tokens = this.#shape.readUsage(this.#usage)
   }
 
   protected readEvent(event: StreamEvent): EventReading {
@@ -43,5 +46,9 @@ export class WholeReader extends BaseReader {
 
   usage(): TokenUsage | null {
     return this.#tokens
+  }
+
+  override usageDetail(): UsageDetail | null {
+    return this.#shape.readDetail?.(this.#usage) ?? null
   }
 }

@@ -4,6 +4,7 @@ import type { LaneName, TimeLimits } from '../core/lane.ts'
 import type { RequestRecord } from '../core/record.ts'
 import type { TrafficTally } from '../core/traffic-tally.ts'
 import type { LongTurn } from '../core/turn-watch.ts'
+import type { PriceTables } from './configuration/price-tables.ts'
 import type { SealTables } from './configuration/seal-tables.ts'
 import type { ProviderModel, Readiness, SnapshotPolicy, SnapshotTarget } from './configuration/snapshot.ts'
 import type { ObjectTables } from './objects/object-tables.ts'
@@ -42,7 +43,8 @@ export interface StoreTables
     AuditTables,
     RecordTables,
     BodyTables,
-    SealTables {
+    SealTables,
+    PriceTables {
   workspace: {
     get(): Workspace
     rename(name: string): Workspace
@@ -329,6 +331,8 @@ export interface StoredSnapshot {
   keys: Key[]
   /** The version of the key set: what to give as `keysSince` next time. A last use does not raise it. */
   keysVersion: number
+  /** Counts the changes of prices. */
+  pricesRevision: number
   /** Hashes of key secrets that were removed after `keysSince`; a hash that a key still has is not among them. */
   removedHashes: string[]
 }

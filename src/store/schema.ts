@@ -21,6 +21,9 @@ export interface Schema {
   key_secrets: KeySecretRow
   removed_key_hashes: { hash: string; version: number }
   key_version: { version: number }
+  prices: { model: string; provider_id: string; price_json: string }
+  /** One row. `table_json`: what replaced the price table that shipped. */
+  price_state: { revision: number; table_json: string | null }
   audit: AuditRow
   /** Fields that a configuration file decides. */
   owned_fields: { resource_id: string; field: string; owner: string }

@@ -4,6 +4,7 @@ import { environmentsTable } from './configuration/environments.ts'
 import { keysTable } from './configuration/keys.ts'
 import { forgetOwned, ownershipTable, refuseOwned } from './configuration/ownership.ts'
 import { policiesTable } from './configuration/policies.ts'
+import { pricesTable } from './configuration/prices.ts'
 import { projectsTable } from './configuration/projects.ts'
 import { providersTable } from './configuration/providers.ts'
 import { routesTable } from './configuration/routes.ts'
@@ -31,6 +32,7 @@ const tables: { [Name in keyof Tables]: (db: Database) => Tables[Name] } = {
   routes: routesTable,
   keys: keysTable,
   policies: policiesTable,
+  prices: pricesTable,
   ownership: ownershipTable,
   configuration: configurationTable,
   audit: auditTable,

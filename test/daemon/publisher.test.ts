@@ -1,5 +1,6 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { fillPrice } from '../../src/core/model-price.ts'
 import { Publisher, type SnapshotAudience } from '../../src/daemon/publisher.ts'
 import { type Keyring, makeKeyring } from '../../src/sealing/keyring.ts'
 import type { Key, Provider, StoreClient, StoredSnapshot } from '../../src/store/api.ts'
@@ -12,6 +13,7 @@ let deltas: KeyDelta[]
 let forgotten: number[]
 /** What the next readings of the store do instead of answering. */
 let failures: Error[]
+let priceLists: string[][]
 let readings: number
 let publisher: Publisher
 
@@ -74,6 +76,7 @@ beforeEach(() => {
     projects: [{ id: 'prj_1', name: 'default', createdAt: '' }],
     keys: [],
     keysVersion: 0,
+    pricesRevision: 0,
     removedHashes: [],
   }
   configurations = []
@@ -81,7 +84,18 @@ beforeEach(() => {
   forgotten = []
   failures = []
   readings = 0
+  priceLists = []
+  const own = { model: 'own', source: 'set', version: 'now' } as const
+  const prices = {
+    table: async () => [fillPrice({ ...own, model: 'listed' })],
+    list: async () => [
+      { providerId: null, price: fillPrice(own) },
+      { providerId: 'prv_openai', price: fillPrice(own) },
+      { providerId: 'prv_removed', price: fillPrice(own) },
+    ],
+  }
   const store = {
+    prices,
     async snapshot() {
       readings++
       const failure = failures.shift()
@@ -92,9 +106,23 @@ beforeEach(() => {
   const audience: SnapshotAudience = {
     configuration: async (snapshot) => void configurations.push(snapshot),
     keys: async (delta) => void deltas.push(delta),
+    prices: async ({ prices }) => void priceLists.push(prices.map(({ model, provider }) => `${model} ${provider}`)),
     forgetHealth: (slot) => void forgotten.push(slot),
   }
   publisher = new Publisher(store as unknown as StoreClient, keyring, audience)
+})
+
+it('has all prices, again only when one or the name of a provider changed, and none of a provider that is gone', async () => {
+  stored.providers = [provider('openai')]
+  await publisher.publish()
+  await publisher.publish()
+  expect(priceLists).toEqual([['listed null', 'own null', `own ${stored.providers[0]?.name}`]])
+  stored.pricesRevision = 1
+  await publisher.publish()
+  stored.providers = [provider('openai', { name: 'eu' })]
+  await publisher.publish()
+  expect(priceLists.map((list) => list.at(-1))).toEqual(['own openai', 'own openai', 'own eu'])
+  expect(publisher.whole().prices.revision).toBe(2)
 })
 
 const names = (keys: readonly SnapshotKey[]) => keys.map(({ name }) => name).sort()

@@ -8,6 +8,7 @@ import { operators } from './operators/operators.ts'
 import { sessions } from './operators/sessions.ts'
 import { tokens } from './operators/tokens.ts'
 import { policies } from './policies/policies.ts'
+import { prices } from './prices/prices.ts'
 import { environments } from './projects/environments.ts'
 import { projects } from './projects/projects.ts'
 import { workspace } from './projects/workspace.ts'
@@ -31,6 +32,7 @@ export const contract = {
   requests,
   objects,
   policies,
+  prices,
   operators,
   sessions,
   tokens,

@@ -9,6 +9,7 @@ import { operators } from './operators/operators.ts'
 import { sessions } from './operators/sessions.ts'
 import { tokens } from './operators/tokens.ts'
 import { policies } from './policies/policies.ts'
+import { prices } from './prices/prices.ts'
 import { environments } from './projects/environments.ts'
 import { projects } from './projects/projects.ts'
 import { workspace } from './projects/workspace.ts'
@@ -32,6 +33,7 @@ export const router = operations.router({
   requests,
   objects,
   policies,
+  prices,
   operators,
   sessions,
   tokens,

@@ -122,7 +122,9 @@ export abstract class AnswerFlow implements AnswerConsumer {
     if (last !== null) arrival.capture?.answer(last)
     if (!abort.disconnected) trace.mark('last_byte')
     this.answer.attempt.ended_ms = trace.elapsed()
-    await settle(arrival, end)
+    // Of what is only estimated nothing more is known.
+    const detail = end.tokens?.source === 'reported' ? this.answer.leg.reader.usageDetail() : null
+    await settle(arrival, { ...end, detail })
     if (abort.disconnected) this.#done()
     return !abort.disconnected
   }

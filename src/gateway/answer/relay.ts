@@ -115,7 +115,8 @@ async function passWhole(call: Call, answer: Answer, received: Buffer, stages: r
   trace.responseBytes = arrival.request.method === 'HEAD' ? 0 : body.length
   arrival.capture?.answer(body)
   trace.mark('last_byte')
-  await settle(arrival, { status: head.status, error: null, tokens: answer.leg.reader.usage() })
+  const { reader } = answer.leg
+  await settle(arrival, { status: head.status, error: null, tokens: reader.usage(), detail: reader.usageDetail() })
   if (call.abort.disconnected) return
   writeHead(call, head, [...lengthOf(head, body), ...headersOfRow(call, answer)])
   if (body.length <= joinedBytes) arrival.response.end(body.toString('latin1'), 'latin1')

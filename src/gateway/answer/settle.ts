@@ -6,6 +6,7 @@ import { requestsServed } from '../../policy/counters.ts'
 import type { Arrival } from '../request/arrival.ts'
 import type { Call } from '../request/call.ts'
 import type { RequestEnd } from '../request/trace.ts'
+import { priceCall } from './price-call.ts'
 
 /** Journaled before anything is sent to a provider, so that the request has a record even if the process dies. */
 export async function journalAdmitted(call: Call): Promise<void> {
@@ -54,6 +55,7 @@ export async function settle(arrival: Arrival, end: RequestEnd): Promise<void> {
   }
   if (arrival.capture !== null) await arrival.capture.journal()
   trace.mark('done')
+  priceCall(arrival, end)
   arrival.objects?.journal(gateway.journal)
   reachFaultPoint('journal.before-settled')
   await gateway.journal.append({ kind: 'settled', record: trace.record('settled', end) })

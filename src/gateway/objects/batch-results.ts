@@ -1,10 +1,14 @@
 import { newId } from '../../core/ids.ts'
 import type { BackgroundWork, BatchSum, BatchUsageEntry } from '../../core/journal-format.ts'
 import { LineScanner } from '../../core/line-scan.ts'
-import type { TokenUsage } from '../../core/record.ts'
+import { roundUsd, usdOfNano } from '../../core/money.ts'
+import type { Cost, TokenUsage } from '../../core/record.ts'
 import type { ObjectOwner, StoredObject } from '../../core/stored-object.ts'
 import type { EndedWork, Lane, Match, Seen } from '../../lanes/contract.ts'
+import { usageDetail } from '../../lanes/usage-detail.ts'
 import { addUsage } from '../../lanes/usage-sum.ts'
+import { costOf } from '../../policy/prices/cost.ts'
+import type { Gateway } from '../gateway.ts'
 import type { Trace } from '../request/trace.ts'
 import { findHeader } from '../upstream/headers.ts'
 
@@ -20,6 +24,7 @@ interface ResultsCall {
   readonly lane: Lane
   readonly match: Match
   readonly trace: Trace
+  readonly gateway: Pick<Gateway, 'model'>
 }
 
 interface Work {
@@ -64,7 +69,8 @@ export class BatchResults {
   take(ended: readonly EndedWork[]): void {
     for (const work of ended) {
       const sums: Sums = new Map()
-      for (const { model, lines, tokens } of work.sums) count(sums, model, lines, tokens)
+      for (const { model, lines, tokens } of work.sums)
+        count(sums, model, lines, tokens, this.#price(model, tokens, false))
       this.#ended.push({ work, sums })
     }
   }
@@ -124,7 +130,19 @@ export class BatchResults {
 
   #read(line: Buffer): void {
     const found = this.#call.lane.objects.readResult?.(line) ?? null
-    if (found !== null) count(this.#sums, found.model, 1, found.tokens)
+    if (found === null) return
+    const cost = this.#price(found.model, found.tokens, this.#work.type === 'batch')
+    count(this.#sums, found.model, 1, found.tokens, cost)
+  }
+
+  /** Each result by itself, since its length chooses the rates. */
+  #price(model: string | null, tokens: TokenUsage, batch: boolean): Cost | null {
+    const { gateway, trace } = this.#call
+    if (model === null || trace.provider === null || trace.priced === null) return null
+    const { vendor } = trace.priced
+    const price = gateway.model.prices.find({ provider: trace.provider, vendor, model })
+    const nano = price === null ? null : costOf({ tokens, detail: usageDetail({ batch }) }, price)
+    return price === null || nano === null ? null : { usd: usdOfNano(nano), price_version: price.version }
   }
 
   #note(text: string): void {
@@ -138,15 +156,21 @@ export class BatchResults {
   }
 }
 
-function count(sums: Sums, name: string | null, lines: number, tokens: TokenUsage): void {
+function count(sums: Sums, name: string | null, lines: number, tokens: TokenUsage, cost: Cost | null): void {
   const named = name?.slice(0, modelCharacters) ?? null
   const model = sums.has(named) || sums.size < modelsLimit ? named : null
   const sum = sums.get(model)
-  if (sum === undefined) sums.set(model, { id: newId('req'), model, lines, tokens })
+  if (sum === undefined) sums.set(model, { id: newId('req'), model, lines, tokens, cost })
   else {
     sum.lines += lines
     sum.tokens = addUsage(sum.tokens, tokens)
+    sum.cost = addCost(sum.cost ?? null, cost)
   }
+}
+
+/** Of the same model, hence by the same price. What has none makes the sum unknown. */
+function addCost(one: Cost | null, other: Cost | null): Cost | null {
+  return one === null || other === null ? null : { ...one, usd: roundUsd(one.usd + other.usd) }
 }
 
 function describeWork(type: BackgroundWork): string {

@@ -2,7 +2,15 @@ import type { IncomingMessage } from 'node:http'
 import type { ErrorOrigin, RecordErrorCode } from '../../core/errors.ts'
 import { isoTime } from '../../core/flat-text.ts'
 import type { LaneName } from '../../core/lane.ts'
-import type { AttemptRecord, RequestRecord, Signal, TimelineEntry, TokenUsage } from '../../core/record.ts'
+import type {
+  AttemptRecord,
+  Cost,
+  RequestRecord,
+  Signal,
+  TimelineEntry,
+  TokenUsage,
+  UsageDetail,
+} from '../../core/record.ts'
 import type { Inspection } from '../../lanes/contract.ts'
 import type { SnapshotKey } from '../../store/configuration/snapshot.ts'
 
@@ -30,6 +38,9 @@ export class Trace {
   route: string | null = null
   provider: string | null = null
   upstreamModel: string | null = null
+  /** What the provider sells it as; null: nothing was sent, or the provider costs nothing. */
+  priced: { vendor: string | null; model: string } | null = null
+  cost: Cost | null = null
   readonly attempts: AttemptRecord[] = []
   readonly timeline: TimelineEntry[] = [{ event: 'received', at_ms: 0 }]
   readonly policySignals: Signal[] = []
@@ -119,8 +130,8 @@ export class Trace {
       error: end?.error ?? null,
       streamed: this.streamed,
       tokens,
-      usage_detail: null,
-      cost: null,
+      usage_detail: end?.detail ?? null,
+      cost: this.cost,
       estimate_error: null,
       duration_ms: end === null ? null : this.elapsed(),
       first_byte_ms: this.firstByteMs,
@@ -150,6 +161,8 @@ export interface RequestEnd {
   status: number
   error: { code: RecordErrorCode; origin: ErrorOrigin; message: string } | null
   tokens: TokenUsage | null
+  /** Absent: there is none. */
+  detail?: UsageDetail | null
 }
 
 /** Strings that a client chooses are cut to this on the record, so that a record's size is bounded. */

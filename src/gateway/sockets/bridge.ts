@@ -131,7 +131,7 @@ export class Bridge {
     trace.mark('last_byte')
     try {
       const error = recordedError(closing, down.busy(), down.error)
-      await settle(arrival, { status: 101, error, tokens: reader.usage() })
+      await settle(arrival, { status: 101, error, tokens: reader.usage(), detail: reader.usageDetail() })
       if (closing.fault !== null && closing.client !== null) this.#sendFault(closing.fault)
     } finally {
       close(client, closing.client)

@@ -155,7 +155,9 @@ export class FramesUp {
   #learnModel(name: string, to: string): void {
     if (this.#call.inspection.model !== null) return
     this.#call.learn({ model: name })
-    this.#call.trace.upstreamModel = to
+    const { trace } = this.#call
+    trace.upstreamModel = to
+    if (trace.priced !== null) trace.priced = { ...trace.priced, model: to }
   }
 
   /** A model's name at this connection's provider; a fault where the model is not the caller's to use, or not here. */

@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { DegradedPart } from '../../core/degraded.ts'
 import type { CounterLayout } from '../../policy/counters.ts'
-import type { ConfigurationSnapshot, KeyDelta } from '../../store/configuration/snapshot.ts'
+import type { ConfigurationSnapshot, KeyDelta, SnapshotPrices } from '../../store/configuration/snapshot.ts'
 import type { GatewaySettings, TrafficEvent } from '../gateway.ts'
 import type { JournalPlace } from '../journal/journal.ts'
 
@@ -32,6 +32,7 @@ export interface ServerCertificate {
 export type ToThread =
   | { type: 'configuration'; snapshot: ConfigurationSnapshot }
   | { type: 'keys'; delta: KeyDelta }
+  | { type: 'prices'; prices: SnapshotPrices }
   /** For what begins from now on; `certificate` null leaves the one in use. */
   | { type: 'settings'; version: number; settings: GatewaySettings; certificate: ServerCertificate | null }
   /** Every degraded part of the whole gateway, for `/readyz`. */
@@ -52,7 +53,7 @@ export type FromThread =
   | { type: 'listening'; port: number }
   | { type: 'failed'; reason: string }
   /** The versions that this thread serves from now on. */
-  | { type: 'has'; configuration: number; keys: number }
+  | { type: 'has'; configuration: number; keys: number; prices: number }
   | { type: 'has-settings'; version: number }
   | { type: 'refused'; reason: string }
   | { type: 'traffic'; event: TrafficEvent }

@@ -1,5 +1,6 @@
 import { Secret } from '../../core/secret.ts'
 import { type CompiledPolicies, compilePolicies } from '../../policy/admit.ts'
+import { PriceBook } from '../../policy/prices/find-price.ts'
 import type { EgressOptions, ProviderKind } from '../../providers/contract.ts'
 import { openCredential } from '../../providers/credential.ts'
 import { egressOf } from '../../providers/egress.ts'
@@ -11,6 +12,7 @@ import type {
   ConfigurationSnapshot,
   KeyDelta,
   SnapshotKey,
+  SnapshotPrices,
   SnapshotProvider,
 } from '../../store/configuration/snapshot.ts'
 import { emptyConfiguration } from './empty-configuration.ts'
@@ -40,11 +42,18 @@ export interface LiveConfiguration {
 export class ReadModel {
   configuration: LiveConfiguration = compileConfiguration(emptyConfiguration)
   keysVersion = 0
+  prices = new PriceBook([])
+  pricesRevision = -1
   #keys = new Map<string, SnapshotKey>()
 
   /** Throws before anything is replaced when the snapshot is not valid; the old one stays. */
   replaceConfiguration(snapshot: ConfigurationSnapshot): void {
     this.configuration = compileConfiguration(snapshot)
+  }
+
+  replacePrices({ revision, prices }: SnapshotPrices): void {
+    this.prices = new PriceBook(prices)
+    this.pricesRevision = revision
   }
 
   applyKeys(delta: KeyDelta): void {

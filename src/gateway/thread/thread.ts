@@ -90,6 +90,8 @@ port.on('message', (message: ToThread) => {
       return accept(() => gateway.model.replaceConfiguration(message.snapshot))
     case 'keys':
       return accept(() => gateway.model.applyKeys(message.delta))
+    case 'prices':
+      return accept(() => gateway.model.replacePrices(message.prices))
     case 'settings':
       return change(message)
     case 'degraded':
@@ -123,7 +125,8 @@ function accept(apply: () => void): void {
   } catch (error) {
     send({ type: 'refused', reason: error instanceof Error ? error.message : String(error) })
   }
-  send({ type: 'has', configuration: gateway.model.configuration.version, keys: gateway.model.keysVersion })
+  const { configuration, keysVersion, pricesRevision } = gateway.model
+  send({ type: 'has', configuration: configuration.version, keys: keysVersion, prices: pricesRevision })
 }
 
 /** Requests in progress keep the limits that they began with. */

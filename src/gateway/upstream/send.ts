@@ -134,7 +134,15 @@ function begin(leg: Leg): UpstreamCall {
   if (call.trace.provider !== provider.row.name) call.trace.providerRequestId = null
   call.trace.provider = provider.row.name
   call.trace.upstreamModel = candidate.upstreamModel
+  call.trace.priced = provider.kind.transport === null ? pricedAs(provider, candidate.upstreamModel) : null
   return upstream
+}
+
+/** Whoever is behind a compatible provider is known by its preset alone. */
+function pricedAs({ kind, row }: LiveProvider, model: string): { vendor: string | null; model: string } {
+  const { preset } = row.settings
+  const isCompatible = kind.presets !== undefined
+  return { vendor: isCompatible ? (typeof preset === 'string' ? preset : null) : kind.kind, model }
 }
 
 function transportFor({ call, lane, match, inspection, provider, candidate, credential }: Leg): Transport {

@@ -1,5 +1,5 @@
 import { asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
-import type { TokenUsage } from '../../core/record.ts'
+import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import { BaseReader, ordinary } from '../base-reader.ts'
 import type { BodyReading, EventReading, StreamEvent } from '../contract.ts'
@@ -83,5 +83,9 @@ export class MessagesReader extends BaseReader {
 
   usage(): TokenUsage | null {
     return this.#usage.read()
+  }
+
+  override usageDetail(): UsageDetail | null {
+    return this.#usage.detail()
   }
 }

@@ -1,6 +1,7 @@
 import { asCount, asObject, asText, isCount, type JsonObject, parseObject } from '../../core/json-value.ts'
-import type { TokenUsage } from '../../core/record.ts'
+import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { ResultUsage } from '../contract.ts'
+import { usageDetail } from '../usage-detail.ts'
 
 const counted = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens', 'output_tokens'] as const
 
@@ -8,6 +9,9 @@ const counted = ['input_tokens', 'cache_creation_input_tokens', 'cache_read_inpu
 export class MessageUsage {
   #counts: Partial<Record<(typeof counted)[number], number>> = {}
   #thinking = 0
+  #longWrite: unknown = null
+  #searches: unknown = null
+  #tier: unknown = null
 
   /** Source: wire/streaming.md, section 3: `message_delta.usage` is cumulative and may leave members out or null. */
   take(value: unknown): void {
@@ -19,6 +23,19 @@ export class MessageUsage {
     }
     const thinking = asObject(usage.output_tokens_details)?.thinking_tokens
     if (isCount(thinking)) this.#thinking = thinking
+    this.#longWrite = asObject(usage.cache_creation)?.ephemeral_1h_input_tokens ?? this.#longWrite
+    this.#searches = asObject(usage.server_tool_use)?.web_search_requests ?? this.#searches
+    this.#tier = usage.service_tier ?? this.#tier
+  }
+
+  detail(): UsageDetail | null {
+    const tier = this.#tier
+    return usageDetail({
+      cache_write_1h: this.#longWrite,
+      searches: this.#searches,
+      tier,
+      batch: tier === 'batch',
+    })
   }
 
   /** `input_tokens` leaves cached tokens out: the whole prompt is the sum. Source: wire/streaming.md, section 5. */

@@ -1,16 +1,17 @@
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
-import type { TokenUsage } from '../../core/record.ts'
+import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
 import type { EventReading, StreamEvent } from '../contract.ts'
 import { findMember, readLastMember } from '../event-search.ts'
 import { readStreamedError } from './errors.ts'
-import { readGenerateUsage } from './usage.ts'
+import { readGenerateDetail, readGenerateUsage } from './usage.ts'
 
 /** generateContent and streamGenerateContent, as SSE and as JSON array. Source: wire/streaming.md, section 4. */
 export class GenerateReader extends BaseReader {
   protected readonly wanted = ['modelVersion', 'responseId', 'usageMetadata']
   override readonly estimable = true
   #tokens: TokenUsage | null = null
+  #usage: unknown = null
   /** The last event with usage. Its values are running totals, so only the last one is parsed, and only when needed. */
   #lastUsage: Buffer | null = null
   #begun = false
@@ -22,7 +23,12 @@ export class GenerateReader extends BaseReader {
   protected learn(answer: JsonObject): void {
     this.model ??= asText(answer.modelVersion)
     this.responseId ??= asText(answer.responseId)
-    this.#tokens = readGenerateUsage(answer.usageMetadata) ?? this.#tokens
+    this.#learnUsage(answer.usageMetadata)
+  }
+
+  #learnUsage(written: unknown): void {
+    this.#tokens = readGenerateUsage(written) ?? this.#tokens
+    this.#usage = written ?? this.#usage
   }
 
   protected readEvent(event: StreamEvent): EventReading {
@@ -66,7 +72,7 @@ export class GenerateReader extends BaseReader {
     const usage = readLastMember(event.data, '"usageMetadata"')
     if (usage !== undefined) {
       this.#lastUsage = null
-      this.#tokens = readGenerateUsage(usage) ?? this.#tokens
+      this.#learnUsage(usage)
     }
     return this.#reading(event)
   }
@@ -79,10 +85,14 @@ export class GenerateReader extends BaseReader {
 
   usage(): TokenUsage | null {
     if (this.#lastUsage !== null) {
-      this.#tokens = readGenerateUsage(parseObject(this.#lastUsage)?.usageMetadata) ?? this.#tokens
+      this.#learnUsage(parseObject(this.#lastUsage)?.usageMetadata)
       this.#lastUsage = null
     }
     return this.#tokens
+  }
+
+  override usageDetail(): UsageDetail | null {
+    return readGenerateDetail(this.#usage)
   }
 }
 

@@ -1,16 +1,16 @@
 import { scanObject } from '../../core/json-scan.ts'
 import { asObject, asText, parseObject, readValue } from '../../core/json-value.ts'
-import type { TokenUsage } from '../../core/record.ts'
+import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import type { EndpointSocket, IssuedCredentials, Match, SocketReader, SocketReading } from '../contract.ts'
 import { emptyReading } from '../frames.ts'
 import { forwardedQuery } from '../query.ts'
 import { emptyInspection } from '../request-body.ts'
-import { addUsage } from '../usage-sum.ts'
+import { addUsage, addUsageDetail } from '../usage-sum.ts'
 import { readStreamedError } from './errors.ts'
 import { nameHandle } from './names.ts'
 import { askMessage } from './setup-frame.ts'
-import { readLiveUsage } from './usage.ts'
+import { readGenerateDetail, readLiveUsage } from './usage.ts'
 
 /** `bodyOf`: the call whose rules for references apply to frames. */
 export function liveSocket(bodyOf: Match): EndpointSocket {
@@ -46,6 +46,7 @@ const turnEnds = ['turnComplete', 'interrupted']
 /** Reads what the provider sends on a Live connection. Each message reports only its own usage. */
 class LiveReader implements SocketReader {
   #usage: TokenUsage | null = null
+  #detail: UsageDetail | null = null
   #busy = false
 
   frame(frame: Buffer): SocketReading {
@@ -60,8 +61,10 @@ class LiveReader implements SocketReader {
       }
       const value = readValue(frame, { start, end })
       if (name === 'sessionResumptionUpdate') reading = { ...reading, created: resumptionHandle(value) }
-      else if (name === 'usageMetadata') this.#usage = addUsage(this.#usage, readLiveUsage(value))
-      else if (typeof value === 'object' && value !== null)
+      else if (name === 'usageMetadata') {
+        this.#usage = addUsage(this.#usage, readLiveUsage(value))
+        this.#detail = addUsageDetail(this.#detail, readGenerateDetail(value))
+      } else if (typeof value === 'object' && value !== null)
         reading = { ...reading, error: readStreamedError({ ...value }) }
     }
     return reading
@@ -69,6 +72,10 @@ class LiveReader implements SocketReader {
 
   usage(): TokenUsage | null {
     return this.#usage
+  }
+
+  usageDetail(): UsageDetail | null {
+    return this.#detail
   }
 
   busy(): boolean {

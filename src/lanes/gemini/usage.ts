@@ -1,5 +1,6 @@
 import { asCount, asObject, isCount, type JsonObject } from '../../core/json-value.ts'
-import type { TokenUsage } from '../../core/record.ts'
+import type { TokenUsage, UsageDetail } from '../../core/record.ts'
+import { countModality, usageDetail } from '../usage-detail.ts'
 import { countUsage, usualConvention } from '../usage-totals.ts'
 
 /** Members that are zero are left out on the wire. Source: wire/streaming.md, sections 4 and 5. */
@@ -26,4 +27,18 @@ function read(usage: JsonObject, answered: unknown): TokenUsage {
     total: usage.totalTokenCount,
   }
   return countUsage(written, usualConvention)
+}
+
+/** What the lists by modality say: of prompt, answer and cache. The prompt's list counts cached tokens, too. */
+export function readGenerateDetail(value: unknown): UsageDetail | null {
+  const usage = asObject(value)
+  if (usage === null) return null
+  const answered = usage.candidatesTokensDetails ?? usage.responseTokensDetails
+  return usageDetail({
+    audio_input: countModality(usage.promptTokensDetails, 'AUDIO'),
+    audio_output: countModality(answered, 'AUDIO'),
+    audio_cached: countModality(usage.cacheTokensDetails, 'AUDIO'),
+    image_input: countModality(usage.promptTokensDetails, 'IMAGE'),
+    image_output: countModality(answered, 'IMAGE'),
+  })
 }

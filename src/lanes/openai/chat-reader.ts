@@ -1,13 +1,13 @@
 import { cutSpan, type Member, scanObject } from '../../core/json-scan.ts'
 import { asArray, asObject, asText, type JsonObject, parseObject } from '../../core/json-value.ts'
-import type { TokenUsage, UsageConvention } from '../../core/record.ts'
+import type { TokenUsage, UsageConvention, UsageDetail } from '../../core/record.ts'
 import { locateInEvent } from '../../core/sse.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
 import type { AnswerReader, BodyPatch, EventReading, Framing, Inspection, StreamEvent } from '../contract.ts'
 import { findMember, readLastMember } from '../event-search.ts'
 import { readStreamedError } from './errors.ts'
 import { chatObjects } from './objects/created-objects.ts'
-import { readChatUsage } from './usage.ts'
+import { readChatUsage, readUsageDetail } from './usage.ts'
 
 const doneMark = Buffer.from('[DONE]')
 const quoteByte = 0x22
@@ -15,11 +15,13 @@ const nullByte = 0x6e
 
 /** Chat completions and legacy completions, whole and streamed. Source: wire/streaming.md, section 1. */
 export class ChatReader extends BaseReader {
-  protected readonly wanted = ['model', 'id', 'usage', 'x_groq']
+  protected readonly wanted = ['model', 'id', 'usage', 'x_groq', 'service_tier']
   override readonly estimable = true
   readonly #hidesUsage: boolean
   readonly #convention: UsageConvention | undefined
   #tokens: TokenUsage | null = null
+  #usage: unknown = null
+  #tier: unknown = null
   #begun = false
   #finished = false
   #done = false
@@ -40,6 +42,8 @@ export class ChatReader extends BaseReader {
     // Groq reports the usage of a stream in a member of its own where it is not asked for, and beside `usage` where it is.
     const written = asObject(answer.usage) ?? asObject(answer.x_groq)?.usage
     this.#tokens = readChatUsage(written, this.#convention) ?? this.#tokens
+    this.#usage = written ?? this.#usage
+    this.#tier = answer.service_tier ?? this.#tier
   }
 
   protected readEvent(event: StreamEvent): EventReading {
@@ -104,6 +108,10 @@ export class ChatReader extends BaseReader {
 
   usage(): TokenUsage | null {
     return this.#tokens
+  }
+
+  override usageDetail(): UsageDetail | null {
+    return readUsageDetail(this.#usage, this.#tier)
   }
 }
 

@@ -1,10 +1,10 @@
 import { asText, type JsonObject, parseObject } from '../../core/json-value.ts'
-import type { TokenUsage } from '../../core/record.ts'
+import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
 import type { EventReading, StreamEvent } from '../contract.ts'
 import { eventType, readLastMember } from '../event-search.ts'
 import { readStreamedError } from './errors.ts'
-import { readUsage } from './usage.ts'
+import { readUsage, readUsageDetail } from './usage.ts'
 
 const terminalTypes = new Set([
   'image_generation.completed',
@@ -17,6 +17,7 @@ const terminalTypes = new Set([
 export class MediaReader extends BaseReader {
   protected readonly wanted = ['model', 'id', 'usage']
   #tokens: TokenUsage | null = null
+  #usage: unknown = null
   #ended = false
   /** The type of an event whose beginning has been sent. */
   #oversized = ''
@@ -24,6 +25,7 @@ export class MediaReader extends BaseReader {
   protected learn(answer: JsonObject): void {
     this.model ??= asText(answer.model)
     this.#tokens = readUsage(answer.usage) ?? this.#tokens
+    this.#usage = answer.usage ?? this.#usage
   }
 
   protected readEvent(event: StreamEvent): EventReading {
@@ -64,5 +66,9 @@ export class MediaReader extends BaseReader {
 
   usage(): TokenUsage | null {
     return this.#tokens
+  }
+
+  override usageDetail(): UsageDetail | null {
+    return readUsageDetail(this.#usage, null)
   }
 }

@@ -3,9 +3,15 @@ import { type AnswerShape, WholeReader } from '../whole-reader.ts'
 import { MediaReader } from './media-reader.ts'
 import { ResponsesReader } from './responses-reader.ts'
 import { ThreadsReader } from './threads-reader.ts'
-import { readUsage } from './usage.ts'
+import { readUsage, readUsageDetail } from './usage.ts'
 
-const shape: AnswerShape = { model: 'model', id: 'id', usage: '', readUsage }
+const shape: AnswerShape = {
+  model: 'model',
+  id: 'id',
+  usage: '',
+  readUsage,
+  readDetail: (usage) => readUsageDetail(usage, null),
+}
 const countedShape: AnswerShape = { ...shape, usage: 'usage' }
 
 /** For answers that need not be JSON: bytes, plain text or nothing. JSON is read if it comes. */

@@ -1,12 +1,12 @@
 import { asObject, asText, isCount, type JsonObject, parseObject } from '../../core/json-value.ts'
-import type { TokenUsage } from '../../core/record.ts'
+import type { TokenUsage, UsageDetail } from '../../core/record.ts'
 import type { ObjectName } from '../../core/stored-object.ts'
 import { BaseReader, errorObject, ordinary } from '../base-reader.ts'
 import type { EventReading, Framing, StreamEvent } from '../contract.ts'
 import { eventType, readLastMember } from '../event-search.ts'
 import { readStreamedError } from './errors.ts'
 import { responseObjects } from './objects/created-objects.ts'
-import { readResponsesUsage } from './usage.ts'
+import { readResponsesUsage, readUsageDetail } from './usage.ts'
 
 /** No real answer has more. */
 const mostItems = 10_000
@@ -15,9 +15,11 @@ const terminalTypes = new Set(['response.completed', 'response.incomplete', 'res
 
 /** Responses, whole and streamed. Source: wire/streaming.md, section 2. */
 export class ResponsesReader extends BaseReader {
-  protected readonly wanted = ['model', 'id', 'usage']
+  protected readonly wanted = ['model', 'id', 'usage', 'service_tier']
   override readonly estimable: boolean
   #tokens: TokenUsage | null = null
+  #usage: unknown = null
+  #tier: unknown = null
   #last: Buffer | null = null
   #ended = false
   /** The type of an event whose beginning has been sent. */
@@ -38,6 +40,8 @@ export class ResponsesReader extends BaseReader {
     this.model ??= asText(answer.model)
     this.responseId ??= asText(answer.id)
     this.#tokens = readResponsesUsage(answer.usage) ?? this.#tokens
+    this.#usage = answer.usage ?? this.#usage
+    this.#tier = answer.service_tier ?? this.#tier
   }
 
   protected readEvent(event: StreamEvent): EventReading {
@@ -117,6 +121,10 @@ export class ResponsesReader extends BaseReader {
 
   usage(): TokenUsage | null {
     return this.#role === 'replayed' ? null : this.#tokens
+  }
+
+  override usageDetail(): UsageDetail | null {
+    return this.#role === 'replayed' ? null : readUsageDetail(this.#usage, this.#tier)
   }
 
   protected override shown(): TokenUsage | null {

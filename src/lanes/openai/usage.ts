@@ -1,6 +1,7 @@
 import { asCount, asObject, asText, isCount, parseObject } from '../../core/json-value.ts'
-import type { TokenUsage, UsageConvention } from '../../core/record.ts'
+import type { TokenUsage, UsageConvention, UsageDetail } from '../../core/record.ts'
 import type { ResultUsage } from '../contract.ts'
+import { usageDetail } from '../usage-detail.ts'
 import { countUsage, usualConvention, type WrittenUsage } from '../usage-totals.ts'
 
 /**
@@ -49,6 +50,33 @@ export function readResponsesUsage(value: unknown): TokenUsage | null {
 /** Images, speech, transcriptions and decisions count like responses. What is billed by duration has no tokens. */
 export function readUsage(value: unknown): TokenUsage | null {
   return readChatUsage(value) ?? readResponsesUsage(value)
+}
+
+/** Of chat, Responses, Realtime. */
+const detailNames = [
+  ['prompt_tokens_details', 'input_tokens_details', 'input_token_details'],
+  ['completion_tokens_details', 'output_tokens_details', 'output_token_details'],
+]
+
+/**
+ * What the usage of any endpoint says beyond counts, by the names of chat and of responses. Realtime counts cached audio as
+ * audio, too. Source: wire/streaming.md, section 5.
+ */
+export function readUsageDetail(value: unknown, tier: unknown): UsageDetail | null {
+  const usage = asObject(value) ?? {}
+  const [input, output] = detailNames.map((names) =>
+    names.map((name) => asObject(usage[name])).find((it) => it !== null),
+  )
+  return usageDetail({
+    audio_input: input?.audio_tokens,
+    audio_output: output?.audio_tokens,
+    audio_cached: asObject(input?.cached_tokens_details)?.audio_tokens,
+    image_input: input?.image_tokens,
+    image_output: output?.image_tokens,
+    // Transcriptions by models that are billed by time.
+    seconds: usage.type === 'duration' ? usage.seconds : undefined,
+    tier,
+  })
 }
 
 /** A line of a batch's output: `{custom_id, response: {status_code, body}, error}`. Source: wire/lanes.md, section 1.3. */

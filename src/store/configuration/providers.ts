@@ -4,6 +4,7 @@ import { named, present, refuseInUse, refuseTaken } from '../reject.ts'
 import type { Database, ProviderRow } from '../schema.ts'
 import { writeJson } from '../sqlite/json-column.ts'
 import { StoreConflict } from '../store-error.ts'
+import { removePricesOf } from './prices.ts'
 import { insertRevision, joinProviders, listRevisions } from './provider-rows.ts'
 import { listStates, noteFirstState, noteState } from './provider-states.ts'
 
@@ -66,6 +67,7 @@ export function providersTable(db: Database): Tables['providers'] {
       refuseInUse(`provider ${row.name}`, await providerUsers(db, id))
       await db.deleteFrom('providers').where('id', '=', id).execute()
       await db.deleteFrom('provider_states').where('provider_id', '=', id).execute()
+      await removePricesOf(db, id)
       await forgetObjectsOf(db, 'provider_id', id)
     },
   }

@@ -4,6 +4,7 @@ import { listEnvironments } from './environments.ts'
 import { keyVersion } from './key-version.ts'
 import { joinSecrets } from './keys.ts'
 import { listPolicies } from './policies.ts'
+import { pricesRevision } from './prices.ts'
 import { projectsTable } from './projects.ts'
 import { listProviders } from './providers.ts'
 import { listRoutes } from './routes.ts'
@@ -25,6 +26,7 @@ export async function readSnapshot(db: Database, keysSince: number): Promise<Sto
     policies: await listPolicies(db),
     environments,
     projects,
+    pricesRevision: await pricesRevision(db),
     ...(await readKeys(db, keysSince)),
   }
 }

@@ -1,4 +1,5 @@
 import type { LaneName, TimeLimits } from '../../core/lane.ts'
+import type { ModelPrice } from '../../core/model-price.ts'
 import type { PolicyRules } from '../../core/policy-rules.ts'
 
 /**
@@ -107,6 +108,13 @@ export interface SnapshotKey {
   /** Milliseconds since the epoch; null is never. A rotated secret carries the end of its grace here. */
   expiresAt: number | null
   revokedAt: number | null
+}
+
+/** All prices, replaced whole. Apart from the configuration, since they are large and seldom change. */
+export interface SnapshotPrices {
+  /** Grows with every change; -1: none have been published yet. */
+  revision: number
+  prices: readonly ModelPrice[]
 }
 
 export interface KeyDelta {

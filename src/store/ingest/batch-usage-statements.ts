@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import type { BackgroundWork, BatchSum, BatchUsageEntry } from '../../core/journal-format.ts'
-import type { RequestRecord, TokenUsage } from '../../core/record.ts'
+import { roundUsd } from '../../core/money.ts'
+import type { Cost, RequestRecord, TokenUsage } from '../../core/record.ts'
 import { blankRecord } from '../records/blank-record.ts'
 
 type Values = (string | null)[]
@@ -15,7 +16,7 @@ export class BatchUsageStatements {
   readonly #mark: Statement<Values>
   readonly #owner: Statement<Values, { project_id: string; environment_id: string; key_id: string | null }>
   readonly #names: Statement<Values, Names>
-  readonly #maker: Statement<Values, Amounts & { state: string }>
+  readonly #maker: Statement<Values, Amounts & { state: string; usd: number | null }>
 
   constructor(sqlite: Database) {
     this.#mark = sqlite.prepare(
@@ -26,7 +27,7 @@ export class BatchUsageStatements {
       `select project_id, environment_id, key_id from objects
        where id = ? and provider_id = ? and credential_id = ? and type = ?`,
     )
-    this.#maker = sqlite.prepare(`select state, ${amounts.join(', ')} from records where id = ?`)
+    this.#maker = sqlite.prepare(`select state, usd, ${amounts.join(', ')} from records where id = ?`)
     this.#names = sqlite.prepare(
       `select (select name from projects where id = ?) as project,
        (select name from environments where id = ?) as environment, (select name from keys where id = ?) as key`,
@@ -57,13 +58,22 @@ export class BatchUsageStatements {
     if (type !== 'response' && type !== 'interaction') return sums
     const maker = madeBy === null ? undefined : this.#maker.get(madeBy)
     if (maker === undefined || maker.state === 'admitted') return null
-    return sums.map((sum) => ({ ...sum, tokens: subtract(sum.tokens, maker) })).filter(({ tokens }) => isSome(tokens))
+    const left = sums.map((sum) => ({
+      ...sum,
+      tokens: subtract(sum.tokens, maker),
+      cost: subtractCost(sum.cost ?? null, maker.usd),
+    }))
+    return left.filter(({ tokens }) => isSome(tokens))
   }
 }
 
 function subtract(tokens: TokenUsage, counted: Amounts): TokenUsage {
   const left = amounts.map((name) => [name, Math.max(0, tokens[name] - (counted[name] ?? 0))])
   return { ...tokens, ...Object.fromEntries(left) }
+}
+
+function subtractCost(cost: Cost | null, counted: number | null): Cost | null {
+  return cost === null ? null : { ...cost, usd: roundUsd(Math.max(0, cost.usd - (counted ?? 0))) }
 }
 
 function isSome(tokens: TokenUsage): boolean {
@@ -80,7 +90,11 @@ const operations: Readonly<Record<BackgroundWork, string>> = {
 
 type RecordOwner = Pick<RequestRecord, 'key' | 'project' | 'environment'>
 
-function toRecord(entry: BatchUsageEntry, { id, model, lines, tokens }: BatchSum, owner: RecordOwner): RequestRecord {
+function toRecord(
+  entry: BatchUsageEntry,
+  { id, model, lines, tokens, cost = null }: BatchSum,
+  owner: RecordOwner,
+): RequestRecord {
   const { batchId, requestId, time, lane, provider, type = 'batch' } = entry
   return {
     ...blankRecord(),
@@ -94,6 +108,7 @@ function toRecord(entry: BatchUsageEntry, { id, model, lines, tokens }: BatchSum
     upstream_model: model,
     status: 200,
     tokens,
+    cost,
     routing_signals: [
       {
         rule: 'batch',

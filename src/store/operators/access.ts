@@ -25,6 +25,7 @@ export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTable
   routes: { list: 'read', find: 'read', insert: 'write', update: 'write', remove: 'write' },
   keys: { list: 'read', find: 'read', insert: 'write', update: 'write', touch: 'write', remove: 'write' },
   policies: { list: 'read', find: 'read', insert: 'write', update: 'write', remove: 'write' },
+  prices: { list: 'read', table: 'read', put: 'write', remove: 'write', setTable: 'write' },
   ownership: { list: 'read' },
   configuration: { read: 'read', write: 'write' },
   audit: { list: 'read', get: 'read', verify: 'paged', note: 'write' },

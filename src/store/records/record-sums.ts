@@ -1,12 +1,8 @@
+import { roundUsd } from '../../core/money.ts'
 import type { RecordSums } from '../api.ts'
 import { DurationCounts } from './duration-counts.ts'
 import { isError } from './record-groups.ts'
 import type { ScannedRow } from './record-scan.ts'
-
-/** Sums of binary fractions: a billionth of a dollar is below every price. */
-export function roundUsd(usd: number): number {
-  return Math.round(usd * 1e9) / 1e9
-}
 
 const tokenColumns = ['input', 'output', 'cache_read', 'cache_write', 'reasoning'] as const
 

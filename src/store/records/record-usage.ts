@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
+import { roundUsd } from '../../core/money.ts'
 import { noGroup } from '../../core/record.ts'
 import type { RecordFilter, UsageRow, UsageSum } from '../api.ts'
 import type { Database } from '../schema.ts'
 import { recordWindows, selectMatching } from './record-filter.ts'
 import { chooseLabels, readLabels } from './record-labels.ts'
-import { roundUsd } from './record-sums.ts'
 
 /** Of one window. What is under way has its hold on the record; only an end makes it a charge. */
 const sums = {

@@ -10,6 +10,7 @@ import { up as objects } from './0008-objects.ts'
 import { up as projectNames } from './0009-project-names.ts'
 import { up as batchUsage } from './0010-batch-usage.ts'
 import { up as lateUsage } from './0011-late-usage.ts'
+import { up as prices } from './0012-prices.ts'
 
 /** In order. A released migration is never changed; a change of the schema is a new one. */
 export const migrations: Record<string, Migration> = {
@@ -24,4 +25,5 @@ export const migrations: Record<string, Migration> = {
   '0009-project-names': { up: projectNames },
   '0010-batch-usage': { up: batchUsage },
   '0011-late-usage': { up: lateUsage },
+  '0012-prices': { up: prices },
 }

@@ -1,0 +1,137 @@
+import {
+  fillPrice,
+  type ModelPrice,
+  priceVariants,
+  type TokenRateName,
+  type TokenRates,
+  type VariantRates,
+} from '../../src/core/model-price.ts'
+
+/** An entry of LiteLLM's `model_prices_and_context_window.json`: costs a unit, in USD. */
+export type LitellmEntry = Record<string, unknown>
+
+/** Its provider → the vendor as this gateway's kinds and presets name it. What neither of them serves is left out. */
+const vendors: Record<string, string> = {
+  openai: 'openai',
+  'text-completion-openai': 'openai',
+  anthropic: 'anthropic',
+  gemini: 'gemini',
+  'vertex_ai-language-models': 'vertex',
+  'vertex_ai-anthropic_models': 'vertex',
+  'vertex_ai-embedding-models': 'vertex',
+  vertex_ai: 'vertex',
+  azure: 'azure-openai',
+  bedrock: 'bedrock',
+  bedrock_converse: 'bedrock',
+  cerebras: 'cerebras',
+  deepinfra: 'deepinfra',
+  deepseek: 'deepseek',
+  fireworks_ai: 'fireworks',
+  groq: 'groq',
+  mistral: 'mistral',
+  moonshot: 'moonshot',
+  nebius: 'nebius',
+  nvidia_nim: 'nvidia-nim',
+  openrouter: 'openrouter',
+  perplexity: 'perplexity',
+  sambanova: 'sambanova',
+  together_ai: 'together',
+  xai: 'xai',
+}
+
+/** What LiteLLM writes before a name to say who serves it. */
+const prefixes =
+  /^(?:gemini|vertex_ai|azure|bedrock|cerebras|deepinfra|deepseek|fireworks_ai|groq|mistral|moonshot|nebius|nvidia_nim|openrouter|perplexity|sambanova|together_ai|xai)\//
+
+const tokenMembers: Record<TokenRateName, string> = {
+  input: 'input_cost_per_token',
+  output: 'output_cost_per_token',
+  cache_read: 'cache_read_input_token_cost',
+  cache_write: 'cache_creation_input_token_cost',
+  cache_write_1h: 'cache_creation_input_token_cost_above_1hr',
+  reasoning: 'output_cost_per_reasoning_token',
+  audio_input: 'input_cost_per_audio_token',
+  audio_output: 'output_cost_per_audio_token',
+  audio_cache_read: 'cache_read_input_audio_token_cost',
+  image_input: 'input_cost_per_image_token',
+  image_output: 'output_cost_per_image_token',
+}
+
+/** Null: no vendor that this gateway serves, a name that only LiteLLM uses, or nothing that it can price. */
+export function readLitellmEntry(key: string, entry: LitellmEntry, version: string): ModelPrice | null {
+  const vendor = vendors[String(entry.litellm_provider)]
+  const model = key.replace(prefixes, '')
+  // `azure/eu/gpt-4o` and `bedrock/us-east-1/…` are regions of LiteLLM's own; a vendor's name with a slash has its vendor before it.
+  if (vendor === undefined || (model.includes('/') && !prefixes.test(key)) || isRegional(vendor, model)) return null
+  const price = fillPrice({
+    model,
+    vendor,
+    source: 'shipped',
+    version,
+    ...ratesOf(entry, ''),
+    per_character: numberOf(entry.input_cost_per_character),
+    per_second: numberOf(entry.input_cost_per_second),
+    per_search: searchRate(entry),
+    per_image: imageRate(entry),
+    long_context: longContext(entry, ''),
+    max_output: numberOf(entry.max_output_tokens) || null,
+  })
+  // Models that write nothing but images or sound: what is not told apart is that.
+  price.output ??= price.image_output ?? price.audio_output
+  for (const variant of priceVariants) price[variant] = variantRates(entry, variant === 'batch' ? 'batches' : variant)
+  return isPriced(price) ? price : null
+}
+
+const isRegional = (vendor: string, model: string) =>
+  (vendor === 'azure-openai' || vendor === 'bedrock') && model.includes('/')
+
+/** Per million: exact, since LiteLLM's figures are decimal fractions of a few digits. */
+function ratesOf(entry: LitellmEntry, ending: string): Partial<TokenRates> {
+  const rates: Partial<TokenRates> = {}
+  for (const [name, member] of Object.entries(tokenMembers) as [TokenRateName, string][]) {
+    const each = numberOf(entry[`${member}${ending}`])
+    if (each !== null) rates[name] = Number((each * 1e6).toPrecision(10))
+  }
+  return rates
+}
+
+function variantRates(entry: LitellmEntry, ending: string): VariantRates | null {
+  const rates: VariantRates = ratesOf(entry, `_${ending}`)
+  const long = longContext(entry, `_${ending}`)
+  if (long !== null) {
+    const { over: _over, ...longRates } = long
+    rates.long_context = longRates
+  }
+  return Object.keys(rates).length === 0 ? null : rates
+}
+
+/** The lowest of LiteLLM's limits; a model with several has its highest rates from there on only by `prices set`. */
+function longContext(entry: LitellmEntry, ending: string): ModelPrice['long_context'] {
+  for (const thousand of [128, 200, 256, 272, 512]) {
+    const rates = ratesOf(entry, `_above_${thousand}k_tokens${ending}`)
+    if (rates.input !== undefined || rates.output !== undefined) return { over: thousand * 1000, ...rates }
+  }
+  return null
+}
+
+function searchRate(entry: LitellmEntry): number | null {
+  const sizes = entry.search_context_cost_per_query
+  if (typeof sizes !== 'object' || sizes === null) return null
+  return numberOf((sizes as Record<string, unknown>).search_context_size_medium)
+}
+
+function imageRate(entry: LitellmEntry): Record<string, number> | null {
+  const each = numberOf(entry.output_cost_per_image)
+  return each === null || numberOf(entry.output_cost_per_image_token) !== null ? null : { '*': each }
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null
+}
+
+/** A row of zeros says nothing but that LiteLLM knows no price, unless moderation is free. */
+function isPriced(price: ModelPrice): boolean {
+  const { input, output, per_character, per_second, per_search, per_image } = price
+  const isFree = [input, output, per_character, per_second].every((rate) => rate === null || rate === 0)
+  return !isFree || per_image !== null || (per_search !== null && input !== null) || price.model.includes('moderation')
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import {
+  type PriceVariant,
+  priceVariants,
+  type TokenRateName,
+  tokenRateNames,
+  type UnitRateName,
+  unitRateNames,
+} from '../../../core/model-price.ts'
+import { field } from '../operation.ts'
+
+/** USD. More than this per million is a mistake by a factor of a million, unless `--force` says otherwise. */
+export const highestRate = 10_000
+
+const rate = z.number().nonnegative()
+const tokenRates = Object.fromEntries(tokenRateNames.map((name) => [name, rate.nullable()])) as Record<
+  TokenRateName,
+  z.ZodNullable<z.ZodNumber>
+>
+const someRates = z.object(tokenRates).partial()
+const variant = someRates.extend({ long_context: someRates.optional() }).nullable()
+const unitRates = Object.fromEntries(unitRateNames.map((name) => [name, rate.nullable()])) as Record<
+  UnitRateName,
+  z.ZodNullable<z.ZodNumber>
+>
+
+/** `ModelPrice`. */
+export const priceShape = z.object({
+  model: z.string().min(1),
+  vendor: z.string().nullable(),
+  provider: z.string().nullable(),
+  source: z.enum(['shipped', 'set', 'imported']),
+  version: z.string(),
+  ...tokenRates,
+  ...unitRates,
+  per_image: z.record(z.string(), rate).nullable(),
+  batch: variant,
+  flex: variant,
+  priority: variant,
+  long_context: someRates.extend({ over: z.number().int().nonnegative() }).nullable(),
+  max_output: z.number().int().positive().nullable(),
+})
+
+/** A price in a file: what is not there is null. */
+export const givenPrice = priceShape.partial().required({ model: true }).strict()
+
+const titles: Record<TokenRateName, string> = {
+  input: 'input tokens',
+  output: 'output tokens',
+  cache_read: 'input tokens read from the cache',
+  cache_write: 'input tokens written to the cache',
+  cache_write_1h: 'input tokens written to the cache for an hour',
+  reasoning: 'reasoning tokens',
+  audio_input: 'audio input tokens',
+  audio_output: 'audio output tokens',
+  audio_cache_read: 'audio input tokens read from the cache',
+  image_input: 'image input tokens',
+  image_output: 'image output tokens',
+}
+const variantTitles = { batch: 'in batches', flex: 'in the flex tier', priority: 'in the priority tier' } as const
+
+const flagOf = (name: string) => name.replaceAll('_', '-')
+const fieldOf = (flag: string) => flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+
+/** By the field of the input, the way to the rate in a price: `batchInput` → ['batch', 'input']. */
+export const ratePaths: Readonly<Record<string, readonly string[]>> = Object.fromEntries([
+  ...tokenRateNames.map((name) => [fieldOf(flagOf(name)), [name]]),
+  ...priceVariants.flatMap((tier) => tokenRateNames.map((name) => [fieldOf(`${tier}-${flagOf(name)}`), [tier, name]])),
+  ...tokenRateNames.map((name) => [fieldOf(`long-context-${flagOf(name)}`), ['long_context', name]]),
+  ...unitRateNames.map((name) => [fieldOf(flagOf(name)), [name]]),
+])
+
+function describeRate([first = '', second = first]: readonly string[]): string {
+  if (first === 'per_character') return 'USD per character'
+  if (first === 'per_second') return 'USD per second of audio'
+  if (first === 'per_search') return 'USD per web search'
+  const title = titles[second as TokenRateName]
+  const where =
+    first === second ? '' : first === 'long_context' ? ' above the limit' : ` ${variantTitles[first as 'batch']}`
+  return `USD per million ${title}${where}`
+}
+
+type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : Name
+type RateField = Camel<
+  TokenRateName | UnitRateName | `${PriceVariant}_${TokenRateName}` | `long_context_${TokenRateName}`
+>
+
+const rates = Object.fromEntries(
+  Object.entries(ratePaths).map(([name, path]) => [name, field(rate.optional(), { description: describeRate(path) })]),
+) as Record<RateField, z.ZodOptional<z.ZodNumber>>
+
+export const rateFields = {
+  ...rates,
+  longContextOver: field(z.number().int().positive().optional(), {
+    description: 'Input tokens above which the long-context rates hold for the whole request',
+  }),
+  perImage: field(z.array(z.string().min(1)).optional(), {
+    description: 'USD per image: USD, or SIZE[/QUALITY]=USD',
+  }),
+  maxOutput: field(z.number().int().positive().optional(), { description: 'The most tokens that the model writes' }),
+  force: field(z.boolean().default(false), {
+    description: `Accept a rate above $${highestRate.toLocaleString('en-US')} per million`,
+  }),
+}

@@ -1,0 +1,110 @@
+import { fillPrice, type ModelPrice } from '../../../core/model-price.ts'
+import { identity, PriceBook } from '../../../policy/prices/find-price.ts'
+import { listPrices } from '../../../policy/prices/list-prices.ts'
+import type { Provider } from '../../../store/api.ts'
+import { givenPrice } from '../../contract/prices/price-fields.ts'
+import { audited } from '../audited.ts'
+import { operations } from '../base.ts'
+import type { AdminContext } from '../context.ts'
+import { invalid, notFound } from '../fault.ts'
+import { findProvider } from '../find.ts'
+import { readGivenPrices, readPrice, refuseDear } from './read-price.ts'
+
+const resource = (model: string) => ({ kind: 'price', id: model, name: model })
+
+async function all({ store }: AdminContext): Promise<ModelPrice[]> {
+  return await listPrices(store.prices, await store.providers.list())
+}
+
+async function providerOf(context: AdminContext, name: string | undefined): Promise<Provider | null> {
+  return name === undefined ? null : await findProvider(context, name)
+}
+
+/** The price that was set for exactly this; null: none. */
+async function findOwn({ store }: AdminContext, model: string, provider: Provider | null): Promise<ModelPrice | null> {
+  const own = await store.prices.list()
+  const found = own.find(({ providerId, price }) => price.model === model && providerId === (provider?.id ?? null))
+  return found === undefined ? null : { ...found.price, provider: provider?.name ?? null }
+}
+
+function vendorOf({ kind, revision }: Provider): string | null {
+  if (kind !== 'openai-compatible') return kind
+  return typeof revision.settings.preset === 'string' ? revision.settings.preset : null
+}
+
+export const prices = {
+  list: operations.prices.list.handler(async ({ context, input: { match, vendor, changed } }) => {
+    const found = (await all(context)).filter(
+      (price) =>
+        (match === undefined || price.model.toLowerCase().includes(match.toLowerCase())) &&
+        (vendor === undefined || price.vendor === vendor) &&
+        (!changed || price.source !== 'shipped'),
+    )
+    return found.sort((a, b) => identity(a).localeCompare(identity(b), 'en'))
+  }),
+  show: operations.prices.show.handler(async ({ context, input }) => {
+    const provider = await providerOf(context, input.provider)
+    const place = { provider: provider?.name ?? '', vendor: provider === null ? null : vendorOf(provider) }
+    const known = await all(context)
+    // Without a provider, a name that only one vendor has is that vendor's, such as a model ID of Bedrock.
+    const named = provider === null ? known.filter(({ model }) => model === input.model) : []
+    const found = named.length === 1 ? named[0] : new PriceBook(known).find({ ...place, model: input.model })
+    if (!found) throw notFound('price', input.model, `Set one: spgw prices set ${input.model} --input USD --output USD`)
+    return found
+  }),
+  set: operations.prices.set.handler(async ({ context, input }) => {
+    const provider = await providerOf(context, input.provider)
+    const price = readPrice(input, provider?.name ?? null, new Date().toISOString())
+    const before = await findOwn(context, input.model, provider)
+    const line = { operation: 'prices.set', resource: resource(input.model), before, after: price }
+    await audited(context, line).prices.put([{ providerId: provider?.id ?? null, price }])
+    await context.runtime.publish()
+    return price
+  }),
+  remove: operations.prices.remove.handler(async ({ context, input }) => {
+    const provider = await providerOf(context, input.provider)
+    const before = await findOwn(context, input.model, provider)
+    if (before === null)
+      throw notFound('price that was set', input.model, 'See those that were: spgw prices list --changed')
+    const line = { operation: 'prices.remove', resource: resource(input.model), before, after: null }
+    await audited(context, line).prices.remove(input.model, provider?.id ?? null)
+    await context.runtime.publish()
+    return { model: input.model, provider: provider?.name ?? null, removed: true as const }
+  }),
+  import: operations.prices.import.handler(async ({ context, input }) => {
+    const version = new Date().toISOString()
+    const providers = new Map((await context.store.providers.list()).map(({ id, name }) => [name, id]))
+    const given = readGivenPrices(input.files, givenPrice).map((price) => {
+      const providerId = price.provider == null ? null : (providers.get(price.provider) ?? null)
+      if (price.provider != null && providerId === null)
+        throw invalid(
+          `The price of ${price.model} names the provider ${price.provider}, which does not exist.`,
+          'Add it first.',
+        )
+      return { providerId, price: fillPrice({ ...price, vendor: null, source: 'imported', version }) }
+    })
+    for (const { price } of given) refuseDear(price, false)
+    const after = { prices: given.map(({ price }) => price.model).slice(0, 100), count: given.length }
+    const line = { operation: 'prices.import', resource: resource('import'), before: null, after }
+    await audited(context, line).prices.put(given)
+    await context.runtime.publish()
+    return { changed: given.length, version }
+  }),
+  update: operations.prices.update.handler(async ({ context, input: { files, shipped } }) => {
+    if (shipped === (files !== undefined))
+      throw invalid('Give either a file or --shipped.', 'For example: spgw prices update --file table.json')
+    const version = new Date().toISOString()
+    const table =
+      files === undefined
+        ? null
+        : readGivenPrices(files, givenPrice).map((price) =>
+            fillPrice({ ...price, provider: null, source: 'shipped', version: price.version ?? version }),
+          )
+    const after = table === null ? { table: 'shipped' } : { table: version, count: table.length }
+    const line = { operation: 'prices.update', resource: resource('table'), before: null, after }
+    await audited(context, line).prices.setTable(table)
+    await context.runtime.publish()
+    const now = table ?? (await listPrices({ ...context.store.prices, list: async () => [] }, []))
+    return { changed: now.length, version: now[0]?.version ?? version }
+  }),
+}

@@ -1,0 +1,108 @@
+import type { z } from 'zod'
+import {
+  fillPrice,
+  type ModelPrice,
+  priceVariants,
+  type TokenRates,
+  tokenRateNames,
+} from '../../../core/model-price.ts'
+import type { givenPrice } from '../../contract/prices/price-fields.ts'
+import { highestRate, ratePaths } from '../../contract/prices/price-fields.ts'
+import { invalid } from '../fault.ts'
+
+/** Prices of one import. More is a mistake, and would stop the gateway's control plane for a while. */
+const mostPrices = 20_000
+
+type Given = Record<string, unknown> & { model: string; force: boolean }
+
+/** The price that the fields of `prices set` describe. */
+export function readPrice(input: Given, provider: string | null, version: string): ModelPrice {
+  const price = fillPrice({ model: input.model, provider, source: 'set', version })
+  for (const [name, [first = '', second]] of Object.entries(ratePaths)) {
+    const rate = input[name]
+    if (typeof rate !== 'number') continue
+    const table: Record<string, unknown> = { ...(price[first as 'batch'] ?? {}) }
+    if (second !== undefined) table[second] = rate
+    Object.assign(price, { [first]: second === undefined ? rate : table })
+  }
+  addLongContext(price, input.longContextOver)
+  price.per_image = readImages(input.perImage)
+  price.max_output = typeof input.maxOutput === 'number' ? input.maxOutput : null
+  if (price.per_image === null && Object.keys(ratePaths).every((name) => input[name] === undefined))
+    throw invalid(
+      'A price needs at least one rate.',
+      `For example: spgw prices set ${input.model} --input 0.5 --output 1.5`,
+    )
+  refuseDear(price, input.force)
+  return price
+}
+
+function addLongContext(price: ModelPrice, over: unknown): void {
+  const rates: Partial<TokenRates> = { ...price.long_context }
+  const hasRates = Object.keys(rates).length > 0
+  if (hasRates !== (typeof over === 'number'))
+    throw invalid(
+      'Long-context rates and their limit belong together.',
+      'Give --long-context-over and --long-context-input.',
+    )
+  if (typeof over === 'number') price.long_context = { ...rates, over }
+}
+
+/** `0.04`, or `1024x1024/high=0.167`. */
+function readImages(given: unknown): Record<string, number> | null {
+  if (!Array.isArray(given) || given.length === 0) return null
+  const pairs = given.map((text): [string, number] => {
+    const [, size = '*', usd = ''] = /^(?:([^=]+)=)?([0-9.]+)$/.exec(String(text)) ?? []
+    const rate = Number(usd)
+    if (usd === '' || !Number.isFinite(rate))
+      throw invalid(`--per-image cannot be ${text}.`, 'Write it as 0.04 or as 1024x1024/high=0.167.')
+    return [size, rate]
+  })
+  return Object.fromEntries(pairs)
+}
+
+/** Rates per million that are mistyped by a factor of a million. */
+export function refuseDear(price: ModelPrice, force: boolean): void {
+  if (force) return
+  const tables = [price, ...priceVariants.map((name) => price[name]), price.long_context]
+  for (const table of tables) {
+    for (const name of tokenRateNames) {
+      const rate = table?.[name] ?? 0
+      if (rate > highestRate)
+        throw invalid(
+          `${name} of ${price.model} is $${rate} per million tokens.`,
+          'Rates are per million tokens, not per token. Add --force if it is meant.',
+        )
+    }
+  }
+}
+
+/** What `prices show --json` prints, one or a list, of each file. */
+export function readGivenPrices(files: Record<string, string>, shape: typeof givenPrice): z.infer<typeof givenPrice>[] {
+  const given = Object.entries(files).flatMap(([file, text]) => {
+    const parsed = parse(file, text)
+    const list: unknown[] = Array.isArray(parsed) ? parsed : [parsed]
+    if (list.length > mostPrices) throw invalid(`${file} has more than ${mostPrices} prices.`, 'Split the file.')
+    return list.map((entry, index) => {
+      const checked = shape.safeParse(entry)
+      if (checked.success) return checked.data
+      const [issue] = checked.error.issues
+      const place = [index + 1, ...(issue?.path ?? [])].join('.')
+      throw invalid(
+        `${file}, price ${place}: ${issue?.message ?? 'is not a price'}.`,
+        'Compare it with: spgw prices show MODEL --json',
+      )
+    })
+  })
+  if (given.length === 0) throw invalid('There is no price in the file.', 'Compare it with: spgw prices list --json')
+  return given
+}
+
+function parse(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw invalid(`${file} is not JSON: ${reason}`, 'Compare it with: spgw prices list --json')
+  }
+}

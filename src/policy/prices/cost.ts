@@ -1,0 +1,114 @@
+import type { ModelPrice, PriceVariant, TokenRateName, TokenRates } from '../../core/model-price.ts'
+import { nanoOfPico, picoPerToken, picoPerUnit } from '../../core/money.ts'
+import type { TokenUsage, UsageDetail } from '../../core/record.ts'
+
+/** What a call used, as its record says it. */
+export interface PricedUsage {
+  tokens: TokenUsage | null
+  detail: UsageDetail | null
+}
+
+/**
+ * What a call costs, in nano-dollars; null where the price says nothing of what it used. Total input chooses the long-context
+ * rates, and they hold for every token of the call (contract.md, "Prices").
+ */
+export function costOf({ tokens, detail }: PricedUsage, price: ModelPrice): bigint | null {
+  const parts = [tokenCost(tokens, detail, price), ...unitCosts(detail, price)].filter((part) => part !== null)
+  return parts.length === 0 ? null : nanoOfPico(parts.reduce((sum, part) => sum + part, 0n))
+}
+
+/** In pico-dollars. */
+function tokenCost(tokens: TokenUsage | null, detail: UsageDetail | null, price: ModelPrice): bigint | null {
+  if (tokens === null || (price.input === null && price.output === null)) return null
+  const rate = rateReader(price, detail, tokens.input)
+  return bucketsOf(tokens, detail).reduce((sum, [name, count]) => sum + BigInt(count) * rate(name), 0n)
+}
+
+/** Every token in exactly one bucket: what is cached, written, audio or image is within `input`, reasoning within `output`. */
+function bucketsOf(tokens: TokenUsage, detail: UsageDetail | null): [TokenRateName, number][] {
+  const { audio_input, audio_output, audio_cached, image_input, image_output, cache_write_1h } = detail ?? noDetail
+  const audioCached = Math.min(audio_cached ?? 0, tokens.cache_read)
+  const audioInput = Math.max(0, (audio_input ?? 0) - audioCached)
+  const longWrite = Math.min(cache_write_1h ?? 0, tokens.cache_write)
+  const input = tokens.input - tokens.cache_read - tokens.cache_write - audioInput - (image_input ?? 0)
+  const output = tokens.output - tokens.reasoning - (audio_output ?? 0) - (image_output ?? 0)
+  return [
+    ['input', Math.max(0, input)],
+    ['cache_read', tokens.cache_read - audioCached],
+    ['audio_cache_read', audioCached],
+    ['cache_write', tokens.cache_write - longWrite],
+    ['cache_write_1h', longWrite],
+    ['audio_input', audioInput],
+    ['image_input', image_input ?? 0],
+    ['output', Math.max(0, output)],
+    ['reasoning', tokens.reasoning],
+    ['audio_output', audio_output ?? 0],
+    ['image_output', image_output ?? 0],
+  ]
+}
+
+const noDetail: Partial<UsageDetail> = {}
+
+/** What is taken for a rate that a price does not have. */
+const insteadOf: Record<TokenRateName, TokenRateName | null> = {
+  input: null,
+  output: null,
+  cache_read: 'input',
+  cache_write: 'input',
+  cache_write_1h: 'cache_write',
+  reasoning: 'output',
+  audio_input: 'input',
+  audio_output: 'output',
+  audio_cache_read: 'cache_read',
+  image_input: 'input',
+  image_output: 'output',
+}
+
+/**
+ * The rate of a bucket: from the most special table that has it (tier and long context, long context, tier, base), before the
+ * bucket that stands in for it is looked up the same way.
+ */
+function rateReader(price: ModelPrice, detail: UsageDetail | null, input: number): (name: TokenRateName) => bigint {
+  const variant = variantOf(detail)
+  const tier = variant === null ? null : price[variant]
+  const isLong = price.long_context !== null && input > price.long_context.over
+  const tables: (Partial<TokenRates> | null | undefined)[] = isLong
+    ? [tier?.long_context, price.long_context, tier, price]
+    : [tier, price]
+  return (name) => {
+    for (let wanted: TokenRateName | null = name; wanted !== null; wanted = insteadOf[wanted]) {
+      for (const table of tables) {
+        const rate = table?.[wanted]
+        if (rate !== null && rate !== undefined) return picoPerToken(rate)
+      }
+    }
+    return 0n
+  }
+}
+
+/** The tier that the answer states; an unknown one has the base rates. */
+function variantOf(detail: UsageDetail | null): PriceVariant | null {
+  if (detail?.batch === true) return 'batch'
+  const tier = detail?.tier?.toLowerCase()
+  return tier === 'flex' || tier === 'priority' || tier === 'batch' ? tier : null
+}
+
+/** Each in pico-dollars; none where nothing of the kind was used or none has a price. */
+function unitCosts(detail: UsageDetail | null, price: ModelPrice): bigint[] {
+  if (detail === null) return []
+  const { characters, seconds, searches, images } = detail
+  const perImage = price.per_image?.['*'] ?? null
+  return [
+    unitCost(characters, price.per_character),
+    unitCost(searches, price.per_search),
+    unitCost(images, perImage),
+    // A fraction of a second counts in thousandths.
+    seconds === null || price.per_second === null
+      ? null
+      : (BigInt(Math.ceil(seconds * 1000)) * picoPerUnit(price.per_second)) / 1000n,
+  ].filter((part) => part !== null)
+}
+
+function unitCost(count: number | null, usd: number | null): bigint | null {
+  return count === null || usd === null ? null : BigInt(Math.ceil(count)) * picoPerUnit(usd)
+}

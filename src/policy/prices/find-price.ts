@@ -1,0 +1,67 @@
+import type { ModelPrice } from '../../core/model-price.ts'
+
+/** Where a call went: a provider of this gateway, and the vendor behind it; null where that is unknown. */
+export interface PricedTarget {
+  provider: string
+  vendor: string | null
+  model: string
+}
+
+/**
+ * Finds the price of what was called. Names resolve by name alone: the exact name first, then without what vendors put before
+ * and behind it, never by prefix (contract.md, "Prices"). For each name a provider's own price wins, then one that an operator
+ * set for the model, then the vendor's.
+ */
+export class PriceBook {
+  readonly #prices: ReadonlyMap<string, ModelPrice>
+
+  /** Of several with the same identity the last one holds. */
+  constructor(prices: readonly ModelPrice[]) {
+    this.#prices = new Map(prices.map((price) => [identity(price), price]))
+  }
+
+  find({ provider, vendor, model }: PricedTarget): ModelPrice | null {
+    for (const name of namesOf(model)) {
+      const places = [{ provider, vendor: null }, { provider: null, vendor: null }, ...vendorsOf(vendor)]
+      for (const place of places) {
+        const found = this.#prices.get(identity({ ...place, model: name }))
+        if (found !== undefined) return found
+      }
+    }
+    return null
+  }
+}
+
+/** Two prices with the same identity are prices of the same thing. */
+export function identity({ provider, vendor, model }: Pick<ModelPrice, 'provider' | 'vendor' | 'model'>): string {
+  return `${provider ?? ''}\n${vendor ?? ''}\n${model}`
+}
+
+/** Those that sell what they make, whose price stands for a model where nobody knows who serves it. */
+const makers = ['openai', 'anthropic', 'gemini', 'mistral', 'deepseek', 'xai', 'moonshot', 'perplexity']
+
+/** Clouds that sell what others make at the makers' prices, where they have none of their own. */
+const makersBehind: Record<string, readonly string[]> = {
+  'azure-openai': ['openai'],
+  bedrock: ['anthropic'],
+  vertex: ['gemini', 'anthropic'],
+}
+
+function vendorsOf(vendor: string | null): { provider: null; vendor: string }[] {
+  const vendors = vendor === null ? makers : [vendor, ...(makersBehind[vendor] ?? [])]
+  return vendors.map((name) => ({ provider: null, vendor: name }))
+}
+
+/** A name as it was written, then plainer, in the order in which they are looked up. */
+export function namesOf(model: string): string[] {
+  const local = model.replace(/^(?:us|eu|apac|au|jp|ca|global)\./, '')
+  const bare = local.replace(/^anthropic\./, '')
+  return [...new Set([model, local, bare].flatMap((name) => [name, ...withoutEnding(name)]))]
+}
+
+/** Without `@version` and `-v1:0`, then without a date. */
+function withoutEnding(name: string): string[] {
+  const unversioned = name.replace(/@[^@]*$/, '').replace(/-v\d{1,3}(?::\d{1,3})?$/, '')
+  const undated = unversioned.replace(/-(?:\d{4}-\d{2}-\d{2}|\d{8})$/, '')
+  return [unversioned, undated]
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { refusal, startTestGateway } from './gateway.ts'
+
+describe('prices', () => {
+  it('ship with the gateway, are found by plainer names, and are listed by vendor and name', async () => {
+    const { client } = await startTestGateway()
+    expect(await client.prices.show({ model: 'gpt-4o-mini' })).toMatchObject({ vendor: 'openai', source: 'shipped' })
+    expect(await client.prices.show({ model: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0' })).toMatchObject({
+      input: 3.3,
+    })
+    const listed = await client.prices.list({ vendor: 'anthropic', match: 'HAIKU' })
+    expect(listed.length).toBeGreaterThan(1)
+    expect(listed.every(({ vendor, model }) => vendor === 'anthropic' && model.includes('haiku'))).toBe(true)
+    expect(await refusal(client.prices.show({ model: 'no-such-model' }))).toMatchObject({ code: 'not_found' })
+  })
+
+  it('are set whole, published, kept for one provider or all, and removed again', async () => {
+    const gateway = await startTestGateway()
+    const { client } = gateway
+    await client.providers.add({ kind: 'openai', name: 'eu', credential: 'sk-1', skipCheck: true })
+    const set = await client.prices.set({
+      model: 'gpt-4o-mini',
+      input: 1,
+      output: 2,
+      batchInput: 0.5,
+      longContextOver: 200_000,
+      longContextInput: 2,
+    })
+    expect(set).toMatchObject({
+      input: 1,
+      cache_read: null,
+      batch: { input: 0.5 },
+      long_context: { over: 200_000, input: 2 },
+      source: 'set',
+      provider: null,
+    })
+    const published = gateway.published
+    await client.prices.set({ model: 'gpt-4o-mini', provider: 'eu', input: 3, output: 4 })
+    expect(gateway.published).toBe(published + 1)
+    expect(await client.prices.show({ model: 'gpt-4o-mini' })).toEqual(set)
+    expect(await client.prices.show({ model: 'gpt-4o-mini', provider: 'eu' })).toMatchObject({
+      input: 3,
+      provider: 'eu',
+    })
+    expect(await client.prices.list({ changed: true })).toHaveLength(2)
+    await client.prices.remove({ model: 'gpt-4o-mini' })
+    expect(await client.prices.show({ model: 'gpt-4o-mini' })).toMatchObject({ source: 'shipped' })
+    expect(await refusal(client.prices.remove({ model: 'gpt-4o-mini' }))).toMatchObject({ code: 'not_found' })
+    expect((await client.audit.list({ limit: 3 })).map(({ operation }) => operation)).toContain('prices.remove')
+  })
+
+  it('are refused where they are mistyped (litellm 20615) or say nothing', async () => {
+    const { client } = await startTestGateway()
+    const dear = { model: 'm', input: 2_500_000, output: 1 }
+    expect(await refusal(client.prices.set(dear))).toMatchObject({ hint: expect.stringContaining('--force') })
+    expect(await client.prices.set({ ...dear, force: true })).toMatchObject({ input: 2_500_000 })
+    expect(await refusal(client.prices.set({ model: 'm' }))).toMatchObject({ code: 'invalid' })
+    expect(await refusal(client.prices.set({ model: 'm', longContextInput: 3 }))).toMatchObject({ code: 'invalid' })
+    expect(await refusal(client.prices.set({ model: 'm', perImage: ['big=cheap'] }))).toMatchObject({ code: 'invalid' })
+  })
+
+  it('are imported as show prints them, and a whole table takes the place of the shipped one', async () => {
+    const { client } = await startTestGateway()
+    const shown = await client.prices.show({ model: 'gpt-4o-mini' })
+    const file = JSON.stringify([
+      { ...shown, input: 9 },
+      { model: 'mine', input: 1, output: 1 },
+    ])
+    expect(await client.prices.import({ files: { 'prices.json': file } })).toMatchObject({ changed: 2 })
+    expect(await client.prices.show({ model: 'gpt-4o-mini' })).toMatchObject({ input: 9, source: 'imported' })
+    const broken = JSON.stringify([{ model: 'x', input: -1 }])
+    expect(await refusal(client.prices.import({ files: { 'b.json': broken } }))).toMatchObject({
+      message: expect.stringContaining('b.json, price 1.input'),
+    })
+    expect(await refusal(client.prices.import({ files: { 'c.json': '{' } }))).toMatchObject({
+      message: expect.stringContaining('c.json is not JSON'),
+    })
+    const table = JSON.stringify([{ model: 'only', vendor: 'openai', input: 7, output: 7, version: '2030-01-01' }])
+    expect(await client.prices.update({ files: { t: table } })).toEqual({ changed: 1, version: '2030-01-01' })
+    expect(await client.prices.list({ vendor: 'openai' })).toHaveLength(1)
+    await client.prices.update({ shipped: true })
+    expect((await client.prices.list({ vendor: 'openai' })).length).toBeGreaterThan(100)
+  })
+})

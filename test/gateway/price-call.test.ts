@@ -1,0 +1,143 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fillPrice, type ModelPrice } from '../../src/core/model-price.ts'
+import type { RequestRecord } from '../../src/core/record.ts'
+import { type DataPlane, startDataPlane } from '../support/data-plane.ts'
+
+let provider: http.Server
+let plane: DataPlane
+/** What the provider answers next; an object as JSON, a list as the events of a stream. */
+let next: object | object[] = {}
+
+const price = (vendor: string | null, model: string, rates: Partial<ModelPrice>) =>
+  fillPrice({ model, vendor, source: vendor === null ? 'set' : 'shipped', version: '2026-01-01', ...rates })
+const prices = [
+  price('openai', 'openai-model', { input: 2.5, cache_read: 1.25, output: 10, priority: { input: 5, output: 20 } }),
+  price('anthropic', 'anthropic-model', {
+    input: 3,
+    cache_read: 0.3,
+    cache_write: 3.75,
+    cache_write_1h: 6,
+    output: 15,
+    per_search: 0.01,
+  }),
+  price('gemini', 'gemini-model', { input: 0.3, audio_input: 1, output: 2.5 }),
+  price('groq', 'groq-model', { input: 0.1, output: 0.2 }),
+  price('openai', 'local-model', { input: 99, output: 99 }),
+]
+
+beforeAll(async () => {
+  provider = http.createServer((request, response) => {
+    request.resume().on('end', () => {
+      const events = Array.isArray(next) ? (next as object[]) : null
+      response.setHeader('content-type', events ? 'text/event-stream' : 'application/json')
+      response.end(events ? events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('') : JSON.stringify(next))
+    })
+  })
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
+  const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`
+  plane = await startDataPlane({
+    providers: [
+      { kind: 'openai', baseUrl: `${origin}/v1` },
+      { kind: 'anthropic', baseUrl: origin },
+      { kind: 'gemini', baseUrl: origin },
+      { kind: 'openai-compatible', name: 'groq', baseUrl: `${origin}/v1`, settings: { preset: 'groq' } },
+      { kind: 'openai-compatible', name: 'local', baseUrl: `${origin}/v1`, settings: { preset: 'vllm' } },
+    ],
+  })
+  plane.tell({ type: 'prices', prices: { revision: 1, prices } })
+})
+
+afterAll(async () => {
+  await plane.stop()
+  provider.closeAllConnections()
+  provider.close()
+})
+
+async function ask(path: string, body: object, answer: object): Promise<RequestRecord> {
+  next = answer
+  const response = await fetch(`${plane.baseUrl}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${plane.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  await response.text()
+  return await plane.record(response.headers.get('x-sp-request-id'))
+}
+
+const messages = [{ role: 'user', content: 'hi' }]
+const chat = (model: string, usage: object, more: object = {}) =>
+  ask('/v1/chat/completions', { model, messages }, { id: 'c', model, choices: [], usage, ...more })
+const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 }
+
+describe('a settled request has its cost', () => {
+  it('by bucket, on the record and on its attempt, with the version of the price', async () => {
+    const record = await chat('openai-model', { ...usage, prompt_tokens_details: { cached_tokens: 400 } })
+    // 600 × 2.5 + 400 × 1.25 + 100 × 10, in millionths of a dollar.
+    expect(record.cost).toEqual({ usd: 0.003, price_version: '2026-01-01' })
+    expect(record.attempts.map(({ cost }) => cost)).toEqual([record.cost])
+    expect(record.policy_signals.map(({ rule }) => rule)).not.toContain('unpriced')
+  })
+
+  it('in the tier that the answer states', async () => {
+    const record = await chat('openai-model', usage, { service_tier: 'priority' })
+    expect(record.usage_detail).toMatchObject({ tier: 'priority' })
+    expect(record.cost?.usd).toBe(0.007)
+  })
+
+  it('of a stream, with cache writes of an hour and searches', async () => {
+    const started = {
+      input_tokens: 100,
+      cache_creation_input_tokens: 200,
+      cache_creation: { ephemeral_5m_input_tokens: 50, ephemeral_1h_input_tokens: 150 },
+      output_tokens: 1,
+    }
+    const events = [
+      { type: 'message_start', message: { id: 'm', model: 'anthropic-model', usage: started } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'hi' } },
+      { type: 'message_delta', delta: {}, usage: { output_tokens: 20, server_tool_use: { web_search_requests: 2 } } },
+      { type: 'message_stop' },
+    ]
+    const record = await ask(
+      '/v1/anthropic/v1/messages',
+      { model: 'anthropic-model', max_tokens: 9, messages, stream: true },
+      events,
+    )
+    expect(record.usage_detail).toMatchObject({ cache_write_1h: 150, searches: 2 })
+    // 100 × 3 + 50 × 3.75 + 150 × 6 + 20 × 15 millionths, and two searches.
+    expect(record.cost?.usd).toBe(0.0216875)
+  })
+
+  it('of audio', async () => {
+    const record = await ask(
+      '/v1/gemini/v1beta/models/gemini-model:generateContent',
+      { contents: [] },
+      {
+        candidates: [{ finishReason: 'STOP' }],
+        usageMetadata: {
+          promptTokenCount: 300,
+          candidatesTokenCount: 10,
+          totalTokenCount: 310,
+          promptTokensDetails: [
+            { modality: 'TEXT', tokenCount: 100 },
+            { modality: 'AUDIO', tokenCount: 200 },
+          ],
+        },
+      },
+    )
+    expect(record.cost?.usd).toBe(0.000255)
+  })
+
+  it('by the vendor of the preset', async () => {
+    expect((await chat('groq-model', usage)).cost?.usd).toBe(0.00012)
+  })
+
+  it('not by the price of another vendor: without a price it says so, and is not free (contract.md rule 7)', async () => {
+    const record = await chat('local-model', usage)
+    expect(record.cost).toBeNull()
+    expect(record.policy_signals).toContainEqual(
+      expect.objectContaining({ rule: 'unpriced', verdict: 'flag', text: expect.stringContaining('local-model') }),
+    )
+  })
+})

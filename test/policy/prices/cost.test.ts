@@ -1,0 +1,133 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { fillPrice, type ModelPrice } from '../../../src/core/model-price.ts'
+import { nanoOfPico, picoPerToken, usdOfNano } from '../../../src/core/money.ts'
+import type { TokenUsage, UsageDetail } from '../../../src/core/record.ts'
+import { costOf } from '../../../src/policy/prices/cost.ts'
+
+const price = (rates: Partial<ModelPrice>) => fillPrice({ model: 'm', source: 'set', version: 'v', ...rates })
+const tokens = (counts: Partial<TokenUsage>): TokenUsage => ({
+  input: 0,
+  output: 0,
+  cache_read: 0,
+  cache_write: 0,
+  reasoning: 0,
+  source: 'reported',
+  ...counts,
+})
+const detail = (counts: Partial<UsageDetail>): UsageDetail => ({
+  cache_write_1h: null,
+  audio_input: null,
+  audio_output: null,
+  audio_cached: null,
+  image_input: null,
+  image_output: null,
+  searches: null,
+  seconds: null,
+  characters: null,
+  images: null,
+  tier: null,
+  batch: null,
+  ...counts,
+})
+/** In nano-dollars. */
+const invoice = (usage: Partial<TokenUsage> | null, rates: Partial<ModelPrice>, more: Partial<UsageDetail> = {}) =>
+  costOf({ tokens: usage && tokens(usage), detail: detail(more) }, price(rates))
+
+describe('the cost of a call, in nano-dollars', () => {
+  it.each<[string, Partial<TokenUsage> | null, Partial<ModelPrice>, Partial<UsageDetail>, bigint | null]>([
+    ['input and output', { input: 1000, output: 500 }, { input: 2.5, output: 10 }, {}, 7_500_000n],
+    ['1,000 tokens of an embedding', { input: 1000 }, { input: 0.02 }, {}, 20_000n],
+    ['one token that costs a fraction of a nano-dollar', { input: 1 }, { input: 0.0001 }, {}, 1n],
+    [
+      'cached tokens, which are within the input (bifrost 904, 3451, 5354; langwatch 7018; 9router 2873)',
+      { input: 1000, cache_read: 900 },
+      { input: 3, cache_read: 0.3 },
+      {},
+      570_000n,
+    ],
+    [
+      'cache writes of five minutes and of an hour',
+      { input: 1000, cache_write: 600 },
+      { input: 3, cache_write: 3.75, cache_write_1h: 6 },
+      { cache_write_1h: 200 },
+      400n * 3000n + 400n * 3750n + 200n * 6000n,
+    ],
+    ['reasoning, which is within the output', { output: 100, reasoning: 60 }, { input: 1, output: 10 }, {}, 1_000_000n],
+    [
+      'reasoning with a rate of its own',
+      { output: 100, reasoning: 60 },
+      { input: 1, output: 10, reasoning: 2 },
+      {},
+      40n * 10_000n + 60n * 2000n,
+    ],
+    [
+      'audio and cached audio (langwatch 7048)',
+      { input: 1000, output: 200, cache_read: 300 },
+      { input: 4, output: 16, cache_read: 0.4, audio_input: 32, audio_output: 64, audio_cache_read: 0.5 },
+      { audio_input: 500, audio_cached: 100, audio_output: 150 },
+      // 300 text, 200 cached text, 400 audio, 100 cached audio; 50 text and 150 audio out.
+      300n * 4000n + 200n * 400n + 400n * 32_000n + 100n * 500n + 50n * 16_000n + 150n * 64_000n,
+    ],
+    [
+      'images in tokens',
+      { input: 100, output: 1056 },
+      { input: 5, image_input: 10, output: 10, image_output: 40 },
+      { image_input: 80, image_output: 1056 },
+      20n * 5000n + 80n * 10_000n + 1056n * 40_000n,
+    ],
+    ['whole images', null, { per_image: { '*': 0.04 } }, { images: 3 }, 120_000_000n],
+    ['characters', null, { per_character: 0.000015 }, { characters: 1000 }, 15_000_000n],
+    ['seconds and a fraction', null, { per_second: 0.0001 }, { seconds: 12.5 }, 1_250_000n],
+    ['searches beside tokens', { input: 10 }, { input: 2, per_search: 0.01 }, { searches: 2 }, 20_020_000n],
+    ['what its price says nothing of', { input: 10 }, { per_second: 0.0001 }, {}, null],
+    ['nothing', null, { input: 1, output: 1 }, {}, null],
+  ])('counts %s', (_what, usage, rates, more, expected) => {
+    expect(invoice(usage, rates, more)).toBe(expected)
+  })
+
+  const long = { input: 1.25, output: 10, cache_read: 0.125, long_context: { over: 200_000, input: 2.5, output: 15 } }
+
+  it('takes the long-context rates for every token once the whole input is over the limit (litellm 30135, opik 6982)', () => {
+    expect(invoice({ input: 200_000, output: 10 }, long)).toBe(200_000n * 1250n + 10n * 10_000n)
+    expect(invoice({ input: 200_001, output: 10 }, long)).toBe(200_001n * 2500n + 10n * 15_000n)
+    // A cached token has no long rate, so it keeps its own.
+    expect(invoice({ input: 300_000, cache_read: 100_000 }, long)).toBe(200_000n * 2500n + 100_000n * 125n)
+  })
+
+  it('takes the tier that the answer states (litellm 13810; synaplan 1319)', () => {
+    const tiers = { input: 2, output: 8, flex: { input: 1, output: 4 }, priority: { input: 4, output: 16 } }
+    const usage = { input: 1000, output: 1000 }
+    expect(invoice(usage, tiers, { tier: 'default' })).toBe(10_000_000n)
+    expect(invoice(usage, tiers, { tier: 'flex' })).toBe(5_000_000n)
+    expect(invoice(usage, tiers, { tier: 'PRIORITY' })).toBe(20_000_000n)
+    expect(invoice(usage, tiers, { tier: 'something-new' })).toBe(10_000_000n)
+  })
+
+  it('has batch, tier and long context as rates of their own, not as factors (litellm 39861)', () => {
+    const rates = { ...long, batch: { input: 0.625, output: 5, long_context: { input: 1.2, output: 7 } } }
+    expect(invoice({ input: 1000, output: 10 }, rates, { batch: true })).toBe(1000n * 625n + 10n * 5000n)
+    expect(invoice({ input: 300_000, output: 10 }, rates, { batch: true })).toBe(300_000n * 1200n + 10n * 7000n)
+  })
+
+  it('never goes below zero or above the dearest rate of all tokens, whatever a provider reports', () => {
+    const count = fc.nat({ max: 2_000_000 })
+    const usages = fc.record({ input: count, output: count, cache_read: count, cache_write: count, reasoning: count })
+    fc.assert(
+      fc.property(usages, count, (usage, audio) => {
+        const cost = invoice(
+          usage,
+          { input: 3, output: 15, cache_read: 0.3 },
+          { audio_input: audio, audio_cached: audio },
+        )
+        const all = Object.values(usage).reduce((sum, each) => sum + each, 2 * audio)
+        return cost !== null && cost >= 0n && cost <= nanoOfPico(BigInt(all) * picoPerToken(15))
+      }),
+    )
+  })
+
+  it('is exact in USD', () => {
+    expect(usdOfNano(20_000n)).toBe(0.00002)
+    expect(usdOfNano(7_500_000n)).toBe(0.0075)
+  })
+})
