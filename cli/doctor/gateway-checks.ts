@@ -116,7 +116,22 @@ function checkProvider(provider: unknown): Diagnostic[] {
       : look
     return [problem('providers', `${name} is failing: ${reason}`, remedy)]
   }
-  return state === 'unchecked' ? [warning('providers', `${name} has never been checked`, look)] : []
+  if (state === 'unchecked') return [warning('providers', `${name} has never been checked`, look)]
+  const seen = `See its requests: spgw requests list --provider ${name}`
+  if (state === 'recovering')
+    return [warning('providers', `${name} is recovering: ${valueAt(provider, 'state_reason')}`, seen)]
+  return checkTargets(provider, name, seen)
+}
+
+/** A provider may be ready and one of its models not. */
+function checkTargets(provider: unknown, name: string, remedy: string): Diagnostic[] {
+  const targets = valueAt(provider, 'targets')
+  return (Array.isArray(targets) ? (targets as unknown[]) : [])
+    .filter((target) => ['failing', 'recovering'].includes(String(valueAt(target, 'state'))))
+    .map((target) => {
+      const [model, state] = [valueAt(target, 'upstream_model'), valueAt(target, 'state')]
+      return warning('providers', `${name}/${model} is ${state}: ${valueAt(target, 'state_reason')}`, remedy)
+    })
 }
 
 function checkRoutes(routes: readonly unknown[], providers: readonly unknown[]): Diagnostic[] {

@@ -69,6 +69,7 @@ export class TrafficMetrics {
   readonly #models = new LabelValues()
   readonly #records = new Counts()
   readonly #errors = new Counts()
+  readonly #attempts = new Counts()
   readonly #tokens = new Counts()
   readonly #durations = new Durations()
   readonly #firstBytes = new Durations()
@@ -84,6 +85,8 @@ export class TrafficMetrics {
       const model = this.#models.name(wanted)
       for (const kind of kinds) this.#tokens.add({ provider, model, kind }, tokens[kind])
     }
+    for (const { provider, model, outcome, count } of tally.attempts)
+      this.#attempts.add({ provider: this.#providers.name(provider), model: this.#models.name(model), outcome }, count)
     for (const { code, origin, count } of tally.errors) this.#errors.add({ code, origin }, count)
     for (const each of tally.durations) this.#durations.add(each)
     for (const each of tally.firstBytes) this.#firstBytes.add(each)
@@ -96,6 +99,12 @@ export class TrafficMetrics {
         type: 'counter',
         help: 'Settled request records since the start, by lane, serving provider and class of status.',
         samples: this.#records.samples(),
+      },
+      {
+        name: 'spgw_attempts_total',
+        type: 'counter',
+        help: "Attempts at providers since the start, by provider, the provider's model name, and outcome: answered, failed, fell_back (failed, and another target was tried) or aborted (the client left).",
+        samples: this.#attempts.samples(),
       },
       {
         name: 'spgw_errors_total',

@@ -1,3 +1,4 @@
+import type { AttemptFigure } from './attempt-figures.ts'
 import type { ErrorOrigin, RecordErrorCode } from './errors.ts'
 import type { LaneName } from './lane.ts'
 import type { TokenUsage } from './record.ts'
@@ -14,6 +15,15 @@ export interface TrafficTally {
   durations: DurationTally[]
   firstBytes: DurationTally[]
   seconds: SecondTally[]
+  attempts: AttemptTally[]
+}
+
+/** Attempts at one model of a provider that ended the same way. */
+export interface AttemptTally {
+  provider: string
+  model: string
+  outcome: AttemptFigure['outcome']
+  count: number
 }
 
 /** `model` is the provider's own name of it. `status` is a class (`2xx`), empty where there was none. */

@@ -6,6 +6,8 @@ import type { GatewaySettings, TrafficEvent } from '../gateway/gateway.ts'
 import type { ServerCertificate } from '../gateway/thread/messages.ts'
 import { heldBytes, requestsInFlight, requestsServed } from '../policy/counters.ts'
 import type { Proxies } from '../providers/proxy-choice.ts'
+import { failureCause } from '../routing/failure-cause.ts'
+import type { SnapshotProvider } from '../store/configuration/snapshot.ts'
 import { Backups } from './backup.ts'
 import { DegradedParts } from './degraded-parts.ts'
 import { type Foundation, retentionOf } from './foundation.ts'
@@ -61,6 +63,8 @@ export class ControlPlane {
   readonly #traffic = new TrafficWindow(Date.now())
   readonly #liveness: Liveness
   readonly #turns: TurnLog
+  /** Models that calls have gone to, by slot: at most as many as there are rows for them. */
+  readonly #watched = new Map<number, Set<string>>()
   #changes = 0
   #settings: Settings
   #certificate: ServerCertificate | null
@@ -125,6 +129,8 @@ export class ControlPlane {
       log,
       publish: () => this.#publisher.publish(),
       markReady: (providerId) => this.#markReady(providerId),
+      pause: (providerId) => this.#pause(providerId),
+      coolDown: (providerId, index, until) => this.#coolDown(providerId, index, until),
     })
   }
 
@@ -209,8 +215,9 @@ export class ControlPlane {
       onChange: (listener) => store.onChange(listener),
       tryRoute: (call) => tryRoute(this.#publisher, this.#ownAddress(), call),
       send: (call, signal) => this.#send(call, signal),
-      health: (slot, credentials) => this.#shared.health.view(slot, Date.now(), credentials),
-      targets: () => [],
+      health: (slot, credentials, target, keyId) =>
+        this.#shared.health.view(slot, Date.now(), credentials, target, keyId),
+      targets: (slot) => this.#targets(slot),
       degraded: () => this.#degraded.list(),
       status: () => ({
         workers: this.#workers.size,
@@ -301,6 +308,8 @@ export class ControlPlane {
       case 'degraded':
         this.#entriesLost.set(thread, event.lost)
         return this.#degraded.report('journal', String(thread), event.reason)
+      case 'target-watched':
+        return this.#watch(event.slot, event.model)
       default:
         this.#keeper
           .onTraffic(event)
@@ -309,8 +318,41 @@ export class ControlPlane {
   }
 
   #markReady(providerId: string): void {
-    const provider = this.#publisher.configuration.providers.find(({ id }) => id === providerId)
+    const provider = this.#findProvider(providerId)
     if (provider !== undefined) this.#shared.health.markReady(provider.slot)
+  }
+
+  #pause(providerId: string): void {
+    const provider = this.#findProvider(providerId)
+    if (provider !== undefined) this.#shared.health.open(provider.slot, Date.now(), failureCause.check)
+  }
+
+  #coolDown(providerId: string, index: number, until: number): boolean {
+    const provider = this.#findProvider(providerId)
+    if (provider === undefined) return false
+    const { health } = this.#shared
+    health.coolDownCredential(provider.slot, index, until)
+    return health.view(provider.slot, Date.now(), provider.credentials.length).state === 'cooling-down'
+  }
+
+  #findProvider(providerId: string): SnapshotProvider | undefined {
+    return this.#publisher.configuration.providers.find(({ id }) => id === providerId)
+  }
+
+  #targets(slot: number): ReturnType<Runtime['targets']> {
+    const now = Date.now()
+    return [...(this.#watched.get(slot) ?? [])].map((model) => ({
+      model,
+      health: this.#shared.health.viewTarget({ slot, model, pattern: null }, now),
+    }))
+  }
+
+  #watch(slot: number, model: string): void {
+    // A call that names no model is no target.
+    if (model === '') return
+    const known = this.#watched.get(slot)
+    if (known === undefined) this.#watched.set(slot, new Set([model]))
+    else known.add(model)
   }
 }
 

@@ -9,6 +9,7 @@ import { isSealedShut, openCredentials, sealedShut } from './open-credentials.ts
 
 const firstIntervalMs = 30_000
 const longestIntervalMs = 5 * 60_000
+const betweenChecksMs = 10_000
 
 export interface ReadinessPorts {
   store: StoreClient
@@ -18,16 +19,22 @@ export interface ReadinessPorts {
   publish(): Promise<void>
   /** A good check ends what traffic had found. */
   markReady(providerId: string): void
+  /** Opens the provider's breaker for all calls. */
+  pause(providerId: string): void
+  /** Of a credential by its place in the pool. True: none is left that can be used. */
+  coolDown(providerId: string, index: number, until: number): boolean
 }
 
 /**
- * Keeps every provider's readiness true: traffic that meets a refused credential starts a free check at once, and a
- * failing provider is checked again 30 s to 5 min apart until it answers.
+ * Keeps every provider's readiness true: calls that are rejected with a credential, or fail repeatedly, start a free check at
+ * once, and a failing provider is checked again 30 s to 5 min apart until it answers.
  */
 export class ReadinessKeeper {
   readonly #ports: ReadinessPorts
   readonly #timers = new Map<string, { timer: NodeJS.Timeout; intervalMs: number }>()
   readonly #checking = new Set<string>()
+  /** When each of the checks that traffic started began; forgotten when another may begin. */
+  readonly #lately = new Map<string, number>()
 
   constructor(ports: ReadinessPorts) {
     this.#ports = ports
@@ -59,14 +66,82 @@ export class ReadinessKeeper {
 
   /** What traffic saw: believed at once where it is certain, checked where it is not. */
   async onTraffic(event: TrafficEvent): Promise<void> {
-    if (event.type === 'credential-doubtful') return this.#recheck(event.providerId)
-    if (event.type !== 'credential-rejected' && event.type !== 'quota-exhausted') return
-    const provider = await this.#ports.store.providers.find(event.providerId)
-    if (provider === null || provider.readiness.state === 'failing') return
-    // One of several credentials resting is no failure of the provider's.
-    if (provider.revision.credentials.length > 1) return
-    const code = event.type === 'quota-exhausted' ? 'quota_exhausted' : 'credential_rejected'
-    await this.#setFailing(provider, event.reason, code)
+    switch (event.type) {
+      case 'provider-answered': {
+        const provider = await this.#ports.store.providers.find(event.providerId)
+        return provider === null ? undefined : this.#setReady(provider, null)
+      }
+      case 'calls-failing':
+        return this.#checkSoon(event.providerId, () => this.#verify(event.providerId))
+      case 'credential-suspect': {
+        const { providerId, credentialId, reason } = event
+        return this.#checkSoon(`${providerId} ${credentialId}`, () => this.#prove(providerId, credentialId, reason))
+      }
+      case 'quota-exhausted': {
+        const provider = await this.#ports.store.providers.find(event.providerId)
+        if (provider === null || provider.readiness.state === 'failing') return
+        // One of several credentials that cools down is no failure of the provider's.
+        if (provider.revision.credentials.length > 1) return
+        return this.#setFailing(provider, event.reason, 'quota_exhausted')
+      }
+    }
+  }
+
+  /** One check at a time for each thing that is in doubt, and at most one in 10 s: traffic goes on and asks again. */
+  async #checkSoon(what: string, check: () => Promise<void>): Promise<void> {
+    const now = performance.now()
+    for (const [each, at] of this.#lately) if (now - at >= betweenChecksMs) this.#lately.delete(each)
+    if (this.#lately.has(what) || this.#checking.has(what)) return
+    this.#lately.set(what, now)
+    this.#checking.add(what)
+    try {
+      await check()
+    } finally {
+      this.#checking.delete(what)
+    }
+  }
+
+  /** Calls have failed repeatedly: does the provider answer at all? Where it does not, calls of everybody are kept away. */
+  async #verify(providerId: string): Promise<void> {
+    const provider = await this.#ports.store.providers.find(providerId)
+    const kind = provider === null ? null : findKind(provider.kind)
+    if (provider === null || kind === null || kind.check === null || provider.readiness.state === 'failing') return
+    const result = await this.#checkAny(provider, kind, this.#ports.keyring)
+    if (result.ok) return this.#setReady(provider, result.models)
+    if (result.reason === 'credential_rejected') return this.#setFailing(provider, result.message, result.reason)
+    this.#ports.log.warn('calls to a provider fail, and so does its check', {
+      provider: provider.name,
+      reason: result.message,
+    })
+    this.#ports.pause(providerId)
+  }
+
+  /** A credential was rejected with a call: only where the check rejects it too is it the credential's fault. */
+  async #prove(providerId: string, credentialId: string | null, reason: string | null): Promise<void> {
+    const { store, keyring, log, coolDown } = this.#ports
+    const provider = await store.providers.find(providerId)
+    const kind = provider === null ? null : findKind(provider.kind)
+    if (provider === null || kind === null || kind.check === null || provider.readiness.state === 'failing') return
+    if (isSealedShut(provider, keyring)) return
+    const opened = openCredentials(provider, keyring)
+    const index = opened.findIndex(({ id }) => id === credentialId)
+    if (credentialId !== null && index < 0) return
+    const result = await this.check(kind, targetOf(provider), opened[index]?.credential ?? null)
+    if (result.ok) {
+      log.info('a call was rejected with a credential that passes its check', { provider: provider.name })
+      return this.#setReady(provider, result.models)
+    }
+    if (result.reason !== 'credential_rejected') return this.#ports.pause(providerId)
+    if (opened.length > 1 && !coolDown(providerId, index, Date.now() + longestIntervalMs)) return
+    await this.#setFailing(provider, reason ?? result.message, 'credential_rejected')
+  }
+
+  /** Where nothing was known; what is known stays. */
+  async #setReady(provider: Provider, models: CheckResult['models'] | null): Promise<void> {
+    if (provider.readiness.state !== 'unchecked') return
+    const since = new Date().toISOString()
+    await this.#ports.store.providers.setReadiness(provider.id, { state: 'ready', reason: null, since }, models)
+    await this.#ports.publish()
   }
 
   async #setFailing(provider: Provider, reason: string, code: string | null): Promise<void> {
@@ -135,8 +210,7 @@ export class ReadinessKeeper {
 
   /** A pool is as good as its best credential. */
   async #checkAny(provider: Provider, kind: ProviderKind, keyring: Keyring): Promise<CheckResult> {
-    const { revision } = provider
-    const target = { name: provider.name, baseUrl: revision.baseUrl, settings: revision.settings }
+    const target = targetOf(provider)
     if (isSealedShut(provider, keyring))
       return { ok: false, reason: 'credential_sealed', message: sealedShut, models: [] }
     const credentials = openCredentials(provider, keyring).map(({ credential }) => credential)
@@ -144,4 +218,8 @@ export class ReadinessKeeper {
     for (const credential of credentials.slice(1)) if (!result.ok) result = await this.check(kind, target, credential)
     return result
   }
+}
+
+function targetOf({ name, revision }: Provider): ProviderTarget {
+  return { name, baseUrl: revision.baseUrl, settings: revision.settings }
 }

@@ -81,8 +81,14 @@ export interface GatewaySettings {
 
 /** A provider's state as traffic found it; the control plane checks and decides. */
 export type TrafficEvent =
-  | { type: 'credential-rejected'; providerId: string; credentialId: string | null; reason: string }
-  | { type: 'credential-doubtful'; providerId: string; credentialId: string | null }
+  /** A call was rejected with it, which may have been about that call; null: it may not do what was asked. */
+  | { type: 'credential-suspect'; providerId: string; credentialId: string | null; reason: string | null }
+  /** Repeated failures keep calls away: those of one key, or those of all. */
+  | { type: 'calls-failing'; providerId: string; trip: 'caller' | 'all' }
+  /** The first answer of a provider that was never checked. */
+  | { type: 'provider-answered'; providerId: string }
+  /** A model that is watched from now on. */
+  | { type: 'target-watched'; slot: number; model: string }
   | { type: 'quota-exhausted'; providerId: string; credentialId: string | null; reason: string }
   /** Of this thread's journal; null: it is well again. `lost`: entries since the thread began. */
   | { type: 'degraded'; reason: string | null; lost: number }

@@ -139,6 +139,8 @@ export interface CheckPlan {
   method: 'GET' | 'POST'
   /** Below the base URL. */
   path: string
+  /** Whether a wrong credential fails it; absent: it does. */
+  provesCredential?(settings: Settings): boolean
   read(status: number, body: Buffer, provider: ProviderTarget): CheckResult
   /** The base URL that the operator probably meant (version segment added or removed); null: no guess. */
   otherSpelling(baseUrl: string): string | null

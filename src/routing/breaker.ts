@@ -7,12 +7,27 @@ const longestOpenMs = 300_000
 /** After this a probe no longer keeps others from probing, whatever became of it. */
 const probeLeaseMs = 60_000
 
-/** Words that a breaker takes in its row. */
-export const breakerWords = 4 + bucketCount
-const word = { state: 0, openings: 1, inARow: 2, prober: 3, buckets: 4 } as const
+/** Words that a breaker takes in its row; all but the buckets stand before them. */
+export const breakerWords = 9 + bucketCount
+const word = {
+  state: 0,
+  openings: 1,
+  inARow: 2,
+  prober: 3,
+  since: 4,
+  cause: 5,
+  /** Whose calls failed since the last success. */
+  streakCaller: 6,
+  lastCaller: 7,
+  mixedAt: 8,
+  buckets: 9,
+} as const
 
-/** How a call got in. It is handed back with the call's outcome: only a probe's outcome moves an open breaker. */
-export type Entry = 'pass' | 'probe'
+/**
+ * How a call got in. It is handed back with the call's outcome: only the outcome of a probe or a trial moves an open breaker. A
+ * `trial` is let in beside the probe and keeps nobody from probing: its client may never finish sending it.
+ */
+export type Entry = 'pass' | 'probe' | 'trial'
 
 /** What stands in the state word. `until` is when an open breaker may be probed, or a probe's lease ends. */
 export interface BreakerState {
@@ -20,27 +35,48 @@ export interface BreakerState {
   until: number
 }
 
+/** How long a call has failed every time, and of what: a status, or a `failureCause`. */
+export interface Trouble {
+  since: number
+  cause: number
+  inARow: number
+}
+
 const closed: BreakerState = Object.freeze({ phase: 'closed', until: 0 })
+
+/** In place of a single caller: failures came from several. */
+export const severalCallers = -1n
+
+/** Rows of so many words, a breaker in each from the offset on. */
+export interface BreakerPlace {
+  rowWords: number
+  offset: number
+  rows: number
+}
 
 /**
  * A breaker a row, shared by all threads. Its state is one word, so that every change is one compare-and-exchange and
  * no thread ever sees half a change: 0 is closed, else twice the time until which it is open, plus one while a probe
  * is in progress.
  *
- * It opens after 5 failures in a row, or when at least half of at least 20 calls of the last 30 s failed; for 5 s,
- * doubled with each failed probe up to 5 min. Times are epoch milliseconds of a clock that all threads share; when it
+ * It opens after 5 failures in a row, or when at least half of at least 20 calls of the last 30 s failed, if these
+ * failures came from several callers; for 5 s, doubled with each failed probe up to 5 min. Times are epoch milliseconds of a clock that all threads share; when it
  * steps back, no wait becomes longer than the longest.
  */
 export class Breaker {
   readonly #words: BigInt64Array
   readonly #rowWords: number
+  readonly #offset: number
+  readonly #rows: number
   /** 0 stands for nobody. */
   readonly #self: bigint
 
   /** `thread` is the caller's own: what it probes when it dies is given up for it. */
-  constructor(words: BigInt64Array, rowWords: number, thread: number | null) {
+  constructor(words: BigInt64Array, { rowWords, offset, rows }: BreakerPlace, thread: number | null) {
     this.#words = words
     this.#rowWords = rowWords
+    this.#offset = offset
+    this.#rows = rows
     this.#self = proberOf(thread)
   }
 
@@ -48,34 +84,56 @@ export class Breaker {
     return decode(this.#load(row, word.state), now)
   }
 
+  /** Null: every call succeeded lately, or too few have failed. */
+  trouble(row: number): Trouble | null {
+    const inARow = Number(this.#load(row, word.inARow))
+    if (inARow < failuresInARow && this.#load(row, word.state) === 0n) return null
+    return { since: Number(this.#load(row, word.since)), cause: Number(this.#load(row, word.cause)), inARow }
+  }
+
   /** Null: not now. A probe is granted to exactly one caller of all threads. */
-  enter(row: number, now: number): Entry | null {
+  enter(row: number, now: number, mayProbe = true): Entry | null {
     const found = this.#load(row, word.state)
-    const { phase } = decode(found, now)
-    if (phase === 'closed') return 'pass'
-    if (phase !== 'half-open') return null
+    if (found === 0n) return 'pass'
+    if (decode(found, now).phase !== 'half-open') return null
+    if (!mayProbe) return 'trial'
     if (!this.#exchange(row, found, probing(now + probeLeaseMs))) return null
     this.#store(row, word.prober, this.#self)
     return 'probe'
   }
 
   recordSuccess(row: number, entry: Entry, now: number): void {
-    if (entry === 'probe') this.close(row)
+    if (entry === 'probe' || (entry === 'trial' && this.#isHalfOpen(row, now))) this.close(row)
     if (this.#load(row, word.state) !== 0n) return
-    if (this.#load(row, word.inARow) !== 0n) this.#store(row, word.inARow, 0n)
+    if (this.#load(row, word.inARow) !== 0n)
+      for (const column of [word.inARow, word.streakCaller, word.since]) this.#store(row, column, 0n)
     this.#count(row, now, oneSuccess)
   }
 
-  recordFailure(row: number, entry: Entry, now: number): void {
+  /** True: it opens. `caller` of a single one whose failures do not open it by themselves; null: they do. */
+  recordFailure(row: number, entry: Entry, now: number, caller: bigint | null = null, cause = 0): boolean {
     const found = this.#load(row, word.state)
+    this.#store(row, word.cause, BigInt(cause))
     if (found !== 0n) {
       // Stragglers that were sent before the breaker opened say nothing new.
-      if (entry === 'probe' && isProbing(found)) this.#open(row, found, now)
-      return
+      const moves = entry === 'probe' ? isProbing(found) : entry === 'trial' && this.#isHalfOpen(row, now)
+      return moves && this.#open(row, found, now)
     }
     const inARow = Atomics.add(this.#words, this.#at(row, word.inARow), 1n) + 1n
+    if (inARow === 1n) this.#store(row, word.since, BigInt(Math.floor(now)))
     this.#count(row, now, oneFailure)
-    if (inARow >= failuresInARow || this.#windowIsBad(row, now)) this.#open(row, found, now)
+    const streak = this.#remember(row, now, caller)
+    const opens = inARow >= failuresInARow && streak === severalCallers
+    const mixed = this.#load(row, word.mixedAt) > BigInt(Math.floor(now - bucketCount * bucketMs))
+    return (opens || (mixed && this.#windowIsBad(row, now))) && this.#open(row, found, now)
+  }
+
+  /** For all callers, whatever was counted; one that is not closed stays as it is. */
+  open(row: number, now: number, cause: number): void {
+    if (this.#load(row, word.state) !== 0n) return
+    this.#store(row, word.cause, BigInt(cause))
+    if (this.#load(row, word.since) === 0n) this.#store(row, word.since, BigInt(Math.floor(now)))
+    this.#open(row, 0n, now)
   }
 
   /** The probe ended without saying anything: the next request may probe. */
@@ -86,7 +144,7 @@ export class Breaker {
 
   /** Of a thread that is dead. One that died in the middle of taking a probe keeps it for the lease. */
   abandonAll(thread: number): void {
-    for (let row = 0; (row + 1) * this.#rowWords <= this.#words.length; row++)
+    for (let row = 0; row < this.#rows; row++)
       if (this.#load(row, word.prober) === proberOf(thread)) this.abandon(row, 'probe')
   }
 
@@ -96,10 +154,31 @@ export class Breaker {
     this.#store(row, word.state, 0n)
   }
 
-  #open(row: number, found: bigint, now: number): void {
+  #isHalfOpen(row: number, now: number): boolean {
+    return decode(this.#load(row, word.state), now).phase === 'half-open'
+  }
+
+  /** Whose failures there were since the last success. */
+  #remember(row: number, now: number, caller: bigint | null): bigint {
+    const own = caller ?? severalCallers
+    const before = this.#load(row, word.lastCaller)
+    if (own === severalCallers || (before !== 0n && before !== own))
+      this.#store(row, word.mixedAt, BigInt(Math.floor(now)))
+    this.#store(row, word.lastCaller, own)
+    const place = this.#at(row, word.streakCaller)
+    const streak = Atomics.compareExchange(this.#words, place, 0n, own)
+    if (streak === 0n || streak === own) return own
+    Atomics.store(this.#words, place, severalCallers)
+    return severalCallers
+  }
+
+  /** False: another thread was first. */
+  #open(row: number, found: bigint, now: number): boolean {
     const openings = this.#load(row, word.openings)
     const duration = Math.min(longestOpenMs, firstOpenMs * 2 ** Number(openings))
-    if (this.#exchange(row, found, open(now + duration))) this.#store(row, word.openings, openings + 1n)
+    if (!this.#exchange(row, found, open(now + duration))) return false
+    this.#store(row, word.openings, openings + 1n)
+    return true
   }
 
   /** A bucket is one word too (epoch, successes, failures), so that starting it anew loses no other thread's count. */
@@ -128,7 +207,7 @@ export class Breaker {
   }
 
   #at(row: number, column: number): number {
-    return row * this.#rowWords + column
+    return this.#offset + row * this.#rowWords + column
   }
 
   #load(row: number, column: number): bigint {

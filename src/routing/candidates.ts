@@ -4,13 +4,18 @@ import { captureStar, fillStar, type Pattern } from '../core/pattern.ts'
 import type { Signal } from '../core/record.ts'
 import type { SnapshotProvider, SnapshotTarget } from '../store/configuration/snapshot.ts'
 import type { CompiledTarget } from './compile.ts'
-import type { HealthView } from './health.ts'
+import { describeCause } from './failure-cause.ts'
+import type { HealthTarget, HealthView } from './health.ts'
 
 export interface Candidate {
   provider: SnapshotProvider
   /** '' for a call that names no model. */
   upstreamModel: string
   target: SnapshotTarget
+  /** Whose health counts for it. */
+  watched: HealthTarget
+  /** Only where nothing else can serve: its credentials met a limit of the model. */
+  lastResort: boolean
   /** In words, for operators. */
   reason: string
   /** The only credential that may be used, because it owns the object that the call names. Absent: any of the pool. */
@@ -45,7 +50,7 @@ export interface TargetQuery {
   /** Epoch milliseconds. */
   now: number
   /** `Health.view` with the size of the provider's pool. */
-  health(slot: number, credentials: number): HealthView
+  health(slot: number, credentials: number, target: HealthTarget): HealthView
 }
 
 export type Evaluation = { taken: Candidate } | { skipped: Skipped }
@@ -53,7 +58,7 @@ export type Evaluation = { taken: Candidate } | { skipped: Skipped }
 /** Whether one target can take the call, and why. */
 export function evaluateTarget(
   query: TargetQuery,
-  { target, provider }: CompiledTarget,
+  { target, provider, watched }: CompiledTarget,
   upstreamModel: string,
 ): Evaluation {
   if (provider === null) {
@@ -64,19 +69,28 @@ export function evaluateTarget(
   }
   const formats = query.formatsOf(provider.kind)
   const serves = query.operation === null || query.serves(provider, query.operation)
-  const obstacle = findObstacle(query, provider, { formats, serves })
-  if ('code' in obstacle) return { skipped: { provider: provider.name, upstreamModel, formats, ...obstacle } }
-  return { taken: { provider, upstreamModel, target, reason: obstacle.ready } }
+  const own = watchedAs(watched, provider.slot, upstreamModel)
+  const found = findObstacle(query, provider, { formats, serves, watched: own })
+  if ('code' in found) return { skipped: { provider: provider.name, upstreamModel, formats, ...found } }
+  const { ready: reason, lastResort } = found
+  return { taken: { provider, upstreamModel, target, watched: own, lastResort: lastResort === true, reason } }
+}
+
+/** Made once a snapshot where the name is always the same. */
+function watchedAs(watched: HealthTarget | null, slot: number, model: string): HealthTarget {
+  if (watched === null) return { slot, model, pattern: model === '' ? null : '' }
+  return watched.model === model ? watched : { slot, model, pattern: watched.pattern }
 }
 
 type Obstacle = Pick<Skipped, 'code' | 'reason' | 'until'>
+type Free = { ready: string; lastResort?: true }
 
 /** Permanent obstacles come before those that may pass within minutes. */
 function findObstacle(
   query: TargetQuery,
   provider: SnapshotProvider,
-  { formats, serves }: { formats: readonly LaneName[]; serves: boolean },
-): Obstacle | { ready: string } {
+  { formats, serves, watched }: { formats: readonly LaneName[]; serves: boolean; watched: HealthTarget },
+): Obstacle | Free {
   if (provider.projects !== null && !provider.projects.includes(query.projectId)) {
     return { code: 'limited', reason: 'limited to other projects', until: null }
   }
@@ -93,7 +107,7 @@ function findObstacle(
     const from = since === null ? null : Date.parse(since)
     return { code: 'failing', reason: describeFailing(from, reason ?? 'the last check failed', query.now), until: null }
   }
-  return describeHealth(query.health(provider.slot, provider.credentials.length), state, query.now)
+  return describeHealth(query.health(provider.slot, provider.credentials.length, watched), state, query.now)
 }
 
 /** What decides which calls it has. */
@@ -101,10 +115,14 @@ function describeVendor({ kind, settings }: SnapshotProvider): string {
   return typeof settings.preset === 'string' ? settings.preset : kind
 }
 
-function describeHealth(view: HealthView, state: 'ready' | 'unchecked', now: number): Obstacle | { ready: string } {
+function describeHealth(view: HealthView, state: 'ready' | 'unchecked', now: number): Obstacle | Free {
   switch (view.state) {
     case 'ready':
       return { ready: state === 'ready' ? 'ready' : 'not checked yet, counts as ready' }
+    case 'doubtful':
+      return { ready: `ready for this key, though its last ${view.trouble.inARow} calls of another failed` }
+    case 'limited':
+      return { ready: `rate limited for another ${seconds(view.until - now)}: the last resort`, lastResort: true }
     case 'half-open':
       return { ready: 'recovering: one trial request allowed' }
     case 'failing':
@@ -114,7 +132,7 @@ function describeHealth(view: HealthView, state: 'ready' | 'unchecked', now: num
     case 'open':
       return {
         code: 'open',
-        reason: `paused for ${seconds(view.until - now)} after repeated failures`,
+        reason: `${view.caller ? 'paused for this key' : 'paused'} for ${seconds(view.until - now)} after repeated failures${why(view)}`,
         until: view.until,
       }
     case 'cooling-down': {
@@ -122,6 +140,10 @@ function describeHealth(view: HealthView, state: 'ready' | 'unchecked', now: num
       return { code: 'cooling-down', reason, until: view.until }
     }
   }
+}
+
+function why({ trouble }: Extract<HealthView, { state: 'open' }>): string {
+  return trouble === undefined ? '' : `: it ${describeCause(trouble.cause)}`
 }
 
 function describeFailing(since: number | null, reason: string, now: number): string {

@@ -8,6 +8,7 @@ import type {
   SnapshotRoute,
   SnapshotTarget,
 } from '../store/configuration/snapshot.ts'
+import type { HealthTarget } from './health.ts'
 
 export interface CompiledTarget {
   target: SnapshotTarget
@@ -15,6 +16,8 @@ export interface CompiledTarget {
   provider: SnapshotProvider | null
   /** null: the name that the client asked for. */
   upstream: Pattern | null
+  /** Whose health counts for it; its model is '' where the name is the client's. null: no route says. */
+  watched: HealthTarget | null
 }
 
 export interface CompiledRoute {
@@ -113,11 +116,11 @@ function addRoute(scopes: Map<string, RouteScope>, compiled: CompiledRoute): voi
 
 function compileRoute(route: SnapshotRoute, providers: Map<string, SnapshotProvider>): CompiledRoute {
   const pattern = compilePattern(route.model)
-  const targets = route.targets.map((target) => ({
-    target,
-    provider: providers.get(target.providerId) ?? null,
-    upstream: target.upstreamModel === null ? null : compilePattern(target.upstreamModel),
-  }))
+  const targets = route.targets.map((target) => {
+    const provider = providers.get(target.providerId) ?? null
+    const upstream = target.upstreamModel === null ? null : compilePattern(target.upstreamModel)
+    return { target, provider, upstream, watched: provider && watchTarget(provider.slot, upstream ?? pattern) }
+  })
   targets.sort((one, other) => one.target.priority - other.target.priority)
   const where = describeScope(route)
   const data = { route: route.id, pattern: route.model }
@@ -146,6 +149,10 @@ function compileRoute(route: SnapshotRoute, providers: Map<string, SnapshotProvi
       data,
     },
   }
+}
+
+function watchTarget(slot: number, named: Pattern): HealthTarget {
+  return isExact(named) ? { slot, model: named.text, pattern: null } : { slot, model: '', pattern: named.text }
 }
 
 /** `project web, environment staging`. */

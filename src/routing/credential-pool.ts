@@ -20,15 +20,21 @@ export class CredentialPool {
     this.#offset = offset
   }
 
-  pick(row: number, size: number, now: number): number | null {
+  /** The next in turn that is not cooling down; of those the one whose rank is lowest, 0 at once. */
+  pick(row: number, size: number, now: number, rankOf: (index: number) => number): number | null {
     const count = Math.min(size, poolLimit)
     const turn = Atomics.add(this.#words, this.#at(row, 0), 1n)
     const first = Number(BigInt.asUintN(32, turn)) % count
+    let best: number | null = null
+    let least = Number.POSITIVE_INFINITY
     for (let step = 0; step < count; step++) {
       const index = (first + step) % count
-      if (this.#until(row, index) <= now) return index
+      if (this.#until(row, index) > now) continue
+      const rank = rankOf(index)
+      if (rank === 0) return index
+      if (rank < least) [best, least] = [index, rank]
     }
-    return null
+    return best
   }
 
   isCoolingDown(row: number, index: number, now: number): boolean {

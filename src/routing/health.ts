@@ -1,104 +1,384 @@
-import { Breaker, breakerWords, type Entry } from './breaker.ts'
-import { CredentialPool, poolWords } from './credential-pool.ts'
+import { breakerWords, type Trouble } from './breaker.ts'
+import { CallerBreakers, callerRows, callerWords, type Outcome, type Passage, type Trip } from './caller-breakers.ts'
+import { CredentialPool, poolLimit, poolWords } from './credential-pool.ts'
+import { rowId } from './row-table.ts'
+import { TargetTable } from './target-table.ts'
 
-export type { Entry } from './breaker.ts'
+export type { Outcome, Trip } from './caller-breakers.ts'
 export { poolLimit } from './credential-pool.ts'
 
-const failingSince = breakerWords + poolWords
-const rowWords = failingSince + 1
+/** (provider, model) pairs that one run of the gateway watches, each in a row of its own. */
+export const targetRows = 4096
+
+/** Columns of a provider's row behind its breaker and its pool. */
+const providerWord = { failingSince: 0, keyed: 1, answeredAt: 2, suspicion: 3 } as const
+const ownWords = 3 + poolLimit
+const providerWords = breakerWords + poolWords + ownWords
+/** Columns of a target's row: its id, its provider, and until when callers may have breakers of their own; then breaker and limits. */
+const targetHead = 3
+const limitsAt = targetHead + breakerWords
+const targetWords = targetHead + breakerWords + poolLimit
+
+/** What a call goes to. */
+export interface HealthTarget {
+  slot: number
+  /** The provider's name for it; '' where the call names none. */
+  model: string
+  /** Of a name behind a pattern: the pattern, whose row it shares until it has succeeded once. */
+  pattern: string | null
+}
 
 export type HealthView =
   | { state: 'ready' }
   /** The breaker has been open long enough: one request may probe. */
-  | { state: 'half-open' }
+  | { state: 'half-open'; trouble?: Trouble }
   /** Another request is probing. */
-  | { state: 'probing'; until: number }
-  | { state: 'open'; until: number }
+  | { state: 'probing'; until: number; trouble?: Trouble }
+  /** `caller`: only the calls of the caller that was asked for, whose own have failed. */
+  | { state: 'open'; until: number; trouble?: Trouble; caller?: true }
+  /** No call has succeeded lately, but all that failed were one caller's: others may try. */
+  | { state: 'doubtful'; trouble: Trouble }
+  /** Every credential that could be used met a limit of this model: a last resort. */
+  | { state: 'limited'; until: number }
   /** Every credential of the pool is cooling down. */
   | { state: 'cooling-down'; until: number }
   /** Every credential was rejected; only `markReady` ends it. */
   | { state: 'failing'; since: number }
 
+/** How a call got in. It is handed back with the call's outcome. */
+export interface CallEntry {
+  slot: number
+  row: number
+  provider: Passage
+  target: Passage | null
+}
+
+/** What a call's end says of the provider as such (connections) and of the model that it asked for (answers). */
+export interface CallOutcome {
+  provider: Outcome
+  target: Outcome
+  /** A status, or a `failureCause`. */
+  cause: number
+}
+
 /**
- * What all threads together know about each provider, by its slot. Times are epoch milliseconds (`Date.now()`): one clock
- * for all threads. A slot beyond the memory throws a `RangeError`.
+ * What all threads together know about each provider, by its slot, and each model there. Times are epoch milliseconds
+ * (`Date.now()`): one clock for all threads. A slot beyond the memory throws a `RangeError`. `caller` is a key's id; null: its
+ * failures count for all, as in a gateway with a single key.
  */
 export interface Health {
   /** What a request would meet now; changes nothing. `credentials` is the size of the pool, 0 for a provider without. */
-  view(slot: number, now: number, credentials?: number): HealthView
-  /** Called just before a call is sent. Null: not now, take the next target. */
-  enter(slot: number, now: number): Entry | null
-  /** The provider answered as it should, or the error was the caller's own. */
-  recordSuccess(slot: number, entry: Entry, now: number): void
-  /** It could not be reached, timed out, broke off, or answered with a status that is retried. */
-  recordFailure(slot: number, entry: Entry, now: number): void
-  /** The call ended and says nothing about the provider (the client disconnected, the credential was rejected). */
-  abandon(slot: number, entry: Entry): void
+  view(
+    slot: number,
+    now: number,
+    credentials?: number,
+    target?: HealthTarget | null,
+    caller?: string | null,
+  ): HealthView
+  /** Of a model alone, whatever is known of its provider. */
+  viewTarget(target: HealthTarget, now: number): HealthView
+  /** Called just before a call is sent. Null: not now, take the next target. `mayProbe` false: its client may never finish it. */
+  enter(target: HealthTarget, caller: string | null, now: number, mayProbe?: boolean): CallEntry | null
+  /** Once for each entry. What it set off is for the control plane. */
+  record(entry: CallEntry, target: HealthTarget, outcome: CallOutcome, caller: string | null, now: number): Trip
+  /** In its place, where the call ended without one. */
+  abandon(entry: CallEntry): void
   /** Releases the probes of a dead thread. Never call it for one that runs. */
   abandonAll(thread: number): void
+  /** Keeps calls of everybody away as after repeated failures: the check found what calls had found. */
+  open(slot: number, now: number, cause: number): void
   markFailing(slot: number, now: number): void
   /** Forgets everything about the slot: after a good check, a new revision, or when a new provider takes it. */
   markReady(slot: number): void
+  /** True for the first answer since `markReady`, for one of all threads. */
+  markAnswered(slot: number, now: number): boolean
   /** No call uses the credential until then. Never shortens a cooldown. */
   coolDownCredential(slot: number, index: number, until: number): void
+  /** The same for one model, as long as another credential or target can serve. */
+  limitCredential(target: HealthTarget, index: number, until: number): void
   /** The provider rejected this credential of `count`. True: none is left, and the provider is failing from now on. */
   rejectCredential(slot: number, index: number, count: number, now: number): boolean
+  /**
+   * Where no check can prove a credential: rejections of two callers, or five in a row, make it cool down until then. True: they did.
+   */
+  suspectCredential(slot: number, index: number, caller: string, until: number): boolean
+  /** It was accepted. */
+  trustCredential(slot: number, index: number): void
   /** Whether the credential is cooling down or was rejected. */
   isCoolingDown(slot: number, index: number, now: number): boolean
-  /** The next credential in turn that is not cooling down; null when all are. `count` is at least 1. */
-  pickCredential(slot: number, count: number, now: number): number | null
+  /** Whether it can be used at once: not cooling down, and no limit of this model met. */
+  isUsable(target: HealthTarget, index: number, now: number): boolean
+  /**
+   * The next credential in turn; null when all are cooling down. Those that have met a limit of the model come last, and those of
+   * `tried` after them. `count` is at least 1.
+   */
+  pickCredential(
+    slot: number,
+    count: number,
+    now: number,
+    target?: HealthTarget | null,
+    tried?: readonly number[],
+  ): number | null
 }
 
 /** In zeroed memory every provider is healthy. */
 export function createHealthMemory(slots: number): SharedArrayBuffer {
-  return new SharedArrayBuffer(slots * rowWords * BigInt64Array.BYTES_PER_ELEMENT)
+  const words = slots * providerWords + targetRows * targetWords + callerRows * callerWords
+  return new SharedArrayBuffer(words * BigInt64Array.BYTES_PER_ELEMENT)
 }
 
 const ready: HealthView = Object.freeze({ state: 'ready' })
-const halfOpen: HealthView = Object.freeze({ state: 'half-open' })
 
-/** `thread` is the caller's own column, as in the counters; null for whoever sends nothing. */
-export function attachHealth(buffer: SharedArrayBuffer, thread: number | null = null): Health {
-  const words = new BigInt64Array(buffer)
-  const breaker = new Breaker(words, rowWords, thread)
-  const pool = new CredentialPool(words, rowWords, breakerWords)
-  const failing = (slot: number) => Number(Atomics.load(words, slot * rowWords + failingSince))
+/** `thread` is the caller's own column, as in the counters; null for whoever sends nothing. `onTarget` hears of each new row. */
+export function attachHealth(
+  buffer: SharedArrayBuffer,
+  thread: number | null = null,
+  onTarget: (slot: number, model: string) => void = () => {},
+): Health {
+  return new SharedHealth(new BigInt64Array(buffer), thread, onTarget)
+}
 
-  function markFailing(slot: number, now: number): void {
-    // The first to notice says since when.
-    Atomics.compareExchange(words, slot * rowWords + failingSince, 0n, BigInt(Math.floor(now)))
+class SharedHealth implements Health {
+  readonly #words: BigInt64Array
+  readonly #targetsAt: number
+  readonly #providers: CallerBreakers
+  readonly #models: CallerBreakers
+  readonly #pool: CredentialPool
+  readonly #table: TargetTable
+
+  constructor(words: BigInt64Array, thread: number | null, onTarget: (slot: number, model: string) => void) {
+    const slots = (words.length - targetRows * targetWords - callerRows * callerWords) / providerWords
+    const ownOffset = words.length - callerRows * callerWords
+    this.#words = words
+    this.#targetsAt = slots * providerWords
+    const targets = { rowWords: targetWords, offset: this.#targetsAt, rows: targetRows }
+    const shared = { rowWords: providerWords, offset: 0, rows: slots }
+    const keyed = (slot: number) => this.#inProvider(slot, providerWord.keyed)
+    this.#providers = new CallerBreakers(words, { shared, keyed, number: 0, ownOffset }, thread)
+    this.#models = new CallerBreakers(
+      words,
+      {
+        shared: { ...targets, offset: this.#targetsAt + targetHead },
+        keyed: (row) => this.#inTarget(row, 2),
+        number: 1,
+        ownOffset,
+      },
+      thread,
+    )
+    this.#pool = new CredentialPool(words, providerWords, breakerWords)
+    this.#table = new TargetTable(words, targets, onTarget)
   }
 
-  function view(slot: number, now: number, credentials = 0): HealthView {
-    const since = failing(slot)
+  view(
+    slot: number,
+    now: number,
+    credentials = 0,
+    target: HealthTarget | null = null,
+    caller: string | null = null,
+  ): HealthView {
+    const since = this.#failingSince(slot)
     if (since !== 0) return { state: 'failing', since }
-    const availableAt = credentials === 0 ? 0 : pool.availableAt(slot, credentials, now)
+    const availableAt = credentials === 0 ? 0 : this.#pool.availableAt(slot, credentials, now)
     if (availableAt !== 0) return { state: 'cooling-down', until: availableAt }
-    const { phase, until } = breaker.state(slot, now)
-    if (phase === 'closed') return ready
-    return phase === 'half-open' ? halfOpen : { state: phase, until }
+    const provider = viewBreaker(this.#providers, slot, now, caller)
+    if (target === null || provider.state === 'open' || provider.state === 'probing') return provider
+    const row = this.#table.find(target)
+    if (row < 0) return provider
+    const model = viewBreaker(this.#models, row, now, caller)
+    if (model.state !== 'ready' && model.state !== 'doubtful') return model
+    const until = this.#limitEnds(slot, row, credentials, now)
+    return until > now ? { state: 'limited', until } : worse(provider, model)
   }
 
-  return {
-    view,
-    enter: (slot, now) => (failing(slot) !== 0 ? null : breaker.enter(slot, now)),
-    recordSuccess: (slot, entry, now) => breaker.recordSuccess(slot, entry, now),
-    recordFailure: (slot, entry, now) => breaker.recordFailure(slot, entry, now),
-    abandon: (slot, entry) => breaker.abandon(slot, entry),
-    abandonAll: (dead) => breaker.abandonAll(dead),
-    markFailing,
-    markReady(slot) {
-      pool.clear(slot)
-      breaker.close(slot)
-      Atomics.store(words, slot * rowWords + failingSince, 0n)
-    },
-    coolDownCredential: (slot, index, until) => pool.coolDown(slot, index, until),
-    rejectCredential(slot, index, count, now) {
-      const none = pool.reject(slot, index, count)
-      if (none) markFailing(slot, now)
-      return none
-    },
-    isCoolingDown: (slot, index, now) => pool.isCoolingDown(slot, index, now),
-    pickCredential: (slot, count, now) => pool.pick(slot, count, now),
+  viewTarget(target: HealthTarget, now: number): HealthView {
+    const row = this.#table.find(target)
+    return row < 0 ? ready : viewBreaker(this.#models, row, now, null)
+  }
+
+  enter(target: HealthTarget, caller: string | null, now: number, mayProbe = true): CallEntry | null {
+    const { slot } = target
+    if (this.#failingSince(slot) !== 0) return null
+    const provider = this.#providers.enter(slot, caller, now, mayProbe)
+    if (provider === null) return null
+    const row = this.#table.claim(target)
+    const model = row < 0 ? null : this.#models.enter(row, caller, now, mayProbe)
+    if (row < 0 || model !== null) return { slot, row, provider, target: model }
+    this.#providers.abandon(slot, provider)
+    return null
+  }
+
+  record(entry: CallEntry, target: HealthTarget, outcome: CallOutcome, caller: string | null, now: number): Trip {
+    const { slot, row } = entry
+    const trip = this.#providers.settle(slot, entry.provider, outcome.provider, caller, now, outcome.cause)
+    if (entry.target === null) return trip
+    const modelTrip = this.#models.settle(row, entry.target, outcome.target, caller, now, outcome.cause)
+    if (outcome.target === 'success') this.#table.part(target)
+    return trip === 'all' || modelTrip === null ? trip : modelTrip
+  }
+
+  abandon({ slot, row, provider, target }: CallEntry): void {
+    this.#providers.abandon(slot, provider)
+    if (target !== null) this.#models.abandon(row, target)
+  }
+
+  abandonAll(dead: number): void {
+    this.#providers.abandonAll(dead)
+    this.#models.abandonAll(dead)
+  }
+
+  open(slot: number, now: number, cause: number): void {
+    this.#providers.shared.open(slot, now, cause)
+  }
+
+  markFailing(slot: number, now: number): void {
+    // The first to notice says since when.
+    Atomics.compareExchange(this.#words, this.#inProvider(slot, providerWord.failingSince), 0n, BigInt(Math.floor(now)))
+  }
+
+  markReady(slot: number): void {
+    this.#pool.clear(slot)
+    this.#providers.close(slot)
+    for (let column = 0; column < ownWords; column++) this.#store(this.#inProvider(slot, column), 0n)
+    for (const row of this.#table.rowsOf(slot)) {
+      this.#models.close(row)
+      for (let index = 0; index < poolLimit; index++) this.#store(this.#inTarget(row, limitsAt + index), 0n)
+    }
+  }
+
+  markAnswered(slot: number, now: number): boolean {
+    const place = this.#inProvider(slot, providerWord.answeredAt)
+    if (this.#load(place) !== 0n) return false
+    return Atomics.compareExchange(this.#words, place, 0n, BigInt(Math.floor(now))) === 0n
+  }
+
+  coolDownCredential(slot: number, index: number, until: number): void {
+    this.#pool.coolDown(slot, index, until)
+  }
+
+  limitCredential(target: HealthTarget, index: number, until: number): void {
+    const row = this.#table.claim(target)
+    if (row >= 0 && index < poolLimit) raise(this.#words, this.#inTarget(row, limitsAt + index), until)
+  }
+
+  rejectCredential(slot: number, index: number, count: number, now: number): boolean {
+    const none = this.#pool.reject(slot, index, count)
+    if (none) this.markFailing(slot, now)
+    return none
+  }
+
+  suspectCredential(slot: number, index: number, caller: string, until: number): boolean {
+    if (index >= poolLimit) return false
+    if (!suspect(this.#words, this.#inProvider(slot, providerWord.suspicion + index), caller)) return false
+    this.#pool.coolDown(slot, index, until)
+    return true
+  }
+
+  trustCredential(slot: number, index: number): void {
+    if (index >= poolLimit) return
+    const place = this.#inProvider(slot, providerWord.suspicion + index)
+    if (this.#load(place) !== 0n) this.#store(place, 0n)
+  }
+
+  isCoolingDown(slot: number, index: number, now: number): boolean {
+    return this.#pool.isCoolingDown(slot, index, now)
+  }
+
+  isUsable(target: HealthTarget, index: number, now: number): boolean {
+    return !this.isCoolingDown(target.slot, index, now) && this.#limitedUntil(this.#table.find(target), index) <= now
+  }
+
+  pickCredential(
+    slot: number,
+    count: number,
+    now: number,
+    target: HealthTarget | null = null,
+    tried: readonly number[] = noneTried,
+  ): number | null {
+    const row = target === null ? -1 : this.#table.find(target)
+    return this.#pool.pick(slot, count, now, (index) => {
+      const until = this.#limitedUntil(row, index)
+      return (tried.includes(index) ? 2 ** 52 : 0) + (until > now ? until : 0)
+    })
+  }
+
+  /** 0: one of the credentials that are not cooling down has met no limit of the model. */
+  #limitEnds(slot: number, row: number, count: number, now: number): number {
+    let soonest = Number.POSITIVE_INFINITY
+    for (let index = 0; index < Math.min(Math.max(count, 1), poolLimit); index++) {
+      const until = this.#limitedUntil(row, index)
+      if (this.#pool.isCoolingDown(slot, index, now)) continue
+      if (until <= now) return 0
+      soonest = Math.min(soonest, until)
+    }
+    return soonest
+  }
+
+  #limitedUntil(row: number, index: number): number {
+    return row < 0 || index >= poolLimit ? 0 : Number(this.#load(this.#inTarget(row, limitsAt + index)))
+  }
+
+  #failingSince(slot: number): number {
+    return Number(this.#load(this.#inProvider(slot, providerWord.failingSince)))
+  }
+
+  #inProvider(slot: number, column: number): number {
+    return slot * providerWords + breakerWords + poolWords + column
+  }
+
+  #inTarget(row: number, column: number): number {
+    return this.#targetsAt + row * targetWords + column
+  }
+
+  #load(place: number): bigint {
+    return Atomics.load(this.#words, place)
+  }
+
+  #store(place: number, value: bigint): void {
+    Atomics.store(this.#words, place, value)
+  }
+}
+
+const noneTried: readonly number[] = []
+
+function worse(provider: HealthView, model: HealthView): HealthView {
+  return provider.state === 'ready' ? model : provider
+}
+
+function viewBreaker(breakers: CallerBreakers, row: number, now: number, caller: string | null): HealthView {
+  const { phase, until } = breakers.shared.state(row, now)
+  if (phase !== 'closed') {
+    const trouble = breakers.shared.trouble(row)
+    const more = trouble === null ? {} : { trouble }
+    return phase === 'half-open' ? { state: phase, ...more } : { state: phase, until, ...more }
+  }
+  const paused = breakers.pausedUntil(row, caller, now)
+  const trouble = breakers.shared.trouble(row)
+  if (paused !== 0)
+    return trouble === null
+      ? { state: 'open', until: paused, caller: true }
+      : { state: 'open', until: paused, caller: true, trouble }
+  return trouble === null ? ready : { state: 'doubtful', trouble }
+}
+
+/** Never shortens what stands there: another thread may have been asked to wait longer. */
+function raise(words: BigInt64Array, place: number, until: number): void {
+  const wanted = BigInt(Math.ceil(until))
+  for (;;) {
+    const found = Atomics.load(words, place)
+    if (found >= wanted || Atomics.compareExchange(words, place, found, wanted) === found) return
+  }
+}
+
+const suspicionsInARow = 5n
+
+/** How often in a row, and whose calls: in one word. True: enough, and counting begins anew. */
+function suspect(words: BigInt64Array, place: number, caller: string): boolean {
+  const own = rowId(0, caller) >> 3n
+  for (;;) {
+    const found = Atomics.load(words, place)
+    const count = found === 0n ? 1n : (found & 7n) + 1n
+    const enough = count >= suspicionsInARow || (found !== 0n && found >> 3n !== own)
+    const next = enough ? 0n : (own << 3n) | count
+    if (Atomics.compareExchange(words, place, found, next) === found) return enough
   }
 }

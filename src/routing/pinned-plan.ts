@@ -43,7 +43,12 @@ export function findPinned(query: PinnedQuery, compiled: CompiledRoutes, pin: Pi
   const routed = query.model === null ? null : findTarget(query, query.model, compiled, pin)
   if (routed !== null) signals.push(routed.found.matched)
   const target = routed?.target ?? { providerId: provider.id, upstreamModel: null, weight: 1, priority: 0 }
-  const evaluation = evaluateTarget(query, { target, provider, upstream: null }, routed?.name ?? query.model ?? '')
+  const watched = routed?.watched ?? null
+  const evaluation = evaluateTarget(
+    query,
+    { target, provider, upstream: null, watched },
+    routed?.name ?? query.model ?? '',
+  )
   if ('skipped' in evaluation) {
     signals.push(skippedSignal(evaluation.skipped))
     return reject(pin, signals, `${where} is not active and ready`)
@@ -63,7 +68,7 @@ function findTarget(query: PinnedQuery, model: string, compiled: CompiledRoutes,
   const found: CompiledRoute | null = findRoute(compiled, query, model, () => {})
   const own = found?.targets.find(({ target }) => target.providerId === pin.providerId)
   if (found === null || own === undefined) return null
-  return { found, target: own.target, name: upstreamName(found.pattern, own.upstream, model) }
+  return { found, target: own.target, watched: own.watched, name: upstreamName(found.pattern, own.upstream, model) }
 }
 
 function reject({ what }: Pin, signals: Signal[], why: string): PinnedTarget {

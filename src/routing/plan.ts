@@ -104,7 +104,7 @@ function planModel(query: PlanQuery, model: string, compiled: CompiledRoutes): P
   )
   if (evaluated.candidates.length > 1) {
     const { ordered, signal } = orderCandidates(found.route.strategy, evaluated.candidates, query.random)
-    evaluated.candidates = ordered
+    evaluated.candidates = lastResortsLast(ordered)
     if (signal !== null) signals.push(signal)
   }
   return conclude(query, found.route, evaluated, signals)
@@ -117,7 +117,11 @@ function planWithoutModel(query: PlanQuery, compiled: CompiledRoutes): Plan {
     return { fault, route: null, candidates: [], skipped: [], signals, operatorNote: null }
   }
   const target = { providerId: choice.provider.id, upstreamModel: null, weight: 1, priority: 0 }
-  const evaluated = evaluateTargets(query, [{ target, provider: choice.provider, upstream: null }], () => '')
+  const evaluated = evaluateTargets(
+    query,
+    [{ target, provider: choice.provider, upstream: null, watched: null }],
+    () => '',
+  )
   return conclude(query, null, evaluated, choice.signals)
 }
 
@@ -127,6 +131,13 @@ function planPinned(query: PlanQuery, pin: Pin, compiled: CompiledRoutes): Plan 
   if (found.fault !== null)
     return { fault: found.fault, route: null, candidates: [], skipped: [], signals, operatorNote: null }
   return { fault: null, route: found.route, candidates: [found.candidate], skipped: [], signals }
+}
+
+/** What met a limit of its provider waits until nothing else is left. */
+function lastResortsLast(candidates: Candidate[]): Candidate[] {
+  if (!candidates.some(({ lastResort }) => lastResort)) return candidates
+  const left = candidates.filter(({ lastResort }) => !lastResort)
+  return [...left, ...candidates.filter(({ lastResort }) => lastResort)]
 }
 
 interface Evaluated {

@@ -1,5 +1,7 @@
 import type { ShownState } from '../core/provider-state.ts'
 import type { Readiness } from '../store/configuration/snapshot.ts'
+import type { Trouble } from './breaker.ts'
+import { describeCause } from './failure-cause.ts'
 import type { HealthView } from './health.ts'
 
 /** A provider's state on every surface: what live calls found goes first, and where they found nothing wrong, the last check. */
@@ -15,19 +17,28 @@ export function showTargetState(provider: ShownState, live: HealthView): ShownSt
   return showLive(live) ?? provider
 }
 
-/** null: live calls found nothing wrong. */
+/** null: live calls found nothing wrong. A limit that was met is no trouble: the provider keeps its limits. */
 function showLive(live: HealthView): ShownState | null {
   switch (live.state) {
     case 'ready':
+    case 'limited':
       return null
     case 'open':
-      return { state: 'failing', reason: 'paused after repeated failures', since: null }
+    case 'doubtful':
+      return { state: 'failing', ...describeTrouble(live.trouble) }
     case 'half-open':
     case 'probing':
-      return { state: 'recovering', reason: 'one trial request at a time after repeated failures', since: null }
+      return { state: 'recovering', ...describeTrouble(live.trouble) }
     case 'cooling-down':
       return { state: 'failing', reason: 'every credential is cooling down', since: null }
     case 'failing':
       return { state: 'failing', reason: 'credential rejected', since: new Date(live.since).toISOString() }
   }
+}
+
+function describeTrouble(trouble: Trouble | undefined): Pick<ShownState, 'reason' | 'since'> {
+  if (trouble === undefined) return { reason: 'calls failed repeatedly', since: null }
+  const { since, cause, inARow } = trouble
+  const calls = inARow > 1 ? `${inARow} calls in a row failed` : 'calls failed repeatedly'
+  return { reason: `${calls}: it ${describeCause(cause)}`, since: since === 0 ? null : new Date(since).toISOString() }
 }

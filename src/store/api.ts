@@ -19,6 +19,8 @@ export type { StoredBody } from './records/body-tables.ts'
 export type {
   AttemptPoint,
   AttemptQuestion,
+  AttemptSums,
+  ProviderAttempts,
   RecordFilter,
   RecordSums,
   SeriesGroup,

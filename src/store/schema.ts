@@ -269,6 +269,8 @@ export interface RecordRow {
   duration_ms: number | null
   record_json: string
   first_byte_ms: number | null
+  /** Figures of the attempts; null: one, which was answered. */
+  attempts_json: string | null
 }
 
 /** A body that a policy had kept; of each request one a part. */

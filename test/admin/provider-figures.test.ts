@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { JournalWriter } from '../support/journal-writer.ts'
-import { sampleRecord, settled } from '../support/sample-record.ts'
+import { fellBack, sampleRecord, settled } from '../support/sample-record.ts'
 import { startTestGateway, type TestGateway } from './gateway.ts'
 
 function journal({ databasePath }: TestGateway, ...records: RequestRecord[]): void {
@@ -116,5 +116,29 @@ describe('keys.usage', () => {
     expect(one).toMatchObject({ key: { id }, today: { requests: 2 }, month: { requests: 2, usd: 0.002 } })
     for (const sum of [one?.today, one?.month]) expect(sum?.resets_at).toMatch(/T00:00:00\.000Z$/)
     expect(one?.last_used_at).not.toBeNull()
+  })
+})
+
+describe('figures of a provider that others stand in for', () => {
+  it('count its attempts, and their failures, as the route does', async () => {
+    const gateway = await startTestGateway()
+    const { client } = gateway
+    await addProviders(gateway)
+    await client.routes.add({ model: 'm', targets: ['azure', 'openai'], allEnvironments: true })
+    const routed = { route: 'm', model: 'm', upstream_model: 'm', provider: 'openai', first_byte_ms: null }
+    const stoodIn = { ...routed, attempts: fellBack('azure', 'openai') }
+    journal(gateway, now(stoodIn), now(stoodIn), now(stoodIn), now(routed))
+    await gateway.parts.runtime.ingest()
+    const hour = async (name: string) => (await client.providers.show({ name })).last_hour
+    // A reading of a moment ago may still be good.
+    const all = { tried: 3, failed: 3, fell_back: 3, requests: 3, errors: 3 }
+    await expect.poll(() => hour('azure'), { timeout: 20_000 }).toMatchObject(all)
+    expect(await hour('openai')).toMatchObject({ tried: 4, failed: 0, fell_back: 0, requests: 4, errors: 0 })
+    expect(await client.routes.traffic({ model: 'm', allEnvironments: true })).toMatchObject([
+      { provider: 'openai', upstream_model: 'm', tried: 4, failed: 0, fell_back: 0, share: 0.5714 },
+      { provider: 'azure', upstream_model: 'm', tried: 3, failed: 3, fell_back: 3, share: 0.4286 },
+    ])
+    const [sum] = await client.requests.stats({})
+    expect(sum).toMatchObject({ requests: 4, errors: 0 })
   })
 })

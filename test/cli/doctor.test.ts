@@ -66,6 +66,18 @@ describe('doctor', () => {
       'spgw providers check openai',
       0,
     ],
+    [
+      'a provider that recovers',
+      { providers: [{ ...provider, state: 'recovering', state_reason: '5 calls failed' }] },
+      'openai is recovering: 5 calls failed',
+      0,
+    ],
+    [
+      'a target that fails, of a provider that is ready',
+      { providers: [{ ...provider, targets: [{ upstream_model: 'm', state: 'failing', state_reason: '529' }] }] },
+      'openai/m is failing: 529',
+      0,
+    ],
     ['a route whose provider is off', { providers: [{ ...provider, active: false }] }, 'spgw routes explain gpt', 1],
     [
       'a key about to expire',

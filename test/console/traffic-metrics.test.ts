@@ -3,11 +3,15 @@ import { writeExposition } from '../../src/console/exposition.ts'
 import { TrafficMetrics } from '../../src/console/traffic-metrics.ts'
 import type { RequestRecord } from '../../src/core/record.ts'
 import { TrafficTallier } from '../../src/store/ingest/traffic-tally.ts'
-import { sampleRecord } from '../support/sample-record.ts'
+import { readHead } from '../../src/store/records/record-head.ts'
+import { fellBack, sampleRecord } from '../support/sample-record.ts'
 
 function count(metrics: TrafficMetrics, records: RequestRecord[]): void {
   const tallier = new TrafficTallier()
-  for (const record of records) tallier.add(record)
+  for (const record of records) {
+    const head = readHead(JSON.stringify(record), 'settled')
+    if (head !== null) tallier.add(head)
+  }
   const tally = tallier.take()
   // As it crosses threads.
   if (tally !== null) metrics.add(structuredClone(tally))
@@ -40,6 +44,18 @@ describe('the metrics of traffic', () => {
         'spgw_tokens_total{provider="openai",model="gpt-4o-mini",kind="input"} 10',
         'spgw_tokens_total{provider="openai",model="gpt-4o-mini",kind="output"} 5',
         'spgw_request_duration_seconds_count{lane="openai"} 1',
+      ]),
+    )
+  })
+
+  it('count each attempt, those of a request that fell back at both targets', () => {
+    const metrics = new TrafficMetrics()
+    count(metrics, [sampleRecord({ attempts: fellBack('dead', 'openai') }), sampleRecord()])
+    expect(written(metrics)).toEqual(
+      expect.arrayContaining([
+        'spgw_attempts_total{provider="dead",model="m",outcome="fell_back"} 1',
+        'spgw_attempts_total{provider="openai",model="m",outcome="answered"} 1',
+        'spgw_attempts_total{provider="openai",model="gpt-4o-mini",outcome="answered"} 1',
       ]),
     )
   })

@@ -9,7 +9,7 @@ const start = Date.parse('2026-03-01T12:00:00.000Z')
 
 function tallyOf(...records: Partial<RecordHead>[]): TrafficTally {
   const tallier = new TrafficTallier()
-  for (const record of records) tallier.add({ ...sampleRecord(), ...record } as RecordHead)
+  for (const record of records) tallier.add({ ...sampleRecord(), figures: null, ...record } as RecordHead)
   const tally = tallier.take()
   if (tally === null) throw new Error('nothing was added')
   return tally

@@ -128,10 +128,10 @@ describe('a provider', () => {
     const other = await startDataPlane({ providers: [{ kind: 'openai', baseUrl, credentials: ['one', 'two'] }] })
     const { status } = await call({}, 'chat/completions', other)
     const credentials = 2
-    const view = other.health(0, credentials)
+    const view = other.health(0, credentials, 'openai-model')
     await other.stop()
     expect(status).toBe(429)
-    expect(view).toMatchObject({ state: 'cooling-down' })
+    expect(view).toMatchObject({ state: 'limited' })
     expect('until' in view ? view.until - Date.now() : 0).toBeLessThan(2 * 60 * 60_000)
   })
 })

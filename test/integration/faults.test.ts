@@ -54,11 +54,12 @@ function call(lane: LaneCall, model: string, options: CallOptions = {}): Promise
 describe.each(laneCalls)('a provider of the $lane lane', (lane) => {
   const name = lane.lane
   let mock: MockProvider
-  /** Successes keep the breaker of the shared provider closed, whatever the last case did to it. */
+  /** Successes keep the breakers of the shared models closed, whatever the last case did to them. */
   beforeEach(async () => {
     mock = stage.mocks[name]
     mock.reset()
-    for (let round = 0; round < 3; round++) await call(lane, `single-${name}`)
+    for (let round = 0; round < 3; round++)
+      for (const model of ['single', 'pair', 'again']) await call(lane, `${model}-${name}`)
   })
 
   async function expectFailure(answer: RawAnswer, code: ErrorCode): Promise<RequestRecord> {

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { attachHealth, createHealthMemory } from '../../src/routing/health.ts'
 import { createMeetings } from '../support/meeting.ts'
 import { runThreads } from '../support/threads.ts'
+import { failTarget } from './health-calls.ts'
 
 it.for([2, 4])('grants each probe to exactly one of %i threads', async (threads) => {
   const slots = 3000
@@ -9,7 +10,7 @@ it.for([2, 4])('grants each probe to exactly one of %i threads', async (threads)
   const health = attachHealth(buffer)
   const now = 1_790_000_000_000
   for (let slot = 0; slot < slots; slot++) {
-    for (let count = 0; count < 5; count++) health.recordFailure(slot, 'pass', now)
+    failTarget(health, { slot, model: '', pattern: null }, 5, now)
   }
   const arrived = createMeetings(slots)
   const data = { buffer, arrived, slots, threads, now: now + 5000 }

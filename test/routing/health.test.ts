@@ -1,138 +1,181 @@
-import fc, { array, constantFrom, integer, oneof, property, record } from 'fast-check'
+import fc, { array, constantFrom, integer, property, record, tuple } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { attachHealth, createHealthMemory, type Entry, type Health, poolLimit } from '../../src/routing/health.ts'
+import {
+  attachHealth,
+  createHealthMemory,
+  type Health,
+  type HealthTarget,
+  poolLimit,
+  targetRows,
+} from '../../src/routing/health.ts'
+import { answered, broken, call, cut, failTarget, refused } from './health-calls.ts'
 
 const start = 1_790_000_000_000
 
 function make(): Health {
-  return attachHealth(createHealthMemory(2))
+  return attachHealth(createHealthMemory(3))
 }
 
-function fail(health: Health, times: number, now = start): void {
-  for (let count = 0; count < times; count++) health.recordFailure(0, 'pass', now)
+function target(model: string, slot = 0, pattern: string | null = null): HealthTarget {
+  return { slot, model, pattern }
 }
 
-describe('the breaker', () => {
-  it('opens after five failures in a row, for five seconds', () => {
+const one = target('one')
+const other = target('other')
+
+/** What a call of that key would meet. */
+function stateFor(health: Health, key: string | null, at = one, now = start): string {
+  return health.view(at.slot, now, 1, at, key).state
+}
+
+describe('failures of one key alone', () => {
+  it('pause that key only, and tell the control plane once', () => {
     const health = make()
-    fail(health, 4)
-    expect(health.view(0, start)).toEqual({ state: 'ready' })
-    fail(health, 1)
-    expect(health.view(0, start)).toEqual({ state: 'open', until: start + 5000 })
-    expect(health.enter(0, start + 4999)).toBeNull()
-    expect(health.view(0, start + 5000)).toEqual({ state: 'half-open' })
-    expect(health.view(1, start)).toEqual({ state: 'ready' })
+    const trips: unknown[] = []
+    for (let count = 0; count < 6; count++) {
+      const entry = health.enter(one, 'a', start)
+      if (entry !== null) trips.push(health.record(entry, one, broken, 'a', start))
+    }
+    expect(trips).toEqual([null, null, null, null, 'caller'])
+    expect(health.view(0, start, 1, one, 'a')).toMatchObject({ state: 'open', until: start + 5000, caller: true })
+    expect(health.enter(one, 'a', start)).toBeNull()
+    expect(call(health, one, answered, 'b', start)).toBe(true)
+    expect(health.enter(one, 'a', start + 5000)).toMatchObject({ target: { own: 'probe' } })
   })
 
-  it('counts failures in a row only', () => {
+  it('pause it for all where it is the only one, as they always did', () => {
     const health = make()
-    for (let round = 0; round < 3; round++) {
-      fail(health, 4)
-      health.recordSuccess(0, 'pass', start)
-    }
-    expect(health.view(0, start)).toEqual({ state: 'ready' })
+    failTarget(health, one, 5, start)
+    expect(health.view(0, start, 1, one)).toMatchObject({ state: 'open', until: start + 5000 })
+    expect(call(health, one, answered, null, start)).toBe(false)
   })
 
-  it('opens when half of twenty calls within thirty seconds failed, and not for older ones', () => {
-    for (const [step, state] of [
-      [1400, 'open'],
-      [3000, 'ready'],
-    ] as const) {
-      const health = make()
-      for (let call = 0; call < 10; call++) {
-        health.recordSuccess(0, 'pass', start + 2 * call * step)
-        health.recordFailure(0, 'pass', start + (2 * call + 1) * step)
-      }
-      expect(health.view(0, start + 19 * step).state).toBe(state)
+  it('are no reason to pause others when its probe fails, again and again', () => {
+    const health = make()
+    failTarget(health, one, 5, start, 'a')
+    for (let now = start; now < start + 600_000; now += 5000) {
+      call(health, one, broken, 'a', now)
+      expect(stateFor(health, 'b', one, now)).not.toBe('open')
     }
   })
 
-  it('gives up the probes of a dead thread, and nobody else’s', () => {
-    const memory = createHealthMemory(2)
-    const [dying, living] = [attachHealth(memory, 0), attachHealth(memory, 1)]
-    for (const slot of [0, 1]) for (let count = 0; count < 5; count++) dying.recordFailure(slot, 'pass', start)
+  it('show as failing until a call of anybody succeeds', () => {
+    const health = make()
+    failTarget(health, one, 7, start, 'a')
+    expect(health.viewTarget(one, start)).toMatchObject({
+      state: 'doubtful',
+      trouble: { inARow: 5, cause: 500, since: start },
+    })
+    call(health, one, answered, 'b', start)
+    expect(health.viewTarget(one, start)).toEqual({ state: 'ready' })
+  })
+})
+
+describe('failures of two keys', () => {
+  it('pause everybody', () => {
+    const health = make()
+    failTarget(health, one, 3, start, 'a')
+    failTarget(health, one, 2, start, 'b')
+    expect(stateFor(health, 'c')).toBe('open')
+  })
+
+  it('do not where calls of a third succeed between them', () => {
+    const health = make()
+    for (let round = 0; round < 5; round++) {
+      call(health, one, broken, round % 2 === 0 ? 'a' : 'b', start)
+      call(health, one, answered, 'c', start)
+      call(health, one, answered, 'c', start)
+    }
+    expect(stateFor(health, 'c')).toBe('ready')
+  })
+})
+
+describe('a call that its client or its body ended', () => {
+  it('counts for nothing, and is no answer to a probe', () => {
+    const health = make()
+    failTarget(health, one, 5, start)
     const later = start + 6000
-    expect([dying.enter(0, later), living.enter(1, later)]).toEqual(['probe', 'probe'])
-    attachHealth(memory).abandonAll(0)
-    expect([living.view(0, later).state, living.view(1, later).state]).toEqual(['half-open', 'probing'])
-    living.recordSuccess(1, 'probe', later)
-    attachHealth(memory).abandonAll(1)
-    expect(living.view(1, later).state).toBe('ready')
+    for (let count = 0; count < 3; count++) expect(call(health, one, refused, null, later)).toBe(true)
+    expect(health.view(0, later, 1, one)).toMatchObject({ state: 'half-open' })
+    for (let count = 0; count < 20; count++) call(health, other, refused, null, start)
+    expect(stateFor(health, null, other)).toBe('ready')
   })
 
-  it('grants one probe, whose success closes it with a clean slate', () => {
+  it('keeps nobody from probing while it is being sent', () => {
     const health = make()
-    fail(health, 5)
+    failTarget(health, one, 5, start)
     const later = start + 6000
-    expect(health.enter(0, later)).toBe('probe')
-    expect(health.enter(0, later)).toBeNull()
-    expect(health.view(0, later)).toMatchObject({ state: 'probing' })
-    health.recordSuccess(0, 'probe', later)
-    expect(health.enter(0, later)).toBe('pass')
-    fail(health, 4, later)
-    expect(health.view(0, later)).toEqual({ state: 'ready' })
+    const unsent = health.enter(one, null, later, false)
+    expect(unsent?.target?.shared).toBe('trial')
+    expect(call(health, one, answered, null, later)).toBe(true)
+    expect(health.view(0, later, 1, one)).toEqual({ state: 'ready' })
+  })
+})
+
+describe('a model of a provider', () => {
+  it('that fails closes nothing else', () => {
+    const health = make()
+    failTarget(health, one, 5, start)
+    expect([stateFor(health, null), stateFor(health, null, other), health.view(0, start, 1).state]).toEqual([
+      'open',
+      'ready',
+      'ready',
+    ])
   })
 
-  it('forgets the window and the failed probes when it closes', () => {
+  it('shares the trouble of its provider’s connections', () => {
     const health = make()
-    for (let call = 0; call < 10; call++) {
-      health.recordSuccess(0, 'pass', start)
-      health.recordFailure(0, 'pass', start)
-    }
-    expect(health.enter(0, start + 5000)).toBe('probe')
-    health.recordFailure(0, 'probe', start + 5000)
-    expect(health.enter(0, start + 15_000)).toBe('probe')
-    health.recordSuccess(0, 'probe', start + 15_000)
-    fail(health, 2, start + 15_000)
-    expect(health.view(0, start + 15_000)).toEqual({ state: 'ready' })
-    fail(health, 3, start + 15_000)
-    expect(health.view(0, start + 15_000)).toEqual({ state: 'open', until: start + 20_000 })
+    for (let count = 0; count < 5; count++) call(health, one, cut, null, start)
+    expect([stateFor(health, null, other), health.view(0, start, 1).state, health.view(1, start, 1).state]).toEqual([
+      'open',
+      'open',
+      'ready',
+    ])
   })
 
-  it('doubles its time with each failed probe, up to five minutes', () => {
+  it('behind a pattern shares the pattern’s row until it has succeeded once', () => {
     const health = make()
-    fail(health, 5)
-    let now = start
-    const durations: number[] = []
-    for (let round = 0; round < 9; round++) {
-      const view = health.view(0, now)
-      const until = view.state === 'open' ? view.until : now
-      durations.push(until - now)
-      now = until
-      expect(health.enter(0, now)).toBe('probe')
-      health.recordFailure(0, 'probe', now)
-    }
-    expect(durations).toEqual([5000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000, 300_000])
+    const names = ['x', 'y', 'z'].map((name) => target(name, 0, 'gpt-*'))
+    const [x = one, y = one, z = one] = names
+    call(health, x, answered, null, start)
+    for (let count = 0; count < 5; count++) call(health, count % 2 === 0 ? y : z, broken, null, start)
+    expect(names.map((name) => stateFor(health, null, name))).toEqual(['ready', 'open', 'open'])
   })
 
-  it('lets the next one probe when a probe ends without a word, or never ends', () => {
-    const health = make()
-    fail(health, 5)
-    expect(health.enter(0, start + 5000)).toBe('probe')
-    health.abandon(0, 'probe')
-    expect(health.enter(0, start + 5000)).toBe('probe')
-    expect(health.enter(0, start + 64_999)).toBeNull()
-    expect(health.enter(0, start + 65_000)).toBe('probe')
+  it('is one of at most 4,096 that are told apart, however many names there are', () => {
+    const claimed: string[] = []
+    const health = attachHealth(createHealthMemory(2), null, (_slot, model) => claimed.push(model))
+    for (let name = 0; name < 3 * targetRows; name++) call(health, target(`name-${name}`), answered, null, start)
+    expect(claimed.length).toBeGreaterThan(0.9 * targetRows)
+    expect(claimed.length).toBeLessThanOrEqual(targetRows)
+    expect(new Set(claimed).size).toBe(claimed.length)
+    const unwatched = target('one-too-many')
+    for (let count = 0; count < 50; count++) expect(call(health, unwatched, broken, null, start)).toBe(true)
   })
 
-  it('is not moved by stragglers while it is open', () => {
-    const health = make()
-    fail(health, 5)
-    health.recordSuccess(0, 'pass', start + 1)
-    fail(health, 50, start + 4000)
-    health.abandon(0, 'pass')
-    expect(health.view(0, start + 4000)).toEqual({ state: 'open', until: start + 5000 })
+  it('that nobody was answered by takes no row of its own', () => {
+    const claimed: string[] = []
+    const health = attachHealth(createHealthMemory(2), null, (_slot, model) => claimed.push(model))
+    for (let name = 0; name < 100; name++) call(health, target(`made-up-${name}`, 0, '*'), broken, 'a', start)
+    expect(claimed).toEqual(['*'])
   })
 
-  it('never waits longer than its longest when the clock steps back', () => {
+  it('is forgotten with its provider, and no other is', () => {
     const health = make()
-    fail(health, 5, start + 86_400_000)
-    expect(health.enter(0, start)).toBe('probe')
+    const elsewhere = target('one', 1)
+    for (const each of [one, elsewhere]) failTarget(health, each, 5, start)
+    failTarget(health, other, 5, start, 'a')
+    health.markReady(0)
+    expect([stateFor(health, 'a'), stateFor(health, 'a', other), stateFor(health, null, elsewhere)]).toEqual([
+      'ready',
+      'ready',
+      'open',
+    ])
   })
 })
 
 describe('credentials', () => {
-  it('take turns, resting ones left out', () => {
+  it('take turns, those that cool down left out', () => {
     const health = make()
     const pick = () => health.pickCredential(0, 3, start)
     expect([pick(), pick(), pick(), pick()]).toEqual([0, 1, 2, 0])
@@ -141,7 +184,7 @@ describe('credentials', () => {
     expect(health.pickCredential(0, 3, start + 1000)).toBeTypeOf('number')
   })
 
-  it('all resting leave the provider out until the first is free', () => {
+  it('all cooling down leave the provider out until the first is free', () => {
     const health = make()
     health.coolDownCredential(0, 0, start + 9000)
     health.coolDownCredential(0, 1, start + 4000)
@@ -159,10 +202,10 @@ describe('credentials', () => {
     expect(health.rejectCredential(0, 1, 2, start + 1)).toBe(true)
     health.markFailing(0, start + 2)
     expect(health.view(0, start + 3, 2)).toEqual({ state: 'failing', since: start + 1 })
-    expect(health.enter(0, start + 3)).toBeNull()
+    expect(health.enter(one, null, start + 3)).toBeNull()
     health.markReady(0)
     expect(health.view(0, start + 3, 2)).toEqual({ state: 'ready' })
-    expect(health.enter(0, start + 3)).toBe('pass')
+    expect(health.enter(one, null, start + 3)).not.toBeNull()
   })
 
   it('a pool beyond its limit never reaches into the next provider', () => {
@@ -176,49 +219,96 @@ describe('credentials', () => {
   })
 })
 
-const anyStep = oneof(
-  record({ act: constantFrom('enter' as const), wait: integer({ min: 0, max: 4000 }) }),
-  record({
-    act: constantFrom('fail' as const, 'fail' as const, 'succeed' as const, 'abandon' as const),
-    wait: integer({ min: 0, max: 200 }),
-  }),
-)
+describe('a limit that a credential met', () => {
+  it('holds for that model only, and passes it over while another can serve', () => {
+    const health = make()
+    health.limitCredential(one, 0, start + 9000)
+    const picked = (at: HealthTarget) => new Set([0, 1, 2, 3].map(() => health.pickCredential(0, 2, start, at)))
+    expect([picked(one), picked(other)]).toEqual([new Set([1]), new Set([0, 1])])
+    health.limitCredential(one, 0, start + 1000)
+    health.limitCredential(one, 1, start + 4000)
+    expect(health.view(0, start, 2, one)).toEqual({ state: 'limited', until: start + 4000 })
+    expect(health.pickCredential(0, 2, start, one)).toBe(1)
+    expect(health.view(0, start + 4000, 2, one)).toEqual({ state: 'ready' })
+  })
 
-/** Calls enter and end in any order; the oldest one under way ends first. */
-it('whatever happens, lets at most one probe go at a time, and nobody in while it is open', () => {
+  it('is tried before one that this request has tried already', () => {
+    const health = make()
+    health.limitCredential(one, 0, start + 9000)
+    expect(health.pickCredential(0, 2, start, one, [1])).toBe(0)
+  })
+})
+
+describe('a credential that no check can prove', () => {
+  const until = start + 30_000
+
+  it('cools down after rejections of two keys, or five in a row', () => {
+    const health = make()
+    expect(health.suspectCredential(0, 0, 'a', until)).toBe(false)
+    expect(health.suspectCredential(0, 0, 'b', until)).toBe(true)
+    expect(health.isCoolingDown(0, 0, start)).toBe(true)
+    const found = [1, 2, 3, 4, 5].map(() => health.suspectCredential(0, 1, 'a', until))
+    expect(found).toEqual([false, false, false, false, true])
+  })
+
+  it('is trusted again after a call that it is accepted for', () => {
+    const health = make()
+    for (const key of ['a', 'b', 'a', 'b']) {
+      expect(health.suspectCredential(0, 0, key, until)).toBe(false)
+      health.trustCredential(0, 0)
+    }
+  })
+})
+
+const keys = ['a', 'b', 'c'] as const
+const anyCall = record({
+  key: constantFrom(...keys),
+  at: constantFrom(one, other),
+  outcome: constantFrom(answered, broken, broken, cut, refused),
+  wait: integer({ min: 0, max: 2000 }),
+})
+
+it('whatever one key’s calls come to, a key whose own calls succeed is always let in', () => {
   fc.assert(
-    property(array(anyStep, { minLength: 20, maxLength: 150 }), (steps) => {
+    property(array(tuple(anyCall, constantFrom(true, false)), { maxLength: 200 }), (calls) => {
       const health = make()
       let now = start
-      let leasedUntil = 0
-      const underWay: Entry[] = []
-      for (const { act, wait } of steps) {
+      for (const [{ at, outcome, wait }, bad] of calls) {
         now += wait
-        const before = health.view(0, now)
-        if (act === 'enter') {
-          const entry = health.enter(0, now)
-          const wanted = { ready: 'pass', 'half-open': 'probe' }[before.state as string] ?? null
-          expect(entry).toBe(wanted)
-          if (entry === 'probe') {
-            expect(leasedUntil).toBeLessThanOrEqual(now)
-            leasedUntil = now + 60_000
-          }
-          if (entry) underWay.push(entry)
-          continue
-        }
-        const entry = underWay.shift()
-        if (!entry) continue
-        if (entry === 'probe') leasedUntil = 0
-        if (act === 'fail') health.recordFailure(0, entry, now)
-        if (act === 'succeed') health.recordSuccess(0, entry, now)
-        if (act === 'abandon') health.abandon(0, entry)
-        const after = health.view(0, now)
-        if (before.state !== 'ready' && entry === 'pass') expect(after).toEqual(before)
-        if (entry === 'probe' && before.state === 'probing') {
-          expect(after.state).toBe({ fail: 'open', succeed: 'ready', abandon: 'half-open' }[act])
-        }
+        if (bad) call(health, at, outcome, 'bad', now)
+        else expect(call(health, at, answered, 'good', now)).toBe(true)
       }
     }),
-    { numRuns: 500 },
+    { numRuns: 300 },
+  )
+})
+
+it('whatever happens at one model, others are kept away by failures of connections alone', () => {
+  fc.assert(
+    property(array(anyCall, { maxLength: 200 }), (calls) => {
+      const health = make()
+      let now = start
+      for (const { key, outcome, wait } of calls) {
+        now += wait
+        call(health, one, outcome === cut ? broken : outcome, key, now)
+        for (const each of keys) expect(health.view(0, now, 1, other, each)).toEqual({ state: 'ready' })
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+it('whatever happens, a call is let in exactly when its key’s view says so', () => {
+  fc.assert(
+    property(array(anyCall, { maxLength: 200 }), (calls) => {
+      const health = make()
+      let now = start
+      for (const { key, at, outcome, wait } of calls) {
+        now += wait
+        const { state } = health.view(0, now, 1, at, key)
+        expect(call(health, at, outcome, key, now)).toBe(state !== 'open' && state !== 'probing')
+      }
+    }),
+    { numRuns: 300 },
   )
 })

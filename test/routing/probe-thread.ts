@@ -11,6 +11,7 @@ Atomics.wait(new Int32Array(gate), 0, 0)
 const granted: number[] = []
 for (let slot = 0; slot < slots; slot++) {
   meet(slot)
-  if (health.enter(slot, now) === 'probe') granted.push(slot)
+  const entry = health.enter({ slot, model: '', pattern: null }, null, now)
+  if (entry?.target?.shared === 'probe') granted.push(slot)
 }
 parentPort?.postMessage(granted)

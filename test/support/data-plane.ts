@@ -18,11 +18,13 @@ import { makeRoute, makeTarget } from './snapshot.ts'
 export interface DataPlane {
   baseUrl: string
   key: string
+  /** Of a second key, `key_2`; there is one where the options ask for it. */
+  otherKey: string
   inFlight(): number
   /** Bytes of large bodies. */
   held(): number
-  /** Of a provider, by its place among the providers. */
-  health(slot: number, credentials?: number): HealthView
+  /** Of a provider, by its place among the providers; of a model there, as a key would meet it. */
+  health(slot: number, credentials?: number, model?: string, keyId?: string): HealthView
   /** The provider has failed so often, and so long ago, that one request may probe. */
   failLongAgo(slot: number): void
   tell(message: ToThread, transfer?: readonly MessagePort[]): void
@@ -59,6 +61,8 @@ export interface DataPlaneOptions {
   /** Of the one key; epoch milliseconds. */
   revokedAt?: number | null
   policies?: SnapshotPolicy[]
+  /** Whether there is a second key beside it. */
+  twoKeys?: boolean
   /** More routes; a provider's id is `prv_NAME`. */
   routes?: SnapshotRoute[]
   keepAliveMs?: number
@@ -83,6 +87,7 @@ export async function startDataPlane({
   routes = [],
   policies = [],
   revokedAt = null,
+  twoKeys = false,
   keepAliveMs = 15_000,
   timeouts = {},
   trustedProxies = [],
@@ -134,7 +139,10 @@ export async function startDataPlane({
   const key = mintGatewayKey()
   tell({ type: 'configuration', snapshot: { ...snapshotOf(providers, routes), policies } })
   let keysVersion = 1
-  tell({ type: 'keys', delta: { full: true, version: keysVersion, upsert: [keyRow(key, revokedAt)], remove: [] } })
+  const otherKey = mintGatewayKey()
+  const second = twoKeys ? [{ ...keyRow(otherKey, null), id: 'key_2', name: 'second' }] : []
+  const upsert = [keyRow(key, revokedAt), ...second]
+  tell({ type: 'keys', delta: { full: true, version: keysVersion, upsert, remove: [] } })
   const listening = hear('listening')
   tell({ type: 'listen' })
   const message = await listening
@@ -167,11 +175,21 @@ export async function startDataPlane({
   return {
     baseUrl: `${certificate === null ? 'http' : 'https'}://127.0.0.1:${port}`,
     key,
+    otherKey,
     inFlight: () => counters.read(requestsInFlight),
     held: () => counters.read(heldBytes),
-    health: (slot, credentials) => health.view(slot, Date.now(), credentials),
+    health: (slot, credentials, model, keyId) => {
+      const target = model === undefined ? null : { slot, model, pattern: null }
+      return health.view(slot, Date.now(), credentials, target, keyId ?? null)
+    },
     failLongAgo: (slot) => {
-      for (let time = 0; time < 5; time++) health.recordFailure(slot, 'pass', Date.now() - 3_600_000)
+      const target = { slot, model: '', pattern: null }
+      const cut = { provider: 'failure', target: 'failure', cause: 2 } as const
+      for (let time = 0; time < 5; time++) {
+        const then = Date.now() - 3_600_000
+        const entry = health.enter(target, null, then)
+        if (entry !== null) health.record(entry, target, cut, null, then)
+      }
     },
     tell,
     hear,

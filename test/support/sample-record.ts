@@ -1,6 +1,6 @@
 import { newId } from '../../src/core/ids.ts'
 import type { JournalEntry } from '../../src/core/journal-format.ts'
-import type { RequestRecord } from '../../src/core/record.ts'
+import type { AttemptRecord, RequestRecord } from '../../src/core/record.ts'
 import { blankRecord } from '../../src/store/records/blank-record.ts'
 
 /** A settled request of the OpenAI lane, in whatever differs. */
@@ -41,4 +41,24 @@ export function admitted(record: RequestRecord): JournalEntry {
 
 export function settled(record: RequestRecord): JournalEntry {
   return { kind: 'settled', record: { ...record, state: 'settled' } }
+}
+
+/** The attempts of a request that its first provider failed and its second answered. */
+export function fellBack(first: string, second: string): AttemptRecord[] {
+  return [sampleAttempt(first, 'provider_unreachable'), sampleAttempt(second, 'answered')]
+}
+
+export function sampleAttempt(provider: string, outcome: string, status: number | null = null): AttemptRecord {
+  return {
+    provider,
+    upstream_model: 'm',
+    status,
+    outcome,
+    started_ms: 1,
+    connected_ms: null,
+    first_byte_ms: null,
+    ended_ms: 11,
+    message: null,
+    cost: null,
+  }
 }

@@ -5,7 +5,7 @@ import type { Secret } from '../../core/secret.ts'
 import type { Manifest } from '../../manifest/read.ts'
 import type { ReadRequest } from '../../manifest/thread-message.ts'
 import type { CheckResult, ProviderKind, ProviderTarget } from '../../providers/contract.ts'
-import type { HealthView } from '../../routing/health.ts'
+import type { HealthTarget, HealthView } from '../../routing/health.ts'
 import type { Keyring } from '../../sealing/keyring.ts'
 import type { StoreClient, StoreHealth } from '../../store/api.ts'
 import type { ConfigurationSnapshot, SnapshotKey } from '../../store/configuration/snapshot.ts'
@@ -88,8 +88,8 @@ export interface Runtime {
   }): Promise<{ requestId: string; status: number; body: string }>
   /** Sends a request through the data plane as that key, whatever its secret; the answer as it comes. The signal ends it. */
   send(call: SentCall, signal: AbortSignal): AsyncIterable<SentPiece>
-  /** What a request to the provider in this slot would meet now; `credentials` is the size of its pool. */
-  health(slot: number, credentials: number): HealthView
+  /** What a request to the provider in this slot, for a model there and of a key, would meet now; `credentials` is the size of its pool. */
+  health(slot: number, credentials: number, target?: HealthTarget, keyId?: string | null): HealthView
   /** The same for each model that calls to this provider have named; behind a pattern only those that have succeeded. */
   targets(slot: number): { model: string; health: HealthView }[]
   status(): RuntimeStatus

@@ -23,7 +23,7 @@ export function scopeRuntime(runtime: Runtime, scope: Scope, store: Pick<StoreCl
     ingest: () => runtime.ingest(),
     changes: () => runtime.changes(),
     onChange: (listener) => runtime.onChange(listener),
-    health: (slot, credentials) => runtime.health(slot, credentials),
+    health: (...asked) => runtime.health(...asked),
     targets: (slot) => runtime.targets(slot),
     // What of it is a sum over all projects is left out where it is shown.
     status: () => runtime.status(),

@@ -297,6 +297,7 @@ function scopeRecords(read: Tables, scope: Scope): Part<'records'> {
     },
     stats: async (filter, by) => read.records.stats(narrow(filter), by),
     usage: async (filter, lately) => read.records.usage(narrow(filter), lately),
+    attempts: async (filter) => read.records.attempts(narrow(filter)),
     targets: async (filter, notIn) => read.records.targets(narrow(filter), notIn),
     series: async (filter, question) => read.records.series(narrow(filter), question),
     attemptSeries: async (filter, question) => read.records.attemptSeries(narrow(filter), question),

@@ -121,9 +121,12 @@ export abstract class AnswerFlow implements AnswerConsumer {
     trace.responseBytes += last?.length ?? 0
     if (last !== null) arrival.capture?.answer(last)
     if (!abort.disconnected) trace.mark('last_byte')
-    this.answer.attempt.ended_ms = trace.elapsed()
+    const { attempt, leg } = this.answer
+    attempt.ended_ms = trace.elapsed()
+    // What broke off after its content had begun was no success of the provider's.
+    if (end.error !== null && attempt.outcome === 'answered') attempt.outcome = end.error.code
     // Of what is only estimated nothing more is known.
-    const detail = end.tokens?.source === 'reported' ? this.answer.leg.reader.usageDetail() : null
+    const detail = end.tokens?.source === 'reported' ? leg.reader.usageDetail() : null
     await settle(arrival, { ...end, detail })
     if (abort.disconnected) this.#done()
     return !abort.disconnected

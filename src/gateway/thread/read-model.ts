@@ -45,6 +45,8 @@ export class ReadModel {
   prices = new PriceBook([])
   pricesRevision = -1
   #keys = new Map<string, SnapshotKey>()
+  /** By the version of the keys for which it was found out. */
+  #single = { version: -1, is: true }
 
   /** Throws before anything is replaced when the snapshot is not valid; the old one stays. */
   replaceConfiguration(snapshot: ConfigurationSnapshot): void {
@@ -67,12 +69,29 @@ export class ReadModel {
     return this.#keys.get(hash)
   }
 
+  /** Whether all keys that are good are secrets of one; found out once for each change of the keys. */
+  get hasSingleKey(): boolean {
+    if (this.#single.version !== this.keysVersion)
+      this.#single = { version: this.keysVersion, is: isSingle(this.#keys.values(), Date.now()) }
+    return this.#single.is
+  }
+
   /** Slow: for the rare call that has no secret to look it up by. Of a rotated key the secret that is good for longest. */
   findKeyById(id: string): SnapshotKey | null {
     let found: SnapshotKey | null = null
     for (const key of this.#keys.values()) if (key.id === id && (found === null || outlasts(key, found))) found = key
     return found
   }
+}
+
+function isSingle(keys: Iterable<SnapshotKey>, now: number): boolean {
+  let only: string | null = null
+  for (const { id, revokedAt, expiresAt } of keys) {
+    if (revokedAt !== null || (expiresAt !== null && expiresAt <= now)) continue
+    if (only !== null && only !== id) return false
+    only = id
+  }
+  return true
 }
 
 function outlasts(one: SnapshotKey, other: SnapshotKey): boolean {

@@ -55,7 +55,9 @@ const gateway: Gateway = {
   descriptors,
   chunks: new GcPacer(),
   transport,
-  health: attachHealth(start.healthMemory, start.column),
+  health: attachHealth(start.healthMemory, start.column, (slot, model) =>
+    send({ type: 'traffic', event: { type: 'target-watched', slot, model } }),
+  ),
   counters,
   formatsOf,
   serves: servesOperation,

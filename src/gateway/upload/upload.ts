@@ -95,6 +95,11 @@ export class Upload {
     options.deadlines.add(this.#deadline)
   }
 
+  /** The client has sent all of it. */
+  get complete(): boolean {
+    return this.#state === 'complete'
+  }
+
   /** Of the form, as far as they were found before it went on. */
   get fields(): readonly FormField[] {
     return this.#options.scanner?.fields ?? []

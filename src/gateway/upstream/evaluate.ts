@@ -1,11 +1,13 @@
 import { type Fault, fault } from '../../core/errors.ts'
+import { quote } from '../../core/quote.ts'
 import type { AttemptRecord } from '../../core/record.ts'
 import type { StreamedError } from '../../lanes/contract.ts'
-import type { AnswerHead, Meaning } from '../../providers/contract.ts'
+import type { AnswerHead, TransportFault } from '../../providers/contract.ts'
+import { readErrorBody } from '../../providers/wire/status.ts'
 import type { Failure, Sent } from '../../routing/attempt.ts'
-import type { Entry } from '../../routing/health.ts'
+import { failureCause } from '../../routing/failure-cause.ts'
+import type { CallOutcome } from '../../routing/health.ts'
 import type { Candidate } from '../../routing/plan.ts'
-import type { TrafficEvent } from '../gateway.ts'
 import { hideInHeaders, hideInText } from './hide-credential.ts'
 import type { Leg } from './leg.ts'
 import type { Gated, Head, UpstreamCall } from './upstream-call.ts'
@@ -31,47 +33,46 @@ interface Outcome {
 /** What an outcome means: what to do next, and what it says of the provider. `applyEvaluation` acts on it. */
 export interface AttemptEvaluation {
   sent: Sent<Answer>
-  /** For the breaker; `abandoned`: nothing was learned about the provider. */
-  health: 'success' | 'failure' | 'abandoned'
-  /** The credential may not be used: for good (`rejected`), or until a moment in epoch milliseconds. */
-  cooldown?: 'rejected' | number
-  /** For the control plane. */
-  report?: TrafficEvent
-  /** Another credential of the pool may be tried at once, if there is one. */
-  tryOtherCredential?: true
+  health: CallOutcome
+  credential?: CredentialOutcome
+}
+
+/** What an outcome says of the credential that was used. */
+export type CredentialOutcome =
+  /** Rejected with this call; the check decides whether it was about the credential. `alone`: a handshake proves nothing. */
+  | { kind: 'suspect'; reason: string; alone: boolean }
+  /** It is accepted, but may not do this; the check decides whether that is all. */
+  | { kind: 'doubtful' }
+  | { kind: 'exhausted'; reason: string }
+  /** It met a limit of the model; null: the provider did not say for how long. */
+  | { kind: 'limited'; retryAfterMs: number | null }
+  | { kind: 'accepted' }
+
+/** The answer came; nothing went wrong. */
+const fine: CallOutcome = { provider: 'success', target: 'success', cause: 0 }
+/** It answers, but what it answered is about this call alone. */
+const spoke: CallOutcome = { provider: 'success', target: 'neutral', cause: 0 }
+/** The client ended it: nothing was learned. */
+const unknown: CallOutcome = { provider: 'neutral', target: 'neutral', cause: 0 }
+
+function failing(cause: number, provider: CallOutcome['provider']): CallOutcome {
+  return { provider, target: 'failure', cause }
 }
 
 export function evaluate(outcome: Outcome): AttemptEvaluation {
   const gated = withoutCredential(outcome)
   switch (gated.kind) {
     case 'aborted':
-      return { sent: { kind: 'gone' }, health: 'abandoned' }
+      return { sent: { kind: 'gone' }, health: unknown }
     case 'failed':
-      return evaluateFault(outcome.leg, gated.fault)
+      return evaluateFault(outcome.leg, gated)
     case 'error-event':
       return evaluateErrorEvent(outcome, gated)
     case 'error':
       return evaluateError(outcome, gated)
     default:
-      return goesToClient(outcome, gated)
+      return { ...goesToClient(outcome, gated, fine), credential: { kind: 'accepted' } }
   }
-}
-
-/** The one place where an outcome changes the provider's health and its credentials, and is reported. */
-export function applyEvaluation(leg: Leg, entry: Entry, evaluation: AttemptEvaluation): Sent<Answer> {
-  const { health, report } = leg.call.gateway
-  const { slot } = leg.provider.row
-  const now = Date.now()
-  if (evaluation.health === 'success') health.recordSuccess(slot, entry, now)
-  else if (evaluation.health === 'failure') health.recordFailure(slot, entry, now)
-  else health.abandon(slot, entry)
-  if (evaluation.cooldown === 'rejected') health.rejectCredential(slot, leg.credentialIndex, poolSize(leg), now)
-  else if (evaluation.cooldown !== undefined) health.coolDownCredential(slot, leg.credentialIndex, evaluation.cooldown)
-  if (evaluation.report !== undefined) report(evaluation.report)
-  const { sent } = evaluation
-  if (evaluation.tryOtherCredential === true && sent.kind === 'failed' && hasOtherCredential(leg))
-    return { kind: 'failed', failure: { ...sent.failure, next: 'credential' } }
-  return sent
 }
 
 /** A provider may repeat what it was sent: none of the headers that hold the credential passes. */
@@ -86,30 +87,49 @@ function withoutCredential({ gated, leg }: Outcome): Gated {
   return headers === gated.head.headers ? gated : { ...gated, head: { ...gated.head, headers } }
 }
 
-function goesToClient(outcome: Outcome, gated: Answer['gated'], error: Answer['error'] = null): AttemptEvaluation {
+function goesToClient(
+  outcome: Outcome,
+  gated: Answer['gated'],
+  health: CallOutcome,
+  error: Answer['error'] = null,
+): AttemptEvaluation {
   const { leg, upstream, attempt } = outcome
-  return { sent: { kind: 'answered', answer: { leg, upstream, attempt, gated, error } }, health: 'success' }
+  return { sent: { kind: 'answered', answer: { leg, upstream, attempt, gated, error } }, health }
 }
 
-function evaluateFault(leg: Leg, reason: Fault): AttemptEvaluation {
+function evaluateFault(leg: Leg, { fault: reason, transport }: Extract<Gated, { kind: 'failed' }>): AttemptEvaluation {
   // A provider that used up its time once would use it up again: the next target is the better bet.
   const next = reason.code === 'provider_timeout' || reason.code === 'overloaded' ? 'target' : 'retry'
   const failure = { fault: reason, answer: null, next, retryAfterMs: null, reason: reason.message } as const
   // The gateway's own trouble says nothing of the provider; another target may have a connection open.
   if (reason.code === 'overloaded')
-    return { sent: { kind: 'failed', failure: { ...failure, fallback: true } }, health: 'abandoned' }
-  return { sent: failed(leg, failure, reason.code), health: 'failure' }
+    return { sent: { kind: 'failed', failure: { ...failure, fallback: true } }, health: unknown }
+  return { sent: failed(leg, failure, reason.code), health: healthOfFault(leg, reason, transport) }
+}
+
+/** Connections are the provider's, what comes over them is the model's. */
+function healthOfFault(leg: Leg, { code }: Fault, transport: TransportFault['kind'] | null): CallOutcome {
+  const cut = transport === 'reset' || transport === 'protocol'
+  // A provider that hangs up on somebody who stopped sending is right to do so.
+  if (cut) return isUnsent(leg) ? unknown : failing(failureCause.cut, 'failure')
+  if (transport !== null) return failing(failureCause.unreachable, 'failure')
+  if (code === 'provider_timeout') return failing(failureCause.timeout, 'neutral')
+  return failing(failureCause.malformed, 'success')
+}
+
+/** The client has not sent all of its upload: what ended the call may have been its doing. */
+function isUnsent({ call }: Leg): boolean {
+  return call.body.upload !== null && !call.body.upload.complete
 }
 
 function evaluateErrorEvent(outcome: Outcome, gated: Extract<Gated, { kind: 'error-event' }>): AttemptEvaluation {
   const { leg, upstream } = outcome
   const { status, message } = gated.error
-  const meaning = classifyErrorEvent(leg, gated.error)
-  if (meaning.verdict === 'quota-exhausted') {
+  if (meansExhausted(leg, gated.error)) {
     upstream.abort()
-    return evaluateRejectedCredential(leg, meaning, status ?? assumedStatus)
+    return exhaust(leg, 'in its stream')
   }
-  if (isCallers(status)) return goesToClient(outcome, { kind: 'stream', head: gated.head })
+  if (isCallers(status)) return goesToClient(outcome, { kind: 'stream', head: gated.head }, spoke)
   upstream.abort()
   const cleaned = hideAccount(leg, Buffer.from(message)).toString()
   const reason = fault(
@@ -117,15 +137,14 @@ function evaluateErrorEvent(outcome: Outcome, gated: Extract<Gated, { kind: 'err
     `The provider ended its stream with an error before any content: ${cleaned}`,
   )
   const failure = { fault: reason, answer: null, next: 'retry', retryAfterMs: null, reason: cleaned } as const
-  return { sent: failed(leg, failure, reason.code), health: 'failure' }
+  return { sent: failed(leg, failure, reason.code), health: failing(status ?? failureCause.malformed, 'success') }
 }
 
-const assumedStatus = 429
-
 /** As if the error had come with its status, before the stream began. One without a status may still be about the account. */
-function classifyErrorEvent({ lane, provider }: Leg, { status, written }: StreamedError): Meaning {
-  const head = { status: status ?? assumedStatus, headers: new Map<string, string>() }
-  return provider.kind.classify(lane.name, head, Buffer.from(JSON.stringify({ error: written })))
+function meansExhausted({ lane, provider }: Leg, { status, written }: StreamedError): boolean {
+  const head = { status: status ?? 429, headers: new Map<string, string>() }
+  const meaning = provider.kind.classify(lane.name, head, Buffer.from(JSON.stringify({ error: written })))
+  return meaning.verdict === 'quota-exhausted'
 }
 
 /** Whether an error event says that the request itself is wrong: every other provider would reject it too. */
@@ -137,38 +156,32 @@ function evaluateError(outcome: Outcome, gated: Extract<Gated, { kind: 'error' }
   const { leg } = outcome
   const { status } = gated.head
   const meaning = leg.provider.kind.classify(leg.lane.name, answerHead(gated.head), gated.body)
-  if (meaning.verdict === 'credential-rejected' || meaning.verdict === 'quota-exhausted')
-    return leg.call.clientSecret !== null && meaning.verdict === 'credential-rejected'
-      ? endOfClientSecret(leg)
-      : evaluateRejectedCredential(leg, meaning, status)
-  const passed = goesToClient(outcome, gated, { body: hideAccount(leg, gated.body) })
+  if (meaning.verdict === 'quota-exhausted') return exhaust(leg, String(status))
+  if (meaning.verdict === 'credential-rejected')
+    return leg.call.clientSecret === null ? evaluateRejectedCredential(leg, gated) : endOfClientSecret(leg)
+  const passed = goesToClient(outcome, gated, spoke, { body: hideAccount(leg, gated.body) })
   if (passed.sent.kind !== 'answered') return passed
   const { answer } = passed.sent
   if (meaning.verdict === 'retry') return evaluateRetry(leg, answer, meaning.retryAfterMs)
   const evaluation = leg.route?.fallbackOn.includes(String(status)) ? fallBack(leg, answer) : passed
-  if (meaning.verdict !== 'credential-doubtful') return evaluation
-  const credentialId = credentialIdOf(leg)
-  return { ...evaluation, report: { type: 'credential-doubtful', providerId: leg.provider.row.id, credentialId } }
+  // An object's own endpoint says so of what the caller may not see.
+  if (meaning.verdict !== 'credential-doubtful' || leg.match.object !== null) return evaluation
+  return { ...evaluation, credential: { kind: 'doubtful' } }
 }
 
 function fallBack(leg: Leg, answer: Answer): AttemptEvaluation {
   const { status } = answer.gated.head
   const reason = `answered ${status}, on which this route falls back`
   const failure = { fault: fault('provider_bad_response'), answer, next: 'target', retryAfterMs: null, reason } as const
-  return { sent: failed(leg, failure, String(status)), health: 'success' }
+  return { sent: failed(leg, failure, String(status)), health: spoke }
 }
 
 /** It was the client's own, made for a while: nothing is wrong with the one that is stored. */
 function endOfClientSecret(leg: Leg): AttemptEvaluation {
   const what = fault('invalid_key', 'The provider no longer accepts this credential for clients. Ask for a new one.')
   const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason: what.message } as const
-  return { sent: failed(leg, failure, what.code), health: 'success' }
+  return { sent: failed(leg, failure, what.code), health: spoke }
 }
-
-/** The cooldown of one of several credentials after a 429 that did not say how long, and its bounds. */
-const limitCooldownMs = 5000
-const shortestCooldownMs = 1000
-const longestCooldownMs = 60 * 60_000
 
 function evaluateRetry(leg: Leg, answer: Answer, retryAfterMs: number | null): AttemptEvaluation {
   const { status } = answer.gated.head
@@ -176,50 +189,38 @@ function evaluateRetry(leg: Leg, answer: Answer, retryAfterMs: number | null): A
   const reason = `answered ${status}${wait}`
   const failure = { fault: fault('provider_bad_response'), answer, next: 'retry', retryAfterMs, reason } as const
   const sent = failed(leg, failure, String(status))
-  if (status !== 429) return { sent, health: 'failure' }
   // A provider that keeps its limits is healthy; only this credential of it is used up.
-  if (leg.provider.credentials.length <= 1) return { sent, health: 'success' }
-  const cooldownMs = Math.min(Math.max(retryAfterMs ?? limitCooldownMs, shortestCooldownMs), longestCooldownMs)
-  return { sent, health: 'success', cooldown: Date.now() + cooldownMs, tryOtherCredential: true }
+  if (status === 429) return { sent, health: fine, credential: { kind: 'limited', retryAfterMs } }
+  return { sent, health: isUnsent(leg) ? unknown : failing(status, 'success') }
 }
 
-/** How long an account without quota is left alone before traffic tries it again; the check may end that sooner. */
-const quotaCooldownMs = 60_000
-
-function evaluateRejectedCredential(leg: Leg, { verdict }: Meaning, status: number): AttemptEvaluation {
-  const rejected = verdict === 'credential-rejected'
-  const reason = rejected
-    ? `the provider refused the stored credential (${status})`
-    : `the provider's account is out of quota (${status})`
-  const what = fault(rejected ? 'provider_credential_rejected' : 'provider_quota_exhausted')
+function exhaust(leg: Leg, where: string): AttemptEvaluation {
+  const reason = `the provider's account is out of quota (${where})`
+  const what = fault('provider_quota_exhausted')
   const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason } as const
-  return {
-    sent: failed(leg, failure, what.code),
-    health: 'abandoned',
-    cooldown: rejected ? 'rejected' : Date.now() + quotaCooldownMs,
-    report: {
-      type: rejected ? 'credential-rejected' : 'quota-exhausted',
-      providerId: leg.provider.row.id,
-      credentialId: credentialIdOf(leg),
-      reason,
-    },
-    tryOtherCredential: true,
-  }
+  return { sent: failed(leg, failure, what.code), health: spoke, credential: { kind: 'exhausted', reason } }
 }
 
-/** Whether the pool has another credential that may be tried at once. A request goes through a pool once. */
-function hasOtherCredential(leg: Leg): boolean {
-  const { call, candidate, provider } = leg
-  if (candidate.credentialId !== undefined) return false
-  const size = poolSize(leg)
-  const tried = call.trace.attempts.filter((attempt) => attempt.provider === provider.row.name).length
-  if (size <= 1 || tried >= size) return false
-  const { state } = call.gateway.health.view(provider.row.slot, Date.now(), size)
-  return state !== 'failing' && state !== 'cooling-down'
+function evaluateRejectedCredential(leg: Leg, { head, body }: Extract<Gated, { kind: 'error' }>): AttemptEvaluation {
+  const reason = `the provider refused the stored credential (${head.status})`
+  const words = wordsOf(leg, body)
+  const what = fault(
+    'provider_credential_rejected',
+    `The provider refused this call's credential (${head.status})${words === '' ? '' : `: ${words}`}. Ask the operator: the credential may lack a permission, or must be replaced.`,
+  )
+  const failure = { fault: what, answer: null, next: 'target', retryAfterMs: null, reason } as const
+  const alone = leg.call.transport !== leg.call.gateway.transport
+  return { sent: failed(leg, failure, what.code), health: spoke, credential: { kind: 'suspect', reason, alone } }
 }
 
-function poolSize({ provider }: Leg): number {
-  return Math.max(1, provider.credentials.length)
+const quotedLength = 300
+
+/** What the provider said, in one line, without account ids and the credential. */
+function wordsOf(leg: Leg, body: Buffer): string {
+  const { message } = readErrorBody(body)
+  const text = hideAccount(leg, Buffer.from(message)).toString().replace(/\s+/g, ' ').trim()
+  if (text === '') return ''
+  return quote(text.length > quotedLength ? `${text.slice(0, quotedLength)}…` : text)
 }
 
 function failed({ route }: Leg, failure: Omit<Failure<Answer>, 'fallback'>, condition: string): Sent<Answer> {

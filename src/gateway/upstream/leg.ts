@@ -19,6 +19,10 @@ export interface LegTarget {
   credentialIndex: number
   /** The client's own credential, or the one of the pool; null: the provider asks for none. */
   credential: Secret | null
+  /** Places of the credentials that this request has tried at this target, this one included. */
+  tried: readonly number[]
+  /** Whose failures these are; null: everybody's, since the gateway has a single key. */
+  caller: string | null
 }
 
 /**

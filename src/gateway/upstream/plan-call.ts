@@ -24,6 +24,7 @@ export function planModel(
   additional?: Inspection['additionalModels'],
 ): Plan {
   const { gateway, key, arrival } = call
+  const caller = callerOf(call)
   return plan(
     {
       lane: call.lane.name,
@@ -36,11 +37,16 @@ export function planModel(
       formatsOf: gateway.formatsOf,
       operation: call.match.endpoint.operation,
       serves: gateway.serves,
-      health: (slot, credentials) => gateway.health.view(slot, arrival.receivedAt, credentials),
+      health: (slot, credentials, target) => gateway.health.view(slot, arrival.receivedAt, credentials, target, caller),
       now: arrival.receivedAt,
       maySee: (each) => mayUseModel(call.policy, each),
       random: gateway.random,
     },
     gateway.model.configuration.routes,
   )
+}
+
+/** Whose failures count apart from others'; null in a gateway with a single key, whose failures count for all. */
+export function callerOf({ gateway, key }: Call): string | null {
+  return gateway.model.hasSingleKey ? null : key.id
 }

@@ -3,24 +3,27 @@ import { openFramer } from '../../lanes/framer.ts'
 import type { Transport } from '../../providers/contract.ts'
 import { type Attempted, attempt, type Sent } from '../../routing/attempt.ts'
 import { skippedSignal } from '../../routing/candidates.ts'
-import type { Entry } from '../../routing/health.ts'
+import type { CallEntry } from '../../routing/health.ts'
 import type { Candidate, Plan } from '../../routing/plan.ts'
 import type { SnapshotRoute } from '../../store/configuration/snapshot.ts'
 import { startKeepAlive } from '../answer/keep-alive.ts'
 import type { Call } from '../request/call.ts'
 import type { LiveProvider } from '../thread/read-model.ts'
 import { openUpload, stopAttempts } from '../upload/send-upload.ts'
-import { type Answer, applyEvaluation, evaluate, notReady, outcomeOf } from './evaluate.ts'
+import { applyEvaluation } from './apply-evaluation.ts'
+import { type Answer, evaluate, notReady, outcomeOf } from './evaluate.ts'
 import { findRequestId } from './headers.ts'
 import { type Leg, type LegTarget, makeLeg, notePatch } from './leg.ts'
+import { callerOf } from './plan-call.ts'
 import { UpstreamCall } from './upstream-call.ts'
 
 /** Tries the candidates of a plan until one answers, while a silent stream is kept alive. */
 export async function attemptAll(call: Call, planned: Plan): Promise<Attempted<Answer>> {
   if (call.inspection.streamed) startKeepAlive(call)
   const retries = call.pin?.once ? 0 : (planned.route?.retries ?? 1)
+  const tried: Tried[] = []
   const outcome = await attempt(planned.candidates, retries, {
-    send: (candidate) => sendTo(call, planned.route, candidate),
+    send: (candidate) => sendTo(call, planned.route, candidate, tried),
     wait: (ms) => waitUnlessAborted(call, ms),
     describe: ({ provider, upstreamModel }) =>
       upstreamModel === '' ? provider.name : `${provider.name}/${upstreamModel}`,
@@ -51,26 +54,35 @@ async function waitUnlessAborted({ gateway, abort, trace }: Call, ms: number): P
 }
 
 /** One attempt: asks the breaker, picks a credential and sends. Nothing has reached the client when it resolves. */
-async function sendTo(call: Call, route: SnapshotRoute | null, candidate: Candidate): Promise<Sent<Answer>> {
+async function sendTo(
+  call: Call,
+  route: SnapshotRoute | null,
+  candidate: Candidate,
+  tried: Tried[],
+): Promise<Sent<Answer>> {
   const { gateway } = call
   if (call.abort.aborted) return { kind: 'gone' }
   const provider = gateway.model.configuration.providers.get(candidate.provider.id)
   if (provider === undefined) return notReady(candidate, 'the provider was removed')
-  const picked = pickCredential(call, provider, candidate)
+  const before = triedAt(tried, candidate)
+  const picked = pickCredential(call, provider, candidate, before)
   if (picked === null) return notReady(candidate, 'every credential that it may be asked with is cooling down')
-  const entry = gateway.health.enter(provider.row.slot, Date.now())
+  const caller = callerOf(call)
+  const entry = gateway.health.enter(candidate.watched, caller, Date.now(), call.body.upload?.complete ?? true)
   if (entry === null) return notReady(candidate, 'paused after repeated failures, or another request is trying it')
+  tried.push({ candidate, index: picked.credentialIndex })
+  const attempted = [...before, picked.credentialIndex]
   try {
-    return await exchange(call, { route, candidate, provider, ...picked }, entry)
+    return await exchange(call, { route, candidate, provider, ...picked, tried: attempted, caller }, entry)
   } catch (error) {
     // A fault of the gateway's own says nothing about the provider: without this, a probe would keep all others away.
-    gateway.health.abandon(provider.row.slot, entry)
+    gateway.health.abandon(entry)
     throw error
   }
 }
 
 /** Sends to one target and evaluates what came of it. */
-async function exchange(call: Call, target: LegTarget, entry: Entry): Promise<Sent<Answer>> {
+async function exchange(call: Call, target: LegTarget, entry: CallEntry): Promise<Sent<Answer>> {
   const { abort, body } = call
   const attempt = beginAttempt(call, target.candidate)
   const leg = makeLeg(call, target)
@@ -91,19 +103,42 @@ async function exchange(call: Call, target: LegTarget, entry: Entry): Promise<Se
   return sent.kind === 'failed' && body.upload?.spent ? stopAttempts(call, sent.failure) : sent
 }
 
+/** A credential of a target that this request has been sent with. */
+interface Tried {
+  candidate: Candidate
+  index: number
+}
+
+const noneTried: readonly number[] = []
+
+function triedAt(tried: readonly Tried[], candidate: Candidate): readonly number[] {
+  if (tried.length === 0) return noneTried
+  return tried.filter((each) => each.candidate === candidate).map(({ index }) => index)
+}
+
 type Picked = Pick<LegTarget, 'credentialIndex' | 'credential'>
 
-function pickCredential(call: Call, provider: LiveProvider, candidate: Candidate): Picked | null {
-  const index = pickIndex(call, provider, candidate)
+function pickCredential(
+  call: Call,
+  provider: LiveProvider,
+  candidate: Candidate,
+  tried: readonly number[],
+): Picked | null {
+  const index = pickIndex(call, provider, candidate, tried)
   if (index === null) return null
   return { credentialIndex: index, credential: call.clientSecret?.secret ?? provider.credentials[index] ?? null }
 }
 
-function pickIndex({ gateway, trace }: Call, provider: LiveProvider, { credentialId }: Candidate): number | null {
+function pickIndex(
+  { gateway, trace }: Call,
+  provider: LiveProvider,
+  { credentialId, watched }: Candidate,
+  tried: readonly number[],
+): number | null {
   const { slot, credentials } = provider.row
   const count = provider.credentials.length
   if (count === 0) return 0
-  if (credentialId === undefined) return gateway.health.pickCredential(slot, count, Date.now())
+  if (credentialId === undefined) return gateway.health.pickCredential(slot, count, Date.now(), watched, tried)
   const index = credentials.findIndex(({ id }) => id === credentialId)
   // A retry has already waited for the cooldown that the attempt before it caused.
   const first = trace.attempts.length === 0

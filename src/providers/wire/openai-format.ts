@@ -54,6 +54,7 @@ export function openaiCheck(listsModels: (settings: Record<string, unknown>) => 
   return {
     method: 'GET',
     path: '/models',
+    provesCredential: listsModels,
     read(status, body, provider) {
       if (status === 404 && !listsModels(provider.settings)) {
         return checkPassed(

@@ -1,4 +1,10 @@
-import { type DurationTally, durationBounds, type ServedTally, type TrafficTally } from '../../core/traffic-tally.ts'
+import {
+  type AttemptTally,
+  type DurationTally,
+  durationBounds,
+  type ServedTally,
+  type TrafficTally,
+} from '../../core/traffic-tally.ts'
 import type { RecordHead } from '../records/record-head.ts'
 import { SecondTallier } from './second-tallier.ts'
 
@@ -10,11 +16,13 @@ export class TrafficTallier {
   #errors = new Map<string, TrafficTally['errors'][number]>()
   #durations = new Map<Lane, DurationTally>()
   #firstBytes = new Map<Lane, DurationTally>()
+  #attempts = new Map<string, AttemptTally>()
   readonly #seconds = new SecondTallier()
 
   add(record: RecordHead): void {
     const lane = record.lane ?? ''
     this.#addServed(lane, record)
+    this.#addAttempts(record)
     if (record.error) this.#addError(record.error)
     if (record.duration_ms !== null) observe(this.#durations, lane, record.duration_ms)
     this.#seconds.add(record)
@@ -30,8 +38,9 @@ export class TrafficTallier {
       durations: [...this.#durations.values()],
       firstBytes: [...this.#firstBytes.values()],
       seconds: this.#seconds.take(),
+      attempts: [...this.#attempts.values()],
     }
-    for (const each of [this.#served, this.#errors, this.#durations, this.#firstBytes]) each.clear()
+    for (const each of [this.#served, this.#errors, this.#durations, this.#firstBytes, this.#attempts]) each.clear()
     return tally
   }
 
@@ -53,6 +62,18 @@ export class TrafficTallier {
     found.tokens.cache_read += tokens.cache_read ?? 0
     found.tokens.cache_write += tokens.cache_write ?? 0
     found.tokens.reasoning += tokens.reasoning ?? 0
+  }
+
+  #addAttempts({ figures, provider, upstream_model }: RecordHead): void {
+    if (figures !== null) for (const { provider, model, outcome } of figures) this.#addAttempt(provider, model, outcome)
+    else if (provider !== null) this.#addAttempt(provider, upstream_model ?? '', 'answered')
+  }
+
+  #addAttempt(provider: string, model: string, outcome: AttemptTally['outcome']): void {
+    const name = `${outcome}\n${provider}\n${model}`
+    const found = this.#attempts.get(name)
+    if (found === undefined) this.#attempts.set(name, { provider, model, outcome, count: 1 })
+    else found.count++
   }
 
   #addError({ code, origin }: NonNullable<RecordHead['error']>): void {

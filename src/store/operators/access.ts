@@ -38,6 +38,7 @@ export const storeAccess: { [Name in keyof StoreTables]: Record<keyof StoreTable
     series: 'paged',
     targets: 'paged',
     attemptSeries: 'paged',
+    attempts: 'paged',
   },
   bodies: { find: 'read', key: 'read', setKey: 'write' },
   seal: {

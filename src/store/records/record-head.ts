@@ -1,4 +1,6 @@
+import type { AttemptFigure } from '../../core/attempt-figures.ts'
 import type { RequestRecord, TokenUsage } from '../../core/record.ts'
+import { readAttempts } from './attempts-json.ts'
 
 /** The part of a record that columns and counts are made of. It stands before the lists, which are the bulk. */
 export interface RecordHead
@@ -21,6 +23,8 @@ export interface RecordHead
     | 'first_byte_ms'
   > {
   tokens: Partial<TokenUsage> | null
+  /** Of its attempts; null: exactly one, which was answered. */
+  figures: AttemptFigure[] | null
 }
 
 /** Neither may stand in a string: its quotation marks would be escaped. */
@@ -57,7 +61,18 @@ export function readHead(text: string, kind: 'admitted' | 'settled'): RecordHead
     duration_ms: found.duration_ms ?? null,
     // Of a whole answer it is the time to all of it, which says nothing about the first token.
     first_byte_ms: found.streamed === false ? null : (found.first_byte_ms ?? null),
+    figures: readFigures(text, found),
   }
+}
+
+/** A record that tells of a provider and of no attempt at it (a line of a batch) counts as one, by its own end. */
+function readFigures(text: string, head: Partial<RecordHead>): AttemptFigure[] | null {
+  const figures = readAttempts(text)
+  if (figures === null || figures.length > 0) return figures
+  const { provider = null, upstream_model, status, error, duration_ms = null, first_byte_ms = null } = head
+  if (provider === null || (!error && (status ?? 0) < 400)) return null
+  const model = upstream_model ?? ''
+  return [{ provider, model, outcome: 'failed', duration: duration_ms, firstByte: first_byte_ms }]
 }
 
 /** Shapes are vouched for by the writer; the database refuses values that its columns do not take. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { figuresOf } from '../../core/attempt-figures.ts'
 import { reachFaultPoint } from '../../core/fault-point.ts'
 import { mayWrite, type SegmentName, type Writers } from '../../core/journal-format.ts'
 import type { RequestRecord } from '../../core/record.ts'
@@ -6,6 +7,7 @@ import { interruptRecord } from '../ingest/interrupted.ts'
 import type { Database, RecordRow } from '../schema.ts'
 import type { HotStatements } from '../sqlite/hot-statements.ts'
 import { writeJson } from '../sqlite/json-column.ts'
+import { keepOdd } from './attempts-json.ts'
 import { readRecord } from './record-json.ts'
 
 /** So many are interrupted in one transaction. */
@@ -38,7 +40,7 @@ function readOwner(owner: string): Pick<SegmentName, 'boot' | 'thread'> {
 export function interruptRecords(hot: HotStatements, owners: readonly string[]): RequestRecord[] {
   const records = hot.findUnsettled(owners, pageRows).map(({ id, boot, record_json }) => {
     const record = interruptRecord(readRecord(record_json, id))
-    hot.writeRecord(record, boot, writeJson(record))
+    hot.writeRecord({ ...record, figures: keepOdd(figuresOf(record.attempts)) }, boot, writeJson(record))
     return record
   })
   reachFaultPoint('interrupt.before-commit')

@@ -17,6 +17,7 @@ const columns = [
   'usd',
   'duration_ms',
   'first_byte_ms',
+  'attempts_json',
 ] as const satisfies (keyof RecordRow)[]
 
 /** What sums are made of. `record_json` only where it was asked for. */

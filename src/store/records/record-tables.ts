@@ -1,3 +1,4 @@
+import type { AttemptCounts } from '../../core/attempt-figures.ts'
 import type { LaneName } from '../../core/lane.ts'
 import type { RequestRecord } from '../../core/record.ts'
 
@@ -15,6 +16,9 @@ export interface RecordTables {
     /** Attempts at one provider, step by step, of whatever requests. `limit` and `before` do not apply. */
     attemptSeries(filter: RecordFilter, question: AttemptQuestion): AttemptPoint[]
     /** Where they were sent, busiest first, without what was asked in these environments. `limit` and `before` do not apply. */
+    /** Attempts by provider. `limit` and `before` do not apply. */
+    attempts(filter: RecordFilter): ProviderAttempts[]
+    /** Where attempts were sent, busiest first, without what was asked in these environments. `limit` and `before` do not apply. */
     targets(filter: RecordFilter, notIn: readonly string[]): TargetRow[]
   }
 }
@@ -112,7 +116,17 @@ export interface UsageRow {
   lately: UsageSum
 }
 
-export interface TargetRow extends RecordSums {
+export interface ProviderAttempts extends AttemptSums {
+  provider: string
+}
+
+/** What attempts add up to. */
+export interface AttemptSums extends AttemptCounts {
+  duration_p95_ms: number | null
+  first_byte_p50_ms: number | null
+}
+
+export interface TargetRow extends AttemptSums {
   provider: string
   upstream_model: string
 }

@@ -1,26 +1,32 @@
 import type { RecordFilter, TargetRow } from '../api.ts'
 import type { Database } from '../schema.ts'
+import { AttemptAdder, attemptsOf } from './record-attempts.ts'
 import { readHead } from './record-head.ts'
 import { scanRecords } from './record-scan.ts'
-import { RecordAdder } from './record-sums.ts'
 
-/** Which provider and model the records were sent to last, busiest first; what was sent nowhere does not count. */
+/** Which provider and model attempts went to, busiest first; what was sent nowhere does not count. */
 export async function recordTargets(
   db: Database,
   filter: RecordFilter,
   notIn: readonly string[],
 ): Promise<TargetRow[]> {
-  const groups = new Map<string, { provider: string; upstream_model: string; adder: RecordAdder }>()
+  const groups = new Map<string, { provider: string; upstream_model: string; adder: AttemptAdder }>()
   for await (const { rows, labels } of scanRecords(db, filter, true))
     for (const row of rows) {
       const { provider = null, environment = null } = labels.get(row.label) ?? {}
-      if (provider === null || (environment !== null && notIn.includes(environment))) continue
-      const upstream_model = readHead(row.record_json ?? '', 'settled')?.upstream_model ?? ''
-      const id = JSON.stringify([provider, upstream_model])
-      const group = groups.get(id) ?? { provider, upstream_model, adder: new RecordAdder() }
-      groups.set(id, group)
-      group.adder.add(row)
+      if (environment !== null && notIn.includes(environment)) continue
+      const model = provider === null ? '' : (readHead(row.record_json ?? '', 'settled')?.upstream_model ?? '')
+      for (const figure of attemptsOf(row, { provider, model })) {
+        const id = JSON.stringify([figure.provider, figure.model])
+        const group = groups.get(id) ?? {
+          provider: figure.provider,
+          upstream_model: figure.model,
+          adder: new AttemptAdder(),
+        }
+        groups.set(id, group)
+        group.adder.add(figure)
+      }
     }
   const found = [...groups.values()].map(({ adder, ...target }) => ({ ...target, ...adder.finish() }))
-  return found.sort((left, right) => right.requests - left.requests)
+  return found.sort((left, right) => right.tried - left.tried)
 }

@@ -3,6 +3,7 @@ import type { RequestRecord } from '../../core/record.ts'
 import type { RecordFilter, Tables } from '../api.ts'
 import type { Database } from '../schema.ts'
 import { attemptSeries } from './attempt-series.ts'
+import { recordAttempts } from './record-attempts.ts'
 import { idAt, recordWindows, selectMatching } from './record-filter.ts'
 import { chooseLabels } from './record-labels.ts'
 import { readRecords } from './record-rows.ts'
@@ -19,6 +20,7 @@ export function recordsTable(db: Database): Tables['records'] {
     usage: (filter, lately) => recordUsage(db, filter, lately),
     series: (filter, question) => recordSeries(db, filter, question),
     attemptSeries: (filter, question) => attemptSeries(db, filter, question),
+    attempts: (filter) => recordAttempts(db, filter),
     targets: (filter, notIn) => recordTargets(db, filter, notIn),
   }
 }

@@ -91,6 +91,7 @@ export class HotStatements {
       head.duration_ms,
       text,
       head.first_byte_ms,
+      head.figures === null ? null : JSON.stringify(head.figures),
     )
     return changes > 0
   }
@@ -156,6 +157,7 @@ const columns = [
   'duration_ms',
   'record_json',
   'first_byte_ms',
+  'attempts_json',
 ] as const
 
 const upsert = `insert into records (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})

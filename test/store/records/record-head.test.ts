@@ -17,7 +17,8 @@ describe('the head of a record', () => {
         const error = { code: 'provider_error' as const, origin: 'provider' as const, message: mark + message }
         const record = sampleRecord({ model: model + mark, error, tags: { attempts: mark } })
         const head = readHead(JSON.stringify(record), 'settled')
-        expect(record).toMatchObject(head ?? {})
+        const { figures: _, ...fields } = head ?? { figures: null }
+        expect(record).toMatchObject(fields)
         expect(head).not.toBeNull()
       }),
     )

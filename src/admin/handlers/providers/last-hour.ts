@@ -1,4 +1,4 @@
-import type { StatsRow } from '../../../store/api.ts'
+import type { AttemptSums } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
 
 const hourMs = 3_600_000
@@ -6,7 +6,7 @@ const hourMs = 3_600_000
 const goodFor = 20
 
 interface Reading {
-  rows: Promise<Map<string, StatsRow>>
+  rows: Promise<Map<string, AttemptSums>>
   /** Milliseconds of the process; it is under way until the first is known. */
   goodUntil: number
 }
@@ -18,7 +18,7 @@ const readings = new WeakMap<AdminContext['keyring'], Map<string, Reading>>()
 export async function readLastHour(
   { store, keyring, scope }: Pick<AdminContext, 'store' | 'keyring' | 'scope'>,
   now = Date.now(),
-): Promise<Map<string, StatsRow>> {
+): Promise<Map<string, AttemptSums>> {
   const known = readings.get(keyring) ?? new Map<string, Reading>()
   readings.set(keyring, known)
   const name = scope.seen === null ? '' : [...scope.seen].sort().join(' ')
@@ -26,9 +26,9 @@ export async function readLastHour(
   if (before !== undefined && performance.now() < before.goodUntil) return await before.rows
   const begun = performance.now()
   const since = new Date(now - hourMs).toISOString()
-  const rows = store.records.stats({ since, limit: 1 }, 'provider')
+  const rows = store.records.attempts({ since, limit: 1 })
   const reading: Reading = {
-    rows: rows.then((found) => new Map(found.map((row) => [row.group, row]))),
+    rows: rows.then((found) => new Map(found.map((row) => [row.provider, row]))),
     goodUntil: Number.POSITIVE_INFINITY,
   }
   known.set(name, reading)

@@ -1,4 +1,4 @@
-import type { Provider, ProviderRevision, Route, SealedCredential, StatsRow } from '../../../store/api.ts'
+import type { AttemptSums, Provider, ProviderRevision, Route, SealedCredential } from '../../../store/api.ts'
 import type { AdminContext } from '../context.ts'
 import { type LiveStates, readStates, showState, showTargets } from '../live-states.ts'
 import { showTimeouts } from '../moments.ts'
@@ -12,7 +12,7 @@ export interface Usage {
   routes: Map<string, Route[]>
   states: LiveStates
   /** By provider name. */
-  lastHour: Map<string, StatsRow>
+  lastHour: Map<string, AttemptSums>
 }
 
 export async function loadUsage(
@@ -59,11 +59,11 @@ export function showProvider(provider: Provider, usage: Usage) {
     revision: provider.activeRevision,
     routes: routes.length,
     last_hour: {
-      requests: lastHour?.requests ?? 0,
-      errors: lastHour?.errors ?? 0,
-      tried: lastHour?.requests ?? 0,
-      failed: lastHour?.errors ?? 0,
-      fell_back: 0,
+      requests: lastHour?.tried ?? 0,
+      errors: lastHour?.failed ?? 0,
+      tried: lastHour?.tried ?? 0,
+      failed: lastHour?.failed ?? 0,
+      fell_back: lastHour?.fell_back ?? 0,
       duration_p95_ms: lastHour?.duration_p95_ms ?? null,
     },
     owned: usage.names.owned(provider.id),

@@ -80,7 +80,7 @@ export function planFor(
         operation: null,
         serves: () => true,
         formatsOf: (kind) => context.kinds.find((one) => one.kind === kind)?.formats ?? [],
-        health: (slot, credentials) => context.runtime.health(slot, credentials),
+        health: (slot, credentials, target) => context.runtime.health(slot, credentials, target, key?.id ?? null),
         now: Date.now(),
         random: Math.random,
         ...(effective === null ? {} : { maySee: (name: string) => mayUseModel(effective, name) }),

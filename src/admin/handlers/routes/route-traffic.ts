@@ -19,7 +19,7 @@ export async function showRouteTraffic(context: AdminContext, input: RouteRefere
     },
     await ownersElsewhere(context, route),
   )
-  const sent = rows.reduce((sum, row) => sum + row.requests, 0)
+  const sent = rows.reduce((sum, row) => sum + row.tried, 0)
   const targets = route.targets.map(({ providerId, upstreamModel }) => ({
     provider: names.provider(providerId),
     upstream: upstreamModel,
@@ -48,12 +48,12 @@ export async function showRouteTraffic(context: AdminContext, input: RouteRefere
     provider: row.provider,
     upstream_model: row.upstream_model,
     target: isTarget(row),
-    requests: row.requests,
-    errors: row.errors,
-    tried: row.requests,
-    failed: row.errors,
-    fell_back: 0,
-    share: sent === 0 ? 0 : Math.round((row.requests / sent) * 10_000) / 10_000,
+    requests: row.tried,
+    errors: row.failed,
+    tried: row.tried,
+    failed: row.failed,
+    fell_back: row.fell_back,
+    share: sent === 0 ? 0 : Math.round((row.tried / sent) * 10_000) / 10_000,
     duration_p95_ms: row.duration_p95_ms,
     first_byte_p50_ms: row.first_byte_p50_ms,
   }))

@@ -11,6 +11,7 @@ import { up as projectNames } from './0009-project-names.ts'
 import { up as batchUsage } from './0010-batch-usage.ts'
 import { up as lateUsage } from './0011-late-usage.ts'
 import { up as prices } from './0012-prices.ts'
+import { up as attempts } from './0013-attempts.ts'
 
 /** In order. A released migration is never changed; a change of the schema is a new one. */
 export const migrations: Record<string, Migration> = {
@@ -26,4 +27,5 @@ export const migrations: Record<string, Migration> = {
   '0010-batch-usage': { up: batchUsage },
   '0011-late-usage': { up: lateUsage },
   '0012-prices': { up: prices },
+  '0013-attempts': { up: attempts },
 }

@@ -1,0 +1,46 @@
+import { type AttemptCounts, type AttemptFigure, countAttempt } from '../../core/attempt-figures.ts'
+import type { AttemptSums, ProviderAttempts, RecordFilter } from '../api.ts'
+import type { Database } from '../schema.ts'
+import { DurationCounts } from './duration-counts.ts'
+import { type ScannedRow, scanRecords } from './record-scan.ts'
+
+/** Attempts by provider. `limit` and `before` do not apply. */
+export async function recordAttempts(db: Database, filter: RecordFilter): Promise<ProviderAttempts[]> {
+  const groups = new Map<string, AttemptAdder>()
+  for await (const { rows, labels } of scanRecords(db, filter, false))
+    for (const row of rows) {
+      const plain = { provider: labels.get(row.label)?.provider ?? null, model: '' }
+      for (const figure of attemptsOf(row, plain)) {
+        const group = groups.get(figure.provider) ?? new AttemptAdder()
+        groups.set(figure.provider, group)
+        group.add(figure)
+      }
+    }
+  return [...groups].map(([provider, adder]) => ({ provider, ...adder.finish() }))
+}
+
+/** `plain` is where the one attempt went of a record that tells of none. */
+export function attemptsOf(row: ScannedRow, plain: { provider: string | null; model: string }): AttemptFigure[] {
+  if (row.attempts_json !== null) return JSON.parse(row.attempts_json) as AttemptFigure[]
+  const { provider, model } = plain
+  if (provider === null || row.state === 'admitted') return []
+  return [{ provider, model, outcome: 'answered', duration: row.duration_ms, firstByte: row.first_byte_ms }]
+}
+
+export class AttemptAdder {
+  readonly #counts: AttemptCounts = { tried: 0, failed: 0, fell_back: 0 }
+  readonly #durations = new DurationCounts()
+  readonly #firstBytes = new DurationCounts()
+
+  add({ outcome, duration, firstByte }: AttemptFigure): void {
+    countAttempt(this.#counts, outcome)
+    if (duration !== null) this.#durations.add(duration)
+    if (firstByte !== null) this.#firstBytes.add(firstByte)
+  }
+
+  finish(): AttemptSums {
+    const [duration95] = this.#durations.percentiles([0.95])
+    const [firstByte50] = this.#firstBytes.percentiles([0.5])
+    return { ...this.#counts, duration_p95_ms: duration95, first_byte_p50_ms: firstByte50 }
+  }
+}
