@@ -66,7 +66,11 @@ function usable(query: ChoiceQuery, active: readonly SnapshotProvider[]): readon
   const ready = active.filter(
     (provider) =>
       'taken' in
-      evaluateTarget(query, { target: { ...target, providerId: provider.id }, provider, upstream: null, watched: null }, ''),
+      evaluateTarget(
+        query,
+        { target: { ...target, providerId: provider.id }, provider, upstream: null, watched: null },
+        '',
+      ),
   )
   return ready.length === 0 ? active : ready
 }
