@@ -8,7 +8,7 @@ export type { Outcome, Trip } from './caller-breakers.ts'
 export { poolLimit } from './credential-pool.ts'
 
 /** (provider, model) pairs that one run of the gateway watches, each in a row of its own. */
-export const targetRows = 4096
+const targetRows = 4096
 
 /** Columns of a provider's row behind its breaker and its pool. */
 const providerWord = { failingSince: 0, keyed: 1, answeredAt: 2, suspicion: 3 } as const

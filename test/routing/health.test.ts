@@ -6,11 +6,11 @@ import {
   type Health,
   type HealthTarget,
   poolLimit,
-  targetRows,
 } from '../../src/routing/health.ts'
 import { answered, broken, call, cut, failTarget, refused } from './health-calls.ts'
 
 const start = 1_790_000_000_000
+const targetRows = 4096
 
 function make(): Health {
   return attachHealth(createHealthMemory(3))
