@@ -1,4 +1,4 @@
-import { asArray, asObject, asText, isCount, type JsonObject } from '../core/json-value.ts'
+import { asArray, asObject, isCount, type JsonObject } from '../core/json-value.ts'
 import type { UsageDetail } from '../core/record.ts'
 
 /** What a provider reported beyond the token counts; null where it was nothing. */
@@ -14,7 +14,7 @@ export function usageDetail(found: { [Name in keyof UsageDetail]?: unknown }): U
     seconds: typeof found.seconds === 'number' && found.seconds >= 0 ? found.seconds : null,
     characters: count(found.characters),
     images: count(found.images),
-    tier: asText(found.tier),
+    tier: typeof found.tier === 'string' ? found.tier : null,
     batch: found.batch === true ? true : null,
   }
   return Object.values(detail).every((value) => value === null) ? null : detail
@@ -22,7 +22,7 @@ export function usageDetail(found: { [Name in keyof UsageDetail]?: unknown }): U
 
 /** Zero says nothing: most answers have every member, and only a few use what it counts. */
 function count(value: unknown): number | null {
-  return isCount(value) && value > 0 ? value : null
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : null
 }
 
 /** Tokens of one kind in Gemini's lists by modality. Source: wire/streaming.md, section 5. */

@@ -82,6 +82,7 @@ function openaiClass(status: number): string {
 
 /** What the current Anthropic SDK names more finely. Source: wire/errors.md section 2. */
 const anthropicClasses: Record<number, string> = {
+  501: 'NotImplementedError',
   413: 'ContentTooLargeError',
   503: 'ServiceUnavailableError',
   504: 'GatewayTimeoutError',

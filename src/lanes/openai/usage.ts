@@ -52,21 +52,15 @@ export function readUsage(value: unknown): TokenUsage | null {
   return readChatUsage(value) ?? readResponsesUsage(value)
 }
 
-/** Of chat, Responses, Realtime. */
-const detailNames = [
-  ['prompt_tokens_details', 'input_tokens_details', 'input_token_details'],
-  ['completion_tokens_details', 'output_tokens_details', 'output_token_details'],
-]
-
 /**
  * What the usage of any endpoint says beyond counts, by the names of chat and of responses. Realtime counts cached audio as
  * audio, too. Source: wire/streaming.md, section 5.
  */
 export function readUsageDetail(value: unknown, tier: unknown): UsageDetail | null {
   const usage = asObject(value) ?? {}
-  const [input, output] = detailNames.map((names) =>
-    names.map((name) => asObject(usage[name])).find((it) => it !== null),
-  )
+  // Chat, Responses, Realtime.
+  const input = asObject(usage.prompt_tokens_details ?? usage.input_tokens_details ?? usage.input_token_details)
+  const output = asObject(usage.completion_tokens_details ?? usage.output_tokens_details ?? usage.output_token_details)
   return usageDetail({
     audio_input: input?.audio_tokens,
     audio_output: output?.audio_tokens,

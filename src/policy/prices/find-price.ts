@@ -14,13 +14,26 @@ export interface PricedTarget {
  */
 export class PriceBook {
   readonly #prices: ReadonlyMap<string, ModelPrice>
+  /** By what was asked: plainer names are tried once for each model, and not at each request. */
+  readonly #found = new Map<string, ModelPrice | null>()
 
   /** Of several with the same identity the last one holds. */
   constructor(prices: readonly ModelPrice[]) {
     this.#prices = new Map(prices.map((price) => [identity(price), price]))
   }
 
-  find({ provider, vendor, model }: PricedTarget): ModelPrice | null {
+  find(target: PricedTarget): ModelPrice | null {
+    const asked = identity(target)
+    const known = this.#found.get(asked)
+    if (known !== undefined) return known
+    // Names behind a pattern are the clients' own words.
+    if (this.#found.size >= mostFound) this.#found.clear()
+    const found = this.#search(target)
+    this.#found.set(asked, found)
+    return found
+  }
+
+  #search({ provider, vendor, model }: PricedTarget): ModelPrice | null {
     for (const name of namesOf(model)) {
       const places = [{ provider, vendor: null }, { provider: null, vendor: null }, ...vendorsOf(vendor)]
       for (const place of places) {
@@ -31,6 +44,8 @@ export class PriceBook {
     return null
   }
 }
+
+const mostFound = 10_000
 
 /** Two prices with the same identity are prices of the same thing. */
 export function identity({ provider, vendor, model }: Pick<ModelPrice, 'provider' | 'vendor' | 'model'>): string {
