@@ -65,6 +65,7 @@ it('says what is degraded and how often, and what the store said last', () => {
       { part: 'store', degraded: true, times: 3 },
       { part: 'thread', degraded: false, times: 0 },
       { part: 'configuration', degraded: false, times: 0 },
+      { part: 'backup', degraded: false, times: 0 },
     ],
     databaseBytes: 10,
     journalBytes: 20,
